@@ -1,0 +1,102 @@
+"""The virtual boards: thin wrappers over the Rust machine. Cycles are clk_sys cycles since reset, unsigned 64-bit."""
+
+from typing import TypedDict
+
+class SimError(Exception):
+    """Base of every error the simulator raises; the message is one full sentence."""
+
+class ImageError(SimError):
+    """The image cannot be loaded (corrupt ELF, UF2 of another family, no boot block ...)."""
+
+class SettingError(SimError):
+    """Unknown setting, or a value out of range."""
+
+class BetweenResult(TypedDict):
+    count: int
+    min_cycles: int | None
+    max_cycles: int | None
+    total_cycles: int
+
+class LockStats(TypedDict):
+    lock: int
+    core: int
+    acquisitions: int
+    contended: int  # acquisitions that failed at least once first
+    failed_reads: int
+    wait_cycles: int  # from the first failed read to the successful one
+    hold_cycles: int
+
+class CoreStats(TypedDict):
+    cycles: int
+    instructions: int
+    sleep_cycles: int
+    bus_wait_cycles: int  # arbitration lost to the other core, data and fetch
+    flash_wait_cycles: int  # XIP misses
+    xip_misses: int
+    exception_cycles: int  # entry, exit and tail-chain sequences
+    exceptions: dict[int, int]  # exception number -> entries
+
+class Stats(TypedDict):
+    cores: list[CoreStats]
+    locks: list[LockStats]
+
+class Stop(TypedDict):
+    reason: str  # "cycles" | "until" | "watch" | "lockup" | "deadlock" | "strict" | "reset" | "interrupted"
+    core: int
+    cycle: int
+    address: int
+    detail: str  # one sentence for a person
+
+# One event is 24 bytes, little endian: u64 cycle, u32 value, u32 pc, u16 id, u8 kind, u8 core, u32 zero.
+EVENT_EXEC: int  # an address under watch_exec is about to execute; value = R0
+EVENT_WRITE: int  # a word under watch_write was written; value = new value
+EVENT_EXCEPTION_ENTER: int  # id = exception number; cycle = first cycle of the handler; value = cycles since recognised
+EVENT_EXCEPTION_EXIT: int  # id = exception number
+EVENT_PIN: int  # id = GPIO number, value = level
+
+class Machine:
+    def __init__(
+        self,
+        chip: str,
+        *,
+        cores: int = 2,
+        flash_bytes: int = 2097152,
+        crystal_hz: int = 12000000,
+        strict: bool = False,
+    ) -> None:
+        """cores=1 keeps core 1 in reset: a launch handshake then never answers."""
+    @staticmethod
+    def settings() -> list[tuple[str, int, str, str]]:
+        """(key, default, what it is, grade: documented | approximate | assumed)"""
+    def set(self, key: str, value: int) -> None: ...
+    def load(self, image: bytes, name: str) -> None:
+        """ELF or UF2 (told by content); then the machine stands at reset. Raises ImageError."""
+    def symbol(self, name: str) -> int | None: ...
+    def symbols(self) -> list[tuple[int, int, str]]:
+        """(address without Thumb bit, size in bytes, name) of functions and objects, by address"""
+    def run(self, cycles: int) -> Stop:
+        """Runs for at most `cycles` more clk_sys cycles; releases the GIL."""
+    def until(self, address: int) -> None: ...
+    def watch_exec(self, address: int, ident: int) -> None: ...
+    def watch_write(self, address: int, ident: int, stop: bool = False) -> None: ...
+    def trace_exceptions(self, on: bool) -> None: ...
+    def trace_pins(self, on: bool) -> None: ...
+    def between(self, start: int, end: int) -> int: ...
+    def between_result(self, index: int) -> BetweenResult: ...
+    def profile(self, on: bool) -> None: ...
+    def take_profile(self, core: int) -> bytes:
+        """Records of 32 bytes: u32 address, u32 zero, u64 cycles, u64 executions, u64 bus+flash wait cycles; then cleared"""
+    def take_events(self) -> bytes: ...
+    def take_uart(self, port: int = 0) -> bytes: ...
+    def type_uart(self, text: bytes, port: int = 0) -> None:
+        """Queues text for the receiver, at line speed, held back while the receive FIFO is full."""
+    def script_uart(self, steps: list[tuple[bytes, bytes]], port: int = 0) -> None:
+        """Each step: when the output since the last step ends with or contains the prompt, type the text."""
+    def stats(self) -> Stats: ...
+    def reset_stats(self) -> None: ...
+    def cycle(self) -> int: ...
+    def clock_hz(self) -> int: ...
+    def warnings(self) -> list[str]: ...
+    def read(self, address: int, length: int) -> bytes: ...
+    def write(self, address: int, data: bytes) -> None: ...
+    def registers(self, core: int) -> dict[str, int]: ...

@@ -1,0 +1,84 @@
+//! The RP2040's peripherals, one file per block, and the contract between a peripheral and the machine.
+//!
+//! A peripheral knows its registers and nothing of the CPU, the bus or the other blocks. The machine calls
+//! [`Peripheral::read`] and [`Peripheral::write`] with the register's offset inside the block, resolves the
+//! atomic aliases (XOR, SET, CLR) before the call, and charges the bus cycles itself. Time is the clk_sys
+//! cycle count; a peripheral that needs to act later says when through [`Peripheral::due`].
+
+pub mod clock_tree;
+pub mod rp2040;
+
+pub use clock_tree::ClockTree;
+
+/// A cycle number that is never reached: "nothing scheduled".
+pub const NEVER: u64 = u64::MAX;
+
+/// What a peripheral may see of the machine during an access or an event.
+pub struct Access<'a> {
+    /// clk_sys cycle at which the access reaches the peripheral.
+    pub now_cycles: u64,
+    /// Number of the core that makes the access (0 in events).
+    pub core: usize,
+    /// Clock frequencies in force at `now_cycles`.
+    pub clocks: &'a ClockTree,
+    /// What the machine must do after the access.
+    pub effects: &'a mut Effects,
+}
+
+/// Consequences of an access beyond the peripheral's own registers. The machine drains it after every call.
+#[derive(Debug, Default)]
+pub struct Effects {
+    /// A clock source, PLL, divider or the watchdog tick changed: the machine recomputes its [`ClockTree`].
+    pub clocks_changed: bool,
+    /// PSM holds core 1 in reset (`Some(true)`) or lets it go (`Some(false)`).
+    pub core1_reset: Option<bool>,
+    /// RESETS asserted (`.0`) or released (`.1`) these block bits.
+    pub resets: Option<(u32, u32)>,
+    /// The watchdog (or AIRCR through the machine) asks for a chip reset.
+    pub chip_reset: bool,
+    /// Bytes that left a UART: (uart number, byte), in order, stamped by the machine.
+    pub uart_tx: Vec<(u8, u8)>,
+    /// GPIO output levels or output enables may have changed: the machine samples the pins.
+    pub pins_changed: bool,
+    /// The XIP cache must be flushed.
+    pub xip_flush: bool,
+    /// The SSI set-up (clock divider, frame format) or the XIP control register changed.
+    pub xip_timing_changed: bool,
+    /// A register this model does not implement was touched: (offset, true if written).
+    pub unmodelled: Option<(u32, bool)>,
+}
+
+/// A memory-mapped block. Offsets are already stripped of the base address and of the atomic alias.
+pub trait Peripheral {
+    /// The data sheet's name of the block, for warnings.
+    const NAME: &'static str;
+
+    /// Puts every register to its reset value (RESETS does this when it asserts the block's bit).
+    fn reset(&mut self);
+
+    /// Reads a register with its side effects.
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32;
+
+    /// Writes a whole register (narrow stores are already replicated by the bus).
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access);
+
+    /// Current value without side effects, as the read-modify-write of an atomic alias sees it;
+    /// write-1-to-clear and strobe registers give 0 so that SET on them writes just the given bits.
+    fn peek(&self, offset: u32, access: &Access) -> u32;
+
+    /// clk_sys cycle at which [`Peripheral::advance`] must be called next, or [`NEVER`].
+    fn due(&self) -> u64 {
+        NEVER
+    }
+
+    /// Brings the block up to `access.now_cycles` (called when it is due, and before a clock change).
+    fn advance(&mut self, _access: &mut Access) {}
+
+    /// Called after a clock change with the new tree in force: rebase any rate-dependent schedule.
+    fn clocks_changed(&mut self, _access: &mut Access) {}
+
+    /// Level of each NVIC interrupt line this block drives.
+    fn irq_levels(&self) -> u32 {
+        0
+    }
+}
