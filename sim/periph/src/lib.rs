@@ -6,9 +6,11 @@
 //! cycle count; a peripheral that needs to act later says when through [`Peripheral::due`].
 
 pub mod clock_tree;
+pub mod rate;
 pub mod rp2040;
 
 pub use clock_tree::ClockTree;
+pub use rate::RateCounter;
 
 /// A cycle number that is never reached: "nothing scheduled".
 pub const NEVER: u64 = u64::MAX;
@@ -62,9 +64,14 @@ pub trait Peripheral {
     /// Writes a whole register (narrow stores are already replicated by the bus).
     fn write(&mut self, offset: u32, value: u32, access: &mut Access);
 
-    /// Current value without side effects, as the read-modify-write of an atomic alias sees it;
-    /// write-1-to-clear and strobe registers give 0 so that SET on them writes just the given bits.
+    /// Current value without side effects, as the read-modify-write of an atomic alias sees it.
     fn peek(&self, offset: u32, access: &Access) -> u32;
+
+    /// True for write-1-to-clear and strobe registers: an atomic alias hands them the written bits unchanged,
+    /// whichever alias it is (firmware clears TIMER.INTR through the CLR alias).
+    fn is_strobe(&self, _offset: u32) -> bool {
+        false
+    }
 
     /// clk_sys cycle at which [`Peripheral::advance`] must be called next, or [`NEVER`].
     fn due(&self) -> u64 {

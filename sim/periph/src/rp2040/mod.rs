@@ -1,1 +1,55 @@
-//! RP2040 blocks.
+//! The RP2040's blocks and the aggregate that a machine owns.
+//!
+//! [`Rp2040Peripherals`] routes an address to its block, resolves the atomic aliases, keeps blocks in reset
+//! silent, and recomputes the clocks. The machine keeps its own copy of the clock tree and takes a new one
+//! whenever [`crate::Effects::clocks_changed`] is set after a call.
+
+pub mod bootrom;
+mod bus_map;
+mod busctrl;
+mod clocks;
+mod io_bank0;
+mod io_qspi;
+mod pads;
+mod pll;
+mod psm;
+mod regfile;
+mod resets;
+mod rosc;
+mod sio;
+mod ssi;
+mod syscfg;
+mod sysinfo;
+#[cfg(test)]
+pub(crate) mod testing;
+mod timer;
+mod uart;
+mod vreg;
+mod watchdog;
+mod xip_ctrl;
+mod xosc;
+
+pub use busctrl::{Busctrl, Master};
+pub use clocks::{Clocks, Sources, derive, sources_of};
+pub use io_bank0::{Driven, IoBank0};
+pub use io_qspi::IoQspi;
+pub use pads::Pads;
+pub use pll::Pll;
+pub use psm::Psm;
+pub use regfile::{Fixed, RegFile};
+pub use resets::{RESETS_MASK, Resets, bit as reset_bit};
+pub use rosc::{ROSC_NOMINAL_HZ, Rosc};
+pub use sio::{GpioBank, LockStats, Sio};
+pub use ssi::{Flash, Ssi, XipFrame};
+pub use syscfg::Syscfg;
+pub use sysinfo::{CHIP_ID, Sysinfo, Tbman};
+pub use timer::Timer;
+pub use uart::Uart;
+pub use vreg::{HAD_POR, HAD_RUN, PSM_RESTART_FLAG, Vreg};
+pub use watchdog::{REASON_FORCE, REASON_TIMER, Watchdog};
+pub use xip_ctrl::XipCtrl;
+pub use xosc::Xosc;
+
+mod aggregate;
+pub use aggregate::{PinLevels, Rp2040Peripherals};
+pub use bus_map::{Block, block_at, needs_extra_alias_cycles};

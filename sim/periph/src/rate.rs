@@ -1,0 +1,228 @@
+//! A counter that runs at a rational rate against the clk_sys cycle count.
+//!
+//! The trap it prevents: adding "cycles per tick" repeatedly drifts as soon as the quotient is not whole. Here
+//! the count is always recomputed from the start point, so the value at a cycle and the first cycle at which a
+//! value is reached are exact inverses for as long as the rate stays the same.
+
+use crate::NEVER;
+
+/// Counts at `num / den` per clk_sys cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateCounter {
+    base_cycle: u64,
+    base_value: u64,
+    /// Fraction of the next count already done at `base_cycle`, in units of `1 / den`.
+    phase: u64,
+    /// Counts per cycle, numerator. 0 = stopped.
+    num: u64,
+    /// Counts per cycle, denominator. Never 0.
+    den: u64,
+}
+
+const fn gcd(a: u128, b: u128) -> u128 {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// `rate_num / rate_den` Hz against `sys_hz` cycles per second, in lowest terms; (0, 1) if any of them is 0.
+fn reduce(rate_num: u64, rate_den: u64, sys_hz: u64) -> (u64, u64) {
+    if rate_num == 0 || rate_den == 0 || sys_hz == 0 {
+        return (0, 1);
+    }
+    let den = u128::from(rate_den) * u128::from(sys_hz);
+    let common = gcd(u128::from(rate_num), den);
+    let den = u64::try_from(den / common)
+        .expect("rate denominator beyond 64 bits: no clock is that slow");
+    ((u128::from(rate_num) / common) as u64, den)
+}
+
+impl Default for RateCounter {
+    fn default() -> Self {
+        Self::stopped(0)
+    }
+}
+
+impl RateCounter {
+    /// A counter that stands at `value` until it is given a rate.
+    #[must_use]
+    pub const fn stopped(value: u64) -> Self {
+        Self {
+            base_cycle: 0,
+            base_value: value,
+            phase: 0,
+            num: 0,
+            den: 1,
+        }
+    }
+
+    /// Starts at `value` in cycle `now`, counting at `rate_num / rate_den` Hz while clk_sys runs at `sys_hz`.
+    #[must_use]
+    pub fn start(now: u64, value: u64, rate_num: u64, rate_den: u64, sys_hz: u64) -> Self {
+        let (num, den) = reduce(rate_num, rate_den, sys_hz);
+        Self {
+            base_cycle: now,
+            base_value: value,
+            phase: 0,
+            num,
+            den,
+        }
+    }
+
+    /// True while the rate is not 0.
+    #[must_use]
+    pub const fn running(&self) -> bool {
+        self.num != 0
+    }
+
+    /// Counts done and the remainder in `1 / den` at `cycle`.
+    fn split(&self, cycle: u64) -> (u64, u64) {
+        let elapsed = cycle.saturating_sub(self.base_cycle);
+        // The 64-bit path covers every ordinary run; 128-bit division costs several times as much.
+        match elapsed
+            .checked_mul(self.num)
+            .and_then(|p| p.checked_add(self.phase))
+        {
+            Some(total) => (total / self.den, total % self.den),
+            None => {
+                let total = u128::from(elapsed) * u128::from(self.num) + u128::from(self.phase);
+                let den = u128::from(self.den);
+                ((total / den) as u64, (total % den) as u64)
+            }
+        }
+    }
+
+    /// The value at `cycle` (at or after the last start, set or rebase).
+    #[must_use]
+    pub fn value(&self, cycle: u64) -> u64 {
+        self.base_value.wrapping_add(self.split(cycle).0)
+    }
+
+    /// First cycle at which the value has advanced to `target`, or [`NEVER`] if stopped. A target at or below the
+    /// value at the base is reached at the base cycle.
+    #[must_use]
+    pub fn cycle_of(&self, target: u64) -> u64 {
+        if target <= self.base_value {
+            return self.base_cycle;
+        }
+        if self.num == 0 {
+            return NEVER;
+        }
+        let needed =
+            u128::from(target - self.base_value) * u128::from(self.den) - u128::from(self.phase);
+        let cycles = needed.div_ceil(u128::from(self.num));
+        u64::try_from(u128::from(self.base_cycle) + cycles).unwrap_or(NEVER)
+    }
+
+    /// Sets the value at `now`; the fraction of the running count is kept, as a prescaler upstream keeps it.
+    pub fn set(&mut self, now: u64, value: u64) {
+        self.phase = self.split(now).1;
+        self.base_cycle = now;
+        self.base_value = value;
+    }
+
+    /// Changes the rate at `now`. Value and fraction carry over; the fraction is rounded down to the new
+    /// denominator, so the error per change is below one new `1 / den` of a count, and never accumulates a count.
+    pub fn rebase(&mut self, now: u64, rate_num: u64, rate_den: u64, sys_hz: u64) {
+        let (done, rest) = self.split(now);
+        let (num, den) = reduce(rate_num, rate_den, sys_hz);
+        self.base_value = self.base_value.wrapping_add(done);
+        self.base_cycle = now;
+        // A stopped counter has den 1 and would lose the fraction: keep the old scale until it runs again.
+        if num == 0 {
+            self.phase = rest;
+            self.num = 0;
+            return;
+        }
+        self.phase = (u128::from(rest) * u128::from(den) / u128::from(self.den)) as u64;
+        (self.num, self.den) = (num, den);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn microseconds_at_125_mhz() {
+        let counter = RateCounter::start(1000, 0, 12_000_000, 12, 125_000_000);
+        assert_eq!(counter.value(1124), 0);
+        assert_eq!(counter.value(1125), 1);
+        assert_eq!(counter.cycle_of(1), 1125);
+        assert_eq!(counter.cycle_of(1_000_000), 1000 + 125_000_000);
+        assert_eq!(counter.cycle_of(0), 1000);
+    }
+
+    #[test]
+    fn non_integer_rate_does_not_drift() {
+        // 115200 baud from 125 MHz: the 1000th bit ends at ceil(1000 * 125e6 / 115200).
+        let counter = RateCounter::start(0, 0, 115_200, 1, 125_000_000);
+        assert_eq!(counter.cycle_of(1000), 1_085_070);
+        assert_eq!(counter.value(1_085_069), 999);
+    }
+
+    #[test]
+    fn stop_and_resume_keeps_value_and_fraction() {
+        let mut counter = RateCounter::start(0, 5, 1, 1, 10);
+        counter.rebase(27, 0, 1, 10);
+        assert!(!counter.running());
+        assert_eq!(counter.value(500), 7);
+        assert_eq!(counter.cycle_of(8), NEVER);
+        counter.rebase(500, 1, 1, 10);
+        assert_eq!(counter.cycle_of(8), 503);
+    }
+
+    #[test]
+    fn far_future_uses_the_wide_path() {
+        let counter = RateCounter::start(0, 0, 999_999_999_989, 1, 1_000_000_000_039);
+        assert_eq!(
+            counter.value(u64::MAX),
+            ((u128::from(u64::MAX) * 999_999_999_989) / 1_000_000_000_039) as u64
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn value_and_cycle_are_inverse(
+            now in 0u64..1_000_000, start in 0u64..1000, num in 1u64..200_000_000, den in 1u64..100_000,
+            sys in 1u64..200_000_000, delta in 1u64..1_000_000,
+        ) {
+            let counter = RateCounter::start(now, start, num, den, sys);
+            let cycle = counter.cycle_of(start + delta);
+            prop_assert!(counter.value(cycle) >= start + delta);
+            prop_assert!(counter.value(cycle - 1) < start + delta);
+        }
+
+        #[test]
+        fn rebase_is_continuous_and_loses_no_count(
+            num in 1u64..200_000_000, den in 1u64..10_000, sys in 1_000_000u64..200_000_000,
+            sys2 in 1_000_000u64..200_000_000, at in 0u64..10_000_000, target in 1u64..1_000_000,
+        ) {
+            let mut counter = RateCounter::start(0, 0, num, den, sys);
+            let before = counter.value(at);
+            counter.rebase(at, num, den, sys2);
+            prop_assert_eq!(counter.value(at), before);
+            let same = counter;
+            counter.rebase(at, num, den, sys2);
+            prop_assert_eq!(counter, same);
+            // Splitting a run by a rebase to the same rate changes nothing at all.
+            let mut split = RateCounter::start(0, 0, num, den, sys);
+            let whole = split;
+            split.rebase(at, num, den, sys);
+            if whole.cycle_of(target) >= at {
+                prop_assert_eq!(split.cycle_of(target), whole.cycle_of(target));
+            }
+        }
+
+        #[test]
+        fn set_keeps_the_fraction(sys in 1_000_000u64..200_000_000, at in 0u64..10_000_000, value in 0u64..1000) {
+            let whole = RateCounter::start(0, 0, 1_000_000, 1, sys);
+            let mut moved = whole;
+            moved.set(at, value);
+            prop_assert_eq!(moved.cycle_of(value + 1), whole.cycle_of(whole.value(at) + 1));
+        }
+    }
+}

@@ -1,0 +1,545 @@
+//! Every block of the chip behind one address decoder.
+
+use super::bus_map::{Block, block_at};
+use super::*;
+use crate::{Access, ClockTree, Effects, NEVER, Peripheral};
+
+/// Levels of the 30 GPIO pads.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PinLevels {
+    /// Level of each pad.
+    pub levels: u32,
+    /// Pads that the chip drives.
+    pub driven: u32,
+}
+
+/// All peripherals of one RP2040. Blocks are public so that instruments can look at them; the machine goes
+/// through the methods, which keep the due time and the clock tree right.
+#[derive(Debug, Clone)]
+pub struct Rp2040Peripherals {
+    /// Single-cycle I/O: the machine calls it directly, it is not on the bus.
+    pub sio: Sio,
+    /// RESETS.
+    pub resets: Resets,
+    /// CLOCKS.
+    pub clocks: Clocks,
+    /// PLL_SYS.
+    pub pll_sys: Pll,
+    /// PLL_USB.
+    pub pll_usb: Pll,
+    /// XOSC.
+    pub xosc: Xosc,
+    /// ROSC.
+    pub rosc: Rosc,
+    /// WATCHDOG.
+    pub watchdog: Watchdog,
+    /// TIMER.
+    pub timer: Timer,
+    /// UART0 and UART1.
+    pub uarts: [Uart; 2],
+    /// PSM.
+    pub psm: Psm,
+    /// IO_BANK0.
+    pub io_bank0: IoBank0,
+    /// IO_QSPI.
+    pub io_qspi: IoQspi,
+    /// PADS_BANK0.
+    pub pads_bank0: Pads,
+    /// PADS_QSPI.
+    pub pads_qspi: Pads,
+    /// SSI, and the flash chip behind it.
+    pub ssi: Ssi,
+    /// XIP control.
+    pub xip_ctrl: XipCtrl,
+    /// VREG_AND_CHIP_RESET.
+    pub vreg: Vreg,
+    /// SYSINFO.
+    pub sysinfo: Sysinfo,
+    /// SYSCFG.
+    pub syscfg: Syscfg,
+    /// BUSCTRL.
+    pub busctrl: Busctrl,
+    /// TBMAN.
+    pub tbman: Tbman,
+    spi: [RegFile; 2],
+    i2c: [RegFile; 2],
+    adc: RegFile,
+    pwm: RegFile,
+    rtc: RegFile,
+    dma: RegFile,
+    usb_dpram: RegFile,
+    usb: RegFile,
+    pio: [RegFile; 2],
+    tree: ClockTree,
+    due: u64,
+    /// Levels the outside world drives, and which pads it drives.
+    outside: u32,
+    outside_driven: u32,
+    pins: PinLevels,
+}
+
+/// Runs `$body` with `$name` bound to the block.
+macro_rules! with_block {
+    ($self:ident, $block:expr, $name:ident => $body:expr) => {
+        match $block {
+            Block::XipCtrl => {
+                let $name = &mut $self.xip_ctrl;
+                $body
+            }
+            Block::Ssi => {
+                let $name = &mut $self.ssi;
+                $body
+            }
+            Block::Sysinfo => {
+                let $name = &mut $self.sysinfo;
+                $body
+            }
+            Block::Syscfg => {
+                let $name = &mut $self.syscfg;
+                $body
+            }
+            Block::Clocks => {
+                let $name = &mut $self.clocks;
+                $body
+            }
+            Block::Resets => {
+                let $name = &mut $self.resets;
+                $body
+            }
+            Block::Psm => {
+                let $name = &mut $self.psm;
+                $body
+            }
+            Block::IoBank0 => {
+                let $name = &mut $self.io_bank0;
+                $body
+            }
+            Block::IoQspi => {
+                let $name = &mut $self.io_qspi;
+                $body
+            }
+            Block::PadsBank0 => {
+                let $name = &mut $self.pads_bank0;
+                $body
+            }
+            Block::PadsQspi => {
+                let $name = &mut $self.pads_qspi;
+                $body
+            }
+            Block::Xosc => {
+                let $name = &mut $self.xosc;
+                $body
+            }
+            Block::PllSys => {
+                let $name = &mut $self.pll_sys;
+                $body
+            }
+            Block::PllUsb => {
+                let $name = &mut $self.pll_usb;
+                $body
+            }
+            Block::Busctrl => {
+                let $name = &mut $self.busctrl;
+                $body
+            }
+            Block::Uart0 => {
+                let $name = &mut $self.uarts[0];
+                $body
+            }
+            Block::Uart1 => {
+                let $name = &mut $self.uarts[1];
+                $body
+            }
+            Block::Spi0 => {
+                let $name = &mut $self.spi[0];
+                $body
+            }
+            Block::Spi1 => {
+                let $name = &mut $self.spi[1];
+                $body
+            }
+            Block::I2c0 => {
+                let $name = &mut $self.i2c[0];
+                $body
+            }
+            Block::I2c1 => {
+                let $name = &mut $self.i2c[1];
+                $body
+            }
+            Block::Adc => {
+                let $name = &mut $self.adc;
+                $body
+            }
+            Block::Pwm => {
+                let $name = &mut $self.pwm;
+                $body
+            }
+            Block::Timer => {
+                let $name = &mut $self.timer;
+                $body
+            }
+            Block::Watchdog => {
+                let $name = &mut $self.watchdog;
+                $body
+            }
+            Block::Rtc => {
+                let $name = &mut $self.rtc;
+                $body
+            }
+            Block::Rosc => {
+                let $name = &mut $self.rosc;
+                $body
+            }
+            Block::Vreg => {
+                let $name = &mut $self.vreg;
+                $body
+            }
+            Block::Tbman => {
+                let $name = &mut $self.tbman;
+                $body
+            }
+            Block::Dma => {
+                let $name = &mut $self.dma;
+                $body
+            }
+            Block::UsbDpram | Block::XipAux => {
+                let $name = &mut $self.usb_dpram;
+                $body
+            }
+            Block::Usb => {
+                let $name = &mut $self.usb;
+                $body
+            }
+            Block::Pio0 => {
+                let $name = &mut $self.pio[0];
+                $body
+            }
+            Block::Pio1 => {
+                let $name = &mut $self.pio[1];
+                $body
+            }
+        }
+    };
+}
+
+/// Blocks that schedule something or whose schedule depends on a clock.
+macro_rules! scheduled {
+    ($self:ident, $name:ident => $body:expr) => {{
+        {
+            let $name = &mut $self.timer;
+            $body
+        }
+        {
+            let $name = &mut $self.uarts[0];
+            $body
+        }
+        {
+            let $name = &mut $self.uarts[1];
+            $body
+        }
+        {
+            let $name = &mut $self.watchdog;
+            $body
+        }
+        {
+            let $name = &mut $self.xosc;
+            $body
+        }
+        {
+            let $name = &mut $self.rosc;
+            $body
+        }
+        {
+            let $name = &mut $self.clocks;
+            $body
+        }
+    }};
+}
+
+impl Rp2040Peripherals {
+    /// A chip fresh from power-on with a crystal of `crystal_hz` and `flash` bytes of erased flash.
+    #[must_use]
+    pub fn new(crystal_hz: u64, flash: usize) -> Self {
+        let (pll_sys, pll_usb) = (Pll::default(), Pll::default());
+        let (xosc, rosc, watchdog) = (Xosc::new(crystal_hz), Rosc::default(), Watchdog::default());
+        let clocks = Clocks::default();
+        let tree = derive(&clocks, &pll_sys, &pll_usb, &xosc, &rosc, &watchdog);
+        let word_file = |size| RegFile::new(size, &[]);
+        let mut all = Self {
+            sio: Sio::default(),
+            resets: Resets::default(),
+            clocks,
+            pll_sys,
+            pll_usb,
+            xosc,
+            rosc,
+            watchdog,
+            timer: Timer::default(),
+            uarts: [Uart::new(0, 20), Uart::new(1, 21)],
+            psm: Psm::default(),
+            io_bank0: IoBank0::default(),
+            io_qspi: IoQspi::default(),
+            pads_bank0: Pads::bank0(),
+            pads_qspi: Pads::qspi(),
+            ssi: Ssi::new(Flash::new(flash)),
+            xip_ctrl: XipCtrl::default(),
+            vreg: Vreg::default(),
+            sysinfo: Sysinfo,
+            syscfg: Syscfg::default(),
+            busctrl: Busctrl::default(),
+            tbman: Tbman,
+            spi: [word_file(0x1000), word_file(0x1000)],
+            i2c: [word_file(0x1000), word_file(0x1000)],
+            adc: word_file(0x100),
+            pwm: word_file(0x100),
+            rtc: word_file(0x100),
+            dma: word_file(0x1000),
+            usb_dpram: word_file(0x1000),
+            usb: word_file(0x100),
+            pio: [word_file(0x200), word_file(0x200)],
+            tree,
+            due: NEVER,
+            outside: 0,
+            outside_driven: 0,
+            pins: PinLevels::default(),
+        };
+        all.sio.gpio_hi.set_input(CS_PULLED_UP);
+        all
+    }
+
+    /// Frequencies in force. Copy it again after every call that leaves `effects.clocks_changed` set.
+    #[must_use]
+    pub fn clock_tree(&self) -> &ClockTree {
+        &self.tree
+    }
+
+    /// clk_sys cycle at which [`Self::advance`] must be called next, or [`NEVER`].
+    #[inline]
+    #[must_use]
+    pub fn due(&self) -> u64 {
+        self.due
+    }
+
+    /// The name of the block at `address`, or `None` where nothing answers.
+    #[must_use]
+    pub fn is_modelled(&self, address: u32) -> Option<&'static str> {
+        block_at(address).map(Block::name)
+    }
+
+    fn held(&self, block: Block) -> bool {
+        block
+            .reset_bit()
+            .is_some_and(|bit| self.resets.held() >> bit & 1 != 0)
+    }
+
+    fn reschedule(&mut self) {
+        let mut due = NEVER;
+        scheduled!(self, block => due = due.min(block.due()));
+        self.due = due;
+    }
+
+    /// Reads a word. Unknown addresses and blocks in reset give 0.
+    pub fn read(&mut self, address: u32, access: &mut Access) -> u32 {
+        let Some(block) = block_at(address) else {
+            return 0;
+        };
+        if self.held(block) {
+            return 0;
+        }
+        let offset = address & 0xffc;
+        let value = with_block!(self, block, b => b.read(offset, access));
+        self.settle(access);
+        value
+    }
+
+    /// Writes a word, already replicated from narrower stores. `alias`: 0 plain, 1 XOR, 2 SET, 3 CLR, which
+    /// is `address >> 12 & 3`; the alias bits of the address itself are ignored.
+    pub fn write(&mut self, address: u32, value: u32, alias: u32, access: &mut Access) {
+        let Some(block) = block_at(address) else {
+            return;
+        };
+        if self.held(block) {
+            return;
+        }
+        let offset = address & 0xffc;
+        with_block!(self, block, b => {
+            let value = match alias & 3 {
+                _ if b.is_strobe(offset) => value,
+                0 => value,
+                1 => b.peek(offset, access) ^ value,
+                2 => b.peek(offset, access) | value,
+                _ => b.peek(offset, access) & !value,
+            };
+            b.write(offset, value, access);
+        });
+        if block == Block::IoQspi {
+            self.ssi
+                .flash
+                .force_select(self.io_qspi.forced_chip_select());
+        }
+        self.settle(access);
+    }
+
+    /// Carries out what is due. The machine calls it when [`Self::due`] is reached.
+    pub fn advance(&mut self, access: &mut Access) {
+        scheduled!(self, block => block.advance(access));
+        self.settle(access);
+    }
+
+    /// Applies the effects that concern other blocks and recomputes the due time.
+    fn settle(&mut self, access: &mut Access) {
+        let Effects {
+            clocks_changed,
+            resets,
+            ..
+        } = access.effects;
+        if *clocks_changed || resets.is_some() {
+            self.apply_effects(access.now_cycles, access.effects);
+        } else {
+            self.reschedule();
+        }
+    }
+
+    /// Handles the effects that stay inside: RESETS and clock changes. Called by every access already; calling
+    /// it again is harmless. `clocks_changed` stays set as the machine's sign to copy the tree again; `resets`
+    /// is taken.
+    pub fn apply_effects(&mut self, now_cycles: u64, effects: &mut Effects) {
+        if let Some((asserted, released)) = effects.resets.take() {
+            self.apply_resets(asserted | released, effects);
+        }
+        if effects.clocks_changed {
+            self.retime(now_cycles, effects);
+        }
+        self.reschedule();
+    }
+
+    /// Puts the blocks of these RESETS bits to their reset values, and lets TIMER count again from there.
+    fn apply_resets(&mut self, bits: u32, effects: &mut Effects) {
+        for block in ALL_RESETTABLE {
+            let Some(bit) = block.reset_bit() else {
+                continue;
+            };
+            if bits >> bit & 1 != 0 {
+                with_block!(self, block, b => b.reset());
+                effects.pins_changed |= matches!(block, Block::IoBank0 | Block::PadsBank0);
+                effects.clocks_changed |=
+                    matches!(block, Block::PllSys | Block::PllUsb | Block::Timer);
+            }
+        }
+    }
+
+    /// Recomputes the clock tree and rebases whatever depends on it. Idempotent.
+    fn retime(&mut self, now_cycles: u64, effects: &mut Effects) {
+        self.clocks.update_sources(sources_of(
+            &self.pll_sys,
+            &self.pll_usb,
+            &self.xosc,
+            &self.rosc,
+        ));
+        let tree = derive(
+            &self.clocks,
+            &self.pll_sys,
+            &self.pll_usb,
+            &self.xosc,
+            &self.rosc,
+            &self.watchdog,
+        );
+        let old = std::mem::replace(&mut self.tree, tree.clone());
+        let mut before = Access {
+            now_cycles,
+            core: 0,
+            clocks: &old,
+            effects,
+        };
+        scheduled!(self, block => block.advance(&mut before));
+        let mut after = Access {
+            now_cycles,
+            core: 0,
+            clocks: &tree,
+            effects,
+        };
+        scheduled!(self, block => block.clocks_changed(&mut after));
+    }
+
+    /// NVIC levels for `core`, without SIO's own line (see [`Sio::irq_levels`]).
+    #[inline]
+    #[must_use]
+    pub fn irq_levels(&self, core: usize) -> u32 {
+        self.timer.irq_levels()
+            | self.uarts[0].irq_levels()
+            | self.uarts[1].irq_levels()
+            | self.clocks.irq_levels()
+            | self.io_bank0.irq_levels_of(core)
+            | self.io_qspi.irq_levels_of(core)
+    }
+
+    /// Bytes from the host to a UART; they arrive at line speed from `now_cycles` on.
+    pub fn uart_push(&mut self, uart: usize, bytes: &[u8]) {
+        self.uarts[uart].host_push(bytes);
+        self.reschedule();
+    }
+
+    /// Drives pads from outside: `driven` selects them, `levels` gives their levels. Call
+    /// [`Self::update_pins`] afterwards.
+    pub fn drive_pins(&mut self, driven: u32, levels: u32) {
+        self.outside_driven = driven;
+        self.outside = levels;
+    }
+
+    /// Recomputes the pads from all outputs and the outside, latches edges and refreshes GPIO_IN. The machine
+    /// calls it after every call that set `effects.pins_changed`.
+    #[inline]
+    pub fn update_pins(&mut self) -> PinLevels {
+        let driven = self.io_bank0.drive(self.sio.gpio.out(), self.sio.gpio.oe());
+        let (levels, oe) =
+            self.pads_bank0
+                .levels(driven.out, driven.oe, self.outside_driven, self.outside);
+        self.pins = PinLevels {
+            levels: levels & GPIO_MASK,
+            driven: oe,
+        };
+        let inputs = self
+            .io_bank0
+            .sense(self.pads_bank0.inputs(self.pins.levels));
+        self.sio.gpio.set_input(inputs);
+        self.pins
+    }
+
+    /// Pads as the last [`Self::update_pins`] found them.
+    #[must_use]
+    pub fn pins(&self) -> PinLevels {
+        self.pins
+    }
+}
+
+const GPIO_MASK: u32 = 0x3fff_ffff;
+/// The QSPI pins as GPIO_HI_IN shows them: chip select pulled up, which is BOOTSEL not pressed.
+const CS_PULLED_UP: u32 = 1 << 1;
+
+/// Blocks with a RESETS bit.
+const ALL_RESETTABLE: [Block; 24] = [
+    Block::Adc,
+    Block::Busctrl,
+    Block::Dma,
+    Block::I2c0,
+    Block::I2c1,
+    Block::IoBank0,
+    Block::IoQspi,
+    Block::PadsBank0,
+    Block::PadsQspi,
+    Block::Pio0,
+    Block::Pio1,
+    Block::PllSys,
+    Block::PllUsb,
+    Block::Pwm,
+    Block::Rtc,
+    Block::Spi0,
+    Block::Spi1,
+    Block::Syscfg,
+    Block::Timer,
+    Block::Uart0,
+    Block::Uart1,
+    Block::Usb,
+    Block::Sysinfo,
+    Block::Tbman,
+];

@@ -1,0 +1,1 @@
+//! The modelled boot ROM.

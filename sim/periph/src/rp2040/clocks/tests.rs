@@ -1,0 +1,158 @@
+//! Clock derivation against the SDK's boot sequence, and the registers firmware polls.
+
+use super::*;
+use crate::rp2040::testing::Bench;
+
+struct Rig {
+    bench: Bench,
+    clocks: Clocks,
+    pll_sys: Pll,
+    pll_usb: Pll,
+    xosc: Xosc,
+    rosc: Rosc,
+    watchdog: Watchdog,
+}
+
+impl Rig {
+    fn new() -> Self {
+        Self {
+            bench: Bench::new(),
+            clocks: Clocks::default(),
+            pll_sys: Pll::default(),
+            pll_usb: Pll::default(),
+            xosc: Xosc::new(12_000_000),
+            rosc: Rosc::default(),
+            watchdog: Watchdog::default(),
+        }
+    }
+
+    fn tree(&mut self) -> ClockTree {
+        self.clocks.update_sources(sources_of(
+            &self.pll_sys,
+            &self.pll_usb,
+            &self.xosc,
+            &self.rosc,
+        ));
+        derive(
+            &self.clocks,
+            &self.pll_sys,
+            &self.pll_usb,
+            &self.xosc,
+            &self.rosc,
+            &self.watchdog,
+        )
+    }
+
+    fn write(&mut self, offset: u32, value: u32) {
+        self.clocks.write(offset, value, &mut self.bench.access());
+    }
+
+    fn start_oscillators(&mut self) {
+        self.xosc.write(0x0c, 1, &mut self.bench.access());
+        self.xosc.write(0x00, 0xfab_aa0, &mut self.bench.access());
+        let due = self.xosc.due();
+        self.xosc.advance(&mut self.bench.at(due));
+        for (pll, fbdiv, prim) in [
+            (&mut self.pll_sys, 125, 0x62000),
+            (&mut self.pll_usb, 100, 0x55000),
+        ] {
+            pll.write(8, fbdiv, &mut self.bench.access());
+            pll.write(12, prim, &mut self.bench.access());
+            pll.write(4, 4, &mut self.bench.access());
+        }
+    }
+}
+
+#[test]
+fn boots_on_the_ring_oscillator() {
+    let tree = Rig::new().tree();
+    assert_eq!(
+        (tree.sys_hz, tree.ref_hz, tree.peri_hz),
+        (6_500_000, 6_500_000, 0)
+    );
+    assert_eq!(tree.tick_hz_num, 0);
+}
+
+#[test]
+fn sdk_sequence_gives_125_48_and_12_mhz() {
+    let mut rig = Rig::new();
+    rig.start_oscillators();
+    rig.write(0x30, 2);
+    assert_eq!(rig.clocks.peek(0x38, &rig.bench.access()), 4);
+    rig.write(0x3c, 0);
+    rig.write(0x3c, 1);
+    assert_eq!(rig.clocks.peek(0x44, &rig.bench.access()), 2);
+    for (offset, value) in [
+        (0x54, 0x800),
+        (0x60, 0x800),
+        (0x70, 0x40000),
+        (0x6c, 0x800),
+        (0x48, 0x800),
+    ] {
+        rig.write(offset, value);
+    }
+    rig.watchdog
+        .write(0x2c, 0x200 | 12, &mut rig.bench.access());
+    let tree = rig.tree();
+    assert_eq!(
+        (tree.sys_hz, tree.ref_hz, tree.peri_hz),
+        (125_000_000, 12_000_000, 125_000_000)
+    );
+    assert_eq!(
+        (tree.usb_hz, tree.adc_hz, tree.rtc_hz),
+        (48_000_000, 48_000_000, 46_875)
+    );
+    assert_eq!((tree.tick_hz_num, tree.tick_hz_den), (12_000_000, 12));
+}
+
+#[test]
+fn dividers_are_fixed_point_and_kill_beats_enable() {
+    let mut rig = Rig::new();
+    rig.write(0x40, 0x280);
+    assert_eq!(rig.tree().sys_hz, 2_600_000);
+    rig.write(0x34, 0x200);
+    assert_eq!(rig.tree().ref_hz, 3_250_000);
+    rig.write(0x48, 0x800 | 3 << 5);
+    assert_eq!(rig.tree().peri_hz, 6_500_000);
+    rig.write(0x48, 0xc00 | 3 << 5);
+    assert_eq!(rig.tree().peri_hz, 0);
+    assert_eq!(rig.clocks.peek(0x50, &rig.bench.access()), 1);
+    assert_eq!(rig.clocks.peek(0x4c, &rig.bench.access()), 0);
+}
+
+#[test]
+fn frequency_counter_measures_in_khz() {
+    let mut rig = Rig::new();
+    rig.start_oscillators();
+    rig.tree();
+    rig.bench.tree.sys_hz = 6_500_000;
+    rig.write(0x84, 124_000);
+    rig.write(0x94, 1);
+    // 2^8 / 1.024 us = 250 us = 1625 cycles at 6.5 MHz.
+    let start = rig.bench.now;
+    assert_eq!(rig.clocks.peek(0x98, &rig.bench.at(start + 1624)), 1 << 8);
+    assert_eq!(rig.clocks.peek(0x98, &rig.bench.at(start + 1625)), 0x11);
+    assert_eq!(rig.clocks.peek(0x9c, &rig.bench.access()), 125_000 << 5);
+}
+
+#[test]
+fn resus_falls_back_to_clk_ref_and_interrupts() {
+    let mut rig = Rig::new();
+    rig.write(0xbc, 1);
+    rig.write(0x78, 0x1ff);
+    rig.write(0x3c, 1);
+    assert_eq!(rig.tree().sys_hz, 6_500_000);
+    assert_eq!(rig.clocks.irq_levels(), 1 << 17);
+    assert_eq!(rig.clocks.peek(0x44, &rig.bench.access()), 1);
+    rig.write(0x3c, 0);
+    rig.write(0x78, 0x1_00ff);
+    assert_eq!(rig.clocks.irq_levels(), 0);
+    assert_eq!(rig.clocks.peek(0x7c, &rig.bench.access()), 0);
+}
+
+#[test]
+fn without_resus_a_dead_source_stops_clk_sys() {
+    let mut rig = Rig::new();
+    rig.write(0x3c, 1);
+    assert_eq!(rig.tree().sys_hz, 0);
+}

@@ -1,0 +1,361 @@
+//! User GPIO multiplexer and interrupts (RP2040 data sheet 2.19).
+//!
+//! Pins are computed 32 at a time from masks that are rebuilt only when a CTRL register changes, because GPIO
+//! toggles are the commonest event on a benchmark board. SIO drives levels; UART TX idles high (its bits are not
+//! drawn on the pin); the other functions leave the pin undriven.
+
+use crate::{Access, Peripheral};
+
+const PIN_COUNT: usize = 30;
+const CTRL_RESET: u32 = 0x1f;
+const CTRL_MASK: u32 = 0x3003_331f;
+const FUNC_UART: u32 = 2;
+const FUNC_SIO: u32 = 5;
+const IRQ_IO_BANK0: u32 = 13;
+/// EDGE_LOW and EDGE_HIGH of each of the eight pins in one INTR register: the latched kinds.
+const EDGES: u32 = 0xcccc_cccc;
+
+/// What a peripheral output does on each pin, as bit masks.
+#[derive(Debug, Clone, Default)]
+struct Masks {
+    sio: u32,
+    uart_tx: u32,
+    out_invert: u32,
+    out_low: u32,
+    out_high: u32,
+    oe_invert: u32,
+    oe_off: u32,
+    oe_on: u32,
+    in_invert: u32,
+    in_low: u32,
+    in_high: u32,
+}
+
+/// One interrupt output: PROC0, PROC1 or the dormant wake.
+#[derive(Debug, Clone, Copy, Default)]
+struct Destination {
+    inte: [u32; 4],
+    intf: [u32; 4],
+}
+
+/// The IO_BANK0 block.
+#[derive(Debug, Clone)]
+pub struct IoBank0 {
+    ctrl: [u32; PIN_COUNT],
+    masks: Masks,
+    /// Levels from the pads, before INOVER.
+    pads: u32,
+    /// Levels after INOVER: what the peripherals and the interrupts see.
+    inputs: u32,
+    /// What the block drives, for STATUS.
+    driven: Driven,
+    edges: [u32; 4],
+    /// Level interrupts that hold now, in the layout of INTR.
+    levels: [u32; 4],
+    destinations: [Destination; 3],
+}
+
+/// Outputs towards the pads.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Driven {
+    /// Level each pin would drive.
+    pub out: u32,
+    /// Pins that drive.
+    pub oe: u32,
+}
+
+impl Default for IoBank0 {
+    fn default() -> Self {
+        let mut io = Self {
+            ctrl: [CTRL_RESET; PIN_COUNT],
+            masks: Masks::default(),
+            pads: 0,
+            inputs: 0,
+            driven: Driven::default(),
+            edges: [0; 4],
+            levels: [0; 4],
+            destinations: [Destination::default(); 3],
+        };
+        io.spread_levels();
+        io
+    }
+}
+
+/// Interleaves one bit per pin into one nibble per pin, for the eight pins from `first`.
+fn nibbles(pins: u32, first: u32) -> u32 {
+    (0..8).fold(0, |word, pin| {
+        word | (pins >> (first + pin) & 1) << (4 * pin)
+    })
+}
+
+impl IoBank0 {
+    /// Function selected on `pin` (FUNCSEL; 5 is SIO, 31 none).
+    #[must_use]
+    pub fn function(&self, pin: usize) -> u32 {
+        self.ctrl[pin] & 0x1f
+    }
+
+    /// True if GPIO `pin` is UART TX in function 2: every fourth pin from 0.
+    fn is_uart_tx(pin: usize) -> bool {
+        pin % 4 == 0
+    }
+
+    fn rebuild(&mut self) {
+        let mut masks = Masks::default();
+        for (pin, &ctrl) in self.ctrl.iter().enumerate() {
+            let bit = 1 << pin;
+            match ctrl & 0x1f {
+                FUNC_SIO => masks.sio |= bit,
+                FUNC_UART if Self::is_uart_tx(pin) => masks.uart_tx |= bit,
+                _ => {}
+            }
+            let choose = |field: u32, one: &mut u32, two: &mut u32, three: &mut u32| match field & 3
+            {
+                1 => *one |= bit,
+                2 => *two |= bit,
+                3 => *three |= bit,
+                _ => {}
+            };
+            choose(
+                ctrl >> 8,
+                &mut masks.out_invert,
+                &mut masks.out_low,
+                &mut masks.out_high,
+            );
+            choose(
+                ctrl >> 12,
+                &mut masks.oe_invert,
+                &mut masks.oe_off,
+                &mut masks.oe_on,
+            );
+            choose(
+                ctrl >> 16,
+                &mut masks.in_invert,
+                &mut masks.in_low,
+                &mut masks.in_high,
+            );
+        }
+        self.masks = masks;
+    }
+
+    /// What the pads get from SIO's outputs and the selected functions.
+    #[inline]
+    pub fn drive(&mut self, sio_out: u32, sio_oe: u32) -> Driven {
+        let m = &self.masks;
+        let out = (sio_out & m.sio) | m.uart_tx;
+        let oe = (sio_oe & m.sio) | m.uart_tx;
+        self.driven = Driven {
+            out: ((out ^ m.out_invert) & !m.out_low) | m.out_high,
+            oe: ((oe ^ m.oe_invert) & !m.oe_off) | m.oe_on,
+        };
+        self.driven
+    }
+
+    /// Takes the pad inputs, latches edges, and returns the levels after INOVER.
+    #[inline]
+    pub fn sense(&mut self, pads: u32) -> u32 {
+        let m = &self.masks;
+        let inputs = ((pads ^ m.in_invert) & !m.in_low) | m.in_high;
+        self.pads = pads;
+        let changed = inputs ^ self.inputs;
+        if changed != 0 {
+            let (rose, fell) = (changed & inputs, changed & !inputs);
+            self.inputs = inputs;
+            for group in 0..4 {
+                let first = 8 * group as u32;
+                if changed >> first & 0xff != 0 {
+                    self.edges[group] |= nibbles(fell, first) << 2 | nibbles(rose, first) << 3;
+                }
+            }
+            self.spread_levels();
+        }
+        inputs
+    }
+
+    fn spread_levels(&mut self) {
+        for group in 0..4 {
+            let first = 8 * group as u32;
+            self.levels[group] = nibbles(!self.inputs, first) | nibbles(self.inputs, first) << 1;
+        }
+        // GPIO 30 and 31 do not exist: no LEVEL_LOW from them.
+        self.levels[3] &= 0x00ff_ffff;
+    }
+
+    fn ints(&self, destination: usize, group: usize) -> u32 {
+        let d = &self.destinations[destination];
+        ((self.edges[group] | self.levels[group]) & d.inte[group]) | d.intf[group]
+    }
+
+    /// Interrupt levels for `core`: line 13 by that core's enables.
+    #[must_use]
+    pub fn irq_levels_of(&self, core: usize) -> u32 {
+        u32::from((0..4).any(|group| self.ints(core, group) != 0)) << IRQ_IO_BANK0
+    }
+
+    fn status(&self, pin: usize) -> u32 {
+        let bit = |word: u32| word >> pin & 1;
+        bit(self.driven.out) << 9
+            | bit(self.driven.oe) << 13
+            | bit(self.pads) << 17
+            | bit(self.inputs) << 19
+    }
+}
+
+impl Peripheral for IoBank0 {
+    const NAME: &'static str = "IO_BANK0";
+
+    fn reset(&mut self) {
+        let pads = self.pads;
+        *self = Self::default();
+        self.inputs = pads;
+        self.pads = pads;
+        self.spread_levels();
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        if offset > 0x18c {
+            access.effects.unmodelled = Some((offset, false));
+        }
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        let index = (offset / 4) as usize;
+        match offset {
+            0x00..=0xec if offset & 4 != 0 => {
+                self.ctrl[index / 2] = value & CTRL_MASK;
+                self.rebuild();
+                access.effects.pins_changed = true;
+            }
+            0x00..=0xec => {}
+            0xf0..=0xfc => self.edges[index - 0x3c] &= !(value & EDGES),
+            0x100..=0x18c => {
+                let (destination, register) = ((index - 0x40) / 12, (index - 0x40) % 12);
+                match register / 4 {
+                    0 => self.destinations[destination].inte[register % 4] = value,
+                    1 => self.destinations[destination].intf[register % 4] = value,
+                    _ => {}
+                }
+            }
+            _ => access.effects.unmodelled = Some((offset, true)),
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        let index = (offset / 4) as usize;
+        match offset {
+            0x00..=0xec if offset & 4 != 0 => self.ctrl[index / 2],
+            0x00..=0xec => self.status(index / 2),
+            0xf0..=0xfc => self.edges[index - 0x3c] | self.levels[index - 0x3c],
+            0x100..=0x18c => {
+                let (destination, register) = ((index - 0x40) / 12, (index - 0x40) % 12);
+                match register / 4 {
+                    0 => self.destinations[destination].inte[register % 4],
+                    1 => self.destinations[destination].intf[register % 4],
+                    _ => self.ints(destination, register % 4),
+                }
+            }
+            _ => 0,
+        }
+    }
+
+    fn is_strobe(&self, offset: u32) -> bool {
+        (0xf0..=0xfc).contains(&offset)
+    }
+
+    /// Both cores' levels together; the aggregate uses [`IoBank0::irq_levels_of`].
+    fn irq_levels(&self) -> u32 {
+        self.irq_levels_of(0) | self.irq_levels_of(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rp2040::testing::Bench;
+
+    #[test]
+    fn only_the_sio_function_passes_sio_levels() {
+        let mut bench = Bench::new();
+        let mut io = IoBank0::default();
+        assert_eq!(io.read(25 * 8 + 4, &mut bench.access()), 0x1f);
+        assert_eq!(io.drive(1 << 25, 1 << 25), Driven::default());
+        io.write(25 * 8 + 4, FUNC_SIO, &mut bench.access());
+        assert!(bench.effects.pins_changed);
+        assert_eq!(
+            io.drive(1 << 25 | 1, 1 << 25 | 1),
+            Driven {
+                out: 1 << 25,
+                oe: 1 << 25
+            }
+        );
+        assert_eq!(io.read(25 * 8, &mut bench.access()), 1 << 9 | 1 << 13);
+    }
+
+    #[test]
+    fn uart_tx_idles_high_and_rx_is_not_driven() {
+        let mut bench = Bench::new();
+        let mut io = IoBank0::default();
+        for pin in 0..2 {
+            io.write(pin * 8 + 4, FUNC_UART, &mut bench.access());
+        }
+        assert_eq!(io.drive(0, 0), Driven { out: 1, oe: 1 });
+    }
+
+    #[test]
+    fn overrides_of_output_enable_and_input() {
+        let mut bench = Bench::new();
+        let mut io = IoBank0::default();
+        for (pin, field) in [
+            (0, 1 << 8),
+            (1, 2 << 8),
+            (2, 3 << 8),
+            (3, 1 << 12),
+            (4, 2 << 12),
+            (5, 3 << 12),
+        ] {
+            io.write(pin * 8 + 4, FUNC_SIO | field, &mut bench.access());
+        }
+        assert_eq!(
+            io.drive(0b000111, 0b010111),
+            Driven {
+                out: 0b000110 & !0b10,
+                oe: 0b101111
+            }
+        );
+        for (pin, field) in [(0, 1 << 16), (1, 2 << 16), (2, 3 << 16)] {
+            io.write(pin * 8 + 4, field, &mut bench.access());
+        }
+        assert_eq!(io.sense(0b011), 0b100);
+    }
+
+    #[test]
+    fn edges_latch_levels_do_not_and_each_core_has_its_enables() {
+        let mut bench = Bench::new();
+        let mut io = IoBank0::default();
+        // GPIO 9: EDGE_HIGH for core 0, LEVEL_HIGH for core 1.
+        io.write(0x104, 8 << 4, &mut bench.access());
+        io.write(0x134, 2 << 4, &mut bench.access());
+        io.sense(1 << 9);
+        assert_eq!(
+            (io.irq_levels_of(0), io.irq_levels_of(1)),
+            (1 << 13, 1 << 13)
+        );
+        io.sense(0);
+        assert_eq!((io.irq_levels_of(0), io.irq_levels_of(1)), (1 << 13, 0));
+        assert_eq!(io.read(0xf4, &mut bench.access()), 0x1111_1111 | 0xc << 4);
+        io.write(0xf4, 8 << 4, &mut bench.access());
+        assert_eq!(io.irq_levels_of(0), 0);
+        assert_eq!(io.read(0xf4, &mut bench.access()) >> 4 & 15, 5);
+    }
+
+    #[test]
+    fn force_and_missing_pins() {
+        let mut bench = Bench::new();
+        let mut io = IoBank0::default();
+        assert_eq!(io.read(0xfc, &mut bench.access()), 0x0011_1111);
+        io.write(0x140, 1, &mut bench.access());
+        assert_eq!((io.irq_levels_of(0), io.irq_levels_of(1)), (0, 1 << 13));
+        assert_eq!(io.read(0x150, &mut bench.access()), 1);
+    }
+}

@@ -1,0 +1,155 @@
+//! QSPI pin multiplexer (RP2040 data sheet 2.19.6.2). Only the chip select override matters here.
+
+use crate::{Access, Peripheral};
+
+const CTRL_RESET: u32 = 0x1f;
+const CTRL_MASK: u32 = 0x3003_331f;
+const PIN_SS: usize = 1;
+const IRQ_IO_QSPI: u32 = 14;
+/// Edges of the six pins: the latched kinds, none of which arises here.
+const INT_MASK: u32 = 0x00ff_ffff;
+
+/// The IO_QSPI block.
+#[derive(Debug, Clone)]
+pub struct IoQspi {
+    ctrl: [u32; 6],
+    inputs: u32,
+    /// INTE and INTF of PROC0, PROC1 and the dormant wake.
+    destinations: [[u32; 2]; 3],
+}
+
+impl Default for IoQspi {
+    fn default() -> Self {
+        Self {
+            ctrl: [CTRL_RESET; 6],
+            inputs: 1 << PIN_SS,
+            destinations: [[0; 2]; 3],
+        }
+    }
+}
+
+impl IoQspi {
+    /// Chip select forced by software: `Some(true)` driven low (selected), `Some(false)` high, `None` normal.
+    #[must_use]
+    pub fn forced_chip_select(&self) -> Option<bool> {
+        match (self.ctrl[PIN_SS] >> 8) & 3 {
+            2 => Some(true),
+            3 => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Level of the six pins: SCLK 0, SS 1, SD0 to SD3.
+    pub fn sense(&mut self, levels: u32) {
+        self.inputs = levels & 0x3f;
+    }
+
+    /// Level of each pin, in the layout of INTR.
+    fn raw(&self) -> u32 {
+        (0..6).fold(0, |word, pin| {
+            word | (1 + (self.inputs >> pin & 1)) << (4 * pin)
+        })
+    }
+
+    fn ints(&self, destination: usize) -> u32 {
+        let [inte, intf] = self.destinations[destination];
+        (self.raw() & inte) | intf
+    }
+
+    /// Interrupt levels for `core`: line 14 by that core's enables.
+    #[must_use]
+    pub fn irq_levels_of(&self, core: usize) -> u32 {
+        u32::from(self.ints(core) != 0) << IRQ_IO_QSPI
+    }
+}
+
+impl Peripheral for IoQspi {
+    const NAME: &'static str = "IO_QSPI";
+
+    fn reset(&mut self) {
+        *self = Self {
+            inputs: self.inputs,
+            ..Self::default()
+        };
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        if offset > 0x54 {
+            access.effects.unmodelled = Some((offset, false));
+        }
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        let index = (offset / 4) as usize;
+        match offset {
+            0x00..=0x2c if offset & 4 != 0 => self.ctrl[index / 2] = value & CTRL_MASK,
+            0x00..=0x30 => {}
+            0x34..=0x54 => {
+                let (destination, register) = ((index - 13) / 3, (index - 13) % 3);
+                if register < 2 {
+                    self.destinations[destination][register] = value & INT_MASK;
+                }
+            }
+            _ => access.effects.unmodelled = Some((offset, true)),
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        let index = (offset / 4) as usize;
+        match offset {
+            0x00..=0x2c if offset & 4 != 0 => self.ctrl[index / 2],
+            0x00..=0x2c => (self.inputs >> (index / 2) & 1) * (1 << 17 | 1 << 19),
+            0x30 => self.raw(),
+            0x34..=0x54 => {
+                let (destination, register) = ((index - 13) / 3, (index - 13) % 3);
+                if register < 2 {
+                    self.destinations[destination][register]
+                } else {
+                    self.ints(destination)
+                }
+            }
+            _ => 0,
+        }
+    }
+
+    fn is_strobe(&self, offset: u32) -> bool {
+        offset == 0x30
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rp2040::testing::Bench;
+
+    #[test]
+    fn chip_select_override() {
+        let mut bench = Bench::new();
+        let mut io = IoQspi::default();
+        assert_eq!(io.forced_chip_select(), None);
+        io.write(0x0c, 2 << 8, &mut bench.access());
+        assert_eq!(io.forced_chip_select(), Some(true));
+        io.write(0x0c, 3 << 8, &mut bench.access());
+        assert_eq!(io.forced_chip_select(), Some(false));
+        io.write(0x04, 2 << 8, &mut bench.access());
+        assert_eq!(io.read(0x04, &mut bench.access()), 2 << 8);
+        assert_eq!(io.forced_chip_select(), Some(false));
+    }
+
+    #[test]
+    fn levels_and_per_core_enables() {
+        let mut bench = Bench::new();
+        let mut io = IoQspi::default();
+        assert_eq!(io.read(0x30, &mut bench.access()), 0x0011_1121);
+        io.write(0x40, 2 << 4, &mut bench.access());
+        assert_eq!((io.irq_levels_of(0), io.irq_levels_of(1)), (0, 1 << 14));
+        io.sense(0);
+        assert_eq!(io.irq_levels_of(1), 0);
+        io.write(0x38, 1, &mut bench.access());
+        assert_eq!(
+            (io.irq_levels_of(0), io.read(0x3c, &mut bench.access())),
+            (1 << 14, 1)
+        );
+    }
+}

@@ -1,0 +1,157 @@
+//! Pad controls of bank 0 and of the QSPI pins (RP2040 data sheet 2.19.6).
+
+use crate::{Access, Peripheral};
+
+const OD: u32 = 1 << 7;
+const IE: u32 = 1 << 6;
+const PUE: u32 = 1 << 3;
+const PAD_MASK: u32 = 0xff;
+
+/// Reset values of the QSPI pads: SCLK, SD0 to SD3, SS.
+const QSPI_RESET: [u32; 6] = [0x56, 0x52, 0x52, 0x52, 0x52, 0x5a];
+const GPIO_RESET: u32 = 0x56;
+/// Pads of bank 0 that are GPIOs; the two debug pads follow them.
+const GPIO_COUNT: usize = 30;
+const SWCLK_RESET: u32 = 0xda;
+const SWD_RESET: u32 = 0x5a;
+
+/// One pad bank.
+#[derive(Debug, Clone)]
+pub struct Pads {
+    voltage_select: u32,
+    pads: Vec<u32>,
+    qspi: bool,
+    input_enable: u32,
+    output_disable: u32,
+    pull_up: u32,
+}
+
+impl Pads {
+    /// Bank 0: 30 GPIOs, SWCLK, SWD.
+    #[must_use]
+    pub fn bank0() -> Self {
+        let mut pads = vec![GPIO_RESET; 30];
+        pads.extend([SWCLK_RESET, SWD_RESET]);
+        Self::with(pads, false)
+    }
+
+    /// The six QSPI pads.
+    #[must_use]
+    pub fn qspi() -> Self {
+        Self::with(QSPI_RESET.to_vec(), true)
+    }
+
+    fn with(pads: Vec<u32>, qspi: bool) -> Self {
+        let mut bank = Self {
+            voltage_select: 0,
+            pads,
+            qspi,
+            input_enable: 0,
+            output_disable: 0,
+            pull_up: 0,
+        };
+        bank.rebuild();
+        bank
+    }
+
+    fn rebuild(&mut self) {
+        let collect = |flag: u32| {
+            self.pads
+                .iter()
+                .take(GPIO_COUNT)
+                .enumerate()
+                .fold(0, |mask, (pin, pad)| {
+                    mask | u32::from(pad & flag != 0) << pin
+                })
+        };
+        (self.input_enable, self.output_disable, self.pull_up) =
+            (collect(IE), collect(OD), collect(PUE));
+    }
+
+    /// Pad levels and the pins that drive, from what the multiplexer drives and what the outside drives.
+    #[inline]
+    #[must_use]
+    pub fn levels(&self, out: u32, oe: u32, outside_driven: u32, outside: u32) -> (u32, u32) {
+        let oe = oe & !self.output_disable;
+        let idle = (outside & outside_driven) | (self.pull_up & !outside_driven);
+        ((out & oe) | (idle & !oe), oe)
+    }
+
+    /// What the input buffers pass on.
+    #[inline]
+    #[must_use]
+    pub fn inputs(&self, levels: u32) -> u32 {
+        levels & self.input_enable
+    }
+}
+
+impl Peripheral for Pads {
+    const NAME: &'static str = "PADS";
+
+    fn reset(&mut self) {
+        *self = if self.qspi {
+            Self::qspi()
+        } else {
+            Self::bank0()
+        };
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        if offset as usize > 4 * self.pads.len() {
+            access.effects.unmodelled = Some((offset, false));
+        }
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        if offset == 0 {
+            self.voltage_select = value & 1;
+        } else if let Some(pad) = self.pads.get_mut(offset as usize / 4 - 1) {
+            *pad = value & PAD_MASK;
+            self.rebuild();
+            access.effects.pins_changed = true;
+        } else {
+            access.effects.unmodelled = Some((offset, true));
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        match offset {
+            0 => self.voltage_select,
+            _ => self.pads.get(offset as usize / 4 - 1).copied().unwrap_or(0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rp2040::testing::Bench;
+
+    #[test]
+    fn reset_values() {
+        let mut bench = Bench::new();
+        let mut pads = Pads::bank0();
+        for (offset, value) in [(4, 0x56), (4 + 29 * 4, 0x56), (0x7c, 0xda), (0x80, 0x5a)] {
+            assert_eq!(pads.read(offset, &mut bench.access()), value);
+        }
+        assert_eq!(bench.effects.unmodelled, None);
+        pads.read(0x84, &mut bench.access());
+        assert_eq!(bench.effects.unmodelled, Some((0x84, false)));
+        assert_eq!(Pads::qspi().read(0x18, &mut bench.access()), 0x5a);
+    }
+
+    #[test]
+    fn output_disable_pull_up_and_input_enable() {
+        let mut bench = Bench::new();
+        let mut pads = Pads::bank0();
+        assert_eq!(pads.levels(0b11, 0b01, 0b00, 0b00), (0b01, 0b01));
+        pads.write(4, 0x56 | OD, &mut bench.access());
+        assert_eq!(pads.levels(0b11, 0b01, 0b00, 0b00), (0, 0));
+        pads.write(8, 0x5a, &mut bench.access());
+        assert_eq!(pads.levels(0, 0, 0, 0).0, 0b10);
+        assert_eq!(pads.levels(0, 0, 0b10, 0).0, 0);
+        pads.write(8, 0x1a, &mut bench.access());
+        assert_eq!(pads.inputs(0b111), 0b101);
+    }
+}

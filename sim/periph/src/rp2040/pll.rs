@@ -1,0 +1,145 @@
+//! Phase-locked loops PLL_SYS and PLL_USB (RP2040 data sheet 2.18).
+//!
+//! Lock is immediate once the loop is powered: the settling time is not documented.
+
+use crate::{Access, Peripheral};
+
+const PWR_PD: u32 = 1 << 0;
+const PWR_POSTDIVPD: u32 = 1 << 3;
+const PWR_VCOPD: u32 = 1 << 5;
+const CS_BYPASS: u32 = 1 << 8;
+const CS_LOCK: u32 = 1 << 31;
+
+/// One PLL.
+#[derive(Debug, Clone)]
+pub struct Pll {
+    cs: u32,
+    pwr: u32,
+    fbdiv: u32,
+    prim: u32,
+}
+
+impl Default for Pll {
+    fn default() -> Self {
+        Self {
+            cs: 1,
+            pwr: 0x2d,
+            fbdiv: 0,
+            prim: 0x77000,
+        }
+    }
+}
+
+impl Pll {
+    /// True when the loop is powered, its VCO runs and a feedback divider is set.
+    #[must_use]
+    pub fn locked(&self) -> bool {
+        self.pwr & (PWR_PD | PWR_VCOPD) == 0 && self.fbdiv != 0
+    }
+
+    /// Output in Hz from a reference of `reference_hz` (the crystal oscillator).
+    #[must_use]
+    pub fn hz(&self, reference_hz: u64) -> u64 {
+        if self.cs & CS_BYPASS != 0 {
+            return reference_hz;
+        }
+        if !self.locked() || self.pwr & PWR_POSTDIVPD != 0 {
+            return 0;
+        }
+        let refdiv = u64::from(self.cs & 0x3f).max(1);
+        let post =
+            u64::from((self.prim >> 16) & 7).max(1) * u64::from((self.prim >> 12) & 7).max(1);
+        reference_hz * u64::from(self.fbdiv) / (refdiv * post)
+    }
+}
+
+impl Peripheral for Pll {
+    const NAME: &'static str = "PLL";
+
+    fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        if offset > 0x0c {
+            access.effects.unmodelled = Some((offset, false));
+        }
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        match offset {
+            0x00 => self.cs = value & (CS_BYPASS | 0x3f),
+            0x04 => self.pwr = value & 0x2d,
+            0x08 => self.fbdiv = value & 0xfff,
+            0x0c => self.prim = value & 0x77000,
+            _ => {
+                access.effects.unmodelled = Some((offset, true));
+                return;
+            }
+        }
+        access.effects.clocks_changed = true;
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        match offset {
+            0x00 => self.cs | if self.locked() { CS_LOCK } else { 0 },
+            0x04 => self.pwr,
+            0x08 => self.fbdiv,
+            0x0c => self.prim,
+            _ => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rp2040::testing::Bench;
+
+    fn program(pll: &mut Pll, bench: &mut Bench, refdiv: u32, fbdiv: u32, prim: u32) {
+        pll.write(0x00, refdiv, &mut bench.access());
+        pll.write(0x08, fbdiv, &mut bench.access());
+        pll.write(0x04, 0x2d & !(PWR_PD | PWR_VCOPD), &mut bench.access());
+        pll.write(0x0c, prim, &mut bench.access());
+        pll.write(0x04, 4, &mut bench.access());
+    }
+
+    #[test]
+    fn the_usual_frequencies() {
+        let mut bench = Bench::new();
+        for (fbdiv, prim, hz) in [
+            (125, 0x62000, 125_000_000),
+            (100, 0x55000, 48_000_000),
+            (133, 0x62000, 133_000_000),
+            (100, 0x61000, 200_000_000),
+        ] {
+            let mut pll = Pll::default();
+            program(&mut pll, &mut bench, 1, fbdiv, prim);
+            assert_eq!(pll.hz(12_000_000), hz);
+        }
+    }
+
+    #[test]
+    fn lock_needs_power_and_output_needs_the_post_dividers() {
+        let mut bench = Bench::new();
+        let mut pll = Pll::default();
+        pll.write(0x08, 125, &mut bench.access());
+        assert_eq!(pll.read(0x00, &mut bench.access()) & CS_LOCK, 0);
+        pll.write(0x04, 0x2d & !(PWR_PD | PWR_VCOPD), &mut bench.access());
+        assert_eq!(pll.read(0x00, &mut bench.access()) & CS_LOCK, CS_LOCK);
+        assert_eq!(pll.hz(12_000_000), 0);
+        pll.write(0x00, CS_BYPASS | 1, &mut bench.access());
+        assert_eq!(pll.hz(12_000_000), 12_000_000);
+    }
+
+    #[test]
+    fn reference_divider() {
+        let mut bench = Bench::new();
+        let mut pll = Pll::default();
+        program(&mut pll, &mut bench, 2, 133, 0x61000);
+        assert_eq!(pll.hz(12_000_000), 133_000_000);
+        pll.reset();
+        assert_eq!(pll.read(0x04, &mut bench.access()), 0x2d);
+    }
+}

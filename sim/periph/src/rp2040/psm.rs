@@ -1,0 +1,95 @@
+//! Power-on state machine (RP2040 data sheet 2.13).
+//!
+//! Only the core 1 bit has an effect here: holding core 0 or a memory in reset would stop the machine anyway.
+
+use crate::{Access, Peripheral};
+
+/// ROSC 0 to PROC1 16.
+const MASK: u32 = 0x1_ffff;
+const PROC1: u32 = 1 << 16;
+
+/// The PSM block.
+#[derive(Debug, Clone, Default)]
+pub struct Psm {
+    force_on: u32,
+    force_off: u32,
+    wdsel: u32,
+}
+
+impl Psm {
+    /// Stages that a watchdog reset restarts (WDSEL).
+    #[must_use]
+    pub fn watchdog_select(&self) -> u32 {
+        self.wdsel
+    }
+}
+
+impl Peripheral for Psm {
+    const NAME: &'static str = "PSM";
+
+    fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        if offset > 0x0c {
+            access.effects.unmodelled = Some((offset, false));
+        }
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        match offset {
+            0x00 => self.force_on = value & MASK,
+            0x04 => {
+                let changed = (self.force_off ^ value) & PROC1 != 0;
+                self.force_off = value & MASK;
+                if changed {
+                    access.effects.core1_reset = Some(value & PROC1 != 0);
+                }
+            }
+            0x08 => self.wdsel = value & MASK,
+            0x0c => {}
+            _ => access.effects.unmodelled = Some((offset, true)),
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        match offset {
+            0x00 => self.force_on,
+            0x04 => self.force_off,
+            0x08 => self.wdsel,
+            0x0c => MASK & !self.force_off,
+            _ => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rp2040::testing::Bench;
+
+    #[test]
+    fn core1_is_held_and_released_once_each() {
+        let mut bench = Bench::new();
+        let mut psm = Psm::default();
+        assert_eq!(psm.read(0x0c, &mut bench.access()), 0x1_ffff);
+        psm.write(0x04, PROC1, &mut bench.access());
+        assert_eq!(bench.effects.core1_reset.take(), Some(true));
+        assert_eq!(psm.read(0x04, &mut bench.access()), PROC1);
+        assert_eq!(psm.read(0x0c, &mut bench.access()), 0xffff);
+        psm.write(0x04, PROC1 | 1, &mut bench.access());
+        assert_eq!(bench.effects.core1_reset, None);
+        psm.write(0x04, 0, &mut bench.access());
+        assert_eq!(bench.effects.core1_reset, Some(false));
+    }
+
+    #[test]
+    fn watchdog_select_is_masked() {
+        let mut bench = Bench::new();
+        let mut psm = Psm::default();
+        psm.write(0x08, u32::MAX, &mut bench.access());
+        assert_eq!(psm.watchdog_select(), 0x1_ffff);
+    }
+}

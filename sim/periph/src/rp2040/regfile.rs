@@ -1,0 +1,114 @@
+//! A block whose registers only store what is written: enough for firmware that sets it up and moves on.
+
+use crate::{Access, Peripheral};
+
+/// How one offset differs from plain storage.
+#[derive(Debug, Clone, Copy)]
+pub struct Fixed {
+    /// Register offset.
+    pub offset: u32,
+    /// Value after reset.
+    pub reset: u32,
+    /// Writable bits; 0 makes the register constant.
+    pub mask: u32,
+}
+
+/// A register file of `size` bytes.
+#[derive(Debug, Clone)]
+pub struct RegFile {
+    words: Vec<u32>,
+    fixed: &'static [Fixed],
+    /// Set once the user has been told that the block is not modelled.
+    warned: bool,
+}
+
+impl RegFile {
+    /// Registers from 0 to `size`, 0 at reset and fully writable except as `fixed` says.
+    #[must_use]
+    pub fn new(size: usize, fixed: &'static [Fixed]) -> Self {
+        let mut file = Self {
+            words: vec![0; size / 4],
+            fixed,
+            warned: false,
+        };
+        file.reset();
+        file
+    }
+
+    fn note(&mut self, offset: u32, written: bool, access: &mut Access) {
+        if !self.warned {
+            self.warned = true;
+            access.effects.unmodelled = Some((offset, written));
+        }
+    }
+}
+
+impl Peripheral for RegFile {
+    const NAME: &'static str = "register file";
+
+    fn reset(&mut self) {
+        self.words.fill(0);
+        for fixed in self.fixed {
+            self.words[fixed.offset as usize / 4] = fixed.reset;
+        }
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.note(offset, true, access);
+        let mask = self
+            .fixed
+            .iter()
+            .find(|fixed| fixed.offset == offset)
+            .map_or(u32::MAX, |fixed| fixed.mask);
+        if let Some(word) = self.words.get_mut(offset as usize / 4) {
+            *word = (*word & !mask) | (value & mask);
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        self.words.get(offset as usize / 4).copied().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rp2040::testing::Bench;
+
+    #[test]
+    fn stores_masks_and_warns_once() {
+        let mut bench = Bench::new();
+        let mut file = RegFile::new(
+            0x20,
+            &[Fixed {
+                offset: 4,
+                reset: 0x50,
+                mask: 0x0f,
+            }],
+        );
+        assert_eq!(file.read(4, &mut bench.access()), 0x50);
+        assert_eq!(bench.effects.unmodelled, None);
+        file.write(4, 0xff, &mut bench.access());
+        assert_eq!(bench.effects.unmodelled.take(), Some((4, true)));
+        assert_eq!(file.read(4, &mut bench.access()), 0x5f);
+        file.write(8, 0xff, &mut bench.access());
+        assert_eq!(
+            (file.read(8, &mut bench.access()), bench.effects.unmodelled),
+            (0xff, None)
+        );
+        file.write(0x20, 1, &mut bench.access());
+        assert_eq!(file.read(0x20, &mut bench.access()), 0);
+        file.reset();
+        assert_eq!(
+            (
+                file.read(4, &mut bench.access()),
+                file.read(8, &mut bench.access())
+            ),
+            (0x50, 0)
+        );
+    }
+}

@@ -1,0 +1,207 @@
+//! Ring oscillator (RP2040 data sheet 2.17).
+//!
+//! The real frequency varies from part to part; this one is nominal and exact, so that a boot takes the same
+//! number of cycles everywhere. Drive strengths (FREQA, FREQB) and the range are stored but change nothing.
+
+use crate::{Access, Peripheral, RateCounter};
+
+/// Nominal output in Hz with the reset divider of 16 (data sheet 2.17.1).
+pub const ROSC_NOMINAL_HZ: u64 = 6_500_000;
+const ENABLE: u32 = 0xfab;
+const DISABLE: u32 = 0xd1e;
+const PASSWORD_DIV: u32 = 0xaa0;
+const PASSWORD_FREQ: u32 = 0x9696;
+const STATUS_BADWRITE: u32 = 1 << 24;
+/// STABLE, DIV_RUNNING and ENABLED, all of which follow the enable.
+const STATUS_RUNNING: u32 = 1 << 31 | 1 << 16 | 1 << 12;
+/// Start of the generator behind RANDOMBIT: any value but 0.
+const RANDOM_SEED: u32 = 0x1bad_f00d;
+
+/// The ROSC block.
+#[derive(Debug, Clone)]
+pub struct Rosc {
+    ctrl: u32,
+    freq: [u32; 2],
+    dormant: u32,
+    div: u32,
+    phase: u32,
+    badwrite: bool,
+    enabled: bool,
+    random: u32,
+    count_from: u32,
+    count: RateCounter,
+}
+
+impl Default for Rosc {
+    fn default() -> Self {
+        Self {
+            ctrl: 0xaa0,
+            freq: [0; 2],
+            dormant: 0x7761_6b65,
+            div: PASSWORD_DIV + 16,
+            phase: 8,
+            badwrite: false,
+            enabled: true,
+            random: RANDOM_SEED,
+            count_from: 0,
+            count: RateCounter::default(),
+        }
+    }
+}
+
+impl Rosc {
+    /// Output frequency in Hz.
+    #[must_use]
+    pub fn hz(&self) -> u64 {
+        if self.enabled {
+            ROSC_NOMINAL_HZ * 16 / u64::from(self.divisor())
+        } else {
+            0
+        }
+    }
+
+    /// DIV: 0 divides by 32, 1 to 31 by themselves, anything else by 31.
+    fn divisor(&self) -> u32 {
+        match self.div.wrapping_sub(PASSWORD_DIV) {
+            0 => 32,
+            n @ 1..=31 => n,
+            _ => 31,
+        }
+    }
+
+    fn set_ctrl(&mut self, value: u32, access: &mut Access) {
+        let was = self.enabled;
+        match (value >> 12) & 0xfff {
+            ENABLE => self.enabled = true,
+            DISABLE => self.enabled = false,
+            0 => {}
+            _ => self.badwrite = true,
+        }
+        self.badwrite |= !matches!(value & 0xfff, 0xaa0 | 0xfa4..=0xfa7 | 0);
+        self.ctrl = value & 0x00ff_ffff;
+        access.effects.clocks_changed |= was != self.enabled;
+    }
+}
+
+impl Peripheral for Rosc {
+    const NAME: &'static str = "ROSC";
+
+    fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        if offset > 0x20 {
+            access.effects.unmodelled = Some((offset, false));
+        }
+        if offset == 0x1c {
+            // Galois LFSR, one step per read: repeatable, and still balanced for firmware that seeds from it.
+            self.random = (self.random >> 1) ^ (0u32.wrapping_sub(self.random & 1) & 0x8020_0003);
+        }
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        match offset {
+            0x00 => self.set_ctrl(value, access),
+            0x04 | 0x08 => {
+                self.badwrite |= value >> 16 != PASSWORD_FREQ && value >> 16 != 0;
+                self.freq[(offset / 4 - 1) as usize] = value;
+            }
+            0x0c => self.dormant = value,
+            0x10 => {
+                let before = self.hz();
+                self.badwrite |= !(PASSWORD_DIV..PASSWORD_DIV + 32).contains(&value);
+                self.div = value & 0xfff;
+                access.effects.clocks_changed |= before != self.hz();
+            }
+            0x14 => {
+                self.badwrite |= value & 0xff0 != PASSWORD_DIV;
+                self.phase = value & 0xfff;
+            }
+            0x18 => self.badwrite &= value & STATUS_BADWRITE == 0,
+            0x1c => {}
+            0x20 => {
+                self.count_from = value & 0xff;
+                self.count =
+                    RateCounter::start(access.now_cycles, 0, self.hz(), 1, access.clocks.sys_hz);
+            }
+            _ => access.effects.unmodelled = Some((offset, true)),
+        }
+    }
+
+    fn peek(&self, offset: u32, access: &Access) -> u32 {
+        match offset {
+            0x00 => self.ctrl,
+            0x04 | 0x08 => self.freq[(offset / 4 - 1) as usize],
+            0x0c => self.dormant,
+            0x10 => self.div,
+            0x14 => self.phase,
+            0x18 => {
+                let running = if self.enabled { STATUS_RUNNING } else { 0 };
+                running | if self.badwrite { STATUS_BADWRITE } else { 0 }
+            }
+            0x1c => self.random & 1,
+            0x20 => self
+                .count_from
+                .saturating_sub(self.count.value(access.now_cycles).min(255) as u32),
+            _ => 0,
+        }
+    }
+
+    fn is_strobe(&self, offset: u32) -> bool {
+        offset == 0x18
+    }
+
+    fn clocks_changed(&mut self, access: &mut Access) {
+        if self.count.running() {
+            self.count
+                .rebase(access.now_cycles, self.hz(), 1, access.clocks.sys_hz);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rp2040::testing::Bench;
+
+    #[test]
+    fn runs_at_reset_and_divides() {
+        let mut bench = Bench::new();
+        let mut rosc = Rosc::default();
+        assert_eq!(rosc.hz(), 6_500_000);
+        rosc.write(0x10, 0xaa0 + 1, &mut bench.access());
+        assert_eq!(rosc.hz(), 104_000_000);
+        assert!(bench.effects.clocks_changed);
+        rosc.write(0x10, 0xaa0, &mut bench.access());
+        assert_eq!(rosc.hz(), 3_250_000);
+    }
+
+    #[test]
+    fn status_and_badwrite() {
+        let mut bench = Bench::new();
+        let mut rosc = Rosc::default();
+        assert_eq!(rosc.read(0x18, &mut bench.access()), 0x8001_1000);
+        rosc.write(0x00, 0x123_aa0, &mut bench.access());
+        assert_eq!(rosc.read(0x18, &mut bench.access()), 0x8101_1000);
+        rosc.write(0x18, 1 << 24, &mut bench.access());
+        rosc.write(0x00, 0xd1e_aa0, &mut bench.access());
+        assert_eq!((rosc.read(0x18, &mut bench.access()), rosc.hz()), (0, 0));
+    }
+
+    #[test]
+    fn random_bit_is_repeatable_and_balanced() {
+        let mut bench = Bench::new();
+        let draw = |bench: &mut Bench| {
+            let mut rosc = Rosc::default();
+            (0..1000)
+                .map(|_| rosc.read(0x1c, &mut bench.access()))
+                .collect::<Vec<_>>()
+        };
+        let first = draw(&mut bench);
+        assert_eq!(first, draw(&mut bench));
+        let ones: u32 = first.iter().sum();
+        assert!((400..600).contains(&ones), "{ones} ones in 1000");
+    }
+}

@@ -1,0 +1,233 @@
+//! Single-cycle I/O (RP2040 data sheet 2.3.1).
+//!
+//! Not on the bus and not a [`crate::Peripheral`]: each core has its own port, and the machine calls it in time
+//! order, core 0 first in a tie, which is the documented priority for spinlocks and GPIO writes.
+
+use crate::Effects;
+
+mod divider;
+mod gpio;
+mod interp;
+mod mailbox;
+mod spinlock;
+
+use divider::Divider;
+pub use gpio::GpioBank;
+use interp::Interpolator;
+use mailbox::Mailboxes;
+pub use spinlock::LockStats;
+use spinlock::Spinlocks;
+
+const GPIO_MASK: u32 = 0x3fff_ffff;
+const GPIO_HI_MASK: u32 = 0x3f;
+/// NVIC line of core 0's FIFO interrupt; core 1 has the next.
+const IRQ_PROC0: u32 = 15;
+
+/// The SIO block with both cores' ports.
+#[derive(Debug, Clone)]
+pub struct Sio {
+    /// Bank 0 GPIO registers.
+    pub gpio: GpioBank,
+    /// The six QSPI pins as GPIO.
+    pub gpio_hi: GpioBank,
+    mailboxes: Mailboxes,
+    locks: Spinlocks,
+    dividers: [Divider; 2],
+    interps: [[Interpolator; 2]; 2],
+}
+
+impl Default for Sio {
+    fn default() -> Self {
+        let pair = || [Interpolator::new(0), Interpolator::new(1)];
+        Self {
+            gpio: GpioBank::new(GPIO_MASK),
+            gpio_hi: GpioBank::new(GPIO_HI_MASK),
+            mailboxes: Mailboxes::default(),
+            locks: Spinlocks::default(),
+            dividers: [Divider::default(), Divider::default()],
+            interps: [pair(), pair()],
+        }
+    }
+}
+
+impl Sio {
+    /// Puts every register to its reset value; the statistics start again.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Reads a register as `core` sees it.
+    #[inline]
+    pub fn read(
+        &mut self,
+        offset: u32,
+        core: usize,
+        now_cycles: u64,
+        effects: &mut Effects,
+    ) -> u32 {
+        match offset {
+            0x100..=0x17c => self
+                .locks
+                .claim(((offset - 0x100) / 4) as usize, core, now_cycles),
+            0x050 => self.mailboxes.status(core),
+            0x000 => core as u32,
+            0x004 => self.gpio.input(),
+            0x010..=0x02c => self.gpio.read(offset - 0x010),
+            0x058 => self.mailboxes.pop(core),
+            _ => self.read_rest(offset, core, now_cycles, effects),
+        }
+    }
+
+    fn read_rest(
+        &mut self,
+        offset: u32,
+        core: usize,
+        now_cycles: u64,
+        effects: &mut Effects,
+    ) -> u32 {
+        match offset {
+            0x008 => self.gpio_hi.input(),
+            0x030..=0x04c => self.gpio_hi.read(offset - 0x030),
+            0x054 => 0,
+            0x05c => self.locks.state(),
+            0x060..=0x078 => self.dividers[core].read(offset - 0x060, now_cycles),
+            0x080..=0x0bc => self.interps[core][0].read(offset - 0x080),
+            0x0c0..=0x0fc => self.interps[core][1].read(offset - 0x0c0),
+            _ => {
+                effects.unmodelled = Some((offset, false));
+                0
+            }
+        }
+    }
+
+    /// Writes a register as `core`.
+    #[inline]
+    pub fn write(
+        &mut self,
+        offset: u32,
+        value: u32,
+        core: usize,
+        now_cycles: u64,
+        effects: &mut Effects,
+    ) {
+        match offset {
+            0x100..=0x17c => self
+                .locks
+                .release(((offset - 0x100) / 4) as usize, now_cycles),
+            0x010..=0x02c => effects.pins_changed |= self.gpio.write(offset - 0x010, value),
+            0x054 => self.mailboxes.push(core, value),
+            0x050 => self.mailboxes.clear_errors(core),
+            _ => self.write_rest(offset, value, core, now_cycles, effects),
+        }
+    }
+
+    fn write_rest(
+        &mut self,
+        offset: u32,
+        value: u32,
+        core: usize,
+        now_cycles: u64,
+        effects: &mut Effects,
+    ) {
+        match offset {
+            0x030..=0x04c => {
+                self.gpio_hi.write(offset - 0x030, value);
+            }
+            0x000 | 0x004 | 0x008 | 0x058 | 0x05c => {}
+            0x060..=0x078 => self.dividers[core].write(offset - 0x060, value, now_cycles),
+            0x080..=0x0bc => self.interps[core][0].write(offset - 0x080, value),
+            0x0c0..=0x0fc => self.interps[core][1].write(offset - 0x0c0, value),
+            _ => effects.unmodelled = Some((offset, true)),
+        }
+    }
+
+    /// Level of `core`'s FIFO interrupt: bit 15 for core 0, bit 16 for core 1.
+    #[inline]
+    #[must_use]
+    pub fn irq_levels(&self, core: usize) -> u32 {
+        u32::from(self.mailboxes.pending(core)) << (IRQ_PROC0 + core as u32)
+    }
+
+    /// Statistics per lock (0 to 31) and core.
+    #[must_use]
+    pub fn lock_stats(&self) -> &[[LockStats; 2]; 32] {
+        self.locks.stats()
+    }
+
+    /// Clears the statistics; the locks themselves stay as they are.
+    pub fn reset_stats(&mut self) {
+        self.locks.reset_stats();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(sio: &mut Sio, offset: u32, core: usize) -> u32 {
+        sio.read(offset, core, 0, &mut Effects::default())
+    }
+
+    #[test]
+    fn each_core_reads_its_own_number() {
+        let mut sio = Sio::default();
+        assert_eq!((read(&mut sio, 0, 0), read(&mut sio, 0, 1)), (0, 1));
+    }
+
+    #[test]
+    fn lock_is_shared_and_core_dividers_are_not() {
+        let mut sio = Sio::default();
+        let mut effects = Effects::default();
+        assert_eq!(read(&mut sio, 0x100 + 4 * 31, 0), 1 << 31);
+        assert_eq!(read(&mut sio, 0x100 + 4 * 31, 1), 0);
+        assert_eq!(read(&mut sio, 0x05c, 1), 1 << 31);
+        sio.write(0x060, 9, 0, 0, &mut effects);
+        assert_eq!((read(&mut sio, 0x060, 0), read(&mut sio, 0x060, 1)), (9, 0));
+    }
+
+    #[test]
+    fn pins_changed_only_when_a_pin_register_changes() {
+        let mut sio = Sio::default();
+        let mut effects = Effects::default();
+        sio.write(0x014, 1 << 25, 0, 0, &mut effects);
+        assert!(std::mem::take(&mut effects.pins_changed));
+        sio.write(0x014, 1 << 25, 0, 0, &mut effects);
+        assert!(!effects.pins_changed);
+        sio.write(0x01c, 1 << 25, 1, 0, &mut effects);
+        assert!(effects.pins_changed);
+        assert_eq!(read(&mut sio, 0x010, 0), 0);
+        assert_eq!(read(&mut sio, 0x014, 0), 0);
+    }
+
+    #[test]
+    fn fifo_interrupts_reach_their_own_core_line() {
+        let mut sio = Sio::default();
+        let mut effects = Effects::default();
+        sio.write(0x054, 5, 0, 0, &mut effects);
+        assert_eq!((sio.irq_levels(0), sio.irq_levels(1)), (0, 1 << 16));
+        assert_eq!(read(&mut sio, 0x058, 1), 5);
+        assert_eq!(read(&mut sio, 0x058, 0), 0);
+        assert_eq!((sio.irq_levels(0), sio.irq_levels(1)), (1 << 15, 0));
+        sio.write(0x050, 0, 0, 0, &mut effects);
+        assert_eq!(sio.irq_levels(0), 0);
+    }
+
+    #[test]
+    fn interpolators_are_per_core_and_per_number() {
+        let mut sio = Sio::default();
+        let mut effects = Effects::default();
+        sio.write(0x088, 7, 1, 0, &mut effects);
+        assert_eq!(
+            (
+                read(&mut sio, 0x088, 1),
+                read(&mut sio, 0x088, 0),
+                read(&mut sio, 0x0c8, 1)
+            ),
+            (7, 0, 0)
+        );
+        read(&mut sio, 0x180, 0);
+        assert_eq!(effects.unmodelled, None);
+        sio.write(0x180, 0, 0, 0, &mut effects);
+        assert_eq!(effects.unmodelled, Some((0x180, true)));
+    }
+}

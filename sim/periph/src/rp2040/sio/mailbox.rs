@@ -1,0 +1,88 @@
+//! Inter-processor FIFOs (data sheet 2.3.1.4): one of eight words in each direction.
+
+const DEPTH: usize = 8;
+
+#[derive(Debug, Clone, Default)]
+struct Ring {
+    words: [u32; DEPTH],
+    head: usize,
+    len: usize,
+}
+
+/// Both FIFOs with each core's sticky error flags.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Mailboxes {
+    /// FIFO `n` is read by core `n`.
+    inbox: [Ring; 2],
+    write_on_full: [bool; 2],
+    read_on_empty: [bool; 2],
+}
+
+impl Mailboxes {
+    /// FIFO_ST of `core`: VLD 0, RDY 1, WOF 2, ROE 3.
+    #[inline]
+    pub fn status(&self, core: usize) -> u32 {
+        u32::from(self.inbox[core].len > 0)
+            | u32::from(self.inbox[1 - core].len < DEPTH) << 1
+            | u32::from(self.write_on_full[core]) << 2
+            | u32::from(self.read_on_empty[core]) << 3
+    }
+
+    #[inline]
+    pub fn pending(&self, core: usize) -> bool {
+        self.inbox[core].len > 0 || self.write_on_full[core] || self.read_on_empty[core]
+    }
+
+    pub fn push(&mut self, core: usize, value: u32) {
+        let ring = &mut self.inbox[1 - core];
+        if ring.len == DEPTH {
+            self.write_on_full[core] = true;
+            return;
+        }
+        ring.words[(ring.head + ring.len) % DEPTH] = value;
+        ring.len += 1;
+    }
+
+    pub fn pop(&mut self, core: usize) -> u32 {
+        let ring = &mut self.inbox[core];
+        if ring.len == 0 {
+            self.read_on_empty[core] = true;
+            return 0;
+        }
+        let value = ring.words[ring.head];
+        ring.head = (ring.head + 1) % DEPTH;
+        ring.len -= 1;
+        value
+    }
+
+    pub fn clear_errors(&mut self, core: usize) {
+        self.write_on_full[core] = false;
+        self.read_on_empty[core] = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_words_in_order_then_write_on_full() {
+        let mut boxes = Mailboxes::default();
+        assert_eq!((boxes.status(0), boxes.status(1)), (2, 2));
+        for n in 0..8 {
+            boxes.push(0, 100 + n);
+        }
+        assert_eq!((boxes.status(0), boxes.status(1)), (0, 3));
+        boxes.push(0, 999);
+        assert_eq!(boxes.status(0), 4);
+        assert!(boxes.pending(0));
+        for n in 0..8 {
+            assert_eq!(boxes.pop(1), 100 + n);
+        }
+        assert_eq!(boxes.status(1), 2);
+        assert_eq!(boxes.pop(1), 0);
+        assert_eq!(boxes.status(1), 0xa);
+        boxes.clear_errors(1);
+        assert_eq!((boxes.status(0), boxes.status(1)), (6, 2));
+    }
+}

@@ -1,0 +1,144 @@
+//! Hardware spinlocks (data sheet 2.3.1.3) and what they cost.
+
+const LOCK_COUNT: usize = 32;
+
+/// What one core did with one lock since the last [`super::Sio::reset_stats`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LockStats {
+    /// Successful claims.
+    pub acquisitions: u64,
+    /// Claims that had at least one failed read before them.
+    pub contended: u64,
+    /// Reads that found the lock taken.
+    pub failed_reads: u64,
+    /// Cycles from the first failed read to the claim, over all contended claims. A core that gives up after a
+    /// failed read and tries again later counts the time between as waiting.
+    pub wait_cycles: u64,
+    /// Longest single wait, in cycles.
+    pub wait_cycles_max: u64,
+    /// Cycles from claim to release, over all claims that were released.
+    pub hold_cycles: u64,
+    /// Longest single hold, in cycles.
+    pub hold_cycles_max: u64,
+}
+
+/// State of the 32 locks.
+#[derive(Debug, Clone)]
+pub(super) struct Spinlocks {
+    locked: u32,
+    /// Claiming core and cycle, per locked lock.
+    held: [(usize, u64); LOCK_COUNT],
+    /// Cycle of the first failed read of each core that has not succeeded since.
+    waiting: [[Option<u64>; 2]; LOCK_COUNT],
+    stats: [[LockStats; 2]; LOCK_COUNT],
+}
+
+impl Default for Spinlocks {
+    fn default() -> Self {
+        Self {
+            locked: 0,
+            held: [(0, 0); LOCK_COUNT],
+            waiting: [[None; 2]; LOCK_COUNT],
+            stats: [[LockStats::default(); 2]; LOCK_COUNT],
+        }
+    }
+}
+
+impl Spinlocks {
+    pub fn state(&self) -> u32 {
+        self.locked
+    }
+
+    /// The lock's bit if it was free (and is now taken by `core`), else 0.
+    #[inline]
+    pub fn claim(&mut self, lock: usize, core: usize, now: u64) -> u32 {
+        let bit = 1 << lock;
+        let stats = &mut self.stats[lock][core];
+        if self.locked & bit != 0 {
+            stats.failed_reads += 1;
+            self.waiting[lock][core].get_or_insert(now);
+            return 0;
+        }
+        self.locked |= bit;
+        self.held[lock] = (core, now);
+        stats.acquisitions += 1;
+        if let Some(since) = self.waiting[lock][core].take() {
+            stats.contended += 1;
+            stats.wait_cycles += now - since;
+            stats.wait_cycles_max = stats.wait_cycles_max.max(now - since);
+        }
+        bit
+    }
+
+    /// Releases the lock, whoever holds it. The hold is charged to the core that claimed it.
+    #[inline]
+    pub fn release(&mut self, lock: usize, now: u64) {
+        let bit = 1 << lock;
+        if self.locked & bit != 0 {
+            self.locked &= !bit;
+            let (owner, since) = self.held[lock];
+            let stats = &mut self.stats[lock][owner];
+            stats.hold_cycles += now - since;
+            stats.hold_cycles_max = stats.hold_cycles_max.max(now - since);
+        }
+    }
+
+    pub fn stats(&self) -> &[[LockStats; 2]; LOCK_COUNT] {
+        &self.stats
+    }
+
+    pub fn reset_stats(&mut self) {
+        self.stats = [[LockStats::default(); 2]; LOCK_COUNT];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contention_is_counted_for_the_core_that_waits() {
+        let mut locks = Spinlocks::default();
+        assert_eq!(locks.claim(3, 0, 10), 8);
+        assert_eq!(locks.claim(3, 1, 10), 0);
+        assert_eq!(locks.claim(3, 1, 14), 0);
+        locks.release(3, 20);
+        assert_eq!(locks.claim(3, 1, 22), 8);
+        locks.release(3, 25);
+        let [core0, core1] = locks.stats()[3];
+        assert_eq!(
+            (core0.acquisitions, core0.contended, core0.hold_cycles),
+            (1, 0, 10)
+        );
+        let want = LockStats {
+            acquisitions: 1,
+            contended: 1,
+            failed_reads: 2,
+            wait_cycles: 12,
+            wait_cycles_max: 12,
+            hold_cycles: 3,
+            hold_cycles_max: 3,
+        };
+        assert_eq!(core1, want);
+        assert_eq!(locks.stats()[2], [LockStats::default(); 2]);
+    }
+
+    #[test]
+    fn releasing_a_free_lock_charges_nobody() {
+        let mut locks = Spinlocks::default();
+        locks.release(0, 100);
+        assert_eq!(locks.stats()[0][0], LockStats::default());
+        assert_eq!(locks.state(), 0);
+    }
+
+    #[test]
+    fn hold_belongs_to_the_claimer_even_if_the_other_core_releases() {
+        let mut locks = Spinlocks::default();
+        locks.claim(0, 1, 5);
+        locks.release(0, 9);
+        assert_eq!(locks.stats()[0][1].hold_cycles, 4);
+        locks.claim(0, 0, 10);
+        locks.reset_stats();
+        assert_eq!((locks.state(), locks.stats()[0][0].acquisitions), (1, 0));
+    }
+}

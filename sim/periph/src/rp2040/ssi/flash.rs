@@ -1,0 +1,162 @@
+//! A serial NOR flash: the commands that boot2, the boot ROM and `flash_get_unique_id` use.
+
+const SECTOR_BYTES: usize = 4096;
+const PAGE_BYTES: usize = 256;
+/// Winbond W25Q16JV, the Pico's 2 MB chip: manufacturer, type; the third byte is log2 of the capacity.
+const JEDEC_ID: [u8; 2] = [0xef, 0x40];
+/// The same on every board, so that nothing a test prints depends on the chip.
+const UNIQUE_ID: [u8; 8] = [0xe6, 0x60, 0x52, 0x54, 0x4c, 0x41, 0x42, 0x01];
+const STATUS_WEL: u8 = 1 << 1;
+
+/// Contents and command state.
+#[derive(Debug, Clone, Default)]
+pub struct Flash {
+    bytes: Vec<u8>,
+    selected: bool,
+    /// Software holds chip select through IO_QSPI.
+    forced: bool,
+    command: Vec<u8>,
+    status: [u8; 2],
+}
+
+impl Flash {
+    /// An erased flash of `size` bytes with the quad-enable bit set, as boards ship.
+    #[must_use]
+    pub fn new(size: usize) -> Self {
+        Self {
+            bytes: vec![0xff; size],
+            status: [0, 2],
+            ..Self::default()
+        }
+    }
+
+    /// Contents, from offset 0.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Contents, to load an image.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+
+    /// Sets `count` bytes from `offset` to 0xff; what lies beyond the end is ignored.
+    pub fn erase(&mut self, offset: usize, count: usize) {
+        let end = offset.saturating_add(count).min(self.bytes.len());
+        if let Some(range) = self.bytes.get_mut(offset..end) {
+            range.fill(0xff);
+        }
+    }
+
+    /// Programs bytes from `offset`: bits only go from 1 to 0.
+    pub fn program(&mut self, offset: usize, data: &[u8]) {
+        for (cell, byte) in self.bytes.iter_mut().skip(offset).zip(data) {
+            *cell &= byte;
+        }
+    }
+
+    pub(super) fn selected(&self) -> bool {
+        self.selected
+    }
+
+    pub(super) fn forced(&self) -> bool {
+        self.forced
+    }
+
+    /// Holds or releases chip select by software (IO_QSPI OUTOVER).
+    pub fn force_select(&mut self, forced: Option<bool>) {
+        self.forced = forced == Some(true);
+        self.select(self.forced);
+    }
+
+    /// Chip select; the rising edge carries out erase and program commands.
+    pub(super) fn select(&mut self, selected: bool) {
+        if self.selected && !selected {
+            self.finish();
+        }
+        if !selected {
+            self.command.clear();
+        }
+        self.selected = selected;
+    }
+
+    fn address(&self) -> usize {
+        self.command
+            .iter()
+            .skip(1)
+            .take(3)
+            .fold(0, |address, &byte| address << 8 | usize::from(byte))
+    }
+
+    fn finish(&mut self) {
+        let write_enabled = self.status[0] & STATUS_WEL != 0;
+        let opcode = self.command.first().copied();
+        match opcode {
+            Some(0x06) => self.status[0] |= STATUS_WEL,
+            Some(0x04) => self.status[0] &= !STATUS_WEL,
+            Some(0x01) if write_enabled => {
+                if let Some(&sr2) = self.command.get(2) {
+                    self.status[1] = sr2;
+                }
+            }
+            Some(0x31) if write_enabled => {
+                self.status[1] = self.command.get(1).copied().unwrap_or(0)
+            }
+            Some(0x20) if write_enabled => {
+                self.erase(self.address() & !(SECTOR_BYTES - 1), SECTOR_BYTES)
+            }
+            Some(0x52) if write_enabled => self.erase(self.address() & !0x7fff, 0x8000),
+            Some(0xd8) if write_enabled => self.erase(self.address() & !0xffff, 0x1_0000),
+            Some(0xc7 | 0x60) if write_enabled => self.erase(0, self.bytes.len()),
+            Some(0x02) if write_enabled => self.program_page(),
+            _ => {}
+        }
+        if matches!(
+            opcode,
+            Some(0x01 | 0x31 | 0x20 | 0x52 | 0xd8 | 0xc7 | 0x60 | 0x02)
+        ) {
+            self.status[0] &= !STATUS_WEL;
+        }
+    }
+
+    /// Page program wraps inside its 256-byte page.
+    fn program_page(&mut self) {
+        let start = self.address();
+        let page = start & !(PAGE_BYTES - 1);
+        let data: Vec<u8> = self.command.iter().skip(4).copied().collect();
+        for (n, byte) in data.into_iter().enumerate() {
+            self.program(page + (start + n) % PAGE_BYTES, &[byte]);
+        }
+    }
+
+    /// Shifts one byte in and one out.
+    pub(super) fn exchange(&mut self, sent: u8) -> u8 {
+        let position = self.command.len();
+        let opcode = self.command.first().copied().unwrap_or(sent);
+        let received = match (opcode, position) {
+            (_, 0) => 0,
+            (0x05, _) => self.status[0],
+            (0x35, _) => self.status[1],
+            (0x9f, n) => match n % 3 {
+                1 => JEDEC_ID[0],
+                2 => JEDEC_ID[1],
+                _ => self.bytes.len().max(1).ilog2() as u8,
+            },
+            (0x4b, n) if n >= 5 => UNIQUE_ID[(n - 5) % 8],
+            (0x03, n) if n >= 4 => self.byte_at(self.address() + n - 4),
+            (0x0b, n) if n >= 5 => self.byte_at(self.address() + n - 5),
+            _ => 0,
+        };
+        self.command.push(sent);
+        received
+    }
+
+    fn byte_at(&self, address: usize) -> u8 {
+        if self.bytes.is_empty() {
+            0xff
+        } else {
+            self.bytes[address % self.bytes.len()]
+        }
+    }
+}

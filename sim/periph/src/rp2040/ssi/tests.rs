@@ -1,0 +1,130 @@
+//! The SSI as boot2 and the SDK's flash routines use it.
+
+use super::*;
+use crate::rp2040::testing::Bench;
+
+const CTRLR0_8_BIT: u32 = 7 << 16;
+
+fn ssi(bench: &mut Bench) -> Ssi {
+    let mut ssi = Ssi::new(Flash::new(2 << 20));
+    ssi.write(0x00, CTRLR0_8_BIT, &mut bench.access());
+    ssi.write(0x08, 1, &mut bench.access());
+    ssi
+}
+
+fn command(ssi: &mut Ssi, bench: &mut Bench, bytes: &[u8]) -> Vec<u8> {
+    for &byte in bytes {
+        ssi.write(0x60, u32::from(byte), &mut bench.access());
+    }
+    let got = bytes
+        .iter()
+        .map(|_| ssi.read(0x60, &mut bench.access()) as u8)
+        .collect();
+    // wait_ssi_ready ends a command.
+    assert_eq!(ssi.read(0x28, &mut bench.access()), SR_TFE | SR_TFNF);
+    got
+}
+
+#[test]
+fn boot2_finds_quad_enabled() {
+    let mut bench = Bench::new();
+    let mut ssi = ssi(&mut bench);
+    assert_eq!(command(&mut ssi, &mut bench, &[0x35, 0])[1], 2);
+    assert_eq!(command(&mut ssi, &mut bench, &[0x05, 0])[1], 0);
+}
+
+#[test]
+fn write_enable_then_status_write() {
+    let mut bench = Bench::new();
+    let mut ssi = ssi(&mut bench);
+    command(&mut ssi, &mut bench, &[0x01, 0, 0]);
+    assert_eq!(command(&mut ssi, &mut bench, &[0x35, 0])[1], 2);
+    command(&mut ssi, &mut bench, &[0x06]);
+    assert_eq!(command(&mut ssi, &mut bench, &[0x05, 0])[1], 2);
+    command(&mut ssi, &mut bench, &[0x01, 0, 0]);
+    assert_eq!(command(&mut ssi, &mut bench, &[0x35, 0])[1], 0);
+    assert_eq!(command(&mut ssi, &mut bench, &[0x05, 0])[1], 0);
+}
+
+#[test]
+fn identification_and_reads() {
+    let mut bench = Bench::new();
+    let mut ssi = ssi(&mut bench);
+    assert_eq!(
+        command(&mut ssi, &mut bench, &[0x9f, 0, 0, 0])[1..],
+        [0xef, 0x40, 0x15]
+    );
+    let id = command(
+        &mut ssi,
+        &mut bench,
+        &[0x4b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    );
+    assert_eq!(id[5..], [0xe6, 0x60, 0x52, 0x54, 0x4c, 0x41, 0x42, 0x01]);
+    ssi.flash.bytes_mut()[0x1_0203..0x1_0205].copy_from_slice(&[0xaa, 0x55]);
+    assert_eq!(
+        command(&mut ssi, &mut bench, &[0x03, 1, 2, 3, 0, 0])[4..],
+        [0xaa, 0x55]
+    );
+}
+
+#[test]
+fn program_clears_bits_and_erase_sets_a_sector() {
+    let mut bench = Bench::new();
+    let mut ssi = ssi(&mut bench);
+    command(&mut ssi, &mut bench, &[0x02, 0, 0x10, 0xff, 0x12]);
+    assert_eq!(ssi.flash.bytes()[0x10ff], 0xff);
+    command(&mut ssi, &mut bench, &[0x06]);
+    command(&mut ssi, &mut bench, &[0x02, 0, 0x10, 0xff, 0x12, 0x34]);
+    assert_eq!(
+        (ssi.flash.bytes()[0x10ff], ssi.flash.bytes()[0x1000]),
+        (0x12, 0x34)
+    );
+    command(&mut ssi, &mut bench, &[0x06]);
+    command(&mut ssi, &mut bench, &[0x20, 0, 0x1f, 0]);
+    assert!(
+        ssi.flash.bytes()[0x1000..0x2000]
+            .iter()
+            .all(|&byte| byte == 0xff)
+    );
+}
+
+#[test]
+fn quad_frame_of_boot2_takes_20_clocks() {
+    let mut bench = Bench::new();
+    let mut ssi = ssi(&mut bench);
+    ssi.write(0x08, 0, &mut bench.access());
+    ssi.write(0x14, 2, &mut bench.access());
+    bench.effects.xip_timing_changed = false;
+    // Quad, 32-bit frames, EEPROM read; no instruction, 32 address and mode bits on four lanes, 4 wait clocks.
+    ssi.write(0x00, 2 << 21 | 31 << 16 | 3 << 8, &mut bench.access());
+    assert!(bench.effects.xip_timing_changed);
+    ssi.write(0xf4, 0xa0 << 24 | 4 << 11 | 8 << 2 | 2, &mut bench.access());
+    assert_eq!(
+        ssi.xip_frame(),
+        XipFrame {
+            sck_cycles: 20,
+            divider: 2,
+            data_bits: 32
+        }
+    );
+    // Plain serial read 0x03 of the generic boot2: 8 + 24 + 32 clocks.
+    ssi.write(0x00, 31 << 16 | 3 << 8, &mut bench.access());
+    ssi.write(0xf4, 3 << 24 | 2 << 8 | 6 << 2, &mut bench.access());
+    assert_eq!(ssi.xip_frame().sck_cycles, 64);
+}
+
+#[test]
+fn disabled_interface_transfers_nothing() {
+    let mut bench = Bench::new();
+    let mut ssi = Ssi::new(Flash::new(4096));
+    ssi.write(0x60, 0x9f, &mut bench.access());
+    assert_eq!(ssi.read(0x28, &mut bench.access()), SR_TFE | SR_TFNF);
+    assert_eq!(
+        (
+            ssi.read(0x58, &mut bench.access()),
+            ssi.read(0x5c, &mut bench.access())
+        ),
+        (IDR, VERSION)
+    );
+    assert_eq!(ssi.read(0xf4, &mut bench.access()), 0x0300_0000);
+}

@@ -1,0 +1,81 @@
+//! SYSINFO (RP2040 data sheet 2.20) and TBMAN (2.22): what the chip says it is.
+
+use crate::{Access, Peripheral};
+
+/// Stepping B1: revision 1, part 2, manufacturer 0x927. It is the stepping that ships boot ROM version 2, which
+/// is the version the modelled ROM reports.
+pub const CHIP_ID: u32 = 0x1000_2927;
+/// PLATFORM.ASIC.
+const PLATFORM_ASIC: u32 = 2;
+/// GITREF_RP2040: identifies the chip source; nothing depends on the value.
+const GITREF: u32 = 0x0000_0000;
+/// TBMAN PLATFORM: ASIC is bit 0 here.
+const TBMAN_ASIC: u32 = 1;
+
+/// The SYSINFO block: constants only.
+#[derive(Debug, Clone, Default)]
+pub struct Sysinfo;
+
+impl Peripheral for Sysinfo {
+    const NAME: &'static str = "SYSINFO";
+
+    fn reset(&mut self) {}
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        if !matches!(offset, 0 | 4 | 0x10) {
+            access.effects.unmodelled = Some((offset, false));
+        }
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, _offset: u32, _value: u32, _access: &mut Access) {}
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        match offset {
+            0x00 => CHIP_ID,
+            0x04 => PLATFORM_ASIC,
+            0x10 => GITREF,
+            _ => 0,
+        }
+    }
+}
+
+/// The TBMAN block: one constant.
+#[derive(Debug, Clone, Default)]
+pub struct Tbman;
+
+impl Peripheral for Tbman {
+    const NAME: &'static str = "TBMAN";
+
+    fn reset(&mut self) {}
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        if offset != 0 {
+            access.effects.unmodelled = Some((offset, false));
+        }
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, _offset: u32, _value: u32, _access: &mut Access) {}
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        if offset == 0 { TBMAN_ASIC } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rp2040::testing::Bench;
+
+    #[test]
+    fn firmware_sees_a_real_chip_of_stepping_b1() {
+        let mut bench = Bench::new();
+        assert_eq!(Sysinfo.read(0, &mut bench.access()) >> 28, 1);
+        assert_eq!(Sysinfo.read(0, &mut bench.access()) & 0xfff, 0x927);
+        assert_eq!(Sysinfo.read(4, &mut bench.access()) & 3, 2);
+        assert_eq!(Tbman.read(0, &mut bench.access()) & 3, 1);
+        Sysinfo.write(0, 0, &mut bench.access());
+        assert_eq!(Sysinfo.read(0, &mut bench.access()), CHIP_ID);
+    }
+}

@@ -1,0 +1,293 @@
+//! The 64-bit microsecond timer and its four alarms (RP2040 data sheet 4.6).
+//!
+//! An alarm fires when its 32 bits equal the low word of the counter; written equal, it fires at once (assumed).
+
+use crate::{Access, NEVER, Peripheral, RateCounter};
+
+const ALARM_COUNT: usize = 4;
+
+/// The TIMER block.
+#[derive(Debug, Clone)]
+pub struct Timer {
+    counter: RateCounter,
+    /// High word captured by the last read of TIMELR.
+    latched_high: u32,
+    /// Low word waiting for TIMEHW to complete the write.
+    write_low: u32,
+    alarm: [u32; ALARM_COUNT],
+    armed: u32,
+    /// First cycle at which each armed alarm matches.
+    alarm_due: [u64; ALARM_COUNT],
+    dbgpause: u32,
+    paused: bool,
+    intr: u32,
+    inte: u32,
+    intf: u32,
+}
+
+impl Default for Timer {
+    fn default() -> Self {
+        Self {
+            counter: RateCounter::default(),
+            latched_high: 0,
+            write_low: 0,
+            alarm: [0; ALARM_COUNT],
+            armed: 0,
+            alarm_due: [NEVER; ALARM_COUNT],
+            dbgpause: 7,
+            paused: false,
+            intr: 0,
+            inte: 0,
+            intf: 0,
+        }
+    }
+}
+
+impl Timer {
+    /// Counter value in ticks (microseconds once the watchdog tick is set up).
+    #[must_use]
+    #[inline]
+    pub fn value(&self, now_cycles: u64) -> u64 {
+        self.counter.value(now_cycles)
+    }
+
+    fn ints(&self) -> u32 {
+        (self.intr & self.inte) | self.intf
+    }
+
+    /// Recomputes when each armed alarm matches, from the counter as it stands at `now`.
+    fn schedule(&mut self, now: u64) {
+        let value = self.counter.value(now);
+        for n in 0..ALARM_COUNT {
+            self.alarm_due[n] = if self.armed & 1 << n == 0 {
+                NEVER
+            } else {
+                let ahead = self.alarm[n].wrapping_sub(value as u32);
+                if ahead == 0 {
+                    now
+                } else {
+                    self.counter.cycle_of(value + u64::from(ahead))
+                }
+            };
+        }
+    }
+
+    fn set_rate(&mut self, access: &Access) {
+        let clocks = access.clocks;
+        let num = if self.paused { 0 } else { clocks.tick_hz_num };
+        self.counter
+            .rebase(access.now_cycles, num, clocks.tick_hz_den, clocks.sys_hz);
+        self.schedule(access.now_cycles);
+    }
+}
+
+impl Peripheral for Timer {
+    const NAME: &'static str = "TIMER";
+
+    fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    #[inline]
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.advance(access);
+        match offset {
+            0x0c => {
+                let value = self.counter.value(access.now_cycles);
+                self.latched_high = (value >> 32) as u32;
+                value as u32
+            }
+            0x00..=0x40 => self.peek(offset, access),
+            _ => {
+                access.effects.unmodelled = Some((offset, false));
+                0
+            }
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
+        let now = access.now_cycles;
+        match offset {
+            0x00 => {
+                self.counter
+                    .set(now, u64::from(value) << 32 | u64::from(self.write_low));
+                self.schedule(now);
+            }
+            0x04 => self.write_low = value,
+            0x10..=0x1c => {
+                let n = (offset as usize - 0x10) / 4;
+                self.alarm[n] = value;
+                self.armed |= 1 << n;
+                self.schedule(now);
+                self.advance(access);
+            }
+            0x20 => {
+                self.armed &= !value;
+                self.schedule(now);
+            }
+            0x2c => self.dbgpause = value & 6,
+            0x30 => {
+                self.paused = value & 1 != 0;
+                self.set_rate(access);
+            }
+            0x34 => self.intr &= !value,
+            0x38 => self.inte = value & 15,
+            0x3c => self.intf = value & 15,
+            0x08 | 0x0c | 0x24 | 0x28 | 0x40 => {}
+            _ => access.effects.unmodelled = Some((offset, true)),
+        }
+    }
+
+    fn peek(&self, offset: u32, access: &Access) -> u32 {
+        match offset {
+            0x08 => self.latched_high,
+            0x0c | 0x28 => self.counter.value(access.now_cycles) as u32,
+            0x10..=0x1c => self.alarm[(offset as usize - 0x10) / 4],
+            0x24 => (self.counter.value(access.now_cycles) >> 32) as u32,
+            0x2c => self.dbgpause,
+            0x30 => u32::from(self.paused),
+            0x38 => self.inte,
+            0x3c => self.intf,
+            0x20 => self.armed,
+            0x34 => self.intr,
+            0x40 => self.ints(),
+            _ => 0,
+        }
+    }
+
+    fn is_strobe(&self, offset: u32) -> bool {
+        matches!(offset, 0x20 | 0x34)
+    }
+
+    #[inline]
+    fn due(&self) -> u64 {
+        let [a, b, c, d] = self.alarm_due;
+        a.min(b).min(c.min(d))
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        if self.due() > access.now_cycles {
+            return;
+        }
+        for n in 0..ALARM_COUNT {
+            if self.alarm_due[n] <= access.now_cycles {
+                self.intr |= 1 << n;
+                self.armed &= !(1 << n);
+                self.alarm_due[n] = NEVER;
+            }
+        }
+    }
+
+    fn clocks_changed(&mut self, access: &mut Access) {
+        self.set_rate(access);
+    }
+
+    #[inline]
+    fn irq_levels(&self) -> u32 {
+        self.ints()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rp2040::testing::Bench;
+
+    fn started(bench: &mut Bench) -> Timer {
+        let mut timer = Timer::default();
+        timer.clocks_changed(&mut bench.access());
+        timer
+    }
+
+    #[test]
+    fn counts_microseconds() {
+        let mut bench = Bench::new();
+        let mut timer = started(&mut bench);
+        assert_eq!(timer.read(0x28, &mut bench.at(124)), 0);
+        assert_eq!(timer.read(0x28, &mut bench.at(125)), 1);
+        assert_eq!(timer.read(0x24, &mut bench.at(125 << 32)), 1);
+        assert_eq!(timer.read(0x28, &mut bench.at(125 << 32)), 0);
+    }
+
+    #[test]
+    fn timelr_latches_timehr() {
+        let mut bench = Bench::new();
+        let mut timer = started(&mut bench);
+        let wrap = 125u64 << 32;
+        assert_eq!(timer.read(0x0c, &mut bench.at(wrap - 1)), u32::MAX);
+        assert_eq!(timer.read(0x08, &mut bench.at(wrap + 1000)), 0);
+        assert_eq!(timer.read(0x0c, &mut bench.access()), 8);
+        assert_eq!(timer.read(0x08, &mut bench.access()), 1);
+    }
+
+    #[test]
+    fn alarm_fires_at_its_microsecond_and_disarms() {
+        let mut bench = Bench::new();
+        let mut timer = started(&mut bench);
+        timer.write(0x38, 0b0100, &mut bench.access());
+        timer.write(0x18, 10, &mut bench.access());
+        timer.write(0x10, 5, &mut bench.access());
+        assert_eq!(timer.read(0x20, &mut bench.access()), 0b0101);
+        assert_eq!(timer.due(), 625);
+        timer.advance(&mut bench.at(625));
+        assert_eq!((timer.irq_levels(), timer.due()), (0, 1250));
+        timer.advance(&mut bench.at(1250));
+        assert_eq!(timer.irq_levels(), 0b0100);
+        assert_eq!(timer.read(0x34, &mut bench.access()), 0b0101);
+        timer.write(0x34, 0b0100, &mut bench.access());
+        assert_eq!(
+            (timer.irq_levels(), timer.read(0x20, &mut bench.access())),
+            (0, 0)
+        );
+    }
+
+    #[test]
+    fn alarm_behind_the_counter_waits_for_the_wrap() {
+        let mut bench = Bench::new();
+        let mut timer = started(&mut bench);
+        timer.write(0x10, 3, &mut bench.at(125 * 4));
+        assert_eq!(timer.due(), 125 * ((1 << 32) + 3));
+        timer.write(0x20, 1, &mut bench.access());
+        assert_eq!(timer.due(), NEVER);
+    }
+
+    #[test]
+    fn pause_stops_and_writes_set_the_time() {
+        let mut bench = Bench::new();
+        let mut timer = started(&mut bench);
+        timer.write(0x10, 100, &mut bench.access());
+        timer.write(0x30, 1, &mut bench.at(250));
+        assert_eq!(
+            (timer.read(0x28, &mut bench.at(99_999)), timer.due()),
+            (2, NEVER)
+        );
+        timer.write(0x04, 50, &mut bench.access());
+        timer.write(0x00, 1, &mut bench.access());
+        timer.write(0x30, 0, &mut bench.at(100_000));
+        assert_eq!(timer.value(100_000), 1 << 32 | 50);
+        assert_eq!(timer.due(), 100_000 + 50 * 125);
+    }
+
+    #[test]
+    fn clock_change_keeps_time_and_moves_alarms() {
+        let mut bench = Bench::new();
+        let mut timer = started(&mut bench);
+        timer.write(0x10, 100, &mut bench.access());
+        bench.tree.sys_hz = 250_000_000;
+        timer.clocks_changed(&mut bench.at(125 * 40));
+        assert_eq!(
+            (timer.value(125 * 40), timer.due()),
+            (40, 125 * 40 + 250 * 60)
+        );
+    }
+
+    #[test]
+    fn forced_interrupt_ignores_enable() {
+        let mut bench = Bench::new();
+        let mut timer = started(&mut bench);
+        timer.write(0x3c, 0b1000, &mut bench.access());
+        assert_eq!(timer.irq_levels(), 0b1000);
+        assert_eq!(timer.read(0x40, &mut bench.access()), 0b1000);
+    }
+}

@@ -1,0 +1,446 @@
+//! PL011 UART (RP2040 data sheet 4.2).
+//!
+//! Frames take their exact time on the line, derived from clk_peri and the divisors without drift. A byte is
+//! reported when its stop bit ends. The host side never overruns the receiver: the next byte waits on the line
+//! until the FIFO has room. Parity, framing and break errors cannot arise; the modem lines are inactive.
+
+use std::collections::VecDeque;
+
+use crate::{Access, NEVER, Peripheral, RateCounter};
+
+mod fifo;
+use fifo::Fifo;
+
+const CR_UARTEN: u32 = 1 << 0;
+const CR_LBE: u32 = 1 << 7;
+const CR_TXE: u32 = 1 << 8;
+const CR_RXE: u32 = 1 << 9;
+const LCR_PEN: u32 = 1 << 1;
+const LCR_STP2: u32 = 1 << 3;
+const LCR_FEN: u32 = 1 << 4;
+
+const INT_RX: u32 = 1 << 4;
+const INT_TX: u32 = 1 << 5;
+const INT_RT: u32 = 1 << 6;
+const INT_OE: u32 = 1 << 10;
+const INT_MASK: u32 = 0x7ff;
+const DATA_OE: u16 = 1 << 11;
+
+const FIFO_DEPTH: usize = 32;
+/// Bit times without a new character before the receive timeout (data sheet 4.2.6.3).
+const TIMEOUT_BITS: u64 = 32;
+/// PeriphID and PrimeCell ID bytes from offset 0xfe0 (data sheet 4.2.8).
+const IDS: [u32; 8] = [0x11, 0x10, 0x34, 0x00, 0x0d, 0xf0, 0x05, 0xb1];
+
+/// One UART.
+#[derive(Debug, Clone)]
+pub struct Uart {
+    number: u8,
+    irq: u32,
+    ibrd: u32,
+    fbrd: u32,
+    /// Divisor in force, in 1/64: IBRD and FBRD take effect with a write to LCR_H.
+    divisor: u64,
+    lcr_h: u32,
+    cr: u32,
+    ifls: u32,
+    imsc: u32,
+    ris: u32,
+    dmacr: u32,
+    ilpr: u32,
+    tx_fifo: Fifo,
+    rx_fifo: Fifo,
+    /// Byte in the transmit shift register.
+    tx_shift: Option<u8>,
+    tx_bits: RateCounter,
+    tx_frame_bits: u64,
+    /// Bytes the host has sent that are still on their way.
+    rx_line: VecDeque<u8>,
+    rx_shift: Option<u8>,
+    rx_bits: RateCounter,
+    rx_frame_bits: u64,
+    /// Counts bit times since the last received character; stopped while no timeout is armed.
+    idle_bits: Option<RateCounter>,
+    overrun: bool,
+}
+
+impl Uart {
+    /// UART `number` on NVIC line `irq`.
+    #[must_use]
+    pub fn new(number: u8, irq: u32) -> Self {
+        Self {
+            number,
+            irq,
+            ibrd: 0,
+            fbrd: 0,
+            divisor: 0,
+            lcr_h: 0,
+            cr: 0x300,
+            ifls: 0x12,
+            imsc: 0,
+            ris: 0,
+            dmacr: 0,
+            ilpr: 0,
+            tx_fifo: Fifo::default(),
+            rx_fifo: Fifo::default(),
+            tx_shift: None,
+            tx_bits: RateCounter::default(),
+            tx_frame_bits: 0,
+            rx_line: VecDeque::new(),
+            rx_shift: None,
+            rx_bits: RateCounter::default(),
+            rx_frame_bits: 0,
+            idle_bits: None,
+            overrun: false,
+        }
+    }
+
+    /// Bytes from the host, received one after the other at line speed. The block is due at once afterwards.
+    pub fn host_push(&mut self, bytes: &[u8]) {
+        self.rx_line.extend(bytes);
+    }
+
+    /// Bytes the host sent that the receiver has not taken yet.
+    #[must_use]
+    pub fn host_pending(&self) -> usize {
+        self.rx_line.len() + usize::from(self.rx_shift.is_some())
+    }
+
+    /// Requests to the DMA: (transmit, receive).
+    #[must_use]
+    pub fn dreq(&self) -> (bool, bool) {
+        let tx = self.dmacr & 2 != 0 && self.tx_fifo.len() < self.depth();
+        (tx, self.dmacr & 1 != 0 && self.rx_fifo.len() > 0)
+    }
+
+    fn depth(&self) -> usize {
+        if self.lcr_h & LCR_FEN != 0 {
+            FIFO_DEPTH
+        } else {
+            1
+        }
+    }
+
+    /// Level for the 3-bit IFLS field: 1/8, 1/4, 1/2, 3/4, 7/8 of the FIFO (data sheet "UARTIFLS").
+    fn trigger(&self, select: u32) -> usize {
+        const LEVELS: [usize; 5] = [4, 8, 16, 24, 28];
+        LEVELS[(select & 7).min(4) as usize]
+    }
+
+    fn tx_trigger(&self) -> usize {
+        if self.depth() == 1 {
+            0
+        } else {
+            self.trigger(self.ifls)
+        }
+    }
+
+    fn rx_trigger(&self) -> usize {
+        if self.depth() == 1 {
+            1
+        } else {
+            self.trigger(self.ifls >> 3)
+        }
+    }
+
+    /// Bits of one frame: start, data, parity, stop.
+    fn frame_bits(&self) -> u64 {
+        let data = 5 + u64::from((self.lcr_h >> 5) & 3);
+        1 + data
+            + u64::from(self.lcr_h & LCR_PEN != 0)
+            + if self.lcr_h & LCR_STP2 != 0 { 2 } else { 1 }
+    }
+
+    fn data_mask(&self) -> u8 {
+        (0xffu16 >> (3 - ((self.lcr_h >> 5) & 3))) as u8
+    }
+
+    /// A counter of bit times from now: clk_peri * 4 / divisor, the divisor being in 1/64 of 16 clocks.
+    fn bit_counter(&self, access: &Access) -> RateCounter {
+        let clocks = access.clocks;
+        RateCounter::start(
+            access.now_cycles,
+            0,
+            clocks.peri_hz * 4,
+            self.divisor,
+            clocks.sys_hz,
+        )
+    }
+
+    fn rebase_bits(&mut self, access: &Access) {
+        let (clocks, divisor) = (access.clocks, self.divisor);
+        let counters = [
+            Some(&mut self.tx_bits),
+            Some(&mut self.rx_bits),
+            self.idle_bits.as_mut(),
+        ];
+        for counter in counters.into_iter().flatten() {
+            counter.rebase(
+                access.now_cycles,
+                clocks.peri_hz * 4,
+                divisor,
+                clocks.sys_hz,
+            );
+        }
+    }
+
+    fn tx_due(&self) -> u64 {
+        if self.tx_shift.is_some() {
+            self.tx_bits.cycle_of(self.tx_frame_bits)
+        } else {
+            NEVER
+        }
+    }
+
+    fn rx_due(&self) -> u64 {
+        if self.rx_shift.is_some() {
+            self.rx_bits.cycle_of(self.rx_frame_bits)
+        } else if self.rx_can_start() {
+            0
+        } else {
+            NEVER
+        }
+    }
+
+    fn rx_can_start(&self) -> bool {
+        let on = CR_UARTEN | CR_RXE;
+        !self.rx_line.is_empty()
+            && self.cr & (on | CR_LBE) == on
+            && self.divisor != 0
+            && self.rx_fifo.len() < self.depth()
+    }
+
+    fn idle_due(&self) -> u64 {
+        self.idle_bits
+            .as_ref()
+            .map_or(NEVER, |bits| bits.cycle_of(TIMEOUT_BITS))
+    }
+
+    /// Moves the next byte into the idle shift register. The bit counter must stand at 0 now.
+    fn tx_load(&mut self) {
+        let on = CR_UARTEN | CR_TXE;
+        if self.tx_shift.is_some() || self.cr & on != on || self.divisor == 0 {
+            return;
+        }
+        let level = self.tx_fifo.len();
+        if let Some(byte) = self.tx_fifo.pop() {
+            self.tx_shift = Some(byte as u8 & self.data_mask());
+            self.tx_frame_bits = self.frame_bits();
+            // The interrupt marks the passage through the level, not the level (data sheet 4.2.6.2).
+            if level == self.tx_trigger() + 1 {
+                self.ris |= INT_TX;
+            }
+        }
+    }
+
+    fn tx_start(&mut self, access: &Access) {
+        if self.tx_shift.is_none() {
+            self.tx_bits = self.bit_counter(access);
+            self.tx_load();
+        }
+    }
+
+    fn tx_finish(&mut self, access: &mut Access) {
+        let Some(byte) = self.tx_shift.take() else {
+            return;
+        };
+        let end = self.tx_due_of_frame();
+        if self.cr & CR_LBE != 0 {
+            self.receive(byte, access);
+        } else {
+            access.effects.uart_tx.push((self.number, byte));
+        }
+        // The next frame starts on the bit grid of this one, so long streams keep the exact baud rate.
+        let value = self.tx_bits.value(end) - self.tx_frame_bits;
+        self.tx_bits.set(end, value);
+        self.tx_load();
+    }
+
+    fn tx_due_of_frame(&self) -> u64 {
+        self.tx_bits.cycle_of(self.tx_frame_bits)
+    }
+
+    fn rx_start(&mut self, access: &Access) {
+        if self.rx_shift.is_none() && self.rx_can_start() {
+            self.rx_shift = self.rx_line.pop_front();
+            self.rx_frame_bits = self.frame_bits();
+            self.rx_bits = self.bit_counter(access);
+            self.idle_bits = None;
+        }
+    }
+
+    fn receive(&mut self, byte: u8, access: &Access) {
+        if self.cr & (CR_UARTEN | CR_RXE) != CR_UARTEN | CR_RXE {
+            return;
+        }
+        if self.rx_fifo.len() >= self.depth() {
+            self.overrun = true;
+            self.ris |= INT_OE;
+            return;
+        }
+        let flag = if std::mem::take(&mut self.overrun) {
+            DATA_OE
+        } else {
+            0
+        };
+        self.rx_fifo.push(u16::from(byte & self.data_mask()) | flag);
+        if self.rx_fifo.len() >= self.rx_trigger() {
+            self.ris |= INT_RX;
+        }
+        self.idle_bits = Some(self.bit_counter(access));
+    }
+
+    fn read_data(&mut self, access: &Access) -> u32 {
+        let value = self.rx_fifo.pop().unwrap_or(0);
+        if self.rx_fifo.len() < self.rx_trigger() {
+            self.ris &= !INT_RX;
+        }
+        if self.rx_fifo.len() == 0 {
+            self.ris &= !INT_RT;
+            self.idle_bits = None;
+        }
+        self.rx_start(access);
+        u32::from(value)
+    }
+
+    fn write_data(&mut self, value: u32, access: &mut Access) {
+        if self.tx_fifo.len() >= self.depth() {
+            // PL011 leaves a write to a full FIFO undefined; dropping it is what a missing poll looks like.
+            return;
+        }
+        self.tx_fifo.push((value & 0xff) as u16);
+        self.tx_start(access);
+        if self.tx_fifo.len() > self.tx_trigger() {
+            self.ris &= !INT_TX;
+        }
+    }
+
+    fn write_lcr_h(&mut self, value: u32, access: &Access) {
+        let fifo_toggled = (self.lcr_h ^ value) & LCR_FEN != 0;
+        self.lcr_h = value & 0xff;
+        self.divisor = if self.ibrd == 0 {
+            0
+        } else {
+            u64::from(self.ibrd) * 64 + u64::from(self.fbrd)
+        };
+        if fifo_toggled {
+            self.rx_fifo.clear();
+            self.tx_fifo.clear();
+        }
+        self.rebase_bits(access);
+        self.rx_start(access);
+    }
+
+    fn flags(&self) -> u32 {
+        let (tx, rx) = (self.tx_fifo.len(), self.rx_fifo.len());
+        let mut flags = 0;
+        flags |= u32::from(self.tx_shift.is_some() || tx > 0) << 3;
+        flags |= u32::from(rx == 0) << 4;
+        flags |= u32::from(tx >= self.depth()) << 5;
+        flags |= u32::from(rx >= self.depth()) << 6;
+        flags | u32::from(tx == 0) << 7
+    }
+}
+
+impl Peripheral for Uart {
+    const NAME: &'static str = "UART";
+
+    fn reset(&mut self) {
+        let line = std::mem::take(&mut self.rx_line);
+        *self = Self::new(self.number, self.irq);
+        // What the host has sent is still on the wire.
+        self.rx_line = line;
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.advance(access);
+        match offset {
+            0x00 => self.read_data(access),
+            0x04..=0x48 | 0xfe0..=0xffc => self.peek(offset, access),
+            _ => {
+                access.effects.unmodelled = Some((offset, false));
+                0
+            }
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
+        match offset {
+            0x00 => self.write_data(value, access),
+            0x04 => self.overrun = false,
+            0x20 => self.ilpr = value & 0xff,
+            0x24 => self.ibrd = value & 0xffff,
+            0x28 => self.fbrd = value & 0x3f,
+            0x2c => self.write_lcr_h(value, access),
+            0x30 => {
+                self.cr = value & 0xff87;
+                self.tx_start(access);
+                self.rx_start(access);
+            }
+            0x34 => self.ifls = value & 0x3f,
+            0x38 => self.imsc = value & INT_MASK,
+            0x44 => self.ris &= !value,
+            0x48 => self.dmacr = value & 7,
+            0x18 | 0x3c | 0x40 => {}
+            _ => access.effects.unmodelled = Some((offset, true)),
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        match offset {
+            0x04 => u32::from(self.overrun) << 3,
+            0x18 => self.flags(),
+            0x20 => self.ilpr,
+            0x24 => self.ibrd,
+            0x28 => self.fbrd,
+            0x2c => self.lcr_h,
+            0x30 => self.cr,
+            0x34 => self.ifls,
+            0x38 => self.imsc,
+            0x3c => self.ris,
+            0x40 => self.ris & self.imsc,
+            0x48 => self.dmacr,
+            0xfe0..=0xffc => IDS[(offset as usize - 0xfe0) / 4],
+            _ => 0,
+        }
+    }
+
+    fn is_strobe(&self, offset: u32) -> bool {
+        matches!(offset, 0x00 | 0x04 | 0x44)
+    }
+
+    #[inline]
+    fn due(&self) -> u64 {
+        self.tx_due().min(self.rx_due()).min(self.idle_due())
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        let now = access.now_cycles;
+        while self.tx_due() <= now {
+            self.tx_finish(access);
+        }
+        if self.rx_shift.is_some() && self.rx_due() <= now {
+            if let Some(byte) = self.rx_shift.take() {
+                self.receive(byte, access);
+            }
+        }
+        self.rx_start(access);
+        if self.idle_due() <= now {
+            self.idle_bits = None;
+            self.ris |= INT_RT;
+        }
+    }
+
+    fn clocks_changed(&mut self, access: &mut Access) {
+        self.rebase_bits(access);
+    }
+
+    #[inline]
+    fn irq_levels(&self) -> u32 {
+        u32::from(self.ris & self.imsc != 0) << self.irq
+    }
+}
+
+#[cfg(test)]
+mod tests;

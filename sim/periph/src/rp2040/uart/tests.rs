@@ -1,0 +1,206 @@
+//! UART timing, FIFO levels and interrupts.
+
+use super::*;
+use crate::rp2040::testing::Bench;
+
+/// 115200 baud at 125 MHz: IBRD 67, FBRD 52 gives 125e6 * 4 / 4340 bit/s, 1085 cycles per bit.
+const BIT: u64 = 1085;
+
+fn enabled(bench: &mut Bench, lcr_h: u32) -> Uart {
+    let mut uart = Uart::new(0, 20);
+    uart.write(0x24, 67, &mut bench.access());
+    uart.write(0x28, 52, &mut bench.access());
+    uart.write(0x2c, lcr_h, &mut bench.access());
+    uart.write(0x30, 0x301, &mut bench.access());
+    uart
+}
+
+fn with_fifo(bench: &mut Bench) -> Uart {
+    enabled(bench, 0x70)
+}
+
+#[test]
+fn frame_takes_ten_bit_times_and_streams_without_drift() {
+    let mut bench = Bench::new();
+    let mut uart = with_fifo(&mut bench);
+    for byte in *b"abc" {
+        uart.write(0x00, u32::from(byte), &mut bench.access());
+    }
+    assert_eq!(uart.due(), 10 * BIT);
+    uart.advance(&mut bench.at(10 * BIT - 1));
+    assert!(bench.effects.uart_tx.is_empty());
+    uart.advance(&mut bench.at(10 * BIT));
+    assert_eq!(bench.effects.uart_tx, [(0, b'a')]);
+    assert_eq!(uart.due(), 20 * BIT);
+    // Served late: both remaining frames have gone out meanwhile, in order.
+    uart.advance(&mut bench.at(30 * BIT));
+    assert_eq!(bench.effects.uart_tx, [(0, b'a'), (0, b'b'), (0, b'c')]);
+    assert_eq!(uart.read(0x18, &mut bench.access()), 0x90);
+}
+
+#[test]
+fn fractional_bit_time_is_exact_over_many_frames() {
+    let mut bench = Bench::new();
+    let mut uart = Uart::new(0, 20);
+    uart.write(0x24, 1, &mut bench.access());
+    uart.write(0x28, 3, &mut bench.access());
+    uart.write(0x2c, 0x70, &mut bench.access());
+    uart.write(0x30, 0x301, &mut bench.access());
+    // 67/64 * 16 = 16.75 cycles per bit.
+    for _ in 0..4 {
+        uart.write(0x00, 0x55, &mut bench.access());
+    }
+    for frame in 1..=4u64 {
+        assert_eq!(uart.due(), (frame * 10 * 67).div_ceil(4));
+        let due = uart.due();
+        uart.advance(&mut bench.at(due));
+    }
+    assert_eq!(uart.due(), NEVER);
+}
+
+#[test]
+fn frame_length_follows_the_format() {
+    let mut bench = Bench::new();
+    for (lcr_h, bits) in [(0x10, 7), (0x70, 10), (0x72, 11), (0x7a, 12), (0x50, 9)] {
+        let mut uart = enabled(&mut bench, lcr_h);
+        uart.write(0x00, 0xff, &mut bench.access());
+        assert_eq!(uart.due(), bits * BIT, "LCR_H {lcr_h:#x}");
+    }
+}
+
+#[test]
+fn full_and_busy_flags_with_and_without_fifo() {
+    let mut bench = Bench::new();
+    let mut uart = with_fifo(&mut bench);
+    // One byte leaves for the shift register at once, so 33 fit.
+    for _ in 0..32 {
+        uart.write(0x00, 0, &mut bench.access());
+    }
+    assert_eq!(uart.read(0x18, &mut bench.access()), 0x18);
+    uart.write(0x00, 0, &mut bench.access());
+    assert_eq!(uart.read(0x18, &mut bench.access()), 0x38);
+    let mut uart = enabled(&mut bench, 0x60);
+    uart.write(0x00, 0, &mut bench.access());
+    assert_eq!(uart.read(0x18, &mut bench.access()), 0x98);
+    uart.write(0x00, 0, &mut bench.access());
+    assert_eq!(uart.read(0x18, &mut bench.access()), 0x38);
+}
+
+#[test]
+fn transmit_interrupt_marks_the_passage_through_the_level() {
+    let mut bench = Bench::new();
+    let mut uart = with_fifo(&mut bench);
+    uart.write(0x34, 0, &mut bench.access());
+    uart.write(0x38, INT_TX, &mut bench.access());
+    for _ in 0..6 {
+        uart.write(0x00, 0, &mut bench.access());
+    }
+    // One shifting, five waiting: the level falls to 4 when the first frame ends.
+    assert_eq!(uart.irq_levels(), 0);
+    uart.advance(&mut bench.at(10 * BIT));
+    assert_eq!(uart.irq_levels(), 1 << 20);
+    uart.write(0x44, INT_TX, &mut bench.access());
+    uart.advance(&mut bench.at(20 * BIT));
+    assert_eq!(uart.irq_levels(), 0);
+}
+
+#[test]
+fn receive_paces_raises_level_and_timeout() {
+    let mut bench = Bench::new();
+    let mut uart = with_fifo(&mut bench);
+    uart.write(0x34, 0, &mut bench.access());
+    uart.write(0x38, INT_RX | INT_RT, &mut bench.access());
+    uart.host_push(b"hello");
+    assert_eq!(uart.due(), 0);
+    uart.advance(&mut bench.at(0));
+    for n in 1..=4 {
+        assert_eq!(uart.due(), n * 10 * BIT);
+        uart.advance(&mut bench.at(n * 10 * BIT));
+        assert_eq!(uart.irq_levels() != 0, n == 4);
+    }
+    uart.advance(&mut bench.at(50 * BIT));
+    assert_eq!(uart.due(), (50 + 32) * BIT);
+    let got: Vec<u32> = (0..4)
+        .map(|_| uart.read(0x00, &mut bench.access()))
+        .collect();
+    assert_eq!(got, [b'h', b'e', b'l', b'l'].map(u32::from));
+    assert_eq!(uart.irq_levels(), 0);
+    uart.advance(&mut bench.at(82 * BIT));
+    assert_eq!(uart.read(0x40, &mut bench.access()), INT_RT);
+    assert_eq!(uart.read(0x00, &mut bench.access()), u32::from(b'o'));
+    assert_eq!((uart.irq_levels(), uart.due()), (0, NEVER));
+}
+
+#[test]
+fn host_bytes_wait_while_the_fifo_is_full() {
+    let mut bench = Bench::new();
+    let mut uart = with_fifo(&mut bench);
+    uart.host_push(&[7; 40]);
+    for _ in 0..100 {
+        let due = uart.due();
+        if due == NEVER {
+            break;
+        }
+        let now = bench.now.max(due);
+        uart.advance(&mut bench.at(now));
+    }
+    assert_eq!(uart.host_pending(), 8);
+    assert_eq!(uart.read(0x18, &mut bench.access()) & 1 << 6, 1 << 6);
+    assert_eq!(uart.read(0x3c, &mut bench.access()) & INT_OE, 0);
+    let now = bench.now;
+    uart.read(0x00, &mut bench.access());
+    assert_eq!((uart.host_pending(), uart.due()), (8, now + 10 * BIT));
+}
+
+#[test]
+fn loopback_stays_inside_and_overruns() {
+    let mut bench = Bench::new();
+    let mut uart = enabled(&mut bench, 0x60);
+    uart.write(0x30, 0x381, &mut bench.access());
+    for (n, byte) in [1, 2, 3].into_iter().enumerate() {
+        uart.write(0x00, byte, &mut bench.access());
+        uart.advance(&mut bench.at((n as u64 + 1) * 10 * BIT));
+    }
+    assert!(bench.effects.uart_tx.is_empty());
+    assert_eq!(uart.read(0x3c, &mut bench.access()) & INT_OE, INT_OE);
+    assert_eq!(uart.read(0x00, &mut bench.access()), 1);
+}
+
+#[test]
+fn divisors_wait_for_lcr_h_and_disabled_sends_nothing() {
+    let mut bench = Bench::new();
+    let mut uart = with_fifo(&mut bench);
+    uart.write(0x24, 1, &mut bench.access());
+    uart.write(0x00, 0, &mut bench.access());
+    assert_eq!(uart.due(), 10 * BIT);
+    let mut uart = Uart::new(0, 20);
+    uart.write(0x00, 1, &mut bench.access());
+    assert_eq!(
+        (uart.due(), uart.read(0x18, &mut bench.access())),
+        (NEVER, 0x38)
+    );
+}
+
+#[test]
+fn clock_change_stretches_the_rest_of_a_frame() {
+    let mut bench = Bench::new();
+    let mut uart = with_fifo(&mut bench);
+    uart.write(0x00, 0, &mut bench.access());
+    bench.tree.peri_hz = 62_500_000;
+    uart.clocks_changed(&mut bench.at(5 * BIT));
+    assert_eq!(uart.due(), 15 * BIT);
+    bench.tree.peri_hz = 0;
+    uart.clocks_changed(&mut bench.at(6 * BIT));
+    assert_eq!(uart.due(), NEVER);
+}
+
+#[test]
+fn identification() {
+    let mut bench = Bench::new();
+    let mut uart = Uart::new(1, 21);
+    let ids: Vec<u32> = (0..8)
+        .map(|n| uart.read(0xfe0 + 4 * n, &mut bench.access()))
+        .collect();
+    assert_eq!(ids, [0x11, 0x10, 0x34, 0, 0x0d, 0xf0, 0x05, 0xb1]);
+    assert_eq!(uart.read(0x30, &mut bench.access()), 0x300);
+}

@@ -1,0 +1,107 @@
+//! Voltage regulator, brown-out detector and chip reset flags (RP2040 data sheet 2.10.6, 2.12).
+
+use crate::{Access, Peripheral};
+
+const VREG_RESET: u32 = 0xb1;
+const VREG_ROK: u32 = 1 << 12;
+const BOD_RESET: u32 = 0x91;
+/// CHIP_RESET.HAD_POR.
+pub const HAD_POR: u32 = 1 << 8;
+/// CHIP_RESET.HAD_RUN: the RUN pin.
+pub const HAD_RUN: u32 = 1 << 16;
+/// CHIP_RESET.PSM_RESTART_FLAG: a debugger's rescue; the boot ROM halts on it.
+pub const PSM_RESTART_FLAG: u32 = 1 << 24;
+
+/// The VREG_AND_CHIP_RESET block.
+#[derive(Debug, Clone)]
+pub struct Vreg {
+    vreg: u32,
+    bod: u32,
+    chip_reset: u32,
+}
+
+impl Default for Vreg {
+    fn default() -> Self {
+        Self {
+            vreg: VREG_RESET,
+            bod: BOD_RESET,
+            chip_reset: HAD_POR,
+        }
+    }
+}
+
+impl Vreg {
+    /// Says why the chip started: [`HAD_POR`], [`HAD_RUN`] or a rescue flag.
+    pub fn set_reset_cause(&mut self, chip_reset: u32) {
+        self.chip_reset = chip_reset;
+    }
+}
+
+impl Peripheral for Vreg {
+    const NAME: &'static str = "VREG_AND_CHIP_RESET";
+
+    /// The chip reset flags survive: only a power-on or RUN reset writes them.
+    fn reset(&mut self) {
+        *self = Self {
+            chip_reset: self.chip_reset,
+            ..Self::default()
+        };
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        if offset > 8 {
+            access.effects.unmodelled = Some((offset, false));
+        }
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        match offset {
+            0x00 => self.vreg = value & 0xf3,
+            0x04 => self.bod = value & 0xf1,
+            0x08 => self.chip_reset &= !(value & PSM_RESTART_FLAG),
+            _ => access.effects.unmodelled = Some((offset, true)),
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        match offset {
+            // The output is in regulation at once, unless the regulator is off.
+            0x00 => self.vreg | if self.vreg & 1 != 0 { VREG_ROK } else { 0 },
+            0x04 => self.bod,
+            0x08 => self.chip_reset,
+            _ => 0,
+        }
+    }
+
+    fn is_strobe(&self, offset: u32) -> bool {
+        offset == 0x08
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rp2040::testing::Bench;
+
+    #[test]
+    fn regulator_is_in_regulation_and_voltage_is_kept() {
+        let mut bench = Bench::new();
+        let mut vreg = Vreg::default();
+        assert_eq!(vreg.read(0, &mut bench.access()), 0x10b1);
+        vreg.write(0, 0xd1, &mut bench.access());
+        assert_eq!(vreg.read(0, &mut bench.access()), 0x10d1);
+        assert_eq!(vreg.read(4, &mut bench.access()), 0x91);
+    }
+
+    #[test]
+    fn only_the_rescue_flag_is_cleared_by_software() {
+        let mut bench = Bench::new();
+        let mut vreg = Vreg::default();
+        vreg.set_reset_cause(HAD_RUN | PSM_RESTART_FLAG);
+        vreg.write(8, u32::MAX, &mut bench.access());
+        assert_eq!(vreg.read(8, &mut bench.access()), HAD_RUN);
+        vreg.reset();
+        assert_eq!(vreg.read(8, &mut bench.access()), HAD_RUN);
+    }
+}

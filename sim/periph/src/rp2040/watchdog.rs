@@ -1,0 +1,269 @@
+//! Watchdog, scratch registers and the tick generator (RP2040 data sheet 4.7).
+//!
+//! Erratum RP2040-E1 is modelled: the counter falls by two per tick.
+
+use crate::{Access, NEVER, Peripheral, RateCounter};
+
+const CTRL_RESET: u32 = 0x0700_0000;
+const CTRL_ENABLE: u32 = 1 << 30;
+const CTRL_TRIGGER: u32 = 1 << 31;
+const TIME_MASK: u32 = 0x00ff_ffff;
+const TICK_ENABLE: u32 = 1 << 9;
+const TICK_RUNNING: u32 = 1 << 10;
+const TICK_RESET: u32 = TICK_ENABLE;
+
+/// REASON after the counter reached 0.
+pub const REASON_TIMER: u32 = 1;
+/// REASON after CTRL.TRIGGER.
+pub const REASON_FORCE: u32 = 2;
+
+/// The WATCHDOG block.
+#[derive(Debug, Clone)]
+pub struct Watchdog {
+    ctrl: u32,
+    /// Counter value when `ticks` was last set to 0.
+    loaded: u32,
+    /// Ticks since then; stopped while the watchdog is disabled.
+    ticks: RateCounter,
+    reason: u32,
+    scratch: [u32; 8],
+    tick: u32,
+    /// Cycles of clk_ref, for TICK.COUNT.
+    ref_cycles: RateCounter,
+}
+
+impl Default for Watchdog {
+    fn default() -> Self {
+        Self {
+            ctrl: CTRL_RESET,
+            loaded: 0,
+            ticks: RateCounter::default(),
+            reason: 0,
+            scratch: [0; 8],
+            tick: TICK_RESET,
+            ref_cycles: RateCounter::default(),
+        }
+    }
+}
+
+impl Watchdog {
+    /// Rate of the tick as (numerator, denominator) in Hz, from a clk_ref of `ref_hz`; (0, 1) while off.
+    #[must_use]
+    pub fn tick_rate(&self, ref_hz: u64) -> (u64, u64) {
+        let cycles = u64::from(self.tick & 0x1ff);
+        if self.tick & TICK_ENABLE == 0 || cycles == 0 {
+            (0, 1)
+        } else {
+            (ref_hz, cycles)
+        }
+    }
+
+    /// What a watchdog reset leaves: scratch registers and the reason survive, the rest restarts.
+    pub fn reset_keeping_scratch(&mut self) {
+        let (scratch, reason) = (self.scratch, self.reason);
+        *self = Self {
+            scratch,
+            reason,
+            ..Self::default()
+        };
+    }
+
+    /// Scratch register `n` (0 to 7), as the boot ROM reads it.
+    #[must_use]
+    pub fn scratch(&self, n: usize) -> u32 {
+        self.scratch[n]
+    }
+
+    /// Sets scratch register `n`, as the boot ROM does.
+    pub fn set_scratch(&mut self, n: usize, value: u32) {
+        self.scratch[n] = value;
+    }
+
+    fn time(&self, now: u64) -> u32 {
+        let fallen = self.ticks.value(now).saturating_mul(2);
+        u64::from(self.loaded).saturating_sub(fallen) as u32
+    }
+
+    fn load(&mut self, now: u64, value: u32) {
+        self.loaded = value;
+        self.ticks.set(now, 0);
+    }
+
+    fn set_ctrl(&mut self, value: u32, access: &mut Access) {
+        let now = access.now_cycles;
+        let was = self.ctrl & CTRL_ENABLE != 0;
+        self.ctrl = value & 0x4700_0000;
+        let on = self.ctrl & CTRL_ENABLE != 0;
+        if was != on {
+            let time = self.time(now);
+            let num = if on { access.clocks.tick_hz_num } else { 0 };
+            self.ticks =
+                RateCounter::start(now, 0, num, access.clocks.tick_hz_den, access.clocks.sys_hz);
+            self.loaded = time;
+        }
+        if value & CTRL_TRIGGER != 0 {
+            self.reason = REASON_FORCE;
+            access.effects.chip_reset = true;
+        }
+    }
+}
+
+impl Peripheral for Watchdog {
+    const NAME: &'static str = "WATCHDOG";
+
+    fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        if offset > 0x2c {
+            access.effects.unmodelled = Some((offset, false));
+        }
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        match offset {
+            0x00 => self.set_ctrl(value, access),
+            0x04 => self.load(access.now_cycles, value & TIME_MASK),
+            0x08 => {}
+            0x0c..=0x28 => self.scratch[(offset as usize - 0x0c) / 4] = value,
+            0x2c => {
+                self.tick = value & 0x3ff;
+                self.ref_cycles = RateCounter::start(
+                    access.now_cycles,
+                    0,
+                    access.clocks.ref_hz,
+                    1,
+                    access.clocks.sys_hz,
+                );
+                access.effects.clocks_changed = true;
+            }
+            _ => access.effects.unmodelled = Some((offset, true)),
+        }
+    }
+
+    fn peek(&self, offset: u32, access: &Access) -> u32 {
+        match offset {
+            0x00 => self.ctrl | self.time(access.now_cycles),
+            0x08 => self.reason,
+            0x0c..=0x28 => self.scratch[(offset as usize - 0x0c) / 4],
+            0x2c => {
+                let cycles = u64::from(self.tick & 0x1ff);
+                if self.tick & TICK_ENABLE == 0 || cycles == 0 {
+                    return self.tick;
+                }
+                let count = cycles - 1 - self.ref_cycles.value(access.now_cycles) % cycles;
+                self.tick | TICK_RUNNING | (count as u32) << 11
+            }
+            _ => 0,
+        }
+    }
+
+    fn due(&self) -> u64 {
+        if self.ctrl & CTRL_ENABLE == 0 {
+            return NEVER;
+        }
+        self.ticks.cycle_of(u64::from(self.loaded.div_ceil(2)))
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        if self.due() <= access.now_cycles {
+            self.reason = REASON_TIMER;
+            // The reset takes the enable with it: without this the block would stay due for ever.
+            self.ctrl &= !CTRL_ENABLE;
+            access.effects.chip_reset = true;
+        }
+    }
+
+    fn clocks_changed(&mut self, access: &mut Access) {
+        let clocks = access.clocks;
+        let num = if self.ctrl & CTRL_ENABLE != 0 {
+            clocks.tick_hz_num
+        } else {
+            0
+        };
+        self.ticks
+            .rebase(access.now_cycles, num, clocks.tick_hz_den, clocks.sys_hz);
+        self.ref_cycles
+            .rebase(access.now_cycles, clocks.ref_hz, 1, clocks.sys_hz);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rp2040::testing::Bench;
+
+    #[test]
+    fn falls_twice_per_tick_and_resets_at_zero() {
+        let mut bench = Bench::new();
+        let mut dog = Watchdog::default();
+        dog.write(0x04, 2_000, &mut bench.access());
+        dog.write(0x00, CTRL_ENABLE, &mut bench.access());
+        // 1000 ticks of 125 cycles.
+        assert_eq!(dog.due(), 125_000);
+        assert_eq!(dog.read(0x00, &mut bench.at(125)) & TIME_MASK, 1_998);
+        dog.advance(&mut bench.at(124_999));
+        assert!(!bench.effects.chip_reset);
+        dog.advance(&mut bench.at(125_000));
+        assert!(bench.effects.chip_reset);
+        assert_eq!(dog.read(0x08, &mut bench.access()), REASON_TIMER);
+        assert_eq!(dog.due(), NEVER);
+    }
+
+    #[test]
+    fn feeding_moves_the_deadline_on_the_tick_grid() {
+        let mut bench = Bench::new();
+        let mut dog = Watchdog::default();
+        dog.write(0x04, 2_000, &mut bench.access());
+        dog.write(0x00, CTRL_ENABLE, &mut bench.access());
+        dog.write(0x04, 2_000, &mut bench.at(12_510));
+        assert_eq!(dog.due(), 12_500 + 125_000);
+    }
+
+    #[test]
+    fn disabling_freezes_the_count() {
+        let mut bench = Bench::new();
+        let mut dog = Watchdog::default();
+        dog.write(0x04, 100, &mut bench.access());
+        dog.write(0x00, CTRL_ENABLE, &mut bench.access());
+        dog.write(0x00, 0, &mut bench.at(1_250));
+        assert_eq!(dog.read(0x00, &mut bench.at(99_999)) & TIME_MASK, 80);
+        dog.write(0x00, CTRL_ENABLE, &mut bench.at(100_000));
+        assert_eq!(dog.due(), 100_000 + 40 * 125);
+    }
+
+    #[test]
+    fn trigger_forces_and_scratch_survives() {
+        let mut bench = Bench::new();
+        let mut dog = Watchdog::default();
+        dog.write(0x1c, 0xb007_c0d3, &mut bench.access());
+        dog.write(0x00, CTRL_TRIGGER, &mut bench.access());
+        assert!(bench.effects.chip_reset);
+        dog.reset_keeping_scratch();
+        assert_eq!(
+            (dog.scratch(4), dog.read(0x08, &mut bench.access())),
+            (0xb007_c0d3, REASON_FORCE)
+        );
+        assert_eq!(dog.read(0x00, &mut bench.access()), CTRL_RESET);
+    }
+
+    #[test]
+    fn tick_counts_clk_ref_cycles() {
+        let mut bench = Bench::new();
+        bench.tree.sys_hz = 12_000_000;
+        let mut dog = Watchdog::default();
+        assert_eq!(dog.read(0x2c, &mut bench.access()), 0x200);
+        assert_eq!(dog.tick_rate(12_000_000), (0, 1));
+        dog.write(0x2c, TICK_ENABLE | 12, &mut bench.access());
+        assert!(bench.effects.clocks_changed);
+        assert_eq!(dog.tick_rate(12_000_000), (12_000_000, 12));
+        assert_eq!(
+            dog.read(0x2c, &mut bench.at(13)),
+            TICK_ENABLE | TICK_RUNNING | 12 | 10 << 11
+        );
+        dog.write(0x2c, 12, &mut bench.access());
+        assert_eq!(dog.tick_rate(12_000_000), (0, 1));
+    }
+}

@@ -1,0 +1,151 @@
+//! XIP cache control (RP2040 data sheet 2.6.3). The cache itself is the machine's; it feeds the hit counters.
+//!
+//! Streaming keeps its registers but never delivers data: STAT stays empty.
+
+use crate::{Access, Peripheral};
+
+const CTRL_RESET: u32 = 3;
+const CTRL_MASK: u32 = 0xb;
+const STAT_FLUSH_READY: u32 = 1;
+const STAT_FIFO_EMPTY: u32 = 2;
+
+/// The XIP control registers.
+#[derive(Debug, Clone)]
+pub struct XipCtrl {
+    ctrl: u32,
+    hits: u32,
+    accesses: u32,
+    stream_addr: u32,
+    stream_ctr: u32,
+}
+
+impl Default for XipCtrl {
+    fn default() -> Self {
+        Self {
+            ctrl: CTRL_RESET,
+            hits: 0,
+            accesses: 0,
+            stream_addr: 0,
+            stream_ctr: 0,
+        }
+    }
+}
+
+impl XipCtrl {
+    /// CTRL.EN: the cache is on.
+    #[inline]
+    #[must_use]
+    pub fn enabled(&self) -> bool {
+        self.ctrl & 1 != 0
+    }
+
+    /// CTRL.ERR_BADWRITE: writes to the non-invalidating aliases fault.
+    #[must_use]
+    pub fn faults_on_bad_write(&self) -> bool {
+        self.ctrl & 2 != 0
+    }
+
+    /// Counts cached accesses, of which `hits` hit. Both counters saturate.
+    #[inline]
+    pub fn count(&mut self, accesses: u32, hits: u32) {
+        self.accesses = self.accesses.saturating_add(accesses);
+        self.hits = self.hits.saturating_add(hits);
+    }
+}
+
+impl Peripheral for XipCtrl {
+    const NAME: &'static str = "XIP_CTRL";
+
+    fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        if offset >= 0x14 {
+            access.effects.unmodelled = Some((offset, false));
+        }
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        match offset {
+            0x00 => {
+                self.ctrl = value & CTRL_MASK;
+                access.effects.xip_timing_changed = true;
+            }
+            0x04 => access.effects.xip_flush |= value & 1 != 0,
+            0x08 => {}
+            0x0c => self.hits = 0,
+            0x10 => self.accesses = 0,
+            0x14 => {
+                self.stream_addr = value & !3;
+                access.effects.unmodelled = Some((offset, true));
+            }
+            0x18 => {
+                self.stream_ctr = value & 0x3f_ffff;
+                access.effects.unmodelled = Some((offset, true));
+            }
+            _ => access.effects.unmodelled = Some((offset, true)),
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        match offset {
+            0x00 => self.ctrl,
+            0x08 => STAT_FLUSH_READY | STAT_FIFO_EMPTY,
+            0x0c => self.hits,
+            0x10 => self.accesses,
+            0x14 => self.stream_addr,
+            0x18 => self.stream_ctr,
+            _ => 0,
+        }
+    }
+
+    fn is_strobe(&self, offset: u32) -> bool {
+        matches!(offset, 0x04 | 0x0c | 0x10)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rp2040::testing::Bench;
+
+    #[test]
+    fn control_flush_and_status() {
+        let mut bench = Bench::new();
+        let mut xip = XipCtrl::default();
+        assert!(xip.enabled() && xip.faults_on_bad_write());
+        assert_eq!(xip.read(0, &mut bench.access()), 3);
+        assert_eq!(xip.read(8, &mut bench.access()), 3);
+        xip.write(0, 0, &mut bench.access());
+        assert!(!xip.enabled() && bench.effects.xip_timing_changed && !bench.effects.xip_flush);
+        xip.write(4, 1, &mut bench.access());
+        assert!(bench.effects.xip_flush);
+        assert_eq!(xip.read(4, &mut bench.access()), 0);
+    }
+
+    #[test]
+    fn counters_count_and_any_write_clears() {
+        let mut bench = Bench::new();
+        let mut xip = XipCtrl::default();
+        xip.count(10, 7);
+        assert_eq!(
+            (
+                xip.read(0x0c, &mut bench.access()),
+                xip.read(0x10, &mut bench.access())
+            ),
+            (7, 10)
+        );
+        xip.write(0x0c, 99, &mut bench.access());
+        assert_eq!(
+            (
+                xip.read(0x0c, &mut bench.access()),
+                xip.read(0x10, &mut bench.access())
+            ),
+            (0, 10)
+        );
+        xip.count(u32::MAX, 0);
+        assert_eq!(xip.read(0x10, &mut bench.access()), u32::MAX);
+    }
+}
