@@ -1,0 +1,5 @@
+"""`python -m rtoslab` is the command `rtoslab`."""
+
+from rtoslab.cli import main
+
+main()

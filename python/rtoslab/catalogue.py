@@ -1,0 +1,119 @@
+"""What can be measured: kernels, boards, benchmarks and suites, found by scanning folders.
+
+A folder is the registration: `firmware/boards/<id>/board.toml` and so on. No list names them. Every file is read
+strictly (an unknown key is an error that names file and key), so a misspelt option cannot silently do nothing.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from rtoslab.errors import CatalogueError, UnknownNameError
+from rtoslab.schemas import Benchmark, Board, Kernel, Suite
+
+Item = TypeVar("Item", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Entry(Generic[Item]):
+    """One found folder: its name, its place and its facts."""
+
+    id: str
+    folder: Path
+    facts: Item
+
+
+class Catalogue:
+    """Everything under one checkout; files are read when first asked for."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @cached_property
+    def kernels(self) -> Mapping[str, Entry[Kernel]]:
+        """By id."""
+        return _scan(self.root / "firmware" / "kernels", "kernel.toml", Kernel)
+
+    @cached_property
+    def boards(self) -> Mapping[str, Entry[Board]]:
+        """By id."""
+        return _scan(self.root / "firmware" / "boards", "board.toml", Board)
+
+    @cached_property
+    def benchmarks(self) -> Mapping[str, Entry[Benchmark]]:
+        """By id."""
+        return _scan(self.root / "firmware" / "benchmarks", "benchmark.toml", Benchmark)
+
+    @cached_property
+    def suites(self) -> Mapping[str, Entry[Suite]]:
+        """By id; one folder per paper or suite under papers/."""
+        return _scan(self.root / "papers", "suite.toml", Suite)
+
+    def kernel(self, name: str) -> Entry[Kernel]:
+        """By id or a unique beginning of it. Raises UnknownNameError."""
+        return _find("kernel", self.kernels, name)
+
+    def board(self, name: str) -> Entry[Board]:
+        """By id or a unique beginning of it. Raises UnknownNameError."""
+        return _find("board", self.boards, name)
+
+    def benchmark(self, name: str) -> Entry[Benchmark]:
+        """By id or a unique beginning of it (`t1`). Raises UnknownNameError."""
+        return _find("benchmark", self.benchmarks, name)
+
+    def expand(self, name: str) -> tuple[Entry[Suite] | None, list[Entry[Benchmark]]]:
+        """A suite's benchmarks in its order, or the one benchmark of that name."""
+        suite = _match(self.suites, name)
+        if suite is not None:
+            return suite, [self.benchmark(each) for each in suite.facts.benchmarks]
+        benchmark = _match(self.benchmarks, name)
+        if benchmark is None:
+            raise UnknownNameError("suite or benchmark", name, [*self.suites, *self.benchmarks])
+        return None, [benchmark]
+
+
+def _match(entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item] | None:
+    if name in entries:
+        return entries[name]
+    short = [each for each in entries if each.lower().startswith(name.lower())] if name else []
+    return entries[short[0]] if len(short) == 1 else None
+
+
+def _find(kind: str, entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item]:
+    entry = _match(entries, name)
+    if entry is None:
+        raise UnknownNameError(kind, name, entries)
+    return entry
+
+
+def _scan(folder: Path, file_name: str, model: type[Item]) -> dict[str, Entry[Item]]:
+    found: dict[str, Entry[Item]] = {}
+    for path in sorted(folder.glob(f"*/{file_name}")):
+        facts = read_toml(path, model)
+        ident = path.parent.name
+        declared = getattr(facts, "id", ident)
+        if declared != ident:
+            raise CatalogueError(f"{path} says id = {declared!r} but lies in the folder {ident!r}; make them the same.")
+        found[ident] = Entry(ident, path.parent, facts)
+    return found
+
+
+def read_toml(path: Path, model: type[Item]) -> Item:
+    """Reads one TOML file into a strict model. Raises CatalogueError naming file and key."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as cause:
+        raise CatalogueError(f"{path} is not valid TOML ({cause}); correct that line.") from None
+    except OSError as cause:
+        raise CatalogueError(f"Cannot read {path} ({cause.strerror}); check the path.") from None
+    try:
+        return model.model_validate(table)
+    except ValidationError as cause:
+        first = cause.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise CatalogueError(f"{path}, {where}: {first['msg']}; correct or remove it.") from None

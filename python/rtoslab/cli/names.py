@@ -1,0 +1,82 @@
+"""Parameter types of the command line, with completion from the catalogue's folders."""
+
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import RtoslabError
+from rtoslab.paths import find_root
+
+
+class CatalogueName(click.ParamType):
+    """A name looked up later (so that the error is ours); completes from the folders found."""
+
+    def __init__(self, *kinds: str) -> None:
+        self.kinds = kinds
+        self.name = "|".join(kind.rstrip("s") for kind in kinds)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Names that begin with what was typed."""
+        try:
+            catalogue = Catalogue(find_root())
+            names = [name for kind in self.kinds for name in getattr(catalogue, kind)]
+        except RtoslabError:
+            return []
+        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+class KeyValue(click.ParamType):
+    """`KEY=VALUE`, converted to a pair."""
+
+    name = "KEY=VALUE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """Splits at the first equals sign."""
+        if isinstance(value, tuple):
+            return value[0], value[1]
+        key, sign, text = str(value).partition("=")
+        if not sign or not key:
+            self.fail(f"{value!r} is not KEY=VALUE", param, ctx)
+        return key, text
+
+
+class CoreCounts(click.ParamType):
+    """`1`, `2` or `1,2`."""
+
+    name = "1,2"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        """Numbers of cores, in the order given, no duplicates."""
+        if isinstance(value, tuple):
+            return value
+        parts = str(value).split(",")
+        if not all(part.isdecimal() and int(part) > 0 for part in parts):
+            self.fail(f"{value!r} is not a list of core counts such as 1,2", param, ctx)
+        return tuple(dict.fromkeys(int(part) for part in parts))
+
+
+class Duration(click.ParamType):
+    """`250ms` or `30s`, converted to milliseconds."""
+
+    name = "250ms|30s"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Whole milliseconds, at least one."""
+        if isinstance(value, int):
+            return value
+        text = str(value).strip().lower()
+        for unit, factor in (("ms", 1), ("s", 1000)):
+            number = text.removesuffix(unit)
+            if text.endswith(unit) and number.isdecimal() and int(number) > 0:
+                return int(number) * factor
+        self.fail(f"{value!r} is not a time such as 250ms or 30s", param, ctx)
+
+
+def integer(text: str, what: str) -> int:
+    """A decimal or 0x integer of an option. Raises click.BadParameter."""
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise click.BadParameter(f"{what}: {text!r} is not a whole number") from None

@@ -1,0 +1,131 @@
+"""Every error a person may meet. One sentence each: what happened, where, and what to do next.
+
+Raise one of these for anything the user or the world can cause; a bug raises an ordinary Python exception. Only `cli`
+prints them. The exit codes are part of the command's interface:
+
+| code | meaning |
+|---|---|
+| 0 | everything asked for was done |
+| 1 | an error in the use or the environment (unknown name, missing compiler, full disk) |
+| 2 | the command line could not be parsed |
+| 3 | a point failed: its proof, a fault of the firmware, an unreadable record |
+| 130 | interrupted; what was finished is kept |
+"""
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+EXIT_OK = 0
+EXIT_ERROR = 1
+EXIT_USAGE = 2
+EXIT_POINT_FAILED = 3
+EXIT_INTERRUPTED = 130
+
+
+class RtoslabError(Exception):
+    """Base of every error rtoslab raises on purpose; the message is one full sentence."""
+
+    exit_code = EXIT_ERROR
+
+
+class CatalogueError(RtoslabError):
+    """A folder of the catalogue holds a file that cannot be used."""
+
+
+class UnknownNameError(RtoslabError):
+    """A name that no folder bears; suggests the nearest known one."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}."
+        super().__init__(f"There is no {kind} named {name!r}; {hint}")
+        self.nearest = near[0] if near else None
+
+
+class PlanError(RtoslabError):
+    """The options asked for cannot be combined into an experiment."""
+
+
+class BuildError(RtoslabError):
+    """The image could not be built."""
+
+    exit_code = EXIT_POINT_FAILED
+
+
+class ToolMissingError(RtoslabError):
+    """A program that the build needs is not installed."""
+
+
+class RunError(RtoslabError):
+    """The board did not do what a benchmark image does (never began, hung, locked up)."""
+
+    exit_code = EXIT_POINT_FAILED
+
+
+class ImageFileError(RtoslabError):
+    """An image file that cannot be read or loaded."""
+
+
+class BoardSilentError(RunError):
+    """A real board sent nothing."""
+
+
+class PortError(RtoslabError):
+    """The serial port cannot be used."""
+
+
+class DecodeError(RtoslabError):
+    """The record stream is not what the format demands; `line` counts received lines from 1, 0 means the whole."""
+
+    exit_code = EXIT_POINT_FAILED
+
+    def __init__(self, line: int, problem: str) -> None:
+        where = f"line {line} of the board's output" if line else "the board's output"
+        super().__init__(f"In {where}: {problem}")
+        self.line = line
+        self.problem = problem
+
+
+class OverrideReceivedError(DecodeError):
+    """The firmware itself declared the run void (fault, assert, overflow, error)."""
+
+    def __init__(self, line: int, kind: str, fields: dict[str, str]) -> None:
+        facts = " ".join(f"{key}={value}" for key, value in fields.items() if key != "run")
+        super().__init__(line, f"the firmware reported a {kind} ({facts}); no number of this run counts")
+        self.kind = kind
+        self.fields = fields
+
+
+class ProofError(RtoslabError):
+    """A test did not do what its name says."""
+
+    exit_code = EXIT_POINT_FAILED
+
+
+class StoreError(RtoslabError):
+    """A run directory cannot be read or written."""
+
+
+class ReportError(RtoslabError):
+    """A report cannot be made from these runs."""
+
+
+class SettingError(RtoslabError):
+    """A setting of the virtual board that does not exist or is out of range."""
+
+
+class SymbolError(RtoslabError):
+    """A symbol or an address that the image does not have."""
+
+
+def disk_error(action: str, path: Path, cause: OSError) -> StoreError:
+    """The error for a failed file operation, in the reader's words rather than the system's."""
+    reason = (cause.strerror or str(cause)).lower()
+    advice = "free some space and run the same command again; finished points are kept" if cause.errno in _FULL else (
+        "check the path and its permissions")
+    return StoreError(f"Cannot {action} {path} ({reason}); {advice}.")
+
+
+_FULL = frozenset({28, 122})  # ENOSPC, EDQUOT

@@ -1,0 +1,83 @@
+"""Making a virtual board from board.toml: the one place that touches the simulator's constructor and its errors."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from rtoslab.errors import ImageFileError, SettingError, SymbolError, ToolMissingError, UnknownNameError
+from rtoslab.schemas import Board
+
+if TYPE_CHECKING:
+    from rtoslab.run.machine import VirtualMachine
+
+Settings = tuple[tuple[str, int, str, str], ...]
+
+
+def timing_settings() -> Settings:
+    """Every parameter of the virtual boards: (key, default, what it is, grade)."""
+    return tuple(_simulator().Machine.settings())
+
+
+def make_machine(board: Board, *, cores: int, strict: bool = False) -> "VirtualMachine":
+    """A virtual board at reset, without an image."""
+    sim = _simulator()
+    try:
+        return sim.Machine(  # type: ignore[no-any-return]
+            board.chip,
+            cores=cores,
+            flash_bytes=board.memory.flash_bytes,
+            crystal_hz=board.clock.crystal_hz,
+            strict=strict,
+        )
+    except sim.SimError as cause:
+        raise SettingError(f"The virtual board {board.id} cannot be made: {cause}") from None
+
+
+def load_image(machine: "VirtualMachine", image: bytes, name: str) -> None:
+    """Loads an ELF or UF2. Raises ImageFileError naming the file."""
+    try:
+        machine.load(image, name)
+    except _simulator().SimError as cause:
+        raise ImageFileError(f"{name} cannot be loaded: {cause}") from None
+
+
+def apply_settings(machine: "VirtualMachine", values: Mapping[str, int]) -> None:
+    """Sets timing parameters by key, with or without their `timing.` prefix."""
+    known = {key for key, *_ in timing_settings()}
+    for name, value in values.items():
+        candidates = (name, name.removeprefix("timing."), f"timing.{name}")
+        key = next((each for each in candidates if each in known), None)
+        if key is None:
+            raise UnknownNameError("setting", name, known)
+        try:
+            machine.set(key, value)
+        except _simulator().SimError as cause:
+            raise SettingError(f"{name}={value} was refused: {cause}") from None
+
+
+def find_address(machine: "VirtualMachine", place: str) -> int:
+    """Address of a symbol or of a `0x` address; the Thumb bit is dropped. Raises SymbolError."""
+    if place.lower().startswith("0x"):
+        try:
+            return int(place, 16) & ~1
+        except ValueError:
+            raise SymbolError(f"{place!r} is not an address; write 0x and hexadecimal digits.") from None
+    address = machine.symbol(place)
+    if address is None:
+        names = [name for _, _, name in machine.symbols()]
+        raise SymbolError(f"The image has no symbol {place!r}; {_near(place, names)}")
+    return address & ~1
+
+
+def _near(place: str, names: Iterable[str]) -> str:
+    import difflib  # noqa: PLC0415
+
+    near = difflib.get_close_matches(place, list(names), n=1, cutoff=0.6)
+    return f"did you mean {near[0]!r}?" if near else "give a 0x address, or an image that was not stripped."
+
+
+def _simulator():  # type: ignore[no-untyped-def]  # noqa: ANN202
+    try:
+        from rtoslab import _sim  # noqa: PLC0415
+    except ImportError:
+        raise ToolMissingError("The simulator is not built; run `make demo`, or `maturin develop --release`.") from None
+    return _sim

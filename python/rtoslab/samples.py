@@ -1,0 +1,126 @@
+"""What a benchmark image said, as typed values with units. `decode` makes them; nothing here is proved yet."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """The image's identity."""
+
+    run: str
+    bench: str
+    kernel: str
+    board: str
+    cores: int
+    clock_hz: int
+    window_us: int
+    timer_hz: int
+    manifest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One task under test."""
+
+    core: int
+    index: int
+    name: str
+    priority: int
+    handle: int
+    stack_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ruler:
+    """Raw repeats of an empty measurement, in the unit named."""
+
+    name: str
+    core: int
+    unit: str
+    repeats: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A measured window, in ticks of the board's timer."""
+
+    n: int
+    open_ticks: int
+    close_ticks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """One counter over one window; the count is `close - open`."""
+
+    n: int
+    core: int
+    index: int
+    name: str
+    open: int
+    close: int
+
+    @property
+    def count(self) -> int:
+        """Counts made inside the window."""
+        return self.close - self.open
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A self-check figure of the firmware."""
+
+    name: str
+    core: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Heap:
+    """The kernel heap at the end of the run."""
+
+    size_bytes: int
+    peak_bytes: int
+    allocations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A task's stack at the end of the run."""
+
+    core: int
+    index: int
+    used_bytes: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Raw samples of one metric."""
+
+    metric: str
+    n: int
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A whole, undamaged run. Nothing here is proved yet: see `proofs`."""
+
+    begin: Begin
+    params: dict[str, str]
+    tasks: tuple[Task, ...]
+    rulers: tuple[Ruler, ...]
+    windows: tuple[Window, ...]
+    counts: tuple[Count, ...]
+    checks: tuple[Check, ...]
+    heap: Heap | None
+    stacks: tuple[Stack, ...]
+    samples: tuple[Sample, ...]
+    skipped_bytes: int
+    """Bytes before the begin record (terminal noise)."""
+
+    def window_s(self, n: int) -> float:
+        """Length of window `n` in seconds."""
+        window = next(window for window in self.windows if window.n == n)
+        return (window.close_ticks - window.open_ticks) / self.begin.timer_hz
