@@ -1,1 +1,9 @@
-//! placeholder
+//! Machines: cores, memories and peripherals put together, deterministic to the cycle.
+
+pub mod image;
+pub mod rp2040;
+
+mod code;
+mod xip;
+
+pub use image::{Image, ImageError, Symbol};

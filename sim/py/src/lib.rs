@@ -1,1 +1,316 @@
-//! placeholder
+//! Python face of the virtual boards: wraps, converts, maps errors; decides nothing.
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use rtoslab_lab::Kind;
+use rtoslab_machine::rp2040::{Machine as Rp2040, Options, Stop};
+
+create_exception!(_sim, SimError, PyException, "Base of every error the simulator raises.");
+create_exception!(_sim, ImageError, SimError, "The image cannot be loaded.");
+create_exception!(_sim, SettingError, SimError, "Unknown setting, or a value out of range.");
+
+/// Cycles between two looks at Python's signals, so that Ctrl-C ends a long run.
+const SLICE_CYCLES: u64 = 20_000_000;
+
+/// A virtual board.
+#[pyclass(unsendable, module = "rtoslab._sim")]
+struct Machine {
+    inner: Rp2040,
+}
+
+#[pymethods]
+impl Machine {
+    #[new]
+    #[pyo3(signature = (chip, *, cores=2, flash_bytes=2_097_152, crystal_hz=12_000_000, strict=false))]
+    fn new(chip: &str, cores: usize, flash_bytes: u32, crystal_hz: u64, strict: bool) -> PyResult<Machine> {
+        if chip != "rp2040" {
+            return Err(SimError::new_err(format!("there is no virtual chip {chip}; known is rp2040")));
+        }
+        if !(1..=2).contains(&cores) {
+            return Err(SettingError::new_err(format!("the rp2040 has 1 or 2 cores to use, not {cores}")));
+        }
+        if !flash_bytes.is_power_of_two() || !(4096..=16 << 20).contains(&flash_bytes) {
+            return Err(SettingError::new_err(format!(
+                "a flash of {flash_bytes} bytes cannot be modelled; give a power of two from 4 kB to 16 MB"
+            )));
+        }
+        let options = Options { cores, flash_bytes, crystal_hz, strict };
+        Ok(Machine { inner: Rp2040::new(options) })
+    }
+
+    #[staticmethod]
+    fn settings() -> Vec<(String, u64, String, String)> {
+        let defaults = Rp2040::new(Options { flash_bytes: 4096, ..Options::default() });
+        let rows = defaults.settings().into_iter();
+        rows.map(|(key, rule, value)| (key, value, rule.about.to_owned(), rule.grade.name().to_owned())).collect()
+    }
+
+    fn set(&mut self, key: &str, value: u64) -> PyResult<()> {
+        self.inner.set(key, value).map_err(|error| SettingError::new_err(error.0))
+    }
+
+    fn load(&mut self, image: &[u8], name: &str) -> PyResult<()> {
+        self.inner.load(image, name).map_err(|error| ImageError::new_err(error.0))
+    }
+
+    fn symbol(&self, name: &str) -> Option<u32> {
+        self.inner.symbol(name)
+    }
+
+    fn symbols(&self) -> Vec<(u32, u32, String)> {
+        self.inner.symbols().iter().map(|s| (s.address, s.bytes, s.name.clone())).collect()
+    }
+
+    fn run<'py>(&mut self, py: Python<'py>, cycles: u64) -> PyResult<Bound<'py, PyDict>> {
+        let mut left = cycles;
+        loop {
+            let slice = left.min(SLICE_CYCLES);
+            let start = self.inner.cycle();
+            let inner = Shared(&mut self.inner);
+            let stop = py.detach(move || inner.run(slice));
+            left -= (self.inner.cycle() - start).min(left);
+            if stop.reason.name() != "cycles" || left == 0 {
+                return stop_to_dict(py, &stop);
+            }
+            py.check_signals()?;
+        }
+    }
+
+    fn until(&mut self, address: u32) -> PyResult<()> {
+        self.check_executable(address)?;
+        self.inner.instruments().until(address);
+        Ok(())
+    }
+
+    fn watch_exec(&mut self, address: u32, ident: u16) -> PyResult<()> {
+        self.check_executable(address)?;
+        self.inner.instruments().watch_exec(address, ident);
+        Ok(())
+    }
+
+    #[pyo3(signature = (address, ident, stop=false))]
+    fn watch_write(&mut self, address: u32, ident: u16, stop: bool) -> PyResult<()> {
+        if self.inner.instruments().watch_write(address, ident, stop) {
+            return Ok(());
+        }
+        Err(SimError::new_err(format!("0x{address:08x} is not in SRAM, only SRAM words can be watched")))
+    }
+
+    fn trace_exceptions(&mut self, on: bool) {
+        self.inner.instruments().trace_exceptions(on);
+    }
+
+    fn trace_pins(&mut self, on: bool) {
+        self.inner.instruments().trace_pins(on);
+    }
+
+    fn between(&mut self, start: u32, end: u32) -> PyResult<usize> {
+        self.check_executable(start)?;
+        self.check_executable(end)?;
+        Ok(self.inner.instruments().between(start, end))
+    }
+
+    fn between_result<'py>(&mut self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
+        let Some(result) = self.inner.instruments().between_result(index) else {
+            return Err(SimError::new_err(format!("there is no interval number {index}")));
+        };
+        let dict = PyDict::new(py);
+        dict.set_item("count", result.count)?;
+        dict.set_item("min_cycles", result.min_cycles)?;
+        dict.set_item("max_cycles", result.max_cycles)?;
+        dict.set_item("total_cycles", result.total_cycles)?;
+        Ok(dict)
+    }
+
+    fn profile(&mut self, on: bool) {
+        self.inner.profile(on);
+    }
+
+    fn take_profile<'py>(&mut self, py: Python<'py>, core: usize) -> PyResult<Bound<'py, PyBytes>> {
+        check_core(core)?;
+        let mut bytes = Vec::new();
+        for (address, cell) in self.inner.take_profile(core) {
+            bytes.extend(address.to_le_bytes());
+            bytes.extend([0; 4]);
+            for value in [cell.cycles, cell.executions, cell.wait_cycles] {
+                bytes.extend(value.to_le_bytes());
+            }
+        }
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn take_events<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let events = self.inner.instruments().take_events();
+        let bytes: Vec<u8> = events.iter().flat_map(|event| event.to_bytes()).collect();
+        PyBytes::new(py, &bytes)
+    }
+
+    #[pyo3(signature = (port=0))]
+    fn take_uart<'py>(&mut self, py: Python<'py>, port: usize) -> PyResult<Bound<'py, PyBytes>> {
+        check_port(port)?;
+        Ok(PyBytes::new(py, &self.inner.instruments().take_uart(port)))
+    }
+
+    #[pyo3(signature = (text, port=0))]
+    fn type_uart(&mut self, text: &[u8], port: usize) -> PyResult<()> {
+        check_port(port)?;
+        self.inner.instruments().type_uart(port, text);
+        Ok(())
+    }
+
+    #[pyo3(signature = (steps, port=0))]
+    fn script_uart(&mut self, steps: Vec<(Vec<u8>, Vec<u8>)>, port: usize) -> PyResult<()> {
+        check_port(port)?;
+        for (prompt, text) in &steps {
+            self.inner.instruments().script_uart(port, prompt, text);
+        }
+        Ok(())
+    }
+
+    #[pyo3(signature = (port=0))]
+    fn script_steps_left(&mut self, port: usize) -> PyResult<usize> {
+        check_port(port)?;
+        Ok(self.inner.instruments().steps_left(port))
+    }
+
+    fn stats<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let cores = PyList::empty(py);
+        for core in 0..2 {
+            cores.append(core_stats(py, &self.inner, core)?)?;
+        }
+        let locks = PyList::empty(py);
+        for (lock, both) in self.inner.instruments().lock_stats().iter().enumerate() {
+            for (core, stats) in both.iter().enumerate() {
+                if stats.acquisitions + stats.failed_reads == 0 {
+                    continue;
+                }
+                let dict = PyDict::new(py);
+                dict.set_item("lock", lock)?;
+                dict.set_item("core", core)?;
+                dict.set_item("acquisitions", stats.acquisitions)?;
+                dict.set_item("contended", stats.contended)?;
+                dict.set_item("failed_reads", stats.failed_reads)?;
+                dict.set_item("wait_cycles", stats.wait_cycles)?;
+                dict.set_item("hold_cycles", stats.hold_cycles)?;
+                locks.append(dict)?;
+            }
+        }
+        let stats = PyDict::new(py);
+        stats.set_item("cores", cores)?;
+        stats.set_item("locks", locks)?;
+        Ok(stats)
+    }
+
+    fn reset_stats(&mut self) {
+        self.inner.reset_stats();
+    }
+
+    fn cycle(&self) -> u64 {
+        self.inner.cycle()
+    }
+
+    fn clock_hz(&self) -> u64 {
+        self.inner.clock_hz()
+    }
+
+    fn warnings(&mut self) -> Vec<String> {
+        self.inner.instruments().warnings().to_vec()
+    }
+
+    fn read<'py>(&mut self, py: Python<'py>, address: u32, length: usize) -> PyResult<Bound<'py, PyBytes>> {
+        match self.inner.instruments().read(address, length) {
+            Some(bytes) => Ok(PyBytes::new(py, &bytes)),
+            None => Err(SimError::new_err(format!("{length} bytes at 0x{address:08x} are not all in ROM, flash or SRAM"))),
+        }
+    }
+
+    fn write(&mut self, address: u32, data: &[u8]) -> PyResult<()> {
+        if self.inner.instruments().write(address, data) {
+            return Ok(());
+        }
+        Err(SimError::new_err(format!("{} bytes at 0x{address:08x} are not all in SRAM", data.len())))
+    }
+
+    fn registers<'py>(&self, py: Python<'py>, core: usize) -> PyResult<Bound<'py, PyDict>> {
+        check_core(core)?;
+        let dict = PyDict::new(py);
+        for (name, value) in self.inner.registers(core) {
+            dict.set_item(name, value)?;
+        }
+        Ok(dict)
+    }
+}
+
+impl Machine {
+    fn check_executable(&mut self, address: u32) -> PyResult<()> {
+        if self.inner.instruments().executable(address) {
+            return Ok(());
+        }
+        Err(SimError::new_err(format!("0x{address:08x} is in no memory that can hold code, so it will never execute")))
+    }
+}
+
+/// Lends the machine to the thread that runs without the GIL.
+struct Shared<'a>(&'a mut Rp2040);
+
+// SAFETY: the machine's raw pointers lead into tables it owns, and the borrow is exclusive for the whole call.
+unsafe impl Send for Shared<'_> {}
+
+impl Shared<'_> {
+    fn run(self, cycles: u64) -> Stop {
+        self.0.run(cycles)
+    }
+}
+
+fn check_core(core: usize) -> PyResult<()> {
+    if core < 2 { Ok(()) } else { Err(SimError::new_err(format!("there is no core {core}; cores are 0 and 1"))) }
+}
+
+fn check_port(port: usize) -> PyResult<()> {
+    if port < 2 { Ok(()) } else { Err(SimError::new_err(format!("there is no UART {port}; UARTs are 0 and 1"))) }
+}
+
+fn core_stats<'py>(py: Python<'py>, machine: &Rp2040, core: usize) -> PyResult<Bound<'py, PyDict>> {
+    let stats = machine.core_stats(core);
+    let dict = PyDict::new(py);
+    dict.set_item("cycles", stats.cycles)?;
+    dict.set_item("instructions", stats.instructions)?;
+    dict.set_item("sleep_cycles", stats.sleep_cycles)?;
+    dict.set_item("bus_wait_cycles", stats.bus_wait_cycles)?;
+    dict.set_item("flash_wait_cycles", stats.flash_wait_cycles)?;
+    dict.set_item("xip_misses", stats.xip_misses)?;
+    dict.set_item("exception_cycles", stats.exception_cycles)?;
+    let exceptions = PyDict::new(py);
+    for (number, count) in stats.exceptions.iter().enumerate().filter(|(_, count)| **count > 0) {
+        exceptions.set_item(number, count)?;
+    }
+    dict.set_item("exceptions", exceptions)?;
+    Ok(dict)
+}
+
+fn stop_to_dict<'py>(py: Python<'py>, stop: &Stop) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("reason", stop.reason.name())?;
+    dict.set_item("core", stop.core)?;
+    dict.set_item("cycle", stop.cycle)?;
+    dict.set_item("address", stop.address)?;
+    dict.set_item("detail", &stop.detail)?;
+    Ok(dict)
+}
+
+#[pymodule]
+fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add_class::<Machine>()?;
+    module.add("SimError", py.get_type::<SimError>())?;
+    module.add("ImageError", py.get_type::<ImageError>())?;
+    module.add("SettingError", py.get_type::<SettingError>())?;
+    module.add("EVENT_EXEC", Kind::Exec as u8)?;
+    module.add("EVENT_WRITE", Kind::Write as u8)?;
+    module.add("EVENT_EXCEPTION_ENTER", Kind::ExceptionEnter as u8)?;
+    module.add("EVENT_EXCEPTION_EXIT", Kind::ExceptionExit as u8)?;
+    module.add("EVENT_PIN", Kind::Pin as u8)?;
+    Ok(())
+}

@@ -1,1 +1,46 @@
-//! placeholder
+//! Timing rules, one file per core or chip. Every rule names its source and its grade.
+//!
+//! A constant is a rule the manual prints and nobody may change; a [`Setting`] is a rule that is derived or
+//! assumed and that a run may override (`--set timing.KEY=VALUE`), so that the effect of not knowing can be measured.
+
+pub mod cortex_m0plus;
+pub mod rp2040;
+
+/// How well a timing rule is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grade {
+    /// Printed in a manual.
+    Documented,
+    /// Derived from printed facts, or a simplification of a known mechanism.
+    Approximate,
+    /// Nobody has published it.
+    Assumed,
+}
+
+impl Grade {
+    /// Lower-case name as manifests print it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Grade::Documented => "documented",
+            Grade::Approximate => "approximate",
+            Grade::Assumed => "assumed",
+        }
+    }
+}
+
+/// One adjustable timing rule.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Name after `timing.`, with the unit last.
+    pub key: &'static str,
+    /// Value in force unless a run overrides it.
+    pub default: u64,
+    /// Smallest value accepted.
+    pub min: u64,
+    /// Largest value accepted.
+    pub max: u64,
+    /// What it is and where it comes from.
+    pub about: &'static str,
+    /// How well it is known.
+    pub grade: Grade,
+}

@@ -1,0 +1,88 @@
+//! What the interpreter needs from a chip: memory, code regions, arbitration, time.
+
+use crate::core::{Core, Region};
+use crate::op::Op;
+
+/// Why an access did not complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trap {
+    /// The access faults; the text says why.
+    Fault(&'static str),
+    /// The other core must execute its instruction of the same cycle first: nothing happened yet.
+    Defer,
+}
+
+/// The chip behind the cores. Implemented once per chip and inlined into the interpreter: no dynamic dispatch.
+///
+/// `CONTEND` is true while two masters are awake and every transfer must be arbitrated; with one master awake no
+/// transfer can collide and the bookkeeping is compiled out. Both variants charge the same cycles to a lone core.
+pub trait Bus {
+    /// First address of the RAM that the interpreter accesses directly.
+    const RAM_BASE: u32;
+    /// Its length in bytes.
+    const RAM_BYTES: u32;
+
+    /// Start of the RAM's storage.
+    fn ram(&mut self) -> *mut u8;
+
+    /// Bus slave that holds a RAM offset.
+    fn ram_slave(offset: u32) -> usize;
+
+    /// Non-zero if a store to this RAM offset must go through [`Bus::store_marked`]: code or a watched word is near.
+    fn marks(&self, offset: u32) -> u8;
+
+    /// Store to RAM with decoded code or watches around it.
+    fn store_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64);
+
+    /// Claims the first free transfer slot of `slave` at or after `at` for this core and returns its cycle.
+    fn claim(&mut self, core: &mut Core, slave: usize, at: u64) -> u64;
+
+    /// Any load that is not plain RAM. Advances `t` by the cycles it takes.
+    fn load<const CONTEND: bool>(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        bytes: u32,
+        t: &mut u64,
+    ) -> Result<u32, Trap>;
+
+    /// Any store that is not plain RAM. Advances `t` by the cycles it takes.
+    fn store<const CONTEND: bool>(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        bytes: u32,
+        value: u32,
+        t: &mut u64,
+    ) -> Result<(), Trap>;
+
+    /// Literal load from cached flash: like [`Bus::load`] of an aligned word known to lie in flash.
+    fn load_literal<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> u32;
+
+    /// The region that holds `address`, if code can be fetched there.
+    fn region(&mut self, address: u32) -> Option<Region>;
+
+    /// Decodes the instruction `ip` points at and stores it there.
+    ///
+    /// # Safety
+    /// `ip` points into the ops of `core.region`.
+    unsafe fn decode(&mut self, core: &Core, ip: *mut Op);
+
+    /// Serves a flagged instruction: fills its cache line, fires its probes. False: stop before it.
+    ///
+    /// # Safety
+    /// `ip` points into the ops of `core.region`.
+    unsafe fn attend<const CONTEND: bool>(&mut self, core: &mut Core, ip: *mut Op, t: &mut u64) -> bool;
+
+    /// Cycle of the next event of the chip.
+    fn due(&self) -> u64;
+
+    /// True if the machine must look at the cores before anything else executes.
+    fn attention(&self) -> bool;
+
+    /// Asks for attention after this instruction.
+    fn request_attention(&mut self);
+
+    /// Number of the core that goes first when both issue in the same cycle.
+    fn first(&self) -> usize;
+}

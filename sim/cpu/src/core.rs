@@ -1,0 +1,342 @@
+//! Architectural and timing state of one core.
+
+use crate::nvic::Nvic;
+use crate::op::Op;
+use crate::systick::SysTick;
+
+/// What the core is doing besides executing the next instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Executes instructions.
+    Run,
+    /// Stacked; the vector is chosen when `t` is reached, so that a late arrival can still win.
+    Entry {
+        /// Exception that started the entry; it is taken unless a more urgent one arrives.
+        number: u32,
+        /// EXC_RETURN value the handler gets in LR.
+        exc_return: u32,
+        /// Cycles the stacking lost to arbitration.
+        wait: u64,
+        /// Cycle at which the exception was recognised.
+        recognised: u64,
+    },
+    /// WFI, or sleep-on-exit: waits for an interrupt.
+    SleepInterrupt {
+        /// Set when SLEEPONEXIT put it to sleep in place of unstacking this EXC_RETURN.
+        on_exit: Option<u32>,
+    },
+    /// WFE: waits for the event register or an interrupt.
+    SleepEvent,
+    /// Held in reset by the chip.
+    Reset,
+    /// A fault at HardFault priority or above: the architecture stops here.
+    Lockup,
+}
+
+/// Why the interpreter handed back to the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// Nothing: the time limit was reached or somebody asked for attention.
+    None,
+    /// A synchronous fault at the current instruction.
+    Fault(&'static str),
+    /// SVC executed; `ip` already points behind it.
+    Svc,
+    /// Branch to an EXC_RETURN value in handler mode.
+    ExceptionReturn(u32),
+    /// Modelled ROM function.
+    RomHook(u8),
+    /// A probe or an `until` address stopped the core before its instruction.
+    Stopped,
+}
+
+/// A contiguous range of executable memory with its predecoded instructions.
+#[derive(Debug, Clone, Copy)]
+pub struct Region {
+    /// First address.
+    pub base: u32,
+    /// Length in bytes.
+    pub bytes: u32,
+    /// `bytes / 2 + 4` ops, 16-byte aligned.
+    pub ops: *mut Op,
+    /// Bus slave of the first word.
+    pub slave: u8,
+    /// Word-interleaved banks minus one (3 in striped SRAM, else 0).
+    pub slave_mask: u8,
+    /// Behind the XIP cache.
+    pub cached: bool,
+    /// The boot ROM.
+    pub rom: bool,
+    /// Profile cells of each core, parallel to `ops`; null while profiling is off.
+    pub profile: [*mut ProfileCell; 2],
+}
+
+/// Where the time went at one instruction.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub struct ProfileCell {
+    /// Cycles from issue to the next issue.
+    pub cycles: u64,
+    /// Times executed.
+    pub executions: u64,
+    /// Part of `cycles` spent waiting for the bus or the flash.
+    pub wait_cycles: u64,
+}
+
+/// A multiple transfer (LDM, STM, PUSH, POP) in progress between two scheduler turns.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Transfer {
+    /// Registers still to move; 0 when none is in progress.
+    pub mask: u32,
+    /// Address of the next word.
+    pub address: u32,
+    /// Loaded value of the base register or PC, committed at the end so that the instruction can restart.
+    pub held: u32,
+}
+
+/// One core.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Core {
+    /// r0–r12, r13 = the active stack pointer, r14 = LR. r15 is not used.
+    pub r: [u32; 16],
+    /// Bit 31 is the N flag.
+    pub n: u32,
+    /// Zero if and only if the Z flag is set.
+    pub z: u32,
+    /// C flag, 0 or 1.
+    pub c: u32,
+    /// V flag, 0 or 1.
+    pub v: u32,
+    /// Local time: the cycle at which the next instruction issues.
+    pub t: u64,
+    /// The interpreter stops at the first instruction boundary at or after this cycle.
+    pub limit: u64,
+    /// Next instruction.
+    pub ip: *mut Op,
+    /// Region that `ip` points into.
+    pub region: Region,
+    /// First cycle in which this core's bus port can start another address phase.
+    pub bus_free: u64,
+    /// Cycle at which the next sequential word is in the fetch buffer.
+    pub fetch_ready: u64,
+    /// Multiple transfer in progress.
+    pub transfer: Transfer,
+    /// The flagged instruction at `ip` had its attention and then gave way to the other core.
+    pub retried: bool,
+    /// Cycles lost to arbitration.
+    pub bus_wait: u64,
+    /// Cycles lost to XIP misses.
+    pub flash_wait: u64,
+    /// Instructions executed.
+    pub instructions: u64,
+    /// 0 or 1.
+    pub id: usize,
+    /// What the machine must do before the next instruction.
+    pub request: Request,
+    /// Branch target that holds no code: the PC of the fault being raised.
+    pub stray: Option<u32>,
+    /// What the core is doing.
+    pub phase: Phase,
+    /// The stack pointer that is not active: PSP in handler mode or with SPSEL = 0, MSP otherwise.
+    pub other_sp: u32,
+    /// True while r13 is PSP.
+    pub sp_is_psp: bool,
+    /// PRIMASK bit 0.
+    pub primask: bool,
+    /// CONTROL.nPRIV.
+    pub unprivileged: bool,
+    /// CONTROL.SPSEL as seen in thread mode.
+    pub spsel: bool,
+    /// IPSR: number of the active exception, 0 in thread mode.
+    pub ipsr: u32,
+    /// The Thumb bit; clear after a branch to an even address, which faults at the next instruction.
+    pub thumb: bool,
+    /// WFE's event register.
+    pub event: bool,
+    /// Interrupt controller and system control block.
+    pub nvic: Nvic,
+    /// System timer.
+    pub systick: SysTick,
+    /// Cycle at which the core fell asleep (valid in the sleep phases).
+    pub slept_at: u64,
+    /// Total cycles asleep.
+    pub sleep_cycles: u64,
+    /// Total cycles in exception entry, exit and tail-chaining.
+    pub exception_cycles: u64,
+    /// Exceptions entered, by number.
+    pub exceptions: [u64; 48],
+}
+
+impl Core {
+    /// A core held in reset.
+    pub fn new(id: usize) -> Core {
+        let region = Region {
+            base: 0,
+            bytes: 0,
+            ops: std::ptr::null_mut(),
+            slave: 0,
+            slave_mask: 0,
+            cached: false,
+            rom: false,
+            profile: [std::ptr::null_mut(); 2],
+        };
+        Core {
+            r: [0; 16],
+            n: 0,
+            z: 1,
+            c: 0,
+            v: 0,
+            t: 0,
+            limit: 0,
+            ip: std::ptr::null_mut(),
+            region,
+            bus_free: 0,
+            fetch_ready: 0,
+            transfer: Transfer::default(),
+            retried: false,
+            bus_wait: 0,
+            flash_wait: 0,
+            instructions: 0,
+            id,
+            request: Request::None,
+            stray: None,
+            phase: Phase::Reset,
+            other_sp: 0,
+            sp_is_psp: false,
+            primask: false,
+            unprivileged: false,
+            spsel: false,
+            ipsr: 0,
+            thumb: true,
+            event: false,
+            nvic: Nvic::new(),
+            systick: SysTick::new(),
+            slept_at: 0,
+            sleep_cycles: 0,
+            exception_cycles: 0,
+            exceptions: [0; 48],
+        }
+    }
+
+    /// Architectural reset; time and statistics go on.
+    pub fn reset(&mut self) {
+        let (id, t) = (self.id, self.t);
+        let kept = (self.bus_wait, self.flash_wait, self.instructions, self.sleep_cycles);
+        let exceptions = (self.exception_cycles, self.exceptions);
+        *self = Core::new(id);
+        self.t = t;
+        (self.bus_wait, self.flash_wait, self.instructions, self.sleep_cycles) = kept;
+        (self.exception_cycles, self.exceptions) = exceptions;
+    }
+
+    /// Address of the next instruction.
+    pub fn pc(&self) -> u32 {
+        self.stray.unwrap_or_else(|| self.address_of(self.ip))
+    }
+
+    /// Address of an op of the current region.
+    #[inline(always)]
+    pub fn address_of(&self, ip: *mut Op) -> u32 {
+        let bytes = (ip as usize).wrapping_sub(self.region.ops as usize);
+        self.region.base.wrapping_add((bytes >> 2) as u32)
+    }
+
+    /// APSR flags in bits 31:28.
+    pub fn apsr(&self) -> u32 {
+        self.n & 0x8000_0000 | u32::from(self.z == 0) << 30 | self.c << 29 | self.v << 28
+    }
+
+    /// Sets N, Z, C and V from bits 31:28.
+    pub fn set_apsr(&mut self, value: u32) {
+        self.n = value;
+        self.z = u32::from(value & 1 << 30 == 0);
+        self.c = value >> 29 & 1;
+        self.v = value >> 28 & 1;
+    }
+
+    /// xPSR without the stack-alignment bit.
+    pub fn xpsr(&self) -> u32 {
+        self.apsr() | u32::from(self.thumb) << 24 | self.ipsr
+    }
+
+    /// Makes MSP or PSP the active stack pointer.
+    pub fn select_psp(&mut self, psp: bool) {
+        if self.sp_is_psp != psp {
+            std::mem::swap(&mut self.r[13], &mut self.other_sp);
+            self.sp_is_psp = psp;
+        }
+    }
+
+    /// The main stack pointer.
+    pub fn msp(&self) -> u32 {
+        if self.sp_is_psp { self.other_sp } else { self.r[13] }
+    }
+
+    /// The process stack pointer.
+    pub fn psp(&self) -> u32 {
+        if self.sp_is_psp { self.r[13] } else { self.other_sp }
+    }
+
+    /// MRS: special register by SYSm (ARMv6-M B4.2.2). Unprivileged reads of the stack pointers give 0.
+    pub fn special(&self, sysm: u32) -> u32 {
+        let privileged = self.privileged();
+        match sysm {
+            0..=3 => self.apsr() & mask_of(sysm & 4 == 0) | if sysm & 1 != 0 { self.ipsr } else { 0 },
+            5 | 7 => self.ipsr,
+            8 if privileged => self.msp(),
+            9 if privileged => self.psp(),
+            16 if privileged => u32::from(self.primask),
+            20 => u32::from(self.unprivileged) | u32::from(self.spsel && self.ipsr == 0) << 1,
+            _ => 0,
+        }
+    }
+
+    /// MSR; returns true if interrupt masking may have been lifted.
+    pub fn set_special(&mut self, sysm: u32, value: u32) -> bool {
+        if sysm <= 3 {
+            self.set_apsr(value);
+            return false;
+        }
+        if !self.privileged() {
+            return false;
+        }
+        match sysm {
+            8 if !self.sp_is_psp => self.r[13] = value & !3,
+            8 => self.other_sp = value & !3,
+            9 if self.sp_is_psp => self.r[13] = value & !3,
+            9 => self.other_sp = value & !3,
+            16 => {
+                self.primask = value & 1 != 0;
+                return !self.primask;
+            }
+            20 if self.ipsr == 0 => {
+                self.unprivileged = value & 1 != 0;
+                self.spsel = value & 2 != 0;
+                self.select_psp(self.spsel);
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// Handler mode, or thread mode with nPRIV clear.
+    pub fn privileged(&self) -> bool {
+        self.ipsr != 0 || !self.unprivileged
+    }
+
+    /// Asleep in WFI, WFE or sleep-on-exit.
+    pub fn asleep(&self) -> bool {
+        matches!(self.phase, Phase::SleepEvent | Phase::SleepInterrupt { .. })
+    }
+
+    /// Execution priority: what an exception must beat to be taken (lower is more urgent).
+    pub fn execution_priority(&self) -> i32 {
+        let active = self.nvic.active_priority();
+        if self.primask { active.min(0) } else { active }
+    }
+}
+
+fn mask_of(all: bool) -> u32 {
+    if all { 0xf000_0000 } else { 0 }
+}

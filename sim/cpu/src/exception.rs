@@ -1,0 +1,275 @@
+//! Exception entry, return, tail-chaining and faults (ARMv6-M B1.5, ARM DDI0484C 3.6).
+
+use crate::bus::Bus;
+use crate::core::{Core, Phase};
+use crate::nvic::exception;
+
+/// The adjustable part of the exception timing, in cycles.
+#[derive(Debug, Clone, Copy)]
+pub struct ExceptionTiming {
+    /// Recognition to first handler instruction.
+    pub entry: u64,
+    /// Return to first instruction of the interrupted code.
+    pub exit: u64,
+    /// Return into the next handler.
+    pub tail_chain: u64,
+    /// Window in which a more urgent exception takes over an entry.
+    pub late_arrival: u64,
+}
+
+/// What happened, for traces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// A handler's first instruction issues at `core.t`.
+    Entered(u32),
+    /// Returned from this exception to the interrupted code.
+    Returned(u32),
+    /// Returned from the first and entered the second without unstacking.
+    Chained(u32, u32),
+    /// Returned from this exception to sleep (SLEEPONEXIT).
+    Slept(u32),
+    /// Nothing visible yet, or lock-up.
+    None,
+}
+
+/// The exception to take now, if one beats the execution priority.
+pub fn takeable(core: &Core) -> Option<u32> {
+    if core.nvic.pending & core.nvic.enabled == 0 {
+        return None;
+    }
+    let (number, priority) = core.nvic.candidate()?;
+    (priority < core.execution_priority()).then_some(number)
+}
+
+/// True if a sleeping core must wake: a pending exception would pre-empt if PRIMASK were 0.
+pub fn wakes(core: &Core) -> bool {
+    core.nvic.candidate().is_some_and(|(_, priority)| priority < core.nvic.active_priority())
+}
+
+/// Starts an entry at `core.t`: stacks the frame; the vector is read when the late-arrival window closes.
+pub fn begin<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, number: u32, timing: ExceptionTiming) {
+    core.transfer.mask = 0;
+    let recognised = core.t;
+    let pc = core.pc();
+    core.stray = None;
+    let pad = core.r[13] >> 2 & 1;
+    let frame = core.r[13].wrapping_sub(4 * pad).wrapping_sub(32);
+    let xpsr = core.xpsr() | pad << 9;
+    let words = [core.r[0], core.r[1], core.r[2], core.r[3], core.r[12], core.r[14], pc, xpsr];
+    let mut wait = 0;
+    for (index, word) in words.into_iter().enumerate() {
+        let address = frame.wrapping_add(4 * index as u32);
+        let mut t = recognised + 1 + index as u64 + wait;
+        let started = t;
+        if frame_store::<B, CONTEND>(core, bus, address, word, &mut t).is_err() {
+            stacking_fault(core);
+            break;
+        }
+        wait += t - started - 2;
+    }
+    core.r[13] = frame;
+    let exc_return = match (core.ipsr != 0, core.sp_is_psp) {
+        (true, _) => 0xffff_fff1,
+        (false, false) => 0xffff_fff9,
+        (false, true) => 0xffff_fffd,
+    };
+    core.select_psp(false);
+    core.thumb = true;
+    if core.phase != Phase::Lockup {
+        core.phase = Phase::Entry { number, exc_return, wait, recognised };
+    }
+    core.t = recognised + timing.late_arrival + wait;
+}
+
+/// Ends the entry that [`begin`] started: picks the most urgent exception and goes to its vector.
+pub fn complete<B: Bus>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) -> Outcome {
+    let Phase::Entry { number, exc_return, wait, recognised } = core.phase else {
+        return Outcome::None;
+    };
+    let number = core.nvic.candidate().map_or(number, |(n, _)| n);
+    core.phase = Phase::Run;
+    core.t = recognised + timing.entry + wait;
+    core.exception_cycles += core.t - recognised;
+    vector(core, bus, number, exc_return);
+    Outcome::Entered(number)
+}
+
+/// Enters a handler: IPSR, LR, event register, vector.
+fn vector<B: Bus>(core: &mut Core, bus: &mut B, number: u32, exc_return: u32) {
+    core.nvic.activate(number);
+    core.ipsr = number;
+    core.r[14] = exc_return;
+    core.event = true;
+    core.fetch_ready = 0;
+    core.exceptions[number as usize] += 1;
+    let mut unused = core.t;
+    let entry = bus.load::<false>(core, core.nvic.vtor.wrapping_add(4 * number), 4, &mut unused);
+    match entry {
+        Ok(target) => jump(core, bus, target),
+        Err(_) => core.phase = Phase::Lockup,
+    }
+}
+
+/// Puts the core at an interworking address; an unusable one faults at the first instruction.
+pub fn jump<B: Bus>(core: &mut Core, bus: &mut B, target: u32) {
+    core.thumb = target & 1 != 0;
+    let address = target & !1;
+    match bus.region(address) {
+        Some(region) => {
+            core.region = region;
+            // SAFETY: the offset is inside the region, whose op table is longer than its halfwords.
+            core.ip = unsafe { region.ops.add((address.wrapping_sub(region.base) / 2) as usize) };
+        }
+        None => core.stray = Some(address),
+    }
+}
+
+/// Branch to an EXC_RETURN value in handler mode at `core.t`.
+pub fn exception_return<B: Bus, const CONTEND: bool>(
+    core: &mut Core,
+    bus: &mut B,
+    value: u32,
+    timing: ExceptionTiming,
+) -> Outcome {
+    let number = core.ipsr;
+    if !matches!(value, 0xffff_fff1 | 0xffff_fff9 | 0xffff_fffd) {
+        hard_fault::<B, CONTEND>(core, bus, timing);
+        return Outcome::None;
+    }
+    core.nvic.deactivate(number);
+    core.event = true;
+    if let Some(next) = takeable(core) {
+        core.t += timing.tail_chain;
+        core.exception_cycles += timing.tail_chain;
+        vector(core, bus, next, value);
+        return Outcome::Chained(number, next);
+    }
+    if value != 0xffff_fff1 && core.nvic.scr & 2 != 0 {
+        core.phase = Phase::SleepInterrupt { on_exit: Some(value) };
+        core.slept_at = core.t;
+        return Outcome::Slept(number);
+    }
+    unstack::<B, CONTEND>(core, bus, value, timing);
+    Outcome::Returned(number)
+}
+
+/// Wakes from sleep-on-exit straight into a handler: the frame is still stacked.
+pub fn chain_from_sleep<B: Bus>(core: &mut Core, bus: &mut B, exc_return: u32, timing: ExceptionTiming) -> Outcome {
+    let Some(number) = takeable(core) else {
+        return Outcome::None;
+    };
+    core.phase = Phase::Run;
+    core.t += timing.tail_chain;
+    core.exception_cycles += timing.tail_chain;
+    vector(core, bus, number, exc_return);
+    Outcome::Entered(number)
+}
+
+fn unstack<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, value: u32, timing: ExceptionTiming) {
+    let psp = value == 0xffff_fffd;
+    core.select_psp(psp);
+    if value != 0xffff_fff1 {
+        core.spsel = psp;
+    }
+    let frame = core.r[13];
+    let mut words = [0; 8];
+    let mut wait = 0;
+    let started = core.t;
+    for (index, word) in words.iter_mut().enumerate() {
+        let mut t = started + 1 + index as u64 + wait;
+        let at = t;
+        match frame_load::<B, CONTEND>(core, bus, frame.wrapping_add(4 * index as u32), &mut t) {
+            Ok(value) => *word = value,
+            Err(()) => return hard_fault::<B, CONTEND>(core, bus, timing),
+        }
+        wait += t - at - 2;
+    }
+    let [r0, r1, r2, r3, r12, lr, pc, xpsr] = words;
+    core.r[..4].copy_from_slice(&[r0, r1, r2, r3]);
+    core.r[12] = r12;
+    core.r[14] = lr;
+    core.r[13] = frame.wrapping_add(32) | (xpsr >> 9 & 1) << 2;
+    core.set_apsr(xpsr);
+    core.ipsr = if value == 0xffff_fff1 { xpsr & 0x3f } else { 0 };
+    core.t = started + timing.exit + wait;
+    core.exception_cycles += core.t - started;
+    core.fetch_ready = 0;
+    let inconsistent = (xpsr & 0x3f != 0) != (value == 0xffff_fff1);
+    jump(core, bus, pc & !1 | xpsr >> 24 & 1);
+    if inconsistent {
+        hard_fault::<B, CONTEND>(core, bus, timing);
+    }
+}
+
+/// Takes a synchronous fault at the current instruction: HardFault, or lock-up inside HardFault or NMI.
+pub fn hard_fault<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) {
+    if core.nvic.active_priority() <= -1 {
+        core.phase = Phase::Lockup;
+        return;
+    }
+    core.nvic.pend(exception::HARD_FAULT);
+    begin::<B, CONTEND>(core, bus, exception::HARD_FAULT, timing);
+}
+
+/// SVC: taken at once, or a HardFault when its priority cannot pre-empt.
+pub fn supervisor_call<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) {
+    if core.nvic.priority_of(exception::SVCALL) < core.execution_priority() {
+        core.nvic.pend(exception::SVCALL);
+        begin::<B, CONTEND>(core, bus, exception::SVCALL, timing);
+    } else {
+        hard_fault::<B, CONTEND>(core, bus, timing);
+    }
+}
+
+/// A frame that cannot be written: the entry goes to HardFault instead, or locks up (ARM DDI0484C 3.6).
+fn stacking_fault(core: &mut Core) {
+    if core.nvic.active_priority() <= -1 {
+        core.phase = Phase::Lockup;
+    } else {
+        core.nvic.pend(exception::HARD_FAULT);
+    }
+}
+
+fn frame_store<B: Bus, const CONTEND: bool>(
+    core: &mut Core,
+    bus: &mut B,
+    address: u32,
+    value: u32,
+    t: &mut u64,
+) -> Result<(), ()> {
+    let offset = address.wrapping_sub(B::RAM_BASE);
+    if offset >= B::RAM_BYTES || offset & 3 != 0 {
+        let at = *t;
+        let result = bus.store::<false>(core, address, 4, value, t).map_err(|_| ());
+        *t = (*t).max(at + 2);
+        return result;
+    }
+    let slot = if CONTEND { bus.claim(core, B::ram_slave(offset), *t) } else { *t };
+    *t = slot + 2;
+    if bus.marks(offset) == 0 {
+        // SAFETY: the offset is an aligned word inside the RAM.
+        unsafe { bus.ram().add(offset as usize).cast::<u32>().write(value.to_le()) };
+    } else {
+        bus.store_marked(core, offset, 4, value, slot);
+    }
+    Ok(())
+}
+
+fn frame_load<B: Bus, const CONTEND: bool>(
+    core: &mut Core,
+    bus: &mut B,
+    address: u32,
+    t: &mut u64,
+) -> Result<u32, ()> {
+    let offset = address.wrapping_sub(B::RAM_BASE);
+    if offset >= B::RAM_BYTES || offset & 3 != 0 {
+        let at = *t;
+        let result = bus.load::<false>(core, address, 4, t).map_err(|_| ());
+        *t = (*t).max(at + 2);
+        return result;
+    }
+    let slot = if CONTEND { bus.claim(core, B::ram_slave(offset), *t) } else { *t };
+    *t = slot + 2;
+    // SAFETY: the offset is an aligned word inside the RAM.
+    Ok(u32::from_le(unsafe { bus.ram().add(offset as usize).cast::<u32>().read() }))
+}

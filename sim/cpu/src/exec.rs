@@ -1,0 +1,866 @@
+//! The interpreter: ARMv6-M instructions with their cycles, for one or two cores interleaved to the cycle.
+//!
+//! One function, because dispatch, flags and time must stay in registers; it is longer than the house limit for
+//! that reason. A core runs until its `limit` (the chip's next event, or the other core's time) and then the
+//! core that is behind goes on, without leaving the function. Everything that happens only now and then (faults,
+//! exceptions, sleep, ROM functions) breaks out to the machine through `Core::request`.
+//!
+//! Bus model under contention: an instruction's data access claims its slot in the cycle of issue; the next
+//! sequential word is fetched in the first slot that the instruction leaves free; a branch fetches its target in
+//! its last cycle but one. Without a collision this gives exactly the manual's table.
+
+use crate::bus::{Bus, Trap};
+use crate::core::{Core, Phase, ProfileCell, Request};
+use crate::op::{FLAG, Op, op};
+use rtoslab_timing::cortex_m0plus as timing;
+
+/// Runs `cores[start]` (and, under `CONTEND`, the other one too) until the machine must act.
+///
+/// # Safety
+/// `cores` points to two cores; `ip` of each core that may run points into the ops of its region, whose table
+/// ends with out-of-region ops; nothing else accesses cores or bus meanwhile.
+#[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
+pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
+    cores: *mut Core,
+    start: usize,
+    bus: &mut B,
+) {
+    // SAFETY: see above; all pointers below derive from `cores` and from the ops tables behind `ip`.
+    unsafe {
+        let mut core = cores.add(start);
+        let mut ip = (*core).ip;
+        let mut t = (*core).t;
+        let mut count: u64 = 0;
+        // Profile bookkeeping of the instruction in hand: its cell, its issue cycle, the waits so far.
+        let mut cell: *mut ProfileCell = std::ptr::null_mut();
+        let mut before = t;
+        let mut waits_before = 0;
+
+        macro_rules! r {
+            ($index:expr) => {
+                *(*core).r.get_unchecked_mut(($index & 15) as usize)
+            };
+        }
+        macro_rules! set_nz {
+            ($value:expr) => {{
+                let value: u32 = $value;
+                (*core).n = value;
+                (*core).z = value;
+            }};
+        }
+        // a + b + carry with all four flags; subtraction is a + !b + carry (ARMv6-M A2.2.1).
+        macro_rules! add_flags {
+            ($a:expr, $b:expr) => {{
+                let (a, b): (u32, u32) = ($a, $b);
+                let (sum, carry) = a.overflowing_add(b);
+                (*core).c = u32::from(carry);
+                (*core).v = u32::from((a as i32).overflowing_add(b as i32).1);
+                set_nz!(sum);
+                sum
+            }};
+        }
+        macro_rules! sub_flags {
+            ($a:expr, $b:expr) => {{
+                let (a, b): (u32, u32) = ($a, $b);
+                let difference = a.wrapping_sub(b);
+                (*core).c = u32::from(a >= b);
+                (*core).v = u32::from((a as i32).overflowing_sub(b as i32).1);
+                set_nz!(difference);
+                difference
+            }};
+        }
+        macro_rules! adc_flags {
+            ($a:expr, $b:expr) => {{
+                let (a, b): (u32, u32) = ($a, $b);
+                let wide = u64::from(a) + u64::from(b) + u64::from((*core).c);
+                let sum = wide as u32;
+                (*core).c = (wide >> 32) as u32;
+                (*core).v = ((a ^ sum) & (b ^ sum)) >> 31;
+                set_nz!(sum);
+                sum
+            }};
+        }
+
+        'run: loop {
+            if PROFILE {
+                cell = profile_cell(&*core, ip);
+                before = t;
+                waits_before = (*core).bus_wait + (*core).flash_wait;
+            }
+            if CONTEND && ip as usize & 8 == 0 && (*core).fetch_ready > t {
+                (*core).bus_wait += (*core).fetch_ready - t;
+                t = (*core).fetch_ready;
+            }
+            let mut operation = *ip;
+            let mut issued = t;
+            let mut next = ip.add(1);
+
+            'hold: {
+                'instruction: {
+            macro_rules! fault {
+                ($why:expr) => {{
+                    (*core).request = Request::Fault($why);
+                    break 'run;
+                }};
+            }
+            // Fetch of the word at `$target` (a branch): the instruction there issues two cycles later.
+            macro_rules! refill {
+                ($target:expr, $at:expr) => {{
+                    if CONTEND {
+                        let fetched = fetch(bus, &mut *core, $target, 0, $at);
+                        t = fetched + 2;
+                        (*core).fetch_ready = if $target as usize & 8 == 0 {
+                            0
+                        } else {
+                            fetch(bus, &mut *core, $target, 1, fetched + 1) + 2
+                        };
+                    } else {
+                        t = $at + 2;
+                    }
+                }};
+            }
+            macro_rules! near {
+                ($condition:expr) => {{
+                    if $condition {
+                        next = ip.offset(operation.imm as i32 as isize);
+                        refill!(next, t);
+                        break 'instruction;
+                    }
+                    t += timing::SINGLE_CYCLES;
+                }};
+            }
+            // Branch to an absolute address; `$at` is the cycle of the target's fetch.
+            macro_rules! far {
+                ($address:expr, $at:expr) => {{
+                    let address: u32 = $address & !1;
+                    let at: u64 = $at;
+                    let offset = address.wrapping_sub((*core).region.base);
+                    if offset >= (*core).region.bytes {
+                        match bus.region(address) {
+                            Some(region) => (*core).region = region,
+                            None => {
+                                t = at + 2;
+                                count += 1;
+                                (*core).stray = Some(address);
+                                fault!("instruction fetch from an address that holds no code");
+                            }
+                        }
+                    }
+                    let offset = address.wrapping_sub((*core).region.base);
+                    next = (*core).region.ops.add(offset as usize / 2);
+                    refill!(next, at);
+                }};
+            }
+            // BX, BLX and POP {PC}: exception return in handler mode, else the Thumb bit must be set.
+            macro_rules! exchange {
+                ($value:expr, $at:expr) => {{
+                    let value: u32 = $value;
+                    if (*core).ipsr != 0 && value >= 0xf000_0000 {
+                        t = $at;
+                        count += 1;
+                        (*core).request = Request::ExceptionReturn(value);
+                        break 'run;
+                    }
+                    far!(value, $at);
+                    if value & 1 == 0 {
+                        ip = next;
+                        count += 1;
+                        (*core).thumb = false;
+                        fault!("branch to an address without the Thumb bit");
+                    }
+                    break 'instruction;
+                }};
+            }
+            macro_rules! trapped {
+                ($trap:expr) => {
+                    match $trap {
+                        Trap::Fault(why) => fault!(why),
+                        Trap::Defer => {
+                            (*core).limit = 0;
+                            // Its probes have fired; they must not fire again when it is retried.
+                            (*core).retried = (*ip).code & FLAG != 0;
+                            break 'hold;
+                        }
+                    }
+                };
+            }
+            macro_rules! load {
+                ($address:expr, $bytes:literal, $type:ty) => {{
+                    let address: u32 = $address;
+                    let offset = address.wrapping_sub(B::RAM_BASE);
+                    if offset < B::RAM_BYTES && offset & ($bytes - 1) == 0 {
+                        let slot = if CONTEND { bus.claim(&mut *core, B::ram_slave(offset), t) } else { t };
+                        t = slot + timing::MEMORY_CYCLES;
+                        <$type>::from_le(bus.ram().add(offset as usize).cast::<$type>().read())
+                    } else {
+                        match bus.load::<CONTEND>(&mut *core, address, $bytes, &mut t) {
+                            Ok(value) => value as $type,
+                            Err(trap) => trapped!(trap),
+                        }
+                    }
+                }};
+            }
+            macro_rules! store {
+                ($address:expr, $bytes:literal, $type:ty, $value:expr) => {{
+                    let address: u32 = $address;
+                    let value: u32 = $value;
+                    let offset = address.wrapping_sub(B::RAM_BASE);
+                    if offset < B::RAM_BYTES && offset & ($bytes - 1) == 0 {
+                        let slot = if CONTEND { bus.claim(&mut *core, B::ram_slave(offset), t) } else { t };
+                        t = slot + timing::MEMORY_CYCLES;
+                        if bus.marks(offset) == 0 {
+                            bus.ram().add(offset as usize).cast::<$type>().write((value as $type).to_le());
+                        } else {
+                            bus.store_marked(&mut *core, offset, $bytes, value, slot);
+                        }
+                    } else if let Err(trap) = bus.store::<CONTEND>(&mut *core, address, $bytes, value, &mut t) {
+                        trapped!(trap)
+                    }
+                }};
+            }
+            // One word of a multiple transfer: a slot each, and one more cycle behind the last.
+            macro_rules! next_word {
+                ($first:expr, $body:block) => {{
+                    if !$first && t >= (*core).limit {
+                        break 'hold;
+                    }
+                    let slot = t;
+                    $body
+                    t = (t - 1).max(slot + 1);
+                    let transfer = &mut (*core).transfer;
+                    transfer.address = transfer.address.wrapping_add(4);
+                    transfer.mask &= transfer.mask - 1;
+                }};
+            }
+            macro_rules! start_transfer {
+                ($mask:expr, $address:expr) => {{
+                    let first = (*core).transfer.mask == 0;
+                    if first {
+                        (*core).transfer.mask = $mask;
+                        (*core).transfer.address = $address;
+                    }
+                    first
+                }};
+            }
+
+                    'dispatch: loop {
+                        match operation.code {
+                            op::MovsReg => {
+                                let value = r!(operation.b);
+                                r!(operation.a) = value;
+                                set_nz!(value);
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::LslImm => {
+                                let value = r!(operation.b);
+                                (*core).c = value >> (32 - operation.imm) & 1;
+                                let value = value << (operation.imm & 31);
+                                r!(operation.a) = value;
+                                set_nz!(value);
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::LsrImm => {
+                                let value = u64::from(r!(operation.b)) << 1 >> operation.imm;
+                                (*core).c = value as u32 & 1;
+                                let value = (value >> 1) as u32;
+                                r!(operation.a) = value;
+                                set_nz!(value);
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::AsrImm => {
+                                let value = i64::from(r!(operation.b) as i32) << 1 >> operation.imm;
+                                (*core).c = value as u32 & 1;
+                                let value = (value >> 1) as u32;
+                                r!(operation.a) = value;
+                                set_nz!(value);
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::AddReg => {
+                                r!(operation.a) = add_flags!(r!(operation.b), r!(operation.c));
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::SubReg => {
+                                r!(operation.a) = sub_flags!(r!(operation.b), r!(operation.c));
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::AddImm => {
+                                r!(operation.a) = add_flags!(r!(operation.b), operation.imm);
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::SubImm => {
+                                r!(operation.a) = sub_flags!(r!(operation.b), operation.imm);
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::MovImm => {
+                                r!(operation.a) = operation.imm;
+                                set_nz!(operation.imm);
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::CmpImm => {
+                                sub_flags!(r!(operation.b), operation.imm);
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::And => {
+                                let value = r!(operation.a) & r!(operation.b);
+                                r!(operation.a) = value;
+                                set_nz!(value);
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Eor => {
+                                let value = r!(operation.a) ^ r!(operation.b);
+                                r!(operation.a) = value;
+                                set_nz!(value);
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Orr => {
+                                let value = r!(operation.a) | r!(operation.b);
+                                r!(operation.a) = value;
+                                set_nz!(value);
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Bic => {
+                                let value = r!(operation.a) & !r!(operation.b);
+                                r!(operation.a) = value;
+                                set_nz!(value);
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Mvn => {
+                                let value = !r!(operation.b);
+                                r!(operation.a) = value;
+                                set_nz!(value);
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Mul => {
+                                let value = r!(operation.a).wrapping_mul(r!(operation.b));
+                                r!(operation.a) = value;
+                                set_nz!(value);
+                                t += timing::MULTIPLY_CYCLES;
+                            }
+                            op::Tst => {
+                                set_nz!(r!(operation.a) & r!(operation.b));
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::LslReg | op::LsrReg | op::AsrReg | op::RorReg => {
+                                let value = shift_by_register(
+                                    operation.code,
+                                    r!(operation.a),
+                                    r!(operation.b) & 0xff,
+                                    &mut (*core).c,
+                                );
+                                r!(operation.a) = value;
+                                set_nz!(value);
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Adc => {
+                                r!(operation.a) = adc_flags!(r!(operation.a), r!(operation.b));
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Sbc => {
+                                r!(operation.a) = adc_flags!(r!(operation.a), !r!(operation.b));
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Rsb => {
+                                r!(operation.a) = sub_flags!(0, r!(operation.b));
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Cmp | op::CmpHi => {
+                                sub_flags!(r!(operation.a), r!(operation.b));
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Cmn => {
+                                add_flags!(r!(operation.a), r!(operation.b));
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::AddHi => {
+                                r!(operation.a) = r!(operation.a).wrapping_add(r!(operation.b));
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::AddHiSp => {
+                                r!(13) = r!(13).wrapping_add(r!(operation.b)) & !3;
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::MovHi => {
+                                r!(operation.a) = r!(operation.b);
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::MovHiSp => {
+                                r!(13) = r!(operation.b) & !3;
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::MovConst => {
+                                r!(operation.a) = operation.imm;
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::AddConst => {
+                                r!(operation.a) = r!(operation.a).wrapping_add(operation.imm);
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::AddNoFlags => {
+                                r!(operation.a) = r!(operation.b).wrapping_add(operation.imm);
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Sxth => {
+                                r!(operation.a) = r!(operation.b) as i16 as u32;
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Sxtb => {
+                                r!(operation.a) = r!(operation.b) as i8 as u32;
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Uxth => {
+                                r!(operation.a) = r!(operation.b) & 0xffff;
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Uxtb => {
+                                r!(operation.a) = r!(operation.b) & 0xff;
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Rev => {
+                                r!(operation.a) = r!(operation.b).swap_bytes();
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Rev16 => {
+                                r!(operation.a) = r!(operation.b).swap_bytes().rotate_left(16);
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Revsh => {
+                                r!(operation.a) = (r!(operation.b) as u16).swap_bytes() as i16 as u32;
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Nop => t += timing::SINGLE_CYCLES,
+
+                            op::LdrLitFlash => {
+                                r!(operation.a) =
+                                    bus.load_literal::<CONTEND>(&mut *core, operation.imm, &mut t);
+                            }
+                            op::LdrLit => r!(operation.a) = load!(operation.imm, 4, u32),
+                            op::LdrImm => {
+                                r!(operation.a) = load!(r!(operation.b).wrapping_add(operation.imm), 4, u32);
+                            }
+                            op::LdrReg => {
+                                r!(operation.a) = load!(r!(operation.b).wrapping_add(r!(operation.c)), 4, u32);
+                            }
+                            op::LdrbImm => {
+                                let value = load!(r!(operation.b).wrapping_add(operation.imm), 1, u8);
+                                r!(operation.a) = u32::from(value);
+                            }
+                            op::LdrbReg => {
+                                let value = load!(r!(operation.b).wrapping_add(r!(operation.c)), 1, u8);
+                                r!(operation.a) = u32::from(value);
+                            }
+                            op::LdrsbReg => {
+                                let value = load!(r!(operation.b).wrapping_add(r!(operation.c)), 1, u8);
+                                r!(operation.a) = value as i8 as u32;
+                            }
+                            op::LdrhImm => {
+                                let value = load!(r!(operation.b).wrapping_add(operation.imm), 2, u16);
+                                r!(operation.a) = u32::from(value);
+                            }
+                            op::LdrhReg => {
+                                let value = load!(r!(operation.b).wrapping_add(r!(operation.c)), 2, u16);
+                                r!(operation.a) = u32::from(value);
+                            }
+                            op::LdrshReg => {
+                                let value = load!(r!(operation.b).wrapping_add(r!(operation.c)), 2, u16);
+                                r!(operation.a) = value as i16 as u32;
+                            }
+                            op::StrImm => {
+                                store!(r!(operation.b).wrapping_add(operation.imm), 4, u32, r!(operation.a));
+                            }
+                            op::StrReg => {
+                                store!(r!(operation.b).wrapping_add(r!(operation.c)), 4, u32, r!(operation.a));
+                            }
+                            op::StrbImm => {
+                                store!(r!(operation.b).wrapping_add(operation.imm), 1, u8, r!(operation.a));
+                            }
+                            op::StrbReg => {
+                                store!(r!(operation.b).wrapping_add(r!(operation.c)), 1, u8, r!(operation.a));
+                            }
+                            op::StrhImm => {
+                                store!(r!(operation.b).wrapping_add(operation.imm), 2, u16, r!(operation.a));
+                            }
+                            op::StrhReg => {
+                                store!(r!(operation.b).wrapping_add(r!(operation.c)), 2, u16, r!(operation.a));
+                            }
+
+                            op::Push => {
+                                let bottom = r!(13).wrapping_sub(operation.imm.count_ones() * 4);
+                                let mut first = start_transfer!(operation.imm, bottom);
+                                while (*core).transfer.mask != 0 {
+                                    next_word!(first, {
+                                        let register = (*core).transfer.mask.trailing_zeros();
+                                        store!((*core).transfer.address, 4, u32, r!(register));
+                                    });
+                                    first = false;
+                                }
+                                r!(13) = bottom;
+                                t += 1;
+                            }
+                            op::Stm => {
+                                let base = r!(operation.b);
+                                let mut first = start_transfer!(operation.imm, base);
+                                while (*core).transfer.mask != 0 {
+                                    next_word!(first, {
+                                        let register = (*core).transfer.mask.trailing_zeros();
+                                        store!((*core).transfer.address, 4, u32, r!(register));
+                                    });
+                                    first = false;
+                                }
+                                r!(operation.b) = base.wrapping_add(operation.imm.count_ones() * 4);
+                                t += 1;
+                            }
+                            op::Pop => {
+                                let mut first = start_transfer!(operation.imm, r!(13));
+                                while (*core).transfer.mask != 0 {
+                                    next_word!(first, {
+                                        let register = (*core).transfer.mask.trailing_zeros();
+                                        r!(register) = load!((*core).transfer.address, 4, u32);
+                                    });
+                                    first = false;
+                                }
+                                r!(13) = r!(13).wrapping_add(operation.imm.count_ones() * 4);
+                                t += 1;
+                            }
+                            op::PopPc => {
+                                // Bit 8 stands for PC, which is the last word.
+                                let mut first = start_transfer!(operation.imm | 0x100, r!(13));
+                                while (*core).transfer.mask != 0 {
+                                    next_word!(first, {
+                                        let register = (*core).transfer.mask.trailing_zeros();
+                                        let value = load!((*core).transfer.address, 4, u32);
+                                        if register == 8 {
+                                            (*core).transfer.held = value;
+                                        } else {
+                                            r!(register) = value;
+                                        }
+                                    });
+                                    first = false;
+                                }
+                                r!(13) = r!(13).wrapping_add(operation.imm.count_ones() * 4 + 4);
+                                exchange!((*core).transfer.held, t + 1);
+                            }
+                            op::Ldm => {
+                                let base = r!(operation.b);
+                                let base_bit = 1 << operation.b;
+                                let mut first = start_transfer!(operation.imm, base);
+                                while (*core).transfer.mask != 0 {
+                                    next_word!(first, {
+                                        let register = (*core).transfer.mask.trailing_zeros();
+                                        let value = load!((*core).transfer.address, 4, u32);
+                                        if register == u32::from(operation.b) {
+                                            (*core).transfer.held = value;
+                                        } else {
+                                            r!(register) = value;
+                                        }
+                                    });
+                                    first = false;
+                                }
+                                r!(operation.b) = if operation.imm & base_bit != 0 {
+                                    (*core).transfer.held
+                                } else {
+                                    base.wrapping_add(operation.imm.count_ones() * 4)
+                                };
+                                t += 1;
+                            }
+
+                            op::Beq => near!((*core).z == 0),
+                            op::Bne => near!((*core).z != 0),
+                            op::Bcs => near!((*core).c != 0),
+                            op::Bcc => near!((*core).c == 0),
+                            op::Bmi => near!((*core).n >> 31 != 0),
+                            op::Bpl => near!((*core).n >> 31 == 0),
+                            op::Bvs => near!((*core).v != 0),
+                            op::Bvc => near!((*core).v == 0),
+                            op::Bhi => near!((*core).c != 0 && (*core).z != 0),
+                            op::Bls => near!((*core).c == 0 || (*core).z == 0),
+                            op::Bge => near!((*core).n >> 31 == (*core).v),
+                            op::Blt => near!((*core).n >> 31 != (*core).v),
+                            op::Bgt => near!((*core).z != 0 && (*core).n >> 31 == (*core).v),
+                            op::Ble => near!((*core).z == 0 || (*core).n >> 31 != (*core).v),
+                            op::B => near!(true),
+                            op::Bl => {
+                                r!(14) = (*core).address_of(ip).wrapping_add(5);
+                                next = ip.offset(operation.imm as i32 as isize);
+                                let second_half = second_half_ready::<CONTEND>(&mut *core, ip, t);
+                                refill!(next, second_half + 1);
+                                break 'instruction;
+                            }
+                            op::BccFar => {
+                                if condition_holds(&*core, operation.a) {
+                                    far!(operation.imm, t);
+                                    break 'instruction;
+                                }
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::BFar => {
+                                far!(operation.imm, t);
+                                break 'instruction;
+                            }
+                            op::BlFar => {
+                                r!(14) = (*core).address_of(ip).wrapping_add(5);
+                                far!(operation.imm, t + 1);
+                                break 'instruction;
+                            }
+                            op::Bx => exchange!(r!(operation.b), t),
+                            op::Blx => {
+                                let target = r!(operation.b);
+                                r!(14) = (*core).address_of(ip).wrapping_add(3);
+                                far!(target, t);
+                                if target & 1 == 0 {
+                                    ip = next;
+                                    count += 1;
+                                    (*core).thumb = false;
+                                    fault!("branch to an address without the Thumb bit");
+                                }
+                                break 'instruction;
+                            }
+                            op::MovPc => {
+                                let target = if operation.b == 15 { operation.imm } else { r!(operation.b) };
+                                far!(target, t);
+                                break 'instruction;
+                            }
+                            op::AddPc => {
+                                far!(operation.imm.wrapping_add(r!(operation.b)), t);
+                                break 'instruction;
+                            }
+
+                            op::Cpsid => {
+                                if (*core).privileged() {
+                                    (*core).primask = true;
+                                }
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Cpsie => {
+                                if (*core).privileged() {
+                                    (*core).primask = false;
+                                    if (*core).nvic.pending & (*core).nvic.enabled != 0 {
+                                        (*core).limit = 0;
+                                        bus.request_attention();
+                                    }
+                                }
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Mrs => {
+                                let value = (*core).special(operation.imm);
+                                r!(operation.a) = if operation.a == 13 { value & !3 } else { value };
+                                t += timing::SPECIAL_REGISTER_CYCLES;
+                                next = ip.add(2);
+                                after_wide::<B, CONTEND>(bus, &mut *core, ip, issued);
+                                break 'instruction;
+                            }
+                            op::Msr => {
+                                if (*core).set_special(operation.imm, r!(operation.b))
+                                    && (*core).nvic.pending & (*core).nvic.enabled != 0
+                                {
+                                    (*core).limit = 0;
+                                    bus.request_attention();
+                                }
+                                t += timing::SPECIAL_REGISTER_CYCLES;
+                                next = ip.add(2);
+                                after_wide::<B, CONTEND>(bus, &mut *core, ip, issued);
+                                break 'instruction;
+                            }
+                            op::Barrier => {
+                                t += timing::BARRIER_CYCLES;
+                                next = ip.add(2);
+                                after_wide::<B, CONTEND>(bus, &mut *core, ip, issued);
+                                break 'instruction;
+                            }
+                            op::Sev => {
+                                (*cores).event = true;
+                                (*cores.add(1)).event = true;
+                                if (*cores.add(1 - (*core).id)).asleep() {
+                                    (*core).limit = 0;
+                                    bus.request_attention();
+                                }
+                                t += timing::SINGLE_CYCLES;
+                            }
+                            op::Wfe => {
+                                t += timing::SLEEP_CYCLES;
+                                if (*core).event {
+                                    (*core).event = false;
+                                } else {
+                                    (*core).phase = Phase::SleepEvent;
+                                    (*core).slept_at = t;
+                                    (*core).limit = 0;
+                                    bus.request_attention();
+                                }
+                            }
+                            op::Wfi => {
+                                t += timing::SLEEP_CYCLES;
+                                (*core).phase = Phase::SleepInterrupt { on_exit: None };
+                                (*core).slept_at = t;
+                                (*core).limit = 0;
+                                bus.request_attention();
+                            }
+                            op::Svc => {
+                                ip = next;
+                                count += 1;
+                                (*core).request = Request::Svc;
+                                break 'run;
+                            }
+                            op::RomHook => {
+                                (*core).request = Request::RomHook(operation.imm as u8);
+                                count += 1;
+                                break 'run;
+                            }
+                            op::Bkpt => fault!("BKPT without a debugger"),
+                            op::Udf => fault!("undefined instruction"),
+                            op::OutOfRegion => fault!("execution ran off the end of a memory"),
+                            op::Undecoded => {
+                                bus.decode(&*core, ip);
+                                operation = *ip;
+                                continue 'dispatch;
+                            }
+                            _ => {
+                                let retried = std::mem::take(&mut (*core).retried);
+                                if (*core).transfer.mask == 0 && !retried {
+                                    if !bus.attend::<CONTEND>(&mut *core, ip, &mut t) {
+                                        (*core).request = Request::Stopped;
+                                        break 'run;
+                                    }
+                                    issued = t;
+                                }
+                                operation.code &= !FLAG;
+                                continue 'dispatch;
+                            }
+                        }
+                        break 'dispatch;
+                    }
+                    if CONTEND && ip as usize & 8 == 0 {
+                        (*core).fetch_ready = fetch(bus, &mut *core, ip, 1, issued) + 2;
+                    }
+                }
+                if PROFILE {
+                    (*cell).executions += 1;
+                }
+                count += 1;
+                ip = next;
+            }
+            if PROFILE {
+                (*cell).cycles += t - before;
+                (*cell).wait_cycles += (*core).bus_wait + (*core).flash_wait - waits_before;
+            }
+            if t >= (*core).limit {
+                (*core).ip = ip;
+                (*core).t = t;
+                (*core).instructions += count;
+                count = 0;
+                if !CONTEND || bus.attention() {
+                    return;
+                }
+                let other = cores.add(1 - (*core).id);
+                let behind = (*other).t < t || (*other).t == t && bus.first() == (*other).id;
+                let (turn, waiting) = if behind { (other, core) } else { (core, other) };
+                if (*turn).t >= bus.due() {
+                    return;
+                }
+                let tie = u64::from(bus.first() == (*turn).id);
+                (*turn).limit = ((*waiting).t + tie).min(bus.due());
+                core = turn;
+                ip = (*core).ip;
+                t = (*core).t;
+            }
+        }
+        if PROFILE {
+            (*cell).cycles += t - before;
+            (*cell).wait_cycles += (*core).bus_wait + (*core).flash_wait - waits_before;
+        }
+        (*core).ip = ip;
+        (*core).t = t;
+        (*core).instructions += count;
+        bus.request_attention();
+    }
+}
+
+/// Claims the fetch of the word `words` after the one that holds `ip`; returns its address-phase cycle.
+#[inline(always)]
+fn fetch<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, words: usize, at: u64) -> u64 {
+    // Sixteen bytes of ops per word of code.
+    let word = ((ip as usize).wrapping_sub(core.region.ops as usize) >> 4) + words;
+    let slave = usize::from(core.region.slave) + (word & usize::from(core.region.slave_mask));
+    bus.claim(core, slave, at)
+}
+
+/// A 32-bit opcode that straddles two words needs the second one a cycle after issue.
+#[inline(always)]
+fn second_half_ready<const CONTEND: bool>(core: &mut Core, ip: *mut Op, t: u64) -> u64 {
+    if CONTEND && ip as usize & 8 != 0 && core.fetch_ready > t + 1 {
+        let wait = core.fetch_ready - (t + 1);
+        core.bus_wait += wait;
+        t + wait
+    } else {
+        t
+    }
+}
+
+/// Sequential fetch behind a 32-bit instruction, which always completes a word.
+#[inline(always)]
+fn after_wide<B: Bus, const CONTEND: bool>(bus: &mut B, core: &mut Core, ip: *mut Op, issued: u64) {
+    if CONTEND {
+        let words = 1 + (ip as usize >> 3 & 1);
+        core.fetch_ready = fetch(bus, core, ip, words, issued) + 2;
+    }
+}
+
+/// LSL, LSR, ASR, ROR by the bottom byte of a register, with the carry out (ARMv6-M A2.2.1).
+#[inline(always)]
+fn shift_by_register(code: u8, value: u32, amount: u32, carry: &mut u32) -> u32 {
+    if amount == 0 {
+        return value;
+    }
+    match code {
+        op::LslReg => {
+            let wide = if amount > 32 { 0 } else { u64::from(value) << amount };
+            *carry = (wide >> 32) as u32 & 1;
+            wide as u32
+        }
+        op::LsrReg => {
+            let wide = if amount > 32 { 0 } else { u64::from(value) << 1 >> amount };
+            *carry = wide as u32 & 1;
+            (wide >> 1) as u32
+        }
+        op::AsrReg => {
+            let wide = i64::from(value as i32) << 1 >> amount.min(33);
+            *carry = wide as u32 & 1;
+            (wide >> 1) as u32
+        }
+        _ => {
+            let rotated = value.rotate_right(amount & 31);
+            *carry = rotated >> 31;
+            rotated
+        }
+    }
+}
+
+/// Condition field of a branch against the flags.
+fn condition_holds(core: &Core, condition: u8) -> bool {
+    let (n, z, c, v) = (core.n >> 31 != 0, core.z == 0, core.c != 0, core.v != 0);
+    match condition {
+        0 => z,
+        1 => !z,
+        2 => c,
+        3 => !c,
+        4 => n,
+        5 => !n,
+        6 => v,
+        7 => !v,
+        8 => c && !z,
+        9 => !c || z,
+        10 => n == v,
+        11 => n != v,
+        12 => !z && n == v,
+        _ => z || n != v,
+    }
+}
+
+/// Profile cell of the instruction at `ip`.
+///
+/// # Safety
+/// `ip` points into the ops of `core.region`, whose profile cells exist.
+#[inline(always)]
+unsafe fn profile_cell(core: &Core, ip: *mut Op) -> *mut ProfileCell {
+    let index = (ip as usize).wrapping_sub(core.region.ops as usize) >> 3;
+    // SAFETY: the cells run parallel to the ops.
+    unsafe { core.region.profile[core.id].add(index) }
+}

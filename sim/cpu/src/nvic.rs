@@ -1,0 +1,240 @@
+//! NVIC and system control block of ARMv6-M: pending, enabled, active, priorities.
+//!
+//! Exception numbers index bit sets: bit 2 NMI, 3 HardFault, 11 SVCall, 14 PendSV, 15 SysTick, 16+n IRQ n.
+
+/// Exception numbers of the architecture.
+pub mod exception {
+    /// Non-maskable interrupt.
+    pub const NMI: u32 = 2;
+    /// HardFault.
+    pub const HARD_FAULT: u32 = 3;
+    /// Supervisor call.
+    pub const SVCALL: u32 = 11;
+    /// Pendable service request.
+    pub const PENDSV: u32 = 14;
+    /// System timer.
+    pub const SYSTICK: u32 = 15;
+    /// First external interrupt.
+    pub const IRQ0: u32 = 16;
+}
+
+/// Priority of thread mode: below every exception.
+pub const THREAD_PRIORITY: i32 = 256;
+
+const SYSTEM: u64 = 1 << 2 | 1 << 3 | 1 << 11 | 1 << 14 | 1 << 15;
+
+/// Interrupt state of one core.
+#[derive(Debug, Clone)]
+pub struct Nvic {
+    /// Pending exceptions.
+    pub pending: u64,
+    /// Enabled exceptions; system exceptions always are.
+    pub enabled: u64,
+    /// Active (entered, not returned) exceptions.
+    pub active: u64,
+    /// Level of each external line as the chip drives it.
+    pub lines: u32,
+    /// Priority byte of each exception, only bits 7:6 exist.
+    pub priority: [u8; 48],
+    /// Vector table address.
+    pub vtor: u32,
+    /// SCR: SEVONPEND 4, SLEEPDEEP 2, SLEEPONEXIT 1.
+    pub scr: u32,
+    /// MPU_CTRL, MPU_RNR, and RBAR/RASR of 8 regions: kept, not enforced.
+    pub mpu: [u32; 18],
+    /// AIRCR.SYSRESETREQ was written.
+    pub reset_request: bool,
+}
+
+impl Nvic {
+    /// Reset state.
+    pub fn new() -> Nvic {
+        Nvic {
+            pending: 0,
+            enabled: SYSTEM,
+            active: 0,
+            lines: 0,
+            priority: [0; 48],
+            vtor: 0,
+            scr: 0,
+            mpu: [0; 18],
+            reset_request: false,
+        }
+    }
+
+    /// Priority of an exception: −2, −1, or 0 to 192.
+    pub fn priority_of(&self, number: u32) -> i32 {
+        match number {
+            exception::NMI => -2,
+            exception::HARD_FAULT => -1,
+            _ => i32::from(self.priority[number as usize]),
+        }
+    }
+
+    /// Most urgent of a set, ties to the lowest number (ARMv6-M B1.5.4).
+    fn most_urgent(&self, mut set: u64) -> Option<(u32, i32)> {
+        let mut best: Option<(u32, i32)> = None;
+        while set != 0 {
+            let number = set.trailing_zeros();
+            set &= set - 1;
+            let priority = self.priority_of(number);
+            if best.is_none_or(|(_, p)| priority < p) {
+                best = Some((number, priority));
+            }
+        }
+        best
+    }
+
+    /// The pending and enabled exception that would be taken first, with its priority.
+    pub fn candidate(&self) -> Option<(u32, i32)> {
+        self.most_urgent(self.pending & self.enabled)
+    }
+
+    /// Priority of the most urgent active exception.
+    pub fn active_priority(&self) -> i32 {
+        if self.active == 0 {
+            return THREAD_PRIORITY;
+        }
+        self.most_urgent(self.active).map_or(THREAD_PRIORITY, |(_, p)| p)
+    }
+
+    /// Pends an exception; true if it was not pending before.
+    pub fn pend(&mut self, number: u32) -> bool {
+        let fresh = self.pending & 1 << number == 0;
+        self.pending |= 1 << number;
+        fresh
+    }
+
+    /// The chip drives new line levels: rising edges pend. Returns the newly pended set.
+    pub fn drive_lines(&mut self, lines: u32) -> u64 {
+        let rising = lines & !self.lines;
+        self.lines = lines;
+        let fresh = u64::from(rising) << 16 & !self.pending;
+        self.pending |= u64::from(rising) << 16;
+        fresh
+    }
+
+    /// Marks an exception as entered.
+    pub fn activate(&mut self, number: u32) {
+        self.pending &= !(1 << number);
+        self.active |= 1 << number;
+    }
+
+    /// Marks an exception as returned from; a line that is still high pends again.
+    pub fn deactivate(&mut self, number: u32) {
+        self.active &= !(1 << number);
+        if number >= 16 && self.lines >> (number - 16) & 1 != 0 {
+            self.pending |= 1 << number;
+        }
+    }
+
+    /// Clears pending bits; lines that are high and not active stay pending.
+    fn unpend(&mut self, set: u64) {
+        self.pending &= !set;
+        self.pending |= set & u64::from(self.lines) << 16 & !self.active;
+    }
+
+    /// NVIC and SCB register read at an offset from 0xE000E000, or `None` if nothing is there.
+    pub fn read(&self, offset: u32, ipsr: u32) -> Option<u32> {
+        let external = |set: u64| (set >> 16) as u32;
+        Some(match offset {
+            0x100 | 0x180 => external(self.enabled),
+            0x200 | 0x280 => external(self.pending),
+            0x400..=0x41c => self.priority_word(16 + (offset - 0x400)),
+            0xd00 => 0x410c_c601,
+            0xd04 => self.icsr(ipsr),
+            0xd08 => self.vtor,
+            0xd0c => 0xfa05_0000,
+            0xd10 => self.scr,
+            0xd14 => 0x208,
+            0xd1c => self.priority_word(8),
+            0xd20 => self.priority_word(12),
+            0xd24 => ((self.pending >> exception::SVCALL & 1) as u32) << 15,
+            0xd90 => 0x0000_0800,
+            0xd94 => self.mpu[0],
+            0xd98 => self.mpu[1],
+            0xd9c => self.mpu[2 + (self.mpu[1] & 7) as usize] & !0x10 | self.mpu[1] & 7,
+            0xda0 => self.mpu[10 + (self.mpu[1] & 7) as usize],
+            0xdf0 | 0xdf4 | 0xdf8 | 0xdfc | 0xd30 => 0,
+            _ => return None,
+        })
+    }
+
+    /// NVIC and SCB register write. False if nothing is there.
+    pub fn write(&mut self, offset: u32, value: u32) -> bool {
+        let set = u64::from(value) << 16;
+        match offset {
+            0x100 => self.enabled |= set,
+            0x180 => self.enabled &= !set,
+            0x200 => self.pending |= set,
+            0x280 => self.unpend(set),
+            0x400..=0x41c => self.set_priority_word(16 + (offset - 0x400), value, u32::MAX),
+            0xd04 => self.set_icsr(value),
+            0xd08 => self.vtor = value & 0xffff_ff00,
+            0xd0c => {
+                if value >> 16 == 0x05fa && value & 4 != 0 {
+                    self.reset_request = true;
+                }
+            }
+            0xd10 => self.scr = value & 0x16,
+            0xd1c => self.set_priority_word(8, value, 0xff00_0000),
+            0xd20 => self.set_priority_word(12, value, 0xffff_0000),
+            0xd24 => {
+                let bit = 1 << exception::SVCALL;
+                self.pending = self.pending & !bit | u64::from(value >> 15 & 1) << exception::SVCALL;
+            }
+            0xd94 => self.mpu[0] = value & 7,
+            0xd98 => self.mpu[1] = value & 7,
+            0xd9c => {
+                if value & 0x10 != 0 {
+                    self.mpu[1] = value & 7;
+                }
+                self.mpu[2 + (self.mpu[1] & 7) as usize] = value & 0xffff_ff00;
+            }
+            0xda0 => self.mpu[10 + (self.mpu[1] & 7) as usize] = value,
+            0xd00 | 0xd14 | 0xd30 | 0xdf0..=0xdfc => {}
+            _ => return false,
+        }
+        true
+    }
+
+    fn priority_word(&self, first: u32) -> u32 {
+        let at = first as usize;
+        u32::from_le_bytes([self.priority[at], self.priority[at + 1], self.priority[at + 2], self.priority[at + 3]])
+    }
+
+    fn set_priority_word(&mut self, first: u32, value: u32, mask: u32) {
+        let bytes = (value & mask & 0xc0c0_c0c0).to_le_bytes();
+        self.priority[first as usize..first as usize + 4].copy_from_slice(&bytes);
+    }
+
+    /// ICSR (ARMv6-M B3.2.4); VECTPENDING ignores PRIMASK.
+    fn icsr(&self, ipsr: u32) -> u32 {
+        let bit = |number: u32| (self.pending >> number & 1) as u32;
+        bit(exception::NMI) << 31
+            | bit(exception::PENDSV) << 28
+            | bit(exception::SYSTICK) << 26
+            | u32::from(self.pending >> 16 != 0) << 22
+            | self.candidate().map_or(0, |(number, _)| number) << 12
+            | ipsr
+    }
+
+    fn set_icsr(&mut self, value: u32) {
+        if value & 1 << 31 != 0 {
+            self.pending |= 1 << exception::NMI;
+        }
+        for (number, set, clear) in [(exception::PENDSV, 28, 27), (exception::SYSTICK, 26, 25)] {
+            if value >> set & 1 != 0 {
+                self.pending |= 1 << number;
+            } else if value >> clear & 1 != 0 {
+                self.pending &= !(1 << number);
+            }
+        }
+    }
+}
+
+impl Default for Nvic {
+    fn default() -> Nvic {
+        Nvic::new()
+    }
+}

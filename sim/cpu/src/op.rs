@@ -1,0 +1,82 @@
+//! The predecoded instruction: what the interpreter dispatches on.
+
+/// One predecoded instruction. There is one for each halfword of executable memory, so the next sequential
+/// instruction is the next array element and a branch is a pointer offset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C, align(8))]
+pub struct Op {
+    /// A [`Code`], possibly with [`FLAG`].
+    pub code: u8,
+    /// First register field (destination or transferred register).
+    pub a: u8,
+    /// Second register field (base or operand).
+    pub b: u8,
+    /// Third register field (index).
+    pub c: u8,
+    /// Immediate, absolute address, register mask, or branch distance in halfwords.
+    pub imm: u32,
+}
+
+/// Set in [`Op::code`] when something must happen before the instruction executes: its cache line is not
+/// resident, or a probe sits on it. The common path pays nothing for the possibility.
+pub const FLAG: u8 = 0x80;
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
+        /// Operation of a predecoded instruction. The order follows the ARMv6-M encoding tables.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(u8)]
+        #[allow(missing_docs)]
+        pub enum Code { $($(#[$doc])* $name),* }
+
+        /// Every code with its name, in numeric order.
+        pub const CODES: &[(Code, &str)] = &[$((Code::$name, stringify!($name))),*];
+
+        /// The codes as bare numbers, for `match`.
+        #[allow(non_upper_case_globals, missing_docs)]
+        pub mod op { $(pub const $name: u8 = super::Code::$name as u8;)* }
+    };
+}
+
+codes! {
+    /// Not decoded yet (also all zeros, so that fresh tables need no initialisation).
+    Undecoded,
+    /// Behind the last halfword of a region: execution ran off its end.
+    OutOfRegion,
+    MovsReg, LslImm, LsrImm, AsrImm,
+    AddReg, SubReg, AddImm, SubImm, MovImm, CmpImm,
+    And, Eor, LslReg, LsrReg, AsrReg, Adc, Sbc, RorReg,
+    Tst, Rsb, Cmp, Cmn, Orr, Mul, Bic, Mvn,
+    /// High-register forms; `Sp` variants clear bits 1:0 of the result.
+    AddHi, AddHiSp, MovHi, MovHiSp, CmpHi, MovConst, AddConst, AddPc, MovPc,
+    Bx, Blx,
+    /// Literal in flash at address `imm`; the generic form goes through the data path.
+    LdrLitFlash, LdrLit,
+    StrReg, StrhReg, StrbReg, LdrsbReg, LdrReg, LdrhReg, LdrbReg, LdrshReg,
+    StrImm, LdrImm, StrbImm, LdrbImm, StrhImm, LdrhImm,
+    /// rd = rn + imm without flags: ADD Rd,SP,#imm and ADD/SUB SP,#imm.
+    AddNoFlags,
+    Sxth, Sxtb, Uxth, Uxtb, Rev, Rev16, Revsh,
+    Push, Pop, PopPc, Stm, Ldm,
+    Cpsie, Cpsid, Nop, Wfe, Wfi, Sev, Bkpt, Udf, Svc,
+    Beq, Bne, Bcs, Bcc, Bmi, Bpl, Bvs, Bvc, Bhi, Bls, Bge, Blt, Bgt, Ble,
+    B, Bl,
+    /// Branches whose target lies in another region: `imm` is the absolute address, `a` the condition.
+    BccFar, BFar, BlFar,
+    Msr, Mrs, Barrier,
+    /// A modelled boot-ROM function: `imm` is its number.
+    RomHook,
+}
+
+impl Op {
+    /// An operation without operands.
+    pub const fn bare(code: Code) -> Op {
+        Op { code: code as u8, a: 0, b: 0, c: 0, imm: 0 }
+    }
+
+    /// True for the 32-bit encodings, which take up two halfwords.
+    #[inline(always)]
+    pub fn is_wide(self) -> bool {
+        matches!(self.code & !FLAG, op::Bl | op::BlFar | op::Msr | op::Mrs | op::Barrier)
+    }
+}

@@ -1,0 +1,175 @@
+//! SysTick (ARMv6-M B3.3): a 24-bit down counter, evaluated lazily from the cycle count.
+//!
+//! It counts N, N−1 … 1, 0, N: the exception is raised at the step 1→0, so the first comes N+1 clocks after
+//! enabling with CVR = 0 and every further one N+1 later.
+
+/// Rate of the counter's clock: `num / den` counts per clk_sys cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    /// Counts …
+    pub num: u64,
+    /// … per this many cycles.
+    pub den: u64,
+}
+
+impl Rate {
+    /// One count per cycle.
+    pub const CORE: Rate = Rate { num: 1, den: 1 };
+}
+
+/// The timer's registers and time base.
+#[derive(Debug, Clone)]
+pub struct SysTick {
+    enable: bool,
+    tick_interrupt: bool,
+    core_clock: bool,
+    count_flag: bool,
+    reload: u32,
+    /// Counter value at `base`.
+    value: u32,
+    /// Cycle at which `value` was true.
+    base: u64,
+    /// Numerator carried over from before `base`.
+    remainder: u64,
+    rate: Rate,
+    external: Rate,
+    due: u64,
+}
+
+impl SysTick {
+    /// Reset state: stopped, external reference selected.
+    pub fn new() -> SysTick {
+        SysTick {
+            enable: false,
+            tick_interrupt: false,
+            core_clock: false,
+            count_flag: false,
+            reload: 0,
+            value: 0,
+            base: 0,
+            remainder: 0,
+            rate: Rate { num: 0, den: 1 },
+            external: Rate { num: 0, den: 1 },
+            due: u64::MAX,
+        }
+    }
+
+    /// Cycle of the next 1→0 step, or `u64::MAX`.
+    #[inline(always)]
+    pub fn due(&self) -> u64 {
+        self.due
+    }
+
+    /// The chip's external reference changed its rate.
+    pub fn set_external(&mut self, rate: Rate, now: u64) {
+        self.external = rate;
+        if !self.core_clock {
+            self.advance(now);
+            self.rebase(now);
+        }
+    }
+
+    /// Brings the counter to `now`; true if it passed 1→0 with the interrupt enabled.
+    pub fn advance(&mut self, now: u64) -> bool {
+        if !self.enable || now <= self.base {
+            return false;
+        }
+        let scaled = u128::from(now - self.base) * u128::from(self.rate.num) + u128::from(self.remainder);
+        let counts = (scaled / u128::from(self.rate.den)) as u64;
+        self.remainder = (scaled % u128::from(self.rate.den)) as u64;
+        self.base = now;
+        let reached_zero = self.step(counts);
+        self.schedule();
+        if reached_zero {
+            self.count_flag = true;
+        }
+        reached_zero && self.tick_interrupt
+    }
+
+    /// Counts down `counts` times; true if the counter stepped 1→0 at least once.
+    fn step(&mut self, counts: u64) -> bool {
+        let value = u64::from(self.value);
+        if counts < value {
+            self.value -= counts as u32;
+            return false;
+        }
+        let behind_zero = counts - value;
+        let first_hit = value > 0;
+        if self.reload == 0 {
+            self.value = 0;
+            return first_hit;
+        }
+        let period = u64::from(self.reload) + 1;
+        let phase = behind_zero % period;
+        self.value = if phase == 0 { 0 } else { (period - phase) as u32 };
+        first_hit || behind_zero >= period
+    }
+
+    fn rebase(&mut self, now: u64) {
+        self.base = now;
+        self.remainder = 0;
+        self.rate = if self.core_clock { Rate::CORE } else { self.external };
+        self.schedule();
+    }
+
+    fn schedule(&mut self) {
+        self.due = u64::MAX;
+        if !self.enable || self.rate.num == 0 {
+            return;
+        }
+        let counts = match (self.value, self.reload) {
+            (0, 0) => return,
+            (0, reload) => u64::from(reload) + 1,
+            (value, _) => u64::from(value),
+        };
+        let needed = u128::from(counts) * u128::from(self.rate.den) - u128::from(self.remainder);
+        self.due = self.base + needed.div_ceil(u128::from(self.rate.num)) as u64;
+    }
+
+    /// Register read at an offset from 0xE000E010. Reading CSR clears COUNTFLAG. The caller has called [`Self::advance`].
+    pub fn read(&mut self, offset: u32) -> u32 {
+        match offset {
+            0x0 => {
+                let csr = u32::from(self.enable)
+                    | u32::from(self.tick_interrupt) << 1
+                    | u32::from(self.core_clock) << 2
+                    | u32::from(self.count_flag) << 16;
+                self.count_flag = false;
+                csr
+            }
+            0x4 => self.reload,
+            0x8 => self.value,
+            // TENMS unknown, not skewed, reference present: what the RP2040 reports is 10 000 ticks of 1 us.
+            _ => 10_000,
+        }
+    }
+
+    /// Register write. The caller has called [`Self::advance`].
+    pub fn write(&mut self, offset: u32, value: u32, now: u64) {
+        match offset {
+            0x0 => {
+                self.enable = value & 1 != 0;
+                self.tick_interrupt = value & 2 != 0;
+                self.core_clock = value & 4 != 0;
+                self.rebase(now);
+            }
+            0x4 => {
+                // The new value matters from the next reload on; only the schedule may change.
+                self.reload = value & 0x00ff_ffff;
+                self.schedule();
+            }
+            0x8 => {
+                self.value = 0;
+                self.count_flag = false;
+                self.rebase(now);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Default for SysTick {
+    fn default() -> SysTick {
+        SysTick::new()
+    }
+}

@@ -1,0 +1,80 @@
+//! Cycle intervals from one address to another.
+
+/// Statistics of the cycles from an instruction at one address to an instruction at another.
+///
+/// The interval opens each time the first address executes (the latest opening counts) and closes at the next
+/// execution of the second on the same core, or on the other core if this one has none open. With both addresses
+/// equal it measures from one execution to the next.
+#[derive(Debug, Clone, Default)]
+pub struct Between {
+    open: [Option<u64>; 2],
+    /// Intervals closed.
+    pub count: u64,
+    /// Shortest, in cycles.
+    pub min_cycles: Option<u64>,
+    /// Longest, in cycles.
+    pub max_cycles: Option<u64>,
+    /// Sum, in cycles.
+    pub total_cycles: u64,
+}
+
+impl Between {
+    /// The first address issues on `core` at `cycle`.
+    pub fn start(&mut self, core: usize, cycle: u64) {
+        self.open[core] = Some(cycle);
+    }
+
+    /// The second address issues on `core` at `cycle`.
+    pub fn end(&mut self, core: usize, cycle: u64) {
+        let Some(start) = self.open[core].take().or_else(|| self.open[1 - core].take()) else {
+            return;
+        };
+        let cycles = cycle.saturating_sub(start);
+        self.count += 1;
+        self.total_cycles += cycles;
+        self.min_cycles = Some(self.min_cycles.map_or(cycles, |m| m.min(cycles)));
+        self.max_cycles = Some(self.max_cycles.map_or(cycles, |m| m.max(cycles)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_count_extremes_and_sum() {
+        let mut between = Between::default();
+        for (start, end) in [(10, 17), (20, 22), (30, 35)] {
+            between.start(0, start);
+            between.end(0, end);
+        }
+        assert_eq!((between.count, between.total_cycles), (3, 14));
+        assert_eq!((between.min_cycles, between.max_cycles), (Some(2), Some(7)));
+    }
+
+    #[test]
+    fn an_end_without_a_start_counts_nothing() {
+        let mut between = Between::default();
+        between.end(0, 5);
+        assert_eq!(between.count, 0);
+    }
+
+    #[test]
+    fn the_latest_start_counts_and_cores_do_not_mix() {
+        let mut between = Between::default();
+        between.start(0, 1);
+        between.start(0, 8);
+        between.start(1, 2);
+        between.end(1, 12);
+        between.end(0, 10);
+        assert_eq!((between.min_cycles, between.max_cycles), (Some(2), Some(10)));
+    }
+
+    #[test]
+    fn an_interval_may_end_on_the_other_core() {
+        let mut between = Between::default();
+        between.start(0, 100);
+        between.end(1, 130);
+        assert_eq!(between.total_cycles, 30);
+    }
+}

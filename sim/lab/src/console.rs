@@ -1,0 +1,69 @@
+//! A serial terminal: collects what the board prints and types what a script says.
+
+use std::collections::VecDeque;
+
+/// One port's terminal.
+#[derive(Debug, Default)]
+pub struct Console {
+    output: Vec<u8>,
+    /// Output since the last scripted line was typed, for prompt matching.
+    since_step: Vec<u8>,
+    steps: VecDeque<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Console {
+    /// Adds a step: when `prompt` has appeared since the previous step, type `text`.
+    pub fn add_step(&mut self, prompt: &[u8], text: &[u8]) {
+        self.steps.push_back((prompt.to_vec(), text.to_vec()));
+    }
+
+    /// The board sent a byte. Returns text to type, if a prompt just became complete.
+    pub fn receive(&mut self, byte: u8) -> Option<Vec<u8>> {
+        self.output.push(byte);
+        let (prompt, _) = self.steps.front()?;
+        self.since_step.push(byte);
+        if !self.since_step.ends_with(prompt) {
+            return None;
+        }
+        self.since_step.clear();
+        self.steps.pop_front().map(|(_, text)| text)
+    }
+
+    /// Takes the output collected so far.
+    pub fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.output)
+    }
+
+    /// Steps whose prompt has not appeared.
+    pub fn steps_left(&self) -> usize {
+        self.steps.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_each_line_after_its_prompt() {
+        let mut console = Console::default();
+        console.add_step(b"nsh> ", b"help\n");
+        console.add_step(b"nsh> ", b"ps\n");
+        let mut typed = Vec::new();
+        for byte in b"boot\r\nnsh> help\r\nnsh> " {
+            typed.extend(console.receive(*byte));
+        }
+        assert_eq!(typed, [b"help\n".to_vec(), b"ps\n".to_vec()]);
+        assert_eq!(console.steps_left(), 0);
+        assert_eq!(console.take(), b"boot\r\nnsh> help\r\nnsh> ");
+    }
+
+    #[test]
+    fn a_prompt_is_not_matched_twice() {
+        let mut console = Console::default();
+        console.add_step(b"> ", b"a");
+        console.add_step(b"> ", b"b");
+        let typed: Vec<_> = b"> x".iter().filter_map(|byte| console.receive(*byte)).collect();
+        assert_eq!(typed, [b"a".to_vec()]);
+    }
+}

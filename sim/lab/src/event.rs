@@ -1,0 +1,51 @@
+//! The event record that every tracing instrument writes.
+
+/// What an event reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// An address under an execution probe is about to execute; the value is R0.
+    Exec = 1,
+    /// A watched word was written; the value is the new word.
+    Write = 2,
+    /// First cycle of a handler; the id is the exception number, the value the cycles since recognition.
+    ExceptionEnter = 3,
+    /// Return from a handler; the id is the exception number.
+    ExceptionExit = 4,
+    /// A pin changed; the id is the GPIO number, the value its level.
+    Pin = 5,
+}
+
+/// One observation: 24 bytes, little endian in memory and in exports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub struct Event {
+    /// clk_sys cycle.
+    pub cycle: u64,
+    /// Meaning by kind.
+    pub value: u32,
+    /// Address of the instruction concerned.
+    pub pc: u32,
+    /// Probe identifier, exception number or GPIO number.
+    pub id: u16,
+    /// A [`Kind`].
+    pub kind: u8,
+    /// Core.
+    pub core: u8,
+    /// Zero.
+    pub reserved: u32,
+}
+
+impl Event {
+    /// Serialises the record.
+    pub fn to_bytes(&self) -> [u8; 24] {
+        let mut bytes = [0; 24];
+        bytes[0..8].copy_from_slice(&self.cycle.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.value.to_le_bytes());
+        bytes[12..16].copy_from_slice(&self.pc.to_le_bytes());
+        bytes[16..18].copy_from_slice(&self.id.to_le_bytes());
+        bytes[18] = self.kind;
+        bytes[19] = self.core;
+        bytes
+    }
+}

@@ -1,0 +1,68 @@
+//! Tables of predecoded instructions, one per executable memory.
+
+use rtoslab_cpu::core::{ProfileCell, Region};
+use rtoslab_cpu::op::{Code, Op};
+
+/// Two ops: keeps the table 16-byte aligned, so that an op's address tells the halfword's place in its word.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+struct Pair([Op; 2]);
+
+/// The predecoded form of one memory.
+pub struct CodeTable {
+    pairs: Vec<Pair>,
+    profile: [Vec<ProfileCell>; 2],
+    base: u32,
+    bytes: u32,
+}
+
+impl CodeTable {
+    /// An undecoded table for `bytes` (a multiple of 4) of code at `base`.
+    pub fn new(base: u32, bytes: u32) -> CodeTable {
+        let mut pairs = vec![Pair([Op::default(); 2]); bytes as usize / 4];
+        pairs.extend([Pair([Op::bare(Code::OutOfRegion); 2]); 2]);
+        CodeTable { pairs, profile: [Vec::new(), Vec::new()], base, bytes }
+    }
+
+    /// Pointer to the op of a byte offset.
+    pub fn op(&mut self, offset: u32) -> *mut Op {
+        debug_assert!(offset < self.bytes);
+        // SAFETY: the table has an op for each halfword below `bytes`.
+        unsafe { self.pairs.as_mut_ptr().cast::<Op>().add(offset as usize / 2) }
+    }
+
+    /// Allocates (zeroed) or drops the profile cells.
+    pub fn set_profile(&mut self, on: bool) {
+        let cells = if on { self.bytes as usize / 2 + 4 } else { 0 };
+        self.profile = [vec![ProfileCell::default(); cells], vec![ProfileCell::default(); cells]];
+    }
+
+    /// Non-zero cells of a core: address and cell; the table is zeroed behind it.
+    pub fn take_profile(&mut self, core: usize) -> Vec<(u32, ProfileCell)> {
+        let base = self.base;
+        self.profile[core]
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, cell)| cell.cycles != 0)
+            .map(|(index, cell)| (base + index as u32 * 2, std::mem::take(cell)))
+            .collect()
+    }
+
+    /// The region as the interpreter sees it.
+    pub fn region(&mut self, slave: usize, slave_mask: u8) -> Region {
+        let cells = |cells: &mut Vec<ProfileCell>| {
+            if cells.is_empty() { std::ptr::null_mut() } else { cells.as_mut_ptr() }
+        };
+        let profile = [cells(&mut self.profile[0]), cells(&mut self.profile[1])];
+        Region {
+            base: self.base,
+            bytes: self.bytes,
+            ops: self.pairs.as_mut_ptr().cast(),
+            slave: slave as u8,
+            slave_mask,
+            cached: false,
+            rom: false,
+            profile,
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Loads and stores beyond plain SRAM: what each address is and what it costs (RP2040 data sheet 2.1, 2.2, 2.6).
+
+use rtoslab_cpu::bus::{Bus, Trap};
+use rtoslab_cpu::core::Core;
+use rtoslab_cpu::ppb;
+use rtoslab_periph::rp2040::needs_extra_alias_cycles;
+use rtoslab_timing::rp2040::key;
+
+use super::system::{FLASH_BASE, ROM_BYTES, SRAM_BASE, System, slave};
+use crate::xip::LINE_BYTES;
+
+const UNALIGNED: Trap = Trap::Fault("unaligned access");
+const UNMAPPED: Trap = Trap::Fault("access to an address where nothing is mapped");
+const IO_WORDS_ONLY: Trap = Trap::Fault("narrow access to SIO or the private peripheral bus, which take words only");
+
+/// Little-endian value of up to four bytes.
+fn get(memory: &[u8], offset: u32, bytes: u32) -> u32 {
+    let at = offset as usize;
+    let mut word = [0; 4];
+    word[..bytes as usize].copy_from_slice(&memory[at..at + bytes as usize]);
+    u32::from_le_bytes(word)
+}
+
+fn put(memory: &mut [u8], offset: u32, bytes: u32, value: u32) {
+    let at = offset as usize;
+    memory[at..at + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
+}
+
+/// Offset of a non-striped alias (0x21000000) in striped storage, with its bank.
+fn unstriped(address: u32) -> Option<(u32, usize)> {
+    let offset = address.wrapping_sub(0x2100_0000);
+    let bank = offset >> 16;
+    (bank < 4).then(|| ((((offset & 0xffff) >> 2) * 4 + bank) * 4 + (offset & 3), bank as usize))
+}
+
+/// The bytes of a register word that a narrow load selects.
+fn lanes(word: u32, address: u32, bytes: u32) -> u32 {
+    match bytes {
+        1 => word >> (8 * (address & 3)) & 0xff,
+        2 => word >> (8 * (address & 2)) & 0xffff,
+        _ => word,
+    }
+}
+
+/// A narrow store to a register is replicated over all lanes (RP2040 data sheet 2.1.4).
+fn replicate(value: u32, bytes: u32) -> u32 {
+    match bytes {
+        1 => (value & 0xff) * 0x0101_0101,
+        2 => (value & 0xffff) * 0x0001_0001,
+        _ => value,
+    }
+}
+
+impl System {
+    /// True if core 0 has still to execute an instruction of cycle `t`: on a tie SIO serves core 0 first.
+    fn must_defer<const CONTEND: bool>(&mut self, core: &Core, t: u64) -> bool {
+        if CONTEND && core.id == 1 && self.first == 1 && core.limit <= t + 1 {
+            self.first = 0;
+            return true;
+        }
+        false
+    }
+
+    pub(super) fn load_elsewhere<const CONTEND: bool>(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        bytes: u32,
+        t: &mut u64,
+    ) -> Result<u32, Trap> {
+        if address & (bytes - 1) != 0 {
+            return Err(UNALIGNED);
+        }
+        match address >> 28 {
+            0xd => {
+                if bytes != 4 {
+                    return Err(IO_WORDS_ONLY);
+                }
+                if self.must_defer::<CONTEND>(core, *t) {
+                    return Err(Trap::Defer);
+                }
+                let value = self.sio_read(core, address & 0xfff, *t);
+                *t += 1;
+                Ok(value)
+            }
+            0x1 => self.load_flash_side::<CONTEND>(core, address, bytes, t),
+            0x0 if address < ROM_BYTES => {
+                let slot = if CONTEND { self.claim(core, slave::ROM, *t) } else { *t };
+                *t = slot + 2;
+                Ok(get(&self.rom, address, bytes))
+            }
+            0x2 => {
+                if let Some(offset) = address.checked_sub(SRAM_BASE).filter(|&o| o < Self::RAM_BYTES) {
+                    let slot = if CONTEND { self.claim(core, Self::ram_slave(offset), *t) } else { *t };
+                    *t = slot + 2;
+                    return Ok(get(&self.sram, offset, bytes));
+                }
+                let (offset, bank) = unstriped(address).ok_or(UNMAPPED)?;
+                let slot = if CONTEND { self.claim(core, bank, *t) } else { *t };
+                *t = slot + 2;
+                Ok(get(&self.sram, offset, bytes))
+            }
+            0x4 | 0x5 => {
+                let word = self.load_register::<CONTEND>(core, address & !3, t)?;
+                Ok(lanes(word, address, bytes))
+            }
+            0xe => {
+                if bytes != 4 || !core.privileged() {
+                    return Err(IO_WORDS_ONLY);
+                }
+                let value = self.load_ppb(core, address, *t)?;
+                *t += 2;
+                Ok(value)
+            }
+            _ => Err(UNMAPPED),
+        }
+    }
+
+    pub(super) fn store_elsewhere<const CONTEND: bool>(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        bytes: u32,
+        value: u32,
+        t: &mut u64,
+    ) -> Result<(), Trap> {
+        if address & (bytes - 1) != 0 {
+            return Err(UNALIGNED);
+        }
+        match address >> 28 {
+            0xd => {
+                if bytes != 4 {
+                    return Err(IO_WORDS_ONLY);
+                }
+                if self.must_defer::<CONTEND>(core, *t) {
+                    return Err(Trap::Defer);
+                }
+                self.sio_write(core, address & 0xfff, value, *t);
+                *t += 1;
+                Ok(())
+            }
+            0x4 | 0x5 => self.store_register::<CONTEND>(core, address & !3, replicate(value, bytes), t),
+            0xe => {
+                if bytes != 4 || !core.privileged() {
+                    return Err(IO_WORDS_ONLY);
+                }
+                self.store_ppb(core, address, value, *t)?;
+                *t += 2;
+                Ok(())
+            }
+            0x1 => self.store_flash_side::<CONTEND>(core, address, bytes, value, t),
+            0x2 => {
+                let (offset, bank) = match address.checked_sub(SRAM_BASE).filter(|&o| o < Self::RAM_BYTES) {
+                    Some(offset) => (offset, Self::ram_slave(offset)),
+                    None => unstriped(address).ok_or(UNMAPPED)?,
+                };
+                let slot = if CONTEND { self.claim(core, bank, *t) } else { *t };
+                *t = slot + 2;
+                self.store_marked(core, offset, bytes, value, slot);
+                Ok(())
+            }
+            // The ROM ignores stores.
+            0x0 if address < ROM_BYTES => {
+                *t += 2;
+                Ok(())
+            }
+            _ => Err(UNMAPPED),
+        }
+    }
+
+    /// XIP windows, XIP and SSI registers, the cache as SRAM.
+    fn load_flash_side<const CONTEND: bool>(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        bytes: u32,
+        t: &mut u64,
+    ) -> Result<u32, Trap> {
+        match address >> 24 {
+            0x10..=0x13 => {
+                let offset = self.flash_offset(address);
+                let line = offset / LINE_BYTES;
+                let window = address >> 24;
+                if window == 0x10 || window == 0x11 && self.xip.resident(line) {
+                    self.fill_line::<CONTEND>(core, line, t);
+                    let slot = if CONTEND { self.claim(core, slave::XIP, *t) } else { *t };
+                    *t = slot + 2;
+                } else if window == 0x12 {
+                    self.xip.invalidate(line);
+                    self.refresh_line(line);
+                    self.fill_line::<CONTEND>(core, line, t);
+                    *t += 2;
+                } else {
+                    let start = if CONTEND { (*t).max(self.busy[slave::XIP]) } else { *t };
+                    core.flash_wait += self.word_cycles;
+                    *t = start + self.word_cycles + 2;
+                    self.busy[slave::XIP] = *t;
+                }
+                Ok(get(self.periph.ssi.flash.bytes(), offset, bytes))
+            }
+            0x15 if !self.xip.enabled && address & 0x00ff_ffff < 0x4000 => {
+                *t += 2;
+                Ok(get(&self.cache_sram, address & 0x3fff, bytes))
+            }
+            0x14 | 0x18 => {
+                let word = self.load_register::<CONTEND>(core, address & !3, t)?;
+                Ok(lanes(word, address, bytes))
+            }
+            _ => Err(UNMAPPED),
+        }
+    }
+
+    fn store_flash_side<const CONTEND: bool>(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        bytes: u32,
+        value: u32,
+        t: &mut u64,
+    ) -> Result<(), Trap> {
+        match address >> 24 {
+            0x10 => {
+                let line = self.flash_offset(address) / LINE_BYTES;
+                self.xip.invalidate(line);
+                self.refresh_line(line);
+                *t += 2;
+                Ok(())
+            }
+            0x11..=0x13 => Err(Trap::Fault("store to flash through an XIP alias (XIP CTRL.ERR_BADWRITE)")),
+            0x15 if !self.xip.enabled && address & 0x00ff_ffff < 0x4000 => {
+                *t += 2;
+                put(&mut self.cache_sram, address & 0x3fff, bytes, value);
+                Ok(())
+            }
+            0x14 | 0x18 => self.store_register::<CONTEND>(core, address & !3, replicate(value, bytes), t),
+            _ => Err(UNMAPPED),
+        }
+    }
+
+    /// Slot on the way to a register block, with the cycles beyond the core's two.
+    fn register_path<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, write: bool, t: u64) -> (u64, u64) {
+        let (slave, mut extra) = match address >> 28 {
+            4 => {
+                let rule = if write { key::APB_WRITE } else { key::APB_READ };
+                (slave::APB, self.timing.chip(rule))
+            }
+            5 => (slave::FASTPERI, 0),
+            _ => (slave::XIP, 0),
+        };
+        if address >> 28 == 4 && needs_extra_alias_cycles(address) {
+            extra += self.timing.chip(key::APB_ALIAS);
+        }
+        let slot = if CONTEND { self.claim(core, slave, t) } else { t };
+        if extra > 0 {
+            self.busy[slave] = self.busy[slave].max(slot + 1 + extra);
+        }
+        (slot, extra)
+    }
+
+    fn load_register<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> Result<u32, Trap> {
+        let (slot, extra) = self.register_path::<CONTEND>(core, address, false, *t);
+        let value = self.peripheral_read(core, address, slot).ok_or(UNMAPPED)?;
+        *t = slot + 2 + extra;
+        Ok(value)
+    }
+
+    fn store_register<const CONTEND: bool>(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        value: u32,
+        t: &mut u64,
+    ) -> Result<(), Trap> {
+        let (slot, extra) = self.register_path::<CONTEND>(core, address, true, *t);
+        self.peripheral_write(core, address, value, slot).ok_or(UNMAPPED)?;
+        *t = slot + 2 + extra;
+        Ok(())
+    }
+
+    fn load_ppb(&mut self, core: &mut Core, address: u32, now: u64) -> Result<u32, Trap> {
+        let offset = address.wrapping_sub(0xe000_e000);
+        if offset >= 0x1000 {
+            // Debug components (ROM table, breakpoint and watchpoint units) read as zero.
+            return if address >> 20 == 0xe00 { Ok(0) } else { Err(UNMAPPED) };
+        }
+        let value = ppb::read(core, offset, now);
+        self.after_ppb(core);
+        if value.is_none() {
+            self.not_modelled(core, address, "private peripheral register", now);
+        }
+        Ok(value.unwrap_or(0))
+    }
+
+    fn store_ppb(&mut self, core: &mut Core, address: u32, value: u32, now: u64) -> Result<(), Trap> {
+        let offset = address.wrapping_sub(0xe000_e000);
+        if offset >= 0x1000 {
+            return if address >> 20 == 0xe00 { Ok(()) } else { Err(UNMAPPED) };
+        }
+        if !ppb::write(core, offset, value, now) {
+            self.not_modelled(core, address, "private peripheral register", now);
+        }
+        if offset == 0xd94 && value & 1 != 0 {
+            self.not_modelled(core, address, "MPU enforcement (MPU_CTRL.ENABLE)", now);
+        }
+        self.after_ppb(core);
+        Ok(())
+    }
+
+    /// A PPB access may have pended, enabled or rescheduled something.
+    fn after_ppb(&mut self, core: &mut Core) {
+        let due = core.systick.due();
+        if due < self.due {
+            self.due = due;
+            core.limit = core.limit.min(due);
+        }
+        if core.nvic.pending & core.nvic.enabled != 0 || core.nvic.reset_request {
+            core.limit = 0;
+            self.attention = true;
+        }
+    }
+
+    /// Address of the start of flash in the cached window, for callers that build addresses from offsets.
+    pub(super) const fn flash_address(offset: u32) -> u32 {
+        FLASH_BASE + offset
+    }
+}

@@ -1,0 +1,90 @@
+//! What the boot ROM does at reset (RP2040 data sheet 2.8), modelled rather than executed.
+//!
+//! Core 0: watchdog boot if the scratch registers ask for it, else the second-stage boot block of flash, copied to
+//! the end of SRAM5 and entered with LR = 0. An image that lives in SRAM is entered directly, as after loading it
+//! over USB or a debugger. Core 1 runs the ROM's wait loop, which is real code in the modelled ROM.
+
+use rtoslab_cpu::core::Phase;
+use rtoslab_cpu::exception;
+
+use super::machine::Machine;
+use super::system::{FLASH_BASE, SRAM_BASE, SRAM_BYTES};
+use crate::image::{Image, ImageError};
+
+/// The ROM's stack ends where the boot block's copy starts.
+const BOOT_STACK: u32 = 0x2004_1f00;
+/// Watchdog boot magic: SCRATCH4, and the key that SCRATCH5 is combined with.
+const WATCHDOG_MAGIC: u32 = 0xb007_c0d3;
+const WATCHDOG_KEY: u32 = 0x4ff8_3f2d;
+
+impl Machine {
+    /// Puts an image into the memories. Errors: a piece outside flash and SRAM, no valid boot block.
+    pub(super) fn place(&mut self, image: &Image, name: &str) -> Result<(), ImageError> {
+        let flash_end = u64::from(FLASH_BASE) + self.system.flash_len() as u64;
+        let sram_end = u64::from(SRAM_BASE + SRAM_BYTES);
+        for (address, bytes) in &image.segments {
+            let end = u64::from(*address) + bytes.len() as u64;
+            let memory = match *address {
+                FLASH_BASE.. if end <= flash_end => &mut self.system.periph.ssi.flash.bytes_mut()[(address - FLASH_BASE) as usize..],
+                SRAM_BASE.. if *address < SRAM_BASE + SRAM_BYTES && end <= sram_end => {
+                    &mut self.system.sram[(address - SRAM_BASE) as usize..]
+                }
+                _ => {
+                    return Err(ImageError(format!(
+                        "{name} has {} bytes for 0x{address:08x}, which is neither in the board's {} kB of flash nor in its SRAM; link it for this board",
+                        bytes.len(),
+                        self.system.flash_len() >> 10
+                    )));
+                }
+            };
+            memory[..bytes.len()].copy_from_slice(bytes);
+        }
+        self.entry_in_sram = (SRAM_BASE..SRAM_BASE + SRAM_BYTES)
+            .contains(&image.entry)
+            .then_some(image.entry)
+            .filter(|_| image.segments.iter().all(|(address, _)| *address >= SRAM_BASE));
+        if self.entry_in_sram.is_none() && !super::romstub::boot_block_valid(&self.system.periph.ssi.flash.bytes()[..256]) {
+            return Err(ImageError(format!(
+                "{name} has no valid second-stage boot block at 0x10000000 (checksum of its first 256 bytes is wrong), so a real board would not boot it either; link one in front"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Starts both cores as at power-on or after a watchdog reset.
+    pub(super) fn boot(&mut self) {
+        for core in self.cores.iter_mut() {
+            core.reset();
+        }
+        let core0 = &mut self.cores[0];
+        core0.phase = Phase::Run;
+        let watchdog = &mut self.system.periph.watchdog;
+        let scratch: [u32; 8] = std::array::from_fn(|n| watchdog.scratch(n));
+        let (stack, target) = if let Some(entry) = self.entry_in_sram {
+            (SRAM_BASE + SRAM_BYTES, entry | 1)
+        } else if scratch[4] == WATCHDOG_MAGIC && scratch[5] == scratch[7] ^ WATCHDOG_KEY {
+            watchdog.set_scratch(4, 0);
+            (scratch[6] & !3, scratch[7] | 1)
+        } else {
+            let at = (BOOT_STACK - SRAM_BASE) as usize;
+            let block = &self.system.periph.ssi.flash.bytes()[..256];
+            self.system.sram[at..at + 256].copy_from_slice(block);
+            self.system.invalidate_sram(BOOT_STACK - SRAM_BASE, 256);
+            (BOOT_STACK, BOOT_STACK | 1)
+        };
+        core0.r[13] = stack;
+        exception::jump(core0, &mut self.system, target);
+        if self.core_count == 2 {
+            self.start_core1();
+        }
+    }
+
+    /// Releases core 1 into the ROM's wait-for-vector routine.
+    pub(super) fn start_core1(&mut self) {
+        let core1 = &mut self.cores[1];
+        core1.reset();
+        core1.phase = Phase::Run;
+        core1.r[13] = BOOT_STACK;
+        exception::jump(core1, &mut self.system, super::romstub::CORE1_WAIT | 1);
+    }
+}

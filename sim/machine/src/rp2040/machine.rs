@@ -1,0 +1,538 @@
+//! The run loop: cores, events and exceptions in time order.
+
+use rtoslab_cpu::core::{Core, Phase, ProfileCell, Request};
+use rtoslab_cpu::exception::{self, Outcome};
+use rtoslab_cpu::{exec, ppb};
+use rtoslab_lab::Kind;
+use rtoslab_periph::NEVER;
+
+use super::settings::SettingError;
+use super::system::System;
+use crate::image::{Image, ImageError, Symbol};
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    /// The cycles asked for have passed.
+    Cycles,
+    /// An `until` address is about to execute.
+    Until,
+    /// A watched word was written.
+    Watch,
+    /// A core faulted inside HardFault or NMI.
+    Lockup,
+    /// Every core sleeps and nothing can wake one.
+    Deadlock,
+    /// Something not modelled was touched under `strict`.
+    Strict,
+    /// The firmware entered the boot ROM's USB mode.
+    UsbBoot,
+}
+
+impl StopReason {
+    /// Name as results print it.
+    pub fn name(self) -> &'static str {
+        match self {
+            StopReason::Cycles => "cycles",
+            StopReason::Until => "until",
+            StopReason::Watch => "watch",
+            StopReason::Lockup => "lockup",
+            StopReason::Deadlock => "deadlock",
+            StopReason::Strict => "strict",
+            StopReason::UsbBoot => "usbboot",
+        }
+    }
+}
+
+/// The end of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stop {
+    /// Why.
+    pub reason: StopReason,
+    /// Core concerned.
+    pub core: usize,
+    /// Its cycle.
+    pub cycle: u64,
+    /// Address concerned.
+    pub address: u32,
+    /// One sentence.
+    pub detail: String,
+}
+
+/// How the board differs from a plain Pico.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// 1 keeps core 1 in reset.
+    pub cores: usize,
+    /// Flash size, a power of two.
+    pub flash_bytes: u32,
+    /// Crystal frequency.
+    pub crystal_hz: u64,
+    /// Stop at anything not modelled.
+    pub strict: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { cores: 2, flash_bytes: 2 << 20, crystal_hz: 12_000_000, strict: false }
+    }
+}
+
+/// Where one core's cycles went.
+#[derive(Debug, Clone, Copy)]
+pub struct CoreStats {
+    /// Cycles covered.
+    pub cycles: u64,
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Cycles asleep.
+    pub sleep_cycles: u64,
+    /// Cycles lost to arbitration.
+    pub bus_wait_cycles: u64,
+    /// Cycles lost to XIP misses.
+    pub flash_wait_cycles: u64,
+    /// XIP line fills.
+    pub xip_misses: u64,
+    /// Cycles in exception entry, exit and tail-chaining.
+    pub exception_cycles: u64,
+    /// Exceptions entered, by number.
+    pub exceptions: [u64; 48],
+}
+
+impl Default for CoreStats {
+    fn default() -> CoreStats {
+        CoreStats {
+            cycles: 0,
+            instructions: 0,
+            sleep_cycles: 0,
+            bus_wait_cycles: 0,
+            flash_wait_cycles: 0,
+            xip_misses: 0,
+            exception_cycles: 0,
+            exceptions: [0; 48],
+        }
+    }
+}
+
+impl Default for Machine {
+    fn default() -> Machine {
+        Machine::new(Options::default())
+    }
+}
+
+/// A virtual RP2040 board.
+pub struct Machine {
+    pub(super) cores: Box<[Core; 2]>,
+    pub(super) system: System,
+    pub(super) core_count: usize,
+    pub(super) entry_in_sram: Option<u32>,
+    now: u64,
+    symbols: Vec<Symbol>,
+    profiling: bool,
+    stats_base: [CoreStats; 2],
+}
+
+impl Machine {
+    /// A board with erased flash.
+    pub fn new(options: Options) -> Machine {
+        let mut machine = Machine {
+            cores: Box::new([Core::new(0), Core::new(1)]),
+            system: System::new(options.crystal_hz, options.flash_bytes, options.strict),
+            core_count: options.cores.clamp(1, 2),
+            entry_in_sram: None,
+            now: 0,
+            symbols: Vec::new(),
+            profiling: false,
+            stats_base: [CoreStats::default(); 2],
+        };
+        machine.system.clocks_changed(&mut machine.cores, 0);
+        machine
+    }
+
+    /// Overrides a timing rule by name.
+    pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
+        self.system.timing.set(key, value)?;
+        self.system.flash_timing_changed();
+        Ok(())
+    }
+
+    /// Every timing rule with the value in force.
+    pub fn settings(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
+        self.system.timing.list()
+    }
+
+    /// Loads an ELF or UF2 image and resets the board.
+    pub fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
+        let image = Image::parse(data, name)?;
+        self.place(&image, name)?;
+        self.symbols = image.symbols;
+        self.boot();
+        Ok(())
+    }
+
+    /// Address of a symbol of the image.
+    pub fn symbol(&self, name: &str) -> Option<u32> {
+        self.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.address)
+    }
+
+    /// Functions and objects of the image by address.
+    pub fn symbols(&self) -> &[Symbol] {
+        &self.symbols
+    }
+
+    /// Current cycle.
+    pub fn cycle(&self) -> u64 {
+        self.now
+    }
+
+    /// clk_sys in Hz.
+    pub fn clock_hz(&self) -> u64 {
+        self.system.periph.clock_tree().sys_hz
+    }
+
+    /// Runs for at most `cycles` more cycles.
+    pub fn run(&mut self, cycles: u64) -> Stop {
+        let end = self.now.saturating_add(cycles);
+        loop {
+            if let Some(stop) = self.system.stop.take() {
+                self.now = self.now.max(stop.cycle);
+                return stop;
+            }
+            self.system.attention = false;
+            self.serve_requests();
+            self.wake_sleepers();
+            let horizon = self.horizon();
+            let due = self.next_due();
+            if horizon.unwrap_or(NEVER) >= due.min(end) {
+                if due > end || due == NEVER {
+                    if horizon.is_none() && due == NEVER {
+                        return self.all_asleep(end);
+                    }
+                    self.now = end;
+                    return self.stop(StopReason::Cycles, "the cycles asked for have passed".to_owned());
+                }
+                self.now = due;
+                self.events(due);
+                continue;
+            }
+            self.now = horizon.unwrap_or(self.now);
+            if self.enter_exceptions() {
+                continue;
+            }
+            self.execute(due.min(end));
+        }
+    }
+
+    /// Earliest time of a core that is not asleep or in reset.
+    fn horizon(&self) -> Option<u64> {
+        self.cores.iter().filter(|core| active(core)).map(|core| core.t).min()
+    }
+
+    fn next_due(&self) -> u64 {
+        let timers = self.cores[0].systick.due().min(self.cores[1].systick.due());
+        timers.min(self.system.periph.due())
+    }
+
+    /// Processes everything scheduled for cycle `at`.
+    fn events(&mut self, at: u64) {
+        for core in self.cores.iter_mut() {
+            if core.systick.due() <= at {
+                ppb::advance_systick(core, at);
+            }
+        }
+        if self.system.periph.due() <= at {
+            self.system.advance_peripherals(&mut self.cores, at);
+        }
+    }
+
+    /// Deals with what made a core leave the interpreter.
+    fn serve_requests(&mut self) {
+        let timing = self.system.timing.exception();
+        for index in 0..2 {
+            let core = &mut self.cores[index];
+            let request = std::mem::replace(&mut core.request, Request::None);
+            let before = core.t;
+            let outcome = match request {
+                Request::None => {
+                    if core.nvic.reset_request {
+                        core.nvic.reset_request = false;
+                        self.system.effects.chip_reset = true;
+                    }
+                    Outcome::None
+                }
+                Request::Stopped => Outcome::None,
+                Request::Svc => {
+                    exception::supervisor_call::<System, true>(core, &mut self.system, timing);
+                    Outcome::None
+                }
+                Request::ExceptionReturn(value) => {
+                    exception::exception_return::<System, true>(core, &mut self.system, value, timing)
+                }
+                Request::RomHook(id) => {
+                    self.system.call_rom(core, id);
+                    Outcome::None
+                }
+                Request::Fault(why) => {
+                    let (pc, at) = (core.pc(), core.t);
+                    exception::hard_fault::<System, true>(core, &mut self.system, timing);
+                    if core.phase == Phase::Lockup {
+                        let detail = format!("core {index} is locked up: {why} at 0x{pc:08x} inside a fault handler");
+                        self.system.stop_at(StopReason::Lockup, core, pc, at, detail);
+                    } else {
+                        self.system.note_fault(index, pc, why, at);
+                    }
+                    Outcome::None
+                }
+            };
+            self.trace(index, outcome, before);
+        }
+        if std::mem::take(&mut self.system.effects.chip_reset) {
+            self.chip_reset();
+        }
+        self.system.apply_core_effects(&mut self.cores, self.now);
+        if let Some(hold) = self.system.effects.core1_reset.take() {
+            if hold {
+                self.cores[1].reset();
+            } else if self.core_count == 2 {
+                let now = self.cores[0].t;
+                self.start_core1();
+                self.cores[1].t = now;
+            }
+        }
+    }
+
+    fn chip_reset(&mut self) {
+        self.system.reset_chip();
+        self.boot();
+        let now = self.now;
+        for core in self.cores.iter_mut() {
+            core.t = core.t.max(now);
+        }
+        self.system.clocks_changed(&mut self.cores, now);
+    }
+
+    fn wake_sleepers(&mut self) {
+        let timing = self.system.timing.exception();
+        // A sleeper wakes when its cause happened: at an event, or when the other core acted.
+        let now = self.horizon().unwrap_or(self.now).max(self.now);
+        for index in 0..2 {
+            let core = &mut self.cores[index];
+            let woken = match core.phase {
+                Phase::SleepEvent => core.event || exception::wakes(core),
+                Phase::SleepInterrupt { .. } => exception::wakes(core),
+                _ => false,
+            };
+            if !woken {
+                continue;
+            }
+            core.t = core.t.max(now);
+            core.sleep_cycles += core.t - core.slept_at;
+            let before = core.t;
+            let outcome = match core.phase {
+                Phase::SleepInterrupt { on_exit: Some(value) } => {
+                    exception::chain_from_sleep(core, &mut self.system, value, timing)
+                }
+                phase => {
+                    if phase == Phase::SleepEvent {
+                        core.event = false;
+                    }
+                    core.phase = Phase::Run;
+                    Outcome::None
+                }
+            };
+            self.trace(index, outcome, before);
+        }
+    }
+
+    /// Begins or completes exception entries at the current time. True if time moved for a core.
+    fn enter_exceptions(&mut self) -> bool {
+        let timing = self.system.timing.exception();
+        let mut moved = false;
+        for index in 0..2 {
+            let core = &mut self.cores[index];
+            match core.phase {
+                Phase::Entry { recognised, .. } if core.t <= self.now => {
+                    let outcome = exception::complete(core, &mut self.system, timing);
+                    self.trace(index, outcome, recognised);
+                    moved = true;
+                }
+                Phase::Run => {
+                    if let Some(number) = exception::takeable(core) {
+                        exception::begin::<System, true>(core, &mut self.system, number, timing);
+                        moved = true;
+                    }
+                }
+                _ => {}
+            }
+            if self.cores[index].phase == Phase::Lockup {
+                let core = &self.cores[index];
+                let (pc, t) = (core.pc(), core.t);
+                let detail = format!("core {index} is locked up: its stack or vector table cannot be accessed");
+                self.system.stop_at(StopReason::Lockup, core, pc, t, detail);
+                moved = true;
+            }
+        }
+        moved
+    }
+
+    /// Lets the core that is behind, or both, execute up to `due`.
+    fn execute(&mut self, due: u64) {
+        self.system.due = due;
+        let running = self.cores.each_ref().map(|core| core.phase == Phase::Run);
+        let first = self.system.first;
+        let (t0, t1) = (self.cores[0].t, self.cores[1].t);
+        let turn = match running {
+            [true, false] => 0,
+            [false, true] => 1,
+            _ if t0 == t1 => first,
+            _ => usize::from(t1 < t0),
+        };
+        let other = &self.cores[1 - turn];
+        let other_t = if active(other) { other.t } else { NEVER };
+        let tie = u64::from(first == turn);
+        let both = running == [true, true];
+        let core = &mut self.cores[turn];
+        core.limit = due.min(other_t.saturating_add(tie)).max(core.t + 1);
+        if !both {
+            core.fetch_ready = 0;
+        }
+        let cores = self.cores.as_mut_ptr();
+        // SAFETY: both cores live in `self.cores`; a running core's `ip` was set by `jump` or the interpreter.
+        unsafe {
+            match (both, self.profiling) {
+                (true, false) => exec::run::<System, true, false>(cores, turn, &mut self.system),
+                (true, true) => exec::run::<System, true, true>(cores, turn, &mut self.system),
+                (false, false) => exec::run::<System, false, false>(cores, turn, &mut self.system),
+                (false, true) => exec::run::<System, false, true>(cores, turn, &mut self.system),
+            }
+        }
+    }
+
+    fn all_asleep(&mut self, end: u64) -> Stop {
+        if self.cores.iter().any(|core| core.phase == Phase::Lockup) {
+            return self.stop(StopReason::Lockup, "a core is locked up and the other one sleeps for ever".to_owned());
+        }
+        self.now = self.now.min(end);
+        let detail = "every core sleeps and nothing is scheduled that could wake one".to_owned();
+        self.stop(StopReason::Deadlock, detail)
+    }
+
+    fn stop(&self, reason: StopReason, detail: String) -> Stop {
+        Stop { reason, core: 0, cycle: self.now, address: self.pc(0), detail }
+    }
+
+    fn trace(&mut self, index: usize, outcome: Outcome, before: u64) {
+        if !self.system.probes.trace_exceptions {
+            return;
+        }
+        let core = &self.cores[index];
+        let (t, pc) = (core.t, core.pc());
+        let probes = &mut self.system.probes;
+        let mut enter =
+            |number: u32| probes.record(Kind::ExceptionEnter, index, t, number as u16, (t - before) as u32, pc);
+        match outcome {
+            Outcome::Entered(number) => enter(number),
+            Outcome::Chained(from, to) => {
+                enter(to);
+                probes.record(Kind::ExceptionExit, index, before, from as u16, 0, pc);
+            }
+            Outcome::Returned(number) | Outcome::Slept(number) => {
+                probes.record(Kind::ExceptionExit, index, before, number as u16, 0, pc);
+            }
+            Outcome::None => {}
+        }
+    }
+
+    /// Address of a core's next instruction.
+    pub fn pc(&self, core: usize) -> u32 {
+        let core = &self.cores[core];
+        if core.ip.is_null() { 0 } else { core.pc() }
+    }
+
+    /// Registers of a core by name.
+    pub fn registers(&self, core: usize) -> Vec<(String, u32)> {
+        let state = &self.cores[core];
+        let mut named: Vec<(String, u32)> = (0..13).map(|n| (format!("r{n}"), state.r[n])).collect();
+        named.extend(
+            [
+                ("sp", state.r[13]),
+                ("lr", state.r[14]),
+                ("pc", self.pc(core)),
+                ("xpsr", state.xpsr()),
+                ("msp", state.msp()),
+                ("psp", state.psp()),
+                ("primask", u32::from(state.primask)),
+                ("control", state.special(20)),
+            ]
+            .map(|(name, value)| (name.to_owned(), value)),
+        );
+        named
+    }
+
+    /// Statistics of a core since the start or the last [`Machine::reset_stats`].
+    pub fn core_stats(&self, core: usize) -> CoreStats {
+        let total = self.totals(core);
+        let base = &self.stats_base[core];
+        let mut exceptions = total.exceptions;
+        for (count, before) in exceptions.iter_mut().zip(base.exceptions) {
+            *count -= before;
+        }
+        CoreStats {
+            cycles: total.cycles - base.cycles,
+            instructions: total.instructions - base.instructions,
+            sleep_cycles: total.sleep_cycles - base.sleep_cycles,
+            bus_wait_cycles: total.bus_wait_cycles - base.bus_wait_cycles,
+            flash_wait_cycles: total.flash_wait_cycles - base.flash_wait_cycles,
+            xip_misses: total.xip_misses - base.xip_misses,
+            exception_cycles: total.exception_cycles - base.exception_cycles,
+            exceptions,
+        }
+    }
+
+    fn totals(&self, index: usize) -> CoreStats {
+        let core = &self.cores[index];
+        let asleep = if core.asleep() { self.now.saturating_sub(core.slept_at) } else { 0 };
+        CoreStats {
+            cycles: self.now,
+            instructions: core.instructions,
+            sleep_cycles: core.sleep_cycles + asleep,
+            bus_wait_cycles: core.bus_wait,
+            flash_wait_cycles: core.flash_wait,
+            xip_misses: self.system.misses[index],
+            exception_cycles: core.exception_cycles,
+            exceptions: core.exceptions,
+        }
+    }
+
+    /// Starts all statistics again from now.
+    pub fn reset_stats(&mut self) {
+        self.stats_base = [self.totals(0), self.totals(1)];
+        self.system.periph.sio.reset_stats();
+    }
+
+    /// Switches the per-instruction profile on (from zero) or off.
+    pub fn profile(&mut self, on: bool) {
+        self.profiling = on;
+        self.system.set_profile(on);
+        for core in self.cores.iter_mut() {
+            if !core.ip.is_null() && core.stray.is_none() {
+                let target = core.pc() | u32::from(core.thumb);
+                exception::jump(core, &mut self.system, target);
+            }
+        }
+    }
+
+    /// Takes a core's profile: address and cell of each instruction that executed.
+    pub fn take_profile(&mut self, core: usize) -> Vec<(u32, ProfileCell)> {
+        self.system.take_profile(core)
+    }
+
+    /// The chip behind the cores, for instruments.
+    pub fn instruments(&mut self) -> super::instruments::Instruments<'_> {
+        super::instruments::Instruments { system: &mut self.system, cores: &mut self.cores }
+    }
+}
+
+fn active(core: &Core) -> bool {
+    matches!(core.phase, Phase::Run | Phase::Entry { .. })
+}

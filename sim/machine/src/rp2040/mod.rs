@@ -1,0 +1,14 @@
+//! The RP2040 as a machine: memories, bus fabric, boot, and the run loop.
+
+mod access;
+mod boot;
+pub mod instruments;
+mod machine;
+mod registers;
+mod rom;
+mod romstub;
+mod settings;
+mod system;
+
+pub use machine::{CoreStats, Machine, Options, Stop, StopReason};
+pub use settings::SettingError;

@@ -1,0 +1,219 @@
+//! Register accesses and what follows from them: interrupts, clocks, pins, resets, console bytes.
+
+use rtoslab_cpu::core::{Core, ProfileCell};
+use rtoslab_cpu::systick::Rate;
+use rtoslab_lab::Kind;
+use rtoslab_periph::rp2040::{Rp2040Peripherals, block_at};
+use rtoslab_periph::{Access, Effects};
+use rtoslab_timing::rp2040::key;
+
+use super::system::System;
+
+impl System {
+    #[inline]
+    pub(super) fn sio_read(&mut self, core: &mut Core, offset: u32, now: u64) -> u32 {
+        let value = self.periph.sio.read(offset, core.id, now, &mut self.effects);
+        if offset == 0x58 {
+            self.ask_for_attention(core);
+        }
+        value
+    }
+
+    #[inline]
+    pub(super) fn sio_write(&mut self, core: &mut Core, offset: u32, value: u32, now: u64) {
+        self.periph.sio.write(offset, value, core.id, now, &mut self.effects);
+        match offset {
+            // The FIFO interrupt of either core may have changed; the machine drives the lines.
+            0x50 | 0x54 => self.ask_for_attention(core),
+            0x10..=0x4c if self.effects.pins_changed => {
+                self.effects.pins_changed = false;
+                self.sample_pins(core.id, now);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn peripheral_read(&mut self, core: &mut Core, address: u32, now: u64) -> Option<u32> {
+        block_at(address)?;
+        let mut access =
+            Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
+        let value = self.periph.read(address, &mut access);
+        self.after_access(core, address, now);
+        Some(value)
+    }
+
+    pub(super) fn peripheral_write(&mut self, core: &mut Core, address: u32, value: u32, now: u64) -> Option<()> {
+        block_at(address)?;
+        let mut access =
+            Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
+        self.periph.write(address, value, address >> 12 & 3, &mut access);
+        self.after_access(core, address, now);
+        Some(())
+    }
+
+    /// Deals with an access's effects; what concerns the cores waits for the machine, which is asked to look.
+    fn after_access(&mut self, core: &mut Core, address: u32, now: u64) {
+        if let Some((_, write)) = self.effects.unmodelled.take() {
+            let block = block_at(address).map_or("register", |block| block.name());
+            let direction = if write { "write to" } else { "read of" };
+            self.not_modelled(core, address & !0x3000, &format!("{direction} a {block} register"), now);
+        }
+        let lines = [self.lines(0), self.lines(1)];
+        let due = self.periph.due();
+        let effects = &self.effects;
+        let machine_must_act = effects.clocks_changed
+            || effects.core1_reset.is_some()
+            || effects.chip_reset
+            || lines != self.driven_lines
+            || due < self.due;
+        if machine_must_act {
+            self.ask_for_attention(core);
+        }
+        self.drain_effects(core.id, now);
+    }
+
+    /// What can be settled without the cores.
+    fn drain_effects(&mut self, core: usize, now: u64) {
+        for (port, byte) in std::mem::take(&mut self.effects.uart_tx) {
+            if let Some(text) = self.consoles[usize::from(port)].receive(byte) {
+                self.type_text(usize::from(port), &text, now);
+            }
+        }
+        if std::mem::take(&mut self.effects.pins_changed) {
+            self.sample_pins(core, now);
+        }
+        if std::mem::take(&mut self.effects.xip_flush) {
+            self.flush_xip();
+        }
+        if std::mem::take(&mut self.effects.xip_timing_changed) {
+            self.flash_timing_changed();
+        }
+        self.fixed_priority = self.periph.busctrl.priority() & 0x11 != 0 && self.periph.busctrl.priority() & 0x11 != 0x11;
+        if self.fixed_priority {
+            self.first = usize::from(self.periph.busctrl.priority() & 1 == 0);
+        }
+    }
+
+    fn ask_for_attention(&mut self, core: &mut Core) {
+        core.limit = 0;
+        self.attention = true;
+    }
+
+    fn lines(&self, core: usize) -> u32 {
+        self.periph.irq_levels(core) | self.periph.sio.irq_levels(core)
+    }
+
+    /// Effects that reach into the cores: interrupt lines and the SysTick reference. Called between instructions.
+    pub(super) fn apply_core_effects(&mut self, cores: &mut [Core; 2], now: u64) {
+        if std::mem::take(&mut self.effects.clocks_changed) {
+            self.clocks_changed(cores, now);
+        }
+        for (index, core) in cores.iter_mut().enumerate() {
+            let lines = self.lines(index);
+            self.driven_lines[index] = lines;
+            if core.nvic.drive_lines(lines) != 0 && core.nvic.scr & 0x10 != 0 {
+                core.event = true;
+            }
+        }
+    }
+
+    /// Takes over a new clock tree.
+    pub(super) fn clocks_changed(&mut self, cores: &mut [Core; 2], now: u64) {
+        self.clocks = self.periph.clock_tree().clone();
+        let den = u128::from(self.clocks.tick_hz_den) * u128::from(self.clocks.sys_hz);
+        let (num, den) = reduce(u128::from(self.clocks.tick_hz_num), den);
+        for core in cores.iter_mut() {
+            let at = core.t.max(now);
+            core.systick.set_external(Rate { num, den }, at);
+        }
+        self.flash_timing_changed();
+    }
+
+    /// Lets the peripherals act at cycle `now`.
+    pub(super) fn advance_peripherals(&mut self, cores: &mut [Core; 2], now: u64) {
+        let mut access = Access { now_cycles: now, core: 0, clocks: &self.clocks, effects: &mut self.effects };
+        self.periph.advance(&mut access);
+        self.drain_effects(0, now);
+        self.apply_core_effects(cores, now);
+    }
+
+    /// Types text into a UART.
+    pub(super) fn type_text(&mut self, port: usize, text: &[u8], now: u64) {
+        self.periph.uart_push(port, text);
+        self.due = self.due.min(self.periph.due().max(now));
+        self.attention = true;
+    }
+
+    /// Recomputes the pads and traces the ones that changed.
+    pub(super) fn sample_pins(&mut self, core: usize, now: u64) {
+        let levels = self.periph.update_pins().levels;
+        if self.probes.trace_pins {
+            let mut changed = levels ^ self.pins;
+            while changed != 0 {
+                let pin = changed.trailing_zeros();
+                changed &= changed - 1;
+                self.probes.record(Kind::Pin, core, now, pin as u16, levels >> pin & 1, 0);
+            }
+        }
+        self.pins = levels;
+    }
+
+    /// Recomputes the cost of a cache miss from the SSI's set-up and the timing rules.
+    pub(super) fn flash_timing_changed(&mut self) {
+        let frame = self.periph.ssi.xip_frame();
+        let divider = u64::from(frame.divider).max(2);
+        self.word_cycles = u64::from(frame.sck_cycles) * divider + self.timing.chip(key::XIP_OVERHEAD);
+        self.line_cycles = self.word_cycles * self.timing.chip(key::XIP_FRAMES_PER_LINE);
+        let enabled = self.periph.xip_ctrl.enabled();
+        if enabled != self.xip.enabled {
+            self.flush_xip();
+            self.xip.enabled = enabled;
+        }
+    }
+
+    /// Puts the peripherals back as a watchdog or SYSRESETREQ reset does; scratch registers survive.
+    pub(super) fn reset_chip(&mut self) {
+        let fresh = Rp2040Peripherals::new(self.crystal_hz, 4096);
+        let old = std::mem::replace(&mut self.periph, fresh);
+        self.periph.ssi.flash = old.ssi.flash;
+        self.periph.watchdog = old.watchdog;
+        self.periph.watchdog.reset_keeping_scratch();
+        self.effects = Effects { clocks_changed: true, ..Effects::default() };
+        self.flush_xip();
+        self.driven_lines = [0; 2];
+        self.busy = [0; 16];
+        self.first = 0;
+        self.fixed_priority = false;
+    }
+
+    pub(super) fn set_profile(&mut self, on: bool) {
+        for table in [&mut self.rom_code, &mut self.flash_code, &mut self.sram_code] {
+            table.set_profile(on);
+        }
+    }
+
+    pub(super) fn take_profile(&mut self, core: usize) -> Vec<(u32, ProfileCell)> {
+        let tables = [&mut self.rom_code, &mut self.flash_code, &mut self.sram_code];
+        tables.into_iter().flat_map(|table| table.take_profile(core)).collect()
+    }
+
+    /// Remembers a fault for the run's warnings: firmware that faults on purpose is rare.
+    pub(super) fn note_fault(&mut self, core: usize, pc: u32, why: &str, cycle: u64) {
+        let text = format!("core {core} took a HardFault at 0x{pc:08x} in cycle {cycle}: {why}");
+        if self.warnings.iter().filter(|w| w.contains("took a HardFault")).count() < 8 {
+            self.warnings.push(text);
+        }
+    }
+}
+
+/// A fraction in 64 bits, reduced by the greatest common divisor.
+fn reduce(num: u128, den: u128) -> (u64, u64) {
+    if num == 0 || den == 0 {
+        return (0, 1);
+    }
+    let (mut a, mut b) = (num, den);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    ((num / a) as u64, (den / a) as u64)
+}

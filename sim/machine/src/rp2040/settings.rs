@@ -1,0 +1,85 @@
+//! The timing rules in force: defaults from the timing crate, overrides by name.
+
+use rtoslab_cpu::exception::ExceptionTiming;
+use rtoslab_timing::{Setting, cortex_m0plus, rp2040};
+
+/// Why a setting was refused. The message is one sentence for a person.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{0}")]
+pub struct SettingError(pub String);
+
+/// Values of every adjustable rule.
+#[derive(Debug, Clone)]
+pub struct Timing {
+    core: [u64; cortex_m0plus::SETTINGS.len()],
+    chip: [u64; rp2040::SETTINGS.len()],
+}
+
+impl Timing {
+    /// The defaults.
+    pub fn new() -> Timing {
+        Timing { core: cortex_m0plus::SETTINGS.map(|s| s.default), chip: rp2040::SETTINGS.map(|s| s.default) }
+    }
+
+    /// Every setting: name with its `timing.` prefix, rule, value in force.
+    pub fn list(&self) -> Vec<(String, Setting, u64)> {
+        let rules = cortex_m0plus::SETTINGS.iter().chain(&rp2040::SETTINGS);
+        let values = self.core.iter().chain(&self.chip);
+        rules.zip(values).map(|(rule, value)| (format!("timing.{}", rule.key), *rule, *value)).collect()
+    }
+
+    /// Overrides one rule. Errors: unknown name, value out of range.
+    pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
+        let rules = cortex_m0plus::SETTINGS.iter().chain(&rp2040::SETTINGS);
+        let values = self.core.iter_mut().chain(&mut self.chip);
+        for (rule, slot) in rules.zip(values) {
+            if key.strip_prefix("timing.") != Some(rule.key) {
+                continue;
+            }
+            if !(rule.min..=rule.max).contains(&value) {
+                return Err(SettingError(format!(
+                    "{key} = {value} is out of range; give {} to {}",
+                    rule.min, rule.max
+                )));
+            }
+            *slot = value;
+            return Ok(());
+        }
+        let known: Vec<String> = self.list().into_iter().map(|(name, _, _)| name).collect();
+        Err(SettingError(format!("there is no setting {key}; known are {}", known.join(", "))))
+    }
+
+    /// The exception rules.
+    pub fn exception(&self) -> ExceptionTiming {
+        use cortex_m0plus::key;
+        ExceptionTiming {
+            entry: self.core[key::EXCEPTION_ENTRY],
+            exit: self.core[key::EXCEPTION_EXIT],
+            tail_chain: self.core[key::TAIL_CHAIN],
+            late_arrival: self.core[key::LATE_ARRIVAL],
+        }
+    }
+
+    /// A chip rule by its index in [`rp2040::key`].
+    pub fn chip(&self, key: usize) -> u64 {
+        self.chip[key]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overrides_by_name_and_refuses_the_rest() {
+        let mut timing = Timing::new();
+        timing.set("timing.exception_entry_cycles", 16).unwrap();
+        assert_eq!(timing.exception().entry, 16);
+        timing.set("timing.xip_overhead_cycles", 7).unwrap();
+        assert_eq!(timing.chip(rp2040::key::XIP_OVERHEAD), 7);
+        let unknown = timing.set("timing.nonsense", 1).unwrap_err().0;
+        assert!(unknown.contains("timing.tail_chain_cycles"), "{unknown}");
+        let range = timing.set("timing.tail_chain_cycles", 1000).unwrap_err().0;
+        assert!(range.contains("4 to 64"), "{range}");
+    }
+}

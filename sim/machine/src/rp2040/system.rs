@@ -1,0 +1,451 @@
+//! Everything behind the cores: memories, code tables, arbitration. Implements the interpreter's [`Bus`].
+
+use rtoslab_cpu::bus::{Bus, Trap};
+use rtoslab_cpu::core::{Core, ProfileCell, Region};
+use rtoslab_cpu::decode::{Place, decode};
+use rtoslab_cpu::op::{FLAG, Op, op};
+use rtoslab_lab::{Console, Probes};
+use rtoslab_periph::rp2040::Rp2040Peripherals;
+use rtoslab_periph::{ClockTree, Effects, NEVER};
+
+use super::machine::{Stop, StopReason};
+use super::settings::Timing;
+use crate::code::CodeTable;
+use crate::xip::{LINE_BYTES, XipCache};
+
+/// Bus slaves of the crossbar (RP2040 data sheet 2.1).
+pub mod slave {
+    /// First of the six SRAM banks.
+    pub const SRAM0: usize = 0;
+    /// First of the two unstriped banks.
+    pub const SRAM4: usize = 4;
+    /// XIP cache and flash.
+    pub const XIP: usize = 6;
+    /// Boot ROM.
+    pub const ROM: usize = 7;
+    /// APB bridge.
+    pub const APB: usize = 8;
+    /// Fast AHB-Lite peripherals.
+    pub const FASTPERI: usize = 9;
+}
+
+/// Striped and unstriped SRAM together.
+pub const SRAM_BYTES: u32 = 0x42000;
+/// Base of the SRAM.
+pub const SRAM_BASE: u32 = 0x2000_0000;
+/// Base of the cached flash window.
+pub const FLASH_BASE: u32 = 0x1000_0000;
+/// Boot ROM size.
+pub const ROM_BYTES: u32 = 0x4000;
+
+const MARK_CODE: u8 = 1;
+const MARK_WATCH: u8 = 2;
+/// Transfers are claimed at most a frame (8 words) and a fetch ahead of the other core's time.
+const SLOTS: usize = 16;
+
+/// The chip without its cores.
+pub struct System {
+    pub(super) sram: Box<[u8]>,
+    pub(super) rom: Box<[u8]>,
+    /// Content of the XIP cache while it serves as SRAM.
+    pub(super) cache_sram: Box<[u8]>,
+    marks: Box<[u8]>,
+    pub(super) rom_code: CodeTable,
+    pub(super) flash_code: CodeTable,
+    pub(super) sram_code: CodeTable,
+    pub(super) xip: XipCache,
+    /// clk_sys cycles of one cache line fill.
+    pub(super) line_cycles: u64,
+    /// clk_sys cycles of one uncached word.
+    pub(super) word_cycles: u64,
+    /// Cycle + 1 of the transfer that holds each slave's slot.
+    slots: Box<[[u64; SLOTS]; 16]>,
+    /// First cycle in which a slave with multi-cycle transfers is free.
+    pub(super) busy: [u64; 16],
+    pub(super) contested: [u64; 16],
+    pub(super) first: usize,
+    /// BUS_PRIORITY pins the order of the cores; otherwise the loser of a collision goes first.
+    pub(super) fixed_priority: bool,
+    pub(super) attention: bool,
+    pub(super) due: u64,
+    pub(super) periph: Rp2040Peripherals,
+    pub(super) clocks: ClockTree,
+    pub(super) effects: Effects,
+    pub(super) timing: Timing,
+    pub(super) probes: Probes,
+    pub(super) consoles: [Console; 2],
+    pub(super) stop: Option<Stop>,
+    /// Core whose `until` address has been reported already.
+    pub(super) passed_until: [Option<u32>; 2],
+    pub(super) warnings: Vec<String>,
+    pub(super) strict: bool,
+    pub(super) misses: [u64; 2],
+    pub(super) crystal_hz: u64,
+    /// Interrupt lines as last driven into each core.
+    pub(super) driven_lines: [u32; 2],
+    /// Pad levels as last traced.
+    pub(super) pins: u32,
+}
+
+impl System {
+    /// A chip with erased flash.
+    pub fn new(crystal_hz: u64, flash_bytes: u32, strict: bool) -> System {
+        let rom = super::romstub::image().into_boxed_slice();
+        let zeros = |bytes: u32| vec![0u8; bytes as usize].into_boxed_slice();
+        let periph = Rp2040Peripherals::new(crystal_hz, flash_bytes as usize);
+        System {
+            sram: zeros(SRAM_BYTES),
+            rom,
+            cache_sram: zeros(0x4000),
+            marks: zeros(SRAM_BYTES >> 8),
+            rom_code: CodeTable::new(0, ROM_BYTES),
+            flash_code: CodeTable::new(FLASH_BASE, flash_bytes),
+            sram_code: CodeTable::new(SRAM_BASE, SRAM_BYTES),
+            xip: XipCache::new(flash_bytes),
+            line_cycles: 0,
+            word_cycles: 0,
+            slots: Box::new([[0; SLOTS]; 16]),
+            busy: [0; 16],
+            contested: [0; 16],
+            first: 0,
+            fixed_priority: false,
+            attention: false,
+            due: NEVER,
+            clocks: periph.clock_tree().clone(),
+            periph,
+            driven_lines: [0; 2],
+            pins: 0,
+            effects: Effects::default(),
+            timing: Timing::new(),
+            probes: Probes::default(),
+            consoles: [Console::default(), Console::default()],
+            stop: None,
+            passed_until: [None; 2],
+            warnings: Vec::new(),
+            strict,
+            misses: [0; 2],
+            crystal_hz,
+        }
+    }
+
+    /// Size of the flash in bytes.
+    pub(super) fn flash_len(&self) -> usize {
+        self.periph.ssi.flash.bytes().len()
+    }
+
+    /// Offset into flash of a cached-window address; smaller flashes repeat in the 16 MB window.
+    pub(super) fn flash_offset(&self, address: u32) -> u32 {
+        (address & 0x00ff_ffff) & (self.flash_len() as u32 - 1)
+    }
+
+    /// Loads a line into the cache and charges the core; nothing happens if it is there.
+    pub(super) fn fill_line<const CONTEND: bool>(&mut self, core: &mut Core, line: u32, t: &mut u64) {
+        if self.xip.resident(line) {
+            return;
+        }
+        let start = if CONTEND { (*t).max(self.busy[slave::XIP]) } else { *t };
+        core.bus_wait += start - *t;
+        core.flash_wait += self.line_cycles;
+        self.misses[core.id] += 1;
+        *t = start + self.line_cycles;
+        self.busy[slave::XIP] = *t;
+        if let Some(evicted) = self.xip.fill(line) {
+            self.refresh_line(evicted);
+        }
+        self.refresh_line(line);
+    }
+
+    /// Sets or clears the flags of a line's decoded ops, and of a 32-bit opcode that reaches into it.
+    pub(super) fn refresh_line(&mut self, line: u32) {
+        let first = (line * LINE_BYTES).saturating_sub(2);
+        let last = (line * LINE_BYTES + LINE_BYTES).min(self.flash_len() as u32);
+        for offset in (first..last).step_by(2) {
+            self.refresh_flash_op(offset);
+        }
+    }
+
+    fn refresh_flash_op(&mut self, offset: u32) {
+        let pointer = self.flash_code.op(offset);
+        // SAFETY: `op` returned a pointer into the table.
+        let decoded = unsafe { &mut *pointer };
+        let line = offset / LINE_BYTES;
+        let away = !self.xip.resident(line)
+            || decoded.is_wide() && !self.xip.resident((offset + 2) / LINE_BYTES);
+        let flagged = away || self.probes.watches_code(FLASH_BASE + offset);
+        decoded.code = decoded.code & !FLAG | if flagged { FLAG } else { 0 };
+    }
+
+    /// Makes the interpreter look at an address again after probes on it changed.
+    pub(super) fn refresh_probe(&mut self, address: u32) {
+        let flagged = self.probes.watches_code(address);
+        let pointer = match address {
+            FLASH_BASE..=0x10ff_ffff => {
+                let offset = self.flash_offset(address);
+                return self.refresh_flash_op(offset);
+            }
+            SRAM_BASE..=0x2004_1fff => self.sram_code.op(address - SRAM_BASE),
+            0..ROM_BYTES => self.rom_code.op(address),
+            _ => return,
+        };
+        // SAFETY: `op` returned a pointer into the table.
+        let decoded = unsafe { &mut *pointer };
+        decoded.code = decoded.code & !FLAG | if flagged { FLAG } else { 0 };
+    }
+
+    /// Marks the page of a watched SRAM word.
+    pub(super) fn mark_watch(&mut self, address: u32) {
+        let offset = address.wrapping_sub(SRAM_BASE);
+        if offset < SRAM_BYTES {
+            self.marks[(offset >> 8) as usize] |= MARK_WATCH;
+        }
+    }
+
+    /// Forgets decoded SRAM code in `offset..offset + bytes`, and a 32-bit opcode that reaches into it.
+    pub(super) fn invalidate_sram(&mut self, offset: u32, bytes: u32) {
+        let first = (offset & !1).saturating_sub(2);
+        for at in (first..offset + bytes).step_by(2) {
+            // SAFETY: `op` returns a pointer into the table.
+            unsafe { *self.sram_code.op(at) = Op::default() };
+        }
+    }
+
+    /// Forgets all decoded flash code (flash was programmed).
+    pub(super) fn invalidate_flash(&mut self, offset: u32, bytes: u32) {
+        for at in (offset..offset + bytes).step_by(2) {
+            // SAFETY: `op` returns a pointer into the table.
+            unsafe { *self.flash_code.op(at) = Op::default() };
+        }
+    }
+
+    fn fetch_halfword(&self, address: u32) -> u16 {
+        let at = |memory: &[u8], offset: u32| {
+            let offset = offset as usize;
+            memory.get(offset..offset + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]))
+        };
+        match address >> 28 {
+            0 => at(&self.rom, address),
+            1 => at(self.periph.ssi.flash.bytes(), self.flash_offset(address)),
+            _ => at(&self.sram, address.wrapping_sub(SRAM_BASE)),
+        }
+    }
+
+    /// Stops the run with a reason that carries one sentence.
+    pub(super) fn stop_at(&mut self, reason: StopReason, core: &Core, address: u32, cycle: u64, detail: String) {
+        self.stop.get_or_insert(Stop { reason, core: core.id, cycle, address, detail });
+        self.attention = true;
+    }
+
+    /// Warns once about an address that is not modelled; under `strict` the run stops.
+    pub(super) fn not_modelled(&mut self, core: &mut Core, address: u32, what: &str, cycle: u64) {
+        let text = format!("{what} at 0x{address:08x} is not modelled (first used by 0x{:08x})", core.pc());
+        let key = format!("at 0x{address:08x} ");
+        if !self.warnings.iter().any(|w| w.contains(&key)) {
+            self.warnings.push(text.clone());
+        }
+        if self.strict {
+            core.limit = 0;
+            self.stop_at(StopReason::Strict, core, address, cycle, text);
+        }
+    }
+
+    fn sram_region(&mut self, offset: u32) -> Region {
+        match offset {
+            0..0x40000 => Region { bytes: 0x40000, ..self.sram_code.region(slave::SRAM0, 3) },
+            _ => {
+                let bank = offset >> 12 & 1;
+                let start = 0x40000 + bank * 0x1000;
+                let whole = self.sram_code.region(slave::SRAM4 + bank as usize, 0);
+                // SAFETY: ops and profile cells of the bank start `start / 2` elements into the table.
+                let skip = |cells: *mut ProfileCell| unsafe { if cells.is_null() { cells } else { cells.add(start as usize / 2) } };
+                Region {
+                    base: SRAM_BASE + start,
+                    bytes: 0x1000,
+                    ops: self.sram_code.op(start),
+                    profile: whole.profile.map(skip),
+                    ..whole
+                }
+            }
+        }
+    }
+}
+
+impl Bus for System {
+    const RAM_BASE: u32 = SRAM_BASE;
+    const RAM_BYTES: u32 = SRAM_BYTES;
+
+    #[inline(always)]
+    fn ram(&mut self) -> *mut u8 {
+        self.sram.as_mut_ptr()
+    }
+
+    #[inline(always)]
+    fn ram_slave(offset: u32) -> usize {
+        if offset < 0x40000 {
+            (offset >> 2 & 3) as usize
+        } else {
+            slave::SRAM4 + (offset >> 12 & 1) as usize
+        }
+    }
+
+    #[inline(always)]
+    fn marks(&self, offset: u32) -> u8 {
+        // SAFETY: callers pass offsets below SRAM_BYTES; there is a mark for each 256 bytes.
+        unsafe { *self.marks.get_unchecked((offset >> 8) as usize) }
+    }
+
+    fn store_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64) {
+        let at = offset as usize;
+        self.sram[at..at + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
+        let mark = self.marks[at >> 8];
+        if mark & MARK_CODE != 0 {
+            self.invalidate_sram(offset, bytes);
+        }
+        if mark & MARK_WATCH != 0 {
+            let word_at = at & !3;
+            let word = u32::from_le_bytes([
+                self.sram[word_at],
+                self.sram[word_at + 1],
+                self.sram[word_at + 2],
+                self.sram[word_at + 3],
+            ]);
+            let address = SRAM_BASE + word_at as u32;
+            let pc = core.pc();
+            if self.probes.written(address, word, core.id, now, pc) {
+                core.limit = 0;
+                self.stop_at(StopReason::Watch, core, address, now, format!("the watched word at 0x{address:08x} became {word}"));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn claim(&mut self, core: &mut Core, slave: usize, at: u64) -> u64 {
+        let wanted = at.max(core.bus_free);
+        let mut slot = wanted;
+        if self.busy[slave & 15] > slot {
+            slot = self.busy[slave & 15];
+        }
+        let slots = &mut self.slots[slave & 15];
+        while slots[slot as usize % SLOTS] == slot + 1 {
+            slot += 1;
+        }
+        slots[slot as usize % SLOTS] = slot + 1;
+        core.bus_free = slot + 1;
+        if slot != wanted {
+            core.bus_wait += slot - wanted;
+            self.contested[slave & 15] += 1;
+            if !self.fixed_priority {
+                self.first = core.id;
+            }
+        }
+        slot
+    }
+
+    fn load<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> Result<u32, Trap> {
+        self.load_elsewhere::<CONTEND>(core, address, bytes, t)
+    }
+
+    fn store<const CONTEND: bool>(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        bytes: u32,
+        value: u32,
+        t: &mut u64,
+    ) -> Result<(), Trap> {
+        self.store_elsewhere::<CONTEND>(core, address, bytes, value, t)
+    }
+
+    #[inline(always)]
+    fn load_literal<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> u32 {
+        let offset = (address - FLASH_BASE) as usize;
+        let line = offset as u32 / LINE_BYTES;
+        if !self.xip.resident(line) {
+            self.fill_line::<CONTEND>(core, line, t);
+        }
+        let slot = if CONTEND { self.claim(core, slave::XIP, *t) } else { *t };
+        *t = slot + 2;
+        // SAFETY: the decoder makes this op only for aligned words inside the flash.
+        u32::from_le(unsafe { self.periph.ssi.flash.bytes().as_ptr().add(offset).cast::<u32>().read() })
+    }
+
+    fn region(&mut self, address: u32) -> Option<Region> {
+        let flash_end = FLASH_BASE + self.flash_len() as u32;
+        match address {
+            0..ROM_BYTES => Some(Region { rom: true, ..self.rom_code.region(slave::ROM, 0) }),
+            FLASH_BASE.. if address < flash_end => {
+                Some(Region { cached: true, ..self.flash_code.region(slave::XIP, 0) })
+            }
+            SRAM_BASE..=0x2004_1fff => Some(self.sram_region(address - SRAM_BASE)),
+            _ => None,
+        }
+    }
+
+    unsafe fn decode(&mut self, core: &Core, ip: *mut Op) {
+        let address = core.address_of(ip);
+        let region = core.region;
+        let place = Place {
+            address,
+            region_base: region.base,
+            region_bytes: region.bytes,
+            cached: region.cached,
+            rom: region.rom,
+        };
+        let mut decoded = decode(self.fetch_halfword(address), self.fetch_halfword(address.wrapping_add(2)), place);
+        if self.probes.watches_code(address) {
+            decoded.code |= FLAG;
+        }
+        // SAFETY: the caller passes a pointer into the ops of the core's region.
+        unsafe { *ip = decoded };
+        if region.cached {
+            self.refresh_flash_op(address - FLASH_BASE);
+        } else if !region.rom {
+            let offset = address - SRAM_BASE;
+            self.marks[(offset >> 8) as usize] |= MARK_CODE;
+            let end = (offset + 3).min(SRAM_BYTES - 1);
+            self.marks[(end >> 8) as usize] |= MARK_CODE;
+        }
+    }
+
+    unsafe fn attend<const CONTEND: bool>(&mut self, core: &mut Core, ip: *mut Op, t: &mut u64) -> bool {
+        let address = core.address_of(ip);
+        // SAFETY: the caller passes a pointer into the ops of the core's region.
+        let operation = unsafe { *ip };
+        if core.region.cached {
+            let offset = address - FLASH_BASE;
+            self.fill_line::<CONTEND>(core, offset / LINE_BYTES, t);
+            if operation.is_wide() {
+                self.fill_line::<CONTEND>(core, (offset + 2) / LINE_BYTES, t);
+            }
+        }
+        if operation.code & !FLAG == op::Undecoded {
+            return true;
+        }
+        let skip = self.passed_until[core.id].take() == Some(address);
+        if self.probes.issue(address, core.id, *t, core.r[0], skip) {
+            self.passed_until[core.id] = Some(address);
+            self.stop_at(StopReason::Until, core, address, *t, format!("0x{address:08x} is about to execute"));
+            return false;
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn due(&self) -> u64 {
+        self.due
+    }
+
+    #[inline(always)]
+    fn attention(&self) -> bool {
+        self.attention
+    }
+
+    #[inline(always)]
+    fn request_attention(&mut self) {
+        self.attention = true;
+    }
+
+    #[inline(always)]
+    fn first(&self) -> usize {
+        self.first
+    }
+}
