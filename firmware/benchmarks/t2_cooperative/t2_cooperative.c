@@ -1,0 +1,45 @@
+/* T2, cooperative scheduling: five tasks of one priority per core hand the processor round with yield.
+ *
+ * Starts the clock   the window opens while all five wait at the gate.
+ * Ends the clock     the window closes, whichever task runs.
+ * Inside by design   one yield that switches to the next of five equal tasks, the run flag, the count, the tick.
+ * Excluded           making the tasks. No task ever blocks inside the window.
+ *
+ * Steps, for tasks 0 to 4 in turn: 1 task i counts, 2 task i yields, and the kernel goes on with task i+1, after the
+ * last with the first. A task that leaves last yields to nobody: the others have already gone to the gate. */
+#include "bench/bench.h"
+
+static bool prepare(struct bench_task *self)
+{
+    (void)self;
+    return true;
+}
+
+static void body(struct bench_task *self)
+{
+    while (bench_running()) {
+        bench_count(self); /* 1 */
+        port_yield();      /* 2 */
+    }
+}
+
+/* Round robin gives every task the same number of turns; a window cuts the last round anywhere, so one apart is even. */
+static void report(unsigned core)
+{
+    uint32_t least = UINT32_MAX, most = 0;
+
+    for (unsigned index = 0; index < BENCH_TASKS_PER_CORE; index++) {
+        uint32_t count = bench_window_count(core, index);
+
+        least = count < least ? count : least;
+        most = count > most ? count : most;
+    }
+    bench_check("spread", core, most - least);
+}
+
+const struct bench_program bench_program = {
+    .priority = {1, 1, 1, 1, 1},
+    .prepare = prepare,
+    .body = body,
+    .report = report,
+};

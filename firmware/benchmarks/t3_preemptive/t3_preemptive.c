@@ -1,0 +1,114 @@
+/* T3, preemptive scheduling: five priorities per core, a chain of notifications of which each one preempts its giver.
+ *
+ * Starts the clock   the window opens; the control task then releases task 0 by a notification.
+ * Ends the clock     the window closes, wherever the chain is.
+ * Inside by design   per round: four gives that preempt the giver at once, four takes that block, five counts, and the
+ *                    return down the chain; after each give one comparison that the preemption took place; the run
+ *                    flag, the tick.
+ * Excluded           making the tasks; the release of task 0.
+ *
+ * The paper gives the chain upwards and says that the timer task releases its first member; it leaves open what starts
+ * the next round. Here, as in Thread-Metric, the lowest task does: when everything above it has blocked again it simply
+ * goes on to its next round.
+ *
+ * Steps of a round (a higher number is more urgent):
+ *   1 task 0 counts          2 task 0 notifies task 1 and is preempted by it
+ *   3 task 1 counts          4 task 1 notifies task 2 and is preempted by it
+ *   5 task 2 counts          6 task 2 notifies task 3 and is preempted by it
+ *   7 task 3 counts          8 task 3 notifies task 4 and is preempted by it
+ *   9 task 4 counts, waits again and blocks
+ *  10 tasks 3, 2, 1 return from their give in this order, wait again and block
+ *  11 task 0 returns from its give: the round is over
+ * The end of a phase travels up the same chain, behind the flag `draining`, so that only whole rounds are counted and
+ * no notification is left over. */
+#include "bench/bench.h"
+
+#define LAST (BENCH_TASKS_PER_CORE - 1u)
+
+static volatile bool draining[BENCH_CORES];
+
+/* Reported as check: gives after which the more urgent task had not yet run. */
+static volatile uint32_t not_preempted[BENCH_CORES];
+
+static bool prepare(struct bench_task *self)
+{
+    (void)self;
+    return true;
+}
+
+/* Counts equal: the task above has counted this very round before the giver ran on. */
+static inline void count_and_notify(struct bench_task *self, struct bench_task *above)
+{
+    bench_count(self);              /* 1, 3, 5, 7 */
+    port_notify_give(above->handle); /* 2, 4, 6, 8 */
+    if (above->count != self->count) {
+        not_preempted[self->core]++;
+    }
+}
+
+static void lowest(struct bench_task *self)
+{
+    struct bench_task *above = bench_task(self->core, 1);
+
+    draining[self->core] = false;
+    port_notify_take(); /* the control task's release */
+    while (bench_running()) {
+        count_and_notify(self, above);
+    }
+    draining[self->core] = true;
+    port_notify_give(above->handle);
+}
+
+static void middle(struct bench_task *self)
+{
+    struct bench_task *above = bench_task(self->core, self->index + 1u);
+
+    for (;;) {
+        port_notify_take(); /* 10 */
+        if (draining[self->core]) {
+            port_notify_give(above->handle);
+            return;
+        }
+        count_and_notify(self, above);
+    }
+}
+
+static void highest(struct bench_task *self)
+{
+    for (;;) {
+        port_notify_take();
+        if (draining[self->core]) {
+            return;
+        }
+        bench_count(self); /* 9 */
+    }
+}
+
+static void body(struct bench_task *self)
+{
+    if (self->index == 0) {
+        lowest(self);
+    } else if (self->index < LAST) {
+        middle(self);
+    } else {
+        highest(self);
+    }
+}
+
+static void release(unsigned core)
+{
+    port_notify_give(bench_task(core, 0)->handle);
+}
+
+static void report(unsigned core)
+{
+    bench_check("not_preempted", core, not_preempted[core]);
+}
+
+const struct bench_program bench_program = {
+    .priority = {0, 1, 2, 3, 4},
+    .prepare = prepare,
+    .body = body,
+    .release = release,
+    .report = report,
+};

@@ -1,0 +1,93 @@
+/* T5, preemption induced by an interrupt: the handler resumes a suspended task that is more urgent than the one it
+ * interrupted.
+ *
+ * Starts the clock   the window opens while both tasks wait at the gate.
+ * Ends the clock     the window closes, wherever they are.
+ * Inside by design   pending the interrupt by software, its entry, one resume from the handler, the switch to task 0,
+ *                    its count, its suspension, the switch back to task 1; one comparison that task 0 ran before the
+ *                    next statement of task 1; task 1's own count, the run flag, the tick.
+ * Excluded           making the tasks, enabling the interrupt. The handler stands in the vector table itself.
+ *
+ * Task 0's count is the benchmark's figure. Task 1 counts the interrupts it has pended: the two must agree, save that
+ * task 0 counts once at the start of each phase before its first suspension.
+ *
+ * Steps: 1 task 1 (less urgent) pends the interrupt, 2 the handler resumes task 0, which preempts task 1, 3 task 0
+ * counts, 4 task 0 suspends itself, 5 task 1 goes on and counts, and again.
+ * At the end of a phase task 1 pends once more behind the flag `draining`, and task 0 leaves. */
+#include "bench/bench.h"
+
+static volatile bool draining[BENCH_CORES];
+static volatile uint32_t handler_entries[BENCH_CORES];
+
+/* Reported as check: times task 1 went on although task 0 had not run. */
+static uint32_t not_preempted[BENCH_CORES];
+
+void BOARD_SOFT_IRQ_HANDLER(void);
+
+void BOARD_SOFT_IRQ_HANDLER(void)
+{
+    unsigned core = port_core();
+
+    handler_entries[core]++;
+    port_resume_from_isr(bench_task(core, 0)->handle); /* 2 */
+}
+
+static bool prepare(struct bench_task *self)
+{
+    if (self->index == 1) {
+        board_soft_irq_enable(PORT_ISR_URGENCY);
+    }
+    return true;
+}
+
+static void suspending(struct bench_task *self)
+{
+    draining[self->core] = false;
+    do {
+        bench_count(self);   /* 3 */
+        port_suspend_self(); /* 4 */
+    } while (!draining[self->core]);
+}
+
+static void pending(struct bench_task *self)
+{
+    struct bench_task *above = bench_task(self->core, 0);
+
+    while (bench_running()) {
+        uint32_t before = above->count;
+
+        board_soft_irq_pend(); /* 1 */
+        if (above->count != before + 1u) {
+            not_preempted[self->core]++;
+        }
+        bench_count(self); /* 5 */
+    }
+    draining[self->core] = true;
+    board_soft_irq_pend();
+}
+
+static void body(struct bench_task *self)
+{
+    if (self->index == 0) {
+        suspending(self);
+    } else {
+        pending(self);
+    }
+}
+
+/* Two phases: each has one activation of task 0 without interrupt (its start) and one interrupt without activation
+ * (its end), so over the whole run the three totals are equal but for these two. */
+static void report(unsigned core)
+{
+    bench_check("not_preempted", core, not_preempted[core]);
+    bench_check("handler_entries", core, handler_entries[core]);
+    bench_check("activations", core, bench_task(core, 0)->count);
+    bench_check("pended", core, bench_task(core, 1)->count + 2u);
+}
+
+const struct bench_program bench_program = {
+    .priority = {2, 1},
+    .prepare = prepare,
+    .body = body,
+    .report = report,
+};

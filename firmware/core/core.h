@@ -1,0 +1,56 @@
+/* What the files of core/ and the code below it (cpus, kernel ports) share. Not for benchmarks. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdnoreturn.h>
+
+#include "bench/errors.h"
+#include "bench_config.h"
+#include "wire.h"
+
+/* From the linker script. */
+extern char __ram_start[], __ram_end[];
+
+/* last_words.c: records that end a run. Safe from any context, on any core, in any state of the kernel. */
+struct fault_facts {
+    const char *kind;
+    uint32_t exception;
+    uintptr_t pc, lr, psr, sp;
+};
+
+noreturn void last_words_fault(const struct fault_facts *facts);
+noreturn void last_words_assert(const char *file, uint32_t line);
+noreturn void last_words_overflow(const char *task);
+noreturn void last_words_error(enum bench_error_code code, const char *detail);
+
+/* The end of every run, good or bad, reached once: the virtual board stops here. On silicon it returns and the core
+ * sleeps for good. */
+void bench_done(void);
+noreturn void end_of_run(void);
+
+/* output.c: the ordinary records. */
+extern struct wire output;
+void output_send(const char *line, size_t length);
+void output_end(void);    /* completes the record begun on `output` */
+void output_silence(void); /* from now on ordinary records wait for ever: a last word is being said */
+
+/* gate.c */
+void gate_arrive(unsigned slot);  /* by a task: blocks until the control task opens the gate */
+void gate_finish(unsigned slot);  /* by a task: done for good */
+void gate_collect(const char *what); /* by the control task: until every slot is at the gate */
+void gate_open(void);             /* by the control task: returns at the tick on which all others go on */
+
+/* window.c */
+struct window_edges {
+    uint64_t open_ticks, close_ticks;
+};
+
+extern struct window_edges window_edges;
+void window_open(void);
+void window_close(void);
+void window_report(void);
+
+/* ruler.c */
+void ruler_measure(unsigned core);
+void ruler_report(void);

@@ -1,0 +1,66 @@
+/* The start barrier over all tasks of all cores and the control task.
+ *
+ * The paper's barrier spins with yield. That works only among equal priorities: with five different ones (T3) the
+ * most urgent task would spin for ever and the others never arrive. Here a waiting task sleeps one tick at a time, so
+ * every task gets the processor, whatever the priorities.
+ *
+ * Going on is agreed by tick, not by flag: the control task announces a tick in the future, and all tasks, being asleep
+ * until each next tick, leave on that very one. On the control task's core it runs first (most urgent) and can open
+ * the window before any body runs; nothing is preempted half way through its loop, so each task's counts start
+ * whole. The other core starts within the tick's own latency.
+ *
+ * Each slot is written by its owner only and read by the control task: no lock, no atomic operation. */
+#include "bench/bench.h"
+#include "core.h"
+
+#define GATE_SLOTS (BENCH_TASKS_PER_CORE * BENCH_CORES)
+
+/* Longest wait for the others to arrive: set-up and the last iteration of a body take far less. */
+#define GATE_LIMIT_TICKS (5u * PORT_TICK_HZ)
+
+static volatile uint32_t arrivals[GATE_SLOTS];
+static volatile uint32_t opened;    /* gates opened so far */
+static volatile uint32_t open_tick; /* tick on which gate number `opened` lets go */
+static uint32_t gates;
+
+void gate_arrive(unsigned slot)
+{
+    uint32_t gate = arrivals[slot] + 1u;
+
+    arrivals[slot] = gate;
+    while (opened < gate || (int32_t)(port_tick_now() - open_tick) < 0) {
+        port_sleep_ticks(1);
+    }
+}
+
+void gate_finish(unsigned slot)
+{
+    arrivals[slot] = arrivals[slot] + 1u;
+    for (;;) {
+        port_sleep_ticks(1000u * PORT_TICK_HZ);
+    }
+}
+
+void gate_collect(const char *what)
+{
+    uint32_t started = port_tick_now();
+
+    gates++;
+    for (unsigned slot = 0; slot < GATE_SLOTS; slot++) {
+        while (arrivals[slot] < gates) {
+            if (port_tick_now() - started > GATE_LIMIT_TICKS) {
+                last_words_error(ERROR_STUCK, what);
+            }
+            port_sleep_ticks(1);
+        }
+    }
+}
+
+void gate_open(void)
+{
+    open_tick = port_tick_now() + 2u;
+    opened = gates;
+    while ((int32_t)(port_tick_now() - open_tick) < 0) {
+        port_sleep_ticks(1);
+    }
+}

@@ -1,0 +1,35 @@
+/* Turns the exception frame of a fatal exception into a `fault` record. */
+#include <stdnoreturn.h>
+
+#include "core.h"
+#include "cpu.h"
+
+/* Called from fault.S on the core's fault stack, interrupts off. */
+noreturn void cpu_report_fault(uint32_t exc_return, const uint32_t *frame, uint32_t exception);
+
+/* Reading a frame through a stack pointer that points nowhere would fault inside the fault handler: lock-up, silence. */
+static bool frame_is_readable(const uint32_t *frame)
+{
+    uintptr_t address = (uintptr_t)frame;
+    uintptr_t end = (uintptr_t)__ram_end;
+
+    return (address & 3u) == 0 && address >= (uintptr_t)__ram_start && address <= end - 8u * sizeof(uint32_t);
+}
+
+noreturn void cpu_report_fault(uint32_t exc_return, const uint32_t *frame, uint32_t exception)
+{
+    struct fault_facts facts = {
+        .kind = exception == CPU_EXCEPTION_NMI ? "nmi" : exception == CPU_EXCEPTION_HARDFAULT ? "hardfault" : "unexpected",
+        .exception = exception,
+        .lr = exc_return,
+        .sp = (uintptr_t)frame,
+    };
+
+    if (frame_is_readable(frame)) {
+        facts.lr = frame[5];
+        facts.pc = frame[6];
+        facts.psr = frame[7];
+        facts.sp = (uintptr_t)frame + 8u * sizeof(uint32_t) + (((frame[7] >> 9) & 1u) * 4u);
+    }
+    last_words_fault(&facts);
+}

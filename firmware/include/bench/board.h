@@ -1,0 +1,54 @@
+/* What a board gives. Everything here works before the kernel starts, inside it, and after it has failed.
+ *
+ * The board's facts (clock, interrupt line, core count) are data in boards/<name>/board.toml and arrive as
+ * board_facts.h; the code below is what data cannot say. cpu.h comes from cpus/<cpu named by board.toml>. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "board_facts.h"
+#include "cpu.h"
+
+/* Clocks, timer, serial port. Called once, on core 0, before anything else. */
+void board_init(void);
+
+/* Time since boot in units of BOARD_TIMER_HZ. Any core, any context; the 64 bits are consistent. */
+uint64_t board_timer_ticks(void);
+
+/* Sends one byte, polling: no interrupt, no buffer, so that it works from a fault handler. Waits for room, but not for
+ * ever: a dead port must not hide a fault from a debugger. */
+void board_serial_put(uint8_t byte);
+
+/* Returns when the last byte has left the wire. */
+void board_serial_flush(void);
+
+/* True for one caller only, ever, whatever core asks first. The winner reports the failure, the other stays quiet. */
+bool board_claim_last_word(void);
+
+static inline unsigned board_core(void)
+{
+#if BOARD_CORES > 1
+    return *(const volatile uint32_t *)BOARD_CORE_ID_ADDRESS;
+#else
+    return 0;
+#endif
+}
+
+/* The software interrupt: a line without a source, pended by software, taken by the core that pends it.
+ * The handler is the vector itself, so that nothing stands between exception entry and the measured call:
+ *     void BOARD_SOFT_IRQ_HANDLER(void) { ... }                                                                      */
+#define BOARD_VECTOR_OF_LINE(line) BOARD_VECTOR_OF_LINE_(line)
+#define BOARD_VECTOR_OF_LINE_(line) isr_irq##line
+#define BOARD_SOFT_IRQ_HANDLER BOARD_VECTOR_OF_LINE(BOARD_IRQ_SOFT)
+
+/* Enables the line on the calling core only. */
+static inline void board_soft_irq_enable(unsigned urgency)
+{
+    cpu_irq_enable(BOARD_IRQ_SOFT, urgency, BOARD_IRQ_PRIORITY_BITS);
+}
+
+static inline void board_soft_irq_pend(void)
+{
+    cpu_irq_pend(BOARD_IRQ_SOFT);
+}

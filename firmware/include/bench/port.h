@@ -1,0 +1,92 @@
+/* What a kernel gives: contract version 1. The rules in prose, with their reasons, are in spec/port.md.
+ *
+ * kernels/<name>/port.h, included below, defines these names as macros, types and `static inline` functions, so that
+ * the disassembly of a benchmark shows the kernel's own symbol called directly. The assertions after it hold every port
+ * to the same types. A kernel that lacks a service says `service = false` in kernel.toml, defines nothing for it, and
+ * benchmarks that need it are refused at configure time.
+ *
+ * Always:
+ *     PORT_CONTRACT              1
+ *     PORT_TICK_HZ               the kernel's tick
+ *     PORT_PRIORITY_MAX          most urgent abstract priority; 0 is the least urgent above idle
+ *     PORT_ISR_URGENCY           most urgent NVIC level from which the _from_isr functions may be called (0 = any)
+ *     port_task_t                copyable handle */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board_facts.h"
+#include "kernel_facts.h"
+
+/* How a task is asked for. `name` and `argument` must outlive the task. */
+struct port_task_request {
+    const char *name;
+    void (*entry)(void *argument); /* never returns */
+    void *argument;
+    uint32_t stack_bytes;
+    uint8_t priority;
+    uint8_t core; /* pinned: it MUST never run on another one */
+};
+
+struct port_heap_figures {
+    uint32_t size_bytes;
+    uint32_t peak_bytes; /* the most ever in use, the heap's own overhead included */
+    uint32_t allocations;
+};
+
+#include <port.h>
+
+#if PORT_CONTRACT != 1
+#error "This kernel's port.h was written for another version of the port contract; see spec/port.md."
+#endif
+
+#define PORT_IS(function, type) \
+    _Static_assert(__builtin_types_compatible_p(__typeof__(function), type), #function " must have the type " #type)
+
+/* Before port_start(), from one core. */
+PORT_IS(port_task_create, bool(port_task_t *, const struct port_task_request *));
+/* Starts the kernel on all configured cores; does not return. */
+PORT_IS(port_start, void(void));
+PORT_IS(port_core, unsigned(void));
+PORT_IS(port_tick_now, uint32_t(void));
+/* The address a debugger would know the task by: the kernel's control block. */
+PORT_IS(port_task_address, uintptr_t(port_task_t));
+/* Highest use of the stack so far; stack_bytes is what was asked for. */
+PORT_IS(port_stack_used_bytes, uint32_t(port_task_t, uint32_t));
+/* Nothing else runs on this core, and no other core is inside enter/exit. */
+PORT_IS(port_critical_enter, void(void));
+PORT_IS(port_critical_exit, void(void));
+
+#if KERNEL_SERVICES_SLEEP
+PORT_IS(port_sleep_ticks, void(uint32_t));
+#endif
+#if KERNEL_SERVICES_YIELD
+PORT_IS(port_yield, void(void));
+#endif
+#if KERNEL_SERVICES_NOTIFY
+PORT_IS(port_notify_give, void(port_task_t));
+PORT_IS(port_notify_take, void(void)); /* waits for ever; takes all that was given */
+#endif
+#if KERNEL_SERVICES_SUSPEND
+PORT_IS(port_suspend_self, void(void));
+PORT_IS(port_resume, void(port_task_t));
+PORT_IS(port_resume_from_isr, void(port_task_t)); /* the last call of the handler: it asks for the switch */
+#endif
+#if KERNEL_SERVICES_SEMAPHORE
+PORT_IS(port_semaphore_create, bool(port_semaphore_t *, uint32_t, uint32_t)); /* maximum, initial */
+PORT_IS(port_semaphore_take, bool(port_semaphore_t *));                       /* waits for ever */
+PORT_IS(port_semaphore_give, bool(port_semaphore_t *));
+PORT_IS(port_semaphore_give_from_isr, void(port_semaphore_t *)); /* the last call of the handler */
+#endif
+#if KERNEL_SERVICES_QUEUE
+PORT_IS(port_queue_create, bool(port_queue_t *, uint32_t, uint32_t)); /* length, item_bytes */
+PORT_IS(port_queue_send, bool(port_queue_t *, const void *));         /* waits for ever */
+PORT_IS(port_queue_receive, bool(port_queue_t *, void *));            /* waits for ever */
+#endif
+#if KERNEL_SERVICES_HEAP
+PORT_IS(port_malloc, void *(size_t));
+PORT_IS(port_free, void(void *));
+PORT_IS(port_heap_figures, void(struct port_heap_figures *));
+#endif

@@ -1,0 +1,13 @@
+/* The one clock the port asks for. */
+#pragma once
+
+#include "board_facts.h"
+#include "pico.h"
+
+enum clock_index { clk_sys };
+
+static inline uint32_t clock_get_hz(enum clock_index clock)
+{
+    (void)clock;
+    return BOARD_CLOCK_SYS_HZ;
+}

@@ -1,0 +1,8 @@
+/* Where the kernel's RP2040 port ends up when a task function returns. */
+#include "core.h"
+#include "pico.h"
+
+void panic_unsupported(void)
+{
+    last_words_error(ERROR_TASK_RETURNED, "a task function returned");
+}

@@ -1,0 +1,115 @@
+/* FreeRTOS configuration for benchmarks. Every value may be overridden from the build (KERNEL_CONFIG="name=value;...")
+ * and every final value is recorded in build-info.json: a number is only comparable to one with the same values. */
+#pragma once
+
+#include "board_facts.h"
+#include "bench_config.h"
+#include "kernel_config_overrides.h"
+
+/* Scheduling. Time slicing is off: a tick between two equal tasks would switch them at a random point of their loop and
+ * T2 would no longer rotate evenly; with it off a tick only ever counts time here. */
+#ifndef configUSE_PREEMPTION
+#define configUSE_PREEMPTION 1
+#endif
+#ifndef configUSE_TIME_SLICING
+#define configUSE_TIME_SLICING 0
+#endif
+#ifndef configTICK_RATE_HZ
+#define configTICK_RATE_HZ 1000
+#endif
+#ifndef configMAX_PRIORITIES
+#define configMAX_PRIORITIES 8
+#endif
+#ifndef configIDLE_SHOULD_YIELD
+#define configIDLE_SHOULD_YIELD 1
+#endif
+#ifndef configUSE_TICKLESS_IDLE
+#define configUSE_TICKLESS_IDLE 0
+#endif
+/* No count-leading-zeros on ARMv6-M, and not available for SMP. */
+#ifndef configUSE_PORT_OPTIMISED_TASK_SELECTION
+#define configUSE_PORT_OPTIMISED_TASK_SELECTION 0
+#endif
+#define configTICK_TYPE_WIDTH_IN_BITS TICK_TYPE_WIDTH_32_BITS
+#define configCPU_CLOCK_HZ BOARD_CLOCK_SYS_HZ
+
+/* Cores */
+#define configNUMBER_OF_CORES BENCH_CORES
+#define configTICK_CORE 0
+#if BENCH_CORES > 1
+#ifndef configRUN_MULTIPLE_PRIORITIES
+#define configRUN_MULTIPLE_PRIORITIES 1
+#endif
+#define configUSE_CORE_AFFINITY 1
+#define configUSE_PASSIVE_IDLE_HOOK 0
+#define configUSE_TASK_PREEMPTION_DISABLE 0
+#endif
+
+/* Memory: heap_4, everything dynamic, as most applications start out. */
+#ifndef configTOTAL_HEAP_SIZE
+#define configTOTAL_HEAP_SIZE 65536
+#endif
+#ifndef configMINIMAL_STACK_SIZE
+#define configMINIMAL_STACK_SIZE 128
+#endif
+#define configSUPPORT_DYNAMIC_ALLOCATION 1
+#define configSUPPORT_STATIC_ALLOCATION 0
+#ifndef configENABLE_HEAP_PROTECTOR
+#define configENABLE_HEAP_PROTECTOR 0
+#endif
+#define configMAX_TASK_NAME_LEN 12
+
+/* Services */
+#define configUSE_TASK_NOTIFICATIONS 1
+#define configUSE_MUTEXES 1
+#define configUSE_COUNTING_SEMAPHORES 1
+#define configUSE_TIMERS 0
+#define configUSE_CO_ROUTINES 0
+#ifndef configUSE_TRACE_FACILITY
+#define configUSE_TRACE_FACILITY 0
+#endif
+#ifndef configGENERATE_RUN_TIME_STATS
+#define configGENERATE_RUN_TIME_STATS 0
+#endif
+#ifndef configQUEUE_REGISTRY_SIZE
+#define configQUEUE_REGISTRY_SIZE 0
+#endif
+
+/* Safety nets, by what they cost.
+ * Asserts are on: a kernel call with a broken precondition must end the run, not give a number. They are inside every
+ * measured call; configBENCH_ASSERT=0 gives the price without them.
+ * The stack check is off (0): both its methods run in every context switch, and the runner examines each task's
+ * high-water mark after the window at no cost, which turns an overflow into the same record. Set it to 2 to catch an
+ * overflow that kills the run before its end. */
+#ifndef configBENCH_ASSERT
+#define configBENCH_ASSERT 1
+#endif
+#ifndef configCHECK_FOR_STACK_OVERFLOW
+#define configCHECK_FOR_STACK_OVERFLOW 0
+#endif
+#define configUSE_MALLOC_FAILED_HOOK 1
+#define configUSE_IDLE_HOOK 0
+#define configUSE_TICK_HOOK 0
+
+#if configBENCH_ASSERT
+_Noreturn void port_assert_failed(const char *file, int line);
+#define configASSERT(condition)                   \
+    do {                                          \
+        if ((condition) == 0) {                   \
+            port_assert_failed(__FILE__, __LINE__); \
+        }                                         \
+    } while (0)
+#endif
+
+/* Only what the benchmarks call. */
+#define INCLUDE_vTaskDelay 1
+#define INCLUDE_vTaskSuspend 1
+#define INCLUDE_xTaskResumeFromISR 1
+#define INCLUDE_uxTaskGetStackHighWaterMark 1
+#define INCLUDE_uxTaskPriorityGet 1
+#define INCLUDE_vTaskPrioritySet 1
+#define INCLUDE_vTaskDelete 1
+#define INCLUDE_xTaskGetSchedulerState 1
+
+/* What only the chip's own layer knows. */
+#include "freertos_chip_config.h"

@@ -1,0 +1,31 @@
+# Builds FreeRTOS out of its package with the package's own CMakeLists.
+# In:  KERNEL_DIR (this folder), KERNEL_SOURCE_DIR (the package's folder), BOARD_CHIP, BENCH_TARGET_FLAGS,
+#      BENCH_GENERATED_DIR, CORES
+# Out: target `kernel` to link; KERNEL_PORT_SOURCES (ours, compiled with the image);
+#      KERNEL_CONFIG_HEADER, _PATTERN, _FILES and KERNEL_TARGETS for the recorded configuration.
+set(chip_dir "${KERNEL_DIR}/chips/${BOARD_CHIP}")
+if(NOT EXISTS "${chip_dir}/chip.cmake")
+  file(GLOB chips RELATIVE "${KERNEL_DIR}/chips" "${KERNEL_DIR}/chips/*")
+  message(FATAL_ERROR "kernels/freertos has no folder chips/${BOARD_CHIP}; it knows: ${chips}.")
+endif()
+
+add_library(freertos_config INTERFACE)
+target_include_directories(freertos_config INTERFACE
+  "${KERNEL_DIR}/config" "${chip_dir}/include" "${BENCH_GENERATED_DIR}")
+target_compile_options(freertos_config INTERFACE ${BENCH_TARGET_FLAGS}
+  "-ffile-prefix-map=${KERNEL_SOURCE_DIR}=kernel")
+
+set(KERNEL_PORT_SOURCES "${KERNEL_DIR}/port.c")
+include("${chip_dir}/chip.cmake") # sets FREERTOS_PORT, may add to freertos_config and KERNEL_PORT_SOURCES
+
+set(FREERTOS_HEAP 4)
+add_subdirectory("${KERNEL_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/kernel" EXCLUDE_FROM_ALL SYSTEM)
+
+add_library(kernel INTERFACE)
+target_link_libraries(kernel INTERFACE freertos_kernel)
+
+set(KERNEL_CONFIG_HEADER "FreeRTOS.h")
+set(KERNEL_CONFIG_PATTERN "(config|INCLUDE_)[A-Za-z0-9_]+")
+set(KERNEL_CONFIG_FILES "${KERNEL_DIR}/config/FreeRTOSConfig.h" "${chip_dir}/include/freertos_chip_config.h"
+  "${KERNEL_SOURCE_DIR}/include/FreeRTOS.h")
+set(KERNEL_TARGETS freertos_kernel freertos_kernel_port)

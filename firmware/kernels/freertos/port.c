@@ -1,0 +1,50 @@
+/* FreeRTOS behind the port contract: what is never measured, and the kernel's hooks. */
+#include "bench/port.h"
+#include "core.h"
+
+bool port_task_create(port_task_t *task, const struct port_task_request *request)
+{
+    UBaseType_t priority = (UBaseType_t)request->priority + 1u;
+    configSTACK_DEPTH_TYPE depth = (configSTACK_DEPTH_TYPE)(request->stack_bytes / sizeof(StackType_t));
+
+#if configNUMBER_OF_CORES > 1
+    return xTaskCreateAffinitySet(request->entry, request->name, depth, request->argument, priority,
+                                  (UBaseType_t)1u << request->core, task) == pdPASS;
+#else
+    return request->core == 0 &&
+           xTaskCreate(request->entry, request->name, depth, request->argument, priority, task) == pdPASS;
+#endif
+}
+
+void port_start(void)
+{
+    vTaskStartScheduler();
+}
+
+void port_heap_figures(struct port_heap_figures *figures)
+{
+    HeapStats_t stats;
+
+    vPortGetHeapStats(&stats);
+    figures->size_bytes = configTOTAL_HEAP_SIZE;
+    figures->peak_bytes = configTOTAL_HEAP_SIZE - stats.xMinimumEverFreeBytesRemaining;
+    figures->allocations = stats.xNumberOfSuccessfulAllocations;
+}
+
+void port_assert_failed(const char *file, int line)
+{
+    last_words_assert(file, (uint32_t)line);
+}
+
+void vApplicationMallocFailedHook(void)
+{
+    last_words_error(ERROR_NO_MEMORY, "the kernel's heap is used up");
+}
+
+#if configCHECK_FOR_STACK_OVERFLOW
+void vApplicationStackOverflowHook(TaskHandle_t task, char *name)
+{
+    (void)task;
+    last_words_overflow(name);
+}
+#endif

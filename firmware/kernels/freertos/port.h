@@ -1,0 +1,142 @@
+/* FreeRTOS behind the port contract. Each function is one call of the kernel, inlined away. */
+#pragma once
+
+#include "FreeRTOS.h"
+#include "queue.h"
+#include "semphr.h"
+#include "task.h"
+
+#define PORT_CONTRACT 1
+#define PORT_TICK_HZ configTICK_RATE_HZ
+/* FreeRTOS priority 0 is the idle task's; abstract 0 is therefore 1. */
+#define PORT_PRIORITY_MAX (configMAX_PRIORITIES - 2)
+/* ARMv6-M has no BASEPRI: the kernel masks with PRIMASK, so a handler of any level may call it. */
+#define PORT_ISR_URGENCY 0
+
+typedef TaskHandle_t port_task_t;
+typedef SemaphoreHandle_t port_semaphore_t;
+typedef QueueHandle_t port_queue_t;
+
+bool port_task_create(port_task_t *task, const struct port_task_request *request);
+void port_start(void);
+void port_heap_figures(struct port_heap_figures *figures);
+
+static inline unsigned port_core(void)
+{
+    return (unsigned)portGET_CORE_ID();
+}
+
+static inline uint32_t port_tick_now(void)
+{
+    return xTaskGetTickCount();
+}
+
+static inline uintptr_t port_task_address(port_task_t task)
+{
+    return (uintptr_t)task;
+}
+
+static inline uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
+{
+    return stack_bytes - (uint32_t)(uxTaskGetStackHighWaterMark(task) * sizeof(StackType_t));
+}
+
+static inline void port_critical_enter(void)
+{
+    taskENTER_CRITICAL();
+}
+
+static inline void port_critical_exit(void)
+{
+    taskEXIT_CRITICAL();
+}
+
+static inline void port_sleep_ticks(uint32_t ticks)
+{
+    vTaskDelay(ticks);
+}
+
+static inline void port_yield(void)
+{
+    taskYIELD();
+}
+
+static inline void port_notify_give(port_task_t task)
+{
+    (void)xTaskNotifyGive(task); /* cannot fail */
+}
+
+static inline void port_notify_take(void)
+{
+    (void)ulTaskNotifyTake(pdTRUE, portMAX_DELAY);
+}
+
+static inline void port_suspend_self(void)
+{
+    vTaskSuspend(NULL);
+}
+
+static inline void port_resume(port_task_t task)
+{
+    vTaskResume(task);
+}
+
+static inline void port_resume_from_isr(port_task_t task)
+{
+    portYIELD_FROM_ISR(xTaskResumeFromISR(task));
+}
+
+static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
+{
+    /* A binary semaphore is the kernel's own kind, not a counting one of one. */
+    if (maximum == 1) {
+        *semaphore = xSemaphoreCreateBinary();
+        return *semaphore != NULL && (initial == 0 || xSemaphoreGive(*semaphore) == pdTRUE);
+    }
+    *semaphore = xSemaphoreCreateCounting(maximum, initial);
+    return *semaphore != NULL;
+}
+
+static inline bool port_semaphore_take(port_semaphore_t *semaphore)
+{
+    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;
+}
+
+static inline bool port_semaphore_give(port_semaphore_t *semaphore)
+{
+    return xSemaphoreGive(*semaphore) == pdTRUE;
+}
+
+static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
+{
+    BaseType_t woken = pdFALSE;
+
+    (void)xSemaphoreGiveFromISR(*semaphore, &woken);
+    portYIELD_FROM_ISR(woken);
+}
+
+static inline bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
+{
+    *queue = xQueueCreate(length, item_bytes);
+    return *queue != NULL;
+}
+
+static inline bool port_queue_send(port_queue_t *queue, const void *item)
+{
+    return xQueueSend(*queue, item, portMAX_DELAY) == pdTRUE;
+}
+
+static inline bool port_queue_receive(port_queue_t *queue, void *item)
+{
+    return xQueueReceive(*queue, item, portMAX_DELAY) == pdTRUE;
+}
+
+static inline void *port_malloc(size_t bytes)
+{
+    return pvPortMalloc(bytes);
+}
+
+static inline void port_free(void *block)
+{
+    vPortFree(block);
+}
