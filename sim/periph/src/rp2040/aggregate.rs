@@ -514,7 +514,7 @@ impl Rp2040Peripherals {
 
 const GPIO_MASK: u32 = 0x3fff_ffff;
 /// The QSPI pins as GPIO_HI_IN shows them: chip select pulled up, which is BOOTSEL not pressed.
-const CS_PULLED_UP: u32 = 1 << 1;
+pub(super) const CS_PULLED_UP: u32 = 1 << 1;
 
 /// Blocks with a RESETS bit.
 const ALL_RESETTABLE: [Block; 24] = [

@@ -39,6 +39,11 @@ impl IoQspi {
         }
     }
 
+    /// Gives chip select back to the flash interface, as the boot ROM's `flash_flush_cache` does.
+    pub fn release_chip_select(&mut self) {
+        self.ctrl[PIN_SS] &= !(3 << 8);
+    }
+
     /// Level of the six pins: SCLK 0, SS 1, SD0 to SD3.
     pub fn sense(&mut self, levels: u32) {
         self.inputs = levels & 0x3f;

@@ -51,5 +51,7 @@ pub use xip_ctrl::XipCtrl;
 pub use xosc::Xosc;
 
 mod aggregate;
+mod aggregate_rom;
 pub use aggregate::{PinLevels, Rp2040Peripherals};
+pub use aggregate_rom::ResetCause;
 pub use bus_map::{Block, block_at, needs_extra_alias_cycles};

@@ -2,9 +2,9 @@
 
 use crate::{Access, Peripheral};
 
-/// Stepping B1: revision 1, part 2, manufacturer 0x927. It is the stepping that ships boot ROM version 2, which
+/// Stepping B2: revision 2, part 2, manufacturer 0x927. It is the stepping that ships boot ROM version 3, which
 /// is the version the modelled ROM reports.
-pub const CHIP_ID: u32 = 0x1000_2927;
+pub const CHIP_ID: u32 = 0x2000_2927;
 /// PLATFORM.ASIC.
 const PLATFORM_ASIC: u32 = 2;
 /// GITREF_RP2040: identifies the chip source; nothing depends on the value.
@@ -69,9 +69,9 @@ mod tests {
     use crate::rp2040::testing::Bench;
 
     #[test]
-    fn firmware_sees_a_real_chip_of_stepping_b1() {
+    fn firmware_sees_a_real_chip_of_stepping_b2() {
         let mut bench = Bench::new();
-        assert_eq!(Sysinfo.read(0, &mut bench.access()) >> 28, 1);
+        assert_eq!(Sysinfo.read(0, &mut bench.access()) >> 28, 2);
         assert_eq!(Sysinfo.read(0, &mut bench.access()) & 0xfff, 0x927);
         assert_eq!(Sysinfo.read(4, &mut bench.access()) & 3, 2);
         assert_eq!(Tbman.read(0, &mut bench.access()) & 3, 1);

@@ -1,0 +1,143 @@
+//! What the boot ROM does to the peripherals: flash functions and resets of the whole chip.
+
+use super::bootrom::FlashCommand;
+use super::*;
+use crate::{Access, ClockTree, Effects, Peripheral};
+
+/// Why the chip restarts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResetCause {
+    /// Power-on: everything starts from its reset value, the watchdog's scratch registers included.
+    PowerOn,
+    /// The RUN pin: as power-on, but CHIP_RESET tells them apart.
+    RunPin,
+    /// The watchdog or its TRIGGER: PSM.WDSEL and RESETS.WDSEL choose what restarts; scratch survives.
+    Watchdog,
+}
+
+/// Stage numbers in the power-on state machine (data sheet 2.13).
+const PSM_ROSC: u32 = 0;
+const PSM_XOSC: u32 = 1;
+const PSM_CLOCKS: u32 = 2;
+const PSM_RESETS: u32 = 3;
+const PSM_XIP: u32 = 12;
+const PSM_VREG: u32 = 13;
+const PSM_SIO: u32 = 14;
+const PSM_PROC0: u32 = 15;
+const PSM_PROC1: u32 = 16;
+
+/// SSI set-up for serial single-lane transfers of bytes, and for execute-in-place with command 0x03.
+const SSI_SERIAL: [(u32, u32); 5] = [(0x08, 0), (0x14, 6), (0x00, 7 << 16), (0x10, 1), (0x08, 1)];
+const SSI_XIP_03: [(u32, u32); 6] = [
+    (0x08, 0),
+    (0x14, 6),
+    (0x00, 31 << 16 | 3 << 8),
+    (0x04, 0),
+    (0xf4, 3 << 24 | 2 << 8 | 6 << 2),
+    (0x08, 1),
+];
+
+impl Rp2040Peripherals {
+    /// Carries out a flash function of the boot ROM. The XIP cache is the machine's: it flushes when
+    /// `effects.xip_flush` is set.
+    pub fn rom_flash(&mut self, command: &FlashCommand, now_cycles: u64, effects: &mut Effects) {
+        match command {
+            FlashCommand::Connect => self.ssi_setup(&SSI_SERIAL, now_cycles, effects),
+            FlashCommand::ExitXip => self.ssi_setup(&SSI_SERIAL, now_cycles, effects),
+            FlashCommand::Erase { offset, count } => {
+                self.ssi.flash.erase(*offset as usize, *count as usize)
+            }
+            FlashCommand::Program { offset, data } => {
+                self.ssi.flash.program(*offset as usize, data)
+            }
+            FlashCommand::FlushCache => {
+                effects.xip_flush = true;
+                self.io_qspi.release_chip_select();
+                self.ssi.flash.force_select(None);
+            }
+            FlashCommand::EnterXip => self.ssi_setup(&SSI_XIP_03, now_cycles, effects),
+        }
+    }
+
+    fn ssi_setup(&mut self, writes: &[(u32, u32)], now_cycles: u64, effects: &mut Effects) {
+        let tree: ClockTree = self.clock_tree().clone();
+        let mut access = Access {
+            now_cycles,
+            core: 0,
+            clocks: &tree,
+            effects,
+        };
+        for &(offset, value) in writes {
+            self.ssi.write(offset, value, &mut access);
+        }
+    }
+
+    /// Restarts the chip. Flash contents, bytes the host has sent and the pins' outside levels stay. The machine
+    /// takes the clock tree again, samples the pins and resets the cores in the returned mask (bit 0 core 0,
+    /// bit 1 core 1): a watchdog reset may be set up to spare them.
+    pub fn chip_reset(&mut self, cause: ResetCause, now_cycles: u64) -> u32 {
+        let psm = if cause == ResetCause::Watchdog {
+            self.psm.watchdog_select()
+        } else {
+            u32::MAX
+        };
+        // Restarting a stage restarts all that follow it.
+        let first = psm.trailing_zeros();
+        let restarts = |stage: u32| first <= stage;
+        let mut effects = Effects::default();
+        if restarts(PSM_ROSC) {
+            self.rosc.reset();
+        }
+        if restarts(PSM_XOSC) {
+            self.xosc.reset();
+        }
+        if restarts(PSM_CLOCKS) {
+            self.clocks.reset();
+        }
+        let held = if restarts(PSM_RESETS) {
+            self.resets.reset();
+            RESETS_MASK
+        } else {
+            let selected = self.resets.watchdog_select();
+            self.resets.force(self.resets.held() | selected);
+            selected
+        };
+        effects.resets = Some((held, 0));
+        if restarts(PSM_XIP) {
+            self.ssi.reset();
+            self.xip_ctrl.reset();
+        }
+        if restarts(PSM_VREG) {
+            self.vreg.reset();
+        }
+        if restarts(PSM_SIO) {
+            self.sio.reset();
+            self.sio.gpio_hi.set_input(aggregate::CS_PULLED_UP);
+        }
+        self.psm.reset();
+        match cause {
+            ResetCause::PowerOn => {
+                self.watchdog.reset();
+                self.vreg.set_reset_cause(HAD_POR);
+            }
+            ResetCause::RunPin => {
+                self.watchdog.reset();
+                self.vreg.set_reset_cause(HAD_RUN);
+            }
+            ResetCause::Watchdog => self.watchdog.reset_keeping_scratch(),
+        }
+        effects.clocks_changed = true;
+        self.apply_effects(now_cycles, &mut effects);
+        self.update_pins();
+        u32::from(restarts(PSM_PROC0)) | u32::from(restarts(PSM_PROC1)) << 1
+    }
+
+    /// What the boot ROM leaves behind before it enters boot2: it releases the blocks it used, with the flash
+    /// interface in serial mode.
+    pub fn after_boot_rom(&mut self, now_cycles: u64, effects: &mut Effects) {
+        let used = 1 << reset_bit::IO_QSPI | 1 << reset_bit::PADS_QSPI | 1 << reset_bit::PADS_BANK0;
+        self.resets.force(self.resets.held() & !used);
+        self.ssi_setup(&SSI_XIP_03, now_cycles, effects);
+        effects.pins_changed = true;
+    }
+}

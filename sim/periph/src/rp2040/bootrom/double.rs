@@ -1,0 +1,113 @@
+//! The ROM's double-precision functions: the same list, the same rules as [`super::float`].
+
+use std::cmp::Ordering;
+
+use super::RomHost;
+use super::float::{flush as flush_single, set_compare_flags};
+
+/// Average cycles in table order. The last two are the data sheet's; the others are assumed.
+const CYCLES: [u32; 32] = [
+    91, 95, 155, 183, 39, 39, 169, 75, 74, 63, 62, 69, 68, 64, 63, 1617, 1618, 1891, 1800, 804,
+    428, 45, 2168, 55, 58, 55, 56, 64, 64, 53, 52, 23,
+];
+
+fn flush(bits: u64) -> f64 {
+    let sign = bits & 1 << 63;
+    match bits >> 52 & 0x7ff {
+        0 => f64::from_bits(sign),
+        0x7ff => f64::from_bits(sign | 0x7ff << 52),
+        _ => f64::from_bits(bits),
+    }
+}
+
+fn pack(value: f64, negative: bool) -> u64 {
+    if value.is_nan() {
+        return u64::from(negative) << 63 | 0x7ff << 52;
+    }
+    flush(value.to_bits()).to_bits()
+}
+
+fn compare(x: f64, y: f64) -> Ordering {
+    x.partial_cmp(&y).unwrap_or(Ordering::Equal)
+}
+
+fn scaled(x: f64, n: u32) -> f64 {
+    libm::floor(libm::scalbn(x, n as i32))
+}
+
+fn arithmetic(index: u8, x: f64, y: f64) -> u64 {
+    let (sx, sy) = (x.is_sign_negative(), y.is_sign_negative());
+    match index {
+        0 => pack(x + y, sx),
+        1 => pack(x - y, sx),
+        2 => pack(x * y, sx != sy),
+        3 => pack(x / y, sx != sy),
+        22 => pack(libm::atan2(x, y), sx),
+        6 => pack(libm::sqrt(x), true),
+        15 => pack(libm::cos(x), false),
+        16 => pack(libm::sin(x), sx),
+        17 => pack(libm::tan(x), sx),
+        19 => pack(libm::exp(x), false),
+        _ => pack(libm::log(x), true),
+    }
+}
+
+fn from_integer(index: u8, low: u32, high: u32, third: u32) -> f64 {
+    let wide = u64::from(high) << 32 | u64::from(low);
+    let scale = |value: f64, n: u32| libm::scalbn(value, (n as i32).wrapping_neg());
+    match index {
+        11 => f64::from(low as i32),
+        12 => scale(f64::from(low as i32), high),
+        13 => f64::from(low),
+        14 => scale(f64::from(low), high),
+        23 => wide as i64 as f64,
+        24 => scale(wide as i64 as f64, third),
+        25 => wide as f64,
+        _ => scale(wide as f64, third),
+    }
+}
+
+fn pair(host: &dyn RomHost, low: usize) -> u64 {
+    u64::from(host.reg(low + 1)) << 32 | u64::from(host.reg(low))
+}
+
+fn set_pair(host: &mut dyn RomHost, low: usize, value: u64) {
+    host.set_reg(low, value as u32);
+    host.set_reg(low + 1, (value >> 32) as u32);
+}
+
+/// Runs table entry `index` and returns its cycles.
+pub(super) fn call(index: u8, host: &mut dyn RomHost) -> u32 {
+    let (r0, r1, r2) = (host.reg(0), host.reg(1), host.reg(2));
+    let x = flush(pair(host, 0));
+    let y = flush(pair(host, 2));
+    match index {
+        4 | 21 => host.set_reg(0, compare(x, y) as i32 as u32),
+        5 => set_compare_flags(host, compare(x, y)),
+        7 => host.set_reg(0, scaled(x, 0) as i32 as u32),
+        8 => host.set_reg(0, scaled(x, r2) as i32 as u32),
+        9 => host.set_reg(0, scaled(x, 0) as u32),
+        10 => host.set_reg(0, scaled(x, r2) as u32),
+        11..=14 | 23..=26 => set_pair(host, 0, pack(from_integer(index, r0, r1, r2), false)),
+        27..=30 => {
+            let n = if index % 2 == 0 { r2 } else { 0 };
+            let whole = scaled(x, n);
+            set_pair(
+                host,
+                0,
+                if index < 29 {
+                    whole as i64 as u64
+                } else {
+                    whole as u64
+                },
+            );
+        }
+        31 => host.set_reg(0, flush_single((x as f32).to_bits()).to_bits()),
+        18 => {
+            set_pair(host, 0, arithmetic(16, x, x));
+            set_pair(host, 2, arithmetic(15, x, x));
+        }
+        _ => set_pair(host, 0, arithmetic(index, x, y)),
+    }
+    CYCLES[usize::from(index)]
+}

@@ -1,0 +1,147 @@
+//! Bit operations, memory fill and copy, table lookup and flash functions.
+
+use super::{FlashCommand, RomHost, RomOutcome, id};
+
+/// Average cycles printed beside the functions in the ROM's own source (documented; 9.6 rounded up).
+const POPCOUNT_CYCLES: u32 = 20;
+const REVERSE_CYCLES: u32 = 22;
+const CLZ_CYCLES: u32 = 10;
+const CTZ_CYCLES: u32 = 11;
+/// Assumed, by counting the instructions of a straightforward loop.
+const LOOKUP_CYCLES_PER_ENTRY: u32 = 11;
+const FILL_CYCLES: u32 = 20;
+const FLASH_CALL_CYCLES: u32 = 200;
+
+/// Typical times of the Pico's W25Q16JV (its data sheet, AC characteristics), in microseconds.
+const SECTOR_ERASE_US: u64 = 45_000;
+const BLOCK_ERASE_US: u64 = 150_000;
+const PAGE_PROGRAM_US: u64 = 400;
+const SECTOR_BYTES: u32 = 4096;
+const BLOCK_BYTES: u32 = 65_536;
+const PAGE_BYTES: u32 = 256;
+
+/// Runs one function and returns its cycles.
+pub(super) fn call(function: u8, host: &mut dyn RomHost) -> u32 {
+    let value = host.reg(0);
+    let (result, cycles) = match function {
+        id::POPCOUNT32 => (value.count_ones(), POPCOUNT_CYCLES),
+        id::REVERSE32 => (value.reverse_bits(), REVERSE_CYCLES),
+        id::CLZ32 => (value.leading_zeros(), CLZ_CYCLES),
+        id::CTZ32 => (value.trailing_zeros(), CTZ_CYCLES),
+        id::MEMSET | id::MEMSET4 => return fill(host),
+        id::MEMCPY | id::MEMCPY44 => return copy(host),
+        _ => lookup(host),
+    };
+    host.set_reg(0, result);
+    cycles
+}
+
+/// `rom_table_lookup(table, code)`: the half-pointer stored with the code, or 0.
+fn lookup(host: &mut dyn RomHost) -> (u32, u32) {
+    let (mut entry, code) = (host.reg(0), host.reg(1) & 0xffff);
+    let mut cycles = LOOKUP_CYCLES_PER_ENTRY;
+    let half = |host: &mut dyn RomHost, address: u32| {
+        u32::from(host.read8(address)) | u32::from(host.read8(address.wrapping_add(1))) << 8
+    };
+    // A table has a handful of entries; the bound keeps a wild pointer from looping for ever.
+    for _ in 0..1024 {
+        let found = half(host, entry);
+        if found == 0 {
+            return (0, cycles);
+        }
+        if found == code {
+            return (half(host, entry.wrapping_add(2)), cycles);
+        }
+        entry = entry.wrapping_add(4);
+        cycles += LOOKUP_CYCLES_PER_ENTRY;
+    }
+    (0, cycles)
+}
+
+/// `memset(r0, r1, r2)`, which returns r0: word stores when aligned, about one cycle per word (assumed).
+fn fill(host: &mut dyn RomHost) -> u32 {
+    let (start, byte, count) = (host.reg(0), host.reg(1) as u8, host.reg(2));
+    for n in 0..count {
+        host.write8(start.wrapping_add(n), byte);
+    }
+    let aligned = start & 3 == 0;
+    FILL_CYCLES
+        + if aligned {
+            count / 4 * 5 / 4 + count % 4 * 4
+        } else {
+            count * 4
+        }
+}
+
+/// `memcpy(r0, r1, r2)`, which returns r0: multiple loads and stores when both ends are aligned (assumed).
+fn copy(host: &mut dyn RomHost) -> u32 {
+    let (to, from, count) = (host.reg(0), host.reg(1), host.reg(2));
+    for n in 0..count {
+        let byte = host.read8(from.wrapping_add(n));
+        host.write8(to.wrapping_add(n), byte);
+    }
+    let aligned = (to | from) & 3 == 0;
+    FILL_CYCLES
+        + if aligned {
+            count / 4 * 5 / 2 + count % 4 * 6
+        } else {
+            count * 6
+        }
+}
+
+/// Runs one flash function.
+pub(super) fn flash(function: u8, host: &mut dyn RomHost) -> RomOutcome {
+    let (offset, second, third) = (host.reg(0), host.reg(1), host.reg(2));
+    let busy_us = match function {
+        id::FLASH_RANGE_ERASE => {
+            host.flash(FlashCommand::Erase {
+                offset,
+                count: second,
+            });
+            erase_us(offset, second, third)
+        }
+        id::FLASH_RANGE_PROGRAM => {
+            let data = (0..third)
+                .map(|n| host.read8(second.wrapping_add(n)))
+                .collect();
+            host.flash(FlashCommand::Program { offset, data });
+            u64::from(third.div_ceil(PAGE_BYTES)) * PAGE_PROGRAM_US
+        }
+        _ => {
+            host.flash(match function {
+                id::CONNECT_INTERNAL_FLASH => FlashCommand::Connect,
+                id::FLASH_EXIT_XIP => FlashCommand::ExitXip,
+                id::FLASH_FLUSH_CACHE => FlashCommand::FlushCache,
+                _ => FlashCommand::EnterXip,
+            });
+            return RomOutcome::Return {
+                cycles: FLASH_CALL_CYCLES,
+            };
+        }
+    };
+    RomOutcome::ReturnAfterFlash {
+        cycles: FLASH_CALL_CYCLES,
+        busy_us,
+    }
+}
+
+/// Whole blocks of `block_bytes` are erased at once where they fit, single sectors elsewhere.
+fn erase_us(offset: u32, count: u32, block_bytes: u32) -> u64 {
+    let (mut at, end) = (u64::from(offset), u64::from(offset) + u64::from(count));
+    let block = u64::from(if block_bytes == BLOCK_BYTES {
+        BLOCK_BYTES
+    } else {
+        0
+    });
+    let mut busy_us = 0;
+    while at < end {
+        if block != 0 && at % block == 0 && at + block <= end {
+            busy_us += BLOCK_ERASE_US;
+            at += block;
+        } else {
+            busy_us += SECTOR_ERASE_US;
+            at += u64::from(SECTOR_BYTES);
+        }
+    }
+    busy_us
+}
