@@ -84,26 +84,82 @@ class Board(Strict):
     flash: Flash
 
 
+class Probes(Strict):
+    """Symbols of a kernel that the virtual board watches; the image is not touched."""
+
+    current_task_single: str
+    """Word that points at the running task's control block, kernel built for one core."""
+    current_task_smp: str | None = None
+    current_task_smp_stride_bytes: int = 4
+    tick_symbol: str | None = None
+    switch_symbol: str | None = None
+    heap_symbol: str | None = None
+    idle_symbols: tuple[str, ...] = ()
+
+
 class Kernel(Strict):
     """`firmware/kernels/<id>/kernel.toml`."""
 
     id: str
-    title: str = ""
+    title: str
+    version: str
+    package: str = ""
+    package_folder: str = ""
+    licence: str = ""
+    smp: bool
+    services: dict[str, bool]
+    reasons: dict[str, str] = Field(default_factory=dict)
+    """Why a service is lacking, in a reader's words."""
+    probes: Probes | None = None
+    symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """The kernel functions that each service ends in."""
+    classes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Classes of functions by prefix; the first that fits counts."""
+    locks: dict[int, str] = Field(default_factory=dict)
+    """Hardware spinlocks by number."""
+
+
+class Metric(Strict):
+    """What a benchmark counts."""
+
+    id: str
+    unit: str
+    tasks: tuple[int, ...]
+    """Indices of the tasks whose counters are added."""
 
 
 class Benchmark(Strict):
     """`firmware/benchmarks/<id>/benchmark.toml`."""
 
     id: str
-    title: str = ""
-    question: str = ""
-    services: tuple[str, ...] = ()
-    params: dict[str, Any] = Field(default_factory=dict)
+    title: str
+    question: str
+    paper: str = ""
+    tasks_per_core: int
+    stack_bytes: int
+    inside: str
+    """What the measured loop contains by design."""
+    outside: str
+    services: tuple[str, ...]
+    metric: Metric
+    params: dict[str, int] = Field(default_factory=dict)
     proof: tuple[dict[str, Any], ...] = ()
+    """One table per rule; each rule checks its own keys, see `proofs`."""
+
+
+class Claim(Strict):
+    """An ordering that a paper publishes, to be computed again."""
+
+    id: str
+    section: str
+    says: str
+    kind: Literal["throughput_drops", "throughput_gain_below", "heap_grows", "throughput_close"]
+    benchmarks: tuple[str, ...]
+    limit: float = 0.0
 
 
 class Suite(Strict):
-    """`papers/<key>/suite.toml`: which points a paper measured."""
+    """`papers/<key>/suite.toml`: which points a paper measured, what it concluded, where it slipped."""
 
     id: str
     title: str
@@ -113,3 +169,6 @@ class Suite(Strict):
     boards: tuple[str, ...]
     cores: tuple[int, ...]
     window_ms: int
+    paper_window_ms: int | None = None
+    notes: tuple[str, ...] = ()
+    claim: tuple[Claim, ...] = ()

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rtoslab.errors import ImageFileError
-from rtoslab.run.board import apply_settings, find_address, load_image, make_machine
+from rtoslab.errors import ImageFileError, SymbolError
+from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, simulator_errors
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.schemas import Board
 
@@ -106,10 +106,11 @@ def simulate(
     by_cycles = request.until is not None and request.until.isdecimal()
     if by_cycles:
         limit = int(request.until or 0)
-    elif request.until is not None:
-        machine.until(find_address(machine, request.until))
-    pairs = [(start, end, machine.between(find_address(machine, start), find_address(machine, end)))
-             for start, end in request.between]
+    with simulator_errors(SymbolError):
+        if request.until is not None and not by_cycles:
+            machine.until(find_address(machine, request.until))
+        pairs = [(start, end, machine.between(find_address(machine, start), find_address(machine, end)))
+                 for start, end in request.between]
     if request.script:
         machine.script_uart([(prompt, text) for prompt, text in request.script])
     if request.typed:

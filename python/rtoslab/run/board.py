@@ -1,9 +1,11 @@
 """Making a virtual board from board.toml: the one place that touches the simulator's constructor and its errors."""
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
-from rtoslab.errors import ImageFileError, SettingError, SymbolError, ToolMissingError, UnknownNameError
+from rtoslab.errors import ImageFileError, RtoslabError, SettingError, SymbolError, ToolMissingError, UnknownNameError
 from rtoslab.schemas import Board
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ def make_machine(board: Board, *, cores: int, strict: bool = False) -> "VirtualM
     """A virtual board at reset, without an image."""
     sim = _simulator()
     try:
-        return sim.Machine(  # type: ignore[no-any-return]
+        machine: VirtualMachine = sim.Machine(
             board.chip,
             cores=cores,
             flash_bytes=board.memory.flash_bytes,
@@ -30,6 +32,7 @@ def make_machine(board: Board, *, cores: int, strict: bool = False) -> "VirtualM
         )
     except sim.SimError as cause:
         raise SettingError(f"The virtual board {board.id} cannot be made: {cause}") from None
+    return machine
 
 
 def load_image(machine: "VirtualMachine", image: bytes, name: str) -> None:
@@ -69,13 +72,21 @@ def find_address(machine: "VirtualMachine", place: str) -> int:
 
 
 def _near(place: str, names: Iterable[str]) -> str:
-    import difflib  # noqa: PLC0415
-
     near = difflib.get_close_matches(place, list(names), n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}?" if near else "give a 0x address, or an image that was not stripped."
 
 
-def _simulator():  # type: ignore[no-untyped-def]  # noqa: ANN202
+@contextmanager
+def simulator_errors(kind: type[RtoslabError]) -> Iterator[None]:
+    """Turns the simulator's own errors (and a missing symbol) into `kind`, message kept."""
+    try:
+        yield
+    except (_simulator().SimError, SymbolError) as cause:
+        message = str(cause)
+        raise kind(message[:1].upper() + message[1:] + ("" if message.endswith(".") else ".")) from None
+
+
+def _simulator() -> Any:
     try:
         from rtoslab import _sim  # noqa: PLC0415
     except ImportError:

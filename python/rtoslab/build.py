@@ -1,0 +1,151 @@
+"""Stage 2: a point gives an image and its build record, in a folder named by the content that made it.
+
+The folder's name is a hash of everything that goes in (firmware sources, kernel lock, options, compiler), so the same
+point is built once, and the image carries that hash and the run id into its own output.
+"""
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rtoslab import tools
+from rtoslab.catalogue import Catalogue
+from rtoslab.decode import Expected
+from rtoslab.errors import BuildError, disk_error
+from rtoslab.paths import build_folder
+from rtoslab.plan import Point
+
+IMAGE = "image.elf"
+INFO = "build-info.json"
+LOG = "build.log"
+_COMMON = ("CMakeLists.txt", "cmake", "core", "include", "cpus", "kernels/Cargo.toml", "kernels/Cargo.lock")
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A finished image."""
+
+    folder: Path
+    expected: Expected
+    """What the image will say about itself."""
+    elf_sha256: str
+    info: dict[str, Any]
+    """build-info.json: compiler, flags, kernel package and checksum, every configuration value, source checksums."""
+
+    @property
+    def elf(self) -> Path:
+        """The image."""
+        return self.folder / IMAGE
+
+
+def build(catalogue: Catalogue, point: Point) -> Build:
+    """Builds the image, or finds it built. Raises ToolMissingError, BuildError, StoreError."""
+    for name in ("cmake", "ninja", "arm-none-eabi-gcc", "cargo"):
+        tools.find(name)
+    digest = _inputs_digest(catalogue.root, point)
+    expected = Expected(run=digest[:16], manifest=int(digest[:8], 16))
+    folder = build_folder(catalogue.root) / f"{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c-{digest[:16]}"
+    if not (folder / IMAGE).is_file():
+        _build_into(catalogue.root, point, expected, folder)
+    try:
+        info = json.loads((folder / INFO).read_text())
+        sha256 = hashlib.sha256((folder / IMAGE).read_bytes()).hexdigest()
+    except (OSError, json.JSONDecodeError) as cause:
+        raise BuildError(f"{folder} is not a whole build ({cause}); delete it and run again.") from None
+    return Build(folder, expected, sha256, info)
+
+
+def cmake_options(point: Point, expected: Expected) -> list[str]:
+    """The -D options of one point."""
+    options = {
+        "BENCH": point.benchmark,
+        "KERNEL": point.kernel,
+        "BOARD": point.board,
+        "CORES": str(point.cores),
+        "RUN_ID": expected.run,
+        "MANIFEST": f"{expected.manifest:#010x}",
+        "CODE": point.code,
+        "WINDOW_MS": str(point.window_ms),
+        "OPT": point.opt,
+        "KERNEL_CONFIG": ";".join(f"{key}={value}" for key, value in sorted(point.kernel_config.items())),
+        "PARAMS": ";".join(f"{key}={value}" for key, value in sorted(point.params.items())),
+    }
+    if point.warmup_ms is not None:
+        options["WARMUP_MS"] = str(point.warmup_ms)
+    return [f"-D{key}={value}" for key, value in options.items() if value]
+
+
+def _build_into(root: Path, point: Point, expected: Expected, folder: Path) -> None:
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=".build-", dir=folder.parent))
+    except OSError as cause:
+        raise disk_error("make a build folder in", folder.parent, cause) from None
+    try:
+        _cmake(root, point, expected, work)
+        keep = Path(tempfile.mkdtemp(prefix=".done-", dir=folder.parent))
+        for name in (IMAGE, INFO, LOG):
+            shutil.copy2(work / name, keep / name)
+        try:
+            keep.chmod(0o755)
+            keep.rename(folder)
+        except OSError:
+            shutil.rmtree(keep, ignore_errors=True)
+            if not (folder / IMAGE).is_file():  # otherwise another run finished the same image first
+                raise
+    except OSError as cause:
+        raise disk_error("write the build", folder, cause) from None
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _cmake(root: Path, point: Point, expected: Expected, work: Path) -> None:
+    configure = [tools.find("cmake"), "-S", root / "firmware", "-B", work, "-G", "Ninja", *cmake_options(point, expected)]
+    with (work / LOG).open("w+", encoding="utf-8") as log:
+        for command in (configure, [tools.find("cmake"), "--build", work, "-j", "2"]):
+            log.flush()
+            done = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, env=tools.plain_environment(), check=False)
+            if done.returncode != 0:
+                log.seek(0)
+                text = log.read()
+                kept = _keep_log(text, work.parent, point)
+                raise BuildError(f"Building {point.label} failed: {_reason(text)} The whole log is {kept}.")
+
+
+def _keep_log(text: str, folder: Path, point: Point) -> Path:
+    path = folder / f"failed-{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c.log"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _reason(log: str) -> str:
+    """The first sentence of CMake's refusal, or the compiler's first error line."""
+    refusal = re.search(r"CMake Error at [^\n]*:\n((?:  [^\n]+\n)+)", log)
+    if refusal:
+        return " ".join(refusal.group(1).split())
+    error = re.search(r"^[^\n]*(?:error|undefined reference)[^\n]*$", log, re.MULTILINE)
+    return (error.group(0).strip() if error else "the last step returned an error") + "."
+
+
+def _inputs_digest(root: Path, point: Point) -> str:
+    firmware = root / "firmware"
+    parts = [*_COMMON, f"benchmarks/{point.benchmark}", f"kernels/{point.kernel}", f"boards/{point.board}"]
+    digest = hashlib.sha256()
+    for path in sorted([*_files(firmware, parts), root / "spec" / "wire.toml"]):
+        digest.update(f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    options = cmake_options(point, Expected("", 0))
+    digest.update(json.dumps([options, tools.banner("arm-none-eabi-gcc")]).encode())
+    return digest.hexdigest()
+
+
+def _files(firmware: Path, parts: list[str]) -> Iterator[Path]:
+    for part in parts:
+        path = firmware / part
+        yield from (each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path] if path.is_file() else []

@@ -1,0 +1,127 @@
+"""Stage 1: from a suite or benchmarks and the user's options to a list of points.
+
+A point is one image on one target: kernel x board x benchmark x cores x configuration. A point that cannot exist
+(the kernel lacks a service, the board a core) stays in the list with its reason, so that no gap is silent.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rtoslab.catalogue import Catalogue, Entry
+from rtoslab.errors import PlanError, UnknownNameError
+from rtoslab.schemas import Benchmark, Board, Kernel
+
+DEFAULT_WINDOW_MS = 250
+DEFAULT_OPT = "-O2"
+DEFAULT_CODE = "flash"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One cell of an experiment. Mappings are kept sorted by key."""
+
+    benchmark: str
+    kernel: str
+    board: str
+    cores: int
+    window_ms: int
+    warmup_ms: int | None = None
+    opt: str = DEFAULT_OPT
+    code: str = DEFAULT_CODE
+    kernel_config: Mapping[str, str] = field(default_factory=dict)
+    params: Mapping[str, str] = field(default_factory=dict)
+    timing: Mapping[str, int] = field(default_factory=dict)
+    not_applicable: str | None = None
+    """Why this point cannot be measured; None if it can."""
+
+    @property
+    def label(self) -> str:
+        """Short, for progress lines and errors."""
+        return f"{self.benchmark} {self.kernel} {self.board} {self.cores} core{'s' if self.cores > 1 else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user may say about every point; None means what the suite says, else the default."""
+
+    kernels: Sequence[str] | None = None
+    boards: Sequence[str] | None = None
+    cores: Sequence[int] | None = None
+    window_ms: int | None = None
+    config: Mapping[str, str] = field(default_factory=dict)
+    """`opt`, `code`, `warmup_ms`, `param.NAME`, `timing.KEY`; any other key is a macro of the kernel's configuration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The points in the order they are reported, and the suite they come from, if from one."""
+
+    points: tuple[Point, ...]
+    suite: str | None
+
+
+def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> Plan:
+    """Expands suites and benchmarks. Raises UnknownNameError, PlanError."""
+    points: list[Point] = []
+    suites: list[str] = []
+    for name in names:
+        suite, benchmarks = catalogue.expand(name)
+        facts = suite.facts if suite else None
+        kernels = options.kernels or (facts.kernels if facts else tuple(catalogue.kernels))
+        boards = options.boards or (facts.boards if facts else tuple(catalogue.boards))
+        cores = options.cores or (facts.cores if facts else (1,))
+        window = options.window_ms or (facts.window_ms if facts else DEFAULT_WINDOW_MS)
+        if suite:
+            suites.append(suite.id)
+        for benchmark in benchmarks:
+            for kernel in kernels:
+                for board in boards:
+                    for count in cores:
+                        point = _point(benchmark, catalogue.kernel(kernel), catalogue.board(board), count, window, options.config)
+                        if point not in points:
+                            points.append(point)
+    if not points:
+        raise PlanError("Nothing to measure was named; say a suite or a benchmark (see `rtoslab list`).")
+    return Plan(tuple(points), suites[0] if len(suites) == 1 else None)
+
+
+def _point(benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int, window_ms: int,
+           config: Mapping[str, str]) -> Point:
+    params = {key.removeprefix("param."): value for key, value in sorted(config.items()) if key.startswith("param.")}
+    for name in params:
+        if name not in benchmark.facts.params:
+            raise UnknownNameError(f"parameter of {benchmark.id}", name, benchmark.facts.params)
+    plain = {"opt", "code", "warmup_ms"}
+    return Point(
+        benchmark=benchmark.id,
+        kernel=kernel.id,
+        board=board.id,
+        cores=cores,
+        window_ms=window_ms,
+        warmup_ms=_whole("warmup_ms", config["warmup_ms"]) if "warmup_ms" in config else None,
+        opt=config.get("opt", DEFAULT_OPT),
+        code=config.get("code", DEFAULT_CODE),
+        kernel_config={key: value for key, value in sorted(config.items()) if "." not in key and key not in plain},
+        params=params,
+        timing={key: _whole(key, value) for key, value in sorted(config.items()) if key.startswith("timing.")},
+        not_applicable=_obstacle(benchmark, kernel, board, cores),
+    )
+
+
+def _obstacle(benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int) -> str | None:
+    for service in benchmark.facts.services:
+        if not kernel.facts.services.get(service, False):
+            reason = kernel.facts.reasons.get(service, "its kernel.toml says so")
+            return f"{kernel.facts.title} has no {service} service: {reason}"
+    if cores > board.facts.cores:
+        return f"{board.facts.title} has {board.facts.cores} core{'s' if board.facts.cores > 1 else ''}"
+    if cores > 1 and not kernel.facts.smp:
+        return f"{kernel.facts.title} has no symmetric multiprocessing"
+    return None
+
+
+def _whole(key: str, value: str) -> int:
+    try:
+        return int(value, 0)
+    except ValueError:
+        raise PlanError(f"--config {key}={value} must be a whole number.") from None

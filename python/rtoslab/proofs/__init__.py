@@ -1,0 +1,61 @@
+"""Every test proves that it did what its name says. One rule per file; a file here is the registration.
+
+A rule module has `Params` (its keys in benchmark.toml, unknown ones refused) and `judge(params, evidence) -> Finding`;
+it may have `watched(params)`, the services whose calls the virtual board must watch for it. A rule judges counts: what
+the kernel did, seen by probes, against what the firmware says. It returns prose for a person, never a number to use.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Sequence
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from pydantic import ValidationError
+
+from rtoslab.errors import CatalogueError, UnknownNameError
+from rtoslab.proofs.evidence import Evidence, Finding, Verdict
+from rtoslab.schemas import Benchmark
+
+__all__ = ["Evidence", "Finding", "Verdict", "judge_all", "rules", "watched_services"]
+
+
+@cache
+def rules() -> dict[str, ModuleType]:
+    """Every rule by name."""
+    found = {info.name: importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)}
+    return {name: module for name, module in found.items() if hasattr(module, "judge")}
+
+
+def watched_services(benchmark: Benchmark) -> tuple[str, ...]:
+    """Services whose calls the benchmark's proofs need to see."""
+    names: dict[str, None] = {}
+    for module, params in _parsed(benchmark):
+        if hasattr(module, "watched"):
+            names.update(dict.fromkeys(module.watched(params)))
+    return tuple(names)
+
+
+def judge_all(evidence: Evidence) -> tuple[Finding, ...]:
+    """Every proof of the benchmark, in its order. A benchmark without proofs is an error: it would prove nothing."""
+    parsed = _parsed(evidence.benchmark)
+    if not parsed:
+        raise CatalogueError(f"The benchmark {evidence.benchmark.id} has no [[proof]]; give it one, or it proves nothing.")
+    return tuple(module.judge(params, evidence) for module, params in parsed)
+
+
+def _parsed(benchmark: Benchmark) -> Sequence[tuple[ModuleType, Any]]:
+    parsed = []
+    for table in benchmark.proof:
+        name = str(table.get("rule", ""))
+        if name not in rules():
+            raise UnknownNameError(f"proof rule (asked for by {benchmark.id})", name, rules())
+        module = rules()[name]
+        try:
+            parsed.append((module, module.Params.model_validate(table)))
+        except ValidationError as cause:
+            first = cause.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise CatalogueError(f"The proof {name} of {benchmark.id}, {where}: {first['msg']}; correct benchmark.toml.") from None
+    return parsed

@@ -1,0 +1,30 @@
+"""The measured call is the kernel's call: its function executed so many times per count."""
+
+from rtoslab.proofs.evidence import Evidence, Finding, RuleParams, compare, finding, unseen
+
+
+class Params(RuleParams):
+    """Keys of `rule = "calls_per_count"`."""
+
+    service: str
+    """A service of the port contract; kernel.toml says which function it ends in."""
+    ratio: float
+    tolerance: int = 0
+
+
+def watched(params: Params) -> tuple[str, ...]:
+    """The service itself."""
+    return (params.service,)
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the observed executions of the service's function."""
+    demands = f"{params.ratio:g} calls of {params.service} per count"
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    problems, seen = [], []
+    for core in evidence.cores:
+        calls = evidence.observed.calls[core, params.service]
+        text, agrees = compare(core, "calls", calls, evidence.counted(core) * params.ratio, params.tolerance)
+        (seen if agrees else problems).append(text)
+    return finding(params.rule, demands, problems, seen)

@@ -1,0 +1,22 @@
+"""Nothing but the measured task runs: no context switch inside the window, save those of the control task at its edges."""
+
+from rtoslab.proofs.evidence import Evidence, Finding, RuleParams, finding, unseen
+
+
+class Params(RuleParams):
+    """Keys of `rule = "no_switches"`."""
+
+    tolerance: int = 0
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the observed switches; the counters must show that something ran at all."""
+    demands = "no context switch inside the window"
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    problems, seen = [], []
+    for core in evidence.cores:
+        total, counted = evidence.switches(core).total(), evidence.counted(core)
+        text = f"core {core}: {total} switches during {counted} counts"
+        (seen if total <= params.tolerance and counted > 0 else problems).append(text)
+    return finding(params.rule, demands, problems, seen)

@@ -1,0 +1,23 @@
+"""The context switches that the test is named for really happened: so many per count, no more and no fewer."""
+
+from rtoslab.proofs.evidence import Evidence, Finding, RuleParams, compare, finding, unseen
+
+
+class Params(RuleParams):
+    """Keys of `rule = "switches_per_count"`."""
+
+    ratio: float
+    tolerance: int = 0
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the observed switches, those of the control task left out."""
+    demands = f"{params.ratio:g} context switches per count"
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    problems, seen = [], []
+    for core in evidence.cores:
+        total = evidence.switches(core).total()
+        text, agrees = compare(core, "context switches", total, evidence.counted(core) * params.ratio, params.tolerance)
+        (seen if agrees else problems).append(text)
+    return finding(params.rule, demands, problems, seen)

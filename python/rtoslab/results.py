@@ -1,0 +1,188 @@
+"""The outcome of a point: measured, failed or n/a. Only `Measured` has numbers, and it cannot hold a failed proof.
+
+The trap it prevents: a check fails and a number is reported all the same. `Measured` refuses at construction, so no
+later stage can meet an unverified number.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from rtoslab.proofs.evidence import Finding, Verdict
+
+FORMAT = 1
+
+
+class Stored(BaseModel):
+    """Base: immutable, no unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PointId(Stored):
+    """Which point: the axes of every table."""
+
+    benchmark: str
+    title: str
+    kernel: str
+    board: str
+    cores: int
+    window_ms: int
+    config: dict[str, str]
+    """Everything the user changed: kernel configuration, parameters, `opt`, `code`, timing."""
+
+    def matches(self, other: "PointId") -> bool:
+        """Whether both are the same cell of an experiment."""
+        return self == other
+
+
+class Counter(Stored):
+    """One task's count over the window."""
+
+    core: int
+    index: int
+    count: int
+
+
+class HeapUse(Stored):
+    """The kernel heap at the end."""
+
+    size_bytes: int
+    peak_bytes: int
+    allocations: int
+
+
+class StackUse(Stored):
+    """One task's stack at the end."""
+
+    core: int
+    index: int
+    name: str
+    used_bytes: int
+    size_bytes: int
+
+
+class RulerRepeats(Stored):
+    """Raw repeats of an empty measurement."""
+
+    name: str
+    core: int
+    unit: str
+    repeats: tuple[int, ...]
+
+
+class CoreCycles(Stored):
+    """One core over the window, in cycles of the system clock."""
+
+    core: int
+    cycles: int
+    instructions: int
+    sleep_cycles: int
+    bus_wait_cycles: int
+    flash_wait_cycles: int
+    xip_misses: int
+    exception_cycles: int
+    exceptions: dict[int, int]
+
+
+class LockUse(Stored):
+    """One hardware spinlock on one core over the window."""
+
+    lock: int
+    name: str
+    core: int
+    acquisitions: int
+    contended: int
+    failed_reads: int
+    wait_cycles: int
+    hold_cycles: int
+
+
+class FunctionUse(Stored):
+    """One function on one core over the window; `cycles` includes `wait_cycles`."""
+
+    core: int
+    name: str
+    kind: str
+    cycles: int
+    wait_cycles: int
+    entries: int
+
+
+class Virtual(Stored):
+    """What only a virtual board can tell."""
+
+    cores: tuple[CoreCycles, ...]
+    locks: tuple[LockUse, ...]
+    functions: tuple[FunctionUse, ...]
+    event_count: int
+    event_sha256: str
+    warnings: tuple[str, ...]
+
+
+class Measured(Stored):
+    """A verified point. Window and clock are those the firmware reported."""
+
+    status: Literal["measured"] = "measured"
+    format: Literal[1] = 1
+    run_id: str
+    point: PointId
+    metric: str
+    unit: str
+    metric_tasks: tuple[int, ...]
+    clock_hz: int
+    window_ticks: int
+    timer_hz: int
+    counters: tuple[Counter, ...]
+    heap: HeapUse | None
+    stacks: tuple[StackUse, ...]
+    rulers: tuple[RulerRepeats, ...]
+    checks: dict[str, dict[int, int]]
+    params: dict[str, str]
+    proofs: tuple[Finding, ...]
+    virtual: Virtual | None
+
+    @model_validator(mode="after")
+    def _verified(self) -> "Measured":
+        if not self.proofs or any(each.verdict is Verdict.FAILS for each in self.proofs):
+            raise ValueError("a measured point needs proofs, and all of them must hold")
+        if all(each.verdict is Verdict.UNSEEN for each in self.proofs):
+            raise ValueError("a measured point needs at least one proof that could look")
+        return self
+
+    @property
+    def window_s(self) -> float:
+        """Length of the window in seconds of the board's timer."""
+        return self.window_ticks / self.timer_hz
+
+
+class Failed(Stored):
+    """A point that gave no number, with the evidence in words."""
+
+    status: Literal["failed"] = "failed"
+    format: Literal[1] = 1
+    run_id: str
+    point: PointId
+    stage: Literal["build", "run", "decode", "proof"]
+    error: str
+    message: str
+    proofs: tuple[Finding, ...] = ()
+
+
+class NotApplicable(Stored):
+    """A point that cannot exist, with the reason."""
+
+    status: Literal["n/a"] = "n/a"
+    format: Literal[1] = 1
+    run_id: str
+    point: PointId
+    reason: str
+
+
+Result = Annotated[Measured | Failed | NotApplicable, Field(discriminator="status")]
+
+
+class ResultFile(BaseModel):
+    """For reading a result of any kind back."""
+
+    result: Result

@@ -1,0 +1,115 @@
+"""What the kernel did, seen from outside: switches between tasks and calls of its functions, with their cause.
+
+The trap it prevents: a 30 s window yields hundreds of millions of events. They are consumed in chunks and kept as
+counts only, so memory stays flat and a proof is a pure function of counts.
+"""
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+EVENT: Final = np.dtype([("cycle", "<u8"), ("value", "<u4"), ("pc", "<u4"), ("id", "<u2"), ("kind", "u1"), ("core", "u1"),
+                         ("zero", "<u4")])
+"""One event of the virtual board, 24 bytes; see `_sim.pyi`."""
+
+KIND_EXEC: Final = 1
+KIND_WRITE: Final = 2
+
+IDENT_WINDOW: Final = 1
+IDENT_CURRENT: Final = 16
+"""Plus the core whose current task the word names."""
+IDENT_CALL: Final = 256
+"""Plus the index of the service in `Probe.services`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A kind of switch: which core, from which task to which (control block addresses), after the call of which service.
+
+    `cause` is the last watched service called on that core since its switch before; empty if none was.
+    """
+
+    core: int
+    before: int
+    after: int
+    cause: str
+
+
+@dataclass(slots=True)
+class Observed:
+    """Counts over the window. Exceptions are per core: number -> entries."""
+
+    switches: Counter[Switch] = field(default_factory=Counter)
+    calls: Counter[tuple[int, str]] = field(default_factory=Counter)
+    """(core, service) -> executions of the service's kernel function."""
+    exceptions: dict[int, dict[int, int]] = field(default_factory=dict)
+    event_count: int = 0
+    event_sha256: str = ""
+
+
+class Observer:
+    """Feeds on chunks of raw events, keeps counts."""
+
+    def __init__(self, services: tuple[str, ...], current: dict[int, int]) -> None:
+        """`services` in the order of their probe identifiers; `current`: core -> running task as the window opens."""
+        self._services = services
+        self._current = dict(current)
+        self._cause = dict.fromkeys(current, -1)
+        self._digest = hashlib.sha256()
+        self._observed = Observed()
+
+    def feed(self, raw: bytes) -> None:
+        """Takes the next chunk, in the order of time."""
+        if not raw:
+            return
+        self._digest.update(raw)
+        events = np.frombuffer(raw, dtype=EVENT)
+        self._observed.event_count += len(events)
+        for core in self._current:
+            self._feed_core(core, events)
+
+    def finish(self, exceptions: dict[int, dict[int, int]]) -> Observed:
+        """The counts, with the exception entries of the window."""
+        self._observed.exceptions = exceptions
+        self._observed.event_sha256 = self._digest.hexdigest()
+        return self._observed
+
+    def _feed_core(self, core: int, events: NDArray[np.void]) -> None:
+        calls = (events["kind"] == KIND_EXEC) & (events["core"] == core) & (events["id"] >= IDENT_CALL)
+        writes = (events["kind"] == KIND_WRITE) & (events["id"] == IDENT_CURRENT + core)
+        for service, count in zip(*np.unique(events["id"][calls], return_counts=True), strict=True):
+            self._observed.calls[core, self._services[int(service) - IDENT_CALL]] += int(count)
+        mine = events[calls | writes]
+        if not len(mine):
+            return
+        is_write = mine["kind"] == KIND_WRITE
+        self._count_switches(core, mine, is_write)
+
+    def _count_switches(self, core: int, mine: NDArray[np.void], is_write: NDArray[np.bool_]) -> None:
+        """A write of the value already there is no switch; the cause is the last call since the switch before."""
+        position = np.arange(len(mine))
+        values = mine["value"][is_write].astype(np.int64)
+        before = np.concatenate(([self._current[core]], values[:-1])) if len(values) else values
+        changed = values != before
+        write_at = position[is_write][changed]
+        last_call = np.maximum.accumulate(np.where(is_write, -1, position))
+        previous = np.concatenate(([-1], write_at[:-1])) if len(write_at) else write_at
+        call_at = last_call[write_at] if len(write_at) else write_at
+        cause = np.where(call_at > previous, mine["id"][call_at].astype(np.int64) - IDENT_CALL, -1)
+        if len(cause) and call_at[0] < 0:
+            cause[0] = self._cause[core]
+        rows = np.stack([before[changed], values[changed], cause], axis=1) if len(values) else np.empty((0, 3), np.int64)
+        for (source, target, why), count in zip(*np.unique(rows, axis=0, return_counts=True), strict=True):
+            name = self._services[int(why)] if why >= 0 else ""
+            self._observed.switches[Switch(core, int(source), int(target), name)] += int(count)
+        if len(values):
+            self._current[core] = int(values[-1])
+        open_from = int(write_at[-1]) if len(write_at) else -1
+        if int(last_call[-1]) > open_from:
+            self._cause[core] = int(mine["id"][last_call[-1]]) - IDENT_CALL
+        elif len(write_at):
+            self._cause[core] = -1

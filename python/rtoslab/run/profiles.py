@@ -1,0 +1,67 @@
+"""From cycles per address to cycles per function, and from function to class (kernel's classes, else application)."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from rtoslab.schemas import Kernel
+
+PROFILE: Final = np.dtype([("address", "<u4"), ("zero", "<u4"), ("cycles", "<u8"), ("executions", "<u8"), ("wait", "<u8")])
+"""One record of the virtual board's profile, 32 bytes; see `_sim.pyi`."""
+
+APPLICATION: Final = "application"
+IDLE: Final = "idle"
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCycles:
+    """Cycles of one function on one core in the window. `cycles` includes `wait_cycles` (bus and flash)."""
+
+    core: int
+    name: str
+    kind: str
+    """A class of kernel.toml, or `application`."""
+    cycles: int
+    wait_cycles: int
+    entries: int
+    """Executions of the function's first instruction."""
+
+
+def by_function(raw: Mapping[int, bytes], symbols: list[tuple[int, int, str]], kernel: Kernel) -> tuple[FunctionCycles, ...]:
+    """One entry per core and function that ran, most cycles first."""
+    ordered = sorted((address, size, name) for address, size, name in symbols)
+    starts = [address for address, _, _ in ordered]
+    found: list[FunctionCycles] = []
+    for core, data in sorted(raw.items()):
+        totals: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+        for record in np.frombuffer(data, dtype=PROFILE):
+            name, is_entry = _function(int(record["address"]), ordered, starts)
+            total = totals[name]
+            total[0] += int(record["cycles"])
+            total[1] += int(record["wait"])
+            total[2] += int(record["executions"]) if is_entry else 0
+        found += [FunctionCycles(core, name, kind_of(name, kernel), cycles, wait, entries)
+                  for name, (cycles, wait, entries) in totals.items()]
+    return tuple(sorted(found, key=lambda each: (each.core, -each.cycles, each.name)))
+
+
+def _function(address: int, ordered: list[tuple[int, int, str]], starts: list[int]) -> tuple[str, bool]:
+    index = bisect_right(starts, address) - 1
+    if index < 0:
+        return f"{address & ~0xFF:#010x}", False
+    start, size, name = ordered[index]
+    if size and address >= start + size:
+        return f"{address & ~0xFF:#010x}", False
+    return name, address == start
+
+
+def kind_of(name: str, kernel: Kernel) -> str:
+    """The first class with a prefix that fits; else application."""
+    for kind, prefixes in kernel.classes.items():
+        if any(name.startswith(prefix) for prefix in prefixes):
+            return kind
+    return APPLICATION

@@ -1,0 +1,50 @@
+"""The programs a build needs: where they are, what they say their version is, how to get a missing one."""
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from rtoslab.errors import ToolMissingError
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A program, why it is needed and what installs it on Debian."""
+
+    name: str
+    purpose: str
+    remedy: str
+
+
+TOOLS = (
+    Tool("cmake", "configures the firmware", "apt-get install cmake"),
+    Tool("ninja", "builds the firmware", "apt-get install ninja-build"),
+    Tool("arm-none-eabi-gcc", "compiles the firmware", "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"),
+    Tool("cargo", "fetches the kernel sources by checksum and builds the virtual board", "install Rust with rustup"),
+)
+
+
+def find(name: str) -> Path:
+    """The program's path. Raises ToolMissingError saying how to get it."""
+    tool = next(each for each in TOOLS if each.name == name)
+    extra = Path.home() / ".cargo" / "bin" if name == "cargo" else None
+    found = shutil.which(name) or (shutil.which(name, path=str(extra)) if extra else None)
+    if found is None:
+        raise ToolMissingError(f"{name} is not installed ({tool.purpose}); {tool.remedy}, or run `make demo`, which does it.")
+    return Path(found)
+
+
+@cache
+def banner(name: str) -> str:
+    """First line of the program's version text."""
+    output = subprocess.run([find(name), "--version"], capture_output=True, text=True, check=False, env=plain_environment())
+    lines = (output.stdout or output.stderr).splitlines()
+    return lines[0].strip() if lines else "unknown"
+
+
+def plain_environment() -> dict[str, str]:
+    """The environment with messages in English, so that logs read the same everywhere."""
+    return {**os.environ, "LC_ALL": "C"}
