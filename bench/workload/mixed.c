@@ -129,7 +129,7 @@ static void run(uint32_t core)
         sum = sum * 31u + matrix(w);
         sum = sum * 31u + walk(w);
         sum = sum * 31u + recurse(11);
-        sum = sum * 31u + indirect(sum);
+        sum = sum * 31u + indirect(round);
     }
     workload_result[core] = sum;
 }

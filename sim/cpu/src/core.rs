@@ -100,14 +100,12 @@ pub struct Transfer {
 pub struct Core {
     /// r0–r12, r13 = the active stack pointer, r14 = LR. r15 is not used.
     pub r: [u32; 16],
-    /// Bit 31 is the N flag.
-    pub n: u32,
-    /// Zero if and only if the Z flag is set.
-    pub z: u32,
-    /// C flag, 0 or 1.
-    pub c: u32,
-    /// V flag, 0 or 1.
-    pub v: u32,
+    /// N and Z in one word: N is set if it is negative, Z if its low half is zero.
+    pub nz: i64,
+    /// C flag.
+    pub c: bool,
+    /// V flag.
+    pub v: bool,
     /// Local time: the cycle at which the next instruction issues.
     pub t: u64,
     /// The interpreter stops at the first instruction boundary at or after this cycle.
@@ -183,10 +181,9 @@ impl Core {
         };
         Core {
             r: [0; 16],
-            n: 0,
-            z: 1,
-            c: 0,
-            v: 0,
+            nz: 1,
+            c: false,
+            v: false,
             t: 0,
             limit: 0,
             ip: std::ptr::null_mut(),
@@ -244,15 +241,18 @@ impl Core {
 
     /// APSR flags in bits 31:28.
     pub fn apsr(&self) -> u32 {
-        self.n & 0x8000_0000 | u32::from(self.z == 0) << 30 | self.c << 29 | self.v << 28
+        u32::from(self.nz < 0) << 31
+            | u32::from(self.nz as u32 == 0) << 30
+            | u32::from(self.c) << 29
+            | u32::from(self.v) << 28
     }
 
     /// Sets N, Z, C and V from bits 31:28.
     pub fn set_apsr(&mut self, value: u32) {
-        self.n = value;
-        self.z = u32::from(value & 1 << 30 == 0);
-        self.c = value >> 29 & 1;
-        self.v = value >> 28 & 1;
+        let sign = i64::from(value >> 31) << 63;
+        self.nz = sign | i64::from(value & 1 << 30 == 0);
+        self.c = value >> 29 & 1 != 0;
+        self.v = value >> 28 & 1 != 0;
     }
 
     /// xPSR without the stack-alignment bit.

@@ -41,20 +41,28 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                 *(*core).r.get_unchecked_mut(($index & 15) as usize)
             };
         }
+        macro_rules! n {
+            () => {
+                (*core).nz < 0
+            };
+        }
+        macro_rules! z {
+            () => {
+                (*core).nz as u32 == 0
+            };
+        }
         macro_rules! set_nz {
-            ($value:expr) => {{
-                let value: u32 = $value;
-                (*core).n = value;
-                (*core).z = value;
-            }};
+            ($value:expr) => {
+                (*core).nz = i64::from($value as i32)
+            };
         }
         // a + b + carry with all four flags; subtraction is a + !b + carry (ARMv6-M A2.2.1).
         macro_rules! add_flags {
             ($a:expr, $b:expr) => {{
                 let (a, b): (u32, u32) = ($a, $b);
                 let (sum, carry) = a.overflowing_add(b);
-                (*core).c = u32::from(carry);
-                (*core).v = u32::from((a as i32).overflowing_add(b as i32).1);
+                (*core).c = carry;
+                (*core).v = (a as i32).overflowing_add(b as i32).1;
                 set_nz!(sum);
                 sum
             }};
@@ -63,8 +71,8 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
             ($a:expr, $b:expr) => {{
                 let (a, b): (u32, u32) = ($a, $b);
                 let difference = a.wrapping_sub(b);
-                (*core).c = u32::from(a >= b);
-                (*core).v = u32::from((a as i32).overflowing_sub(b as i32).1);
+                (*core).c = a >= b;
+                (*core).v = (a as i32).overflowing_sub(b as i32).1;
                 set_nz!(difference);
                 difference
             }};
@@ -74,8 +82,8 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                 let (a, b): (u32, u32) = ($a, $b);
                 let wide = u64::from(a) + u64::from(b) + u64::from((*core).c);
                 let sum = wide as u32;
-                (*core).c = (wide >> 32) as u32;
-                (*core).v = ((a ^ sum) & (b ^ sum)) >> 31;
+                (*core).c = wide >> 32 != 0;
+                (*core).v = ((a ^ sum) & (b ^ sum)) >> 31 != 0;
                 set_nz!(sum);
                 sum
             }};
@@ -91,7 +99,39 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                 (*core).bus_wait += (*core).fetch_ready - t;
                 t = (*core).fetch_ready;
             }
-            let mut operation = *ip;
+            let mut word = ip.cast::<u64>().read();
+            // The fields of [`Op`], taken from one register instead of five loads.
+            macro_rules! a {
+                () => {
+                    (word >> 8) as u8
+                };
+            }
+            macro_rules! b {
+                () => {
+                    (word >> 16) as u8
+                };
+            }
+            macro_rules! c {
+                () => {
+                    (word >> 24) as u8
+                };
+            }
+            macro_rules! imm {
+                () => {
+                    (word >> 32) as u32
+                };
+            }
+            // A call that advances time gets a copy: `t` itself must never have its address taken, or it lives in
+            // memory and every instruction waits for it.
+            macro_rules! slow {
+                (|$at:ident| $call:expr) => {{
+                    let mut copy = t;
+                    let $at = &mut copy;
+                    let result = $call;
+                    t = copy;
+                    result
+                }};
+            }
             let mut issued = t;
             let mut next = ip.add(1);
 
@@ -122,7 +162,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
             macro_rules! near {
                 ($condition:expr) => {{
                     if $condition {
-                        next = ip.offset(operation.imm as i32 as isize);
+                        next = ip.offset(imm!() as i32 as isize);
                         refill!(next, t);
                         break 'instruction;
                     }
@@ -193,7 +233,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                         t = slot + timing::MEMORY_CYCLES;
                         <$type>::from_le(bus.ram().add(offset as usize).cast::<$type>().read())
                     } else {
-                        match bus.load::<CONTEND>(&mut *core, address, $bytes, &mut t) {
+                        match slow!(|at| bus.load::<CONTEND>(&mut *core, address, $bytes, at)) {
                             Ok(value) => value as $type,
                             Err(trap) => trapped!(trap),
                         }
@@ -213,7 +253,9 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                         } else {
                             bus.store_marked(&mut *core, offset, $bytes, value, slot);
                         }
-                    } else if let Err(trap) = bus.store::<CONTEND>(&mut *core, address, $bytes, value, &mut t) {
+                    } else if let Err(trap) =
+                        slow!(|at| bus.store::<CONTEND>(&mut *core, address, $bytes, value, at))
+                    {
                         trapped!(trap)
                     }
                 }};
@@ -244,248 +286,248 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
             }
 
                     'dispatch: loop {
-                        match operation.code {
+                        match word as u8 {
                             op::MovsReg => {
-                                let value = r!(operation.b);
-                                r!(operation.a) = value;
+                                let value = r!(b!());
+                                r!(a!()) = value;
                                 set_nz!(value);
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::LslImm => {
-                                let value = r!(operation.b);
-                                (*core).c = value >> (32 - operation.imm) & 1;
-                                let value = value << (operation.imm & 31);
-                                r!(operation.a) = value;
+                                let value = r!(b!());
+                                (*core).c = value >> (32 - imm!()) & 1 != 0;
+                                let value = value << (imm!() & 31);
+                                r!(a!()) = value;
                                 set_nz!(value);
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::LsrImm => {
-                                let value = u64::from(r!(operation.b)) << 1 >> operation.imm;
-                                (*core).c = value as u32 & 1;
+                                let value = u64::from(r!(b!())) << 1 >> imm!();
+                                (*core).c = value & 1 != 0;
                                 let value = (value >> 1) as u32;
-                                r!(operation.a) = value;
+                                r!(a!()) = value;
                                 set_nz!(value);
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::AsrImm => {
-                                let value = i64::from(r!(operation.b) as i32) << 1 >> operation.imm;
-                                (*core).c = value as u32 & 1;
+                                let value = i64::from(r!(b!()) as i32) << 1 >> imm!();
+                                (*core).c = value & 1 != 0;
                                 let value = (value >> 1) as u32;
-                                r!(operation.a) = value;
+                                r!(a!()) = value;
                                 set_nz!(value);
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::AddReg => {
-                                r!(operation.a) = add_flags!(r!(operation.b), r!(operation.c));
+                                r!(a!()) = add_flags!(r!(b!()), r!(c!()));
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::SubReg => {
-                                r!(operation.a) = sub_flags!(r!(operation.b), r!(operation.c));
+                                r!(a!()) = sub_flags!(r!(b!()), r!(c!()));
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::AddImm => {
-                                r!(operation.a) = add_flags!(r!(operation.b), operation.imm);
+                                r!(a!()) = add_flags!(r!(b!()), imm!());
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::SubImm => {
-                                r!(operation.a) = sub_flags!(r!(operation.b), operation.imm);
+                                r!(a!()) = sub_flags!(r!(b!()), imm!());
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::MovImm => {
-                                r!(operation.a) = operation.imm;
-                                set_nz!(operation.imm);
+                                r!(a!()) = imm!();
+                                set_nz!(imm!());
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::CmpImm => {
-                                sub_flags!(r!(operation.b), operation.imm);
+                                sub_flags!(r!(b!()), imm!());
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::And => {
-                                let value = r!(operation.a) & r!(operation.b);
-                                r!(operation.a) = value;
+                                let value = r!(a!()) & r!(b!());
+                                r!(a!()) = value;
                                 set_nz!(value);
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Eor => {
-                                let value = r!(operation.a) ^ r!(operation.b);
-                                r!(operation.a) = value;
+                                let value = r!(a!()) ^ r!(b!());
+                                r!(a!()) = value;
                                 set_nz!(value);
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Orr => {
-                                let value = r!(operation.a) | r!(operation.b);
-                                r!(operation.a) = value;
+                                let value = r!(a!()) | r!(b!());
+                                r!(a!()) = value;
                                 set_nz!(value);
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Bic => {
-                                let value = r!(operation.a) & !r!(operation.b);
-                                r!(operation.a) = value;
+                                let value = r!(a!()) & !r!(b!());
+                                r!(a!()) = value;
                                 set_nz!(value);
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Mvn => {
-                                let value = !r!(operation.b);
-                                r!(operation.a) = value;
+                                let value = !r!(b!());
+                                r!(a!()) = value;
                                 set_nz!(value);
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Mul => {
-                                let value = r!(operation.a).wrapping_mul(r!(operation.b));
-                                r!(operation.a) = value;
+                                let value = r!(a!()).wrapping_mul(r!(b!()));
+                                r!(a!()) = value;
                                 set_nz!(value);
                                 t += timing::MULTIPLY_CYCLES;
                             }
                             op::Tst => {
-                                set_nz!(r!(operation.a) & r!(operation.b));
+                                set_nz!(r!(a!()) & r!(b!()));
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::LslReg | op::LsrReg | op::AsrReg | op::RorReg => {
                                 let value = shift_by_register(
-                                    operation.code,
-                                    r!(operation.a),
-                                    r!(operation.b) & 0xff,
+                                    word as u8,
+                                    r!(a!()),
+                                    r!(b!()) & 0xff,
                                     &mut (*core).c,
                                 );
-                                r!(operation.a) = value;
+                                r!(a!()) = value;
                                 set_nz!(value);
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Adc => {
-                                r!(operation.a) = adc_flags!(r!(operation.a), r!(operation.b));
+                                r!(a!()) = adc_flags!(r!(a!()), r!(b!()));
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Sbc => {
-                                r!(operation.a) = adc_flags!(r!(operation.a), !r!(operation.b));
+                                r!(a!()) = adc_flags!(r!(a!()), !r!(b!()));
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Rsb => {
-                                r!(operation.a) = sub_flags!(0, r!(operation.b));
+                                r!(a!()) = sub_flags!(0, r!(b!()));
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Cmp | op::CmpHi => {
-                                sub_flags!(r!(operation.a), r!(operation.b));
+                                sub_flags!(r!(a!()), r!(b!()));
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Cmn => {
-                                add_flags!(r!(operation.a), r!(operation.b));
+                                add_flags!(r!(a!()), r!(b!()));
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::AddHi => {
-                                r!(operation.a) = r!(operation.a).wrapping_add(r!(operation.b));
+                                r!(a!()) = r!(a!()).wrapping_add(r!(b!()));
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::AddHiSp => {
-                                r!(13) = r!(13).wrapping_add(r!(operation.b)) & !3;
+                                r!(13) = r!(13).wrapping_add(r!(b!())) & !3;
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::MovHi => {
-                                r!(operation.a) = r!(operation.b);
+                                r!(a!()) = r!(b!());
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::MovHiSp => {
-                                r!(13) = r!(operation.b) & !3;
+                                r!(13) = r!(b!()) & !3;
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::MovConst => {
-                                r!(operation.a) = operation.imm;
+                                r!(a!()) = imm!();
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::AddConst => {
-                                r!(operation.a) = r!(operation.a).wrapping_add(operation.imm);
+                                r!(a!()) = r!(a!()).wrapping_add(imm!());
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::AddNoFlags => {
-                                r!(operation.a) = r!(operation.b).wrapping_add(operation.imm);
+                                r!(a!()) = r!(b!()).wrapping_add(imm!());
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Sxth => {
-                                r!(operation.a) = r!(operation.b) as i16 as u32;
+                                r!(a!()) = r!(b!()) as i16 as u32;
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Sxtb => {
-                                r!(operation.a) = r!(operation.b) as i8 as u32;
+                                r!(a!()) = r!(b!()) as i8 as u32;
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Uxth => {
-                                r!(operation.a) = r!(operation.b) & 0xffff;
+                                r!(a!()) = r!(b!()) & 0xffff;
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Uxtb => {
-                                r!(operation.a) = r!(operation.b) & 0xff;
+                                r!(a!()) = r!(b!()) & 0xff;
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Rev => {
-                                r!(operation.a) = r!(operation.b).swap_bytes();
+                                r!(a!()) = r!(b!()).swap_bytes();
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Rev16 => {
-                                r!(operation.a) = r!(operation.b).swap_bytes().rotate_left(16);
+                                r!(a!()) = r!(b!()).swap_bytes().rotate_left(16);
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Revsh => {
-                                r!(operation.a) = (r!(operation.b) as u16).swap_bytes() as i16 as u32;
+                                r!(a!()) = (r!(b!()) as u16).swap_bytes() as i16 as u32;
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Nop => t += timing::SINGLE_CYCLES,
 
                             op::LdrLitFlash => {
-                                r!(operation.a) =
-                                    bus.load_literal::<CONTEND>(&mut *core, operation.imm, &mut t);
+                                r!(a!()) =
+                                    slow!(|at| bus.load_literal::<CONTEND>(&mut *core, imm!(), at));
                             }
-                            op::LdrLit => r!(operation.a) = load!(operation.imm, 4, u32),
+                            op::LdrLit => r!(a!()) = load!(imm!(), 4, u32),
                             op::LdrImm => {
-                                r!(operation.a) = load!(r!(operation.b).wrapping_add(operation.imm), 4, u32);
+                                r!(a!()) = load!(r!(b!()).wrapping_add(imm!()), 4, u32);
                             }
                             op::LdrReg => {
-                                r!(operation.a) = load!(r!(operation.b).wrapping_add(r!(operation.c)), 4, u32);
+                                r!(a!()) = load!(r!(b!()).wrapping_add(r!(c!())), 4, u32);
                             }
                             op::LdrbImm => {
-                                let value = load!(r!(operation.b).wrapping_add(operation.imm), 1, u8);
-                                r!(operation.a) = u32::from(value);
+                                let value = load!(r!(b!()).wrapping_add(imm!()), 1, u8);
+                                r!(a!()) = u32::from(value);
                             }
                             op::LdrbReg => {
-                                let value = load!(r!(operation.b).wrapping_add(r!(operation.c)), 1, u8);
-                                r!(operation.a) = u32::from(value);
+                                let value = load!(r!(b!()).wrapping_add(r!(c!())), 1, u8);
+                                r!(a!()) = u32::from(value);
                             }
                             op::LdrsbReg => {
-                                let value = load!(r!(operation.b).wrapping_add(r!(operation.c)), 1, u8);
-                                r!(operation.a) = value as i8 as u32;
+                                let value = load!(r!(b!()).wrapping_add(r!(c!())), 1, u8);
+                                r!(a!()) = value as i8 as u32;
                             }
                             op::LdrhImm => {
-                                let value = load!(r!(operation.b).wrapping_add(operation.imm), 2, u16);
-                                r!(operation.a) = u32::from(value);
+                                let value = load!(r!(b!()).wrapping_add(imm!()), 2, u16);
+                                r!(a!()) = u32::from(value);
                             }
                             op::LdrhReg => {
-                                let value = load!(r!(operation.b).wrapping_add(r!(operation.c)), 2, u16);
-                                r!(operation.a) = u32::from(value);
+                                let value = load!(r!(b!()).wrapping_add(r!(c!())), 2, u16);
+                                r!(a!()) = u32::from(value);
                             }
                             op::LdrshReg => {
-                                let value = load!(r!(operation.b).wrapping_add(r!(operation.c)), 2, u16);
-                                r!(operation.a) = value as i16 as u32;
+                                let value = load!(r!(b!()).wrapping_add(r!(c!())), 2, u16);
+                                r!(a!()) = value as i16 as u32;
                             }
                             op::StrImm => {
-                                store!(r!(operation.b).wrapping_add(operation.imm), 4, u32, r!(operation.a));
+                                store!(r!(b!()).wrapping_add(imm!()), 4, u32, r!(a!()));
                             }
                             op::StrReg => {
-                                store!(r!(operation.b).wrapping_add(r!(operation.c)), 4, u32, r!(operation.a));
+                                store!(r!(b!()).wrapping_add(r!(c!())), 4, u32, r!(a!()));
                             }
                             op::StrbImm => {
-                                store!(r!(operation.b).wrapping_add(operation.imm), 1, u8, r!(operation.a));
+                                store!(r!(b!()).wrapping_add(imm!()), 1, u8, r!(a!()));
                             }
                             op::StrbReg => {
-                                store!(r!(operation.b).wrapping_add(r!(operation.c)), 1, u8, r!(operation.a));
+                                store!(r!(b!()).wrapping_add(r!(c!())), 1, u8, r!(a!()));
                             }
                             op::StrhImm => {
-                                store!(r!(operation.b).wrapping_add(operation.imm), 2, u16, r!(operation.a));
+                                store!(r!(b!()).wrapping_add(imm!()), 2, u16, r!(a!()));
                             }
                             op::StrhReg => {
-                                store!(r!(operation.b).wrapping_add(r!(operation.c)), 2, u16, r!(operation.a));
+                                store!(r!(b!()).wrapping_add(r!(c!())), 2, u16, r!(a!()));
                             }
 
                             op::Push => {
-                                let bottom = r!(13).wrapping_sub(operation.imm.count_ones() * 4);
-                                let mut first = start_transfer!(operation.imm, bottom);
+                                let bottom = r!(13).wrapping_sub(imm!().count_ones() * 4);
+                                let mut first = start_transfer!(imm!(), bottom);
                                 while (*core).transfer.mask != 0 {
                                     next_word!(first, {
                                         let register = (*core).transfer.mask.trailing_zeros();
@@ -497,8 +539,8 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                                 t += 1;
                             }
                             op::Stm => {
-                                let base = r!(operation.b);
-                                let mut first = start_transfer!(operation.imm, base);
+                                let base = r!(b!());
+                                let mut first = start_transfer!(imm!(), base);
                                 while (*core).transfer.mask != 0 {
                                     next_word!(first, {
                                         let register = (*core).transfer.mask.trailing_zeros();
@@ -506,11 +548,11 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                                     });
                                     first = false;
                                 }
-                                r!(operation.b) = base.wrapping_add(operation.imm.count_ones() * 4);
+                                r!(b!()) = base.wrapping_add(imm!().count_ones() * 4);
                                 t += 1;
                             }
                             op::Pop => {
-                                let mut first = start_transfer!(operation.imm, r!(13));
+                                let mut first = start_transfer!(imm!(), r!(13));
                                 while (*core).transfer.mask != 0 {
                                     next_word!(first, {
                                         let register = (*core).transfer.mask.trailing_zeros();
@@ -518,12 +560,12 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                                     });
                                     first = false;
                                 }
-                                r!(13) = r!(13).wrapping_add(operation.imm.count_ones() * 4);
+                                r!(13) = r!(13).wrapping_add(imm!().count_ones() * 4);
                                 t += 1;
                             }
                             op::PopPc => {
                                 // Bit 8 stands for PC, which is the last word.
-                                let mut first = start_transfer!(operation.imm | 0x100, r!(13));
+                                let mut first = start_transfer!(imm!() | 0x100, r!(13));
                                 while (*core).transfer.mask != 0 {
                                     next_word!(first, {
                                         let register = (*core).transfer.mask.trailing_zeros();
@@ -536,18 +578,18 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                                     });
                                     first = false;
                                 }
-                                r!(13) = r!(13).wrapping_add(operation.imm.count_ones() * 4 + 4);
+                                r!(13) = r!(13).wrapping_add(imm!().count_ones() * 4 + 4);
                                 exchange!((*core).transfer.held, t + 1);
                             }
                             op::Ldm => {
-                                let base = r!(operation.b);
-                                let base_bit = 1 << operation.b;
-                                let mut first = start_transfer!(operation.imm, base);
+                                let base = r!(b!());
+                                let base_bit = 1 << b!();
+                                let mut first = start_transfer!(imm!(), base);
                                 while (*core).transfer.mask != 0 {
                                     next_word!(first, {
                                         let register = (*core).transfer.mask.trailing_zeros();
                                         let value = load!((*core).transfer.address, 4, u32);
-                                        if register == u32::from(operation.b) {
+                                        if register == u32::from(b!()) {
                                             (*core).transfer.held = value;
                                         } else {
                                             r!(register) = value;
@@ -555,55 +597,55 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                                     });
                                     first = false;
                                 }
-                                r!(operation.b) = if operation.imm & base_bit != 0 {
+                                r!(b!()) = if imm!() & base_bit != 0 {
                                     (*core).transfer.held
                                 } else {
-                                    base.wrapping_add(operation.imm.count_ones() * 4)
+                                    base.wrapping_add(imm!().count_ones() * 4)
                                 };
                                 t += 1;
                             }
 
-                            op::Beq => near!((*core).z == 0),
-                            op::Bne => near!((*core).z != 0),
-                            op::Bcs => near!((*core).c != 0),
-                            op::Bcc => near!((*core).c == 0),
-                            op::Bmi => near!((*core).n >> 31 != 0),
-                            op::Bpl => near!((*core).n >> 31 == 0),
-                            op::Bvs => near!((*core).v != 0),
-                            op::Bvc => near!((*core).v == 0),
-                            op::Bhi => near!((*core).c != 0 && (*core).z != 0),
-                            op::Bls => near!((*core).c == 0 || (*core).z == 0),
-                            op::Bge => near!((*core).n >> 31 == (*core).v),
-                            op::Blt => near!((*core).n >> 31 != (*core).v),
-                            op::Bgt => near!((*core).z != 0 && (*core).n >> 31 == (*core).v),
-                            op::Ble => near!((*core).z == 0 || (*core).n >> 31 != (*core).v),
+                            op::Beq => near!(z!()),
+                            op::Bne => near!(!z!()),
+                            op::Bcs => near!((*core).c),
+                            op::Bcc => near!(!(*core).c),
+                            op::Bmi => near!(n!()),
+                            op::Bpl => near!(!n!()),
+                            op::Bvs => near!((*core).v),
+                            op::Bvc => near!(!(*core).v),
+                            op::Bhi => near!((*core).c && !z!()),
+                            op::Bls => near!(!(*core).c || z!()),
+                            op::Bge => near!(n!() == (*core).v),
+                            op::Blt => near!(n!() != (*core).v),
+                            op::Bgt => near!(!z!() && n!() == (*core).v),
+                            op::Ble => near!(z!() || n!() != (*core).v),
                             op::B => near!(true),
                             op::Bl => {
                                 r!(14) = (*core).address_of(ip).wrapping_add(5);
-                                next = ip.offset(operation.imm as i32 as isize);
+                                next = ip.offset(imm!() as i32 as isize);
                                 let second_half = second_half_ready::<CONTEND>(&mut *core, ip, t);
                                 refill!(next, second_half + 1);
                                 break 'instruction;
                             }
                             op::BccFar => {
-                                if condition_holds(&*core, operation.a) {
-                                    far!(operation.imm, t);
+                                if condition_holds(&*core, a!()) {
+                                    far!(imm!(), t);
                                     break 'instruction;
                                 }
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::BFar => {
-                                far!(operation.imm, t);
+                                far!(imm!(), t);
                                 break 'instruction;
                             }
                             op::BlFar => {
                                 r!(14) = (*core).address_of(ip).wrapping_add(5);
-                                far!(operation.imm, t + 1);
+                                far!(imm!(), t + 1);
                                 break 'instruction;
                             }
-                            op::Bx => exchange!(r!(operation.b), t),
+                            op::Bx => exchange!(r!(b!()), t),
                             op::Blx => {
-                                let target = r!(operation.b);
+                                let target = r!(b!());
                                 r!(14) = (*core).address_of(ip).wrapping_add(3);
                                 far!(target, t);
                                 if target & 1 == 0 {
@@ -615,12 +657,12 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                                 break 'instruction;
                             }
                             op::MovPc => {
-                                let target = if operation.b == 15 { operation.imm } else { r!(operation.b) };
+                                let target = if b!() == 15 { imm!() } else { r!(b!()) };
                                 far!(target, t);
                                 break 'instruction;
                             }
                             op::AddPc => {
-                                far!(operation.imm.wrapping_add(r!(operation.b)), t);
+                                far!(imm!().wrapping_add(r!(b!())), t);
                                 break 'instruction;
                             }
 
@@ -641,15 +683,15 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Mrs => {
-                                let value = (*core).special(operation.imm);
-                                r!(operation.a) = if operation.a == 13 { value & !3 } else { value };
+                                let value = (*core).special(imm!());
+                                r!(a!()) = if a!() == 13 { value & !3 } else { value };
                                 t += timing::SPECIAL_REGISTER_CYCLES;
                                 next = ip.add(2);
                                 after_wide::<B, CONTEND>(bus, &mut *core, ip, issued);
                                 break 'instruction;
                             }
                             op::Msr => {
-                                if (*core).set_special(operation.imm, r!(operation.b))
+                                if (*core).set_special(imm!(), r!(b!()))
                                     && (*core).nvic.pending & (*core).nvic.enabled != 0
                                 {
                                     (*core).limit = 0;
@@ -700,7 +742,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                                 break 'run;
                             }
                             op::RomHook => {
-                                (*core).request = Request::RomHook(operation.imm as u8);
+                                (*core).request = Request::RomHook(imm!() as u8);
                                 count += 1;
                                 break 'run;
                             }
@@ -709,19 +751,19 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                             op::OutOfRegion => fault!("execution ran off the end of a memory"),
                             op::Undecoded => {
                                 bus.decode(&*core, ip);
-                                operation = *ip;
+                                word = ip.cast::<u64>().read();
                                 continue 'dispatch;
                             }
                             _ => {
                                 let retried = std::mem::take(&mut (*core).retried);
                                 if (*core).transfer.mask == 0 && !retried {
-                                    if !bus.attend::<CONTEND>(&mut *core, ip, &mut t) {
+                                    if !slow!(|at| bus.attend::<CONTEND>(&mut *core, ip, at)) {
                                         (*core).request = Request::Stopped;
                                         break 'run;
                                     }
                                     issued = t;
                                 }
-                                operation.code &= !FLAG;
+                                word &= !u64::from(FLAG);
                                 continue 'dispatch;
                             }
                         }
@@ -805,29 +847,29 @@ fn after_wide<B: Bus, const CONTEND: bool>(bus: &mut B, core: &mut Core, ip: *mu
 
 /// LSL, LSR, ASR, ROR by the bottom byte of a register, with the carry out (ARMv6-M A2.2.1).
 #[inline(always)]
-fn shift_by_register(code: u8, value: u32, amount: u32, carry: &mut u32) -> u32 {
+fn shift_by_register(code: u8, value: u32, amount: u32, carry: &mut bool) -> u32 {
     if amount == 0 {
         return value;
     }
     match code {
         op::LslReg => {
             let wide = if amount > 32 { 0 } else { u64::from(value) << amount };
-            *carry = (wide >> 32) as u32 & 1;
+            *carry = wide >> 32 & 1 != 0;
             wide as u32
         }
         op::LsrReg => {
             let wide = if amount > 32 { 0 } else { u64::from(value) << 1 >> amount };
-            *carry = wide as u32 & 1;
+            *carry = wide & 1 != 0;
             (wide >> 1) as u32
         }
         op::AsrReg => {
             let wide = i64::from(value as i32) << 1 >> amount.min(33);
-            *carry = wide as u32 & 1;
+            *carry = wide & 1 != 0;
             (wide >> 1) as u32
         }
         _ => {
             let rotated = value.rotate_right(amount & 31);
-            *carry = rotated >> 31;
+            *carry = rotated >> 31 != 0;
             rotated
         }
     }
@@ -835,7 +877,7 @@ fn shift_by_register(code: u8, value: u32, amount: u32, carry: &mut u32) -> u32 
 
 /// Condition field of a branch against the flags.
 fn condition_holds(core: &Core, condition: u8) -> bool {
-    let (n, z, c, v) = (core.n >> 31 != 0, core.z == 0, core.c != 0, core.v != 0);
+    let (n, z, c, v) = (core.nz < 0, core.nz as u32 == 0, core.c, core.v);
     match condition {
         0 => z,
         1 => !z,

@@ -16,9 +16,11 @@ const IO_WORDS_ONLY: Trap = Trap::Fault("narrow access to SIO or the private per
 /// Little-endian value of up to four bytes.
 fn get(memory: &[u8], offset: u32, bytes: u32) -> u32 {
     let at = offset as usize;
-    let mut word = [0; 4];
-    word[..bytes as usize].copy_from_slice(&memory[at..at + bytes as usize]);
-    u32::from_le_bytes(word)
+    match bytes {
+        1 => u32::from(memory[at]),
+        2 => u32::from(u16::from_le_bytes([memory[at], memory[at + 1]])),
+        _ => u32::from_le_bytes([memory[at], memory[at + 1], memory[at + 2], memory[at + 3]]),
+    }
 }
 
 fn put(memory: &mut [u8], offset: u32, bytes: u32, value: u32) {

@@ -73,7 +73,7 @@ impl Machine {
             (BOOT_STACK, BOOT_STACK | 1)
         };
         core0.r[13] = stack;
-        exception::jump(core0, &mut self.system, target);
+        exception::jump(core0, &mut *self.system, target);
         if self.core_count == 2 {
             self.start_core1();
         }
@@ -85,6 +85,6 @@ impl Machine {
         core1.reset();
         core1.phase = Phase::Run;
         core1.r[13] = BOOT_STACK;
-        exception::jump(core1, &mut self.system, super::romstub::CORE1_WAIT | 1);
+        exception::jump(core1, &mut *self.system, super::romstub::CORE1_WAIT | 1);
     }
 }

@@ -123,7 +123,7 @@ impl Default for Machine {
 /// A virtual RP2040 board.
 pub struct Machine {
     pub(super) cores: Box<[Core; 2]>,
-    pub(super) system: System,
+    pub(super) system: Box<System>,
     pub(super) core_count: usize,
     pub(super) entry_in_sram: Option<u32>,
     now: u64,
@@ -262,11 +262,11 @@ impl Machine {
                 }
                 Request::Stopped => Outcome::None,
                 Request::Svc => {
-                    exception::supervisor_call::<System, true>(core, &mut self.system, timing);
+                    exception::supervisor_call::<System, true>(core, &mut *self.system, timing);
                     Outcome::None
                 }
                 Request::ExceptionReturn(value) => {
-                    exception::exception_return::<System, true>(core, &mut self.system, value, timing)
+                    exception::exception_return::<System, true>(core, &mut *self.system, value, timing)
                 }
                 Request::RomHook(id) => {
                     self.system.call_rom(core, id);
@@ -274,7 +274,7 @@ impl Machine {
                 }
                 Request::Fault(why) => {
                     let (pc, at) = (core.pc(), core.t);
-                    exception::hard_fault::<System, true>(core, &mut self.system, timing);
+                    exception::hard_fault::<System, true>(core, &mut *self.system, timing);
                     if core.phase == Phase::Lockup {
                         let detail = format!("core {index} is locked up: {why} at 0x{pc:08x} inside a fault handler");
                         self.system.stop_at(StopReason::Lockup, core, pc, at, detail);
@@ -330,7 +330,7 @@ impl Machine {
             let before = core.t;
             let outcome = match core.phase {
                 Phase::SleepInterrupt { on_exit: Some(value) } => {
-                    exception::chain_from_sleep(core, &mut self.system, value, timing)
+                    exception::chain_from_sleep(core, &mut *self.system, value, timing)
                 }
                 phase => {
                     if phase == Phase::SleepEvent {
@@ -352,13 +352,13 @@ impl Machine {
             let core = &mut self.cores[index];
             match core.phase {
                 Phase::Entry { recognised, .. } if core.t <= self.now => {
-                    let outcome = exception::complete(core, &mut self.system, timing);
+                    let outcome = exception::complete(core, &mut *self.system, timing);
                     self.trace(index, outcome, recognised);
                     moved = true;
                 }
                 Phase::Run => {
                     if let Some(number) = exception::takeable(core) {
-                        exception::begin::<System, true>(core, &mut self.system, number, timing);
+                        exception::begin::<System, true>(core, &mut *self.system, number, timing);
                         moved = true;
                     }
                 }
@@ -400,10 +400,10 @@ impl Machine {
         // SAFETY: both cores live in `self.cores`; a running core's `ip` was set by `jump` or the interpreter.
         unsafe {
             match (both, self.profiling) {
-                (true, false) => exec::run::<System, true, false>(cores, turn, &mut self.system),
-                (true, true) => exec::run::<System, true, true>(cores, turn, &mut self.system),
-                (false, false) => exec::run::<System, false, false>(cores, turn, &mut self.system),
-                (false, true) => exec::run::<System, false, true>(cores, turn, &mut self.system),
+                (true, false) => exec::run::<System, true, false>(cores, turn, &mut *self.system),
+                (true, true) => exec::run::<System, true, true>(cores, turn, &mut *self.system),
+                (false, false) => exec::run::<System, false, false>(cores, turn, &mut *self.system),
+                (false, true) => exec::run::<System, false, true>(cores, turn, &mut *self.system),
             }
         }
     }
@@ -517,7 +517,7 @@ impl Machine {
         for core in self.cores.iter_mut() {
             if !core.ip.is_null() && core.stray.is_none() {
                 let target = core.pc() | u32::from(core.thumb);
-                exception::jump(core, &mut self.system, target);
+                exception::jump(core, &mut *self.system, target);
             }
         }
     }
@@ -529,7 +529,7 @@ impl Machine {
 
     /// The chip behind the cores, for instruments.
     pub fn instruments(&mut self) -> super::instruments::Instruments<'_> {
-        super::instruments::Instruments { system: &mut self.system, cores: &mut self.cores }
+        super::instruments::Instruments { system: &mut *self.system, cores: &mut self.cores }
     }
 }
 

@@ -43,13 +43,13 @@ const MARK_WATCH: u8 = 2;
 /// Transfers are claimed at most a frame (8 words) and a fetch ahead of the other core's time.
 const SLOTS: usize = 16;
 
-/// The chip without its cores.
+/// The chip without its cores. The memories that the interpreter touches all the time lie inline.
 pub struct System {
-    pub(super) sram: Box<[u8]>,
+    pub(super) sram: [u8; SRAM_BYTES as usize],
     pub(super) rom: Box<[u8]>,
     /// Content of the XIP cache while it serves as SRAM.
     pub(super) cache_sram: Box<[u8]>,
-    marks: Box<[u8]>,
+    marks: [u8; SRAM_BYTES as usize >> 8],
     pub(super) rom_code: CodeTable,
     pub(super) flash_code: CodeTable,
     pub(super) sram_code: CodeTable,
@@ -59,7 +59,7 @@ pub struct System {
     /// clk_sys cycles of one uncached word.
     pub(super) word_cycles: u64,
     /// Cycle + 1 of the transfer that holds each slave's slot.
-    slots: Box<[[u64; SLOTS]; 16]>,
+    slots: [[u64; SLOTS]; 16],
     /// First cycle in which a slave with multi-cycle transfers is free.
     pub(super) busy: [u64; 16],
     pub(super) contested: [u64; 16],
@@ -89,22 +89,22 @@ pub struct System {
 
 impl System {
     /// A chip with erased flash.
-    pub fn new(crystal_hz: u64, flash_bytes: u32, strict: bool) -> System {
+    pub fn new(crystal_hz: u64, flash_bytes: u32, strict: bool) -> Box<System> {
         let rom = super::romstub::image().into_boxed_slice();
         let zeros = |bytes: u32| vec![0u8; bytes as usize].into_boxed_slice();
         let periph = Rp2040Peripherals::new(crystal_hz, flash_bytes as usize);
-        System {
-            sram: zeros(SRAM_BYTES),
+        Box::new(System {
+            sram: [0; SRAM_BYTES as usize],
             rom,
             cache_sram: zeros(0x4000),
-            marks: zeros(SRAM_BYTES >> 8),
+            marks: [0; SRAM_BYTES as usize >> 8],
             rom_code: CodeTable::new(0, ROM_BYTES),
             flash_code: CodeTable::new(FLASH_BASE, flash_bytes),
             sram_code: CodeTable::new(SRAM_BASE, SRAM_BYTES),
             xip: XipCache::new(flash_bytes),
             line_cycles: 0,
             word_cycles: 0,
-            slots: Box::new([[0; SLOTS]; 16]),
+            slots: [[0; SLOTS]; 16],
             busy: [0; 16],
             contested: [0; 16],
             first: 0,
@@ -125,7 +125,7 @@ impl System {
             strict,
             misses: [0; 2],
             crystal_hz,
-        }
+        })
     }
 
     /// Size of the flash in bytes.
