@@ -2,6 +2,7 @@
 # Pads the second-stage boot code to 252 bytes and appends the CRC-32 the RP2040 boot ROM checks (polynomial
 # 0x04c11db7, initial value all ones, not reflected, no final inversion), as assembler source. Pure CMake: a build of
 # the firmware needs neither Python nor a host compiler.
+cmake_minimum_required(VERSION 3.25)
 file(READ "${IN}" hex HEX)
 string(LENGTH "${hex}" digits)
 math(EXPR bytes "${digits} / 2")

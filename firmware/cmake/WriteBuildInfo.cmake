@@ -1,6 +1,7 @@
 # cmake -DINPUT=build_info_input.cmake -DOUTPUT=build-info.json -P WriteBuildInfo.cmake
 # Run after each link. Keys and lists are sorted and paths are relative to what they belong to, so that the same
 # sources and options give the same file on every machine.
+cmake_minimum_required(VERSION 3.25)
 include("${INPUT}")
 
 function(quoted out text)

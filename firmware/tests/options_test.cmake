@@ -1,0 +1,26 @@
+# The build refuses what does not exist, in one sentence that lists what does. Run by ctest; needs the cross compiler.
+cmake_minimum_required(VERSION 3.25)
+set(good -DBENCH=t1_arithmetic -DKERNEL=freertos -DBOARD=pico)
+
+function(expect_refusal what pattern)
+  file(REMOVE_RECURSE "${WORK}")
+  execute_process(COMMAND "${CMAKE_COMMAND}" -G Ninja -S "${FIRMWARE}" -B "${WORK}" ${good} ${ARGN}
+    RESULT_VARIABLE result ERROR_VARIABLE complaint OUTPUT_QUIET)
+  string(REGEX REPLACE "[ \n]+" " " complaint "${complaint}")
+  if(result EQUAL 0 OR NOT complaint MATCHES "${pattern}")
+    message(FATAL_ERROR "${what}: ended with ${result} and said `${complaint}`")
+  endif()
+endfunction()
+
+expect_refusal("benchmark" "There is no BENCH `t0`; known: .*t1_arithmetic" -DBENCH=t0)
+expect_refusal("kernel" "There is no KERNEL `linux`; known: .*freertos" -DKERNEL=linux)
+expect_refusal("board" "There is no BOARD `abacus`; known: .*pico" -DBOARD=abacus)
+expect_refusal("option" "There is no option `WINDOW`; known: .*WINDOW_MS" -DWINDOW=5)
+expect_refusal("cores" "Board pico has 2 core" -DCORES=3)
+expect_refusal("placement" "no placement CODE=rom; known: flash, sram" -DCODE=rom)
+expect_refusal("optimisation" "OPT must be one of" -DOPT=-Ofast)
+expect_refusal("parameter" "has no parameter `words_`; known: words" "-DPARAMS=words_=4")
+expect_refusal("configuration" "no setting `configNONE`.*; known: .*configTICK_RATE_HZ" "-DKERNEL_CONFIG=configNONE=1")
+expect_refusal("fixed configuration" "no setting `configNUMBER_OF_CORES`" "-DKERNEL_CONFIG=configNUMBER_OF_CORES=2")
+expect_refusal("run id" "RUN_ID must be" "-DRUN_ID=a b")
+message("ok")

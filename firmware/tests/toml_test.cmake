@@ -1,0 +1,63 @@
+# Toml.cmake: what it reads, what it leaves to the host, what it refuses. Run by ctest.
+cmake_minimum_required(VERSION 3.25)
+list(APPEND CMAKE_MODULE_PATH "${MODULE_DIR}")
+
+function(expect_equal what got wanted)
+  if(NOT "${got}" STREQUAL "${wanted}")
+    message(FATAL_ERROR "${what}: `${got}` instead of `${wanted}`")
+  endif()
+endfunction()
+
+# A script that includes Toml.cmake, reads text and runs a line; fails the test unless it ends as asked.
+function(expect_failure what text line pattern)
+  file(WRITE "${WORK}/bad.toml" "${text}")
+  file(WRITE "${WORK}/bad.cmake" "cmake_minimum_required(VERSION 3.25)\ninclude(\"${MODULE_DIR}/Toml.cmake\")\ntoml_read(t \"${WORK}/bad.toml\")\n${line}\n")
+  execute_process(COMMAND "${CMAKE_COMMAND}" -P "${WORK}/bad.cmake" RESULT_VARIABLE result ERROR_VARIABLE complaint
+    OUTPUT_QUIET)
+  string(REGEX REPLACE "[ \n]+" " " complaint "${complaint}")
+  if(result EQUAL 0 OR NOT complaint MATCHES "${pattern}")
+    message(FATAL_ERROR "${what}: ended with ${result} and said `${complaint}`")
+  endif()
+endfunction()
+
+file(MAKE_DIRECTORY "${WORK}")
+file(WRITE "${WORK}/good.toml" [==[
+# comment; with [brackets and "quotes
+top = "a text; with = and # inside" # and a comment
+[numbers]
+small = 1
+grouped = 1_000_000
+hex = 0xE48B_FF56
+yes = true
+list = ["one", "two_2"]
+host = [1, 2.5]
+[[proof]]
+rule = "not for us"
+odd line that only a host parser would judge
+[after]
+key = "seen"
+]==])
+include(Toml)
+toml_read(t "${WORK}/good.toml")
+toml_get(value t top)
+expect_equal("text" "${value}" "a text; with = and # inside")
+toml_get(value t numbers.grouped)
+expect_equal("grouped" "${value}" "1000000")
+toml_get(value t numbers.hex)
+expect_equal("hex" "${value}" "0xE48BFF56")
+toml_get(value t numbers.list)
+expect_equal("list" "${value}" "one;two_2")
+toml_get(value t after.key)
+expect_equal("section after a table array" "${value}" "seen")
+toml_keys(keys t numbers)
+expect_equal("keys" "${keys}" "small;grouped;hex;yes;list;host")
+toml_header(t X "${WORK}/x.h")
+file(READ "${WORK}/x.h" header)
+if(NOT header MATCHES "#define X_NUMBERS_YES 1\n" OR NOT header MATCHES "#define X_AFTER_KEY \"seen\"\n")
+  message(FATAL_ERROR "header: ${header}")
+endif()
+
+expect_failure("missing key" "a = 1\n" "toml_get(v t b)" "lacks the key `b`")
+expect_failure("host-side value" "[s]\na = [1, 2]\n" "toml_get(v t s.a)" "line 2: `s.a` must be")
+expect_failure("no key and no section" "a 1\n" "" "bad.toml:1 is neither")
+message("ok")
