@@ -7,7 +7,10 @@
  * Going on is agreed by tick, not by flag: the control task announces a tick in the future, and all tasks, being asleep
  * until each next tick, leave on that very one. On the control task's core it runs first (most urgent) and can open
  * the window before any body runs; nothing is preempted half way through its loop, so each task's counts start
- * whole. The other core starts within the tick's own latency.
+ * whole.
+ *
+ * Another core starts a little later than the tick: its tasks are woken across cores. The control task keeps core 0 until
+ * a task has left the gate on each of the others, so that no core's switch out of idling falls into the window.
  *
  * Each slot is written by its owner only and read by the control task: no lock, no atomic operation. */
 #include "bench/bench.h"
@@ -21,6 +24,7 @@
 static volatile uint32_t arrivals[GATE_SLOTS];
 static volatile uint32_t opened;    /* gates opened so far */
 static volatile uint32_t open_tick; /* tick on which gate number `opened` lets go */
+static volatile uint32_t departed[BENCH_CORES]; /* number of the gate last left on this core */
 static uint32_t gates;
 
 void gate_arrive(unsigned slot)
@@ -31,6 +35,7 @@ void gate_arrive(unsigned slot)
     while (opened < gate || (int32_t)(port_tick_now() - open_tick) < 0) {
         port_sleep_ticks(1);
     }
+    departed[slot / BENCH_TASKS_PER_CORE] = gate;
 }
 
 void gate_finish(unsigned slot)
@@ -62,5 +67,12 @@ void gate_open(void)
     opened = gates;
     while ((int32_t)(port_tick_now() - open_tick) < 0) {
         port_sleep_ticks(1);
+    }
+    for (unsigned core = 1; core < BENCH_CORES; core++) {
+        while (departed[core] < gates) {
+            if (port_tick_now() - open_tick > GATE_LIMIT_TICKS) {
+                last_words_error(ERROR_STUCK, "no task of another core left the gate");
+            }
+        }
     }
 }
