@@ -6,7 +6,7 @@ use rtoslab_cpu::ppb;
 use rtoslab_periph::rp2040::needs_extra_alias_cycles;
 use rtoslab_timing::rp2040::key;
 
-use super::system::{FLASH_BASE, ROM_BYTES, SRAM_BASE, System, slave};
+use super::system::{ROM_BYTES, SRAM_BASE, System, slave};
 use crate::xip::LINE_BYTES;
 
 const UNALIGNED: Trap = Trap::Fault("unaligned access");
@@ -319,10 +319,5 @@ impl System {
             core.limit = 0;
             self.attention = true;
         }
-    }
-
-    /// Address of the start of flash in the cached window, for callers that build addresses from offsets.
-    pub(super) const fn flash_address(offset: u32) -> u32 {
-        FLASH_BASE + offset
     }
 }

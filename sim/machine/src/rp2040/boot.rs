@@ -7,6 +7,8 @@
 use rtoslab_cpu::core::Phase;
 use rtoslab_cpu::exception;
 
+use rtoslab_periph::rp2040::bootrom;
+
 use super::machine::Machine;
 use super::system::{FLASH_BASE, SRAM_BASE, SRAM_BYTES};
 use crate::image::{Image, ImageError};
@@ -43,7 +45,7 @@ impl Machine {
             .contains(&image.entry)
             .then_some(image.entry)
             .filter(|_| image.segments.iter().all(|(address, _)| *address >= SRAM_BASE));
-        if self.entry_in_sram.is_none() && !super::romstub::boot_block_valid(&self.system.periph.ssi.flash.bytes()[..256]) {
+        if self.entry_in_sram.is_none() && !bootrom::boot_block_valid(&self.system.periph.ssi.flash.bytes()[..256]) {
             return Err(ImageError(format!(
                 "{name} has no valid second-stage boot block at 0x10000000 (checksum of its first 256 bytes is wrong), so a real board would not boot it either; link one in front"
             )));
@@ -73,6 +75,7 @@ impl Machine {
             (BOOT_STACK, BOOT_STACK | 1)
         };
         core0.r[13] = stack;
+        self.system.after_boot_rom(core0.t);
         exception::jump(core0, &mut *self.system, target);
         if self.core_count == 2 {
             self.start_core1();
@@ -85,6 +88,6 @@ impl Machine {
         core1.reset();
         core1.phase = Phase::Run;
         core1.r[13] = BOOT_STACK;
-        exception::jump(core1, &mut *self.system, super::romstub::CORE1_WAIT | 1);
+        exception::jump(core1, &mut *self.system, bootrom::CORE1_WAIT | 1);
     }
 }

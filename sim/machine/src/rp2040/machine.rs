@@ -254,9 +254,9 @@ impl Machine {
             let before = core.t;
             let outcome = match request {
                 Request::None => {
-                    if core.nvic.reset_request {
-                        core.nvic.reset_request = false;
-                        self.system.effects.chip_reset = true;
+                    // SYSRESETREQ restarts the processors only (RP2040 data sheet 2.4.8).
+                    if std::mem::take(&mut core.nvic.reset_request) {
+                        self.restart();
                     }
                     Outcome::None
                 }
@@ -286,8 +286,8 @@ impl Machine {
             };
             self.trace(index, outcome, before);
         }
-        if std::mem::take(&mut self.system.effects.chip_reset) {
-            self.chip_reset();
+        if std::mem::take(&mut self.system.effects.chip_reset) && self.system.watchdog_reset(self.now) & 1 != 0 {
+            self.restart();
         }
         self.system.apply_core_effects(&mut self.cores, self.now);
         if let Some(hold) = self.system.effects.core1_reset.take() {
@@ -301,8 +301,8 @@ impl Machine {
         }
     }
 
-    fn chip_reset(&mut self) {
-        self.system.reset_chip();
+    /// Both cores start again in the boot ROM.
+    fn restart(&mut self) {
         self.boot();
         let now = self.now;
         for core in self.cores.iter_mut() {

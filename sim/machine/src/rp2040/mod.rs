@@ -6,7 +6,6 @@ pub mod instruments;
 mod machine;
 mod registers;
 mod rom;
-mod romstub;
 mod settings;
 mod system;
 

@@ -3,7 +3,7 @@
 use rtoslab_cpu::core::{Core, ProfileCell};
 use rtoslab_cpu::systick::Rate;
 use rtoslab_lab::Kind;
-use rtoslab_periph::rp2040::{Rp2040Peripherals, block_at};
+use rtoslab_periph::rp2040::{ResetCause, block_at};
 use rtoslab_periph::{Access, Effects};
 use rtoslab_timing::rp2040::key;
 
@@ -171,19 +171,21 @@ impl System {
         }
     }
 
-    /// Puts the peripherals back as a watchdog or SYSRESETREQ reset does; scratch registers survive.
-    pub(super) fn reset_chip(&mut self) {
-        let fresh = Rp2040Peripherals::new(self.crystal_hz, 4096);
-        let old = std::mem::replace(&mut self.periph, fresh);
-        self.periph.ssi.flash = old.ssi.flash;
-        self.periph.watchdog = old.watchdog;
-        self.periph.watchdog.reset_keeping_scratch();
+    /// Restarts the peripherals as the watchdog does; returns the cores that restart (bit 0 core 0, bit 1 core 1).
+    pub(super) fn watchdog_reset(&mut self, now: u64) -> u32 {
+        let cores = self.periph.chip_reset(ResetCause::Watchdog, now);
         self.effects = Effects { clocks_changed: true, ..Effects::default() };
         self.flush_xip();
-        self.driven_lines = [0; 2];
-        self.busy = [0; 16];
         self.first = 0;
         self.fixed_priority = false;
+        cores
+    }
+
+    /// The state the boot ROM hands over: flash readable, its own blocks out of reset.
+    pub(super) fn after_boot_rom(&mut self, now: u64) {
+        self.periph.after_boot_rom(now, &mut self.effects);
+        self.drain_effects(0, now);
+        self.flash_timing_changed();
     }
 
     pub(super) fn set_profile(&mut self, on: bool) {

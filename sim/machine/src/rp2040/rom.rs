@@ -1,9 +1,9 @@
 //! Calls into the modelled boot ROM: its functions see registers and memory, and the core pays their cycles.
 
 use rtoslab_cpu::bus::Bus;
-use rtoslab_cpu::core::Core;
+use rtoslab_cpu::core::{Core, Request};
 use rtoslab_cpu::exception;
-use super::romstub::{self as bootrom, RomHost, RomOutcome};
+use rtoslab_periph::rp2040::bootrom::{self, FlashCommand, RomHost, RomOutcome};
 
 use super::machine::StopReason;
 use super::system::System;
@@ -14,12 +14,12 @@ struct Host<'a> {
 }
 
 impl RomHost for Host<'_> {
-    fn reg(&self, number: usize) -> u32 {
-        self.core.r[number]
+    fn reg(&self, n: usize) -> u32 {
+        self.core.r[n]
     }
 
-    fn set_reg(&mut self, number: usize, value: u32) {
-        self.core.r[number] = value;
+    fn set_reg(&mut self, n: usize, value: u32) {
+        self.core.r[n] = value;
     }
 
     fn set_flags(&mut self, n: bool, z: bool, c: bool, v: bool) {
@@ -45,16 +45,15 @@ impl RomHost for Host<'_> {
         self.system.store_plain(self.core, address, 4, value);
     }
 
-    fn flash_erase(&mut self, offset: u32, bytes: u32) {
-        self.system.change_flash(offset, bytes, |byte, _| *byte = 0xff);
-    }
-
-    fn flash_program(&mut self, offset: u32, data: &[u8]) {
-        self.system.change_flash(offset, data.len() as u32, |byte, index| *byte &= data[index]);
-    }
-
-    fn flash_flush_cache(&mut self) {
-        self.system.flush_xip();
+    fn flash(&mut self, command: FlashCommand) {
+        let system = &mut *self.system;
+        system.periph.rom_flash(&command, self.core.t, &mut system.effects);
+        match command {
+            FlashCommand::Erase { offset, count } => system.flash_content_changed(offset, count),
+            FlashCommand::Program { offset, data } => system.flash_content_changed(offset, data.len() as u32),
+            FlashCommand::FlushCache => system.flush_xip(),
+            FlashCommand::Connect | FlashCommand::ExitXip | FlashCommand::EnterXip => system.flash_timing_changed(),
+        }
     }
 }
 
@@ -76,32 +75,46 @@ impl System {
         }
     }
 
-    /// Changes flash bytes; what lies outside the flash is ignored, as the chip select would do.
-    fn change_flash(&mut self, offset: u32, bytes: u32, change: impl Fn(&mut u8, usize)) {
+    /// Decoded code and cached lines of these flash bytes are stale.
+    fn flash_content_changed(&mut self, offset: u32, bytes: u32) {
         let size = self.flash_len() as u32;
-        let start = offset.min(size) & !3;
+        let start = offset.min(size) & !1;
         let end = offset.saturating_add(bytes).min(size);
-        for (index, at) in (start..end).enumerate() {
-            change(&mut self.periph.ssi.flash.bytes_mut()[at as usize], index);
-        }
         self.invalidate_flash(start, end - start);
         self.flush_xip();
     }
 
     /// Runs ROM function `id` for the core that called it, and returns to LR.
     pub(super) fn call_rom(&mut self, core: &mut Core, id: u8) {
-        let outcome = bootrom::call(id, &mut Host { core, system: self });
-        match outcome {
-            RomOutcome::Return { cycles } => {
-                core.t += cycles;
-                let target = core.r[14];
-                exception::jump(core, self, target);
+        let (pc, called) = (core.pc(), core.t);
+        match bootrom::call(id, &mut Host { core, system: self }) {
+            RomOutcome::Return { cycles } => self.return_from_rom(core, u64::from(cycles)),
+            RomOutcome::ReturnAfterFlash { cycles, busy_us } => {
+                let busy = u128::from(busy_us) * u128::from(self.clocks.sys_hz) / 1_000_000;
+                self.return_from_rom(core, u64::from(cycles) + busy as u64);
             }
-            RomOutcome::EnterUsbBoot => {
-                let (pc, t) = (core.pc(), core.t);
-                let detail = "the firmware asked the boot ROM for USB boot mode".to_owned();
-                self.stop_at(StopReason::UsbBoot, core, pc, t, detail);
+            RomOutcome::EnterUsbBoot { .. } => {
+                let detail = "the firmware asked the boot ROM for USB boot mode, where no host is".to_owned();
+                self.stop_at(StopReason::UsbBoot, core, pc, called, detail);
+            }
+            RomOutcome::ColdBoot => self.effects.chip_reset = true,
+            RomOutcome::Undefined => core.request = Request::Fault("undefined instruction in the boot ROM"),
+        }
+    }
+
+    fn return_from_rom(&mut self, core: &mut Core, cycles: u64) {
+        let hook = core.ip;
+        core.t += cycles;
+        // SAFETY: `ip` is the hook's op, inside the region whose profile cells run parallel to the ops.
+        unsafe {
+            let cells = core.region.profile[core.id];
+            if !cells.is_null() {
+                let index = (hook as usize - core.region.ops as usize) >> 3;
+                (*cells.add(index)).cycles += cycles;
+                (*cells.add(index)).executions += 1;
             }
         }
+        let target = core.r[14];
+        exception::jump(core, self, target);
     }
 }

@@ -80,7 +80,6 @@ pub struct System {
     pub(super) warnings: Vec<String>,
     pub(super) strict: bool,
     pub(super) misses: [u64; 2],
-    pub(super) crystal_hz: u64,
     /// Interrupt lines as last driven into each core.
     pub(super) driven_lines: [u32; 2],
     /// Pad levels as last traced.
@@ -90,7 +89,7 @@ pub struct System {
 impl System {
     /// A chip with erased flash.
     pub fn new(crystal_hz: u64, flash_bytes: u32, strict: bool) -> Box<System> {
-        let rom = super::romstub::image().into_boxed_slice();
+        let rom = rtoslab_periph::rp2040::bootrom::image().into_boxed_slice();
         let zeros = |bytes: u32| vec![0u8; bytes as usize].into_boxed_slice();
         let periph = Rp2040Peripherals::new(crystal_hz, flash_bytes as usize);
         Box::new(System {
@@ -124,7 +123,6 @@ impl System {
             warnings: Vec::new(),
             strict,
             misses: [0; 2],
-            crystal_hz,
         })
     }
 
