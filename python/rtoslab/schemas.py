@@ -153,9 +153,8 @@ class Claim(Strict):
     id: str
     section: str
     says: str
-    kind: Literal["throughput_drops", "throughput_gain_below", "heap_grows", "throughput_close"]
+    kind: Literal["throughput_drops", "per_core_drops", "gains_less", "heap_grows"]
     benchmarks: tuple[str, ...]
-    limit: float = 0.0
 
 
 class Suite(Strict):

@@ -1,0 +1,81 @@
+"""Counts per second of the window: per core, in all, and between the tasks of a core."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rtoslab.results import Measured
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """One point's rate, in counts per second of the board's timer."""
+
+    point: Measured
+    per_core_hz: dict[int, float]
+    total_hz: float
+    cycles_per_count: float
+    """System clock cycles of one core per count of that core, mean over the cores."""
+    fairness: float
+    """Jain's index over the cores' rates: 1 if all are alike, 1/cores if one does everything."""
+    task_spread: int
+    """Largest difference between counters of tasks on one core, in counts."""
+
+
+def throughput(point: Measured) -> Throughput:
+    """Rates of one point."""
+    tasks = set(point.metric_tasks)
+    counts: dict[int, int] = {}
+    spread = 0
+    for core in sorted({each.core for each in point.counters}):
+        values = [each.count for each in point.counters if each.core == core and each.index in tasks]
+        counts[core] = sum(values)
+        spread = max(spread, max(values) - min(values))
+    rates = {core: count / point.window_s for core, count in counts.items()}
+    total = sum(rates.values())
+    return Throughput(
+        point=point,
+        per_core_hz=rates,
+        total_hz=total,
+        cycles_per_count=point.clock_hz * len(rates) / total,
+        fairness=total**2 / (len(rates) * sum(rate**2 for rate in rates.values())),
+        task_spread=spread,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """The same benchmark with more cores against one. A gain of 2 on two cores is perfect."""
+
+    benchmark: str
+    title: str
+    kernel: str
+    board: str
+    cores: int
+    one: Throughput
+    many: Throughput
+
+    @property
+    def gain(self) -> float:
+        """Total throughput with all cores over that with one."""
+        return self.many.total_hz / self.one.total_hz
+
+    @property
+    def per_core(self) -> float:
+        """Throughput of one of the cores over that of the core alone (the paper's normalised throughput, as a ratio)."""
+        return self.gain / self.cores
+
+
+def gains(points: Iterable[Measured]) -> list[Gain]:
+    """Every pair of points that differ in nothing but the number of cores, the smaller being one."""
+    measured = list(points)
+    found = []
+    for many in measured:
+        if many.point.cores == 1:
+            continue
+        alone = many.point.model_copy(update={"cores": 1})
+        one = next((each for each in measured if each.point == alone), None)
+        if one is not None:
+            identity = many.point
+            found.append(Gain(identity.benchmark, identity.title, identity.kernel, identity.board, identity.cores,
+                              throughput(one), throughput(many)))
+    return found

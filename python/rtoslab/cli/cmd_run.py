@@ -1,0 +1,100 @@
+"""`rtoslab run`: an experiment from its plan to its stored points."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from rtoslab.api import default_out
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, KeyValue
+from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
+from rtoslab.paths import find_root
+from rtoslab.pipeline import Outcome
+from rtoslab.plan import Options, make_plan
+from rtoslab.pool import Note, run_plan
+from rtoslab.reports import terminal
+
+
+@click.command("run")
+@click.argument("names", nargs=-1, required=True, type=CatalogueName("suites", "benchmarks"), metavar="SUITE|BENCHMARK...")
+@click.option("--kernel", "kernels", multiple=True, type=CatalogueName("kernels"), help="A kernel; may be repeated.")
+@click.option("--board", "boards", multiple=True, type=CatalogueName("boards"), help="A board; may be repeated.")
+@click.option("--cores", type=CoreCounts(), help="Numbers of cores to run with.")
+@click.option("--window", type=Duration(), help="Length of the measured window.")
+@click.option("--config", type=KeyValue(), multiple=True,
+              help="opt=-O3, code=sram, warmup_ms=10, param.NAME=N, timing.KEY=N, or a macro of the kernel's configuration.")
+@click.option("--out", type=click.Path(path_type=Path), help="Run directory; an existing one is resumed.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Points measured at the same time.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
+def command(
+    names: tuple[str, ...], kernels: tuple[str, ...], boards: tuple[str, ...], cores: tuple[int, ...] | None,
+    window: int | None, config: tuple[tuple[str, str], ...], out: Path | None, jobs: int, as_json: bool,
+) -> int:
+    """Measure suites or benchmarks on a virtual board; each point is stored as soon as it is finished.
+
+    Names may be shortened while they are unique (t1). The same command again resumes where it stopped.
+    """
+    root = find_root()
+    options = Options(kernels or None, boards or None, cores, window, dict(config))
+    plan = make_plan(Catalogue(root), names, options)
+    folder = out or default_out(root, plan, names)
+    with _Display(len(plan.points), quiet=as_json) as display:
+        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
+    failed = [each for each in outcomes if each.result.status == "failed"]
+    if as_json:
+        click.echo(json.dumps(_as_json(folder, outcomes)))
+    else:
+        kept = sum(not each.fresh for each in outcomes)
+        if kept:
+            click.echo(f"{kept} of {len(outcomes)} points were there already and were kept.", err=True)
+        terminal.show([each.result for each in outcomes], Console(highlight=False))
+        click.echo(f"Stored in {_short(folder)}; `rtoslab report {_short(folder)} -o report.html` writes the report.")
+    return EXIT_POINT_FAILED if failed else EXIT_OK
+
+
+class _Display:
+    """Progress on stderr: bars on a terminal, one line per finished point elsewhere, nothing if quiet."""
+
+    def __init__(self, points: int, *, quiet: bool) -> None:
+        console = Console(stderr=True, highlight=False)
+        self._quiet = quiet
+        self._bars = Progress(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+                              TimeElapsedColumn(), console=console, transient=True,
+                              disable=quiet or not console.is_terminal)
+        self._console = console
+        self._all = self._bars.add_task("points", total=points)
+        self._tasks: dict[int, TaskID] = {}
+
+    def __enter__(self) -> "_Display":
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()
+
+    def note(self, note: Note) -> None:
+        if note.outcome is not None:
+            if note.index in self._tasks:
+                self._bars.remove_task(self._tasks.pop(note.index))
+            self._bars.advance(self._all)
+            if not self._quiet and not self._console.is_terminal:
+                self._console.print(f"{note.point.label}: {note.outcome.result.status}")
+            return
+        if note.index not in self._tasks:
+            self._tasks[note.index] = self._bars.add_task(note.point.label, total=100)
+        self._bars.update(self._tasks[note.index], description=f"{note.point.label}: {note.phase}", completed=int(100 * note.done))
+
+
+def _as_json(folder: Path, outcomes: list[Outcome]) -> dict[str, Any]:
+    return {"run": str(folder), "points": [each.result.model_dump(mode="json") for each in outcomes]}
+
+
+def _short(folder: Path) -> Path:
+    try:
+        return folder.resolve().relative_to(Path.cwd())
+    except ValueError:
+        return folder

@@ -1,0 +1,70 @@
+"""Everything that can change a number, as one canonical JSON text, and the run id made from its hash.
+
+No time stamp and no path of a machine stands in it: the same manifest means the same bytes of result, anywhere.
+"""
+
+import hashlib
+import json
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from rtoslab import __version__
+from rtoslab.build import Build
+from rtoslab.plan import Point
+from rtoslab.run.board import timing_settings
+from rtoslab.schemas import Board
+
+FORMAT = 1
+
+
+def virtual_target(root: Path, point: Point, board: Board) -> dict[str, Any]:
+    """The virtual board's identity: version, sources, every timing parameter with its value and grade."""
+    chosen = {key.removeprefix("timing."): value for key, value in point.timing.items()}
+    settings = {key: {"value": chosen.get(key.removeprefix("timing."), default), "grade": grade}
+                for key, default, _, grade in timing_settings()}
+    return {"kind": "virtual", "chip": board.chip, "cores": point.cores, "version": _simulator_version(root),
+            "sources_sha256": _simulator_sources(root), "settings": settings}
+
+
+def serial_target(board: Board) -> dict[str, Any]:
+    """A real board: what is known of it. Which port it hangs on changes no number."""
+    return {"kind": "serial", "chip": board.chip, "baud": board.uart.baud}
+
+
+def make_manifest(point: Point, board: Board, build: Build, target: dict[str, Any]) -> dict[str, Any]:
+    """The manifest of one point."""
+    return {
+        "format": FORMAT,
+        "rtoslab": __version__,
+        "build": build.info,
+        "elf_sha256": build.elf_sha256,
+        "board": board.model_dump(mode="json"),
+        "window_ms": point.window_ms,
+        "target": target,
+    }
+
+
+def canonical(value: Any) -> str:
+    """JSON with sorted keys and a final line feed: the bytes that are hashed and stored."""
+    return json.dumps(value, sort_keys=True, indent=1, ensure_ascii=True) + "\n"
+
+
+def manifest_hash(manifest: dict[str, Any]) -> str:
+    """SHA-256 of the canonical text, 64 hex digits."""
+    return hashlib.sha256(canonical(manifest).encode()).hexdigest()
+
+
+@cache
+def _simulator_version(root: Path) -> str:
+    workspace = tomllib.loads((root / "Cargo.toml").read_text())["workspace"]
+    return str(workspace["package"]["version"])
+
+
+@cache
+def _simulator_sources(root: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted([*(root / "sim").glob("*/src/**/*.rs"), root / "Cargo.lock"]):
+        digest.update(f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()

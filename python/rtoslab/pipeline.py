@@ -1,0 +1,211 @@
+"""One point through all stages: build, run, decode, prove, store. Every way it can fail becomes a stored result.
+
+Errors of the environment (no compiler, full disk) are raised; errors of the point are results, because the other
+points of the experiment are still worth having.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtoslab.build import LOG, Build, build
+from rtoslab.catalogue import Catalogue
+from rtoslab.decode import Expected, decode
+from rtoslab.errors import BuildError, DecodeError, OverrideReceivedError, RunError, SettingError, UnknownNameError
+from rtoslab.manifest import make_manifest, manifest_hash, serial_target, virtual_target
+from rtoslab.plan import Point
+from rtoslab.proofs import Evidence, Finding, Verdict, judge_all, watched_services
+from rtoslab.results import (
+    CoreCycles,
+    Counter,
+    Failed,
+    FunctionUse,
+    HeapUse,
+    LockUse,
+    Measured,
+    NotApplicable,
+    PointId,
+    RulerRepeats,
+    StackUse,
+    Virtual,
+)
+from rtoslab.run.machine import VirtualMachine
+from rtoslab.run.virtual import Progress, RunOutput, VirtualJob, run_virtual
+from rtoslab.samples import Decoded
+from rtoslab.schemas import Kernel
+from rtoslab.store import UART, AnyResult, RunDirectory
+from rtoslab.wire import constants
+
+Runner = Callable[[Build, Progress], RunOutput]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a point in this call."""
+
+    result: AnyResult
+    folder: Path
+    fresh: bool
+    """False if it was already in the run directory."""
+
+
+def point_id(catalogue: Catalogue, point: Point) -> PointId:
+    """The axes of a point, as stored."""
+    config = {**dict(point.kernel_config), **{f"param.{key}": value for key, value in point.params.items()},
+              **{key: str(value) for key, value in point.timing.items()}}
+    if point.opt != Point.__dataclass_fields__["opt"].default:
+        config["opt"] = point.opt
+    if point.code != Point.__dataclass_fields__["code"].default:
+        config["code"] = point.code
+    if point.warmup_ms is not None:
+        config["warmup_ms"] = str(point.warmup_ms)
+    title = catalogue.benchmark(point.benchmark).facts.title
+    return PointId(benchmark=point.benchmark, title=title, kernel=point.kernel, board=point.board, cores=point.cores,
+                   window_ms=point.window_ms, config=dict(sorted(config.items())))
+
+
+def run_point(catalogue: Catalogue, point: Point, run: RunDirectory, progress: Progress = lambda *_: None,
+              runner: Runner | None = None) -> Outcome:
+    """Carries one point through; returns at once if the run directory has it. `runner` replaces the virtual board."""
+    identity = point_id(catalogue, point)
+    if point.not_applicable is not None:
+        missing = NotApplicable(run_id="0" * 16, point=identity, reason=point.not_applicable)
+        return _store(run, identity, missing, {}, {})
+    progress("building", 0.0)
+    try:
+        built = build(catalogue, point)
+    except BuildError as cause:
+        failed = Failed(run_id="0" * 16, point=identity, stage="build", error=type(cause).__name__, message=str(cause))
+        return Outcome(failed, run.path, fresh=True)  # not stored: the next try may find the cause mended
+    board = catalogue.board(point.board).facts
+    target = serial_target(board) if runner else virtual_target(catalogue.root, point, board)
+    manifest = make_manifest(point, board, built, target)
+    run_id = manifest_hash(manifest)[:16]
+    folder = _folder_name(identity, run_id)
+    if run.has(folder):
+        stored = next(each for each in run.points() if each.folder.name == folder)
+        return Outcome(stored.result, stored.folder, fresh=False)
+    output = (runner or _virtual_runner(catalogue, point))(built, progress)
+    progress("decoding", 1.0)
+    result = evaluate(catalogue, identity, run_id, output, built.expected)
+    files = {UART: output.uart, LOG: (built.folder / LOG).read_bytes()}
+    return _store(run, identity, result, manifest, files, run_id)
+
+
+def evaluate(catalogue: Catalogue, identity: PointId, run_id: str, output: RunOutput, expected: Expected) -> AnyResult:
+    """Decodes and proves what a target gave back. Never raises for what the image did."""
+    benchmark = catalogue.benchmark(identity.benchmark).facts
+    try:
+        decoded = decode(output.uart, constants(catalogue.root), expected)
+        if output.failure is not None:
+            raise RunError(output.failure)
+        _check_identity(decoded, identity)
+    except OverrideReceivedError as cause:
+        return _failed(identity, run_id, "run", cause)
+    except DecodeError as cause:
+        problem = RunError(output.failure) if output.failure else cause
+        return _failed(identity, run_id, "run" if output.failure else "decode", problem)
+    except RunError as cause:
+        return _failed(identity, run_id, "run", cause)
+    proofs = judge_all(Evidence(decoded, output.observed, benchmark, catalogue.board(identity.board).facts))
+    broken = [each for each in proofs if each.verdict is Verdict.FAILS]
+    if broken:
+        words = " ".join(f"{each.rule} demands that {each.demands}, but {each.saw}." for each in broken)
+        message = f"{benchmark.title} did not do what its name says: {words}"
+        return Failed(run_id=run_id, point=identity, stage="proof", error="ProofError", message=message, proofs=proofs)
+    return _measured(catalogue, identity, run_id, decoded, output, proofs)
+
+
+def _failed(identity: PointId, run_id: str, stage: str, cause: Exception) -> Failed:
+    return Failed.model_validate({"run_id": run_id, "point": identity, "stage": stage, "error": type(cause).__name__,
+                                  "message": str(cause)})
+
+
+def _check_identity(decoded: Decoded, identity: PointId) -> None:
+    begin = decoded.begin
+    said = (begin.bench, begin.kernel, begin.board, begin.cores, begin.window_us)
+    asked = (identity.benchmark, identity.kernel, identity.board, identity.cores, identity.window_ms * 1000)
+    if said != asked:
+        raise DecodeError(0, f"the image says it is {said}, but {asked} was asked for; flash the image again.")
+    if len(decoded.windows) != 1:
+        raise DecodeError(0, f"{len(decoded.windows)} windows were measured, one was asked for.")
+
+
+def _measured(catalogue: Catalogue, identity: PointId, run_id: str, decoded: Decoded, output: RunOutput,
+              proofs: tuple[Finding, ...]) -> Measured:
+    benchmark = catalogue.benchmark(identity.benchmark).facts
+    window = decoded.windows[0]
+    names = {(task.core, task.index): task.name for task in decoded.tasks}
+    checks: dict[str, dict[int, int]] = {}
+    for check in decoded.checks:
+        checks.setdefault(check.name, {})[check.core] = check.value
+    heap = decoded.heap
+    return Measured(
+        run_id=run_id,
+        point=identity,
+        metric=benchmark.metric.id,
+        unit=benchmark.metric.unit,
+        metric_tasks=benchmark.metric.tasks,
+        clock_hz=decoded.begin.clock_hz,
+        window_ticks=window.close_ticks - window.open_ticks,
+        timer_hz=decoded.begin.timer_hz,
+        counters=tuple(Counter(core=each.core, index=each.index, count=each.count) for each in decoded.counts),
+        heap=HeapUse(size_bytes=heap.size_bytes, peak_bytes=heap.peak_bytes, allocations=heap.allocations) if heap else None,
+        stacks=tuple(StackUse(core=each.core, index=each.index, name=names.get((each.core, each.index), "?"),
+                              used_bytes=each.used_bytes, size_bytes=each.size_bytes) for each in decoded.stacks),
+        rulers=tuple(RulerRepeats(name=each.name, core=each.core, unit=each.unit, repeats=each.repeats)
+                     for each in decoded.rulers),
+        checks=checks,
+        params=decoded.params,
+        proofs=proofs,
+        virtual=_virtual(output, catalogue.kernel(identity.kernel).facts),
+    )
+
+
+def _virtual(output: RunOutput, kernel: Kernel) -> Virtual | None:
+    if output.stats is None or output.observed is None:
+        return None
+    return Virtual(
+        cores=tuple(CoreCycles.model_validate({"core": core, **stats}) for core, stats in enumerate(output.stats["cores"])),
+        locks=tuple(LockUse.model_validate({"name": kernel.locks.get(lock["lock"], f"spinlock {lock['lock']}"), **lock})
+                    for lock in output.stats["locks"]),
+        functions=tuple(FunctionUse(core=each.core, name=each.name, kind=each.kind, cycles=each.cycles,
+                                    wait_cycles=each.wait_cycles, entries=each.entries) for each in output.functions),
+        event_count=output.observed.event_count,
+        event_sha256=output.observed.event_sha256,
+        warnings=output.warnings,
+    )
+
+
+def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine | None = None) -> Runner:
+    def run(built: Build, progress: Progress) -> RunOutput:
+        job = VirtualJob(
+            image=built.elf.read_bytes(),
+            name=built.elf.name,
+            board=catalogue.board(point.board).facts,
+            kernel=catalogue.kernel(point.kernel).facts,
+            cores=point.cores,
+            window_ms=point.window_ms,
+            watched_services=watched_services(catalogue.benchmark(point.benchmark).facts),
+            settings=point.timing,
+        )
+        try:
+            return run_virtual(job, progress, machine)
+        except (SettingError, UnknownNameError):
+            raise
+        except RunError as cause:
+            return RunOutput(b"", failure=str(cause))
+
+    return run
+
+
+def _folder_name(identity: PointId, run_id: str) -> str:
+    return f"{identity.benchmark}-{identity.kernel}-{identity.board}-{identity.cores}c-{run_id}"
+
+
+def _store(run: RunDirectory, identity: PointId, result: AnyResult, manifest: dict[str, object], files: dict[str, bytes],
+           run_id: str = "na") -> Outcome:
+    name = _folder_name(identity, run_id)
+    if run.has(name):
+        return Outcome(result, run.path / "points" / name, fresh=False)
+    return Outcome(result, run.add(name, result, manifest, files), fresh=True)

@@ -1,0 +1,149 @@
+"""Stage 5: the run directory. Points are added whole or not at all, and never overwritten.
+
+    <run>/plan.json                       the points asked for, in the order they are reported
+    <run>/points/<point>-<run id>/        one folder per finished point:
+        result.json manifest.json uart.txt build.log
+
+A point is written into a folder beside its final place and renamed, so an interruption or a full disk leaves either a
+whole point or none. A run directory can be copied and archived; all paths in it are relative.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from rtoslab.errors import StoreError, disk_error
+from rtoslab.manifest import canonical
+from rtoslab.results import Failed, Measured, NotApplicable, PointId, ResultFile
+
+PLAN = "plan.json"
+POINTS = "points"
+RESULT = "result.json"
+MANIFEST = "manifest.json"
+UART = "uart.txt"
+LOG = "build.log"
+
+AnyResult = Measured | Failed | NotApplicable
+
+
+class PlanFile(BaseModel):
+    """plan.json."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format: int = 1
+    suite: str | None
+    points: list[PointId]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPoint:
+    """A point read back."""
+
+    folder: Path
+    result: AnyResult
+    manifest: dict[str, object]
+
+
+class RunDirectory:
+    """One run directory."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(cls, path: Path, suite: str | None, points: list[PointId]) -> "RunDirectory":
+        """Makes the directory, or opens one made for the same points. Raises StoreError if it holds others."""
+        run = cls(path)
+        if (path / PLAN).is_file():
+            if run.plan().points != points:
+                raise StoreError(f"{path} was made for other points; choose another --out, or ask for the same points to resume.")
+            return run
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise StoreError(f"{path} exists and is not a run directory; choose another --out.")
+        try:
+            (path / POINTS).mkdir(parents=True, exist_ok=True)
+            text = PlanFile(suite=suite, points=points).model_dump_json(indent=1)
+            _write_atomic(path / PLAN, text + "\n")
+        except OSError as cause:
+            raise disk_error("make the run directory", path, cause) from None
+        return run
+
+    @classmethod
+    def open(cls, path: Path) -> "RunDirectory":
+        """An existing run directory. Raises StoreError."""
+        if not (path / PLAN).is_file():
+            raise StoreError(f"{path} is not a run directory (no {PLAN}); give one that `rtoslab run` wrote.")
+        return cls(path)
+
+    def plan(self) -> PlanFile:
+        """The points asked for."""
+        try:
+            return PlanFile.model_validate_json((self.path / PLAN).read_text(encoding="utf-8"))
+        except (OSError, ValidationError, UnicodeDecodeError) as cause:
+            raise StoreError(f"{self.path / PLAN} cannot be read ({type(cause).__name__}); restore it from a copy.") from None
+
+    def has(self, folder_name: str) -> bool:
+        """Whether the point of that name is finished."""
+        return (self.path / POINTS / folder_name / RESULT).is_file()
+
+    def add(self, folder_name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]) -> Path:
+        """Writes one point. Raises StoreError if it is there already, or the disk refuses."""
+        final = self.path / POINTS / folder_name
+        if final.exists():
+            raise StoreError(f"{final} exists already; results are never overwritten, choose another --out.")
+        work: Path | None = None
+        try:
+            work = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=self.path / POINTS))
+            _write(work / MANIFEST, canonical(dict(manifest)).encode())
+            for name, content in files.items():
+                _write(work / name, content)
+            _write(work / RESULT, canonical(result.model_dump(mode="json")).encode())
+            work.chmod(0o755)
+            work.rename(final)
+        except OSError as cause:
+            if work is not None:
+                shutil.rmtree(work, ignore_errors=True)
+            raise disk_error("store the point in", final, cause) from None
+        return final
+
+    def points(self) -> list[StoredPoint]:
+        """Every finished point, in the plan's order. Raises StoreError naming a damaged file."""
+        found = list(self._stored())
+        order = {point.model_dump_json(): index for index, point in enumerate(self.plan().points)}
+        return sorted(found, key=lambda each: (order.get(each.result.point.model_dump_json(), len(order)), each.folder.name))
+
+    def _stored(self) -> Iterator[StoredPoint]:
+        for folder in sorted((self.path / POINTS).glob("[!.]*")):
+            path = folder / RESULT
+            try:
+                result = ResultFile.model_validate({"result": json.loads(path.read_text(encoding="utf-8"))}).result
+                manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+            except (OSError, ValueError) as cause:
+                raise StoreError(f"{path} is damaged ({type(cause).__name__}); delete {folder} and run again.") from None
+            yield StoredPoint(folder, result, manifest)
+
+
+def sweep(path: Path) -> None:
+    """Removes what an interrupted writer left behind. Call when no other process writes to the run."""
+    for leftover in (path / POINTS).glob(".unfinished-*"):
+        shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _write(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _write_atomic(path: Path, text: str) -> None:
+    work = path.with_name(f".{path.name}.tmp")
+    _write(work, text.encode())
+    work.replace(path)
