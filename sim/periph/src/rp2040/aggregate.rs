@@ -61,15 +61,22 @@ pub struct Rp2040Peripherals {
     pub busctrl: Busctrl,
     /// TBMAN.
     pub tbman: Tbman,
-    spi: [RegFile; 2],
-    i2c: [RegFile; 2],
-    adc: RegFile,
-    pwm: RegFile,
-    rtc: RegFile,
-    dma: RegFile,
+    /// SPI0 and SPI1.
+    pub spis: [Spi; 2],
+    /// I2C0 and I2C1.
+    pub i2cs: [I2c; 2],
+    /// ADC.
+    pub adc: Adc,
+    /// PWM.
+    pub pwm: Pwm,
+    /// RTC.
+    pub rtc: Rtc,
+    /// DMA.
+    pub dma: Dma,
     usb_dpram: RegFile,
     usb: RegFile,
-    pio: [RegFile; 2],
+    pios: [RegFile; 2],
+    xip_aux: RegFile,
     tree: ClockTree,
     due: u64,
     /// Levels the outside world drives, and which pads it drives.
@@ -151,19 +158,19 @@ macro_rules! with_block {
                 $body
             }
             Block::Spi0 => {
-                let $name = &mut $self.spi[0];
+                let $name = &mut $self.spis[0];
                 $body
             }
             Block::Spi1 => {
-                let $name = &mut $self.spi[1];
+                let $name = &mut $self.spis[1];
                 $body
             }
             Block::I2c0 => {
-                let $name = &mut $self.i2c[0];
+                let $name = &mut $self.i2cs[0];
                 $body
             }
             Block::I2c1 => {
-                let $name = &mut $self.i2c[1];
+                let $name = &mut $self.i2cs[1];
                 $body
             }
             Block::Adc => {
@@ -202,8 +209,12 @@ macro_rules! with_block {
                 let $name = &mut $self.dma;
                 $body
             }
-            Block::UsbDpram | Block::XipAux => {
+            Block::UsbDpram => {
                 let $name = &mut $self.usb_dpram;
+                $body
+            }
+            Block::XipAux => {
+                let $name = &mut $self.xip_aux;
                 $body
             }
             Block::Usb => {
@@ -211,11 +222,11 @@ macro_rules! with_block {
                 $body
             }
             Block::Pio0 => {
-                let $name = &mut $self.pio[0];
+                let $name = &mut $self.pios[0];
                 $body
             }
             Block::Pio1 => {
-                let $name = &mut $self.pio[1];
+                let $name = &mut $self.pios[1];
                 $body
             }
         }
@@ -253,6 +264,14 @@ macro_rules! scheduled {
             let $name = &mut $self.clocks;
             $body
         }
+        {
+            let $name = &mut $self.rtc;
+            $body
+        }
+        {
+            let $name = &mut $self.pwm;
+            $body
+        }
     }};
 }
 
@@ -264,7 +283,6 @@ impl Rp2040Peripherals {
         let (xosc, rosc, watchdog) = (Xosc::new(crystal_hz), Rosc::default(), Watchdog::default());
         let clocks = Clocks::default();
         let tree = derive(&clocks, &pll_sys, &pll_usb, &xosc, &rosc, &watchdog);
-        let word_file = |size| RegFile::new(size, &[]);
         let mut all = Self {
             sio: Sio::default(),
             resets: Resets::default(),
@@ -288,15 +306,19 @@ impl Rp2040Peripherals {
             syscfg: Syscfg::default(),
             busctrl: Busctrl::default(),
             tbman: Tbman,
-            spi: [word_file(0x1000), word_file(0x1000)],
-            i2c: [word_file(0x1000), word_file(0x1000)],
-            adc: word_file(0x100),
-            pwm: word_file(0x100),
-            rtc: word_file(0x100),
-            dma: word_file(0x1000),
-            usb_dpram: word_file(0x1000),
-            usb: word_file(0x100),
-            pio: [word_file(0x200), word_file(0x200)],
+            spis: [Spi::new(18), Spi::new(19)],
+            i2cs: [I2c::new(23), I2c::new(24)],
+            adc: Adc::default(),
+            pwm: Pwm::default(),
+            rtc: Rtc::default(),
+            dma: Dma::default(),
+            usb_dpram: RegFile::new(0x1000, &[]),
+            usb: RegFile::new(0x100, &USB_FIXED),
+            pios: [
+                RegFile::new(0x200, &PIO_FIXED),
+                RegFile::new(0x200, &PIO_FIXED),
+            ],
+            xip_aux: RegFile::new(4, &[]),
             tree,
             due: NEVER,
             outside: 0,
@@ -471,6 +493,18 @@ impl Rp2040Peripherals {
             | self.clocks.irq_levels()
             | self.io_bank0.irq_levels_of(core)
             | self.io_qspi.irq_levels_of(core)
+            | self.slow_irq_levels()
+    }
+
+    /// The lines that benchmarks seldom use.
+    fn slow_irq_levels(&self) -> u32 {
+        let pairs = self.spis[0].irq_levels() | self.spis[1].irq_levels();
+        let pairs = pairs | self.i2cs[0].irq_levels() | self.i2cs[1].irq_levels();
+        pairs
+            | self.pwm.irq_levels()
+            | self.dma.irq_levels()
+            | self.adc.irq_levels()
+            | self.rtc.irq_levels()
     }
 
     /// Bytes from the host to a UART; they arrive at line speed from `now_cycles` on.
@@ -515,6 +549,48 @@ impl Rp2040Peripherals {
 const GPIO_MASK: u32 = 0x3fff_ffff;
 /// The QSPI pins as GPIO_HI_IN shows them: chip select pulled up, which is BOOTSEL not pressed.
 pub(super) const CS_PULLED_UP: u32 = 1 << 1;
+
+/// USB: status registers that would be set by a host stay 0, so that drivers see an unplugged cable.
+const USB_FIXED: [Fixed; 3] = [
+    Fixed {
+        offset: 0x50,
+        reset: 0,
+        mask: 0,
+    },
+    Fixed {
+        offset: 0x58,
+        reset: 0,
+        mask: 0,
+    },
+    Fixed {
+        offset: 0x8c,
+        reset: 0,
+        mask: 0,
+    },
+];
+/// PIO: CTRL's strobes read 0, FSTAT shows empty FIFOs, IRQ no flags, DBG_CFGINFO the real sizes.
+const PIO_FIXED: [Fixed; 4] = [
+    Fixed {
+        offset: 0x00,
+        reset: 0,
+        mask: 0xf,
+    },
+    Fixed {
+        offset: 0x04,
+        reset: 0x0f00_0f00,
+        mask: 0,
+    },
+    Fixed {
+        offset: 0x30,
+        reset: 0,
+        mask: 0,
+    },
+    Fixed {
+        offset: 0x44,
+        reset: 0x0020_0404,
+        mask: 0,
+    },
+];
 
 /// Blocks with a RESETS bit.
 const ALL_RESETTABLE: [Block; 24] = [

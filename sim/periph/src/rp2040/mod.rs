@@ -4,19 +4,25 @@
 //! silent, and recomputes the clocks. The machine keeps its own copy of the clock tree and takes a new one
 //! whenever [`crate::Effects::clocks_changed`] is set after a call.
 
+mod adc;
 pub mod bootrom;
 mod bus_map;
 mod busctrl;
 mod clocks;
+mod dma;
+mod i2c;
 mod io_bank0;
 mod io_qspi;
 mod pads;
 mod pll;
 mod psm;
+mod pwm;
 mod regfile;
 mod resets;
 mod rosc;
+mod rtc;
 mod sio;
+mod spi;
 mod ssi;
 mod syscfg;
 mod sysinfo;
@@ -29,17 +35,23 @@ mod watchdog;
 mod xip_ctrl;
 mod xosc;
 
+pub use adc::Adc;
 pub use busctrl::{Busctrl, Master};
 pub use clocks::{Clocks, Sources, derive, sources_of};
+pub use dma::{Dma, DmaTransfer};
+pub use i2c::I2c;
 pub use io_bank0::{Driven, IoBank0};
 pub use io_qspi::IoQspi;
 pub use pads::Pads;
 pub use pll::Pll;
 pub use psm::Psm;
+pub use pwm::Pwm;
 pub use regfile::{Fixed, RegFile};
 pub use resets::{RESETS_MASK, Resets, bit as reset_bit};
 pub use rosc::{ROSC_NOMINAL_HZ, Rosc};
+pub use rtc::Rtc;
 pub use sio::{GpioBank, LockStats, Sio};
+pub use spi::Spi;
 pub use ssi::{Flash, Ssi, XipFrame};
 pub use syscfg::Syscfg;
 pub use sysinfo::{CHIP_ID, Sysinfo, Tbman};
@@ -51,7 +63,9 @@ pub use xip_ctrl::XipCtrl;
 pub use xosc::Xosc;
 
 mod aggregate;
+mod aggregate_dma;
 mod aggregate_rom;
 pub use aggregate::{PinLevels, Rp2040Peripherals};
+pub use aggregate_dma::DmaBus;
 pub use aggregate_rom::ResetCause;
 pub use bus_map::{Block, block_at, needs_extra_alias_cycles};

@@ -1,0 +1,89 @@
+//! DMA transfers: the machine lends the memories, the peripherals are here.
+
+use super::*;
+use crate::{Access, NEVER};
+
+/// The memories as the DMA reaches them (ROM, XIP, SRAM). Addresses are aligned to `bytes`.
+pub trait DmaBus {
+    /// Reads 1, 2 or 4 bytes, zero-extended.
+    fn read(&mut self, address: u32, bytes: u32) -> u32;
+    /// Writes the low 1, 2 or 4 bytes of `value`.
+    fn write(&mut self, address: u32, bytes: u32, value: u32);
+}
+
+/// First TREQ numbers of SPI0 and UART0; each block has transmit, then receive (data sheet table "DREQ").
+const TREQ_SPI0: u32 = 16;
+const TREQ_UART0: u32 = 20;
+
+fn lanes(value: u32, address: u32, bytes: u32) -> u32 {
+    match bytes {
+        1 => value >> (8 * (address & 3)) & 0xff,
+        2 => value >> (8 * (address & 2)) & 0xffff,
+        _ => value,
+    }
+}
+
+/// Narrow data on all lanes, as the bus presents it to registers.
+fn replicate(value: u32, bytes: u32) -> u32 {
+    match bytes {
+        1 => (value & 0xff) * 0x0101_0101,
+        2 => (value & 0xffff) * 0x0001_0001,
+        _ => value,
+    }
+}
+
+impl Rp2040Peripherals {
+    fn dma_requests(&self) -> u64 {
+        let mut requests = 0;
+        for n in 0..2 {
+            for (first, (tx, rx)) in [
+                (TREQ_SPI0, self.spis[n].dreq()),
+                (TREQ_UART0, self.uarts[n].dreq()),
+            ] {
+                let shift = first + 2 * n as u32;
+                requests |= (u64::from(tx) | u64::from(rx) << 1) << shift;
+            }
+        }
+        requests
+    }
+
+    /// clk_sys cycle at which [`Self::run_dma`] has a transfer to make, or [`NEVER`]. Separate from
+    /// [`Self::due`], because only the machine can lend the memories. Requests from a UART change when
+    /// [`Self::due`] is served: ask again afterwards.
+    #[must_use]
+    pub fn dma_due(&self) -> u64 {
+        if self.resets.held() >> reset_bit::DMA & 1 != 0 {
+            return NEVER;
+        }
+        self.dma.transfer_due(self.dma_requests())
+    }
+
+    /// Makes the transfer due at `access.now_cycles`, if any, and says which: the machine may charge its ports.
+    pub fn run_dma(&mut self, access: &mut Access, bus: &mut dyn DmaBus) -> Option<DmaTransfer> {
+        if self.dma_due() > access.now_cycles {
+            return None;
+        }
+        let requests = self.dma_requests();
+        let transfer = self.dma.next_transfer(access.now_cycles, requests)?;
+        let (from, to, bytes) = (
+            transfer.read_address,
+            transfer.write_address,
+            transfer.bytes,
+        );
+        let mut value = if block_at(from).is_some() {
+            lanes(self.read(from & !3, access), from, bytes)
+        } else {
+            bus.read(from, bytes)
+        };
+        if transfer.byte_swap {
+            value = value.swap_bytes() >> (32 - 8 * bytes);
+        }
+        if block_at(to).is_some() {
+            self.write(to & !3, replicate(value, bytes), to >> 12 & 3, access);
+        } else {
+            bus.write(to, bytes, value);
+        }
+        self.dma.transfer_done(&transfer, access.now_cycles);
+        Some(transfer)
+    }
+}

@@ -1,0 +1,293 @@
+//! DMA (RP2040 data sheet 2.5): twelve channels, one transfer per cycle.
+//!
+//! A transfer reads and writes in the same cycle and never loses arbitration. Pacing: unpaced, UART and SPI
+//! requests, and the pacing timers. The sniffer keeps its registers and computes nothing.
+
+use crate::{Access, NEVER, Peripheral, RateCounter};
+
+const CHANNELS: usize = 12;
+const IRQ_DMA_0: u32 = 11;
+const CTRL_EN: u32 = 1;
+const CTRL_HIGH_PRIORITY: u32 = 2;
+const CTRL_INCR_READ: u32 = 1 << 4;
+const CTRL_INCR_WRITE: u32 = 1 << 5;
+const CTRL_RING_SEL: u32 = 1 << 10;
+const CTRL_IRQ_QUIET: u32 = 1 << 21;
+const CTRL_BSWAP: u32 = 1 << 22;
+const CTRL_SNIFF: u32 = 1 << 23;
+const CTRL_BUSY: u32 = 1 << 24;
+const CTRL_MASK: u32 = 0x00ff_ffff;
+const TREQ_TIMER0: u32 = 0x3b;
+const TREQ_PERMANENT: u32 = 0x3f;
+
+/// One transfer the machine must carry out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DmaTransfer {
+    /// Channel that makes it.
+    pub channel: usize,
+    /// Source address.
+    pub read_address: u32,
+    /// Destination address.
+    pub write_address: u32,
+    /// 1, 2 or 4 bytes.
+    pub bytes: u32,
+    /// Reverse the byte order of the datum.
+    pub byte_swap: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Channel {
+    read: u32,
+    write: u32,
+    /// Transfers left; the reload value while idle.
+    left: u32,
+    reload: u32,
+    ctrl: u32,
+    busy: bool,
+}
+
+/// A pacing timer: X requests per Y cycles.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pacer {
+    register: u32,
+    requests: RateCounter,
+    taken: u64,
+}
+
+/// The DMA block.
+#[derive(Debug, Clone, Default)]
+pub struct Dma {
+    channels: [Channel; CHANNELS],
+    intr: u32,
+    inte: [u32; 2],
+    intf: [u32; 2],
+    pacers: [Pacer; 4],
+    sniff: [u32; 2],
+    /// Round-robin position.
+    last: usize,
+    /// First cycle at which the next transfer may happen.
+    free_at: u64,
+}
+
+impl Dma {
+    fn trigger(&mut self, channel: usize, now: u64) {
+        let c = &mut self.channels[channel];
+        if c.ctrl & CTRL_EN == 0 || c.busy {
+            return;
+        }
+        c.left = c.reload;
+        c.busy = true;
+        self.free_at = self.free_at.max(now + 1);
+        if c.left == 0 {
+            self.finish(channel, now);
+        }
+    }
+
+    fn finish(&mut self, channel: usize, now: u64) {
+        let c = &mut self.channels[channel];
+        c.busy = false;
+        if c.ctrl & CTRL_IRQ_QUIET == 0 {
+            self.intr |= 1 << channel;
+        }
+        let next = (c.ctrl >> 11 & 15) as usize;
+        if next != channel && next < CHANNELS {
+            self.trigger(next, now);
+        }
+    }
+
+    /// First cycle at or after `free_at` at which `channel` may transfer. `requests` has a bit per TREQ number.
+    fn ready_at(&self, channel: usize, requests: u64) -> u64 {
+        let c = &self.channels[channel];
+        if !c.busy || c.ctrl & CTRL_EN == 0 {
+            return NEVER;
+        }
+        match c.ctrl >> 15 & 0x3f {
+            TREQ_PERMANENT => self.free_at,
+            treq @ TREQ_TIMER0..TREQ_PERMANENT => {
+                let pacer = &self.pacers[(treq - TREQ_TIMER0) as usize];
+                pacer.requests.cycle_of(pacer.taken + 1).max(self.free_at)
+            }
+            treq if requests >> treq & 1 != 0 => self.free_at,
+            _ => NEVER,
+        }
+    }
+
+    /// clk_sys cycle of the next transfer, or [`NEVER`].
+    #[must_use]
+    pub fn transfer_due(&self, requests: u64) -> u64 {
+        (0..CHANNELS)
+            .map(|channel| self.ready_at(channel, requests))
+            .min()
+            .unwrap_or(NEVER)
+    }
+
+    /// The transfer to make at `now`, if one is due: high priority first, then round-robin.
+    pub fn next_transfer(&mut self, now: u64, requests: u64) -> Option<DmaTransfer> {
+        let order = (1..=CHANNELS).map(|n| (self.last + n) % CHANNELS);
+        let ready: Vec<usize> = order
+            .filter(|&channel| self.ready_at(channel, requests) <= now)
+            .collect();
+        let high = |&&channel: &&usize| self.channels[channel].ctrl & CTRL_HIGH_PRIORITY != 0;
+        let channel = *ready.iter().find(high).or(ready.first())?;
+        let c = &self.channels[channel];
+        Some(DmaTransfer {
+            channel,
+            read_address: c.read,
+            write_address: c.write,
+            bytes: 1 << (c.ctrl >> 2 & 3).min(2),
+            byte_swap: c.ctrl & CTRL_BSWAP != 0,
+        })
+    }
+
+    /// Steps the channel after its transfer was made at `now`.
+    pub fn transfer_done(&mut self, transfer: &DmaTransfer, now: u64) {
+        self.last = transfer.channel;
+        self.free_at = now + 1;
+        let c = &mut self.channels[transfer.channel];
+        let ring_bits = c.ctrl >> 6 & 15;
+        let step = |address: u32, ring: bool| {
+            let next = address.wrapping_add(transfer.bytes);
+            let mask = if ring && ring_bits != 0 {
+                (1 << ring_bits) - 1
+            } else {
+                u32::MAX
+            };
+            (address & !mask) | (next & mask)
+        };
+        let ring_write = c.ctrl & CTRL_RING_SEL != 0;
+        if c.ctrl & CTRL_INCR_READ != 0 {
+            c.read = step(c.read, !ring_write);
+        }
+        if c.ctrl & CTRL_INCR_WRITE != 0 {
+            c.write = step(c.write, ring_write);
+        }
+        c.left -= 1;
+        let (treq, left) = (c.ctrl >> 15 & 0x3f, c.left);
+        if (TREQ_TIMER0..TREQ_PERMANENT).contains(&treq) {
+            self.pacers[(treq - TREQ_TIMER0) as usize].taken += 1;
+        }
+        if left == 0 {
+            self.finish(transfer.channel, now);
+        }
+    }
+
+    /// Register of a channel (0 READ, 1 WRITE, 2 COUNT, 3 CTRL) at each of the sixteen alias positions.
+    const ALIAS: [u8; 16] = [0, 1, 2, 3, 3, 0, 1, 2, 3, 2, 0, 1, 3, 1, 2, 0];
+
+    fn write_channel(&mut self, offset: u32, value: u32, access: &mut Access) {
+        let (channel, position) = (offset as usize / 0x40, (offset as usize & 0x3f) / 4);
+        let c = &mut self.channels[channel];
+        match Self::ALIAS[position] {
+            0 => c.read = value,
+            1 => c.write = value,
+            2 => {
+                c.reload = value;
+                if !c.busy {
+                    c.left = value;
+                }
+            }
+            _ => {
+                c.ctrl = value & CTRL_MASK;
+                if c.ctrl & CTRL_SNIFF != 0 && self.sniff[0] & 1 != 0 {
+                    access.effects.unmodelled = Some((offset, true));
+                }
+            }
+        }
+        // The last register of each alias triggers; writing 0 to it is a null trigger.
+        if position % 4 == 3 {
+            if value != 0 {
+                self.trigger(channel, access.now_cycles);
+            } else if self.channels[channel].ctrl & CTRL_IRQ_QUIET != 0 {
+                self.intr |= 1 << channel;
+            }
+        }
+    }
+
+    fn write_pacer(&mut self, index: usize, value: u32, access: &Access) {
+        let (x, y) = (u64::from(value >> 16), u64::from(value & 0xffff));
+        let requests = RateCounter::start(access.now_cycles, 0, x, y, 1);
+        self.pacers[index] = Pacer {
+            register: value,
+            requests,
+            taken: 0,
+        };
+    }
+
+    fn ints(&self, output: usize) -> u32 {
+        (self.intr & self.inte[output]) | self.intf[output]
+    }
+}
+
+impl Peripheral for Dma {
+    const NAME: &'static str = "DMA";
+
+    fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        if (0x300..0x400).contains(&offset) || offset > 0xae4 {
+            access.effects.unmodelled = Some((offset, false));
+        }
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        match offset {
+            0x000..=0x2fc => self.write_channel(offset, value, access),
+            0x400 | 0x40c | 0x41c => self.intr &= !value,
+            0x404 | 0x414 => self.inte[(offset as usize - 0x404) / 16] = value & 0xffff,
+            0x408 | 0x418 => self.intf[(offset as usize - 0x408) / 16] = value & 0xffff,
+            0x420..=0x42c => self.write_pacer((offset as usize - 0x420) / 4, value, access),
+            0x430 => {
+                for channel in (0..CHANNELS).filter(|&channel| value >> channel & 1 != 0) {
+                    self.trigger(channel, access.now_cycles);
+                }
+            }
+            0x434 | 0x438 => self.sniff[(offset as usize - 0x434) / 4] = value,
+            0x444 => {
+                for channel in (0..CHANNELS).filter(|&channel| value >> channel & 1 != 0) {
+                    self.channels[channel].busy = false;
+                }
+            }
+            0x440 | 0x448 | 0x800..=0xae4 => {}
+            _ => access.effects.unmodelled = Some((offset, true)),
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        match offset {
+            0x000..=0x2fc => {
+                let c = &self.channels[offset as usize / 0x40];
+                match Self::ALIAS[(offset as usize & 0x3f) / 4] {
+                    0 => c.read,
+                    1 => c.write,
+                    2 => c.left,
+                    _ => c.ctrl | if c.busy { CTRL_BUSY } else { 0 },
+                }
+            }
+            0x400 => self.intr,
+            0x404 | 0x414 => self.inte[(offset as usize - 0x404) / 16],
+            0x408 | 0x418 => self.intf[(offset as usize - 0x408) / 16],
+            0x40c | 0x41c => self.ints((offset as usize - 0x40c) / 16),
+            0x420..=0x42c => self.pacers[(offset as usize - 0x420) / 4].register,
+            0x434 | 0x438 => self.sniff[(offset as usize - 0x434) / 4],
+            0x448 => CHANNELS as u32,
+            0x800..=0xae4 if offset & 0x3f == 4 => {
+                self.channels[(offset as usize - 0x800) / 0x40].reload
+            }
+            _ => 0,
+        }
+    }
+
+    fn is_strobe(&self, offset: u32) -> bool {
+        matches!(offset, 0x400 | 0x40c | 0x41c | 0x430 | 0x444)
+    }
+
+    fn irq_levels(&self) -> u32 {
+        u32::from(self.ints(0) != 0) << IRQ_DMA_0 | u32::from(self.ints(1) != 0) << (IRQ_DMA_0 + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,285 @@
+//! Real-time clock (RP2040 data sheet 4.8).
+//!
+//! It counts seconds of clk_rtc / (CLKDIV_M1 + 1) from the moment it is enabled. Time zones do not exist here.
+
+use crate::{Access, NEVER, Peripheral, RateCounter};
+
+const CTRL_ENABLE: u32 = 1;
+const CTRL_ACTIVE: u32 = 2;
+const CTRL_LOAD: u32 = 1 << 4;
+const CTRL_NOT_LEAP: u32 = 1 << 8;
+const MATCH_ENABLE: u32 = 1 << 28;
+const MATCH_ACTIVE: u32 = 1 << 29;
+const IRQ_RTC: u32 = 25;
+
+/// Year, month, day as in SETUP_0 and RTC_1.
+const DATE_MASK: u32 = 0x00ff_ff1f;
+/// Day of week, hour, minute, second as in SETUP_1 and RTC_0.
+const TIME_MASK: u32 = 0x071f_3f3f;
+
+/// The RTC block.
+#[derive(Debug, Clone, Default)]
+pub struct Rtc {
+    clkdiv_m1: u32,
+    setup: [u32; 2],
+    ctrl: u32,
+    irq_setup: [u32; 2],
+    date: u32,
+    time: u32,
+    latched_date: u32,
+    seconds: RateCounter,
+    inte: bool,
+    intf: bool,
+    raw: bool,
+}
+
+fn days_in_month(year: u32, month: u32, not_leap: bool) -> u32 {
+    match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if year % 4 == 0 && !not_leap => 29,
+        2 => 28,
+        _ => 31,
+    }
+}
+
+impl Rtc {
+    fn rate(&self, access: &Access) -> (u64, u64) {
+        let on = self.ctrl & CTRL_ENABLE != 0;
+        (
+            if on { access.clocks.rtc_hz } else { 0 },
+            u64::from(self.clkdiv_m1) + 1,
+        )
+    }
+
+    fn tick(&mut self) {
+        let field = |word: u32, shift: u32, mask: u32| word >> shift & mask;
+        let (mut weekday, mut hour) = (field(self.time, 24, 7), field(self.time, 16, 31));
+        let (mut minute, mut second) = (field(self.time, 8, 63), field(self.time, 0, 63));
+        let (mut year, mut month, mut day) = (
+            field(self.date, 12, 0xfff),
+            field(self.date, 8, 15),
+            field(self.date, 0, 31),
+        );
+        let carry = |value: &mut u32, limit: u32| {
+            *value = if *value >= limit { 0 } else { *value + 1 };
+            *value == 0
+        };
+        if carry(&mut second, 59) && carry(&mut minute, 59) && carry(&mut hour, 23) {
+            weekday = (weekday + 1) % 7;
+            day += 1;
+            if day > days_in_month(year, month, self.ctrl & CTRL_NOT_LEAP != 0) {
+                day = 1;
+                month += 1;
+            }
+            if month > 12 {
+                month = 1;
+                year = (year + 1) & 0xfff;
+            }
+        }
+        self.date = year << 12 | month << 8 | day;
+        self.time = weekday << 24 | hour << 16 | minute << 8 | second;
+        if self.irq_setup[0] & MATCH_ENABLE != 0 && self.matches() {
+            self.raw = true;
+        }
+    }
+
+    /// Every enabled field equals its match value; with no field enabled, every second matches.
+    fn matches(&self) -> bool {
+        let [setup0, setup1] = self.irq_setup;
+        let differ =
+            |enable: bool, word: u32, setup: u32, mask: u32| enable && (word ^ setup) & mask != 0;
+        !(differ(setup0 >> 26 & 1 != 0, self.date, setup0, 0xfff << 12)
+            || differ(setup0 >> 25 & 1 != 0, self.date, setup0, 15 << 8)
+            || differ(setup0 >> 24 & 1 != 0, self.date, setup0, 31)
+            || differ(setup1 >> 31 != 0, self.time, setup1, 7 << 24)
+            || differ(setup1 >> 30 & 1 != 0, self.time, setup1, 31 << 16)
+            || differ(setup1 >> 29 & 1 != 0, self.time, setup1, 63 << 8)
+            || differ(setup1 >> 28 & 1 != 0, self.time, setup1, 63))
+    }
+
+    fn set_ctrl(&mut self, value: u32, access: &Access) {
+        let was = self.ctrl & CTRL_ENABLE;
+        self.ctrl = value & (CTRL_ENABLE | CTRL_NOT_LEAP);
+        if value & CTRL_LOAD != 0 {
+            (self.date, self.time) = (self.setup[0] & DATE_MASK, self.setup[1] & TIME_MASK);
+        }
+        if was != self.ctrl & CTRL_ENABLE || value & CTRL_LOAD != 0 {
+            let (num, den) = self.rate(access);
+            self.seconds = RateCounter::start(access.now_cycles, 0, num, den, access.clocks.sys_hz);
+        }
+    }
+
+    fn ints(&self) -> bool {
+        (self.raw && self.inte) || self.intf
+    }
+}
+
+impl Peripheral for Rtc {
+    const NAME: &'static str = "RTC";
+
+    fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.advance(access);
+        if offset == 0x1c {
+            // The date is captured with the time, so that a midnight between two reads does no harm.
+            self.latched_date = self.date;
+        } else if offset > 0x2c {
+            access.effects.unmodelled = Some((offset, false));
+        }
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
+        match offset {
+            0x00 => self.clkdiv_m1 = value & 0xffff,
+            0x04 => self.setup[0] = value & DATE_MASK,
+            0x08 => self.setup[1] = value & TIME_MASK,
+            0x0c => self.set_ctrl(value, access),
+            0x10 => {
+                self.irq_setup[0] = value & (DATE_MASK | 0x1700_0000);
+                self.raw &= value & MATCH_ENABLE != 0;
+            }
+            0x14 => self.irq_setup[1] = value & (TIME_MASK | 0xf000_0000),
+            0x24 => self.inte = value & 1 != 0,
+            0x28 => self.intf = value & 1 != 0,
+            0x18..=0x20 | 0x2c => {}
+            _ => access.effects.unmodelled = Some((offset, true)),
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        match offset {
+            0x00 => self.clkdiv_m1,
+            0x04 | 0x08 => self.setup[(offset as usize - 4) / 4],
+            0x0c => {
+                self.ctrl
+                    | if self.ctrl & CTRL_ENABLE != 0 {
+                        CTRL_ACTIVE
+                    } else {
+                        0
+                    }
+            }
+            0x10 => {
+                let active = if self.irq_setup[0] & MATCH_ENABLE != 0 {
+                    MATCH_ACTIVE
+                } else {
+                    0
+                };
+                self.irq_setup[0] | active
+            }
+            0x14 => self.irq_setup[1],
+            0x18 => self.latched_date,
+            0x1c => self.time,
+            0x20 => u32::from(self.raw),
+            0x24 => u32::from(self.inte),
+            0x28 => u32::from(self.intf),
+            0x2c => u32::from(self.ints()),
+            _ => 0,
+        }
+    }
+
+    fn due(&self) -> u64 {
+        if self.ctrl & CTRL_ENABLE == 0 {
+            NEVER
+        } else {
+            self.seconds.cycle_of(1)
+        }
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        while self.due() <= access.now_cycles {
+            self.seconds.set(self.due(), 0);
+            self.tick();
+        }
+    }
+
+    fn clocks_changed(&mut self, access: &mut Access) {
+        let (num, den) = self.rate(access);
+        self.seconds
+            .rebase(access.now_cycles, num, den, access.clocks.sys_hz);
+    }
+
+    fn irq_levels(&self) -> u32 {
+        u32::from(self.ints()) << IRQ_RTC
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rp2040::testing::Bench;
+
+    const SECOND: u64 = 125_000_000;
+
+    fn at(bench: &mut Bench, date: u32, time: u32) -> Rtc {
+        let mut rtc = Rtc::default();
+        rtc.write(0x00, 46_874, &mut bench.access());
+        rtc.write(0x04, date, &mut bench.access());
+        rtc.write(0x08, time, &mut bench.access());
+        rtc.write(0x0c, CTRL_LOAD, &mut bench.access());
+        assert_eq!(rtc.read(0x0c, &mut bench.access()), 0);
+        rtc.write(0x0c, CTRL_ENABLE, &mut bench.access());
+        assert_eq!(
+            rtc.read(0x0c, &mut bench.access()),
+            CTRL_ENABLE | CTRL_ACTIVE
+        );
+        rtc
+    }
+
+    #[test]
+    fn midnight_at_the_end_of_a_leap_february() {
+        let mut bench = Bench::new();
+        let mut rtc = at(
+            &mut bench,
+            2024 << 12 | 2 << 8 | 28,
+            6 << 24 | 23 << 16 | 59 << 8 | 59,
+        );
+        assert_eq!(rtc.due(), SECOND);
+        assert_eq!(rtc.read(0x1c, &mut bench.at(SECOND)), 0);
+        assert_eq!(
+            rtc.read(0x18, &mut bench.access()),
+            2024 << 12 | 2 << 8 | 29
+        );
+        assert_eq!(rtc.read(0x1c, &mut bench.at(SECOND * 86_401)), 1 << 24);
+        assert_eq!(rtc.read(0x18, &mut bench.access()), 2024 << 12 | 3 << 8 | 1);
+    }
+
+    #[test]
+    fn new_year_and_forced_common_year() {
+        let mut bench = Bench::new();
+        let mut rtc = at(
+            &mut bench,
+            2023 << 12 | 12 << 8 | 31,
+            23 << 16 | 59 << 8 | 59,
+        );
+        rtc.read(0x1c, &mut bench.at(SECOND));
+        assert_eq!(rtc.read(0x18, &mut bench.access()), 2024 << 12 | 1 << 8 | 1);
+        assert_eq!(
+            (
+                days_in_month(2100, 2, true),
+                days_in_month(2024, 2, false),
+                days_in_month(1, 11, false)
+            ),
+            (28, 29, 30)
+        );
+    }
+
+    #[test]
+    fn alarm_on_the_second() {
+        let mut bench = Bench::new();
+        let mut rtc = at(&mut bench, 2024 << 12 | 1 << 8 | 1, 0);
+        rtc.write(0x24, 1, &mut bench.access());
+        rtc.write(0x14, 1 << 28 | 3, &mut bench.access());
+        rtc.write(0x10, MATCH_ENABLE, &mut bench.access());
+        rtc.advance(&mut bench.at(2 * SECOND));
+        assert_eq!(rtc.irq_levels(), 0);
+        rtc.advance(&mut bench.at(3 * SECOND));
+        assert_eq!(rtc.irq_levels(), 1 << 25);
+        rtc.write(0x10, 0, &mut bench.access());
+        assert_eq!(rtc.irq_levels(), 0);
+    }
+}
