@@ -9,6 +9,7 @@ pub mod bootrom;
 mod bus_map;
 mod busctrl;
 mod clocks;
+mod dispatch;
 mod dma;
 mod i2c;
 mod io_bank0;
