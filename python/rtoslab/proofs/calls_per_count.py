@@ -12,13 +12,8 @@ class Params(RuleParams):
     tolerance: int = 0
 
 
-def watched(params: Params) -> tuple[str, ...]:
-    """The service itself."""
-    return (params.service,)
-
-
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the observed executions of the service's function."""
+    """From the executions of the service's function in the virtual board's profile."""
     demands = f"{params.ratio:g} calls of {params.service} per count"
     if evidence.observed is None:
         return unseen(params.rule, demands)

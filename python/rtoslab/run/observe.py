@@ -45,7 +45,7 @@ class Observed:
 
     switches: Counter[Switch] = field(default_factory=Counter)
     calls: Counter[tuple[int, str]] = field(default_factory=Counter)
-    """(core, service) -> executions of the service's kernel function."""
+    """(core, service) -> executions of the service's kernel function, from the profile (an interrupted call is one call)."""
     exceptions: dict[int, dict[int, int]] = field(default_factory=dict)
     event_count: int = 0
     event_sha256: str = ""
@@ -81,8 +81,6 @@ class Observer:
     def _feed_core(self, core: int, events: NDArray[np.void]) -> None:
         calls = (events["kind"] == KIND_EXEC) & (events["core"] == core) & (events["id"] >= IDENT_CALL)
         writes = (events["kind"] == KIND_WRITE) & (events["id"] == IDENT_CURRENT + core)
-        for service, count in zip(*np.unique(events["id"][calls], return_counts=True), strict=True):
-            self._observed.calls[core, self._services[int(service) - IDENT_CALL]] += int(count)
         mine = events[calls | writes]
         if not len(mine):
             return

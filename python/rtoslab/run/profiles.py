@@ -1,7 +1,7 @@
 """From cycles per address to cycles per function, and from function to class (kernel's classes, else application)."""
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -65,3 +65,20 @@ def kind_of(name: str, kernel: Kernel) -> str:
         if any(name.startswith(prefix) for prefix in prefixes):
             return kind
     return APPLICATION
+
+
+def calls_of_services(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Counter[tuple[int, str]]:
+    """(core, service) -> executions of the kernel functions that the service ends in.
+
+    The compiler may have moved a whole function into a clone (`name.constprop.0`): counted only if `name` itself never ran.
+    """
+    entries: Counter[tuple[int, str]] = Counter()
+    clones: Counter[tuple[int, str]] = Counter()
+    for each in functions:
+        entries[each.core, each.name] += each.entries
+        clones[each.core, each.name.partition(".")[0]] += each.entries if "." in each.name else 0
+    calls: Counter[tuple[int, str]] = Counter()
+    for core in {each.core for each in functions}:
+        for service, names in kernel.symbols.items():
+            calls[core, service] = sum(entries[core, name] or clones[core, name] for name in names)
+    return calls

@@ -12,7 +12,7 @@ from rtoslab.errors import RunError
 from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, simulator_errors
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.run.observe import IDENT_CALL, IDENT_CURRENT, IDENT_WINDOW, Observed, Observer
-from rtoslab.run.profiles import FunctionCycles, by_function
+from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services
 from rtoslab.schemas import Board, Kernel
 
 if TYPE_CHECKING:
@@ -120,13 +120,14 @@ class _Run:
     def _close(self, output: RunOutput) -> None:
         assert self.observer is not None
         stats = self.machine.stats()
-        self.machine.profile(False)
         self.observer.feed(self.machine.take_events())
         cores = range(self.job.cores)
+        profiles = {core: self.machine.take_profile(core) for core in cores}
+        self.machine.profile(False)
         output.stats = {"cores": stats["cores"][: self.job.cores], "locks": stats["locks"]}
         output.observed = self.observer.finish({core: dict(stats["cores"][core]["exceptions"]) for core in cores})
-        output.functions = by_function({core: self.machine.take_profile(core) for core in cores}, self.machine.symbols(),
-                                       self.job.kernel)
+        output.functions = by_function(profiles, self.machine.symbols(), self.job.kernel)
+        output.observed.calls = calls_of_services(output.functions, self.job.kernel)
         self.observer = None
 
     def _until_window(self, state: int, phase: str, limit_s: float) -> None:

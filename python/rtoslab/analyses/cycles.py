@@ -1,0 +1,101 @@
+"""Where a core's cycles went. The parts add up to the window exactly; what cannot be told apart is named `other`.
+
+Spinlock wait is counted from the first failed read of a lock to the successful one; it lies inside the kernel's own
+functions and is taken out of them. Bus and flash waits are those of data and fetch, wherever they happened.
+"""
+
+from dataclasses import dataclass
+
+from rtoslab.results import FunctionUse, LockUse, Measured
+from rtoslab.run.profiles import APPLICATION, IDLE
+
+PARTS = ("application", "kernel", "idle", "spinlock wait", "bus wait", "flash wait", "exception entry and exit", "sleep", "other")
+
+
+@dataclass(frozen=True, slots=True)
+class CoreShare:
+    """One core of one point: cycles by part, in the order of PARTS."""
+
+    point: Measured
+    core: int
+    cycles: int
+    parts: dict[str, int]
+    counts: int
+    """Counts of the metric on this core, to turn cycles into cycles per count."""
+
+
+def shares(point: Measured) -> list[CoreShare]:
+    """One entry per core; empty for a real board, which cannot tell."""
+    if point.virtual is None:
+        return []
+    found = []
+    for core in point.virtual.cores:
+        functions = [each for each in point.virtual.functions if each.core == core.core]
+        own = {kind: _own(functions, kind) for kind in (APPLICATION, IDLE)}
+        kernel = sum(each.cycles - each.wait_cycles for each in functions) - sum(own.values())
+        spinning = min(kernel, sum(lock.wait_cycles for lock in point.virtual.locks if lock.core == core.core))
+        waits = sum(each.wait_cycles for each in functions)
+        flash = min(waits, core.flash_wait_cycles)
+        parts = {
+            "application": own[APPLICATION],
+            "kernel": kernel - spinning,
+            "idle": own[IDLE],
+            "spinlock wait": spinning,
+            "bus wait": waits - flash,
+            "flash wait": flash,
+            "exception entry and exit": core.exception_cycles,
+            "sleep": core.sleep_cycles,
+        }
+        parts["other"] = core.cycles - sum(parts.values())
+        counts = sum(each.count for each in point.counters if each.core == core.core and each.index in point.metric_tasks)
+        found.append(CoreShare(point, core.core, core.cycles, parts, counts))
+    return found
+
+
+def _own(functions: list[FunctionUse], kind: str) -> int:
+    return sum(each.cycles - each.wait_cycles for each in functions if each.kind == kind)
+
+
+@dataclass(frozen=True, slots=True)
+class LockCost:
+    """One lock on one core, also per count of the benchmark. Cycles are of the system clock."""
+
+    point: Measured
+    use: LockUse
+    contended_part: float
+    wait_cycles_per_count: float
+    hold_cycles_mean: float
+
+
+def lock_costs(point: Measured) -> list[LockCost]:
+    """Every lock that was taken in the window, by core and number."""
+    if point.virtual is None:
+        return []
+    counts = {share.core: share.counts for share in shares(point)}
+    return [
+        LockCost(
+            point=point,
+            use=lock,
+            contended_part=lock.contended / lock.acquisitions if lock.acquisitions else 0.0,
+            wait_cycles_per_count=lock.wait_cycles / counts[lock.core] if counts.get(lock.core) else 0.0,
+            hold_cycles_mean=lock.hold_cycles / lock.acquisitions if lock.acquisitions else 0.0,
+        )
+        for lock in sorted(point.virtual.locks, key=lambda each: (each.core, each.lock))
+    ]
+
+
+def top_functions(point: Measured, limit: int) -> list[FunctionUse]:
+    """The kernel's functions with the most cycles, over all cores, waits included."""
+    if point.virtual is None:
+        return []
+    merged: dict[str, FunctionUse] = {}
+    for each in point.virtual.functions:
+        if each.kind == APPLICATION:
+            continue
+        known = merged.get(each.name)
+        merged[each.name] = each if known is None else known.model_copy(update={
+            "cycles": known.cycles + each.cycles,
+            "wait_cycles": known.wait_cycles + each.wait_cycles,
+            "entries": known.entries + each.entries,
+        })
+    return sorted(merged.values(), key=lambda each: (-each.cycles, each.name))[:limit]

@@ -1,0 +1,59 @@
+"""What the measurement itself costs: the empty loop, the timer read, and what reading from outside leaves out.
+
+The first repeat of each ruler meets a cold flash cache; it is kept as the maximum, the minimum is the steady cost.
+"""
+
+from dataclasses import dataclass
+from statistics import median
+
+from rtoslab.results import Measured
+
+LOOP_ROUNDS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class RulerCost:
+    """One ruler on one core: its raw repeats in its unit."""
+
+    name: str
+    core: int
+    unit: str
+    count: int
+    minimum: int
+    median: float
+    maximum: int
+    maximum_at: int
+    """Which repeat was the longest, from 0."""
+
+
+def ruler_costs(point: Measured) -> list[RulerCost]:
+    """Every ruler of a point."""
+    return [
+        RulerCost(each.name, each.core, each.unit, len(each.repeats), min(each.repeats), median(each.repeats),
+                  max(each.repeats), each.repeats.index(max(each.repeats)))
+        for each in point.rulers
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeEffect:
+    """The same window by two instruments: the firmware's timer and the virtual board's cycle counter (core 0)."""
+
+    timer_us: float
+    observed_us: float
+    loop_cycles_per_count: float | None
+    """Cost of counting and testing the run flag, from the empty-loop ruler; inside every count."""
+
+    @property
+    def difference_us(self) -> float:
+        """Timer minus observation; the timer's own resolution bounds what it can say."""
+        return self.timer_us - self.observed_us
+
+
+def probe_effect(point: Measured) -> ProbeEffect | None:
+    """None on a real board."""
+    if point.virtual is None:
+        return None
+    costs = {each.name: each.minimum for each in ruler_costs(point) if each.core == 0 and each.unit == "cycles"}
+    loop = (costs["loop_100"] - costs.get("empty", 0)) / LOOP_ROUNDS if "loop_100" in costs else None
+    return ProbeEffect(point.window_s * 1e6, point.virtual.cores[0].cycles / point.clock_hz * 1e6, loop)
