@@ -6,6 +6,11 @@
 #define CONTROL_STACK_BYTES 1536u
 #define NAME_CHARS 8u
 
+/* The window is agreed by tick, so it is a whole number of them: a slow tick needs a longer window or warm-up. */
+#define TICKS_OF_MS(ms) ((uint32_t)((uint64_t)(ms) * PORT_TICK_HZ / 1000u))
+
+_Static_assert(TICKS_OF_MS(BENCH_WINDOW_MS) >= 1 && TICKS_OF_MS(BENCH_WARMUP_MS) >= 1,
+               "WINDOW_MS and WARMUP_MS must last one tick or longer");
 _Static_assert(BENCH_CORES <= 10 && BENCH_TASKS_PER_CORE <= 10, "task names hold one digit each");
 
 volatile uint32_t bench_run;
@@ -78,7 +83,7 @@ static void control_entry(void *argument)
     bench_run = 1;
     gate_open();
     release_all();
-    port_sleep_ticks(BENCH_WARMUP_MS * PORT_TICK_HZ / 1000u);
+    port_sleep_ticks(TICKS_OF_MS(BENCH_WARMUP_MS));
     bench_run = 0;
 
     gate_collect("a task did not end its warm-up");
@@ -86,7 +91,7 @@ static void control_entry(void *argument)
     gate_open();
     window_open();
     release_all();
-    port_sleep_ticks(BENCH_WINDOW_MS * PORT_TICK_HZ / 1000u);
+    port_sleep_ticks(TICKS_OF_MS(BENCH_WINDOW_MS));
     window_close();
     bench_run = 0;
 
