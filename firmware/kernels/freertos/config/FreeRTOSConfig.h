@@ -91,6 +91,10 @@
 #define configUSE_IDLE_HOOK 0
 #define configUSE_TICK_HOOK 0
 
+/* This kernel check is itself an assert. */
+#ifndef configCHECK_HANDLER_INSTALLATION
+#define configCHECK_HANDLER_INSTALLATION configBENCH_ASSERT
+#endif
 #if configBENCH_ASSERT
 _Noreturn void port_assert_failed(const char *file, int line);
 #define configASSERT(condition)                   \
