@@ -176,6 +176,18 @@ mod tests {
     }
 
     #[test]
+    fn distant_targets_use_the_wide_path() {
+        let counter = RateCounter::start(7, 0, 999_999_999_989, 1, 1_000_000_000_039);
+        let target = 40_000_000_000u64;
+        let exact = (u128::from(target) * 1_000_000_000_039).div_ceil(999_999_999_989) as u64;
+        assert_eq!(counter.cycle_of(target), 7 + exact);
+        assert_eq!(
+            RateCounter::start(0, 0, 1, 1_000_000, 1_000_000_000).cycle_of(u64::MAX),
+            NEVER
+        );
+    }
+
+    #[test]
     fn far_future_uses_the_wide_path() {
         let counter = RateCounter::start(0, 0, 999_999_999_989, 1, 1_000_000_000_039);
         assert_eq!(

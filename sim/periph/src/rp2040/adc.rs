@@ -201,4 +201,25 @@ mod tests {
         adc.read(0xc, &mut bench.access());
         assert_eq!(adc.read(8, &mut bench.access()) >> 10 & 1, 1);
     }
+
+    #[test]
+    fn fifo_errors_clear_separately_and_shift_keeps_eight_bits() {
+        let mut bench = Bench::new();
+        let mut adc = Adc::default();
+        adc.set_input(0, 0xabc);
+        adc.write(8, FCS_EN | 2, &mut bench.access());
+        adc.read(0xc, &mut bench.access());
+        for _ in 0..5 {
+            adc.write(0, CS_EN | CS_START_ONCE, &mut bench.access());
+        }
+        assert_eq!(adc.read(8, &mut bench.access()) >> 8 & 0xf, 0b1110);
+        adc.write(8, FCS_EN | 2 | 1 << 10, &mut bench.access());
+        assert_eq!(adc.read(8, &mut bench.access()) >> 8 & 0xf, 0b1010);
+        adc.write(8, FCS_EN | 2 | 1 << 11, &mut bench.access());
+        assert_eq!(
+            adc.read(8, &mut bench.access()),
+            4 << 16 | 1 << 9 | FCS_EN | 2
+        );
+        assert_eq!(adc.read(0xc, &mut bench.access()), 0xab);
+    }
 }

@@ -50,6 +50,8 @@ const RESUS_ENABLE: u32 = 1 << 8;
 const RESUS_FORCE: u32 = 1 << 12;
 const RESUS_CLEAR: u32 = 1 << 16;
 const IRQ_CLOCKS: u32 = 17;
+/// Gates that exist in WAKE_EN0 and 1, SLEEP_EN0 and 1.
+const GATE_MASK: [u32; 2] = [u32::MAX, 0x7fff];
 
 /// Frequencies of the oscillators and PLLs, in Hz, before any clock generator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -115,8 +117,8 @@ impl Default for Clocks {
             resussed: false,
             inte: 0,
             intf: 0,
-            wake_en: [u32::MAX, 0x7fff],
-            sleep_en: [u32::MAX, 0x7fff],
+            wake_en: GATE_MASK,
+            sleep_en: GATE_MASK,
             fc0,
             sources: Sources::default(),
         }
@@ -261,6 +263,7 @@ impl Clocks {
     }
 
     fn write_misc(&mut self, offset: u32, value: u32, access: &mut Access) {
+        let gate = (offset as usize / 4) % 2;
         match offset {
             0x78 => {
                 self.resus_ctrl = value & 0x1_11ff;
@@ -276,8 +279,8 @@ impl Clocks {
             0x90 => self.fc0.interval = value & 15,
             0x94 => self.fc0_start(value, access),
             0x7c | 0x98 | 0x9c | 0xb0 | 0xb4 | 0xb8 | 0xc4 => {}
-            0xa0 | 0xa4 => self.wake_en[(offset as usize - 0xa0) / 4] = value,
-            0xa8 | 0xac => self.sleep_en[(offset as usize - 0xa8) / 4] = value,
+            0xa0 | 0xa4 => self.wake_en[gate] = value & GATE_MASK[gate],
+            0xa8 | 0xac => self.sleep_en[gate] = value & GATE_MASK[gate],
             0xbc => self.inte = value & 1,
             0xc0 => self.intf = value & 1,
             _ => access.effects.unmodelled = Some((offset, true)),

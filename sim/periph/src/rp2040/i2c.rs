@@ -73,6 +73,10 @@ impl I2c {
         self.raw | if self.enabled { INT_TX_EMPTY } else { 0 }
     }
 
+    fn is_constant(&self, offset: u32) -> bool {
+        matches!(offset, 0x2c | 0x34 | 0x40..=0x68 | 0x70..=0x78 | 0x80 | 0x9c | 0xf4..=0xfc)
+    }
+
     /// Reading a CLR register clears its interrupt.
     fn clear(&mut self, offset: u32) {
         match offset {
@@ -117,6 +121,7 @@ impl Peripheral for I2c {
             0x6c => self.enabled = value & 1 != 0,
             _ => match PLAIN.iter().position(|plain| plain.0 == offset) {
                 Some(index) => self.plain[index] = value & PLAIN[index].2,
+                None if self.is_constant(offset) => {}
                 None => access.effects.unmodelled = Some((offset, true)),
             },
         }

@@ -358,4 +358,14 @@ mod tests {
         assert_eq!((io.irq_levels_of(0), io.irq_levels_of(1)), (0, 1 << 13));
         assert_eq!(io.read(0x150, &mut bench.access()), 1);
     }
+
+    #[test]
+    fn interrupt_status_registers_are_the_only_strobes() {
+        let io = IoBank0::default();
+        let strobes: Vec<u32> = (0..0x190)
+            .step_by(4)
+            .filter(|&offset| io.is_strobe(offset))
+            .collect();
+        assert_eq!(strobes, [0xf0, 0xf4, 0xf8, 0xfc]);
+    }
 }

@@ -154,4 +154,17 @@ mod tests {
         pads.write(8, 0x1a, &mut bench.access());
         assert_eq!(pads.inputs(0b111), 0b101);
     }
+
+    #[test]
+    fn qspi_pads_start_with_their_own_pulls() {
+        let mut bench = Bench::new();
+        let mut pads = Pads::qspi();
+        let got: Vec<u32> = (1..7)
+            .map(|n| pads.read(4 * n, &mut bench.access()))
+            .collect();
+        assert_eq!(got, [0x56, 0x52, 0x52, 0x52, 0x52, 0x5a]);
+        pads.write(4, 0, &mut bench.access());
+        pads.reset();
+        assert_eq!(pads.read(4, &mut bench.access()), 0x56);
+    }
 }

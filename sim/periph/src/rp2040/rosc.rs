@@ -204,4 +204,45 @@ mod tests {
         let ones: u32 = first.iter().sum();
         assert!((400..600).contains(&ones), "{ones} ones in 1000");
     }
+
+    #[test]
+    fn passwords_guard_drive_strength_divider_and_phase() {
+        let mut bench = Bench::new();
+        let cases = [
+            (0x04, 0x9696_0000, 0x1234_0000),
+            (0x08, 0x9696_7777, 0x1234_7777),
+            (0x10, 0xaa0 + 31, 0xaa0 + 32),
+            (0x14, 0xaa5, 0xbb5),
+            (0x00, 0xfab_fa4, 0xfab_fa8),
+        ];
+        for (offset, good, bad) in cases {
+            let mut rosc = Rosc::default();
+            rosc.write(offset, good, &mut bench.access());
+            assert_eq!(
+                rosc.read(0x18, &mut bench.access()) & STATUS_BADWRITE,
+                0,
+                "{offset:#x}"
+            );
+            assert_eq!(rosc.read(offset, &mut bench.access()), good);
+            rosc.write(offset, bad, &mut bench.access());
+            assert_eq!(
+                rosc.read(0x18, &mut bench.access()) & STATUS_BADWRITE,
+                STATUS_BADWRITE,
+                "{offset:#x}"
+            );
+        }
+    }
+
+    #[test]
+    fn count_falls_at_its_own_rate_through_a_clock_change() {
+        let mut bench = Bench::new();
+        bench.tree.sys_hz = 6_500_000;
+        let mut rosc = Rosc::default();
+        rosc.write(0x20, 100, &mut bench.access());
+        assert_eq!(rosc.read(0x20, &mut bench.at(10)), 90);
+        bench.tree.sys_hz = 13_000_000;
+        rosc.clocks_changed(&mut bench.access());
+        assert_eq!(rosc.read(0x20, &mut bench.at(30)), 80);
+        assert_eq!(rosc.read(0x0c, &mut bench.access()), 0x7761_6b65);
+    }
 }

@@ -282,4 +282,52 @@ mod tests {
         rtc.write(0x10, 0, &mut bench.access());
         assert_eq!(rtc.irq_levels(), 0);
     }
+
+    #[test]
+    fn every_enabled_field_must_match() {
+        let date = 2024 << 12 | 5 << 8 | 17;
+        let time = 3 << 24 | 13 << 16 | 47 << 8 | 21;
+        let matches = |setup0: u32, setup1: u32| {
+            Rtc {
+                date,
+                time,
+                irq_setup: [setup0, setup1],
+                ..Rtc::default()
+            }
+            .matches()
+        };
+        assert!(matches(0, 0));
+        assert!(matches(7 << 24 | date, 15 << 28 | time));
+        for (enable, wrong) in [(26, 1 << 12), (25, 1 << 8), (24, 1)] {
+            assert!(!matches(1 << enable | date ^ wrong, 0));
+            assert!(matches(
+                7 << 24 & !(1 << enable) | date ^ wrong,
+                15 << 28 | time
+            ));
+        }
+        for (enable, wrong) in [(31, 1 << 24), (30, 1 << 16), (29, 1 << 8), (28, 1)] {
+            assert!(!matches(0, 1 << enable | time ^ wrong));
+            assert!(matches(
+                7 << 24 | date,
+                15 << 28 & !(1 << enable) | time ^ wrong
+            ));
+        }
+    }
+
+    #[test]
+    fn reading_the_time_captures_the_date() {
+        let mut bench = Bench::new();
+        let mut rtc = at(&mut bench, 2024 << 12 | 1 << 8 | 1, 23 << 16 | 59 << 8 | 58);
+        assert_eq!(
+            rtc.read(0x1c, &mut bench.at(SECOND)),
+            23 << 16 | 59 << 8 | 59
+        );
+        assert_eq!(
+            rtc.read(0x18, &mut bench.at(2 * SECOND)),
+            2024 << 12 | 1 << 8 | 1
+        );
+        bench.tree.rtc_hz = 0;
+        rtc.clocks_changed(&mut bench.access());
+        assert_eq!(rtc.due(), NEVER);
+    }
 }

@@ -230,4 +230,48 @@ mod tests {
         sio.write(0x180, 0, 0, 0, &mut effects);
         assert_eq!(effects.unmodelled, Some((0x180, true)));
     }
+
+    #[test]
+    fn every_offset_reaches_its_register() {
+        let mut sio = Sio::default();
+        let mut effects = Effects::default();
+        sio.gpio.set_input(0x1234);
+        sio.gpio_hi.set_input(0x2a);
+        assert_eq!(
+            (read(&mut sio, 0x004, 0), read(&mut sio, 0x008, 1)),
+            (0x1234, 0x2a)
+        );
+        for (offset, want) in [
+            (0x010, 0x3fff_ffff),
+            (0x020, 0x3fff_ffff),
+            (0x030, 0x3f),
+            (0x040, 0x3f),
+        ] {
+            sio.write(offset, u32::MAX, 0, 0, &mut effects);
+            assert_eq!(read(&mut sio, offset, 1), want, "{offset:#x}");
+            sio.write(offset + 0x0c, 1, 0, 0, &mut effects);
+            assert_eq!(read(&mut sio, offset, 1), want - 1, "{offset:#x}");
+        }
+        for (offset, value) in [
+            (0x070, 5),
+            (0x074, 6),
+            (0x080, 7),
+            (0x090, 8),
+            (0x0c0, 9),
+            (0x0d0, 10),
+        ] {
+            sio.write(offset, value, 1, 0, &mut effects);
+            assert_eq!(
+                (read(&mut sio, offset, 1), read(&mut sio, offset, 0)),
+                (value, 0),
+                "{offset:#x}"
+            );
+        }
+        sio.write(0x0fc, 0x0002_0001, 1, 0, &mut effects);
+        assert_eq!((read(&mut sio, 0x0c8, 1), read(&mut sio, 0x0cc, 1)), (1, 2));
+        for offset in [0x000, 0x004, 0x008, 0x058, 0x05c] {
+            sio.write(offset, 1, 0, 0, &mut effects);
+        }
+        assert_eq!(effects.unmodelled, None);
+    }
 }

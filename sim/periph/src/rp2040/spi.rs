@@ -174,4 +174,30 @@ mod tests {
         assert_eq!(spi.irq_levels(), 0);
         assert_eq!(spi.read(0xfe0, &mut bench.access()), 0x22);
     }
+
+    #[test]
+    fn identification_and_strobes() {
+        let mut bench = Bench::new();
+        let mut spi = Spi::new(18);
+        let ids: Vec<u32> = (0..8)
+            .map(|n| spi.read(0xfe0 + 4 * n, &mut bench.access()))
+            .collect();
+        assert_eq!(ids, [0x22, 0x10, 0x34, 0, 0x0d, 0xf0, 0x05, 0xb1]);
+        let strobes: Vec<u32> = (0..0x28)
+            .step_by(4)
+            .filter(|&offset| spi.is_strobe(offset))
+            .collect();
+        assert_eq!(strobes, [0x08, 0x20]);
+        spi.write(0x24, 3, &mut bench.access());
+        assert_eq!(spi.dreq(), (true, false));
+        spi.write(0x04, CR1_SSE, &mut bench.access());
+        for _ in 0..4 {
+            assert_eq!(spi.read(0x18, &mut bench.access()), INT_TX);
+            spi.write(0x08, 0, &mut bench.access());
+        }
+        assert_eq!(
+            (spi.dreq(), spi.read(0x18, &mut bench.access())),
+            ((true, true), INT_TX | INT_RX)
+        );
+    }
 }

@@ -290,4 +290,21 @@ mod tests {
         assert_eq!(timer.irq_levels(), 0b1000);
         assert_eq!(timer.read(0x40, &mut bench.access()), 0b1000);
     }
+
+    #[test]
+    fn strobes_and_read_only_registers() {
+        let mut bench = Bench::new();
+        let mut timer = started(&mut bench);
+        let strobes: Vec<u32> = (0..0x44)
+            .step_by(4)
+            .filter(|&offset| timer.is_strobe(offset))
+            .collect();
+        assert_eq!(strobes, [0x20, 0x34]);
+        for offset in [0x08, 0x0c, 0x24, 0x28, 0x40] {
+            timer.write(offset, u32::MAX, &mut bench.access());
+        }
+        assert_eq!((timer.value(0), bench.effects.unmodelled), (0, None));
+        timer.write(0x44, 0, &mut bench.access());
+        assert_eq!(bench.effects.unmodelled, Some((0x44, true)));
+    }
 }

@@ -266,4 +266,28 @@ mod tests {
         dog.write(0x2c, 12, &mut bench.access());
         assert_eq!(dog.tick_rate(12_000_000), (0, 1));
     }
+
+    #[test]
+    fn clock_change_stretches_the_deadline_only_while_enabled() {
+        let mut bench = Bench::new();
+        let mut dog = Watchdog::default();
+        dog.write(0x04, 200, &mut bench.access());
+        dog.write(0x00, CTRL_ENABLE, &mut bench.access());
+        bench.tree.sys_hz = 250_000_000;
+        dog.clocks_changed(&mut bench.at(125 * 50));
+        assert_eq!(dog.due(), 125 * 50 + 250 * 50);
+        dog.write(0x00, 0, &mut bench.access());
+        dog.clocks_changed(&mut bench.access());
+        assert_eq!(dog.read(0x00, &mut bench.at(9_999_999)) & TIME_MASK, 100);
+    }
+
+    #[test]
+    fn tick_register_keeps_its_ten_bits() {
+        let mut bench = Bench::new();
+        let mut dog = Watchdog::default();
+        dog.write(0x2c, u32::MAX, &mut bench.access());
+        assert_eq!(dog.tick_rate(511), (511, 511));
+        dog.write(0x2c, 0x1ff, &mut bench.access());
+        assert_eq!(dog.read(0x2c, &mut bench.access()), 0x1ff);
+    }
 }

@@ -148,4 +148,17 @@ mod tests {
         xip.count(u32::MAX, 0);
         assert_eq!(xip.read(0x10, &mut bench.access()), u32::MAX);
     }
+
+    #[test]
+    fn only_bit_0_flushes_and_strobes_are_known() {
+        let mut bench = Bench::new();
+        let mut xip = XipCtrl::default();
+        xip.write(4, 2, &mut bench.access());
+        assert!(!bench.effects.xip_flush);
+        let strobes: Vec<u32> = (0..0x20)
+            .step_by(4)
+            .filter(|&offset| xip.is_strobe(offset))
+            .collect();
+        assert_eq!(strobes, [0x04, 0x0c, 0x10]);
+    }
 }

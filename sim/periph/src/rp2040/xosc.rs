@@ -233,4 +233,29 @@ mod tests {
         assert_eq!(xosc.read(0x1c, &mut bench.at(4)), 6);
         assert_eq!(xosc.read(0x1c, &mut bench.at(400)), 0);
     }
+
+    #[test]
+    fn dormant_takes_its_two_words_only() {
+        let mut bench = Bench::new();
+        let mut xosc = Xosc::new(12_000_000);
+        for (value, bad) in [(DORMANT_COMA, 0), (DORMANT_WAKE, 0), (1, STATUS_BADWRITE)] {
+            xosc.write(0x08, value, &mut bench.access());
+            assert_eq!(xosc.read(0x04, &mut bench.access()), bad);
+            assert_eq!(xosc.read(0x08, &mut bench.access()), value);
+        }
+    }
+
+    #[test]
+    fn a_clock_change_moves_the_stable_cycle() {
+        let mut bench = Bench::new();
+        bench.tree.sys_hz = 12_000_000;
+        let mut xosc = Xosc::new(12_000_000);
+        xosc.write(0x0c, 1, &mut bench.access());
+        xosc.write(0x00, 0xfab_aa0, &mut bench.access());
+        xosc.write(0x1c, 200, &mut bench.access());
+        bench.tree.sys_hz = 6_000_000;
+        xosc.clocks_changed(&mut bench.at(100));
+        assert_eq!(xosc.due(), 100 + 78);
+        assert_eq!(xosc.read(0x1c, &mut bench.at(110)), 80);
+    }
 }

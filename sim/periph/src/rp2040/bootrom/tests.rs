@@ -331,3 +331,13 @@ fn boot_block_checksum() {
     assert!(!boot_block_valid(&block));
     assert!(!boot_block_valid(&block[..255]));
 }
+
+#[test]
+fn thumb_code_is_what_the_assembler_makes_of_its_mnemonics() {
+    // CRCs of the two pieces as GNU as assembles the mnemonics beside the code.
+    let rom = image();
+    let pen = CORE1_WAIT as usize;
+    assert_eq!(boot2_crc32(&rom[pen..pen + 104]), 0xe27f_c416);
+    let trampoline = DEBUG_TRAMPOLINE as usize;
+    assert_eq!(boot2_crc32(&rom[trampoline..trampoline + 10]), 0xa81d_5c63);
+}

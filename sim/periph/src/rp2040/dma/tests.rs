@@ -161,3 +161,38 @@ fn pacing_timer_sets_the_rate_and_abort_stops() {
     assert_eq!(dma.transfer_due(0), NEVER);
     assert_eq!(dma.read(0x448, &mut bench.access()), 12);
 }
+
+#[test]
+fn abort_names_its_channels_and_debug_shows_the_reload() {
+    let mut bench = Bench::new();
+    let mut dma = Dma::default();
+    start(&mut dma, &mut bench, 2, 5, UNPACED | chain(2));
+    start(&mut dma, &mut bench, 3, 6, UNPACED | chain(3));
+    dma.write(0x444, 1 << 3, &mut bench.access());
+    assert_eq!(dma.next_transfer(9, 0).map(|t| t.channel), Some(2));
+    step(&mut dma, 9, 0);
+    assert_eq!(
+        (
+            dma.read(0x888, &mut bench.access()),
+            dma.read(0x884, &mut bench.access())
+        ),
+        (0, 5)
+    );
+    assert_eq!(dma.read(0x88, &mut bench.access()), 4);
+}
+
+#[test]
+fn second_interrupt_output_and_force() {
+    let mut bench = Bench::new();
+    let mut dma = Dma::default();
+    dma.write(0x418, 1 << 7, &mut bench.access());
+    assert_eq!(
+        (dma.irq_levels(), dma.read(0x41c, &mut bench.access())),
+        (1 << 12, 1 << 7)
+    );
+    dma.write(0x408, 1 << 6, &mut bench.access());
+    assert_eq!(
+        (dma.irq_levels(), dma.read(0x40c, &mut bench.access())),
+        (3 << 11, 1 << 6)
+    );
+}

@@ -128,3 +128,70 @@ fn disabled_interface_transfers_nothing() {
     );
     assert_eq!(ssi.read(0xf4, &mut bench.access()), 0x0300_0000);
 }
+
+#[test]
+fn receive_level_fills_and_transmit_only_receives_nothing() {
+    let mut bench = Bench::new();
+    let mut ssi = ssi(&mut bench);
+    for n in 0..17 {
+        assert_eq!(ssi.read(0x24, &mut bench.access()), n.min(16));
+        ssi.write(0x60, 0, &mut bench.access());
+    }
+    assert_eq!(ssi.read(0x28, &mut bench.access()), 0x1e);
+    ssi.write(0x08, 0, &mut bench.access());
+    assert_eq!(ssi.read(0x24, &mut bench.access()), 0);
+    ssi.write(0x00, CTRLR0_8_BIT | 1 << 8, &mut bench.access());
+    ssi.write(0x08, 1, &mut bench.access());
+    ssi.write(0xec, 0, &mut bench.access());
+    assert_eq!(ssi.read(0x24, &mut bench.access()), 0);
+    assert!(ssi.is_strobe(0x60) && ssi.is_strobe(0xec) && !ssi.is_strobe(0x5c));
+}
+
+#[test]
+fn block_and_chip_erase() {
+    let mut bench = Bench::new();
+    for (bytes, range) in [
+        (&[0xd8, 1, 2, 3][..], 0x1_0000..0x2_0000),
+        (&[0x52, 0, 0x90, 0], 0x8000..0x1_0000),
+        (&[0xc7], 0..0x20_0000),
+    ] {
+        let mut ssi = ssi(&mut bench);
+        ssi.flash.bytes_mut().fill(0);
+        command(&mut ssi, &mut bench, bytes);
+        assert!(ssi.flash.bytes().iter().all(|&byte| byte == 0));
+        command(&mut ssi, &mut bench, &[0x06]);
+        command(&mut ssi, &mut bench, bytes);
+        let erased = ssi
+            .flash
+            .bytes()
+            .iter()
+            .filter(|&&byte| byte == 0xff)
+            .count();
+        assert_eq!(erased, range.len());
+        assert!(ssi.flash.bytes()[range].iter().all(|&byte| byte == 0xff));
+    }
+}
+
+#[test]
+fn frame_of_every_transfer_type_and_lane_count() {
+    let mut bench = Bench::new();
+    let mut ssi = ssi(&mut bench);
+    // 8-bit instruction, 24-bit address, 6 wait clocks, 16 data bits.
+    for (lanes, kind, want) in [
+        (0, 0, 54),
+        (1, 0, 46),
+        (1, 1, 34),
+        (1, 2, 30),
+        (2, 0, 42),
+        (2, 1, 24),
+        (2, 2, 18),
+    ] {
+        ssi.write(0x00, lanes << 21 | 15 << 16, &mut bench.access());
+        ssi.write(0xf4, 6 << 11 | 2 << 8 | 6 << 2 | kind, &mut bench.access());
+        assert_eq!(
+            (ssi.xip_frame().sck_cycles, ssi.xip_frame().data_bits),
+            (want, 16),
+            "{lanes} {kind}"
+        );
+    }
+}

@@ -204,3 +204,75 @@ fn identification() {
     assert_eq!(ids, [0x11, 0x10, 0x34, 0, 0x0d, 0xf0, 0x05, 0xb1]);
     assert_eq!(uart.read(0x30, &mut bench.access()), 0x300);
 }
+
+#[test]
+fn switching_the_fifos_clears_them_and_other_format_bits_do_not() {
+    let mut bench = Bench::new();
+    let mut uart = with_fifo(&mut bench);
+    for _ in 0..4 {
+        uart.write(0x00, 0, &mut bench.access());
+    }
+    uart.write(0x2c, 0x72, &mut bench.access());
+    assert_eq!(uart.read(0x18, &mut bench.access()) & 0x80, 0);
+    uart.write(0x2c, 0x62, &mut bench.access());
+    assert_eq!(uart.read(0x18, &mut bench.access()) & 0x80, 0x80);
+}
+
+#[test]
+fn dma_requests_follow_levels_and_enables() {
+    let mut bench = Bench::new();
+    let mut uart = with_fifo(&mut bench);
+    assert_eq!(uart.dreq(), (false, false));
+    uart.write(0x48, 3, &mut bench.access());
+    assert_eq!(uart.dreq(), (true, false));
+    uart.host_push(b"x");
+    uart.advance(&mut bench.at(0));
+    uart.advance(&mut bench.at(10 * BIT));
+    assert_eq!(uart.dreq(), (true, true));
+    for _ in 0..33 {
+        uart.write(0x00, 0, &mut bench.access());
+    }
+    assert_eq!(uart.dreq(), (false, true));
+    uart.write(0x48, 2, &mut bench.access());
+    assert_eq!(uart.dreq(), (false, false));
+}
+
+#[test]
+fn trigger_levels_of_both_fifos() {
+    let mut bench = Bench::new();
+    for (select, level) in [(0, 4), (1, 8), (2, 16), (3, 24), (4, 28), (7, 28)] {
+        let mut uart = with_fifo(&mut bench);
+        uart.write(0x34, select | 2 << 3, &mut bench.access());
+        assert_eq!((uart.tx_trigger(), uart.rx_trigger()), (level, 16));
+        uart.write(0x34, select << 3 | 1, &mut bench.access());
+        assert_eq!((uart.tx_trigger(), uart.rx_trigger()), (8, level));
+    }
+}
+
+#[test]
+fn data_error_and_clear_registers_are_strobes() {
+    let uart = Uart::new(0, 20);
+    let strobes: Vec<u32> = (0..0x4c)
+        .step_by(4)
+        .filter(|&offset| uart.is_strobe(offset))
+        .collect();
+    assert_eq!(strobes, [0x00, 0x04, 0x44]);
+}
+
+#[test]
+fn overrun_is_flagged_with_the_next_character_and_cleared_by_ecr() {
+    let mut bench = Bench::new();
+    let mut uart = enabled(&mut bench, 0x60);
+    let access = bench.access();
+    for byte in [1, 2] {
+        uart.receive(byte, &access);
+    }
+    assert_eq!(uart.read(0x04, &mut bench.access()), 8);
+    assert_eq!(uart.read(0x00, &mut bench.access()), 1);
+    uart.receive(3, &bench.access());
+    assert_eq!(uart.read(0x00, &mut bench.access()), 3 | 1 << 11);
+    uart.receive(1, &bench.access());
+    uart.receive(2, &bench.access());
+    uart.write(0x04, 0, &mut bench.access());
+    assert_eq!(uart.read(0x04, &mut bench.access()), 0);
+}
