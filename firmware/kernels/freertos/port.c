@@ -31,10 +31,12 @@ void port_heap_figures(struct port_heap_figures *figures)
     figures->allocations = stats.xNumberOfSuccessfulAllocations;
 }
 
+#if configBENCH_ASSERT
 void port_assert_failed(const char *file, int line)
 {
     last_words_assert(file, (uint32_t)line);
 }
+#endif
 
 void vApplicationMallocFailedHook(void)
 {
