@@ -7,6 +7,7 @@
 use crate::{Access, Peripheral};
 
 const PIN_COUNT: usize = 30;
+const PIN_MASK: u32 = (1 << PIN_COUNT) - 1;
 const CTRL_RESET: u32 = 0x1f;
 const CTRL_MASK: u32 = 0x3003_331f;
 const FUNC_UART: u32 = 2;
@@ -50,9 +51,9 @@ pub struct IoBank0 {
     /// What the block drives, for STATUS.
     driven: Driven,
     edges: [u32; 4],
-    /// Level interrupts that hold now, in the layout of INTR.
-    levels: [u32; 4],
     destinations: [Destination; 3],
+    /// False while a destination enables and forces nothing, which is nearly always.
+    listening: [bool; 3],
 }
 
 /// Outputs towards the pads.
@@ -66,26 +67,25 @@ pub struct Driven {
 
 impl Default for IoBank0 {
     fn default() -> Self {
-        let mut io = Self {
+        Self {
             ctrl: [CTRL_RESET; PIN_COUNT],
             masks: Masks::default(),
             pads: 0,
             inputs: 0,
             driven: Driven::default(),
             edges: [0; 4],
-            levels: [0; 4],
             destinations: [Destination::default(); 3],
-        };
-        io.spread_levels();
-        io
+            listening: [false; 3],
+        }
     }
 }
 
-/// Interleaves one bit per pin into one nibble per pin, for the eight pins from `first`.
-fn nibbles(pins: u32, first: u32) -> u32 {
-    (0..8).fold(0, |word, pin| {
-        word | (pins >> (first + pin) & 1) << (4 * pin)
-    })
+/// Spreads one bit per pin into one nibble per pin, for the eight pins from `first`.
+const fn nibbles(pins: u32, first: u32) -> u32 {
+    let word = pins >> first & 0xff;
+    let word = (word | word << 12) & 0x000f_000f;
+    let word = (word | word << 6) & 0x0303_0303;
+    (word | word << 3) & 0x1111_1111
 }
 
 impl IoBank0 {
@@ -167,28 +167,29 @@ impl IoBank0 {
                     self.edges[group] |= nibbles(fell, first) << 2 | nibbles(rose, first) << 3;
                 }
             }
-            self.spread_levels();
         }
         inputs
     }
 
-    fn spread_levels(&mut self) {
-        for group in 0..4 {
-            let first = 8 * group as u32;
-            self.levels[group] = nibbles(!self.inputs, first) | nibbles(self.inputs, first) << 1;
-        }
+    /// Level interrupts that hold now, in the layout of INTR.
+    fn levels(&self, group: usize) -> u32 {
+        let first = 8 * group as u32;
         // GPIO 30 and 31 do not exist: no LEVEL_LOW from them.
-        self.levels[3] &= 0x00ff_ffff;
+        nibbles(!self.inputs & PIN_MASK, first) | nibbles(self.inputs, first) << 1
     }
 
     fn ints(&self, destination: usize, group: usize) -> u32 {
         let d = &self.destinations[destination];
-        ((self.edges[group] | self.levels[group]) & d.inte[group]) | d.intf[group]
+        ((self.edges[group] | self.levels(group)) & d.inte[group]) | d.intf[group]
     }
 
     /// Interrupt levels for `core`: line 13 by that core's enables.
+    #[inline]
     #[must_use]
     pub fn irq_levels_of(&self, core: usize) -> u32 {
+        if !self.listening[core] {
+            return 0;
+        }
         u32::from((0..4).any(|group| self.ints(core, group) != 0)) << IRQ_IO_BANK0
     }
 
@@ -209,7 +210,6 @@ impl Peripheral for IoBank0 {
         *self = Self::default();
         self.inputs = pads;
         self.pads = pads;
-        self.spread_levels();
     }
 
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
@@ -236,6 +236,8 @@ impl Peripheral for IoBank0 {
                     1 => self.destinations[destination].intf[register % 4] = value,
                     _ => {}
                 }
+                let d = &self.destinations[destination];
+                self.listening[destination] = d.inte.iter().chain(&d.intf).any(|&word| word != 0);
             }
             _ => access.effects.unmodelled = Some((offset, true)),
         }
@@ -246,7 +248,7 @@ impl Peripheral for IoBank0 {
         match offset {
             0x00..=0xec if offset & 4 != 0 => self.ctrl[index / 2],
             0x00..=0xec => self.status(index / 2),
-            0xf0..=0xfc => self.edges[index - 0x3c] | self.levels[index - 0x3c],
+            0xf0..=0xfc => self.edges[index - 0x3c] | self.levels(index - 0x3c),
             0x100..=0x18c => {
                 let (destination, register) = ((index - 0x40) / 12, (index - 0x40) % 12);
                 match register / 4 {

@@ -330,4 +330,21 @@ mod tests {
         rtc.clocks_changed(&mut bench.access());
         assert_eq!(rtc.due(), NEVER);
     }
+
+    #[test]
+    fn control_bits_are_the_data_sheets() {
+        let mut bench = Bench::new();
+        let mut rtc = Rtc::default();
+        rtc.write(0x04, 2001 << 12 | 2 << 8 | 28, &mut bench.access());
+        rtc.write(0x0c, 1 << 4, &mut bench.access());
+        rtc.read(0x1c, &mut bench.access());
+        assert_eq!(
+            rtc.read(0x18, &mut bench.access()),
+            2001 << 12 | 2 << 8 | 28
+        );
+        rtc.write(0x0c, 1 << 8 | 1, &mut bench.access());
+        assert_eq!(rtc.read(0x0c, &mut bench.access()), 0x103);
+        rtc.write(0x10, 1 << 28, &mut bench.access());
+        assert_eq!(rtc.read(0x10, &mut bench.access()), 3 << 28);
+    }
 }

@@ -100,7 +100,7 @@ mod tests {
         let mut vreg = Vreg::default();
         vreg.set_reset_cause(HAD_RUN | PSM_RESTART_FLAG);
         vreg.write(8, u32::MAX, &mut bench.access());
-        assert_eq!(vreg.read(8, &mut bench.access()), HAD_RUN);
+        assert_eq!(vreg.read(8, &mut bench.access()), 1 << 16);
         vreg.reset();
         assert_eq!(vreg.read(8, &mut bench.access()), HAD_RUN);
     }

@@ -156,3 +156,88 @@ fn without_resus_a_dead_source_stops_clk_sys() {
     rig.write(0x3c, 1);
     assert_eq!(rig.tree().sys_hz, 0);
 }
+
+#[test]
+fn frequency_counter_judges_against_both_limits() {
+    let mut rig = Rig::new();
+    rig.tree();
+    let status = |rig: &mut Rig, min: u32, max: u32, source: u32| {
+        rig.write(0x84, min);
+        rig.write(0x88, max);
+        rig.write(0x94, source);
+        rig.bench.now += 1_000_000;
+        rig.clocks.peek(0x98, &rig.bench.access())
+    };
+    assert_eq!(status(&mut rig, 6500, 6500, 3), 1 << 4 | 1);
+    assert_eq!(status(&mut rig, 6501, 7000, 3), 1 << 4 | 1 << 20);
+    assert_eq!(status(&mut rig, 6000, 6499, 3), 1 << 4 | 1 << 24);
+    assert_eq!(status(&mut rig, 0, 1, 1), 1 << 4 | 1 | 1 << 28);
+    assert_eq!(status(&mut rig, 0, 1, 0), 0);
+    for (source, khz) in [(3, 6500), (4, 6500), (8, 6500), (9, 6500), (10, 0), (5, 0)] {
+        status(&mut rig, 0, 1, source);
+        assert_eq!(
+            rig.clocks.peek(0x9c, &rig.bench.access()) >> 5,
+            khz,
+            "source {source}"
+        );
+    }
+}
+
+#[test]
+fn every_auxiliary_source_of_every_slice() {
+    let mut rig = Rig::new();
+    rig.start_oscillators();
+    let (pll_sys, pll_usb, rosc, xosc) = (125_000_000, 48_000_000, 6_500_000, 12_000_000);
+    for (aux, hz) in [(0, pll_sys), (1, pll_usb), (2, rosc), (3, xosc), (4, 0)] {
+        rig.write(0x3c, aux << 5 | 1);
+        assert_eq!(rig.tree().sys_hz, hz, "sys {aux}");
+    }
+    rig.write(0x3c, 0);
+    for (ctrl, hz) in [(0, rosc), (1, pll_usb), (2, xosc), (1 | 1 << 5, 0), (3, 0)] {
+        rig.write(0x30, ctrl);
+        assert_eq!(rig.tree().ref_hz, hz, "ref {ctrl}");
+    }
+    rig.write(0x30, 0);
+    for (aux, hz) in [
+        (0, rosc),
+        (1, pll_sys),
+        (2, pll_usb),
+        (3, rosc),
+        (4, xosc),
+        (5, 0),
+    ] {
+        rig.write(0x48, 0x800 | aux << 5);
+        assert_eq!(rig.tree().peri_hz, hz, "peri {aux}");
+    }
+    for (aux, hz) in [(0, pll_usb), (1, pll_sys), (2, rosc), (3, xosc), (4, 0)] {
+        for offset in [0x54, 0x60, 0x6c] {
+            rig.write(offset, 0x800 | aux << 5);
+        }
+        let tree = rig.tree();
+        assert_eq!(
+            (tree.usb_hz, tree.adc_hz, tree.rtc_hz),
+            (hz, hz, hz),
+            "fixed {aux}"
+        );
+    }
+}
+
+#[test]
+fn only_the_clear_bit_ends_a_resuscitation_and_force_starts_one() {
+    let mut rig = Rig::new();
+    rig.write(0x78, 1 << 12);
+    rig.tree();
+    assert_eq!(rig.clocks.peek(0x7c, &rig.bench.access()), 1);
+    rig.write(0x78, 0xff);
+    assert_eq!(rig.clocks.peek(0x7c, &rig.bench.access()), 1);
+    rig.write(0x78, 1 << 16);
+    assert_eq!(rig.clocks.peek(0x7c, &rig.bench.access()), 0);
+    rig.write(0xc0, 1);
+    assert_eq!(
+        (
+            rig.clocks.irq_levels(),
+            rig.clocks.peek(0xb8, &rig.bench.access())
+        ),
+        (1 << 17, 0)
+    );
+}

@@ -196,3 +196,16 @@ fn second_interrupt_output_and_force() {
         (3 << 11, 1 << 6)
     );
 }
+
+#[test]
+fn an_enabled_sniffer_is_reported() {
+    let mut bench = Bench::new();
+    let mut dma = Dma::default();
+    start(&mut dma, &mut bench, 0, 1, UNPACED | CTRL_SNIFF);
+    assert_eq!(bench.effects.unmodelled, None);
+    dma.write(0x434, 1, &mut bench.access());
+    start(&mut dma, &mut bench, 1, 1, UNPACED);
+    assert_eq!(bench.effects.unmodelled, None);
+    start(&mut dma, &mut bench, 2, 1, UNPACED | CTRL_SNIFF);
+    assert_eq!(bench.effects.unmodelled, Some((0x8c, true)));
+}
