@@ -1,10 +1,12 @@
-"""The comparison as a table for the terminal."""
+"""The comparison as a table for the terminal: one line per test, one core beside two."""
 
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
 
+from rtoslab.analyses.cycles import shares
+from rtoslab.analyses.series import core_words, series_names, short_test
 from rtoslab.analyses.throughput import gains, throughput
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import AnyResult
@@ -15,48 +17,59 @@ def show(results: Sequence[AnyResult], console: Console) -> None:
     measured = [each for each in results if isinstance(each, Measured)]
     if measured:
         console.print(_table(measured))
+        proofs = sum(len(each.proofs) for each in measured)
+        console.print(f"{len(measured)} points measured; all their {proofs} proofs hold.")
     for result in results:
         if isinstance(result, Failed):
-            console.print(f"[red]failed[/red] {label(result)} ({result.stage}): ", end="")
-            console.print(result.message, markup=False)
+            console.print(f"[red]failed[/red] {label(result)} ({result.stage}): ", end="", soft_wrap=True)
+            console.print(result.message, markup=False, soft_wrap=True)
         elif isinstance(result, NotApplicable):
-            console.print(f"[yellow]n/a[/yellow] {label(result)}: {result.reason}")
+            console.print(f"[yellow]n/a[/yellow] {label(result)}: {result.reason}", soft_wrap=True)
+
+
+def show_proofs(results: Sequence[AnyResult], console: Console) -> None:
+    """Prints every proof of every point."""
+    table = Table("test", "cores", "rule", "seen", "verdict", title="Proofs", title_justify="left")
+    for result in results:
+        for each in () if isinstance(result, NotApplicable) else result.proofs:
+            table.add_row(short_test(result.point), str(result.point.cores), each.rule, each.saw, each.verdict.value)
+    console.print(table)
 
 
 def label(result: AnyResult) -> str:
     """A point in few words."""
     point = result.point
     config = "".join(f" {key}={value}" for key, value in point.config.items())
-    return f"{point.benchmark} {point.kernel} {point.board} {point.cores} core{'s' if point.cores > 1 else ''}{config}"
+    return f"{point.benchmark} {point.kernel} {point.board} {core_words(point.cores)}{config}"
 
 
-def _table(measured: list[Measured]) -> Table:
-    table = Table(title="Throughput in the window, counts per second", title_justify="left")
-    table.add_column("test")
-    table.add_column("kernel, board")
+def _table(measured: Sequence[Measured]) -> Table:
+    """Rows: tests (and what else differs but cores); columns: rate by number of cores, gain, spinlock wait."""
     cores = sorted({each.point.cores for each in measured})
+    groups: dict[tuple[str, str], dict[int, Measured]] = {}
+    alike = series_names([each.point.model_copy(update={"cores": 1}) for each in measured])
+    for name, each in zip(alike, measured, strict=True):
+        groups.setdefault((each.point.title, name.removesuffix("1 core").rstrip(", ")), {})[each.point.cores] = each
+    pairs = {each.many.point.run_id: each for each in gains(measured)}
+    named = any(series for _, series in groups)
+    table = Table(title="Throughput, counts per second in the window", title_justify="left")
+    table.add_column("test")
+    if named:
+        table.add_column("run with")
     for count in cores:
-        table.add_column(f"{count} core{'s' if count > 1 else ''}", justify="right")
-    ratio = {(each.benchmark, each.kernel, each.board, each.cores, tuple(each.many.point.point.config.items()),
-              each.many.point.point.window_ms): each for each in gains(measured)}
-    if ratio:
-        table.add_column("gain", justify="right")
-    for point in [count for count in cores if measured]:
-        table.add_column(f"cycles per count, {point}", justify="right")
-    table.add_column("proofs", justify="right")
-    rows: dict[tuple[object, ...], dict[int, Measured]] = {}
-    for each in measured:
-        key = (each.point.title, each.point.benchmark, each.point.kernel, each.point.board, tuple(each.point.config.items()),
-               each.point.window_ms)
-        rows.setdefault(key, {})[each.point.cores] = each
-    for (title, benchmark, kernel, board, config, window), cells in rows.items():
-        rates = {count: throughput(cell) for count, cell in cells.items()}
-        gain = [ratio[key].gain for key in ((benchmark, kernel, board, max(cells), config, window),) if key in ratio]
-        table.add_row(
-            str(title), f"{kernel}, {board}",
-            *(f"{rates[count].total_hz:,.0f}" if count in rates else "-" for count in cores),
-            *([f"x {gain[0]:.2f}" if gain else "-"] if ratio else []),
-            *(f"{rates[count].cycles_per_count:,.1f}" if count in rates else "-" for count in cores),
-            f"{sum(len(cell.proofs) for cell in cells.values())} hold",
-        )
+        table.add_column(core_words(count), justify="right", no_wrap=True)
+    if pairs:
+        table.add_column("gain", justify="right", no_wrap=True)
+        table.add_column("cycles spent spinning", justify="right")
+    for (title, series), cells in groups.items():
+        rates = [f"{throughput(cells[count]).total_hz:,.0f}" if count in cells else "-" for count in cores]
+        table.add_row(title, *([series] if named else []), *rates, *(_gain_cells(cells, pairs) if pairs else []))
     return table
+
+
+def _gain_cells(cells: dict[int, Measured], pairs: dict[str, object]) -> list[str]:
+    widest = cells[max(cells)]
+    pair = next((each for each in gains(cells.values()) if each.many.point.run_id == widest.run_id), None)
+    found = shares(widest)
+    spinning = sum(each.parts["spinlock wait"] for each in found) / sum(each.cycles for each in found) if found else 0.0
+    return [f"x {pair.gain:.2f}" if pair else "-", f"{spinning:.1%}" if found and widest.run_id in pairs else "-"]

@@ -1,0 +1,33 @@
+"""How points are named in tables and charts: a row per test, a series per everything else that differs."""
+
+import re
+from collections.abc import Sequence
+
+from rtoslab.results import PointId
+
+
+def short_test(point: PointId) -> str:
+    """`T1` where the title begins so, else the benchmark's id."""
+    first = point.title.split()[0] if point.title else ""
+    return first if re.fullmatch(r"[A-Z]+[0-9]+", first) else point.benchmark
+
+
+def core_words(cores: int) -> str:
+    """`1 core`, `2 cores`."""
+    return f"{cores} core{'s' if cores > 1 else ''}"
+
+
+def series_names(points: Sequence[PointId]) -> list[str]:
+    """One name per point, of only those axes that differ among `points`; the number of cores is always said."""
+    several_kernels = len({point.kernel for point in points}) > 1
+    several_boards = len({point.board for point in points}) > 1
+    several_windows = len({point.window_ms for point in points}) > 1
+    keys = sorted({key for point in points for key in point.config})
+    differing = [key for key in keys if len({point.config.get(key) for point in points}) > 1]
+    names = []
+    for point in points:
+        parts = [point.kernel] * several_kernels + [point.board] * several_boards + [core_words(point.cores)]
+        parts += [f"{point.window_ms} ms"] * several_windows
+        parts += [f"{key}={point.config[key]}" for key in differing if key in point.config]
+        names.append(", ".join(parts))
+    return names

@@ -1,0 +1,27 @@
+"""`rtoslab doctor`: what is installed, what is missing, how to get it."""
+
+import json
+from dataclasses import asdict
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from rtoslab.doctor import examine
+from rtoslab.errors import EXIT_ERROR, EXIT_OK
+from rtoslab.paths import find_root
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
+def command(as_json: bool) -> int:
+    """Look at the tools the laboratory needs; exit code 1 if something is missing."""
+    found = examine(find_root())
+    if as_json:
+        click.echo(json.dumps([asdict(each) for each in found], indent=2))
+    else:
+        table = Table("", "what", "found", "remedy")
+        for each in found:
+            table.add_row("[green]ok[/green]" if each.fine else "[red]missing[/red]", each.name, each.found, each.remedy)
+        Console(highlight=False).print(table)
+    return EXIT_OK if all(each.fine for each in found) else EXIT_ERROR

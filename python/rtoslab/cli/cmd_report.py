@@ -1,0 +1,45 @@
+"""`rtoslab report` and what it shares with `show`."""
+
+from pathlib import Path
+
+import click
+
+from rtoslab.api import load
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import ReportError, disk_error
+from rtoslab.paths import find_root
+from rtoslab.reports import formats
+from rtoslab.reports.document import Document, make_document
+from rtoslab.store import RunDirectory
+
+FORMATS = ("html", "md", "csv", "json")
+
+
+@click.command("report")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; standard output without it (not for html).")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="By default what the file's name ends in, else html.")
+def command(runs: tuple[Path, ...], output: Path | None, form: str | None) -> None:
+    """Write a report of one or more run directories: HTML (self-contained), Markdown, CSV or JSON."""
+    suffix = output.suffix.lstrip(".").lower() if output else ""
+    chosen = form or (suffix if suffix in FORMATS else "html")
+    if output is None and chosen == "html":
+        raise ReportError("An HTML report needs a file; add -o report.html, or choose --format md.")
+    text = formats()[chosen](load_document(runs))
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    work = output.with_name(f".{output.name}.tmp")
+    try:
+        work.write_text(text, encoding="utf-8")
+        work.replace(output)
+    except OSError as cause:
+        work.unlink(missing_ok=True)
+        raise disk_error("write the report", output, cause) from None
+    click.echo(f"Wrote {output} ({len(text.encode()) / 1024:,.0f} kB).", err=True)
+
+
+def load_document(runs: tuple[Path, ...]) -> Document:
+    """The document of several run directories together; the suite is told only if all are of one."""
+    suites = {RunDirectory.open(path).plan().suite for path in runs}
+    return make_document(Catalogue(find_root()), load(*runs), suites.pop() if len(suites) == 1 else None)

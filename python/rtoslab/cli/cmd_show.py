@@ -1,0 +1,30 @@
+"""`rtoslab show`: a stored run on the terminal."""
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from rtoslab.api import load
+from rtoslab.errors import StoreError
+from rtoslab.reports import formats, terminal
+from rtoslab.cli.cmd_report import load_document
+
+
+@click.command("show")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.option("--proofs", is_flag=True, help="Also every proof: what it demanded, what was seen.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def command(runs: tuple[Path, ...], proofs: bool, as_json: bool) -> None:
+    """Show stored runs: the comparison table, what failed, what does not apply."""
+    points = load(*runs)
+    if not points:
+        raise StoreError(f"{runs[0]} holds no finished point yet; run the same `rtoslab run` again to go on.")
+    if as_json:
+        click.echo(formats()["json"](load_document(runs)), nl=False)
+        return
+    console = Console(highlight=False)
+    results = [each.result for each in points]
+    terminal.show(results, console)
+    if proofs:
+        terminal.show_proofs(results, console)

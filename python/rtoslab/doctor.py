@@ -1,0 +1,63 @@
+"""What is installed, what is missing, how to get it."""
+
+import platform
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtoslab import tools
+from rtoslab.errors import RtoslabError
+from rtoslab.run.board import timing_settings
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """One thing looked at."""
+
+    name: str
+    fine: bool
+    found: str
+    remedy: str = ""
+
+
+def examine(root: Path) -> list[Examined]:
+    """Everything the stages need, in the order of the stages."""
+    return [_python(), *(_tool(each) for each in tools.TOOLS), _simulator(root), _writable(root / "build"), _writable(root / "runs")]
+
+
+def _python() -> Examined:
+    fine = sys.version_info >= (3, 11)
+    return Examined("Python", fine, platform.python_version(), "" if fine else "install Python 3.11 or later")
+
+
+def _tool(tool: tools.Tool) -> Examined:
+    try:
+        tools.find(tool.name)
+    except RtoslabError:
+        return Examined(tool.name, fine=False, found=f"missing: it {tool.purpose}", remedy=tool.remedy)
+    return Examined(tool.name, fine=True, found=tools.banner(tool.name))
+
+
+def _simulator(root: Path) -> Examined:
+    try:
+        count = len(timing_settings())
+    except RtoslabError as cause:
+        return Examined("virtual board", fine=False, found=str(cause), remedy="make demo")
+    from rtoslab import _sim  # noqa: PLC0415
+
+    built = Path(str(getattr(_sim, "__file__", ""))).stat().st_mtime
+    newest = max((path.stat().st_mtime for path in (root / "sim").glob("*/src/**/*.rs")), default=0.0)
+    if newest > built:
+        return Examined("virtual board", fine=False, found="built before its sources were changed", remedy="make demo")
+    return Examined("virtual board", fine=True, found=f"built, {count} timing parameters")
+
+
+def _writable(folder: Path) -> Examined:
+    place = next(each for each in (folder, *folder.parents) if each.exists())
+    try:
+        probe = place / ".rtoslab-doctor"
+        probe.touch()
+        probe.unlink()
+    except OSError as cause:
+        return Examined(folder.name, fine=False, found=f"cannot write to {place} ({cause.strerror})", remedy="check its permissions")
+    return Examined(folder.name, fine=True, found="writable")

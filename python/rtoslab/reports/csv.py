@@ -1,0 +1,55 @@
+"""CSV in long form, for a data frame: one value per row, with its unit. Only verified points have rows with values."""
+
+import csv as writer
+import io
+from collections.abc import Iterator
+
+from rtoslab.analyses.cycles import lock_costs, shares
+from rtoslab.analyses.throughput import throughput
+from rtoslab.reports.document import Document
+from rtoslab.results import Measured
+
+SUFFIX = "csv"
+COLUMNS = ("benchmark", "kernel", "board", "cores", "config", "window_ms", "run_id", "status", "core", "quantity", "value", "unit")
+
+
+def render(document: Document) -> str:
+    """The whole file. A point without a number has one row that says so."""
+    out = io.StringIO()
+    table = writer.writer(out, lineterminator="\n")
+    table.writerow(COLUMNS)
+    for stored in document.points:
+        result = stored.result
+        point = result.point
+        config = " ".join(f"{key}={value}" for key, value in point.config.items())
+        front = (point.benchmark, point.kernel, point.board, point.cores, config, point.window_ms, result.run_id, result.status)
+        if isinstance(result, Measured):
+            for core, quantity, value, unit in _values(result):
+                table.writerow((*front, core, quantity, value, unit))
+        else:
+            table.writerow((*front, "", "", "", ""))
+    return out.getvalue()
+
+
+def _values(point: Measured) -> Iterator[tuple[int | str, str, int | float, str]]:
+    rate = throughput(point)
+    yield "", "throughput", rate.total_hz, f"{point.unit}/s"
+    yield "", "cycles_per_count", rate.cycles_per_count, "cycles"
+    yield "", "fairness", rate.fairness, "1"
+    for core, value in rate.per_core_hz.items():
+        yield core, "throughput", value, f"{point.unit}/s"
+    for counter in point.counters:
+        yield counter.core, f"count.task{counter.index}", counter.count, point.unit
+    if point.heap:
+        yield "", "heap_peak", point.heap.peak_bytes, "bytes"
+    for stack in point.stacks:
+        yield stack.core, f"stack_used.{stack.name}", stack.used_bytes, "bytes"
+    for share in shares(point):
+        yield share.core, "window", share.cycles, "cycles"
+        for part, cycles in share.parts.items():
+            yield share.core, f"cycles.{part.replace(' ', '_')}", cycles, "cycles"
+    for cost in lock_costs(point):
+        for name in ("acquisitions", "contended", "failed_reads"):
+            yield cost.use.core, f"lock{cost.use.lock}.{name}", getattr(cost.use, name), "1"
+        for name in ("wait_cycles", "hold_cycles"):
+            yield cost.use.core, f"lock{cost.use.lock}.{name}", getattr(cost.use, name), "cycles"

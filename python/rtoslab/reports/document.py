@@ -1,0 +1,79 @@
+"""A report before its format: title, summary, and sections of prose, charts and tables. Every format renders this."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import ReportError
+from rtoslab.reports import sections
+from rtoslab.reports.table import Section
+from rtoslab.results import Failed, Measured, NotApplicable
+from rtoslab.schemas import Suite
+from rtoslab.store import StoredPoint
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Everything a format needs."""
+
+    title: str
+    subtitle: str
+    summary: str
+    sections: tuple[Section, ...]
+    points: tuple[StoredPoint, ...] = field(default=())
+
+    @property
+    def measured(self) -> list[Measured]:
+        """Verified points in the plan's order."""
+        return [each.result for each in self.points if isinstance(each.result, Measured)]
+
+
+def make_document(catalogue: Catalogue, points: Sequence[StoredPoint], suite_id: str | None) -> Document:
+    """Analyses stored points. Raises ReportError if there are none."""
+    if not points:
+        raise ReportError("These runs hold no finished point; run `rtoslab run` first.")
+    suite = catalogue.suites[suite_id].facts if suite_id in catalogue.suites else None
+    measured = [each.result for each in points if isinstance(each.result, Measured)]
+    failed = [each.result for each in points if isinstance(each.result, Failed)]
+    missing = [each.result for each in points if isinstance(each.result, NotApplicable)]
+    parts: list[Section | None] = [
+        sections.not_measured(failed, missing),
+        sections.throughput_section(measured),
+        sections.gain_section(measured),
+        sections.cycles_section(measured),
+        sections.locks_section(measured),
+        sections.functions_section(measured),
+        sections.memory_section(measured),
+        sections.paper_section(measured, suite),
+        sections.proofs_section(measured, failed),
+        sections.rulers_section(measured),
+        sections.manifest_section(points),
+    ]
+    return Document(
+        title=suite.title if suite else _title(points),
+        subtitle=_subtitle(points, suite),
+        summary=sections.summary(measured, failed, missing),
+        sections=tuple(part for part in parts if part is not None),
+        points=tuple(points),
+    )
+
+
+def _title(points: Sequence[StoredPoint]) -> str:
+    titles = list(dict.fromkeys(each.result.point.title for each in points))
+    return titles[0] if len(titles) == 1 else f"{len(titles)} benchmarks"
+
+
+def _subtitle(points: Sequence[StoredPoint], suite: Suite | None) -> str:
+    kernels, boards, targets = set(), set(), set()
+    for each in points:
+        build = each.manifest.get("build")
+        target = each.manifest.get("target")
+        board = each.manifest.get("board")
+        if isinstance(build, dict) and isinstance(target, dict) and isinstance(board, dict):
+            kernels.add(f"{build.get('kernel')} {build.get('kernel_version')}")
+            boards.add(f"{board.get('title')} at {int(board.get('clock', {}).get('sys_hz', 0)) / 1e6:g} MHz")
+            targets.add("virtual board" if target.get("kind") == "virtual" else "real board")
+    parts = [", ".join(sorted(kernels)), ", ".join(sorted(boards)), ", ".join(sorted(targets))]
+    if suite:
+        parts.append(f"after {suite.paper}")
+    return " · ".join(part for part in parts if part)

@@ -1,0 +1,41 @@
+"""The parts of a report: a table of texts, a chart, a section. No format knowledge, no arithmetic."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class TableData:
+    """A titled table. Columns whose name begins with `>` are numbers, set to the right."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+
+    @property
+    def heads(self) -> list[tuple[str, bool]]:
+        """(name, is a number) per column."""
+        return [(name.removeprefix(">"), name.startswith(">")) for name in self.columns]
+
+
+@dataclass(frozen=True, slots=True)
+class ChartData:
+    """A chart: which one of `charts`, its data, and what it says in words for those who do not see it."""
+
+    kind: str
+    rows: Sequence[dict[str, Any]]
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading, prose, charts, tables; `folded` sections start closed on screen."""
+
+    id: str
+    title: str
+    prose: Sequence[str] = field(default=())
+    charts: Sequence[ChartData] = field(default=())
+    tables: Sequence[TableData] = field(default=())
+    folded: bool = False
