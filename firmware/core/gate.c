@@ -1,14 +1,13 @@
 /* The start barrier over all tasks of all cores and the control task.
  *
  * The paper's barrier spins with yield. That works only among equal priorities: with five different ones (T3) the
- * most urgent task would spin for ever and the others never arrive. Here a waiting task sleeps one tick at a time, so
- * every task gets the processor, whatever the priorities.
+ * most urgent task would spin for ever and the others never arrive. Here a waiting task sleeps between its looks, so
+ * every task gets the processor, whatever the priorities. The looks are some milliseconds apart, not one tick: with a
+ * quick tick and many tasks, looking could itself fill the processor and starve the least urgent.
  *
- * Going on is agreed by tick, not by flag: the control task announces a tick in the future, and all tasks, being asleep
- * until each next tick, leave on that very one. On the control task's core it runs first (most urgent) and can open
- * the window before any body runs; nothing is preempted half way through its loop, so each task's counts start
- * whole.
- *
+ * Going on is agreed by tick, not by flag: the control task announces a tick further away than two looks, and every
+ * task sleeps until that very one. On the control task's core it runs first (most urgent) and can open the window
+ * before any body runs; nothing is preempted half way through its loop, so each task's counts start whole.
  * Another core starts a little later than the tick: its tasks are woken across cores. The control task keeps core 0 until
  * a task has left the gate on each of the others, so that no core's switch out of idling falls into the window.
  *
@@ -21,20 +20,33 @@
 /* Longest wait for the others to arrive: set-up and the last iteration of a body take far less. */
 #define GATE_LIMIT_TICKS (5u * PORT_TICK_HZ)
 
+/* Between two looks of a waiting task. */
+#define LOOK_TICKS (PORT_TICK_HZ >= 500 ? PORT_TICK_HZ / 250 : 2)
+
 static volatile uint32_t arrivals[GATE_SLOTS];
 static volatile uint32_t opened;    /* gates opened so far */
 static volatile uint32_t open_tick; /* tick on which gate number `opened` lets go */
 static volatile uint32_t departed[BENCH_CORES]; /* number of the gate last left on this core */
 static uint32_t gates;
 
+static void sleep_until(uint32_t tick)
+{
+    int32_t left = (int32_t)(tick - port_tick_now());
+
+    if (left > 0) {
+        port_sleep_ticks((uint32_t)left);
+    }
+}
+
 void gate_arrive(unsigned slot)
 {
     uint32_t gate = arrivals[slot] + 1u;
 
     arrivals[slot] = gate;
-    while (opened < gate || (int32_t)(port_tick_now() - open_tick) < 0) {
-        port_sleep_ticks(1);
+    while (opened < gate) {
+        port_sleep_ticks(LOOK_TICKS);
     }
+    sleep_until(open_tick);
     departed[slot / BENCH_TASKS_PER_CORE] = gate;
 }
 
@@ -56,18 +68,16 @@ void gate_collect(const char *what)
             if (port_tick_now() - started > GATE_LIMIT_TICKS) {
                 last_words_error(ERROR_STUCK, what);
             }
-            port_sleep_ticks(1);
+            port_sleep_ticks(LOOK_TICKS);
         }
     }
 }
 
 void gate_open(void)
 {
-    open_tick = port_tick_now() + 2u;
+    open_tick = port_tick_now() + 2u * LOOK_TICKS + 1u;
     opened = gates;
-    while ((int32_t)(port_tick_now() - open_tick) < 0) {
-        port_sleep_ticks(1);
-    }
+    sleep_until(open_tick);
     for (unsigned core = 1; core < BENCH_CORES; core++) {
         while (departed[core] < gates) {
             if (port_tick_now() - open_tick > GATE_LIMIT_TICKS) {
