@@ -403,3 +403,37 @@ fn unknown_addresses_and_registers() {
     assert_eq!(rig.effects.unmodelled.take(), Some((0, true)));
     assert_eq!(rig.read(0x5020_0004), 0x0f00_0f00);
 }
+
+#[test]
+fn dma_reaches_registers_through_their_aliases_and_lanes() {
+    let mut rig = Rig::new();
+    rig.sdk_boot();
+    let mut ram = Ram((0..=255).collect());
+    rig.write(WATCHDOG + 0x0c, 0xff);
+    // One byte, 0x21, to the CLR alias of SCRATCH0: it arrives on all four lanes.
+    for (offset, value) in [
+        (0, 0x2000_0021),
+        (4, WATCHDOG + 0x300c),
+        (8, 1),
+        (12, 1 | 0x3f << 15),
+    ] {
+        rig.write(DMA + offset, value);
+    }
+    rig.now += 1;
+    let done = rig.with(|chip, access| chip.run_dma(access, &mut ram));
+    assert_eq!(done.map(|transfer| transfer.bytes), Some(1));
+    assert_eq!(rig.read(WATCHDOG + 0x0c), 0xff & !0x21);
+    // Byte 1 of a register to memory.
+    rig.write(WATCHDOG + 0x10, 0x4433_2211);
+    for (offset, value) in [
+        (0x40, WATCHDOG + 0x11),
+        (0x44, 0x2000_0005),
+        (0x48, 1),
+        (0x4c, 1 | 1 << 11 | 0x3f << 15),
+    ] {
+        rig.write(DMA + offset, value);
+    }
+    rig.now += 2;
+    rig.with(|chip, access| chip.run_dma(access, &mut ram));
+    assert_eq!(ram.0[5], 0x22);
+}

@@ -222,4 +222,18 @@ mod tests {
         );
         assert_eq!(adc.read(0xc, &mut bench.access()), 0xab);
     }
+
+    /// The other tests use the names, so a wrong bit number would cancel out in them.
+    #[test]
+    fn bit_numbers_are_the_data_sheets() {
+        for (mask, number) in [
+            (CS_EN, 0),
+            (CS_START_ONCE, 2),
+            (CS_START_MANY, 3),
+            (CS_READY, 8),
+            (FCS_EN, 0),
+        ] {
+            assert_eq!(mask, 1u32 << number);
+        }
+    }
 }

@@ -203,4 +203,17 @@ mod tests {
         i2c.write(0xb0, 0, &mut bench.access());
         assert_eq!(bench.effects.unmodelled, Some((0xb0, true)));
     }
+
+    /// The other tests use the names, so a wrong bit number would cancel out in them.
+    #[test]
+    fn bit_numbers_are_the_data_sheets() {
+        for (mask, number) in [
+            (INT_TX_EMPTY, 4),
+            (INT_TX_ABRT, 6),
+            (INT_STOP_DET, 9),
+            (ABORT_NO_ACK, 0),
+        ] {
+            assert_eq!(mask, 1u32 << number);
+        }
+    }
 }

@@ -167,4 +167,12 @@ mod tests {
         pads.reset();
         assert_eq!(pads.read(4, &mut bench.access()), 0x56);
     }
+
+    /// The other tests use the names, so a wrong bit number would cancel out in them.
+    #[test]
+    fn bit_numbers_are_the_data_sheets() {
+        for (mask, number) in [(OD, 7), (IE, 6), (PUE, 3)] {
+            assert_eq!(mask, 1u32 << number);
+        }
+    }
 }

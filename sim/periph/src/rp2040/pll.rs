@@ -142,4 +142,29 @@ mod tests {
         pll.reset();
         assert_eq!(pll.read(0x04, &mut bench.access()), 0x2d);
     }
+
+    /// The other tests use the names, so a wrong bit number would cancel out in them.
+    #[test]
+    fn bit_numbers_are_the_data_sheets() {
+        for (mask, number) in [
+            (PWR_PD, 0),
+            (PWR_POSTDIVPD, 3),
+            (PWR_VCOPD, 5),
+            (CS_BYPASS, 8),
+            (CS_LOCK, 31),
+        ] {
+            assert_eq!(mask, 1u32 << number);
+        }
+    }
+
+    #[test]
+    fn either_power_down_bit_unlocks() {
+        let mut bench = Bench::new();
+        for (pwr, locked) in [(0, true), (1, false), (4, true), (8, true), (0x20, false)] {
+            let mut pll = Pll::default();
+            pll.write(0x08, 125, &mut bench.access());
+            pll.write(0x04, pwr, &mut bench.access());
+            assert_eq!(pll.locked(), locked, "PWR {pwr:#x}");
+        }
+    }
 }

@@ -92,4 +92,10 @@ mod tests {
         psm.write(0x08, u32::MAX, &mut bench.access());
         assert_eq!(psm.watchdog_select(), 0x1_ffff);
     }
+
+    /// The other tests use the names, so a wrong bit number would cancel out in them.
+    #[test]
+    fn bit_numbers_are_the_data_sheets() {
+        assert_eq!(PROC1, 0x1_0000);
+    }
 }

@@ -266,4 +266,12 @@ mod tests {
         assert_eq!(pwm.read(28, &mut bench.at(100_005)), 12);
         assert_eq!(pwm.due(), 100_093);
     }
+
+    /// The other tests use the names, so a wrong bit number would cancel out in them.
+    #[test]
+    fn bit_numbers_are_the_data_sheets() {
+        for (mask, number) in [(CSR_EN, 0), (CSR_PHASE_CORRECT, 1)] {
+            assert_eq!(mask, 1u32 << number);
+        }
+    }
 }

@@ -347,4 +347,19 @@ mod tests {
         rtc.write(0x10, 1 << 28, &mut bench.access());
         assert_eq!(rtc.read(0x10, &mut bench.access()), 3 << 28);
     }
+
+    /// The other tests use the names, so a wrong bit number would cancel out in them.
+    #[test]
+    fn bit_numbers_are_the_data_sheets() {
+        for (mask, number) in [
+            (CTRL_ENABLE, 0),
+            (CTRL_ACTIVE, 1),
+            (CTRL_LOAD, 4),
+            (CTRL_NOT_LEAP, 8),
+            (MATCH_ENABLE, 28),
+            (MATCH_ACTIVE, 29),
+        ] {
+            assert_eq!(mask, 1u32 << number);
+        }
+    }
 }

@@ -200,4 +200,22 @@ mod tests {
             ((true, true), INT_TX | INT_RX)
         );
     }
+
+    /// The other tests use the names, so a wrong bit number would cancel out in them.
+    #[test]
+    fn bit_numbers_are_the_data_sheets() {
+        for (mask, number) in [
+            (SR_TFE, 0),
+            (SR_TNF, 1),
+            (SR_RNE, 2),
+            (SR_RFF, 3),
+            (INT_ROR, 0),
+            (INT_RX, 2),
+            (INT_TX, 3),
+            (CR1_LBM, 0),
+            (CR1_SSE, 1),
+        ] {
+            assert_eq!(mask, 1u32 << number);
+        }
+    }
 }

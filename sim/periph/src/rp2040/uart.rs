@@ -260,12 +260,19 @@ impl Uart {
         self.tx_bits.cycle_of(self.tx_frame_bits)
     }
 
-    fn rx_start(&mut self, access: &Access) {
+    /// Takes the host's next byte, if it may come. The bit counter must stand at 0 now.
+    fn rx_take(&mut self) {
         if self.rx_shift.is_none() && self.rx_can_start() {
             self.rx_shift = self.rx_line.pop_front();
             self.rx_frame_bits = self.frame_bits();
-            self.rx_bits = self.bit_counter(access);
             self.idle_bits = None;
+        }
+    }
+
+    fn rx_start(&mut self, access: &Access) {
+        if self.rx_shift.is_none() {
+            self.rx_bits = self.bit_counter(access);
+            self.rx_take();
         }
     }
 
@@ -420,10 +427,14 @@ impl Peripheral for Uart {
         while self.tx_due() <= now {
             self.tx_finish(access);
         }
-        if self.rx_shift.is_some() && self.rx_due() <= now {
-            if let Some(byte) = self.rx_shift.take() {
-                self.receive(byte, access);
-            }
+        while let Some(byte) = self.rx_shift.filter(|_| self.rx_due() <= now) {
+            let end = self.rx_due();
+            // As when sending: the host's next frame follows on the bit grid of this one.
+            let value = self.rx_bits.value(end) - self.rx_frame_bits;
+            self.rx_bits.set(end, value);
+            self.rx_shift = None;
+            self.receive(byte, access);
+            self.rx_take();
         }
         self.rx_start(access);
         if self.idle_due() <= now {

@@ -104,4 +104,17 @@ mod tests {
         vreg.reset();
         assert_eq!(vreg.read(8, &mut bench.access()), HAD_RUN);
     }
+
+    /// The other tests use the names, so a wrong bit number would cancel out in them.
+    #[test]
+    fn bit_numbers_are_the_data_sheets() {
+        for (mask, number) in [
+            (VREG_ROK, 12),
+            (HAD_POR, 8),
+            (HAD_RUN, 16),
+            (PSM_RESTART_FLAG, 24),
+        ] {
+            assert_eq!(mask, 1u32 << number);
+        }
+    }
 }

@@ -290,4 +290,19 @@ mod tests {
         dog.write(0x2c, 0x1ff, &mut bench.access());
         assert_eq!(dog.read(0x2c, &mut bench.access()), 0x1ff);
     }
+
+    /// The other tests use the names, so a wrong bit number would cancel out in them.
+    #[test]
+    fn bit_numbers_are_the_data_sheets() {
+        for (mask, number) in [
+            (CTRL_ENABLE, 30),
+            (CTRL_TRIGGER, 31),
+            (TICK_ENABLE, 9),
+            (TICK_RUNNING, 10),
+            (REASON_TIMER, 0),
+            (REASON_FORCE, 1),
+        ] {
+            assert_eq!(mask, 1u32 << number);
+        }
+    }
 }

@@ -258,4 +258,16 @@ mod tests {
         assert_eq!(xosc.due(), 100 + 78);
         assert_eq!(xosc.read(0x1c, &mut bench.at(110)), 80);
     }
+
+    /// The other tests use the names, so a wrong bit number would cancel out in them.
+    #[test]
+    fn bit_numbers_are_the_data_sheets() {
+        for (mask, number) in [
+            (STATUS_STABLE, 31),
+            (STATUS_BADWRITE, 24),
+            (STATUS_ENABLED, 12),
+        ] {
+            assert_eq!(mask, 1u32 << number);
+        }
+    }
 }

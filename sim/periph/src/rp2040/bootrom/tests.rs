@@ -341,3 +341,20 @@ fn thumb_code_is_what_the_assembler_makes_of_its_mnemonics() {
     let trampoline = DEBUG_TRAMPOLINE as usize;
     assert_eq!(boot2_crc32(&rom[trampoline..trampoline + 10]), 0xa81d_5c63);
 }
+
+#[test]
+fn erase_time_uses_blocks_only_where_they_fit() {
+    let busy = |offset: u32, count: u32, block: u32| {
+        let mut host = Host::default();
+        host.regs[..3].copy_from_slice(&[offset, count, block]);
+        match call(id::FLASH_RANGE_ERASE, &mut host) {
+            RomOutcome::ReturnAfterFlash { busy_us, .. } => busy_us,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(busy(0, 0x1_0000, 0x1_0000), 150_000);
+    assert_eq!(busy(0, 0x1_0000, 0), 16 * 45_000);
+    assert_eq!(busy(0x1000, 0x1_0000, 0x1_0000), 16 * 45_000);
+    assert_eq!(busy(0xf000, 0x1_1000, 0x1_0000), 45_000 + 150_000);
+    assert_eq!(busy(0x1_0000, 0xf000, 0x1_0000), 15 * 45_000);
+}

@@ -241,3 +241,17 @@ fn only_the_clear_bit_ends_a_resuscitation_and_force_starts_one() {
         (1 << 17, 0)
     );
 }
+
+/// The other tests use the names, so a wrong bit number would cancel out in them.
+#[test]
+fn bit_numbers_are_the_data_sheets() {
+    for (mask, number) in [
+        (CTRL_KILL, 10),
+        (CTRL_ENABLE, 11),
+        (RESUS_ENABLE, 8),
+        (RESUS_FORCE, 12),
+        (RESUS_CLEAR, 16),
+    ] {
+        assert_eq!(mask, 1u32 << number);
+    }
+}

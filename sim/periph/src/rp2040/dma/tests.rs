@@ -209,3 +209,44 @@ fn an_enabled_sniffer_is_reported() {
     start(&mut dma, &mut bench, 2, 1, UNPACED | CTRL_SNIFF);
     assert_eq!(bench.effects.unmodelled, Some((0x8c, true)));
 }
+
+/// The other tests use the names, so a wrong bit number would cancel out in them.
+#[test]
+fn bit_numbers_are_the_data_sheets() {
+    for (mask, number) in [
+        (CTRL_EN, 0),
+        (CTRL_HIGH_PRIORITY, 1),
+        (CTRL_INCR_READ, 4),
+        (CTRL_INCR_WRITE, 5),
+        (CTRL_RING_SEL, 10),
+        (CTRL_IRQ_QUIET, 21),
+        (CTRL_BSWAP, 22),
+        (CTRL_SNIFF, 23),
+        (CTRL_BUSY, 24),
+    ] {
+        assert_eq!(mask, 1u32 << number);
+    }
+}
+
+#[test]
+fn byte_swap_and_widths_come_from_the_control_register() {
+    let mut bench = Bench::new();
+    for (ctrl, bytes, swap) in [
+        (0, 1, false),
+        (1 << 2, 2, true),
+        (2 << 2, 4, false),
+        (3 << 2, 4, true),
+    ] {
+        let mut dma = Dma::default();
+        let swap_bit = if swap { 1 << 22 } else { 0 };
+        start(&mut dma, &mut bench, 0, 1, UNPACED | ctrl | swap_bit);
+        let transfer = dma.next_transfer(1, 0).unwrap();
+        assert_eq!((transfer.bytes, transfer.byte_swap), (bytes, swap));
+    }
+    let dma = Dma::default();
+    let strobes: Vec<u32> = (0..0x500)
+        .step_by(4)
+        .filter(|&offset| dma.is_strobe(offset))
+        .collect();
+    assert_eq!(strobes, [0x400, 0x40c, 0x41c, 0x430, 0x444]);
+}

@@ -371,4 +371,19 @@ mod tests {
         let mut interp = with(0, &[(ACCUM1, 1), (0x38, 0xff00_0002)]);
         assert_eq!(interp.read(ACCUM1), 3);
     }
+
+    /// The other tests use the names, so a wrong bit number would cancel out in them.
+    #[test]
+    fn bit_numbers_are_the_data_sheets() {
+        for (mask, number) in [
+            (SIGNED, 15),
+            (CROSS_INPUT, 16),
+            (CROSS_RESULT, 17),
+            (ADD_RAW, 18),
+            (BLEND, 21),
+            (CLAMP, 22),
+        ] {
+            assert_eq!(mask, 1u32 << number);
+        }
+    }
 }

@@ -195,3 +195,11 @@ fn frame_of_every_transfer_type_and_lane_count() {
         );
     }
 }
+
+/// The other tests use the names, so a wrong bit number would cancel out in them.
+#[test]
+fn bit_numbers_are_the_data_sheets() {
+    for (mask, number) in [(SR_TFNF, 1), (SR_TFE, 2), (SR_RFNE, 3), (SR_RFF, 4)] {
+        assert_eq!(mask, 1u32 << number);
+    }
+}

@@ -276,3 +276,42 @@ fn overrun_is_flagged_with_the_next_character_and_cleared_by_ecr() {
     uart.write(0x04, 0, &mut bench.access());
     assert_eq!(uart.read(0x04, &mut bench.access()), 0);
 }
+
+/// The other tests use the names, so a wrong bit number would cancel out in them.
+#[test]
+fn bit_numbers_are_the_data_sheets() {
+    for (mask, number) in [
+        (CR_UARTEN, 0),
+        (CR_LBE, 7),
+        (CR_TXE, 8),
+        (CR_RXE, 9),
+        (LCR_PEN, 1),
+        (LCR_STP2, 3),
+        (LCR_FEN, 4),
+        (INT_RX, 4),
+        (INT_TX, 5),
+        (INT_RT, 6),
+        (INT_OE, 10),
+    ] {
+        assert_eq!(mask, 1u32 << number);
+    }
+}
+
+#[test]
+fn received_frames_keep_the_exact_baud_rate_too() {
+    let mut bench = Bench::new();
+    let mut uart = Uart::new(0, 20);
+    for (offset, value) in [(0x24, 1), (0x28, 3), (0x2c, 0x70), (0x30, 0x301)] {
+        uart.write(offset, value, &mut bench.access());
+    }
+    uart.host_push(&[0x55; 5]);
+    uart.advance(&mut bench.at(0));
+    for frame in 1..=4u64 {
+        assert_eq!(uart.due(), (frame * 10 * 67).div_ceil(4));
+        let due = uart.due();
+        uart.advance(&mut bench.at(due));
+    }
+    // Served late, the last frame still ended when it did.
+    uart.advance(&mut bench.at(10_000));
+    assert_eq!((uart.host_pending(), uart.rx_fifo.len()), (0, 5));
+}
