@@ -3,6 +3,9 @@
 use crate::core::{Core, Region};
 use crate::op::Op;
 
+/// Transfer slots per slave, by cycle modulo this. No core claims further ahead of the other one than a stack frame.
+pub const SLOTS: usize = 16;
+
 /// Why an access did not complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trap {
@@ -25,8 +28,8 @@ pub trait Bus {
     /// Start of the RAM's storage.
     fn ram(&mut self) -> *mut u8;
 
-    /// Bus slave that holds a RAM offset.
-    fn ram_slave(offset: u32) -> usize;
+    /// Row of transfer slots of the bank that holds a RAM offset.
+    fn ram_row(&mut self, offset: u32) -> *mut u64;
 
     /// Non-zero if a store to this RAM offset must go through [`Bus::store_marked`]: code or a watched word is near.
     fn marks(&self, offset: u32) -> u8;
@@ -34,8 +37,16 @@ pub trait Bus {
     /// Store to RAM with decoded code or watches around it.
     fn store_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64);
 
-    /// Claims the first free transfer slot of `slave` at or after `at` for this core and returns its cycle.
-    fn claim(&mut self, core: &mut Core, slave: usize, at: u64) -> u64;
+    /// Claims the first free transfer slot in a slave's `row` at or after `at` and `free` for this core and returns
+    /// its cycle. `stalls`: the core waits for it, so a delay counts as bus wait at once; otherwise it is a fetch
+    /// ahead, whose delay the core may never notice, and `fetch_ready` says when the word comes.
+    ///
+    /// # Safety
+    /// `row` is one of this bus: [`SLOTS`] cycle numbers.
+    unsafe fn claim(&mut self, core: &mut Core, row: *mut u64, at: u64, free: u64, stalls: bool) -> u64;
+
+    /// First cycle in which the memory behind `core`'s region is not busy with a long transfer.
+    fn region_free(&self, core: &Core) -> u64;
 
     /// Any load that is not plain RAM. Advances `t` by the cycles it takes.
     fn load<const CONTEND: bool>(
@@ -74,15 +85,10 @@ pub trait Bus {
     /// `ip` points into the ops of `core.region`.
     unsafe fn attend<const CONTEND: bool>(&mut self, core: &mut Core, ip: *mut Op, t: &mut u64) -> bool;
 
-    /// Cycle of the next event of the chip.
+    /// Cycle of the next event of the chip; 0 when the machine must look at the cores before anything else executes.
     fn due(&self) -> u64;
 
-    /// True if the machine must look at the cores before anything else executes.
-    fn attention(&self) -> bool;
-
-    /// Asks for attention after this instruction.
+    /// Asks for attention after this instruction: from now on [`Bus::due`] is 0.
     fn request_attention(&mut self);
 
-    /// Number of the core that goes first when both issue in the same cycle.
-    fn first(&self) -> usize;
 }

@@ -57,12 +57,12 @@ pub struct Region {
     pub base: u32,
     /// Length in bytes.
     pub bytes: u32,
-    /// `bytes / 2 + 4` ops, 16-byte aligned.
+    /// `bytes / 2 + 4` ops, aligned so that `ops >> 4 & 3` is the bank of the first word.
     pub ops: *mut Op,
-    /// Bus slave of the first word.
-    pub slave: u8,
-    /// Word-interleaved banks minus one (3 in striped SRAM, else 0).
-    pub slave_mask: u8,
+    /// Transfer slots of the bus slave that holds the first word.
+    pub row: *mut u64,
+    /// Selects the row among word-interleaved banks: (banks - 1) * slots.
+    pub row_mask: usize,
     /// Behind the XIP cache.
     pub cached: bool,
     /// The boot ROM.
@@ -114,9 +114,11 @@ pub struct Core {
     pub ip: *mut Op,
     /// Region that `ip` points into.
     pub region: Region,
-    /// First cycle in which this core's bus port can start another address phase.
+    /// First cycle in which this core's bus port can start another address phase; only kept up after a lost slot.
     pub bus_free: u64,
-    /// Cycle at which the next sequential word is in the fetch buffer.
+    /// The same for instruction fetches: also waits for a line fill that the other core started.
+    pub fetch_free: u64,
+    /// Cycle at which the next sequential word is in the fetch buffer, if its fetch lost its slot; else in the past.
     pub fetch_ready: u64,
     /// Multiple transfer in progress.
     pub transfer: Transfer,
@@ -130,6 +132,10 @@ pub struct Core {
     pub instructions: u64,
     /// 0 or 1.
     pub id: usize,
+    /// 1 if this core goes first when both issue in the same cycle, else 0.
+    pub goes_first: u64,
+    /// The other core of the chip; null for a core on its own.
+    pub peer: *mut Core,
     /// What the machine must do before the next instruction.
     pub request: Request,
     /// Branch target that holds no code: the PC of the fault being raised.
@@ -173,8 +179,8 @@ impl Core {
             base: 0,
             bytes: 0,
             ops: std::ptr::null_mut(),
-            slave: 0,
-            slave_mask: 0,
+            row: std::ptr::null_mut(),
+            row_mask: 0,
             cached: false,
             rom: false,
             profile: [std::ptr::null_mut(); 2],
@@ -189,6 +195,7 @@ impl Core {
             ip: std::ptr::null_mut(),
             region,
             bus_free: 0,
+            fetch_free: 0,
             fetch_ready: 0,
             transfer: Transfer::default(),
             retried: false,
@@ -196,6 +203,8 @@ impl Core {
             flash_wait: 0,
             instructions: 0,
             id,
+            goes_first: u64::from(id == 0),
+            peer: std::ptr::null_mut(),
             request: Request::None,
             stray: None,
             phase: Phase::Reset,
@@ -216,13 +225,23 @@ impl Core {
         }
     }
 
+    /// From now on this core goes first when both issue in the same cycle.
+    pub fn take_precedence(&mut self) {
+        self.goes_first = 1;
+        // SAFETY: the machine keeps both cores in one allocation and never hands out the other one meanwhile.
+        if let Some(peer) = unsafe { self.peer.as_mut() } {
+            peer.goes_first = 0;
+        }
+    }
+
     /// Architectural reset; time and statistics go on.
     pub fn reset(&mut self) {
         let (id, t) = (self.id, self.t);
         let kept = (self.bus_wait, self.flash_wait, self.instructions, self.sleep_cycles);
         let exceptions = (self.exception_cycles, self.exceptions);
+        let peer = self.peer;
         *self = Core::new(id);
-        self.t = t;
+        (self.t, self.peer) = (t, peer);
         (self.bus_wait, self.flash_wait, self.instructions, self.sleep_cycles) = kept;
         (self.exception_cycles, self.exceptions) = exceptions;
     }

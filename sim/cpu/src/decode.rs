@@ -77,9 +77,9 @@ pub fn decode(first: u16, second: u16, place: Place) -> Op {
         0b10101 => op(Code::AddNoFlags, r8, 13, 0, imm8 * 4),
         0b10110 | 0b10111 => miscellaneous(h),
         0b11000 if imm8 == 0 => Op::bare(Code::Udf),
-        0b11000 => op(Code::Stm, 0, r8, 0, imm8),
+        0b11000 => op(Code::Stm, 0, r8, imm8.count_ones(), imm8),
         0b11001 if imm8 == 0 => Op::bare(Code::Udf),
-        0b11001 => op(Code::Ldm, 0, r8, 0, imm8),
+        0b11001 => op(Code::Ldm, 0, r8, imm8.count_ones(), imm8),
         0b11010 | 0b11011 => conditional(h, pc, place),
         0b11100 => {
             let distance = (((h & 0x7ff) << 21) as i32 >> 20) as u32;
@@ -153,7 +153,7 @@ fn miscellaneous(h: u32) -> Op {
         0x2c..=0x2f => op(Code::Uxtb, r0, r3, 0, 0),
         0x40..=0x5f => match (h & 0xff) | (h & 0x100) << 6 {
             0 => Op::bare(Code::Udf),
-            mask => op(Code::Push, 0, 13, 0, mask),
+            mask => op(Code::Push, 0, 13, mask.count_ones(), mask),
         },
         0x66 | 0x67 if h & 0xffef == 0xb662 => {
             Op::bare(if h & 0x10 == 0 { Code::Cpsie } else { Code::Cpsid })
@@ -162,8 +162,8 @@ fn miscellaneous(h: u32) -> Op {
         0xa4..=0xa7 => op(Code::Rev16, r0, r3, 0, 0),
         0xac..=0xaf => op(Code::Revsh, r0, r3, 0, 0),
         0xc0..=0xcf if h & 0xff == 0 => Op::bare(Code::Udf),
-        0xc0..=0xcf => op(Code::Pop, 0, 13, 0, h & 0xff),
-        0xd0..=0xdf => op(Code::PopPc, 0, 13, 0, h & 0xff),
+        0xc0..=0xcf => op(Code::Pop, 0, 13, (h & 0xff).count_ones(), h & 0xff),
+        0xd0..=0xdf => op(Code::PopPc, 0, 13, (h & 0xff).count_ones(), h & 0xff),
         0xe0..=0xef => op(Code::Bkpt, 0, 0, 0, h & 0xff),
         0xf0..=0xff if h & 15 == 0 => Op::bare(match h >> 4 & 15 {
             2 => Code::Wfe,

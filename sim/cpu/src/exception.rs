@@ -244,7 +244,7 @@ fn frame_store<B: Bus, const CONTEND: bool>(
         *t = (*t).max(at + 2);
         return result;
     }
-    let slot = if CONTEND { bus.claim(core, B::ram_slave(offset), *t) } else { *t };
+    let slot = if CONTEND { claim_ram(core, bus, offset, *t) } else { *t };
     *t = slot + 2;
     if bus.marks(offset) == 0 {
         // SAFETY: the offset is an aligned word inside the RAM.
@@ -268,8 +268,14 @@ fn frame_load<B: Bus, const CONTEND: bool>(
         *t = (*t).max(at + 2);
         return result;
     }
-    let slot = if CONTEND { bus.claim(core, B::ram_slave(offset), *t) } else { *t };
+    let slot = if CONTEND { claim_ram(core, bus, offset, *t) } else { *t };
     *t = slot + 2;
     // SAFETY: the offset is an aligned word inside the RAM.
     Ok(u32::from_le(unsafe { bus.ram().add(offset as usize).cast::<u32>().read() }))
+}
+
+fn claim_ram<B: Bus>(core: &mut Core, bus: &mut B, offset: u32, at: u64) -> u64 {
+    let row = bus.ram_row(offset);
+    // SAFETY: the row is the bus's own.
+    unsafe { bus.claim(core, row, at, core.bus_free, true) }
 }

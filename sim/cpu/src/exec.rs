@@ -9,7 +9,7 @@
 //! sequential word is fetched in the first slot that the instruction leaves free; a branch fetches its target in
 //! its last cycle but one. Without a collision this gives exactly the manual's table.
 
-use crate::bus::{Bus, Trap};
+use crate::bus::{Bus, SLOTS, Trap};
 use crate::core::{Core, Phase, ProfileCell, Request};
 use crate::op::{FLAG, Op, op};
 use rtoslab_timing::cortex_m0plus as timing;
@@ -28,6 +28,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
     // SAFETY: see above; all pointers below derive from `cores` and from the ops tables behind `ip`.
     unsafe {
         let mut core = cores.add(start);
+        let mut other = cores.add(1 - start);
         let mut ip = (*core).ip;
         let mut t = (*core).t;
         let mut count: u64 = 0;
@@ -95,9 +96,8 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                 before = t;
                 waits_before = (*core).bus_wait + (*core).flash_wait;
             }
-            if CONTEND && ip as usize & 8 == 0 && (*core).fetch_ready > t {
-                (*core).bus_wait += (*core).fetch_ready - t;
-                t = (*core).fetch_ready;
+            if CONTEND && (*core).fetch_ready > t {
+                t = wait_for_fetch(&mut *core, ip, t);
             }
             let mut word = ip.cast::<u64>().read();
             // The fields of [`Op`], taken from one register instead of five loads.
@@ -132,8 +132,6 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                     result
                 }};
             }
-            let mut issued = t;
-            let mut next = ip.add(1);
 
             'hold: {
                 'instruction: {
@@ -147,13 +145,12 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
             macro_rules! refill {
                 ($target:expr, $at:expr) => {{
                     if CONTEND {
-                        let fetched = fetch(bus, &mut *core, $target, 0, $at);
+                        let fetched = fetch(bus, &mut *core, $target, 0, $at, true);
                         t = fetched + 2;
-                        (*core).fetch_ready = if $target as usize & 8 == 0 {
-                            0
-                        } else {
-                            fetch(bus, &mut *core, $target, 1, fetched + 1) + 2
-                        };
+                        (*core).fetch_ready = 0;
+                        if $target as usize & 8 != 0 {
+                            fetch(bus, &mut *core, $target, 1, fetched + 1, false);
+                        }
                     } else {
                         t = $at + 2;
                     }
@@ -162,8 +159,8 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
             macro_rules! near {
                 ($condition:expr) => {{
                     if $condition {
-                        next = ip.offset(imm!() as i32 as isize);
-                        refill!(next, t);
+                        ip = ip.offset(imm!() as i32 as isize);
+                        refill!(ip, t);
                         break 'instruction;
                     }
                     t += timing::SINGLE_CYCLES;
@@ -177,7 +174,10 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                     let offset = address.wrapping_sub((*core).region.base);
                     if offset >= (*core).region.bytes {
                         match bus.region(address) {
-                            Some(region) => (*core).region = region,
+                            Some(region) => {
+                                (*core).region = region;
+                                (*core).fetch_free = (*core).bus_free.max(bus.region_free(&*core));
+                            }
                             None => {
                                 t = at + 2;
                                 count += 1;
@@ -187,8 +187,8 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                         }
                     }
                     let offset = address.wrapping_sub((*core).region.base);
-                    next = (*core).region.ops.add(offset as usize / 2);
-                    refill!(next, at);
+                    ip = (*core).region.ops.add(offset as usize / 2);
+                    refill!(ip, at);
                 }};
             }
             // BX, BLX and POP {PC}: exception return in handler mode, else the Thumb bit must be set.
@@ -203,7 +203,6 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                     }
                     far!(value, $at);
                     if value & 1 == 0 {
-                        ip = next;
                         count += 1;
                         (*core).thumb = false;
                         fault!("branch to an address without the Thumb bit");
@@ -217,6 +216,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                         Trap::Fault(why) => fault!(why),
                         Trap::Defer => {
                             (*core).limit = 0;
+                            bus.request_attention();
                             // Its probes have fired; they must not fire again when it is retried.
                             (*core).retried = (*ip).code & FLAG != 0;
                             break 'hold;
@@ -229,7 +229,12 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                     let address: u32 = $address;
                     let offset = address.wrapping_sub(B::RAM_BASE);
                     if offset < B::RAM_BYTES && offset & ($bytes - 1) == 0 {
-                        let slot = if CONTEND { bus.claim(&mut *core, B::ram_slave(offset), t) } else { t };
+                        let slot = if CONTEND {
+                            let row = bus.ram_row(offset);
+                            bus.claim(&mut *core, row, t, (*core).bus_free, true)
+                        } else {
+                            t
+                        };
                         t = slot + timing::MEMORY_CYCLES;
                         <$type>::from_le(bus.ram().add(offset as usize).cast::<$type>().read())
                     } else {
@@ -246,7 +251,12 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                     let value: u32 = $value;
                     let offset = address.wrapping_sub(B::RAM_BASE);
                     if offset < B::RAM_BYTES && offset & ($bytes - 1) == 0 {
-                        let slot = if CONTEND { bus.claim(&mut *core, B::ram_slave(offset), t) } else { t };
+                        let slot = if CONTEND {
+                            let row = bus.ram_row(offset);
+                            bus.claim(&mut *core, row, t, (*core).bus_free, true)
+                        } else {
+                            t
+                        };
                         t = slot + timing::MEMORY_CYCLES;
                         if bus.marks(offset) == 0 {
                             bus.ram().add(offset as usize).cast::<$type>().write((value as $type).to_le());
@@ -526,7 +536,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                             }
 
                             op::Push => {
-                                let bottom = r!(13).wrapping_sub(imm!().count_ones() * 4);
+                                let bottom = r!(13).wrapping_sub(u32::from(c!()) * 4);
                                 let mut first = start_transfer!(imm!(), bottom);
                                 while (*core).transfer.mask != 0 {
                                     next_word!(first, {
@@ -548,7 +558,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                                     });
                                     first = false;
                                 }
-                                r!(b!()) = base.wrapping_add(imm!().count_ones() * 4);
+                                r!(b!()) = base.wrapping_add(u32::from(c!()) * 4);
                                 t += 1;
                             }
                             op::Pop => {
@@ -560,7 +570,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                                     });
                                     first = false;
                                 }
-                                r!(13) = r!(13).wrapping_add(imm!().count_ones() * 4);
+                                r!(13) = r!(13).wrapping_add(u32::from(c!()) * 4);
                                 t += 1;
                             }
                             op::PopPc => {
@@ -578,7 +588,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                                     });
                                     first = false;
                                 }
-                                r!(13) = r!(13).wrapping_add(imm!().count_ones() * 4 + 4);
+                                r!(13) = r!(13).wrapping_add(u32::from(c!()) * 4 + 4);
                                 exchange!((*core).transfer.held, t + 1);
                             }
                             op::Ldm => {
@@ -600,7 +610,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                                 r!(b!()) = if imm!() & base_bit != 0 {
                                     (*core).transfer.held
                                 } else {
-                                    base.wrapping_add(imm!().count_ones() * 4)
+                                    base.wrapping_add(u32::from(c!()) * 4)
                                 };
                                 t += 1;
                             }
@@ -622,9 +632,9 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                             op::B => near!(true),
                             op::Bl => {
                                 r!(14) = (*core).address_of(ip).wrapping_add(5);
-                                next = ip.offset(imm!() as i32 as isize);
                                 let second_half = second_half_ready::<CONTEND>(&mut *core, ip, t);
-                                refill!(next, second_half + 1);
+                                ip = ip.offset(imm!() as i32 as isize);
+                                refill!(ip, second_half + 1);
                                 break 'instruction;
                             }
                             op::BccFar => {
@@ -649,7 +659,6 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                                 r!(14) = (*core).address_of(ip).wrapping_add(3);
                                 far!(target, t);
                                 if target & 1 == 0 {
-                                    ip = next;
                                     count += 1;
                                     (*core).thumb = false;
                                     fault!("branch to an address without the Thumb bit");
@@ -686,8 +695,8 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                                 let value = (*core).special(imm!());
                                 r!(a!()) = if a!() == 13 { value & !3 } else { value };
                                 t += timing::SPECIAL_REGISTER_CYCLES;
-                                next = ip.add(2);
-                                after_wide::<B, CONTEND>(bus, &mut *core, ip, issued);
+                                after_wide::<B, CONTEND>(bus, &mut *core, ip, t - timing::BARRIER_CYCLES);
+                                ip = ip.add(2);
                                 break 'instruction;
                             }
                             op::Msr => {
@@ -698,20 +707,20 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                                     bus.request_attention();
                                 }
                                 t += timing::SPECIAL_REGISTER_CYCLES;
-                                next = ip.add(2);
-                                after_wide::<B, CONTEND>(bus, &mut *core, ip, issued);
+                                after_wide::<B, CONTEND>(bus, &mut *core, ip, t - timing::BARRIER_CYCLES);
+                                ip = ip.add(2);
                                 break 'instruction;
                             }
                             op::Barrier => {
                                 t += timing::BARRIER_CYCLES;
-                                next = ip.add(2);
-                                after_wide::<B, CONTEND>(bus, &mut *core, ip, issued);
+                                after_wide::<B, CONTEND>(bus, &mut *core, ip, t - timing::BARRIER_CYCLES);
+                                ip = ip.add(2);
                                 break 'instruction;
                             }
                             op::Sev => {
-                                (*cores).event = true;
-                                (*cores.add(1)).event = true;
-                                if (*cores.add(1 - (*core).id)).asleep() {
+                                (*core).event = true;
+                                (*other).event = true;
+                                if (*other).asleep() {
                                     (*core).limit = 0;
                                     bus.request_attention();
                                 }
@@ -736,7 +745,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                                 bus.request_attention();
                             }
                             op::Svc => {
-                                ip = next;
+                                ip = ip.add(1);
                                 count += 1;
                                 (*core).request = Request::Svc;
                                 break 'run;
@@ -754,52 +763,57 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                                 word = ip.cast::<u64>().read();
                                 continue 'dispatch;
                             }
-                            _ => {
+                            FLAG..=u8::MAX => {
                                 let retried = std::mem::take(&mut (*core).retried);
                                 if (*core).transfer.mask == 0 && !retried {
                                     if !slow!(|at| bus.attend::<CONTEND>(&mut *core, ip, at)) {
                                         (*core).request = Request::Stopped;
                                         break 'run;
                                     }
-                                    issued = t;
                                 }
                                 word &= !u64::from(FLAG);
                                 continue 'dispatch;
                             }
+                            // Every code below FLAG has its arm.
+                            _ => std::hint::unreachable_unchecked(),
                         }
                         break 'dispatch;
                     }
-                    if CONTEND && ip as usize & 8 == 0 {
-                        (*core).fetch_ready = fetch(bus, &mut *core, ip, 1, issued) + 2;
+                    ip = ip.add(1);
+                    if CONTEND && ip as usize & 8 != 0 {
+                        // The last address phase of an access is two cycles before its end.
+                        fetch(bus, &mut *core, ip, 1, t - 1, false);
                     }
                 }
                 if PROFILE {
                     (*cell).executions += 1;
                 }
-                count += 1;
-                ip = next;
+                if CONTEND {
+                    (*core).instructions += 1;
+                } else {
+                    count += 1;
+                }
             }
             if PROFILE {
                 (*cell).cycles += t - before;
                 (*cell).wait_cycles += (*core).bus_wait + (*core).flash_wait - waits_before;
             }
             if t >= (*core).limit {
+                if !CONTEND || t >= bus.due() {
+                    (*core).ip = ip;
+                    (*core).t = t;
+                    (*core).instructions += count;
+                    return;
+                }
+                // What follows in the same word without touching anything shared need not wait for its turn.
+                if ip as usize & 8 != 0 && (*ip).is_local() {
+                    continue 'run;
+                }
+                // The limit was the other core's time: it is that core's turn, up to this one's time.
                 (*core).ip = ip;
                 (*core).t = t;
-                (*core).instructions += count;
-                count = 0;
-                if !CONTEND || bus.attention() {
-                    return;
-                }
-                let other = cores.add(1 - (*core).id);
-                let behind = (*other).t < t || (*other).t == t && bus.first() == (*other).id;
-                let (turn, waiting) = if behind { (other, core) } else { (core, other) };
-                if (*turn).t >= bus.due() {
-                    return;
-                }
-                let tie = u64::from(bus.first() == (*turn).id);
-                (*turn).limit = ((*waiting).t + tie).min(bus.due());
-                core = turn;
+                (*other).limit = t + (*other).goes_first;
+                std::mem::swap(&mut core, &mut other);
                 ip = (*core).ip;
                 t = (*core).t;
             }
@@ -817,11 +831,22 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
 
 /// Claims the fetch of the word `words` after the one that holds `ip`; returns its address-phase cycle.
 #[inline(always)]
-fn fetch<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, words: usize, at: u64) -> u64 {
-    // Sixteen bytes of ops per word of code.
-    let word = ((ip as usize).wrapping_sub(core.region.ops as usize) >> 4) + words;
-    let slave = usize::from(core.region.slave) + (word & usize::from(core.region.slave_mask));
-    bus.claim(core, slave, at)
+fn fetch<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
+    // Sixteen bytes of ops per word of code; the tables are aligned to four words, the stripe of the banks.
+    let word = (ip as usize >> 4) + words;
+    let row = core.region.row.wrapping_add(word * SLOTS & core.region.row_mask);
+    // SAFETY: the region's rows are those of its banks.
+    unsafe { bus.claim(core, row, at, core.fetch_free, stalls) }
+}
+
+/// The first instruction of a word waits for that word.
+#[inline(never)]
+fn wait_for_fetch(core: &mut Core, ip: *mut Op, t: u64) -> u64 {
+    if ip as usize & 8 != 0 {
+        return t;
+    }
+    core.bus_wait += core.fetch_ready - t;
+    core.fetch_ready
 }
 
 /// A 32-bit opcode that straddles two words needs the second one a cycle after issue.
@@ -841,7 +866,7 @@ fn second_half_ready<const CONTEND: bool>(core: &mut Core, ip: *mut Op, t: u64) 
 fn after_wide<B: Bus, const CONTEND: bool>(bus: &mut B, core: &mut Core, ip: *mut Op, issued: u64) {
     if CONTEND {
         let words = 1 + (ip as usize >> 3 & 1);
-        core.fetch_ready = fetch(bus, core, ip, words, issued) + 2;
+        fetch(bus, core, ip, words, issued, false);
     }
 }
 

@@ -11,7 +11,7 @@ pub struct Op {
     pub a: u8,
     /// Second register field (base or operand).
     pub b: u8,
-    /// Third register field (index).
+    /// Third register field (index), or the number of registers in a mask.
     pub c: u8,
     /// Immediate, absolute address, register mask, or branch distance in halfwords.
     pub imm: u32,
@@ -43,22 +43,23 @@ codes! {
     Undecoded,
     /// Behind the last halfword of a region: execution ran off its end.
     OutOfRegion,
+    /// From here to `Nop`: one cycle, registers and flags only ([`Op::is_local`]).
     MovsReg, LslImm, LsrImm, AsrImm,
     AddReg, SubReg, AddImm, SubImm, MovImm, CmpImm,
     And, Eor, LslReg, LsrReg, AsrReg, Adc, Sbc, RorReg,
     Tst, Rsb, Cmp, Cmn, Orr, Mul, Bic, Mvn,
     /// High-register forms; `Sp` variants clear bits 1:0 of the result.
-    AddHi, AddHiSp, MovHi, MovHiSp, CmpHi, MovConst, AddConst, AddPc, MovPc,
-    Bx, Blx,
+    AddHi, AddHiSp, MovHi, MovHiSp, CmpHi, MovConst, AddConst,
+    /// rd = rn + imm without flags: ADD Rd,SP,#imm and ADD/SUB SP,#imm.
+    AddNoFlags,
+    Sxth, Sxtb, Uxth, Uxtb, Rev, Rev16, Revsh, Nop,
+    AddPc, MovPc, Bx, Blx,
     /// Literal in flash at address `imm`; the generic form goes through the data path.
     LdrLitFlash, LdrLit,
     StrReg, StrhReg, StrbReg, LdrsbReg, LdrReg, LdrhReg, LdrbReg, LdrshReg,
     StrImm, LdrImm, StrbImm, LdrbImm, StrhImm, LdrhImm,
-    /// rd = rn + imm without flags: ADD Rd,SP,#imm and ADD/SUB SP,#imm.
-    AddNoFlags,
-    Sxth, Sxtb, Uxth, Uxtb, Rev, Rev16, Revsh,
     Push, Pop, PopPc, Stm, Ldm,
-    Cpsie, Cpsid, Nop, Wfe, Wfi, Sev, Bkpt, Udf, Svc,
+    Cpsie, Cpsid, Wfe, Wfi, Sev, Bkpt, Udf, Svc,
     Beq, Bne, Bcs, Bcc, Bmi, Bpl, Bvs, Bvc, Bhi, Bls, Bge, Blt, Bgt, Ble,
     B, Bl,
     /// Branches whose target lies in another region: `imm` is the absolute address, `a` the condition.
@@ -69,6 +70,12 @@ codes! {
 }
 
 impl Op {
+    /// True for the instructions that touch neither bus nor chip: their order against the other core is immaterial.
+    #[inline(always)]
+    pub fn is_local(self) -> bool {
+        self.code.wrapping_sub(op::MovsReg) <= op::Nop - op::MovsReg
+    }
+
     /// An operation without operands.
     pub const fn bare(code: Code) -> Op {
         Op { code: code as u8, a: 0, b: 0, c: 0, imm: 0 }

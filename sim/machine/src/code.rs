@@ -1,34 +1,35 @@
 //! Tables of predecoded instructions, one per executable memory.
 
+use rtoslab_cpu::bus::SLOTS;
 use rtoslab_cpu::core::{ProfileCell, Region};
 use rtoslab_cpu::op::{Code, Op};
 
-/// Two ops: keeps the table 16-byte aligned, so that an op's address tells the halfword's place in its word.
+/// Four words of code: aligns the table so that an op's address tells the word's bank and the halfword's place in it.
 #[derive(Clone, Copy)]
-#[repr(C, align(16))]
-struct Pair([Op; 2]);
+#[repr(C, align(64))]
+struct Stripe([Op; 8]);
 
 /// The predecoded form of one memory.
 pub struct CodeTable {
-    pairs: Vec<Pair>,
+    stripes: Vec<Stripe>,
     profile: [Vec<ProfileCell>; 2],
     base: u32,
     bytes: u32,
 }
 
 impl CodeTable {
-    /// An undecoded table for `bytes` (a multiple of 4) of code at `base`.
+    /// An undecoded table for `bytes` (a multiple of 16) of code at `base`.
     pub fn new(base: u32, bytes: u32) -> CodeTable {
-        let mut pairs = vec![Pair([Op::default(); 2]); bytes as usize / 4];
-        pairs.extend([Pair([Op::bare(Code::OutOfRegion); 2]); 2]);
-        CodeTable { pairs, profile: [Vec::new(), Vec::new()], base, bytes }
+        let mut stripes = vec![Stripe([Op::default(); 8]); bytes as usize / 16];
+        stripes.push(Stripe([Op::bare(Code::OutOfRegion); 8]));
+        CodeTable { stripes, profile: [Vec::new(), Vec::new()], base, bytes }
     }
 
     /// Pointer to the op of a byte offset.
     pub fn op(&mut self, offset: u32) -> *mut Op {
         debug_assert!(offset < self.bytes);
         // SAFETY: the table has an op for each halfword below `bytes`.
-        unsafe { self.pairs.as_mut_ptr().cast::<Op>().add(offset as usize / 2) }
+        unsafe { self.stripes.as_mut_ptr().cast::<Op>().add(offset as usize / 2) }
     }
 
     /// Allocates (zeroed) or drops the profile cells.
@@ -48,8 +49,8 @@ impl CodeTable {
             .collect()
     }
 
-    /// The region as the interpreter sees it.
-    pub fn region(&mut self, slave: usize, slave_mask: u8) -> Region {
+    /// The region as the interpreter sees it: transfer slots of its first bank, number of word-interleaved banks.
+    pub fn region(&mut self, row: *mut u64, banks: usize) -> Region {
         let cells = |cells: &mut Vec<ProfileCell>| {
             if cells.is_empty() { std::ptr::null_mut() } else { cells.as_mut_ptr() }
         };
@@ -57,9 +58,9 @@ impl CodeTable {
         Region {
             base: self.base,
             bytes: self.bytes,
-            ops: self.pairs.as_mut_ptr().cast(),
-            slave: slave as u8,
-            slave_mask,
+            ops: self.stripes.as_mut_ptr().cast(),
+            row,
+            row_mask: (banks - 1) * SLOTS,
             cached: false,
             rom: false,
             profile,

@@ -28,6 +28,12 @@ fn put(memory: &mut [u8], offset: u32, bytes: u32, value: u32) {
     memory[at..at + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
 }
 
+/// SRAM bank of an offset: words of the first 256 kB are striped over four banks.
+#[inline(always)]
+pub(super) fn bank_of(offset: u32) -> usize {
+    if offset < 0x40000 { (offset >> 2 & 3) as usize } else { slave::SRAM4 + (offset >> 12 & 1) as usize }
+}
+
 /// Offset of a non-striped alias (0x21000000) in striped storage, with its bank.
 fn unstriped(address: u32) -> Option<(u32, usize)> {
     let offset = address.wrapping_sub(0x2100_0000);
@@ -56,11 +62,18 @@ fn replicate(value: u32, bytes: u32) -> u32 {
 impl System {
     /// True if core 0 has still to execute an instruction of cycle `t`: on a tie SIO serves core 0 first.
     fn must_defer<const CONTEND: bool>(&mut self, core: &Core, t: u64) -> bool {
-        if CONTEND && core.id == 1 && self.first == 1 && core.limit <= t + 1 {
-            self.first = 0;
-            return true;
+        if !CONTEND || core.id == 0 || core.limit > t + 1 {
+            return false;
         }
-        false
+        // SAFETY: the machine keeps both cores in one allocation; only this one executes now.
+        let Some(core0) = (unsafe { core.peer.as_mut() }) else {
+            return false;
+        };
+        let tied = core0.t == t && core.goes_first == 1;
+        if tied {
+            core0.take_precedence();
+        }
+        tied
     }
 
     pub(super) fn load_elsewhere<const CONTEND: bool>(
@@ -87,18 +100,18 @@ impl System {
             }
             0x1 => self.load_flash_side::<CONTEND>(core, address, bytes, t),
             0x0 if address < ROM_BYTES => {
-                let slot = if CONTEND { self.claim(core, slave::ROM, *t) } else { *t };
+                let slot = if CONTEND { self.claim_data(core, slave::ROM, *t) } else { *t };
                 *t = slot + 2;
                 Ok(get(&self.rom, address, bytes))
             }
             0x2 => {
                 if let Some(offset) = address.checked_sub(SRAM_BASE).filter(|&o| o < Self::RAM_BYTES) {
-                    let slot = if CONTEND { self.claim(core, Self::ram_slave(offset), *t) } else { *t };
+                    let slot = if CONTEND { self.claim_data(core, bank_of(offset), *t) } else { *t };
                     *t = slot + 2;
                     return Ok(get(&self.sram, offset, bytes));
                 }
                 let (offset, bank) = unstriped(address).ok_or(UNMAPPED)?;
-                let slot = if CONTEND { self.claim(core, bank, *t) } else { *t };
+                let slot = if CONTEND { self.claim_data(core, bank, *t) } else { *t };
                 *t = slot + 2;
                 Ok(get(&self.sram, offset, bytes))
             }
@@ -153,10 +166,10 @@ impl System {
             0x1 => self.store_flash_side::<CONTEND>(core, address, bytes, value, t),
             0x2 => {
                 let (offset, bank) = match address.checked_sub(SRAM_BASE).filter(|&o| o < Self::RAM_BYTES) {
-                    Some(offset) => (offset, Self::ram_slave(offset)),
+                    Some(offset) => (offset, bank_of(offset)),
                     None => unstriped(address).ok_or(UNMAPPED)?,
                 };
-                let slot = if CONTEND { self.claim(core, bank, *t) } else { *t };
+                let slot = if CONTEND { self.claim_data(core, bank, *t) } else { *t };
                 *t = slot + 2;
                 self.store_marked(core, offset, bytes, value, slot);
                 Ok(())
@@ -185,7 +198,7 @@ impl System {
                 let window = address >> 24;
                 if window == 0x10 || window == 0x11 && self.xip.resident(line) {
                     self.fill_line::<CONTEND>(core, line, t);
-                    let slot = if CONTEND { self.claim(core, slave::XIP, *t) } else { *t };
+                    let slot = if CONTEND { self.claim_data(core, slave::XIP, *t) } else { *t };
                     *t = slot + 2;
                 } else if window == 0x12 {
                     self.xip.invalidate(line);
@@ -252,7 +265,7 @@ impl System {
         if address >> 28 == 4 && needs_extra_alias_cycles(address) {
             extra += self.timing.chip(key::APB_ALIAS);
         }
-        let slot = if CONTEND { self.claim(core, slave, t) } else { t };
+        let slot = if CONTEND { self.claim_data(core, slave, t) } else { t };
         if extra > 0 {
             self.busy[slave] = self.busy[slave].max(slot + 1 + extra);
         }
@@ -317,7 +330,7 @@ impl System {
         }
         if core.nvic.pending & core.nvic.enabled != 0 || core.nvic.reset_request {
             core.limit = 0;
-            self.attention = true;
+            self.due = 0;
         }
     }
 }

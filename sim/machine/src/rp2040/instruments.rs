@@ -1,7 +1,6 @@
 //! The observer's side of the machine: probes, consoles, memory. Nothing here costs a cycle.
 
 use rtoslab_cpu::bus::Bus;
-use rtoslab_cpu::core::Core;
 use rtoslab_lab::{Between, Event};
 use rtoslab_periph::rp2040::LockStats;
 
@@ -10,7 +9,6 @@ use super::system::{FLASH_BASE, ROM_BYTES, SRAM_BASE, SRAM_BYTES, System};
 /// Access to everything that can be observed or typed.
 pub struct Instruments<'a> {
     pub(super) system: &'a mut System,
-    pub(super) cores: &'a mut [Core; 2],
 }
 
 impl Instruments<'_> {
@@ -73,7 +71,7 @@ impl Instruments<'_> {
 
     /// Types text into a UART at line speed.
     pub fn type_uart(&mut self, port: usize, text: &[u8]) {
-        self.system.type_text(port, text, self.cores[0].t);
+        self.system.type_text(port, text);
     }
 
     /// Adds a scripted line: typed when `prompt` has appeared.

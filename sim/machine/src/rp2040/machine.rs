@@ -1,5 +1,6 @@
 //! The run loop: cores, events and exceptions in time order.
 
+use rtoslab_cpu::bus::Bus;
 use rtoslab_cpu::core::{Core, Phase, ProfileCell, Request};
 use rtoslab_cpu::exception::{self, Outcome};
 use rtoslab_cpu::{exec, ppb};
@@ -135,8 +136,15 @@ pub struct Machine {
 impl Machine {
     /// A board with erased flash.
     pub fn new(options: Options) -> Machine {
+        let mut cores = Box::new([Core::new(0), Core::new(1)]);
+        let base = cores.as_mut_ptr();
+        // SAFETY: both cores stay in this box for the machine's life.
+        unsafe {
+            (*base).peer = base.add(1);
+            (*base.add(1)).peer = base;
+        }
         let mut machine = Machine {
-            cores: Box::new([Core::new(0), Core::new(1)]),
+            cores,
             system: System::new(options.crystal_hz, options.flash_bytes, options.strict),
             core_count: options.cores.clamp(1, 2),
             entry_in_sram: None,
@@ -198,7 +206,6 @@ impl Machine {
                 self.now = self.now.max(stop.cycle);
                 return stop;
             }
-            self.system.attention = false;
             self.serve_requests();
             self.wake_sleepers();
             let horizon = self.horizon();
@@ -378,8 +385,11 @@ impl Machine {
     /// Lets the core that is behind, or both, execute up to `due`.
     fn execute(&mut self, due: u64) {
         self.system.due = due;
+        for core in self.cores.iter_mut() {
+            core.fetch_free = core.bus_free.max(self.system.region_free(core));
+        }
         let running = self.cores.each_ref().map(|core| core.phase == Phase::Run);
-        let first = self.system.first;
+        let first = usize::from(self.cores[1].goes_first == 1);
         let (t0, t1) = (self.cores[0].t, self.cores[1].t);
         let turn = match running {
             [true, false] => 0,
@@ -529,7 +539,7 @@ impl Machine {
 
     /// The chip behind the cores, for instruments.
     pub fn instruments(&mut self) -> super::instruments::Instruments<'_> {
-        super::instruments::Instruments { system: &mut *self.system, cores: &mut self.cores }
+        super::instruments::Instruments { system: &mut *self.system }
     }
 }
 

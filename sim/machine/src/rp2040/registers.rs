@@ -66,17 +66,17 @@ impl System {
             || effects.chip_reset
             || lines != self.driven_lines
             || due < self.due;
-        if machine_must_act {
+        self.drain_effects(core.id, now);
+        if machine_must_act || self.due == 0 {
             self.ask_for_attention(core);
         }
-        self.drain_effects(core.id, now);
     }
 
     /// What can be settled without the cores.
     fn drain_effects(&mut self, core: usize, now: u64) {
         for (port, byte) in std::mem::take(&mut self.effects.uart_tx) {
             if let Some(text) = self.consoles[usize::from(port)].receive(byte) {
-                self.type_text(usize::from(port), &text, now);
+                self.type_text(usize::from(port), &text);
             }
         }
         if std::mem::take(&mut self.effects.pins_changed) {
@@ -88,15 +88,20 @@ impl System {
         if std::mem::take(&mut self.effects.xip_timing_changed) {
             self.flash_timing_changed();
         }
-        self.fixed_priority = self.periph.busctrl.priority() & 0x11 != 0 && self.periph.busctrl.priority() & 0x11 != 0x11;
-        if self.fixed_priority {
-            self.first = usize::from(self.periph.busctrl.priority() & 1 == 0);
+        let fixed_first = match self.periph.busctrl.priority() & 0x11 {
+            0x01 => Some(0),
+            0x10 => Some(1),
+            _ => None,
+        };
+        if fixed_first != self.fixed_first {
+            self.fixed_first = fixed_first;
+            self.due = 0;
         }
     }
 
     fn ask_for_attention(&mut self, core: &mut Core) {
         core.limit = 0;
-        self.attention = true;
+        self.due = 0;
     }
 
     fn lines(&self, core: usize) -> u32 {
@@ -107,6 +112,9 @@ impl System {
     pub(super) fn apply_core_effects(&mut self, cores: &mut [Core; 2], now: u64) {
         if std::mem::take(&mut self.effects.clocks_changed) {
             self.clocks_changed(cores, now);
+        }
+        if let Some(first) = self.fixed_first {
+            cores[first].take_precedence();
         }
         for (index, core) in cores.iter_mut().enumerate() {
             let lines = self.lines(index);
@@ -138,10 +146,9 @@ impl System {
     }
 
     /// Types text into a UART.
-    pub(super) fn type_text(&mut self, port: usize, text: &[u8], now: u64) {
+    pub(super) fn type_text(&mut self, port: usize, text: &[u8]) {
         self.periph.uart_push(port, text);
-        self.due = self.due.min(self.periph.due().max(now));
-        self.attention = true;
+        self.due = 0;
     }
 
     /// Recomputes the pads and traces the ones that changed.
@@ -176,8 +183,7 @@ impl System {
         let cores = self.periph.chip_reset(ResetCause::Watchdog, now);
         self.effects = Effects { clocks_changed: true, ..Effects::default() };
         self.flush_xip();
-        self.first = 0;
-        self.fixed_priority = false;
+        self.fixed_first = None;
         cores
     }
 

@@ -1,6 +1,6 @@
 //! Everything behind the cores: memories, code tables, arbitration. Implements the interpreter's [`Bus`].
 
-use rtoslab_cpu::bus::{Bus, Trap};
+use rtoslab_cpu::bus::{Bus, SLOTS, Trap};
 use rtoslab_cpu::core::{Core, ProfileCell, Region};
 use rtoslab_cpu::decode::{Place, decode};
 use rtoslab_cpu::op::{FLAG, Op, op};
@@ -8,6 +8,7 @@ use rtoslab_lab::{Console, Probes};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects, NEVER};
 
+use super::access::bank_of;
 use super::machine::{Stop, StopReason};
 use super::settings::Timing;
 use crate::code::CodeTable;
@@ -40,8 +41,6 @@ pub const ROM_BYTES: u32 = 0x4000;
 
 const MARK_CODE: u8 = 1;
 const MARK_WATCH: u8 = 2;
-/// Transfers are claimed at most a frame (8 words) and a fetch ahead of the other core's time.
-const SLOTS: usize = 16;
 
 /// The chip without its cores. The memories that the interpreter touches all the time lie inline.
 pub struct System {
@@ -58,15 +57,13 @@ pub struct System {
     pub(super) line_cycles: u64,
     /// clk_sys cycles of one uncached word.
     pub(super) word_cycles: u64,
-    /// Cycle + 1 of the transfer that holds each slave's slot.
-    slots: [[u64; SLOTS]; 16],
+    /// Cycle of the transfer that holds each slave's slot.
+    slots: [u64; SLOTS * 16],
     /// First cycle in which a slave with multi-cycle transfers is free.
     pub(super) busy: [u64; 16],
     pub(super) contested: [u64; 16],
-    pub(super) first: usize,
-    /// BUS_PRIORITY pins the order of the cores; otherwise the loser of a collision goes first.
-    pub(super) fixed_priority: bool,
-    pub(super) attention: bool,
+    /// The core that BUS_PRIORITY puts first; otherwise the loser of a collision goes first.
+    pub(super) fixed_first: Option<usize>,
     pub(super) due: u64,
     pub(super) periph: Rp2040Peripherals,
     pub(super) clocks: ClockTree,
@@ -103,12 +100,10 @@ impl System {
             xip: XipCache::new(flash_bytes),
             line_cycles: 0,
             word_cycles: 0,
-            slots: [[0; SLOTS]; 16],
+            slots: [NEVER; SLOTS * 16],
             busy: [0; 16],
             contested: [0; 16],
-            first: 0,
-            fixed_priority: false,
-            attention: false,
+            fixed_first: None,
             due: NEVER,
             clocks: periph.clock_tree().clone(),
             periph,
@@ -147,6 +142,10 @@ impl System {
         self.misses[core.id] += 1;
         *t = start + self.line_cycles;
         self.busy[slave::XIP] = *t;
+        if CONTEND {
+            // The machine tells the other core's fetches to wait.
+            self.due = 0;
+        }
         if let Some(evicted) = self.xip.fill(line) {
             self.refresh_line(evicted);
         }
@@ -230,7 +229,7 @@ impl System {
     /// Stops the run with a reason that carries one sentence.
     pub(super) fn stop_at(&mut self, reason: StopReason, core: &Core, address: u32, cycle: u64, detail: String) {
         self.stop.get_or_insert(Stop { reason, core: core.id, cycle, address, detail });
-        self.attention = true;
+        self.due = 0;
     }
 
     /// Warns once about an address that is not modelled; under `strict` the run stops.
@@ -246,23 +245,61 @@ impl System {
         }
     }
 
+    /// A data transfer to any slave, which may also be busy with a long transfer.
+    pub(super) fn claim_data(&mut self, core: &mut Core, slave: usize, at: u64) -> u64 {
+        let free = core.bus_free.max(self.busy[slave]);
+        let row = self.row(slave);
+        // SAFETY: the row is this bus's own.
+        unsafe { self.claim(core, row, at, free, true) }
+    }
+
+    /// Transfer slots of a slave.
+    #[inline(always)]
+    pub(super) fn row(&mut self, slave: usize) -> *mut u64 {
+        // SAFETY: there are 16 rows.
+        unsafe { self.slots.as_mut_ptr().add((slave & 15) * SLOTS) }
+    }
+
+    /// A claim that lost its slot: to the other core, or to this core's own delayed fetch.
+    #[inline(never)]
+    fn claim_later(&mut self, core: &mut Core, row: *mut u64, wanted: u64, free: u64, stalls: bool) -> u64 {
+        let slave = (row as usize - self.slots.as_ptr() as usize) / (8 * SLOTS);
+        let mut slot = wanted.max(free);
+        while self.slots[slave * SLOTS + slot as usize % SLOTS] == slot {
+            slot += 1;
+        }
+        self.slots[slave * SLOTS + slot as usize % SLOTS] = slot;
+        core.bus_free = slot + 1;
+        core.fetch_free = core.fetch_free.max(slot + 1);
+        if stalls {
+            core.bus_wait += slot - wanted;
+        } else {
+            core.fetch_ready = slot + 2;
+        }
+        self.contested[slave] += 1;
+        if self.fixed_first.is_none() {
+            core.take_precedence();
+        }
+        slot
+    }
+
     fn sram_region(&mut self, offset: u32) -> Region {
-        match offset {
-            0..0x40000 => Region { bytes: 0x40000, ..self.sram_code.region(slave::SRAM0, 3) },
-            _ => {
-                let bank = offset >> 12 & 1;
-                let start = 0x40000 + bank * 0x1000;
-                let whole = self.sram_code.region(slave::SRAM4 + bank as usize, 0);
-                // SAFETY: ops and profile cells of the bank start `start / 2` elements into the table.
-                let skip = |cells: *mut ProfileCell| unsafe { if cells.is_null() { cells } else { cells.add(start as usize / 2) } };
-                Region {
-                    base: SRAM_BASE + start,
-                    bytes: 0x1000,
-                    ops: self.sram_code.op(start),
-                    profile: whole.profile.map(skip),
-                    ..whole
-                }
-            }
+        if offset < 0x40000 {
+            let row = self.row(slave::SRAM0);
+            return Region { bytes: 0x40000, ..self.sram_code.region(row, 4) };
+        }
+        let bank = offset >> 12 & 1;
+        let start = 0x40000 + bank * 0x1000;
+        let row = self.row(slave::SRAM4 + bank as usize);
+        let whole = self.sram_code.region(row, 1);
+        // SAFETY: ops and profile cells of the bank start `start / 2` elements into the table.
+        let skip = |cells: *mut ProfileCell| unsafe { if cells.is_null() { cells } else { cells.add(start as usize / 2) } };
+        Region {
+            base: SRAM_BASE + start,
+            bytes: 0x1000,
+            ops: self.sram_code.op(start),
+            profile: whole.profile.map(skip),
+            ..whole
         }
     }
 }
@@ -277,12 +314,8 @@ impl Bus for System {
     }
 
     #[inline(always)]
-    fn ram_slave(offset: u32) -> usize {
-        if offset < 0x40000 {
-            (offset >> 2 & 3) as usize
-        } else {
-            slave::SRAM4 + (offset >> 12 & 1) as usize
-        }
+    fn ram_row(&mut self, offset: u32) -> *mut u64 {
+        self.row(bank_of(offset))
     }
 
     #[inline(always)]
@@ -316,26 +349,19 @@ impl Bus for System {
     }
 
     #[inline(always)]
-    fn claim(&mut self, core: &mut Core, slave: usize, at: u64) -> u64 {
-        let wanted = at.max(core.bus_free);
-        let mut slot = wanted;
-        if self.busy[slave & 15] > slot {
-            slot = self.busy[slave & 15];
+    unsafe fn claim(&mut self, core: &mut Core, row: *mut u64, at: u64, free: u64, stalls: bool) -> u64 {
+        // SAFETY: the caller passes a row of `slots`.
+        let held = unsafe { &mut *row.add(at as usize % SLOTS) };
+        if at < free || *held == at {
+            return self.claim_later(core, row, at, free, stalls);
         }
-        let slots = &mut self.slots[slave & 15];
-        while slots[slot as usize % SLOTS] == slot + 1 {
-            slot += 1;
-        }
-        slots[slot as usize % SLOTS] = slot + 1;
-        core.bus_free = slot + 1;
-        if slot != wanted {
-            core.bus_wait += slot - wanted;
-            self.contested[slave & 15] += 1;
-            if !self.fixed_priority {
-                self.first = core.id;
-            }
-        }
-        slot
+        *held = at;
+        at
+    }
+
+    #[inline]
+    fn region_free(&self, core: &Core) -> u64 {
+        if core.region.cached { self.busy[slave::XIP] } else { 0 }
     }
 
     fn load<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> Result<u32, Trap> {
@@ -360,7 +386,7 @@ impl Bus for System {
         if !self.xip.resident(line) {
             self.fill_line::<CONTEND>(core, line, t);
         }
-        let slot = if CONTEND { self.claim(core, slave::XIP, *t) } else { *t };
+        let slot = if CONTEND { self.claim_data(core, slave::XIP, *t) } else { *t };
         *t = slot + 2;
         // SAFETY: the decoder makes this op only for aligned words inside the flash.
         u32::from_le(unsafe { self.periph.ssi.flash.bytes().as_ptr().add(offset).cast::<u32>().read() })
@@ -369,9 +395,13 @@ impl Bus for System {
     fn region(&mut self, address: u32) -> Option<Region> {
         let flash_end = FLASH_BASE + self.flash_len() as u32;
         match address {
-            0..ROM_BYTES => Some(Region { rom: true, ..self.rom_code.region(slave::ROM, 0) }),
+            0..ROM_BYTES => {
+                let row = self.row(slave::ROM);
+                Some(Region { rom: true, ..self.rom_code.region(row, 1) })
+            }
             FLASH_BASE.. if address < flash_end => {
-                Some(Region { cached: true, ..self.flash_code.region(slave::XIP, 0) })
+                let row = self.row(slave::XIP);
+                Some(Region { cached: true, ..self.flash_code.region(row, 1) })
             }
             SRAM_BASE..=0x2004_1fff => Some(self.sram_region(address - SRAM_BASE)),
             _ => None,
@@ -433,17 +463,7 @@ impl Bus for System {
     }
 
     #[inline(always)]
-    fn attention(&self) -> bool {
-        self.attention
-    }
-
-    #[inline(always)]
     fn request_attention(&mut self) {
-        self.attention = true;
-    }
-
-    #[inline(always)]
-    fn first(&self) -> usize {
-        self.first
+        self.due = 0;
     }
 }
