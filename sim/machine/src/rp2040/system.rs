@@ -61,7 +61,6 @@ pub struct System {
     slots: [u64; SLOTS * 16],
     /// First cycle in which a slave with multi-cycle transfers is free.
     pub(super) busy: [u64; 16],
-    pub(super) contested: [u64; 16],
     /// The core that BUS_PRIORITY puts first; otherwise the loser of a collision goes first.
     pub(super) fixed_first: Option<usize>,
     pub(super) due: u64,
@@ -102,7 +101,6 @@ impl System {
             word_cycles: 0,
             slots: [NEVER; SLOTS * 16],
             busy: [0; 16],
-            contested: [0; 16],
             fixed_first: None,
             due: NEVER,
             clocks: periph.clock_tree().clone(),
@@ -263,12 +261,14 @@ impl System {
     /// A claim that lost its slot: to the other core, or to this core's own delayed fetch.
     #[inline(never)]
     fn claim_later(&mut self, core: &mut Core, row: *mut u64, wanted: u64, free: u64, stalls: bool) -> u64 {
-        let slave = (row as usize - self.slots.as_ptr() as usize) / (8 * SLOTS);
         let mut slot = wanted.max(free);
-        while self.slots[slave * SLOTS + slot as usize % SLOTS] == slot {
-            slot += 1;
+        // SAFETY: `claim` passes its row on.
+        unsafe {
+            while *row.add(slot as usize % SLOTS) == slot {
+                slot += 1;
+            }
+            *row.add(slot as usize % SLOTS) = slot;
         }
-        self.slots[slave * SLOTS + slot as usize % SLOTS] = slot;
         core.bus_free = slot + 1;
         core.fetch_free = core.fetch_free.max(slot + 1);
         if stalls {
@@ -276,7 +276,6 @@ impl System {
         } else {
             core.fetch_ready = slot + 2;
         }
-        self.contested[slave] += 1;
         if self.fixed_first.is_none() {
             core.take_precedence();
         }
