@@ -245,4 +245,14 @@ mod tests {
         assert_eq!(rosc.read(0x20, &mut bench.at(30)), 80);
         assert_eq!(rosc.read(0x0c, &mut bench.access()), 0x7761_6b65);
     }
+
+    #[test]
+    fn status_is_the_only_strobe() {
+        let rosc = Rosc::default();
+        let strobes: Vec<u32> = (0..0x24)
+            .step_by(4)
+            .filter(|&offset| rosc.is_strobe(offset))
+            .collect();
+        assert_eq!(strobes, [0x18]);
+    }
 }

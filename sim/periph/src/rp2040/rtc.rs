@@ -362,4 +362,12 @@ mod tests {
             assert_eq!(mask, 1u32 << number);
         }
     }
+
+    #[test]
+    fn loading_alone_does_not_start_the_clock() {
+        let mut bench = Bench::new();
+        let mut rtc = Rtc::default();
+        rtc.write(0x0c, CTRL_LOAD, &mut bench.access());
+        assert_eq!((rtc.due(), rtc.seconds.running()), (NEVER, false));
+    }
 }

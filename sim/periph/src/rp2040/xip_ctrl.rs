@@ -161,4 +161,20 @@ mod tests {
             .collect();
         assert_eq!(strobes, [0x04, 0x0c, 0x10]);
     }
+
+    #[test]
+    fn the_access_counter_clears_on_its_own() {
+        let mut bench = Bench::new();
+        let mut xip = XipCtrl::default();
+        xip.count(9, 4);
+        xip.write(0x10, 0, &mut bench.access());
+        assert_eq!(
+            (
+                xip.read(0x0c, &mut bench.access()),
+                xip.read(0x10, &mut bench.access())
+            ),
+            (4, 0)
+        );
+        assert_eq!(bench.effects.unmodelled, None);
+    }
 }

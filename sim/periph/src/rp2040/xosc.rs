@@ -270,4 +270,19 @@ mod tests {
             assert_eq!(mask, 1u32 << number);
         }
     }
+
+    #[test]
+    fn control_reads_back_and_only_the_flag_bit_clears_the_flag() {
+        let mut bench = Bench::new();
+        let mut xosc = Xosc::new(12_000_000);
+        xosc.write(0x00, 0x123_aa0, &mut bench.access());
+        assert_eq!(xosc.read(0x00, &mut bench.access()), 0x123_aa0);
+        xosc.write(0x04, !STATUS_BADWRITE, &mut bench.access());
+        assert_eq!(xosc.read(0x04, &mut bench.access()), STATUS_BADWRITE);
+        let strobes: Vec<u32> = (0..0x20)
+            .step_by(4)
+            .filter(|&offset| xosc.is_strobe(offset))
+            .collect();
+        assert_eq!(strobes, [0x04]);
+    }
 }

@@ -358,3 +358,17 @@ fn erase_time_uses_blocks_only_where_they_fit() {
     assert_eq!(busy(0xf000, 0x1_1000, 0x1_0000), 45_000 + 150_000);
     assert_eq!(busy(0x1_0000, 0xf000, 0x1_0000), 15 * 45_000);
 }
+
+#[test]
+fn nan_arguments_count_as_infinities_of_their_sign() {
+    for (single, double, want) in [
+        (0x7fc0_0001, 0x7ff8_0000_0000_0001, f32::INFINITY),
+        (0xffc0_0001, 0xfff8_0000_0000_0001, f32::NEG_INFINITY),
+        (0x7f80_0001, 0x7ff0_0000_0000_0001, f32::INFINITY),
+    ] {
+        assert_eq!(f32_call(0, f32::from_bits(single), 1.0), want);
+        assert_eq!(f64_call(0, f64::from_bits(double), 1.0), f64::from(want));
+    }
+    assert_eq!(f64_call(2, f64::INFINITY, -2.0), f64::NEG_INFINITY);
+    assert_eq!(f64_call(3, 1.0, 0.0), f64::INFINITY);
+}

@@ -255,3 +255,22 @@ fn bit_numbers_are_the_data_sheets() {
         assert_eq!(mask, 1u32 << number);
     }
 }
+
+#[test]
+fn selected_follows_the_glitchless_field_only() {
+    let mut rig = Rig::new();
+    for (offset, ctrl, selected) in [
+        (0x3c, 0xe0, 1),
+        (0x3c, 0xe1, 2),
+        (0x30, 0x60, 1),
+        (0x30, 0x61, 2),
+        (0x30, 0x62, 4),
+    ] {
+        rig.write(offset, ctrl);
+        assert_eq!(
+            rig.clocks.peek(offset + 8, &rig.bench.access()),
+            selected,
+            "{offset:#x} {ctrl:#x}"
+        );
+    }
+}
