@@ -1,9 +1,9 @@
 """rtoslab: a laboratory for RTOS benchmarking. experiment -> build -> run -> decode -> store -> analyse -> report.
 
-    import rtoslab
-    outcomes = rtoslab.run("vieira2026", cores=[1, 2], window_ms=250, out="runs/mine")
-    for outcome in outcomes:
-        print(outcome.result.status, outcome.result.point.benchmark)
+import rtoslab
+outcomes = rtoslab.run("vieira2026", cores=[1, 2], window_ms=250, out="runs/mine")
+for outcome in outcomes:
+    print(outcome.result.status, outcome.result.point.benchmark)
 """
 
 from typing import TYPE_CHECKING, Any

@@ -4,8 +4,9 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from rtoslab.build import inputs_digest
 from rtoslab.catalogue import Catalogue
-from rtoslab.manifest import canonical
+from rtoslab.manifest import canonical, simulator_sources
 from rtoslab.paths import find_root
 from rtoslab.pipeline import Outcome, point_id
 from rtoslab.plan import Options, Plan, make_plan
@@ -26,8 +27,8 @@ def run(
 ) -> list[Outcome]:
     """Measures suites and benchmarks on virtual boards; returns one outcome per point, in the plan's order.
 
-    `window_ms` is in milliseconds of the board's time. `config` holds `opt`, `code`, `param.NAME`, `timing.KEY` or macros
-    of the kernel's configuration. `out` is the run directory (resumed if it exists); by default `runs/<names>-<hash>`.
+    `window_ms` is in milliseconds of the board's time. `config` holds `opt`, `code`, `param.NAME`, `timing.KEY` or
+    macros of the kernel. `out` is the run directory (resumed if it exists); by default `runs/<names>-<hash>`.
     Raises RtoslabError; a point that fails is an outcome with a `Failed` result, not an exception.
     """
     root = find_root()
@@ -37,10 +38,10 @@ def run(
 
 
 def default_out(root: Path, plan: Plan, names: Iterable[str]) -> Path:
-    """`runs/<names>-<hash of the points>`: the same request resumes the same directory."""
+    """`runs/<names>-<hash>`: the same request, on the same sources, resumes the same directory."""
     catalogue = Catalogue(root)
-    points = [point_id(catalogue, point).model_dump(mode="json") for point in plan.points]
-    digest = hashlib.sha256(canonical(points).encode()).hexdigest()
+    points = [[point_id(catalogue, point).model_dump(mode="json"), inputs_digest(root, point)] for point in plan.points]
+    digest = hashlib.sha256(canonical([points, simulator_sources(root)]).encode()).hexdigest()
     return root / "runs" / f"{'-'.join(names)[:60]}-{digest[:8]}"
 
 

@@ -49,9 +49,11 @@ def build(catalogue: Catalogue, point: Point) -> Build:
     """Builds the image, or finds it built. Raises ToolMissingError, BuildError, StoreError."""
     for name in ("cmake", "ninja", "arm-none-eabi-gcc", "cargo"):
         tools.find(name)
-    digest = _inputs_digest(catalogue.root, point)
+    digest = inputs_digest(catalogue.root, point)
     expected = Expected(run=digest[:16], manifest=int(digest[:8], 16))
-    folder = build_folder(catalogue.root) / f"{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c-{digest[:16]}"
+    folder = (
+        build_folder(catalogue.root) / f"{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c-{digest[:16]}"
+    )
     if not (folder / IMAGE).is_file():
         _build_into(catalogue.root, point, expected, folder)
     try:
@@ -107,11 +109,23 @@ def _build_into(root: Path, point: Point, expected: Expected, folder: Path) -> N
 
 
 def _cmake(root: Path, point: Point, expected: Expected, work: Path) -> None:
-    configure = [tools.find("cmake"), "-S", root / "firmware", "-B", work, "-G", "Ninja", *cmake_options(point, expected)]
+    configure: list[str | Path] = [
+        tools.find("cmake"),
+        "-S",
+        root / "firmware",
+        "-B",
+        work,
+        "-G",
+        "Ninja",
+        *cmake_options(point, expected),
+    ]
     with (work / LOG).open("w+", encoding="utf-8") as log:
-        for command in (configure, [tools.find("cmake"), "--build", work, "-j", "2"]):
+        commands: tuple[list[str | Path], ...] = (configure, [tools.find("cmake"), "--build", work, "-j", "2"])
+        for command in commands:
             log.flush()
-            done = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, env=tools.plain_environment(), check=False)
+            done = subprocess.run(
+                command, stdout=log, stderr=subprocess.STDOUT, env=tools.plain_environment(), check=False
+            )
             if done.returncode != 0:
                 log.seek(0)
                 text = log.read()
@@ -134,7 +148,8 @@ def _reason(log: str) -> str:
     return (error.group(0).strip() if error else "the last step returned an error") + "."
 
 
-def _inputs_digest(root: Path, point: Point) -> str:
+def inputs_digest(root: Path, point: Point) -> str:
+    """SHA-256 of everything that goes into an image: sources, kernel lock, options, compiler."""
     firmware = root / "firmware"
     parts = [*_COMMON, f"benchmarks/{point.benchmark}", f"kernels/{point.kernel}", f"boards/{point.board}"]
     digest = hashlib.sha256()
@@ -148,4 +163,6 @@ def _inputs_digest(root: Path, point: Point) -> str:
 def _files(firmware: Path, parts: list[str]) -> Iterator[Path]:
     for part in parts:
         path = firmware / part
-        yield from (each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path] if path.is_file() else []
+        yield from (
+            (each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path] if path.is_file() else []
+        )

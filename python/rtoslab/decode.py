@@ -46,8 +46,11 @@ def _override_in(raw: bytes, first_number: int, constants: WireConstants) -> Ove
         except DecodeError:
             continue
         if line.record in OVERRIDES:
-            return OverrideReceivedError(number, line.record, {key: str(line.value(key)) if "%" in value else value
-                                                               for key, value in line.fields.items()})
+            return OverrideReceivedError(
+                number,
+                line.record,
+                {key: str(line.value(key)) if "%" in value else value for key, value in line.fields.items()},
+            )
     return None
 
 
@@ -66,20 +69,26 @@ def _lines(stream: bytes, first_number: int, constants: WireConstants) -> list[L
         if line.record in OVERRIDES:
             raise DecodeError(number, f"a {line.record} record.")
         if line.seq != len(lines):
-            raise DecodeError(number, f"sequence number {line.seq} where {len(lines)} was due (lines lost, doubled or moved).")
+            raise DecodeError(
+                number, f"sequence number {line.seq} where {len(lines)} was due (lines lost, doubled or moved)."
+            )
         if (line.record == "begin") != (line.seq == 0):
             raise DecodeError(number, f"a {line.record} record at sequence number {line.seq}.")
         lines.append(line)
         ended = line.record == "end"
     if tail or not ended:
-        raise DecodeError(first_number + len(texts) if tail else 0, "the stream stops before its end record is complete.")
+        raise DecodeError(
+            first_number + len(texts) if tail else 0, "the stream stops before its end record is complete."
+        )
     return lines
 
 
 def _assemble(lines: list[Line], constants: WireConstants, expected: Expected | None, skipped: int) -> Decoded:
     begin, end = _identity(lines[0], lines[-1], constants, expected)
     if end.integer("records") != len(lines) - 1:
-        raise DecodeError(end.number, f"the end record speaks of {end.integer('records')} records, {len(lines) - 1} were received.")
+        raise DecodeError(
+            end.number, f"the end record speaks of {end.integer('records')} records, {len(lines) - 1} were received."
+        )
     windows = tuple(_window(line) for line in _of(lines, "window"))
     counts = tuple(_count(line, {window.n for window in windows}) for line in _of(lines, "count"))
     heaps = [_heap(line) for line in _of(lines, "heap")]
@@ -92,7 +101,9 @@ def _assemble(lines: list[Line], constants: WireConstants, expected: Expected | 
         rulers=tuple(_ruler(line) for line in _of(lines, "ruler")),
         windows=windows,
         counts=counts,
-        checks=tuple(Check(line.text("name"), line.integer("core"), line.integer("value")) for line in _of(lines, "check")),
+        checks=tuple(
+            Check(line.text("name"), line.integer("core"), line.integer("value")) for line in _of(lines, "check")
+        ),
         heap=heaps[0] if heaps else None,
         stacks=tuple(_stack(line) for line in _of(lines, "stack")),
         samples=tuple(_sample(line) for line in _of(lines, "sample")),
@@ -101,8 +112,13 @@ def _assemble(lines: list[Line], constants: WireConstants, expected: Expected | 
 
 
 _UNIQUE: Final[dict[str, tuple[str, ...]]] = {
-    "param": ("name",), "task": ("core", "index"), "window": ("n",), "count": ("n", "core", "index", "name"),
-    "check": ("name", "core"), "heap": (), "stack": ("core", "index"),
+    "param": ("name",),
+    "task": ("core", "index"),
+    "window": ("n",),
+    "count": ("n", "core", "index", "name"),
+    "check": ("name", "core"),
+    "heap": (),
+    "stack": ("core", "index"),
 }
 
 
@@ -115,24 +131,42 @@ def _refuse_twins(lines: list[Line], keys: tuple[str, ...]) -> None:
     for line in lines:
         identity = tuple(line.fields[key] for key in keys)
         if identity in seen:
-            raise DecodeError(line.number, f"a second {line.record} record for {' '.join(identity) or 'the same thing'}.")
+            raise DecodeError(
+                line.number, f"a second {line.record} record for {' '.join(identity) or 'the same thing'}."
+            )
         seen.add(identity)
 
 
 def _identity(first: Line, end: Line, constants: WireConstants, expected: Expected | None) -> tuple[Begin, Line]:
     if first.integer("wire") != constants.wire_version:
-        raise DecodeError(first.number, f"wire version {first.integer('wire')}, this decoder reads {constants.wire_version}.")
-    begin = Begin(*(first.value(key) for key in ("run", "bench", "kernel", "board", "cores", "clock_hz", "window_us", "timer_hz",
-                                                 "manifest")))  # type: ignore[arg-type]
+        raise DecodeError(
+            first.number, f"wire version {first.integer('wire')}, this decoder reads {constants.wire_version}."
+        )
+    begin = Begin(
+        run=first.text("run"),
+        bench=first.text("bench"),
+        kernel=first.text("kernel"),
+        board=first.text("board"),
+        cores=first.integer("cores"),
+        clock_hz=first.integer("clock_hz"),
+        window_us=first.integer("window_us"),
+        timer_hz=first.integer("timer_hz"),
+        manifest=first.integer("manifest"),
+    )
     if begin.timer_hz == 0:
         raise DecodeError(first.number, "timer_hz=0 cannot be a unit.")
     if end.text("run") != begin.run:
-        raise DecodeError(end.number, f"the end record belongs to run {end.text('run')}, the begin record to {begin.run}.")
+        raise DecodeError(
+            end.number, f"the end record belongs to run {end.text('run')}, the begin record to {begin.run}."
+        )
     if end.text("status") != "ok":
         raise DecodeError(end.number, f"the end record says status={end.text('status')}.")
     if expected is not None and (begin.run, begin.manifest) != (expected.run, expected.manifest):
-        raise DecodeError(first.number, f"run {begin.run} manifest {begin.manifest:#010x} answered, but run {expected.run} manifest "
-                          f"{expected.manifest:#010x} was started; flash the image again.")
+        raise DecodeError(
+            first.number,
+            f"run {begin.run} manifest {begin.manifest:#010x} answered, but run {expected.run} manifest "
+            f"{expected.manifest:#010x} was started; flash the image again.",
+        )
     return begin, end
 
 
@@ -144,8 +178,14 @@ def _window(line: Line) -> Window:
 
 
 def _count(line: Line, windows: set[int]) -> Count:
-    count = Count(line.integer("n"), line.integer("core"), line.integer("index"), line.text("name"), line.integer("open"),
-                  line.integer("close"))
+    count = Count(
+        line.integer("n"),
+        line.integer("core"),
+        line.integer("index"),
+        line.text("name"),
+        line.integer("open"),
+        line.integer("close"),
+    )
     if count.close < count.open:
         raise DecodeError(line.number, f"the counter {count.name} runs backwards.")
     if count.n not in windows:
@@ -154,8 +194,14 @@ def _count(line: Line, windows: set[int]) -> Count:
 
 
 def _task(line: Line) -> Task:
-    return Task(line.integer("core"), line.integer("index"), line.text("name"), line.integer("priority"), line.integer("handle"),
-                line.integer("stack_bytes"))
+    return Task(
+        line.integer("core"),
+        line.integer("index"),
+        line.text("name"),
+        line.integer("priority"),
+        line.integer("handle"),
+        line.integer("stack_bytes"),
+    )
 
 
 def _ruler(line: Line) -> Ruler:
@@ -163,7 +209,9 @@ def _ruler(line: Line) -> Ruler:
     values = tuple(item for value in repeats.values() if isinstance(value, tuple) for item in value)
     units = {key.rpartition("_")[2] if "_" in key else "ticks" for key in repeats}
     if len(units) != 1 or len(values) != line.integer("n"):
-        raise DecodeError(line.number, f"the ruler promises {line.integer('n')} repeats of one unit and brings {len(values)}.")
+        raise DecodeError(
+            line.number, f"the ruler promises {line.integer('n')} repeats of one unit and brings {len(values)}."
+        )
     return Ruler(line.text("name"), line.integer("core"), units.pop(), values)
 
 

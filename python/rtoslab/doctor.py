@@ -22,7 +22,13 @@ class Examined:
 
 def examine(root: Path) -> list[Examined]:
     """Everything the stages need, in the order of the stages."""
-    return [_python(), *(_tool(each) for each in tools.TOOLS), _simulator(root), _writable(root / "build"), _writable(root / "runs")]
+    return [
+        _python(),
+        *(_tool(each) for each in tools.TOOLS),
+        _simulator(root),
+        _writable(root / "build"),
+        _writable(root / "runs"),
+    ]
 
 
 def _python() -> Examined:
@@ -59,5 +65,7 @@ def _writable(folder: Path) -> Examined:
         probe.touch()
         probe.unlink()
     except OSError as cause:
-        return Examined(folder.name, fine=False, found=f"cannot write to {place} ({cause.strerror})", remedy="check its permissions")
+        return Examined(
+            folder.name, fine=False, found=f"cannot write to {place} ({cause.strerror})", remedy="check its permissions"
+        )
     return Examined(folder.name, fine=True, found="writable")

@@ -123,8 +123,11 @@ class SymbolError(RtoslabError):
 def disk_error(action: str, path: Path, cause: OSError) -> StoreError:
     """The error for a failed file operation, in the reader's words rather than the system's."""
     reason = (cause.strerror or str(cause)).lower()
-    advice = "free some space and run the same command again; finished points are kept" if cause.errno in _FULL else (
-        "check the path and its permissions")
+    advice = (
+        "free some space and run the same command again; finished points are kept"
+        if cause.errno in _FULL
+        else ("check the path and its permissions")
+    )
     return StoreError(f"Cannot {action} {path} ({reason}); {advice}.")
 
 

@@ -22,10 +22,18 @@ FORMAT = 1
 def virtual_target(root: Path, point: Point, board: Board) -> dict[str, Any]:
     """The virtual board's identity: version, sources, every timing parameter with its value and grade."""
     chosen = {key.removeprefix("timing."): value for key, value in point.timing.items()}
-    settings = {key: {"value": chosen.get(key.removeprefix("timing."), default), "grade": grade}
-                for key, default, _, grade in timing_settings()}
-    return {"kind": "virtual", "chip": board.chip, "cores": point.cores, "version": _simulator_version(root),
-            "sources_sha256": _simulator_sources(root), "settings": settings}
+    settings = {
+        key: {"value": chosen.get(key.removeprefix("timing."), default), "grade": grade}
+        for key, default, _, grade in timing_settings()
+    }
+    return {
+        "kind": "virtual",
+        "chip": board.chip,
+        "cores": point.cores,
+        "version": _simulator_version(root),
+        "sources_sha256": simulator_sources(root),
+        "settings": settings,
+    }
 
 
 def serial_target(board: Board) -> dict[str, Any]:
@@ -63,7 +71,8 @@ def _simulator_version(root: Path) -> str:
 
 
 @cache
-def _simulator_sources(root: Path) -> str:
+def simulator_sources(root: Path) -> str:
+    """SHA-256 over the virtual board's sources."""
     digest = hashlib.sha256()
     for path in sorted([*(root / "sim").glob("*/src/**/*.rs"), root / "Cargo.lock"]):
         digest.update(f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())

@@ -4,6 +4,7 @@ Errors of the environment (no compiler, full disk) are raised; errors of the poi
 points of the experiment are still worth having.
 """
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,15 @@ from pathlib import Path
 from rtoslab.build import LOG, Build, build
 from rtoslab.catalogue import Catalogue
 from rtoslab.decode import Expected, decode
-from rtoslab.errors import BuildError, DecodeError, OverrideReceivedError, RunError, SettingError, UnknownNameError
+from rtoslab.errors import (
+    BuildError,
+    DecodeError,
+    OverrideReceivedError,
+    RunError,
+    SettingError,
+    StoreError,
+    UnknownNameError,
+)
 from rtoslab.manifest import make_manifest, manifest_hash, serial_target, virtual_target
 from rtoslab.plan import Point
 from rtoslab.proofs import Evidence, Finding, Verdict, judge_all, watched_services
@@ -51,8 +60,11 @@ class Outcome:
 
 def point_id(catalogue: Catalogue, point: Point) -> PointId:
     """The axes of a point, as stored."""
-    config = {**dict(point.kernel_config), **{f"param.{key}": value for key, value in point.params.items()},
-              **{key: str(value) for key, value in point.timing.items()}}
+    config = {
+        **dict(point.kernel_config),
+        **{f"param.{key}": value for key, value in point.params.items()},
+        **{key: str(value) for key, value in point.timing.items()},
+    }
     if point.opt != Point.__dataclass_fields__["opt"].default:
         config["opt"] = point.opt
     if point.code != Point.__dataclass_fields__["code"].default:
@@ -60,12 +72,24 @@ def point_id(catalogue: Catalogue, point: Point) -> PointId:
     if point.warmup_ms is not None:
         config["warmup_ms"] = str(point.warmup_ms)
     title = catalogue.benchmark(point.benchmark).facts.title
-    return PointId(benchmark=point.benchmark, title=title, kernel=point.kernel, board=point.board, cores=point.cores,
-                   window_ms=point.window_ms, config=dict(sorted(config.items())))
+    return PointId(
+        benchmark=point.benchmark,
+        title=title,
+        kernel=point.kernel,
+        board=point.board,
+        cores=point.cores,
+        window_ms=point.window_ms,
+        config=dict(sorted(config.items())),
+    )
 
 
-def run_point(catalogue: Catalogue, point: Point, run: RunDirectory, progress: Progress = lambda *_: None,
-              runner: Runner | None = None) -> Outcome:
+def run_point(
+    catalogue: Catalogue,
+    point: Point,
+    run: RunDirectory,
+    progress: Progress = lambda *_: None,
+    runner: Runner | None = None,
+) -> Outcome:
     """Carries one point through; returns at once if the run directory has it. `runner` replaces the virtual board."""
     identity = point_id(catalogue, point)
     if point.not_applicable is not None:
@@ -85,6 +109,11 @@ def run_point(catalogue: Catalogue, point: Point, run: RunDirectory, progress: P
     if run.has(folder):
         stored = next(each for each in run.points() if each.folder.name == folder)
         return Outcome(stored.result, stored.folder, fresh=False)
+    other = run.other_build(folder)
+    if other is not None:
+        raise StoreError(
+            f"{other} was measured with another build or virtual board; choose another --out to measure again."
+        )
     output = (runner or _virtual_runner(catalogue, point))(built, progress)
     progress("decoding", 1.0)
     result = evaluate(catalogue, identity, run_id, output, built.expected)
@@ -97,16 +126,14 @@ def evaluate(catalogue: Catalogue, identity: PointId, run_id: str, output: RunOu
     benchmark = catalogue.benchmark(identity.benchmark).facts
     try:
         decoded = decode(output.uart, constants(catalogue.root), expected)
-        if output.failure is not None:
-            raise RunError(output.failure)
         _check_identity(decoded, identity)
     except OverrideReceivedError as cause:
         return _failed(identity, run_id, "run", cause)
     except DecodeError as cause:
         problem = RunError(output.failure) if output.failure else cause
         return _failed(identity, run_id, "run" if output.failure else "decode", problem)
-    except RunError as cause:
-        return _failed(identity, run_id, "run", cause)
+    if output.failure is not None:
+        return _failed(identity, run_id, "run", RunError(output.failure))
     proofs = judge_all(Evidence(decoded, output.observed, benchmark, catalogue.board(identity.board).facts))
     broken = [each for each in proofs if each.verdict is Verdict.FAILS]
     if broken:
@@ -117,8 +144,9 @@ def evaluate(catalogue: Catalogue, identity: PointId, run_id: str, output: RunOu
 
 
 def _failed(identity: PointId, run_id: str, stage: str, cause: Exception) -> Failed:
-    return Failed.model_validate({"run_id": run_id, "point": identity, "stage": stage, "error": type(cause).__name__,
-                                  "message": str(cause)})
+    return Failed.model_validate(
+        {"run_id": run_id, "point": identity, "stage": stage, "error": type(cause).__name__, "message": str(cause)}
+    )
 
 
 def _check_identity(decoded: Decoded, identity: PointId) -> None:
@@ -131,8 +159,14 @@ def _check_identity(decoded: Decoded, identity: PointId) -> None:
         raise DecodeError(0, f"{len(decoded.windows)} windows were measured, one was asked for.")
 
 
-def _measured(catalogue: Catalogue, identity: PointId, run_id: str, decoded: Decoded, output: RunOutput,
-              proofs: tuple[Finding, ...]) -> Measured:
+def _measured(
+    catalogue: Catalogue,
+    identity: PointId,
+    run_id: str,
+    decoded: Decoded,
+    output: RunOutput,
+    proofs: tuple[Finding, ...],
+) -> Measured:
     benchmark = catalogue.benchmark(identity.benchmark).facts
     window = decoded.windows[0]
     names = {(task.core, task.index): task.name for task in decoded.tasks}
@@ -150,11 +184,23 @@ def _measured(catalogue: Catalogue, identity: PointId, run_id: str, decoded: Dec
         window_ticks=window.close_ticks - window.open_ticks,
         timer_hz=decoded.begin.timer_hz,
         counters=tuple(Counter(core=each.core, index=each.index, count=each.count) for each in decoded.counts),
-        heap=HeapUse(size_bytes=heap.size_bytes, peak_bytes=heap.peak_bytes, allocations=heap.allocations) if heap else None,
-        stacks=tuple(StackUse(core=each.core, index=each.index, name=names.get((each.core, each.index), "?"),
-                              used_bytes=each.used_bytes, size_bytes=each.size_bytes) for each in decoded.stacks),
-        rulers=tuple(RulerRepeats(name=each.name, core=each.core, unit=each.unit, repeats=each.repeats)
-                     for each in decoded.rulers),
+        heap=HeapUse(size_bytes=heap.size_bytes, peak_bytes=heap.peak_bytes, allocations=heap.allocations)
+        if heap
+        else None,
+        stacks=tuple(
+            StackUse(
+                core=each.core,
+                index=each.index,
+                name=names.get((each.core, each.index), "?"),
+                used_bytes=each.used_bytes,
+                size_bytes=each.size_bytes,
+            )
+            for each in decoded.stacks
+        ),
+        rulers=tuple(
+            RulerRepeats(name=each.name, core=each.core, unit=each.unit, repeats=each.repeats)
+            for each in decoded.rulers
+        ),
         checks=checks,
         params=decoded.params,
         proofs=proofs,
@@ -166,11 +212,24 @@ def _virtual(output: RunOutput, kernel: Kernel) -> Virtual | None:
     if output.stats is None or output.observed is None:
         return None
     return Virtual(
-        cores=tuple(CoreCycles.model_validate({"core": core, **stats}) for core, stats in enumerate(output.stats["cores"])),
-        locks=tuple(LockUse.model_validate({"name": kernel.locks.get(lock["lock"], f"spinlock {lock['lock']}"), **lock})
-                    for lock in output.stats["locks"]),
-        functions=tuple(FunctionUse(core=each.core, name=each.name, kind=each.kind, cycles=each.cycles,
-                                    wait_cycles=each.wait_cycles, entries=each.entries) for each in output.functions),
+        cores=tuple(
+            CoreCycles.model_validate({"core": core, **stats}) for core, stats in enumerate(output.stats["cores"])
+        ),
+        locks=tuple(
+            LockUse.model_validate({"name": kernel.locks.get(lock["lock"], f"spinlock {lock['lock']}"), **lock})
+            for lock in output.stats["locks"]
+        ),
+        functions=tuple(
+            FunctionUse(
+                core=each.core,
+                name=each.name,
+                kind=each.kind,
+                cycles=each.cycles,
+                wait_cycles=each.wait_cycles,
+                entries=each.entries,
+            )
+            for each in output.functions
+        ),
         event_count=output.observed.event_count,
         event_sha256=output.observed.event_sha256,
         warnings=output.warnings,
@@ -200,11 +259,19 @@ def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine 
 
 
 def _folder_name(identity: PointId, run_id: str) -> str:
-    return f"{identity.benchmark}-{identity.kernel}-{identity.board}-{identity.cores}c-{run_id}"
+    """Readable, then two hashes: of the point (its window and configuration), of its manifest (the run id)."""
+    axes = hashlib.sha256(identity.model_dump_json().encode()).hexdigest()[:6]
+    return f"{identity.benchmark}-{identity.kernel}-{identity.board}-{identity.cores}c-{axes}-{run_id}"
 
 
-def _store(run: RunDirectory, identity: PointId, result: AnyResult, manifest: dict[str, object], files: dict[str, bytes],
-           run_id: str = "na") -> Outcome:
+def _store(
+    run: RunDirectory,
+    identity: PointId,
+    result: AnyResult,
+    manifest: dict[str, object],
+    files: dict[str, bytes],
+    run_id: str = "na",
+) -> Outcome:
     name = _folder_name(identity, run_id)
     if run.has(name):
         return Outcome(result, run.path / "points" / name, fresh=False)

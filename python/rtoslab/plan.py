@@ -49,7 +49,7 @@ class Options:
     cores: Sequence[int] | None = None
     window_ms: int | None = None
     config: Mapping[str, str] = field(default_factory=dict)
-    """`opt`, `code`, `warmup_ms`, `param.NAME`, `timing.KEY`; any other key is a macro of the kernel's configuration."""
+    """`opt`, `code`, `warmup_ms`, `param.NAME`, `timing.KEY`; any other key is a macro of the kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,9 @@ def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> P
             for kernel in kernels:
                 for board in boards:
                     for count in cores:
-                        point = _point(benchmark, catalogue.kernel(kernel), catalogue.board(board), count, window, options.config)
+                        point = _point(
+                            benchmark, catalogue.kernel(kernel), catalogue.board(board), count, window, options.config
+                        )
                         if point not in points:
                             points.append(point)
     if not points:
@@ -85,8 +87,14 @@ def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> P
     return Plan(tuple(points), suites[0] if len(suites) == 1 else None)
 
 
-def _point(benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int, window_ms: int,
-           config: Mapping[str, str]) -> Point:
+def _point(
+    benchmark: Entry[Benchmark],
+    kernel: Entry[Kernel],
+    board: Entry[Board],
+    cores: int,
+    window_ms: int,
+    config: Mapping[str, str],
+) -> Point:
     params = {key.removeprefix("param."): value for key, value in sorted(config.items()) if key.startswith("param.")}
     for name in params:
         if name not in benchmark.facts.params:

@@ -8,7 +8,7 @@ import multiprocessing.connection
 import signal
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
@@ -114,9 +114,15 @@ def _finish(pool: _Pool, job: _Job) -> None:
     if job.error is not None:
         raise job.error
     if job.outcome is None:
-        message = f"The process that measured {job.point.label} died (exit code {job.process.exitcode}); run again to retry it."
-        failed = Failed(run_id="0" * 16, point=point_id(Catalogue(pool.root), job.point), stage="run", error=RunError.__name__,
-                        message=message)
+        code = job.process.exitcode
+        message = f"The process that measured {job.point.label} died (exit code {code}); run again to retry it."
+        failed = Failed(
+            run_id="0" * 16,
+            point=point_id(Catalogue(pool.root), job.point),
+            stage="run",
+            error=RunError.__name__,
+            message=message,
+        )
         job.outcome = Outcome(failed, pool.run.path, fresh=True)
     pool.outcomes[job.index] = job.outcome
     pool.listener(Note(job.index, job.point, "done", 1.0, job.outcome))
@@ -140,7 +146,9 @@ def _work(root: Path, point: Point, out: Path, sender: "multiprocessing.connecti
     except BrokenPipeError:
         return
     except Exception:  # noqa: BLE001 (the parent must hear of a bug, with its trace)
-        sender.send(RtoslabError(f"A bug in rtoslab stopped {point.label}; please report this:\n{traceback.format_exc()}"))
+        sender.send(
+            RtoslabError(f"A bug in rtoslab stopped {point.label}; please report this:\n{traceback.format_exc()}")
+        )
 
 
 def _portable(error: RtoslabError) -> RtoslabError:

@@ -31,10 +31,6 @@ class PointId(Stored):
     config: dict[str, str]
     """Everything the user changed: kernel configuration, parameters, `opt`, `code`, timing."""
 
-    def matches(self, other: "PointId") -> bool:
-        """Whether both are the same cell of an experiment."""
-        return self == other
-
 
 class Counter(Stored):
     """One task's count over the window."""

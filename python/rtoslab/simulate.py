@@ -56,8 +56,14 @@ class SimResult:
             "instructions": self.instructions,
             "uart": self.uart.decode("utf-8", errors="replace"),
             "between": [
-                {"from": each.start, "to": each.end, "count": each.count, "min_cycles": each.min_cycles,
-                 "max_cycles": each.max_cycles, "total_cycles": each.total_cycles}
+                {
+                    "from": each.start,
+                    "to": each.end,
+                    "count": each.count,
+                    "min_cycles": each.min_cycles,
+                    "max_cycles": each.max_cycles,
+                    "total_cycles": each.total_cycles,
+                }
                 for each in self.between
             ],
             "warnings": self.warnings,
@@ -82,7 +88,9 @@ def read_image(path: Path) -> bytes:
     try:
         image = path.read_bytes()
     except OSError as cause:
-        raise ImageFileError(f"Cannot read the image {path} ({(cause.strerror or str(cause)).lower()}); check the path.") from None
+        raise ImageFileError(
+            f"Cannot read the image {path} ({(cause.strerror or str(cause)).lower()}); check the path."
+        ) from None
     if not image:
         raise ImageFileError(f"The image {path} is empty; build it again.")
     return image
@@ -109,8 +117,10 @@ def simulate(
     with simulator_errors(SymbolError):
         if request.until is not None and not by_cycles:
             machine.until(find_address(machine, request.until))
-        pairs = [(start, end, machine.between(find_address(machine, start), find_address(machine, end)))
-                 for start, end in request.between]
+        pairs = [
+            (start, end, machine.between(find_address(machine, start), find_address(machine, end)))
+            for start, end in request.between
+        ]
     if request.script:
         machine.script_uart([(prompt, text) for prompt, text in request.script])
     if request.typed:
@@ -203,4 +213,4 @@ _ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "\\": b"\\"}
 
 
 def _is_hex(digits: str) -> bool:
-    return len(digits) == 2 and all(digit in "0123456789abcdefABCDEF" for digit in digits)  # noqa: PLR2004
+    return len(digits) == 2 and all(digit in "0123456789abcdefABCDEF" for digit in digits)

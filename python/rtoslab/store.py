@@ -8,6 +8,7 @@ A point is written into a folder beside its final place and renamed, so an inter
 whole point or none. A run directory can be copied and archived; all paths in it are relative.
 """
 
+import glob
 import json
 import os
 import shutil
@@ -63,7 +64,9 @@ class RunDirectory:
         run = cls(path)
         if (path / PLAN).is_file():
             if run.plan().points != points:
-                raise StoreError(f"{path} was made for other points; choose another --out, or ask for the same points to resume.")
+                raise StoreError(
+                    f"{path} was made for other points; choose another --out, or ask for the same points to resume."
+                )
             return run
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise StoreError(f"{path} exists and is not a run directory; choose another --out.")
@@ -87,13 +90,27 @@ class RunDirectory:
         try:
             return PlanFile.model_validate_json((self.path / PLAN).read_text(encoding="utf-8"))
         except (OSError, ValidationError, UnicodeDecodeError) as cause:
-            raise StoreError(f"{self.path / PLAN} cannot be read ({type(cause).__name__}); restore it from a copy.") from None
+            raise StoreError(
+                f"{self.path / PLAN} cannot be read ({type(cause).__name__}); restore it from a copy."
+            ) from None
 
     def has(self, folder_name: str) -> bool:
         """Whether the point of that name is finished."""
         return (self.path / POINTS / folder_name / RESULT).is_file()
 
-    def add(self, folder_name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]) -> Path:
+    def other_build(self, folder_name: str) -> Path | None:
+        """A finished folder of the same point with another run id: measured with another build or board."""
+        point = folder_name.rpartition("-")[0]
+        found = [
+            each
+            for each in (self.path / POINTS).glob(f"{glob.escape(point)}-*")
+            if each.name.rpartition("-")[0] == point
+        ]
+        return next((each for each in found if each.name != folder_name), None)
+
+    def add(
+        self, folder_name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
+    ) -> Path:
         """Writes one point. Raises StoreError if it is there already, or the disk refuses."""
         final = self.path / POINTS / folder_name
         if final.exists():
@@ -117,7 +134,9 @@ class RunDirectory:
         """Every finished point, in the plan's order. Raises StoreError naming a damaged file."""
         found = list(self._stored())
         order = {point.model_dump_json(): index for index, point in enumerate(self.plan().points)}
-        return sorted(found, key=lambda each: (order.get(each.result.point.model_dump_json(), len(order)), each.folder.name))
+        return sorted(
+            found, key=lambda each: (order.get(each.result.point.model_dump_json(), len(order)), each.folder.name)
+        )
 
     def _stored(self) -> Iterator[StoredPoint]:
         for folder in sorted((self.path / POINTS).glob("[!.]*")):
@@ -126,7 +145,9 @@ class RunDirectory:
                 result = ResultFile.model_validate({"result": json.loads(path.read_text(encoding="utf-8"))}).result
                 manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
             except (OSError, ValueError) as cause:
-                raise StoreError(f"{path} is damaged ({type(cause).__name__}); delete {folder} and run again.") from None
+                raise StoreError(
+                    f"{path} is damaged ({type(cause).__name__}); delete {folder} and run again."
+                ) from None
             yield StoredPoint(folder, result, manifest)
 
 

@@ -33,14 +33,18 @@ def find(name: str) -> Path:
     extra = Path.home() / ".cargo" / "bin" if name == "cargo" else None
     found = shutil.which(name) or (shutil.which(name, path=str(extra)) if extra else None)
     if found is None:
-        raise ToolMissingError(f"{name} is not installed ({tool.purpose}); {tool.remedy}, or run `make demo`, which does it.")
+        raise ToolMissingError(
+            f"{name} is not installed ({tool.purpose}); {tool.remedy}, or run `make demo`, which does it."
+        )
     return Path(found)
 
 
 @cache
 def banner(name: str) -> str:
     """First line of the program's version text."""
-    output = subprocess.run([find(name), "--version"], capture_output=True, text=True, check=False, env=plain_environment())
+    output = subprocess.run(
+        [find(name), "--version"], capture_output=True, text=True, check=False, env=plain_environment()
+    )
     lines = (output.stdout or output.stderr).splitlines()
     return lines[0].strip() if lines else "unknown"
 

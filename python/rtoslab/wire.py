@@ -39,8 +39,18 @@ def constants(root: Path) -> WireConstants:
 D, X, I, T, L = "decimal", "hexadecimal", "integer", "text", "list"  # noqa: E741
 
 RECORDS: Final[dict[str, dict[str, str]]] = {
-    "begin": {"run": T, "wire": D, "bench": T, "kernel": T, "board": T, "cores": D, "clock_hz": D, "window_us": D,
-              "timer_hz": D, "manifest": X},
+    "begin": {
+        "run": T,
+        "wire": D,
+        "bench": T,
+        "kernel": T,
+        "board": T,
+        "cores": D,
+        "clock_hz": D,
+        "window_us": D,
+        "timer_hz": D,
+        "manifest": X,
+    },
     "param": {"name": T, "value": T},
     "task": {"core": D, "index": D, "name": T, "priority": D, "handle": X, "stack_bytes": D},
     "ruler": {"name": T, "core": D, "n": D},

@@ -41,7 +41,9 @@ def _name(pair: Gain) -> str:
 
 
 def _throughput_drops(_claim: Claim, pairs: list[Gain]) -> tuple[bool | None, str]:
-    return all(each.gain < 1 for each in pairs), ", ".join(f"{_name(each)} x {each.gain:.2f} in total" for each in pairs)
+    return all(each.gain < 1 for each in pairs), ", ".join(
+        f"{_name(each)} x {each.gain:.2f} in total" for each in pairs
+    )
 
 
 def _per_core_drops(_claim: Claim, pairs: list[Gain]) -> tuple[bool | None, str]:
@@ -69,5 +71,9 @@ def _heap_grows(_claim: Claim, pairs: list[Gain]) -> tuple[bool | None, str]:
     return not smaller, seen
 
 
-_RULES = {"throughput_drops": _throughput_drops, "per_core_drops": _per_core_drops, "gains_less": _gains_less,
-          "heap_grows": _heap_grows}
+_RULES = {
+    "throughput_drops": _throughput_drops,
+    "per_core_drops": _per_core_drops,
+    "gains_less": _gains_less,
+    "heap_grows": _heap_grows,
+}

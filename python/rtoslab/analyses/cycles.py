@@ -1,15 +1,27 @@
 """Where a core's cycles went. The parts add up to the window exactly; what cannot be told apart is named `other`.
 
 Spinlock wait is counted from the first failed read of a lock to the successful one; it lies inside the kernel's own
-functions and is taken out of them. Bus and flash waits are those of data and fetch, wherever they happened.
+functions and is taken out of them. The C library (memcpy, division) is named apart, for its caller is not known.
+Bus and flash waits are those of data and fetch, wherever they happened.
 """
 
 from dataclasses import dataclass
 
 from rtoslab.results import FunctionUse, LockUse, Measured
-from rtoslab.run.profiles import APPLICATION, IDLE
+from rtoslab.run.profiles import APPLICATION, IDLE, LIBRARY
 
-PARTS = ("application", "kernel", "idle", "spinlock wait", "bus wait", "flash wait", "exception entry and exit", "sleep", "other")
+PARTS = (
+    "application",
+    "kernel",
+    "C library",
+    "idle",
+    "spinlock wait",
+    "bus wait",
+    "flash wait",
+    "exception entry and exit",
+    "sleep",
+    "other",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +43,7 @@ def shares(point: Measured) -> list[CoreShare]:
     found = []
     for core in point.virtual.cores:
         functions = [each for each in point.virtual.functions if each.core == core.core]
-        own = {kind: _own(functions, kind) for kind in (APPLICATION, IDLE)}
+        own = {kind: _own(functions, kind) for kind in (APPLICATION, IDLE, LIBRARY)}
         kernel = sum(each.cycles - each.wait_cycles for each in functions) - sum(own.values())
         spinning = min(kernel, sum(lock.wait_cycles for lock in point.virtual.locks if lock.core == core.core))
         waits = sum(each.wait_cycles for each in functions)
@@ -39,6 +51,7 @@ def shares(point: Measured) -> list[CoreShare]:
         parts = {
             "application": own[APPLICATION],
             "kernel": kernel - spinning,
+            "C library": own[LIBRARY],
             "idle": own[IDLE],
             "spinlock wait": spinning,
             "bus wait": waits - flash,
@@ -47,7 +60,9 @@ def shares(point: Measured) -> list[CoreShare]:
             "sleep": core.sleep_cycles,
         }
         parts["other"] = core.cycles - sum(parts.values())
-        counts = sum(each.count for each in point.counters if each.core == core.core and each.index in point.metric_tasks)
+        counts = sum(
+            each.count for each in point.counters if each.core == core.core and each.index in point.metric_tasks
+        )
         found.append(CoreShare(point, core.core, core.cycles, parts, counts))
     return found
 
@@ -93,9 +108,15 @@ def top_functions(point: Measured, limit: int) -> list[FunctionUse]:
         if each.kind == APPLICATION:
             continue
         known = merged.get(each.name)
-        merged[each.name] = each if known is None else known.model_copy(update={
-            "cycles": known.cycles + each.cycles,
-            "wait_cycles": known.wait_cycles + each.wait_cycles,
-            "entries": known.entries + each.entries,
-        })
+        merged[each.name] = (
+            each
+            if known is None
+            else known.model_copy(
+                update={
+                    "cycles": known.cycles + each.cycles,
+                    "wait_cycles": known.wait_cycles + each.wait_cycles,
+                    "entries": known.entries + each.entries,
+                }
+            )
+        )
     return sorted(merged.values(), key=lambda each: (-each.cycles, each.name))[:limit]

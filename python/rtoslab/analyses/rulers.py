@@ -29,8 +29,16 @@ class RulerCost:
 def ruler_costs(point: Measured) -> list[RulerCost]:
     """Every ruler of a point."""
     return [
-        RulerCost(each.name, each.core, each.unit, len(each.repeats), min(each.repeats), median(each.repeats),
-                  max(each.repeats), each.repeats.index(max(each.repeats)))
+        RulerCost(
+            each.name,
+            each.core,
+            each.unit,
+            len(each.repeats),
+            min(each.repeats),
+            median(each.repeats),
+            max(each.repeats),
+            each.repeats.index(max(each.repeats)),
+        )
         for each in point.rulers
     ]
 

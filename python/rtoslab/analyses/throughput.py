@@ -61,7 +61,7 @@ class Gain:
 
     @property
     def per_core(self) -> float:
-        """Throughput of one of the cores over that of the core alone (the paper's normalised throughput, as a ratio)."""
+        """Throughput of one of the cores over that of the core alone (Vieira's normalised throughput)."""
         return self.gain / self.cores
 
 
@@ -76,6 +76,15 @@ def gains(points: Iterable[Measured]) -> list[Gain]:
         one = next((each for each in measured if each.point == alone), None)
         if one is not None:
             identity = many.point
-            found.append(Gain(identity.benchmark, identity.title, identity.kernel, identity.board, identity.cores,
-                              throughput(one), throughput(many)))
+            found.append(
+                Gain(
+                    identity.benchmark,
+                    identity.title,
+                    identity.kernel,
+                    identity.board,
+                    identity.cores,
+                    throughput(one),
+                    throughput(many),
+                )
+            )
     return found

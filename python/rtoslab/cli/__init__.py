@@ -17,7 +17,7 @@ def app() -> None:
     \b
     Exit codes: 0 done; 1 error in use or environment; 2 command line not understood;
     3 a point failed (proof, fault, unreadable records); 130 interrupted, finished work kept.
-    """  # noqa: D301
+    """
 
 
 for _module in pkgutil.iter_modules(__path__):

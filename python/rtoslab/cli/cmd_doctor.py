@@ -22,6 +22,8 @@ def command(as_json: bool) -> int:
     else:
         table = Table("", "what", "found", "remedy")
         for each in found:
-            table.add_row("[green]ok[/green]" if each.fine else "[red]missing[/red]", each.name, each.found, each.remedy)
+            table.add_row(
+                "[green]ok[/green]" if each.fine else "[red]missing[/red]", each.name, each.found, each.remedy
+            )
         Console(highlight=False).print(table)
     return EXIT_OK if all(each.fine for each in found) else EXIT_ERROR

@@ -17,8 +17,12 @@ FORMATS = ("html", "md", "csv", "json")
 
 @click.command("report")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; standard output without it (not for html).")
-@click.option("--format", "form", type=click.Choice(FORMATS), help="By default what the file's name ends in, else html.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="File to write; standard output without it (not for html)."
+)
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), help="By default what the file's name ends in, else html."
+)
 def command(runs: tuple[Path, ...], output: Path | None, form: str | None) -> None:
     """Write a report of one or more run directories: HTML (self-contained), Markdown, CSV or JSON."""
     suffix = output.suffix.lstrip(".").lower() if output else ""
@@ -29,6 +33,11 @@ def command(runs: tuple[Path, ...], output: Path | None, form: str | None) -> No
     if output is None:
         click.echo(text, nl=False)
         return
+    write(text, output)
+
+
+def write(text: str, output: Path) -> None:
+    """Writes the whole report or none of it, and says where."""
     work = output.with_name(f".{output.name}.tmp")
     try:
         work.write_text(text, encoding="utf-8")
@@ -36,7 +45,7 @@ def command(runs: tuple[Path, ...], output: Path | None, form: str | None) -> No
     except OSError as cause:
         work.unlink(missing_ok=True)
         raise disk_error("write the report", output, cause) from None
-    click.echo(f"Wrote {output} ({len(text.encode()) / 1024:,.0f} kB).", err=True)
+    click.echo(f"The report is {output} ({len(text.encode()) / 1024:,.0f} kB).", err=True)
 
 
 def load_document(runs: tuple[Path, ...]) -> Document:

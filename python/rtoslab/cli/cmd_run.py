@@ -10,29 +10,47 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from rtoslab.api import default_out
 from rtoslab.catalogue import Catalogue
+from rtoslab.cli.cmd_report import load_document, write
 from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, KeyValue
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.paths import find_root
 from rtoslab.pipeline import Outcome
 from rtoslab.plan import Options, make_plan
 from rtoslab.pool import Note, run_plan
-from rtoslab.reports import terminal
+from rtoslab.reports import formats, terminal
 
 
 @click.command("run")
-@click.argument("names", nargs=-1, required=True, type=CatalogueName("suites", "benchmarks"), metavar="SUITE|BENCHMARK...")
+@click.argument(
+    "names", nargs=-1, required=True, type=CatalogueName("suites", "benchmarks"), metavar="SUITE|BENCHMARK..."
+)
 @click.option("--kernel", "kernels", multiple=True, type=CatalogueName("kernels"), help="A kernel; may be repeated.")
 @click.option("--board", "boards", multiple=True, type=CatalogueName("boards"), help="A board; may be repeated.")
 @click.option("--cores", type=CoreCounts(), help="Numbers of cores to run with.")
 @click.option("--window", type=Duration(), help="Length of the measured window.")
-@click.option("--config", type=KeyValue(), multiple=True,
-              help="opt=-O3, code=sram, warmup_ms=10, param.NAME=N, timing.KEY=N, or a macro of the kernel's configuration.")
+@click.option(
+    "--config",
+    type=KeyValue(),
+    multiple=True,
+    help="opt=-O3, code=sram, warmup_ms=10, param.NAME=N, timing.KEY=N, or a macro of the kernel's configuration.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Run directory; an existing one is resumed.")
-@click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Points measured at the same time.")
+@click.option(
+    "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Points measured at the same time."
+)
+@click.option("--report", is_flag=True, help="Also write report.html into the run directory.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
 def command(
-    names: tuple[str, ...], kernels: tuple[str, ...], boards: tuple[str, ...], cores: tuple[int, ...] | None,
-    window: int | None, config: tuple[tuple[str, str], ...], out: Path | None, jobs: int, as_json: bool,
+    names: tuple[str, ...],
+    kernels: tuple[str, ...],
+    boards: tuple[str, ...],
+    cores: tuple[int, ...] | None,
+    window: int | None,
+    config: tuple[tuple[str, str], ...],
+    out: Path | None,
+    jobs: int,
+    report: bool,
+    as_json: bool,
 ) -> int:
     """Measure suites or benchmarks on a virtual board; each point is stored as soon as it is finished.
 
@@ -52,7 +70,10 @@ def command(
         if kept:
             click.echo(f"{kept} of {len(outcomes)} points were there already and were kept.", err=True)
         terminal.show([each.result for each in outcomes], Console(highlight=False))
-        click.echo(f"Stored in {_short(folder)}; `rtoslab report {_short(folder)} -o report.html` writes the report.")
+        hint = "" if report else f"; `rtoslab report {_short(folder)} -o report.html` writes the report"
+        click.echo(f"Stored in {_short(folder)}{hint}.")
+    if report and any(each.folder != folder for each in outcomes):
+        write(formats()["html"](load_document((folder,))), _short(folder) / "report.html")
     return EXIT_POINT_FAILED if failed else EXIT_OK
 
 
@@ -62,9 +83,16 @@ class _Display:
     def __init__(self, points: int, *, quiet: bool) -> None:
         console = Console(stderr=True, highlight=False)
         self._quiet = quiet
-        self._bars = Progress(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-                              TimeElapsedColumn(), console=console, transient=True,
-                              disable=quiet or not console.is_terminal)
+        self._bars = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=quiet or not console.is_terminal,
+        )
         self._console = console
         self._all = self._bars.add_task("points", total=points)
         self._tasks: dict[int, TaskID] = {}
@@ -86,7 +114,9 @@ class _Display:
             return
         if note.index not in self._tasks:
             self._tasks[note.index] = self._bars.add_task(note.point.label, total=100)
-        self._bars.update(self._tasks[note.index], description=f"{note.point.label}: {note.phase}", completed=int(100 * note.done))
+        self._bars.update(
+            self._tasks[note.index], description=f"{note.point.label}: {note.phase}", completed=int(100 * note.done)
+        )
 
 
 def _as_json(folder: Path, outcomes: list[Outcome]) -> dict[str, Any]:

@@ -6,9 +6,9 @@ import click
 from rich.console import Console
 
 from rtoslab.api import load
+from rtoslab.cli.cmd_report import load_document
 from rtoslab.errors import StoreError
 from rtoslab.reports import formats, terminal
-from rtoslab.cli.cmd_report import load_document
 
 
 @click.command("show")

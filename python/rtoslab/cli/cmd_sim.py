@@ -21,31 +21,61 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
 @click.argument("image", type=click.Path(path_type=Path))
 @click.option("--board", type=CatalogueName("boards"), default="pico", show_default=True, help="Which virtual board.")
 @click.option("--cores", type=click.IntRange(1, 8), help="Cores released from reset; all of the board's by default.")
-@click.option("--until", metavar="SYMBOL|0xADDR|CYCLES", help="Stop there; a plain decimal number is cycles since reset.")
-@click.option("--between", nargs=2, multiple=True, metavar="FROM TO",
-              help="Cycles from FROM's execution to TO's (symbols or 0x addresses); may be repeated.")
+@click.option(
+    "--until", metavar="SYMBOL|0xADDR|CYCLES", help="Stop there; a plain decimal number is cycles since reset."
+)
+@click.option(
+    "--between",
+    nargs=2,
+    multiple=True,
+    metavar="FROM TO",
+    help="Cycles from FROM's execution to TO's (symbols or 0x addresses); may be repeated.",
+)
 @click.option("--uart", "show_uart", is_flag=True, help="With --json: also print the UART as it comes, on stderr.")
-@click.option("--type", "typed", multiple=True, metavar="TEXT", help=r"Type TEXT at once; \r \n \t \\ \xHH are understood.")
-@click.option("--script", type=click.Path(path_type=Path), metavar="FILE",
-              help="Type each line's text, then Enter, when its prompt has appeared; lines are `prompt => text`.")
-@click.option("--enter", type=click.Choice(list(_ENTER)), default="cr", show_default=True, help="What Enter sends in a script.")
+@click.option(
+    "--type", "typed", multiple=True, metavar="TEXT", help=r"Type TEXT at once; \r \n \t \\ \xHH are understood."
+)
+@click.option(
+    "--script",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Type each line's text, then Enter, when its prompt has appeared; lines are `prompt => text`.",
+)
+@click.option(
+    "--enter", type=click.Choice(list(_ENTER)), default="cr", show_default=True, help="What Enter sends in a script."
+)
 @click.option("--set", "settings", type=KeyValue(), multiple=True, help="A timing parameter, e.g. timing.KEY=VALUE.")
 @click.option("--strict", is_flag=True, help="Stop at the first access to something not modelled.")
-@click.option("--max-cycles", type=click.IntRange(1), help="Limit without --until CYCLES; 10 virtual seconds by default.")
+@click.option(
+    "--max-cycles", type=click.IntRange(1), help="Limit without --until CYCLES; 10 virtual seconds by default."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(
-    image: Path, board: str, cores: int | None, until: str | None, between: tuple[tuple[str, str], ...], show_uart: bool,
-    typed: tuple[str, ...], script: Path | None, enter: str, settings: tuple[tuple[str, str], ...], strict: bool,
-    max_cycles: int | None, as_json: bool,
+    image: Path,
+    board: str,
+    cores: int | None,
+    until: str | None,
+    between: tuple[tuple[str, str], ...],
+    show_uart: bool,
+    typed: tuple[str, ...],
+    script: Path | None,
+    enter: str,
+    settings: tuple[tuple[str, str], ...],
+    strict: bool,
+    max_cycles: int | None,
+    as_json: bool,
 ) -> int:
     """Run IMAGE (ELF or UF2, anybody's) on a virtual board.
 
-    Prints the UART as it comes, then cycles and instructions per core, and for every --between pair the count, minimum,
-    maximum and total cycles. Nothing is added to the image. Exit code 3 if --until was not reached or the core locked up.
+    Prints the UART as it comes, then cycles and instructions per core, and for every --between pair the count,
+    minimum, maximum and total cycles. Nothing is added to the image. Exit code 3 if --until was not reached or a core
+    locked up.
     """
     facts = Catalogue(find_root()).board(board).facts
     if cores is not None and cores > facts.cores:
-        raise PlanError(f"The board {facts.id} has {facts.cores} cores, {cores} were asked for; choose --cores 1 to {facts.cores}.")
+        raise PlanError(
+            f"The board {facts.id} has {facts.cores} cores, {cores} were asked for; choose --cores 1 to {facts.cores}."
+        )
     request = SimRequest(
         until=until,
         between=between,
@@ -61,7 +91,9 @@ def command(
         stream.write(data)
         stream.flush()
 
-    result = simulate(image, facts, request, cores=cores, on_uart=print_uart if show_uart or not as_json else lambda _: None)
+    result = simulate(
+        image, facts, request, cores=cores, on_uart=print_uart if show_uart or not as_json else lambda _: None
+    )
     if as_json:
         click.echo(json.dumps(result.as_json()))
     else:

@@ -10,14 +10,14 @@ from rtoslab.errors import RtoslabError
 from rtoslab.paths import find_root
 
 
-class CatalogueName(click.ParamType):
+class CatalogueName(click.ParamType[str]):
     """A name looked up later (so that the error is ours); completes from the folders found."""
 
     def __init__(self, *kinds: str) -> None:
         self.kinds = kinds
         self.name = "|".join(kind.rstrip("s") for kind in kinds)
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
         """Names that begin with what was typed."""
         try:
             catalogue = Catalogue(find_root())
@@ -27,7 +27,7 @@ class CatalogueName(click.ParamType):
         return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-class KeyValue(click.ParamType):
+class KeyValue(click.ParamType[tuple[str, str]]):
     """`KEY=VALUE`, converted to a pair."""
 
     name = "KEY=VALUE"
@@ -42,7 +42,7 @@ class KeyValue(click.ParamType):
         return key, text
 
 
-class CoreCounts(click.ParamType):
+class CoreCounts(click.ParamType[tuple[int, ...]]):
     """`1`, `2` or `1,2`."""
 
     name = "1,2"
@@ -57,7 +57,7 @@ class CoreCounts(click.ParamType):
         return tuple(dict.fromkeys(int(part) for part in parts))
 
 
-class Duration(click.ParamType):
+class Duration(click.ParamType[int]):
     """`250ms` or `30s`, converted to milliseconds."""
 
     name = "250ms|30s"
@@ -71,7 +71,7 @@ class Duration(click.ParamType):
             number = text.removesuffix(unit)
             if text.endswith(unit) and number.isdecimal() and int(number) > 0:
                 return int(number) * factor
-        self.fail(f"{value!r} is not a time such as 250ms or 30s", param, ctx)
+        return self.fail(f"{value!r} is not a time such as 250ms or 30s", param, ctx)
 
 
 def integer(text: str, what: str) -> int:

@@ -41,7 +41,9 @@ def judge_all(evidence: Evidence) -> tuple[Finding, ...]:
     """Every proof of the benchmark, in its order. A benchmark without proofs is an error: it would prove nothing."""
     parsed = _parsed(evidence.benchmark)
     if not parsed:
-        raise CatalogueError(f"The benchmark {evidence.benchmark.id} has no [[proof]]; give it one, or it proves nothing.")
+        raise CatalogueError(
+            f"The benchmark {evidence.benchmark.id} has no [[proof]]; give it one, or it proves nothing."
+        )
     return tuple(module.judge(params, evidence) for module, params in parsed)
 
 
@@ -57,5 +59,7 @@ def _parsed(benchmark: Benchmark) -> Sequence[tuple[ModuleType, Any]]:
         except ValidationError as cause:
             first = cause.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
-            raise CatalogueError(f"The proof {name} of {benchmark.id}, {where}: {first['msg']}; correct benchmark.toml.") from None
+            raise CatalogueError(
+                f"The proof {name} of {benchmark.id}, {where}: {first['msg']}; correct benchmark.toml."
+            ) from None
     return parsed

@@ -17,7 +17,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     demands = f"{params.ratio:g} calls of {params.service} per count"
     if evidence.observed is None:
         return unseen(params.rule, demands)
-    problems, seen = [], []
+    problems: list[str] = []
+    seen: list[str] = []
     for core in evidence.cores:
         calls = evidence.observed.calls[core, params.service]
         text, agrees = compare(core, "calls", calls, evidence.counted(core) * params.ratio, params.tolerance)

@@ -12,7 +12,8 @@ class Params(RuleParams):
 
 def judge(params: Params, evidence: Evidence) -> Finding:
     """From the firmware's check records."""
-    problems, seen = [], []
+    problems: list[str] = []
+    seen: list[str] = []
     for core in evidence.cores:
         values = evidence.checks(core)
         missing = [name for name in params.checks if name not in values]

@@ -11,12 +11,15 @@ class Params(RuleParams):
 
 def judge(params: Params, evidence: Evidence) -> Finding:
     """From the firmware's counters alone."""
-    problems, seen = [], []
+    problems: list[str] = []
+    seen: list[str] = []
     for core in evidence.cores:
         counts = evidence.counters(core)
         expected = len(evidence.benchmark.metric.tasks)
         if len(counts) != expected or min(counts.values()) == 0:
-            problems.append(f"core {core}: {len(counts)} of {expected} tasks reported, counts {sorted(counts.values())}")
+            problems.append(
+                f"core {core}: {len(counts)} of {expected} tasks reported, counts {sorted(counts.values())}"
+            )
             continue
         low, high = min(counts.values()), max(counts.values())
         text = f"core {core}: {len(counts)} counters from {low} to {high}"

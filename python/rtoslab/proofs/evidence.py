@@ -53,12 +53,19 @@ class Evidence:
 
     def counted(self, core: int) -> int:
         """Counts of the metric's tasks on one core, all windows."""
-        return sum(each.count for each in self.decoded.counts if each.core == core and each.index in self.benchmark.metric.tasks)
+        return sum(
+            each.count
+            for each in self.decoded.counts
+            if each.core == core and each.index in self.benchmark.metric.tasks
+        )
 
     def counters(self, core: int) -> dict[int, int]:
         """Task index -> count on one core, for the metric's tasks."""
-        return {each.index: each.count for each in self.decoded.counts
-                if each.core == core and each.index in self.benchmark.metric.tasks}
+        return {
+            each.index: each.count
+            for each in self.decoded.counts
+            if each.core == core and each.index in self.benchmark.metric.tasks
+        }
 
     def handle(self, core: int, index: int) -> int | None:
         """Control block address of a task under test."""
@@ -73,8 +80,13 @@ class Evidence:
         """Switches of one core that do not enter or leave a control task."""
         assert self.observed is not None
         controls = self.controls()
-        return Counter({switch: count for switch, count in self.observed.switches.items()
-                        if switch.core == core and not {switch.before, switch.after} & controls})
+        return Counter(
+            {
+                switch: count
+                for switch, count in self.observed.switches.items()
+                if switch.core == core and not {switch.before, switch.after} & controls
+            }
+        )
 
     def checks(self, core: int) -> dict[str, int]:
         """The firmware's self-checks of one core by name."""

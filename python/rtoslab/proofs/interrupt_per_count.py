@@ -22,9 +22,12 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     demands = f"{params.ratio:g} entries of interrupt line {line} per count"
     if evidence.observed is None:
         return unseen(params.rule, demands)
-    problems, seen = [], []
+    problems: list[str] = []
+    seen: list[str] = []
     for core in evidence.cores:
         entries = evidence.observed.exceptions.get(core, {}).get(_FIRST_EXTERNAL + line, 0)
-        text, agrees = compare(core, "interrupts taken", entries, evidence.counted(core) * params.ratio, params.tolerance)
+        text, agrees = compare(
+            core, "interrupts taken", entries, evidence.counted(core) * params.ratio, params.tolerance
+        )
         (seen if agrees else problems).append(text)
     return finding(params.rule, demands, problems, seen)

@@ -1,4 +1,4 @@
-"""Nothing but the measured task runs: no context switch inside the window, save those of the control task at its edges."""
+"""Nothing but the measured task runs: no context switch in the window, save the control task's at its edges."""
 
 from rtoslab.proofs.evidence import Evidence, Finding, RuleParams, finding, unseen
 
@@ -14,7 +14,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     demands = "no context switch inside the window"
     if evidence.observed is None:
         return unseen(params.rule, demands)
-    problems, seen = [], []
+    problems: list[str] = []
+    seen: list[str] = []
     for core in evidence.cores:
         total, counted = evidence.switches(core).total(), evidence.counted(core)
         text = f"core {core}: {total} switches during {counted} counts"

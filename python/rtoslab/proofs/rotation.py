@@ -1,4 +1,4 @@
-"""Equal tasks take turns: every switch between tasks under test goes from one to the next in the list, last to first."""
+"""Equal tasks take turns: every switch between them goes from one to the next in the list, last to first."""
 
 from rtoslab.proofs.evidence import Evidence, Finding, RuleParams, finding, unseen
 
@@ -16,7 +16,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     demands = f"every switch goes to the next of tasks {', '.join(map(str, params.tasks))} in turn"
     if evidence.observed is None:
         return unseen(params.rule, demands)
-    problems, seen = [], []
+    problems: list[str] = []
+    seen: list[str] = []
     for core in evidence.cores:
         handles = [evidence.handle(core, index) for index in params.tasks]
         if None in handles or len(set(handles)) != len(handles):

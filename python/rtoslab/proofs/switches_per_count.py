@@ -15,7 +15,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     demands = f"{params.ratio:g} context switches per count"
     if evidence.observed is None:
         return unseen(params.rule, demands)
-    problems, seen = [], []
+    problems: list[str] = []
+    seen: list[str] = []
     for core in evidence.cores:
         total = evidence.switches(core).total()
         text, agrees = compare(core, "context switches", total, evidence.counted(core) * params.ratio, params.tolerance)

@@ -1,4 +1,7 @@
-"""Stage 7: what a person reads. One format per file: a module with `SUFFIX` and `render(document) -> str` is found by scanning."""
+"""Stage 7: what a person reads.
+
+One format per file: a module with `SUFFIX` and `render(document) -> str` is found by scanning.
+"""
 
 import importlib
 import pkgutil

@@ -13,17 +13,37 @@ from rtoslab.analyses.cycles import PARTS
 from rtoslab.reports.table import ChartData
 
 SERIES_COLOURS: Final = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
-PART_COLOURS: Final = dict(zip(PARTS, ["#009E73", "#0072B2", "#bdbdbd", "#D55E00", "#E69F00", "#F0E442", "#CC79A7", "#e8e8e8", "#000000"],
-                               strict=True))
-WIDTH: Final = 780
+PART_COLOURS: Final = dict(
+    zip(
+        PARTS,
+        ["#009E73", "#0072B2", "#56B4E9", "#bdbdbd", "#D55E00", "#E69F00", "#F0E442", "#CC79A7", "#e8e8e8", "#000000"],
+        strict=True,
+    )
+)
+WIDTH: Final = 840
+VISIBLE_PART: Final = 0.0005
+"""A cause that is nowhere as much as this share of a core's cycles gets neither colour nor column."""
+
+
+Drawn = alt.LayerChart | alt.FacetChart
 
 
 def svg(chart: ChartData) -> str:
     """The chart as a standalone SVG element."""
     drawn = _KINDS[chart.kind](chart.rows)
-    styled = drawn.configure(font="sans-serif", background="white").configure_axis(
-        labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor="#e4e4e4", domainColor="#555", tickColor="#555",
-    ).configure_legend(labelFontSize=12, titleFontSize=12, orient="top", title=None, labelLimit=300).configure_view(stroke=None)
+    styled = (
+        drawn.configure(font="Arial, Liberation Sans, sans-serif", background="white", padding=10)
+        .configure_axis(
+            labelFontSize=12,
+            titleFontSize=12,
+            titleFontWeight="normal",
+            gridColor="#e4e4e4",
+            domainColor="#555",
+            tickColor="#555",
+        )
+        .configure_legend(labelFontSize=12, titleFontSize=12, orient="top", title=None, labelLimit=300)
+        .configure_view(stroke=None)
+    )
     text: str = vl_convert.vegalite_to_svg(styled.to_json())
     return text[text.index("<svg") :]
 
@@ -32,70 +52,114 @@ def _order(rows: Sequence[dict[str, Any]], key: str) -> list[str]:
     return list(dict.fromkeys(str(row[key]) for row in rows))
 
 
-def _data(rows: Sequence[dict[str, Any]]) -> alt.Data:
-    return alt.Data(values=[dict(row) for row in rows])
+def _data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
+    return alt.InlineData(values=[dict(row) for row in rows])
 
 
 def _colour(series: list[str]) -> alt.Color:
     return alt.Color("series:N", sort=series, scale=alt.Scale(domain=series, range=SERIES_COLOURS[: len(series)]))
 
 
-def _throughput(rows: Sequence[dict[str, Any]]) -> alt.LayerChart:
+def _throughput(rows: Sequence[dict[str, Any]]) -> Drawn:
     tests, series = _order(rows, "test"), _order(rows, "series")
     base = alt.Chart(_data(rows)).encode(
         x=alt.X("test:N", sort=tests, title=None, axis=alt.Axis(labelAngle=0, labelFontWeight="bold", grid=True)),
         xOffset=alt.XOffset("series:N", sort=series),
-        y=alt.Y("rate:Q", title="counts per second, all cores (log scale)",
-                scale=alt.Scale(type="log", nice=True), axis=alt.Axis(format="~s", tickCount=6)),
+        y=alt.Y(
+            "rate:Q",
+            title="counts per second, all cores (log scale)",
+            scale=alt.Scale(type="log", nice=True),
+            axis=alt.Axis(format="~s", tickCount=6),
+        ),
     )
     marks = base.mark_point(size=110, filled=True, opacity=1).encode(
-        color=_colour(series), shape=alt.Shape("series:N", sort=series))
+        color=_colour(series), shape=alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series))
+    )
     labels = base.mark_text(dy=-13, fontSize=10, color="#333").encode(text=alt.Text("rate:Q", format=".3~s"))
     return alt.layer(marks, labels).properties(width=WIDTH, height=300)
 
 
-def _gain(rows: Sequence[dict[str, Any]]) -> alt.LayerChart:
+def _gain(rows: Sequence[dict[str, Any]]) -> Drawn:
     tests, series = _order(rows, "test"), _order(rows, "series")
     base = alt.Chart(_data(rows)).encode(
         x=alt.X("test:N", sort=tests, title=None, axis=alt.Axis(labelAngle=0, labelFontWeight="bold")),
         xOffset=alt.XOffset("series:N", sort=series),
         y=alt.Y("gain:Q", title="throughput, two cores over one", scale=alt.Scale(domainMin=0, nice=True)),
     )
-    bars = base.mark_bar(width={"band": 0.6}).encode(color=alt.Color("series:N", sort=series, legend=None if len(series) == 1 else alt.Legend(),
-                                                     scale=alt.Scale(domain=series, range=SERIES_COLOURS[: len(series)])))
+    bars = base.mark_bar(width={"band": 0.6}).encode(
+        color=alt.Color(
+            "series:N",
+            sort=series,
+            legend=None if len(series) == 1 else alt.Legend(),
+            scale=alt.Scale(domain=series, range=SERIES_COLOURS[: len(series)]),
+        )
+    )
     labels = base.mark_text(dy=-7, fontSize=11, color="#333").encode(text=alt.Text("gain:Q", format=".2f"))
-    lines = alt.Chart(alt.Data(values=[{"gain": 1, "says": "no gain"}, {"gain": 2, "says": "perfect on two cores"}])).encode(y="gain:Q")
+    lines = alt.Chart(
+        alt.InlineData(values=[{"gain": 1, "says": "no gain"}, {"gain": 2, "says": "perfect on two cores"}])
+    ).encode(y="gain:Q")
     rules = lines.mark_rule(strokeDash=[5, 4], color="#555")
-    words = lines.mark_text(align="right", dx=-4, dy=-6, fontSize=11, color="#555").encode(text="says:N", x=alt.value(WIDTH))
+    words = lines.mark_text(align="right", dx=-4, dy=-6, fontSize=11, color="#555").encode(
+        text="says:N", x=alt.value(WIDTH)
+    )
     return alt.layer(bars, labels, rules, words).properties(width=WIDTH, height=260)
 
 
-def _heap(rows: Sequence[dict[str, Any]]) -> alt.LayerChart:
+def _heap(rows: Sequence[dict[str, Any]]) -> Drawn:
     tests, series = _order(rows, "test"), _order(rows, "series")
     base = alt.Chart(_data(rows)).encode(
         x=alt.X("test:N", sort=tests, title=None, axis=alt.Axis(labelAngle=0, labelFontWeight="bold")),
         xOffset=alt.XOffset("series:N", sort=series),
-        y=alt.Y("bytes:Q", title="peak of the heap, bytes", axis=alt.Axis(format=",")),
+        y=alt.Y("bytes:Q", title="peak of the heap, bytes", axis=alt.Axis(format=",.0f")),
     )
     bars = base.mark_bar(width={"band": 0.9}).encode(color=_colour(series))
     labels = base.mark_text(dy=-7, fontSize=9, color="#333").encode(text=alt.Text("bytes:Q", format=","))
     return alt.layer(bars, labels).properties(width=WIDTH, height=260)
 
 
-def _cycles(rows: Sequence[dict[str, Any]]) -> alt.Chart:
-    lines = _order(rows, "row")
-    used = [part for part in PARTS if any(row["part"] == part and row["share"] > 0.0005 for row in rows)]  # noqa: PLR2004
-    return alt.Chart(_data([row for row in rows if row["part"] in used])).mark_bar(stroke="white", strokeWidth=0.5).encode(
-        y=alt.Y("row:N", sort=lines, title=None, axis=alt.Axis(labelLimit=320), scale=alt.Scale(paddingInner=0.25)),
-        x=alt.X("share:Q", stack="zero", title="share of the core's cycles in the window", scale=alt.Scale(domain=[0, 1], nice=False),
-                axis=alt.Axis(format=".0%")),
-        color=alt.Color("part:N", sort=used, scale=alt.Scale(domain=used, range=[PART_COLOURS[part] for part in used]),
-                        legend=alt.Legend(columns=4)),
-        order=alt.Order("order:Q"),
-    ).properties(width=WIDTH - 120, height=alt.Step(22))
+def _cycles(rows: Sequence[dict[str, Any]]) -> Drawn:
+    tests, lines = _order(rows, "test"), _order(rows, "row")
+    used = [part for part in PARTS if any(row["part"] == part and row["share"] >= VISIBLE_PART for row in rows)]
+    bars = (
+        alt.Chart()
+        .mark_bar(stroke="white", strokeWidth=0.5)
+        .encode(
+            y=alt.Y(
+                "row:N",
+                sort=lines,
+                title=None,
+                axis=alt.Axis(labelLimit=240, domain=False, ticks=False),
+                scale=alt.Scale(paddingInner=0.15, paddingOuter=0.1),
+            ),
+            x=alt.X(
+                "share:Q",
+                stack="zero",
+                title="share of the core's cycles in the window",
+                scale=alt.Scale(domain=[0, 1], nice=False),
+                axis=alt.Axis(format=".0%"),
+            ),
+            color=alt.Color(
+                "part:N",
+                sort=used,
+                scale=alt.Scale(domain=used, range=[PART_COLOURS[part] for part in used]),
+                legend=alt.Legend(columns=6),
+            ),
+            order=alt.Order("order:Q"),
+        )
+        .properties(width=WIDTH - 190, height=alt.Step(19))
+    )
+    header = alt.Header(
+        title=None, labelAngle=0, labelAlign="left", labelFontWeight="bold", labelFontSize=12, labelPadding=28
+    )
+    drawn: Drawn = bars.facet(
+        row=alt.Row("test:N", sort=tests, header=header),
+        spacing=8,
+        data=_data([row for row in rows if row["part"] in used]),
+    ).resolve_scale(y="independent")
+    return drawn
 
 
-_KINDS: Final[dict[str, Callable[[Sequence[dict[str, Any]]], alt.Chart | alt.LayerChart]]] = {
+_KINDS: Final[dict[str, Callable[[Sequence[dict[str, Any]]], Drawn]]] = {
     "throughput": _throughput,
     "gain": _gain,
     "heap": _heap,

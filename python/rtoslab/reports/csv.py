@@ -10,7 +10,20 @@ from rtoslab.reports.document import Document
 from rtoslab.results import Measured
 
 SUFFIX = "csv"
-COLUMNS = ("benchmark", "kernel", "board", "cores", "config", "window_ms", "run_id", "status", "core", "quantity", "value", "unit")
+COLUMNS = (
+    "benchmark",
+    "kernel",
+    "board",
+    "cores",
+    "config",
+    "window_ms",
+    "run_id",
+    "status",
+    "core",
+    "quantity",
+    "value",
+    "unit",
+)
 
 
 def render(document: Document) -> str:
@@ -22,7 +35,16 @@ def render(document: Document) -> str:
         result = stored.result
         point = result.point
         config = " ".join(f"{key}={value}" for key, value in point.config.items())
-        front = (point.benchmark, point.kernel, point.board, point.cores, config, point.window_ms, result.run_id, result.status)
+        front = (
+            point.benchmark,
+            point.kernel,
+            point.board,
+            point.cores,
+            config,
+            point.window_ms,
+            result.run_id,
+            result.status,
+        )
         if isinstance(result, Measured):
             for core, quantity, value, unit in _values(result):
                 table.writerow((*front, core, quantity, value, unit))

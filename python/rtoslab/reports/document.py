@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.errors import ReportError
-from rtoslab.reports import sections
+from rtoslab.reports.sections import costs, evidence, manifest, memory, missing, paper, speed, summary
 from rtoslab.reports.table import Section
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.schemas import Suite
@@ -32,27 +32,27 @@ def make_document(catalogue: Catalogue, points: Sequence[StoredPoint], suite_id:
     """Analyses stored points. Raises ReportError if there are none."""
     if not points:
         raise ReportError("These runs hold no finished point; run `rtoslab run` first.")
-    suite = catalogue.suites[suite_id].facts if suite_id in catalogue.suites else None
+    suite = catalogue.suites[suite_id].facts if suite_id is not None and suite_id in catalogue.suites else None
     measured = [each.result for each in points if isinstance(each.result, Measured)]
     failed = [each.result for each in points if isinstance(each.result, Failed)]
-    missing = [each.result for each in points if isinstance(each.result, NotApplicable)]
+    absent = [each.result for each in points if isinstance(each.result, NotApplicable)]
     parts: list[Section | None] = [
-        sections.not_measured(failed, missing),
-        sections.throughput_section(measured),
-        sections.gain_section(measured),
-        sections.cycles_section(measured),
-        sections.locks_section(measured),
-        sections.functions_section(measured),
-        sections.memory_section(measured),
-        sections.paper_section(measured, suite),
-        sections.proofs_section(measured, failed),
-        sections.rulers_section(measured),
-        sections.manifest_section(points),
+        missing.not_measured(failed, absent),
+        speed.throughput_section(measured),
+        speed.gain_section(measured),
+        costs.cycles_section(measured),
+        costs.locks_section(measured),
+        costs.functions_section(measured),
+        memory.memory_section(measured),
+        paper.paper_section(measured, suite),
+        evidence.proofs_section(measured, failed),
+        evidence.rulers_section(measured),
+        manifest.manifest_section(points),
     ]
     return Document(
         title=suite.title if suite else _title(points),
         subtitle=_subtitle(points, suite),
-        summary=sections.summary(measured, failed, missing),
+        summary=summary.summary(measured, failed, absent),
         sections=tuple(part for part in parts if part is not None),
         points=tuple(points),
     )

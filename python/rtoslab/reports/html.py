@@ -18,7 +18,9 @@ _BAD = frozenset({"fails", "different"})
 def render(document: Document) -> str:
     """The whole page."""
     templates = files("rtoslab.reports") / "templates"
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     template = environment.from_string((templates / "report.html.j2").read_text(encoding="utf-8"))
     css = Markup((templates / "report.css").read_text(encoding="utf-8"))  # noqa: S704 (our own file)
     return template.render(document=document, css=css, version=__version__, svg=_svg, mood=_mood)

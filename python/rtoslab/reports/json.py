@@ -26,6 +26,20 @@ def render(document: Document) -> str:
                 "cycles_by_cause": {share.core: share.parts for share in shares(stored.result)},
             }
         points.append(entry)
-    pairs = [{"benchmark": each.benchmark, "kernel": each.kernel, "board": each.board, "cores": each.cores, "gain": each.gain,
-              "per_core": each.per_core} for each in gains(document.measured)]
-    return encoder.dumps({"title": document.title, "summary": document.summary, "points": points, "gains": pairs}, indent=1) + "\n"
+    pairs = [
+        {
+            "benchmark": each.benchmark,
+            "kernel": each.kernel,
+            "board": each.board,
+            "cores": each.cores,
+            "gain": each.gain,
+            "per_core": each.per_core,
+        }
+        for each in gains(document.measured)
+    ]
+    return (
+        encoder.dumps(
+            {"title": document.title, "summary": document.summary, "points": points, "gains": pairs}, indent=1
+        )
+        + "\n"
+    )

@@ -23,4 +23,8 @@ def render(document: Document) -> str:
 def _table(table: TableData) -> list[str]:
     head = "| " + " | ".join(name for name, _ in table.heads) + " |"
     rule = "|" + "|".join("---:" if number else "---" for _, number in table.heads) + "|"
-    return [head, rule, *("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in table.rows)]
+    return [
+        head,
+        rule,
+        *("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in table.rows),
+    ]

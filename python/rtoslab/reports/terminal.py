@@ -7,7 +7,7 @@ from rich.table import Table
 
 from rtoslab.analyses.cycles import shares
 from rtoslab.analyses.series import core_words, series_names, short_test
-from rtoslab.analyses.throughput import gains, throughput
+from rtoslab.analyses.throughput import Gain, gains, throughput
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import AnyResult
 
@@ -67,7 +67,7 @@ def _table(measured: Sequence[Measured]) -> Table:
     return table
 
 
-def _gain_cells(cells: dict[int, Measured], pairs: dict[str, object]) -> list[str]:
+def _gain_cells(cells: dict[int, Measured], pairs: dict[str, Gain]) -> list[str]:
     widest = cells[max(cells)]
     pair = next((each for each in gains(cells.values()) if each.many.point.run_id == widest.run_id), None)
     found = shares(widest)

@@ -1,4 +1,4 @@
-"""The face of the virtual board that the rest of rtoslab uses; `rtoslab._sim.Machine` has it, and so does the tests' fake."""
+"""The face of the virtual board that rtoslab uses; `rtoslab._sim.Machine` has it, and so does the tests' fake."""
 
 from __future__ import annotations
 

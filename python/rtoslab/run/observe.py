@@ -12,8 +12,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-EVENT: Final = np.dtype([("cycle", "<u8"), ("value", "<u4"), ("pc", "<u4"), ("id", "<u2"), ("kind", "u1"), ("core", "u1"),
-                         ("zero", "<u4")])
+EVENT: Final = np.dtype(
+    [("cycle", "<u8"), ("value", "<u4"), ("pc", "<u4"), ("id", "<u2"), ("kind", "u1"), ("core", "u1"), ("zero", "<u4")]
+)
 """One event of the virtual board, 24 bytes; see `_sim.pyi`."""
 
 KIND_EXEC: Final = 1
@@ -28,7 +29,7 @@ IDENT_CALL: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A kind of switch: which core, from which task to which (control block addresses), after the call of which service.
+    """A kind of switch: which core, from which task to which (control blocks), after the call of which service.
 
     `cause` is the last watched service called on that core since its switch before; empty if none was.
     """
@@ -45,7 +46,7 @@ class Observed:
 
     switches: Counter[Switch] = field(default_factory=Counter)
     calls: Counter[tuple[int, str]] = field(default_factory=Counter)
-    """(core, service) -> executions of the service's kernel function, from the profile (an interrupted call is one call)."""
+    """(core, service) -> executions of the service's kernel function, from the profile."""
     exceptions: dict[int, dict[int, int]] = field(default_factory=dict)
     event_count: int = 0
     event_sha256: str = ""
@@ -100,7 +101,9 @@ class Observer:
         cause = np.where(call_at > previous, mine["id"][call_at].astype(np.int64) - IDENT_CALL, -1)
         if len(cause) and call_at[0] < 0:
             cause[0] = self._cause[core]
-        rows = np.stack([before[changed], values[changed], cause], axis=1) if len(values) else np.empty((0, 3), np.int64)
+        rows = (
+            np.stack([before[changed], values[changed], cause], axis=1) if len(values) else np.empty((0, 3), np.int64)
+        )
         for (source, target, why), count in zip(*np.unique(rows, axis=0, return_counts=True), strict=True):
             name = self._services[int(why)] if why >= 0 else ""
             self._observed.switches[Switch(core, int(source), int(target), name)] += int(count)

@@ -10,11 +10,27 @@ import numpy as np
 
 from rtoslab.schemas import Kernel
 
-PROFILE: Final = np.dtype([("address", "<u4"), ("zero", "<u4"), ("cycles", "<u8"), ("executions", "<u8"), ("wait", "<u8")])
+PROFILE: Final = np.dtype(
+    [("address", "<u4"), ("zero", "<u4"), ("cycles", "<u8"), ("executions", "<u8"), ("wait", "<u8")]
+)
 """One record of the virtual board's profile, 32 bytes; see `_sim.pyi`."""
 
 APPLICATION: Final = "application"
 IDLE: Final = "idle"
+LIBRARY: Final = "library"
+"""C library and compiler helpers: who called them is not known."""
+_LIBRARY_PREFIXES: Final = (
+    "mem",
+    "str",
+    "__aeabi_",
+    "__udiv",
+    "__div",
+    "__mul",
+    "__gnu_",
+    "__clz",
+    "__ctz",
+    "__popcount",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +40,16 @@ class FunctionCycles:
     core: int
     name: str
     kind: str
-    """A class of kernel.toml, or `application`."""
+    """A class of kernel.toml, `library` or `application`."""
     cycles: int
     wait_cycles: int
     entries: int
     """Executions of the function's first instruction."""
 
 
-def by_function(raw: Mapping[int, bytes], symbols: list[tuple[int, int, str]], kernel: Kernel) -> tuple[FunctionCycles, ...]:
+def by_function(
+    raw: Mapping[int, bytes], symbols: list[tuple[int, int, str]], kernel: Kernel
+) -> tuple[FunctionCycles, ...]:
     """One entry per core and function that ran, most cycles first."""
     ordered = sorted((address, size, name) for address, size, name in symbols)
     starts = [address for address, _, _ in ordered]
@@ -44,8 +62,10 @@ def by_function(raw: Mapping[int, bytes], symbols: list[tuple[int, int, str]], k
             total[0] += int(record["cycles"])
             total[1] += int(record["wait"])
             total[2] += int(record["executions"]) if is_entry else 0
-        found += [FunctionCycles(core, name, kind_of(name, kernel), cycles, wait, entries)
-                  for name, (cycles, wait, entries) in totals.items()]
+        found += [
+            FunctionCycles(core, name, kind_of(name, kernel), cycles, wait, entries)
+            for name, (cycles, wait, entries) in totals.items()
+        ]
     return tuple(sorted(found, key=lambda each: (each.core, -each.cycles, each.name)))
 
 
@@ -60,17 +80,17 @@ def _function(address: int, ordered: list[tuple[int, int, str]], starts: list[in
 
 
 def kind_of(name: str, kernel: Kernel) -> str:
-    """The first class with a prefix that fits; else application."""
+    """The first class of kernel.toml with a prefix that fits; else library or application."""
     for kind, prefixes in kernel.classes.items():
         if any(name.startswith(prefix) for prefix in prefixes):
             return kind
-    return APPLICATION
+    return LIBRARY if name.startswith(_LIBRARY_PREFIXES) else APPLICATION
 
 
 def calls_of_services(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Counter[tuple[int, str]]:
     """(core, service) -> executions of the kernel functions that the service ends in.
 
-    The compiler may have moved a whole function into a clone (`name.constprop.0`): counted only if `name` itself never ran.
+    The compiler may have moved a whole function into a clone (`name.constprop.0`): counted only if `name` never ran.
     """
     entries: Counter[tuple[int, str]] = Counter()
     clones: Counter[tuple[int, str]] = Counter()

@@ -56,7 +56,9 @@ class RunOutput:
     warnings: tuple[str, ...] = ()
 
 
-def run_virtual(job: VirtualJob, progress: Progress = lambda *_: None, machine: VirtualMachine | None = None) -> RunOutput:
+def run_virtual(
+    job: VirtualJob, progress: Progress = lambda *_: None, machine: VirtualMachine | None = None
+) -> RunOutput:
     """Runs the image to its end. An image that hangs or stops gives a RunOutput with `failure`, never an exception."""
     machine = machine or make_machine(job.board, cores=job.cores)
     apply_settings(machine, job.settings)
@@ -161,14 +163,19 @@ class _Run:
                 return stop
             if stop["reason"] != "cycles":
                 raise RunError(f"The virtual board stopped during {phase} ({stop['reason']}): {stop['detail']}")
-        raise RunError(f"The image did not get through its {phase} within {limit_s:g} s of virtual time; {self._where()}")
+        raise RunError(
+            f"The image did not get through its {phase} within {limit_s:g} s of virtual time; {self._where()}"
+        )
 
     def _where(self) -> str:
         names = {address: (size, name) for address, size, name in self.machine.symbols()}
         parts = []
         for core in range(self.job.cores):
             pc = self.machine.registers(core).get("pc", 0)
-            inside = next((name for address, (size, name) in names.items() if address <= pc < address + max(size, 2)), "no function")
+            inside = next(
+                (name for address, (size, name) in names.items() if address <= pc < address + max(size, 2)),
+                "no function",
+            )
             parts.append(f"core {core} was at {pc:#010x} in {inside}")
         return ", ".join(parts) + "."
 

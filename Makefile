@@ -1,0 +1,91 @@
+# Short targets for a person's habits. `make demo` on a fresh Debian 12 with Python 3.11, Rust and git does all the rest.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := build/stamps
+CARGO := $(shell command -v cargo || echo $(HOME)/.cargo/bin/cargo)
+export PATH := $(PATH):$(HOME)/.cargo/bin
+SIM_SOURCES := $(shell find sim -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock python/rtoslab/_sim.pyi
+# What the firmware and the simulator are built with; a linker for Rust is in gcc and libc6-dev.
+APT_PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi binutils-arm-none-eabi cmake ninja-build python3-venv gcc libc6-dev
+
+.PHONY: help demo test lint bench test-all set-up packages clean
+
+help:
+	@echo "make demo      install what is missing, run T1-T8 on one core and on two, write the report"
+	@echo "make test      lint and every test"
+	@echo "make lint      formatters, linters, types"
+	@echo "make bench     speed of the virtual board beside unicorn"
+	@echo "make test-all  make test, and the long tests"
+	@echo "make clean     remove what these targets made"
+
+demo: set-up
+	@echo "== Measuring T1 to T8 with FreeRTOS on the virtual Raspberry Pi Pico, one core and two"
+	@$(BIN)/rtoslab run vieira2026 --cores 1,2 --report
+
+test: lint
+	@echo "== Rust tests"
+	$(CARGO) test --release --workspace --exclude rtoslab-py --quiet
+	@if [ -f firmware/tests/CMakeLists.txt ]; then \
+	  echo "== Firmware tests"; \
+	  cmake -S firmware/tests -B build/firmware-tests -G Ninja > build/firmware-tests.log && \
+	  cmake --build build/firmware-tests >> build/firmware-tests.log && \
+	  ctest --test-dir build/firmware-tests --output-on-failure; fi
+	@echo "== Python tests"
+	$(BIN)/pytest -n 2 -q -m "not long"
+
+test-all: test
+	$(CARGO) test --release --workspace --exclude rtoslab-py -- --ignored
+	$(BIN)/pytest -n 2 -q -m long
+
+lint: set-up
+	@echo "== Lint"
+	$(BIN)/ruff check python
+	$(BIN)/mypy
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+
+bench: set-up
+	$(BIN)/python bench/run.py
+
+set-up: packages $(STAMPS)/tools $(STAMPS)/python $(STAMPS)/simulator $(STAMPS)/kernels
+
+packages:
+	@missing=""; for each in $(APT_PACKAGES); do \
+	  dpkg-query -W -f='$${Status}' $$each 2>/dev/null | grep -q "^install ok installed" || missing="$$missing $$each"; done; \
+	if [ -n "$$missing" ]; then \
+	  root=""; if [ "$$(id -u)" != 0 ]; then root=sudo; command -v sudo > /dev/null || { \
+	    echo "These packages are missing and need root: apt-get install --no-install-recommends$$missing"; exit 1; }; fi; \
+	  echo "== Installing with apt-get:$$missing"; \
+	  $$root apt-get update -q; \
+	  DEBIAN_FRONTEND=noninteractive $$root apt-get install -q -y --no-install-recommends $$missing; fi
+
+$(STAMPS)/tools:
+	@mkdir -p $(STAMPS)
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Python 3.11 or later is needed; python3 here is $$(python3 --version 2>&1)."; exit 1; }
+	@$(CARGO) --version > /dev/null || { echo "cargo is not on PATH; install Rust 1.85 or later with rustup, then run make again."; exit 1; }
+	@touch $@
+
+$(STAMPS)/python: requirements.lock | $(STAMPS)/tools packages
+	@echo "== Python environment in $(VENV), from requirements.lock (hashes checked)"
+	@test -x $(BIN)/python || python3 -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+$(STAMPS)/simulator: $(SIM_SOURCES) pyproject.toml $(STAMPS)/python
+	@echo "== Building the virtual board"
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	@touch $@
+
+$(STAMPS)/kernels: firmware/kernels/Cargo.toml firmware/kernels/Cargo.lock | $(STAMPS)/tools
+	@echo "== Fetching the kernel sources pinned in firmware/kernels/Cargo.lock"
+	@$(CARGO) fetch --locked --quiet --manifest-path firmware/kernels/Cargo.toml
+	@touch $@
+
+clean:
+	rm -rf build runs target $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,122 @@
+"""Where the cycles went: by cause, by spinlock, by kernel function. Virtual boards only."""
+
+from collections.abc import Sequence
+
+from rtoslab.analyses.cycles import PARTS, lock_costs, shares, top_functions
+from rtoslab.reports.charts import VISIBLE_PART
+from rtoslab.reports.sections.naming import named
+from rtoslab.reports.table import ChartData, Section, TableData
+from rtoslab.results import Measured
+
+TOP_FUNCTIONS = 8
+SMALLEST_FUNCTION = 0.005
+"""Share of all cycles below which a function is not listed."""
+
+
+def cycles_section(points: Sequence[Measured]) -> Section | None:
+    """Where the cycles went, per core."""
+    rows, data = [], []
+    for test, series, point in named(points):
+        for share in shares(point):
+            row = f"{series}, core {share.core}" if point.point.cores > 1 else series
+            cells = []
+            for part in PARTS:
+                value = share.parts[part] / share.cycles
+                cells.append(f"{value:.1%}" if value >= VISIBLE_PART else "-")
+                data.append({"row": row, "part": part, "order": PARTS.index(part), "share": value, "test": test})
+            rows.append([test, series, str(share.core), *cells])
+    if not rows:
+        return None
+    used = [index for index in range(len(PARTS)) if any(row[3 + index] != "-" for row in rows)]
+    table = TableData(
+        "Cycles of the window by cause",
+        ("test", "run with", "core", *(f">{PARTS[index]}" for index in used)),
+        [[*row[:3], *(row[3 + index] for index in used)] for row in rows],
+        "From the virtual board, without touching the image. Kernel: its functions without the waits named beside "
+        "it. Spinlock wait: from the first failed read of a lock to the successful one. Causes below 0.05 % of every "
+        "core's cycles are left out here; the CSV and JSON forms have them.",
+    )
+    chart = ChartData("cycles", data, "Share of each core's cycles in the window by cause.")
+    return Section("cycles", "Where the cycles went", (), (chart,), (table,))
+
+
+def locks_section(points: Sequence[Measured]) -> Section | None:
+    """Per lock and core: the explanation that the paper argues for."""
+    rows = []
+    for test, series, point in named(points):
+        for cost in lock_costs(point):
+            use = cost.use
+            rows.append(
+                [
+                    test,
+                    series,
+                    str(use.core),
+                    f"{use.lock} ({use.name})",
+                    f"{use.acquisitions:,}",
+                    f"{cost.contended_part:.1%}",
+                    f"{use.wait_cycles:,}",
+                    f"{cost.wait_cycles_per_count:,.1f}",
+                    f"{cost.hold_cycles_mean:,.1f}",
+                ]
+            )
+    if not rows:
+        return None
+    table = TableData(
+        "Hardware spinlocks",
+        (
+            "test",
+            "run with",
+            "core",
+            "lock",
+            ">acquisitions",
+            ">contended",
+            ">wait cycles",
+            ">wait cycles per count",
+            ">mean hold cycles",
+        ),
+        rows,
+        "Contended: the share of acquisitions that found the lock taken first.",
+    )
+    return Section("locks", "Waiting for spinlocks", (), (), (table,))
+
+
+def functions_section(points: Sequence[Measured]) -> Section | None:
+    """The kernel functions with the most cycles in each test."""
+    rows, leading = [], []
+    for test, series, point in named(points):
+        total = sum(core.cycles for core in point.virtual.cores) if point.virtual else 0
+        counts = sum(share.counts for share in shares(point))
+        found = [each for each in top_functions(point, TOP_FUNCTIONS) if each.cycles / total >= SMALLEST_FUNCTION]
+        leading.append([test, series, ", ".join(f"{each.name} {each.cycles / total:.0%}" for each in found[:3])])
+        rows += [
+            [
+                test,
+                series,
+                each.name,
+                each.kind,
+                f"{each.cycles / total:.1%}",
+                f"{each.cycles / counts:,.1f}",
+                f"{each.entries / counts:,.2f}",
+                f"{each.cycles / each.entries:,.1f}" if each.entries else "-",
+            ]
+            for each in found
+        ]
+    if not rows:
+        return None
+    brief = TableData("The three that take most", ("test", "run with", "function and its share of all cycles"), leading)
+    table = TableData(
+        "Kernel functions in full",
+        (
+            "test",
+            "run with",
+            "function",
+            "class",
+            ">of all cycles",
+            ">cycles per count",
+            ">calls per count",
+            ">cycles per call",
+        ),
+        rows,
+        "All cores together, waits included; functions below 0.5 % are left out.",
+    )
+    return Section("functions", "Kernel functions", (), (), (brief, table))

@@ -1,0 +1,98 @@
+"""Proofs, rulers and the probe effect."""
+
+from collections.abc import Sequence
+
+from rtoslab.analyses.rulers import probe_effect, ruler_costs
+from rtoslab.analyses.series import core_words, short_test
+from rtoslab.reports.sections.naming import named
+from rtoslab.reports.table import Section, TableData
+from rtoslab.results import Failed, Measured
+
+
+def proofs_section(points: Sequence[Measured], failed: Sequence[Failed]) -> Section | None:
+    """Every proof: what it demanded, what was seen."""
+    measured = named(points)
+    rows = [
+        [test, series, each.rule, each.demands, each.saw, each.verdict.value]
+        for test, series, point in measured
+        for each in point.proofs
+    ]
+    rows += [
+        [short_test(point.point), core_words(point.point.cores), each.rule, each.demands, each.saw, each.verdict.value]
+        for point in failed
+        for each in point.proofs
+    ]
+    if not rows:
+        return None
+    totals: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        totals.setdefault((row[0], row[1]), []).append(row[-1])
+    brief = TableData(
+        "Proofs by test",
+        ("test", "run with", ">proofs", "verdict"),
+        [
+            [*key, str(len(verdicts)), "holds" if set(verdicts) == {"holds"} else ", ".join(sorted(set(verdicts)))]
+            for key, verdicts in totals.items()
+        ],
+    )
+    table = TableData("Every proof", ("test", "run with", "rule", "demands that", "seen", "verdict"), rows)
+    prose = (
+        (
+            "A test whose proof fails gives an error, not a number. Seen from what the kernel did (probes on its symbols, "
+            "which the image does not notice) and from the firmware's own counters."
+        ),
+    )
+    return Section("proofs", "Proof that each test did what its name says", prose, (), (brief, table))
+
+
+def rulers_section(points: Sequence[Measured]) -> Section | None:
+    """What measuring costs, and whether two instruments agree."""
+    rulers, effects = [], []
+    for test, series, point in named(points):
+        rulers += [
+            [
+                test,
+                series,
+                each.name,
+                str(each.core),
+                str(each.count),
+                f"{each.minimum}",
+                f"{each.median:g}",
+                f"{each.maximum} (repeat {each.maximum_at})",
+                each.unit,
+            ]
+            for each in ruler_costs(point)
+        ]
+        effect = probe_effect(point)
+        if effect:
+            loop = "-" if effect.loop_cycles_per_count is None else f"{effect.loop_cycles_per_count:.2f}"
+            effects.append(
+                [
+                    test,
+                    series,
+                    f"{effect.timer_us:,.0f}",
+                    f"{effect.observed_us:,.2f}",
+                    f"{effect.difference_us:+.2f}",
+                    loop,
+                ]
+            )
+    tables = []
+    if effects:
+        tables.append(
+            TableData(
+                "The window by two instruments",
+                ("test", "run with", ">timer, us", ">observed, us", ">difference, us", ">empty loop, cycles per count"),
+                effects,
+                "Timer: the firmware's own 1 us stamps. Observed: from the store that opens the window to the one "
+                "that closes it. The empty loop (run flag, count, branch) is inside every count and is not subtracted.",
+            )
+        )
+    if rulers:
+        tables.append(
+            TableData(
+                "Empty measurements",
+                ("test", "run with", "ruler", "core", ">repeats", ">minimum", ">median", ">maximum", "unit"),
+                rulers,
+            )
+        )
+    return Section("rulers", "Rulers and probe effect", (), (), tables, folded=True) if tables else None

@@ -1,0 +1,80 @@
+"""The manifest as tables: what all points share once, what differs point by point."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+from rtoslab.analyses.series import core_words, short_test
+from rtoslab.manifest import canonical
+from rtoslab.reports.table import Section, TableData
+from rtoslab.store import StoredPoint
+
+_PER_POINT = ("elf_sha256", "build.run_id", "build.manifest", "build.bench")
+
+
+def manifest_section(points: Sequence[StoredPoint]) -> Section | None:
+    """None if no point has a manifest."""
+    with_manifest = [each for each in points if each.manifest]
+    if not with_manifest:
+        return None
+    flats = [_flat(each.manifest) for each in with_manifest]
+    shared = {
+        key: value
+        for key, value in flats[0].items()
+        if key not in _PER_POINT and all(flat.get(key) == value for flat in flats)
+    }
+    varying = [
+        key
+        for key in dict.fromkeys(key for flat in flats for key in flat)
+        if key not in shared and key not in _PER_POINT
+    ]
+    common = TableData(
+        "Shared by all points", ("key", "value"), [[key, value] for key, value in sorted(shared.items())]
+    )
+    identity = TableData(
+        "Point by point",
+        ("test", "cores", "run id", "image SHA-256"),
+        [
+            [
+                short_test(each.result.point),
+                core_words(each.result.point.cores),
+                each.result.run_id,
+                flat.get("elf_sha256", ""),
+            ]
+            for each, flat in zip(with_manifest, flats, strict=True)
+        ],
+    )
+    differing = TableData(
+        "What differs",
+        ("key", "test", "cores", "value"),
+        [
+            [key, short_test(each.result.point), core_words(each.result.point.cores), flat.get(key, "(not set)")]
+            for key in sorted(varying)
+            for each, flat in zip(with_manifest, flats, strict=True)
+        ],
+    )
+    prose = ("Everything that can change a number. The same manifest gives the same bytes of result on any machine.",)
+    return Section(
+        "manifest", "Manifest", prose, (), [identity, common, *([differing] if differing.rows else [])], folded=True
+    )
+
+
+def _flat(manifest: dict[str, object]) -> dict[str, str]:
+    """The list of source checksums, some hundred lines, is told by its own checksum."""
+    build = manifest.get("build")
+    if not isinstance(build, dict) or not isinstance(build.get("sources"), dict):
+        return flatten(manifest)
+    sources = build["sources"]
+    digest = hashlib.sha256(canonical(sources).encode()).hexdigest()
+    brief = {**build, "sources": f"{len(sources)} files, SHA-256 of their list {digest[:16]}"}
+    return flatten({**manifest, "build": brief})
+
+
+def flatten(value: object, path: str = "") -> dict[str, str]:
+    """Nested JSON as `a.b.c` -> text, for manifest tables."""
+    if isinstance(value, dict):
+        flat: dict[str, str] = {}
+        for key, item in value.items():
+            flat.update(flatten(item, f"{path}.{key}" if path else str(key)))
+        return flat
+    return {path: value if isinstance(value, str) else json.dumps(value)}
