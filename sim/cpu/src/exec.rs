@@ -840,6 +840,7 @@ fn fetch<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, words: usize, at: u6
 }
 
 /// The first instruction of a word waits for that word.
+#[cold]
 #[inline(never)]
 fn wait_for_fetch(core: &mut Core, ip: *mut Op, t: u64) -> u64 {
     if ip as usize & 8 != 0 {

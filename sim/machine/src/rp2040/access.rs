@@ -76,6 +76,8 @@ impl System {
         tied
     }
 
+    #[cold]
+    #[inline(never)]
     pub(super) fn load_elsewhere<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
@@ -131,6 +133,8 @@ impl System {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     pub(super) fn store_elsewhere<const CONTEND: bool>(
         &mut self,
         core: &mut Core,

@@ -130,6 +130,8 @@ impl System {
     }
 
     /// Loads a line into the cache and charges the core; nothing happens if it is there.
+    #[cold]
+    #[inline(never)]
     pub(super) fn fill_line<const CONTEND: bool>(&mut self, core: &mut Core, line: u32, t: &mut u64) {
         if self.xip.resident(line) {
             return;
@@ -259,6 +261,7 @@ impl System {
     }
 
     /// A claim that lost its slot: to the other core, or to this core's own delayed fetch.
+    #[cold]
     #[inline(never)]
     fn claim_later(&mut self, core: &mut Core, row: *mut u64, wanted: u64, free: u64, stalls: bool) -> u64 {
         let mut slot = wanted.max(free);
@@ -323,6 +326,8 @@ impl Bus for System {
         unsafe { *self.marks.get_unchecked((offset >> 8) as usize) }
     }
 
+    #[cold]
+    #[inline(never)]
     fn store_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64) {
         let at = offset as usize;
         self.sram[at..at + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
@@ -363,10 +368,12 @@ impl Bus for System {
         if core.region.cached { self.busy[slave::XIP] } else { 0 }
     }
 
+    #[inline(always)]
     fn load<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> Result<u32, Trap> {
         self.load_elsewhere::<CONTEND>(core, address, bytes, t)
     }
 
+    #[inline(always)]
     fn store<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
@@ -391,6 +398,8 @@ impl Bus for System {
         u32::from_le(unsafe { self.periph.ssi.flash.bytes().as_ptr().add(offset).cast::<u32>().read() })
     }
 
+    #[cold]
+    #[inline(never)]
     fn region(&mut self, address: u32) -> Option<Region> {
         let flash_end = FLASH_BASE + self.flash_len() as u32;
         match address {
@@ -407,6 +416,8 @@ impl Bus for System {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     unsafe fn decode(&mut self, core: &Core, ip: *mut Op) {
         let address = core.address_of(ip);
         let region = core.region;
@@ -433,6 +444,8 @@ impl Bus for System {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     unsafe fn attend<const CONTEND: bool>(&mut self, core: &mut Core, ip: *mut Op, t: &mut u64) -> bool {
         let address = core.address_of(ip);
         // SAFETY: the caller passes a pointer into the ops of the core's region.
