@@ -1,16 +1,19 @@
 """rtoslab as a library: the same stages as the command, with values instead of tables."""
 
 import hashlib
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from rtoslab.build import inputs_digest
+from rtoslab.build import Build, inputs_digest
 from rtoslab.catalogue import Catalogue
 from rtoslab.manifest import canonical, simulator_sources
 from rtoslab.paths import find_root
-from rtoslab.pipeline import Outcome, point_id
-from rtoslab.plan import Options, Plan, make_plan
+from rtoslab.pipeline import Outcome, point_id, run_point
+from rtoslab.plan import Options, Plan, Point, make_plan
 from rtoslab.pool import Listener, run_plan
+from rtoslab.run.serial import SILENCE_LIMIT_S, listen_to_board
+from rtoslab.run.virtual import Progress, RunOutput
 from rtoslab.store import RunDirectory, StoredPoint
 
 
@@ -35,6 +38,31 @@ def run(
     options = Options(kernels, boards, cores, window_ms, config or {})
     plan = make_plan(Catalogue(root), names, options)
     return run_plan(root, plan, Path(out) if out else default_out(root, plan, names), jobs=jobs, listener=listener)
+
+
+def run_on_port(
+    names: Iterable[str], options: Options, port: str, out: Path | None = None
+) -> tuple[Path, list[Outcome]]:
+    """Measures on a real board, point by point: each image must be flashed by the user while the port is listened to.
+
+    Says on standard error which image to flash. Raises PortError, BoardSilentError.
+    """
+    root = find_root()
+    catalogue = Catalogue(root)
+    plan = make_plan(catalogue, names, options)
+    folder = out or default_out(root, plan, [*names, "board"])
+    run_folder = RunDirectory.create(folder, plan.suite, [point_id(catalogue, point) for point in plan.points])
+    outcomes = []
+    for point in plan.points:
+
+        def listen(built: Build, progress: Progress, point: Point = point) -> RunOutput:
+            progress("listening", 0.0)
+            board = catalogue.board(point.board).facts
+            print(f"Flash {built.elf} with {board.flash.tool} and reset the board.", file=sys.stderr)  # noqa: T201
+            return RunOutput(listen_to_board(port, board.uart.baud, SILENCE_LIMIT_S + point.window_ms / 1000))
+
+        outcomes.append(run_point(catalogue, point, run_folder, runner=listen))
+    return folder, outcomes
 
 
 def default_out(root: Path, plan: Plan, names: Iterable[str]) -> Path:

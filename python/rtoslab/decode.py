@@ -31,10 +31,13 @@ def decode(raw: bytes, constants: WireConstants, expected: Expected | None = Non
         raise _override_in(raw, 1, constants) or DecodeError(0, f"{what}.")
     first_number = raw.count(b"\n", 0, start) + 1
     try:
-        lines = _lines(raw[start:], first_number, constants)
-        return _assemble(lines, constants, expected, start)
+        decoded = _assemble(_lines(raw[start:], first_number, constants), constants, expected, start)
     except DecodeError as defect:
         raise _override_in(raw, 1, constants) or defect from None
+    earlier = _override_in(raw[:start], 1, constants)
+    if earlier is not None and earlier.fields["run"] == decoded.begin.run:  # another run's last words are noise
+        raise earlier
+    return decoded
 
 
 def _override_in(raw: bytes, first_number: int, constants: WireConstants) -> OverrideReceivedError | None:

@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from rtoslab.api import default_out
+from rtoslab.api import default_out, run_on_port
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import load_document, write
 from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, KeyValue
@@ -38,6 +38,9 @@ from rtoslab.reports import formats, terminal
 @click.option(
     "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Points measured at the same time."
 )
+@click.option(
+    "--port", metavar="DEVICE", help="Measure on a real board on this serial port, one image after the other."
+)
 @click.option("--report", is_flag=True, help="Also write report.html into the run directory.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
 def command(
@@ -49,6 +52,7 @@ def command(
     config: tuple[tuple[str, str], ...],
     out: Path | None,
     jobs: int,
+    port: str | None,
     report: bool,
     as_json: bool,
 ) -> int:
@@ -60,8 +64,15 @@ def command(
     options = Options(kernels or None, boards or None, cores, window, dict(config))
     plan = make_plan(Catalogue(root), names, options)
     folder = out or default_out(root, plan, names)
+    if port is not None:
+        folder, outcomes = run_on_port(names, options, port, out)
+        return _conclude(folder, outcomes, report=report, as_json=as_json)
     with _Display(len(plan.points), quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
+    return _conclude(folder, outcomes, report=report, as_json=as_json)
+
+
+def _conclude(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: bool) -> int:
     failed = [each for each in outcomes if each.result.status == "failed"]
     if as_json:
         click.echo(json.dumps(_as_json(folder, outcomes)))

@@ -8,6 +8,11 @@ from rtoslab.reports.sections.naming import named
 from rtoslab.reports.table import Section, TableData
 from rtoslab.results import Failed, Measured
 
+_INSTRUMENTS = (
+    "Proofs look at what the kernel did, by probes on its symbols the image does not notice, and at the firmware's "
+    "own counters."
+)
+
 
 def proofs_section(points: Sequence[Measured], failed: Sequence[Failed]) -> Section | None:
     """Every proof: what it demanded, what was seen."""
@@ -36,12 +41,7 @@ def proofs_section(points: Sequence[Measured], failed: Sequence[Failed]) -> Sect
         ],
     )
     table = TableData("Every proof", ("test", "run with", "rule", "demands that", "seen", "verdict"), rows)
-    prose = (
-        (
-            "A test whose proof fails gives an error, not a number. Seen from what the kernel did (probes on its symbols, "
-            "which the image does not notice) and from the firmware's own counters."
-        ),
-    )
+    prose = ("A test whose proof fails gives an error, not a number.", _INSTRUMENTS)
     return Section("proofs", "Proof that each test did what its name says", prose, (), (brief, table))
 
 

@@ -14,10 +14,8 @@ def summary(measured: Sequence[Measured], failed: Sequence[Failed], missing: Seq
     proofs = sum(len(each.proofs) for each in measured)
     sentences = ["No point was measured."]
     if measured:
-        sentences = [
-            f"{len(measured)} points of {len(tests)} tests were measured; all {proofs} proofs that the tests did what their "
-            "names say hold."
-        ]
+        done = f"{len(measured)} points of {len(tests)} tests were measured"
+        sentences = [f"{done}; all {proofs} proofs that the tests did what their names say hold."]
     pairs = gains(measured)
     if pairs:
         sentences.append(_gain_sentence(pairs))

@@ -1,0 +1,253 @@
+"""Test code only: record streams, evidence and verified points made by hand, and a machine that plays a script."""
+
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rtoslab import results
+from rtoslab.decode import Expected, decode
+from rtoslab.proofs import Evidence, Finding, Verdict
+from rtoslab.run.observe import EVENT, Observed, Switch
+from rtoslab.samples import Decoded
+from rtoslab.schemas import Benchmark, Board
+from rtoslab.wire import WireConstants
+
+WIRE = WireConstants(wire_version=1, line_max_chars=240)
+EXPECTED = Expected(run="0123456789abcdef", manifest=0x01234567)
+Fields = dict[str, str | int]
+
+
+def record(seq: int, name: str, fields: Fields) -> bytes:
+    """One line with its check sum, as the firmware writes it."""
+    body = f"@{seq} {name}" + "".join(f" {key}={value}" for key, value in fields.items())
+    return f"{body} *{zlib.crc32(body.encode()):08x}\n".encode()
+
+
+def begin(**changes: str | int) -> tuple[str, Fields]:
+    fields: Fields = {
+        "run": EXPECTED.run, "wire": 1, "bench": "t2", "kernel": "k", "board": "b", "cores": 1, "clock_hz": 125_000_000,
+        "window_us": 250_000, "timer_hz": 1_000_000, "manifest": "0x01234567",
+    }  # fmt: skip
+    return "begin", {**fields, **changes}
+
+
+def count(index: int, value: int, core: int = 0) -> tuple[str, Fields]:
+    return "count", {"n": 0, "core": core, "index": index, "name": "iterations", "open": 10, "close": 10 + value}
+
+
+def task(index: int, core: int = 0) -> tuple[str, Fields]:
+    return "task", {
+        "core": core, "index": index, "name": f"c{core}t{index}", "priority": 1, "handle": f"0x{handle(index, core):08x}",
+        "stack_bytes": 1024,
+    }  # fmt: skip
+
+
+def handle(index: int, core: int = 0) -> int:
+    return 0x2000_0000 + 0x1000 * core + 0x100 * (index + 1)
+
+
+CONTROL = 9
+WINDOW: tuple[str, Fields] = ("window", {"n": 0, "open_ticks": 1000, "close_ticks": 251_000})
+BODY: list[tuple[str, Fields]] = [
+    ("param", {"name": "words", "value": "32"}),
+    *(task(index) for index in (0, 1, 2, CONTROL)),
+    ("ruler", {"name": "empty", "core": 0, "n": 3, "t0_cycles": 107, "t1_cycles": 7, "t2_cycles": 7}),
+    WINDOW,
+    *(count(index, 1000 + index) for index in range(3)),
+    ("check", {"name": "failures", "core": 0, "value": 0}),
+    ("check", {"name": "a", "core": 0, "value": 5}),
+    ("check", {"name": "b", "core": 0, "value": 5}),
+    ("heap", {"size_bytes": 65536, "peak_bytes": 3000, "allocations": 7}),
+    ("stack", {"core": 0, "index": 0, "used_bytes": 200, "size_bytes": 1024}),
+]
+
+
+def stream(
+    body: Sequence[tuple[str, Fields]] = BODY, first: tuple[str, Fields] | None = None, *, noise: bytes = b""
+) -> bytes:
+    """A whole stream: begin, body, end."""
+    records = [first or begin(), *body]
+    lines = [record(seq, name, fields) for seq, (name, fields) in enumerate(records)]
+    end = record(len(lines), "end", {"run": EXPECTED.run, "records": len(lines), "status": "ok"})
+    return noise + b"".join(lines) + end
+
+
+def decoded(body: Sequence[tuple[str, Fields]] = BODY) -> Decoded:
+    return decode(stream(body), WIRE, EXPECTED)
+
+
+def board() -> Board:
+    return Board.model_validate({
+        "id": "b", "title": "Board", "chip": "rp2040", "cpu": "armv6m", "gcc_flags": "", "cores": 2,
+        "irq": {"lines": 32, "priority_bits": 2, "soft": 26},
+        "clock": {"crystal_hz": 12_000_000, "sys_hz": 125_000_000},
+        "timer": {"hz": 1_000_000, "bits": 64},
+        "uart": {"index": 0, "baud": 115_200, "tx_pin": 0, "rx_pin": 1},
+        "memory": {"flash_start": 0x1000_0000, "flash_bytes": 2_097_152, "sram_start": 0x2000_0000, "sram_bytes": 270_336},
+        "flash": {"tool": "t", "format": "uf2"},
+    })  # fmt: skip
+
+
+def benchmark(proof: Sequence[dict[str, Any]], tasks: Sequence[int] = (0, 1, 2)) -> Benchmark:
+    return Benchmark.model_validate({
+        "id": "t2", "title": "T2 test", "question": "?", "tasks_per_core": CONTROL, "stack_bytes": 1024, "inside": "-",
+        "outside": "-", "services": [], "metric": {"id": "m", "unit": "counts", "tasks": list(tasks)}, "proof": list(proof),
+    })  # fmt: skip
+
+
+def evidence(
+    rule: dict[str, Any],
+    *,
+    body: Sequence[tuple[str, Fields]] = BODY,
+    switches: dict[tuple[int, int, str], int] | None = None,
+    calls: dict[str, int] | None = None,
+    exceptions: dict[int, int] | None = None,
+    probes: bool = True,
+) -> Evidence:
+    """Evidence of one core; switches are (from task, to task, cause) -> count."""
+    observed = Observed(
+        switches=Counter(
+            {Switch(0, handle(a), handle(b), why): number for (a, b, why), number in (switches or {}).items()}
+        ),
+        calls=Counter({(0, name): number for name, number in (calls or {}).items()}),
+        exceptions={0: exceptions or {}},
+    )
+    return Evidence(decoded(body), observed if probes else None, benchmark([rule]), board())
+
+
+def events(rows: Sequence[tuple[int, int, int, int]]) -> bytes:
+    """(kind, ident, core, value) rows as the virtual board's bytes; the cycle is the row number."""
+    made = np.zeros(len(rows), dtype=EVENT)
+    for index, (kind, ident, core, value) in enumerate(rows):
+        made[index] = (index, value, 0, ident, kind, core, 0)
+    return made.tobytes()
+
+
+def point(cores: int = 1, benchmark_id: str = "t2", title: str = "T2 test") -> results.PointId:
+    return results.PointId(
+        benchmark=benchmark_id, title=title, kernel="k", board="b", cores=cores, window_ms=250, config={}
+    )
+
+
+def proof(verdict: Verdict = Verdict.HOLDS) -> Finding:
+    return Finding(rule="checks_zero", demands="failures are zero", saw="failures = 0", verdict=verdict)
+
+
+def measured(
+    cores: int = 1, per_core: int = 1000, *, wait: int = 0, heap: int = 3000, **names: str
+) -> results.Measured:
+    """A verified point whose every core counts `per_core` in a window of 31 250 000 cycles."""
+    window = 31_250_000
+    return results.Measured(
+        run_id=f"{cores:016x}", point=point(cores, **names), metric="m", unit="counts", metric_tasks=(0,),
+        clock_hz=125_000_000, window_ticks=250_000, timer_hz=1_000_000,
+        counters=tuple(results.Counter(core=core, index=0, count=per_core) for core in range(cores)),
+        heap=results.HeapUse(size_bytes=65536, peak_bytes=heap, allocations=5), stacks=(),
+        rulers=(results.RulerRepeats(name="loop_100", core=0, unit="cycles", repeats=(1500, 1407, 1407)),),
+        checks={}, params={}, proofs=(proof(),),
+        virtual=results.Virtual(
+            cores=tuple(
+                results.CoreCycles(
+                    core=core, cycles=window, instructions=1, sleep_cycles=1_000_000, bus_wait_cycles=400_000,
+                    flash_wait_cycles=100_000, xip_misses=1, exception_cycles=250_000, exceptions={15: 250},
+                ) for core in range(cores)
+            ),
+            locks=tuple(
+                results.LockUse(
+                    lock=15, name="task lock", core=core, acquisitions=100, contended=50, failed_reads=70, wait_cycles=wait,
+                    hold_cycles=5000,
+                ) for core in range(cores) if wait
+            ),
+            functions=tuple(
+                results.FunctionUse(core=core, name=name, kind=kind, cycles=cycles, wait_cycles=lost, entries=per_core)
+                for core in range(cores)
+                for name, kind, cycles, lost in (
+                    ("body", "application", 10_000_000, 0), ("xQueueSend", "queue", 20_000_000, 500_000),
+                )
+            ),
+            event_count=1, event_sha256="0", warnings=(),
+        ),
+    )  # fmt: skip
+
+
+@dataclass
+class FakeMachine:
+    """Plays a script of stops; cycles pass only in `run`. A stop is (reason, window state, UART bytes, events)."""
+
+    script: list[tuple[str, int, bytes, bytes]]
+    at: int = 0
+    state: int = 0
+    uart: bytes = b""
+    queue: bytes = b""
+    watched: list[int] = field(default_factory=list)
+
+    def set(self, key: str, value: int) -> None: ...
+    def load(self, image: bytes, name: str) -> None: ...
+    def symbol(self, name: str) -> int | None:
+        return {"bench_window_state": 0x2000_0000, "bench_done": 0x1000_0101, "current": 0x2000_0010}.get(name)
+
+    def symbols(self) -> list[tuple[int, int, str]]:
+        return [(0x1000_0000, 0x100, "main"), (0x1000_0100, 0x10, "bench_done")]
+
+    def run(self, cycles: int) -> Any:
+        if not self.script:
+            self.at += cycles
+            return {"reason": "cycles", "core": 0, "cycle": self.at, "address": 0, "detail": ""}
+        reason, self.state, uart, queue = self.script.pop(0)
+        self.uart += uart
+        self.queue += queue
+        self.at += 100
+        return {"reason": reason, "core": 0, "cycle": self.at, "address": 0, "detail": f"the script says {reason}."}
+
+    def until(self, address: int) -> None: ...
+    def watch_exec(self, address: int, ident: int) -> None: ...
+    def watch_write(self, address: int, ident: int, stop: bool = False) -> None:
+        self.watched.append(address)
+
+    def trace_exceptions(self, on: bool) -> None: ...
+    def between(self, start: int, end: int) -> int:
+        return 0
+
+    def between_result(self, index: int) -> Any:
+        return {"count": 2, "min_cycles": 5, "max_cycles": 7, "total_cycles": 12}
+
+    def profile(self, on: bool) -> None: ...
+    def take_profile(self, core: int) -> bytes:
+        return b""
+
+    def take_events(self) -> bytes:
+        taken, self.queue = self.queue, b""
+        return taken
+
+    def take_uart(self, port: int = 0) -> bytes:
+        taken, self.uart = self.uart, b""
+        return taken
+
+    def type_uart(self, text: bytes, port: int = 0) -> None: ...
+    def script_uart(self, steps: list[tuple[bytes, bytes]], port: int = 0) -> None: ...
+    def stats(self) -> Any:
+        core = {
+            "cycles": self.at, "instructions": 1, "sleep_cycles": 0, "bus_wait_cycles": 0, "flash_wait_cycles": 0,
+            "xip_misses": 0, "exception_cycles": 0, "exceptions": {15: 3},
+        }  # fmt: skip
+        return {"cores": [core, core], "locks": []}
+
+    def reset_stats(self) -> None: ...
+    def cycle(self) -> int:
+        return self.at
+
+    def clock_hz(self) -> int:
+        return 125_000_000
+
+    def warnings(self) -> list[str]:
+        return []
+
+    def read(self, address: int, length: int) -> bytes:
+        return (self.state if address == 0x2000_0000 else 0x2000_0100).to_bytes(length, "little")
+
+    def registers(self, core: int) -> dict[str, int]:
+        return {"pc": 0x1000_0042}

@@ -1,0 +1,138 @@
+"""Arithmetic over verified points, against figures worked out by hand."""
+
+import pytest
+
+from rtoslab.analyses.claims import judge_claims
+from rtoslab.analyses.cycles import lock_costs, shares, top_functions
+from rtoslab.analyses.rulers import probe_effect, ruler_costs
+from rtoslab.analyses.series import series_names
+from rtoslab.analyses.throughput import gains, throughput
+from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services
+from rtoslab.schemas import Claim, Kernel
+
+from .fakes import measured, point
+
+
+def test_throughput_is_counts_over_the_window() -> None:
+    rate = throughput(measured(2, 1000))
+    assert rate.total_hz == 8000
+    assert rate.per_core_hz == {0: 4000, 1: 4000}
+    assert rate.cycles_per_count == 31250
+    assert rate.fairness == pytest.approx(1)
+
+
+def test_fairness_of_one_core_doing_all() -> None:
+    uneven = measured(2, 1000)
+    counters = (uneven.counters[0], uneven.counters[1].model_copy(update={"count": 0}))
+    assert throughput(uneven.model_copy(update={"counters": counters})).fairness == pytest.approx(0.5)
+
+
+def test_gain_pairs_points_that_differ_in_cores_only() -> None:
+    (gain,) = gains([measured(1, 1000), measured(2, 800), measured(2, 5, benchmark_id="t9")])
+    assert gain.gain == pytest.approx(1.6)
+    assert gain.per_core == pytest.approx(0.8)
+
+
+def test_cycles_add_up_to_the_window() -> None:
+    for share in shares(measured(2, wait=3_000_000)):
+        assert sum(share.parts.values()) == share.cycles
+        assert share.parts["application"] == 10_000_000
+        assert share.parts["spinlock wait"] == 3_000_000
+        assert share.parts["kernel"] == 20_000_000 - 500_000 - 3_000_000
+        assert share.parts["flash wait"] == 100_000
+        assert share.parts["bus wait"] == 400_000
+        assert share.parts["other"] == 0
+
+
+def test_lock_costs_are_per_count_and_per_acquisition() -> None:
+    first = lock_costs(measured(2, 1000, wait=3_000_000))[0]
+    assert first.wait_cycles_per_count == 3000
+    assert first.contended_part == 0.5
+    assert first.hold_cycles_mean == 50
+
+
+def test_top_functions_merge_the_cores_and_leave_the_application_out() -> None:
+    (top,) = top_functions(measured(2), 5)
+    assert (top.name, top.cycles, top.entries) == ("xQueueSend", 40_000_000, 2000)
+
+
+def test_rulers_keep_their_spread() -> None:
+    (cost,) = ruler_costs(measured())
+    assert (cost.minimum, cost.median, cost.maximum, cost.maximum_at, cost.count) == (1407, 1407, 1500, 0, 3)
+
+
+def test_probe_effect_compares_two_instruments() -> None:
+    effect = probe_effect(measured())
+    assert effect is not None
+    assert effect.difference_us == 0
+    assert effect.loop_cycles_per_count == pytest.approx(14.07)
+
+
+def claim(kind: str, *benchmarks: str) -> Claim:
+    return Claim.model_validate({"id": "c", "section": "1", "says": "so", "kind": kind, "benchmarks": benchmarks})
+
+
+@pytest.mark.parametrize(
+    ("kind", "two", "heap", "outcome"),
+    [
+        ("throughput_drops", 499, 3000, "same"), ("throughput_drops", 501, 3000, "different"),
+        ("per_core_drops", 799, 3000, "same"), ("per_core_drops", 801, 3000, "different"),
+        ("heap_grows", 800, 3001, "same"), ("heap_grows", 800, 3000, "different"),
+    ],
+)  # fmt: skip
+def test_claims(kind: str, two: int, heap: int, outcome: str) -> None:
+    (verdict,) = judge_claims([claim(kind, "t2")], [measured(1, 1000), measured(2, two, heap=heap)])
+    assert verdict.outcome == outcome
+
+
+def test_a_claim_on_two_tests_keeps_their_order() -> None:
+    pairs = [
+        measured(1, 1000),
+        measured(2, 600),
+        measured(1, 1000, benchmark_id="t9"),
+        measured(2, 500, benchmark_id="t9"),
+    ]
+    assert judge_claims([claim("gains_less", "t9", "t2")], pairs)[0].outcome == "same"
+    assert judge_claims([claim("gains_less", "t2", "t9")], pairs)[0].outcome == "different"
+
+
+def test_a_claim_without_its_points_is_not_computed() -> None:
+    (verdict,) = judge_claims([claim("throughput_drops", "t2")], [measured(1)])
+    assert verdict.outcome == "not computed"
+
+
+def test_series_say_only_what_differs() -> None:
+    assert series_names([point(1), point(2)]) == ["1 core", "2 cores"]
+    other = point(1).model_copy(update={"config": {"opt": "-O3"}})
+    assert series_names([point(1), other]) == ["1 core", "1 core, opt=-O3"]
+
+
+KERNEL = Kernel.model_validate({
+    "id": "k", "title": "K", "version": "1", "smp": False, "services": {}, "symbols": {"send": ["xSend"]},
+    "classes": {"queue": ["xSend"], "kernel": ["x"]},
+})  # fmt: skip
+
+
+def profile(*rows: tuple[int, int, int, int]) -> bytes:
+    return b"".join(
+        address.to_bytes(4, "little") + bytes(4) + b"".join(value.to_bytes(8, "little") for value in rest)
+        for address, *rest in rows
+    )
+
+
+def test_a_profile_becomes_functions_by_class() -> None:
+    symbols = [(0x100, 8, "xSend"), (0x108, 8, "xOther"), (0x110, 0, "body"), (0x200, 4, "memcpy")]
+    raw = profile((0x100, 10, 2, 1), (0x104, 30, 6, 0), (0x10A, 5, 1, 0), (0x118, 7, 7, 0), (0x202, 1, 1, 0))
+    assert by_function({0: raw}, symbols, KERNEL) == (
+        FunctionCycles(0, "xSend", "queue", 40, 1, 2),
+        FunctionCycles(0, "body", "application", 7, 0, 0),
+        FunctionCycles(0, "xOther", "kernel", 5, 0, 0),
+        FunctionCycles(0, "memcpy", "library", 1, 0, 0),
+    )
+
+
+def test_a_clone_counts_only_if_its_function_never_ran() -> None:
+    whole = FunctionCycles(0, "xSend", "queue", 1, 0, 5)
+    clone = FunctionCycles(0, "xSend.part.0", "queue", 1, 0, 3)
+    assert calls_of_services((whole, clone), KERNEL) == {(0, "send"): 5}
+    assert calls_of_services((clone,), KERNEL) == {(0, "send"): 3}

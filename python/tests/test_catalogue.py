@@ -1,0 +1,124 @@
+"""A folder is the registration; files are read strictly; names may be short while unique."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import CatalogueError, PlanError, UnknownNameError
+from rtoslab.paths import find_root
+from rtoslab.plan import Options, make_plan
+
+ROOT = find_root()
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A checkout of facts only."""
+    for kind in ("firmware/benchmarks", "firmware/kernels", "firmware/boards", "papers"):
+        for path in (ROOT / kind).glob("*/*.toml"):
+            target = tmp_path / path.relative_to(ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
+    return tmp_path
+
+
+def test_every_file_of_this_checkout_is_valid() -> None:
+    catalogue = Catalogue(ROOT)
+    assert len(catalogue.benchmarks) >= 8
+    assert "freertos" in catalogue.kernels
+    assert "pico" in catalogue.boards
+    for suite in catalogue.suites.values():
+        assert catalogue.expand(suite.id)[1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "file"), [("benchmarks", "benchmark.toml"), ("kernels", "kernel.toml"), ("boards", "board.toml")]
+)
+def test_a_new_folder_is_found(copy: Path, kind: str, file: str) -> None:
+    source = next((copy / "firmware" / kind).glob(f"*/{file}"))
+    added = copy / "firmware" / kind / "brand_new"
+    added.mkdir()
+    text = re.sub(r'^id = ".*"', 'id = "brand_new"', source.read_text(), flags=re.MULTILINE)
+    (added / file).write_text(text)
+    assert "brand_new" in getattr(Catalogue(copy), kind)
+
+
+def test_no_code_names_a_benchmark_kernel_or_board() -> None:
+    catalogue = Catalogue(ROOT)
+    names = re.compile(
+        rf"\b({'|'.join([*catalogue.benchmarks, *catalogue.kernels, *catalogue.suites])})\b", re.IGNORECASE
+    )
+    for path in (ROOT / "python" / "rtoslab").rglob("*.py"):
+        code = re.sub(r'""".*?"""', "", path.read_text(), flags=re.DOTALL)
+        assert not names.search(code), f"{path} names {names.search(code)}"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('title = "', 'titel = "', "title: Field required|titel: Extra inputs"),
+        ("tasks_per_core = 1", 'tasks_per_core = "many"', "tasks_per_core"),
+        ('id = "t1_arithmetic"', 'id = "other"', "lies in the folder 't1_arithmetic'"),
+        ("[metric]", "[metric", "is not valid TOML"),
+    ],
+)
+def test_a_wrong_file_is_named(copy: Path, old: str, new: str, problem: str) -> None:
+    path = copy / "firmware" / "benchmarks" / "t1_arithmetic" / "benchmark.toml"
+    path.write_text(path.read_text().replace(old, new, 1))
+    with pytest.raises(CatalogueError, match=problem) as caught:
+        _ = Catalogue(copy).benchmarks
+    assert str(path) in str(caught.value)
+
+
+def test_short_names() -> None:
+    assert Catalogue(ROOT).benchmark("t1").id == "t1_arithmetic"
+    with pytest.raises(UnknownNameError):
+        Catalogue(ROOT).benchmark("t")
+
+
+def test_an_unknown_name_gets_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 't3_preemptive'"):
+        Catalogue(ROOT).benchmark("t3_premptive")
+    with pytest.raises(
+        UnknownNameError, match="There is no suite or benchmark named 'vieria2026'; did you mean 'vieira2026'"
+    ):
+        Catalogue(ROOT).expand("vieria2026")
+
+
+def test_a_suite_plans_every_benchmark_on_every_number_of_cores() -> None:
+    plan = make_plan(Catalogue(ROOT), ["vieira2026"], Options())
+    assert len(plan.points) == 16
+    assert plan.suite == "vieira2026"
+    assert {point.cores for point in plan.points} == {1, 2}
+    assert all(point.not_applicable is None for point in plan.points)
+
+
+def test_options_win_over_the_suite() -> None:
+    config = {"opt": "-O3", "configTICK_RATE_HZ": "500", "timing.x": "0x10", "param.words": "64"}
+    (point,) = make_plan(Catalogue(ROOT), ["t1"], Options(cores=[2], window_ms=100, config=config)).points
+    assert (point.cores, point.window_ms, point.opt) == (2, 100, "-O3")
+    assert point.kernel_config == {"configTICK_RATE_HZ": "500"}
+    assert point.timing == {"timing.x": 16}
+    assert point.params == {"words": "64"}
+
+
+def test_what_cannot_exist_stays_in_the_plan_with_its_reason(copy: Path) -> None:
+    path = copy / "firmware" / "kernels" / "freertos" / "kernel.toml"
+    text = path.read_text().replace("heap = true", "heap = false", 1).replace("smp = true", "smp = false")
+    path.write_text(text)
+    points = make_plan(Catalogue(copy), ["t8", "t1"], Options(cores=[1, 2, 3])).points
+    reasons = {(point.benchmark[:2], point.cores): point.not_applicable for point in points}
+    assert reasons["t8", 1] == "FreeRTOS has no heap service: its kernel.toml says so"
+    assert reasons["t1", 2] == "FreeRTOS has no symmetric multiprocessing"
+    assert reasons["t1", 3] == "Raspberry Pi Pico has 2 cores"
+    assert reasons["t1", 1] is None
+
+
+def test_misuse_is_refused() -> None:
+    with pytest.raises(PlanError, match="must be a whole number"):
+        make_plan(Catalogue(ROOT), ["t1"], Options(config={"timing.x": "fast"}))
+    with pytest.raises(UnknownNameError, match="parameter of t1_arithmetic named 'word'; did you mean 'words'"):
+        make_plan(Catalogue(ROOT), ["t1"], Options(config={"param.word": "1"}))

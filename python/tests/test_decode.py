@@ -1,0 +1,161 @@
+"""The decoder: a damaged stream is an error that names its line, never a number."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rtoslab.decode import Expected, decode
+from rtoslab.errors import DecodeError, OverrideReceivedError
+
+from .fakes import BODY, EXPECTED, WINDOW, WIRE, Fields, begin, count, record, stream
+
+WHOLE = stream()
+GOOD = decode(WHOLE, WIRE, EXPECTED)
+
+
+def test_whole_stream() -> None:
+    assert [each.count for each in GOOD.counts] == [1000, 1001, 1002]
+    assert GOOD.begin.clock_hz == 125_000_000
+    assert GOOD.window_s(0) == 0.25
+    assert GOOD.heap is not None
+    assert GOOD.heap.peak_bytes == 3000
+    assert GOOD.rulers[0].repeats == (107, 7, 7)
+    assert GOOD.rulers[0].unit == "cycles"
+    assert GOOD.skipped_bytes == 0
+
+
+def test_noise_before_begin_is_counted() -> None:
+    assert decode(b"\xff\x00boot\r\n" + WHOLE, WIRE, EXPECTED).skipped_bytes == 8
+
+
+def test_line_ends_may_be_crlf() -> None:
+    assert decode(WHOLE.replace(b"\n", b"\r\n"), WIRE, EXPECTED).counts == GOOD.counts
+
+
+@given(st.integers(0, len(WHOLE) * 8 - 1))
+def test_any_flipped_bit_is_an_error(position: int) -> None:
+    damaged = bytearray(WHOLE)
+    damaged[position // 8] ^= 1 << position % 8
+    with pytest.raises(DecodeError):
+        decode(bytes(damaged), WIRE, EXPECTED)
+
+
+@given(st.integers(0, len(WHOLE) - 1))
+def test_any_truncation_is_an_error(length: int) -> None:
+    with pytest.raises(DecodeError):
+        decode(WHOLE[:length], WIRE, EXPECTED)
+
+
+@given(st.integers(0, WHOLE.count(b"\n") - 1))
+def test_any_lost_or_doubled_line_is_an_error(index: int) -> None:
+    lines = WHOLE.splitlines(keepends=True)
+    with pytest.raises(DecodeError):
+        decode(b"".join(lines[:index] + lines[index + 1 :]), WIRE, EXPECTED)
+    with pytest.raises(DecodeError):
+        decode(b"".join(lines[: index + 1] + lines[index:]), WIRE, EXPECTED)
+
+
+@given(st.randoms(use_true_random=False))
+def test_any_other_order_is_an_error(source: random.Random) -> None:
+    lines = WHOLE.splitlines(keepends=True)
+    mixed = lines.copy()
+    source.shuffle(mixed)
+    if mixed == lines:
+        return
+    with pytest.raises(DecodeError):
+        decode(b"".join(mixed), WIRE, EXPECTED)
+
+
+@given(st.lists(st.tuples(st.integers(0, len(WHOLE) - 1), st.integers(0, 255)), min_size=1, max_size=20))
+def test_bytes_overwritten_never_change_a_number(changes: list[tuple[int, int]]) -> None:
+    damaged = bytearray(WHOLE)
+    for position, value in changes:
+        damaged[position] = value
+    try:
+        found = decode(bytes(damaged), WIRE, EXPECTED)
+    except DecodeError:
+        return
+    assert found == GOOD
+
+
+@given(st.binary(max_size=400))
+def test_garbage_is_an_error(garbage: bytes) -> None:
+    with pytest.raises(DecodeError):
+        decode(garbage, WIRE, EXPECTED)
+
+
+def test_the_error_names_the_line() -> None:
+    lines = WHOLE.splitlines(keepends=True)
+    lines[4] = lines[4].replace(b"priority=1", b"priority=2")
+    with pytest.raises(DecodeError, match="line 5 of the board's output: the check sum") as caught:
+        decode(b"".join(lines), WIRE, EXPECTED)
+    assert caught.value.line == 5
+
+
+FAULT: Fields = {
+    "run": EXPECTED.run, "core": 1, "kind": "hardfault", "exception": 3, "pc": "0x10000100", "lr": "0xfffffff9",
+    "psr": "0x01000003", "sp": "0x20040000",
+}  # fmt: skip
+
+
+@given(st.integers(0, len(WHOLE)))
+def test_an_override_beats_everything_wherever_it_comes(position: int) -> None:
+    fault = b"\n" + record(7, "fault", FAULT)
+    with pytest.raises(OverrideReceivedError, match="the firmware reported a fault") as caught:
+        decode(WHOLE[:position] + fault + WHOLE[position:], WIRE, EXPECTED)
+    assert caught.value.fields["pc"] == "0x10000100"
+
+
+def test_a_damaged_override_is_still_an_error() -> None:
+    fault = record(3, "fault", FAULT).replace(b"0x10000100", b"0x10000101")
+    with pytest.raises(DecodeError):
+        decode(WHOLE + fault, WIRE, EXPECTED)
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ([*BODY, ("unknown", {})], "unknown record"),
+        ([*BODY, ("check", {"name": "x", "core": 0, "value": 1, "more": 2})], "no key 'more'"),
+        ([*BODY, ("check", {"name": "x", "core": 0})], "lacks value"),
+        ([*BODY, ("check", {"name": "x", "core": "-1", "value": 1})], "is not a decimal value"),
+        ([*BODY, ("check", {"name": "x", "core": "01", "value": 1})], "is not a decimal value"),
+        ([*BODY, ("check", {"name": "x y"[:1] + "%zz", "core": 0, "value": 1})], "is not a text value"),
+        ([*BODY, ("heap", {"size_bytes": 1, "peak_bytes": 0, "allocations": 0})], "a second heap"),
+        ([*BODY, count(0, 5)], "a second count"),
+        ([*BODY, ("count", {"n": 1, "core": 0, "index": 8, "name": "i", "open": 0, "close": 1})], "does not exist"),
+        ([*BODY, ("count", {"n": 0, "core": 0, "index": 8, "name": "i", "open": 2, "close": 1})], "backwards"),
+        ([("window", {"n": 0, "open_ticks": 5, "close_ticks": 5})], "closes before it opens"),
+        ([WINDOW, ("heap", {"size_bytes": 10, "peak_bytes": 11, "allocations": 1})], "a peak of 11"),
+        ([("ruler", {"name": "r", "core": 0, "n": 2, "t0_cycles": 1})], "promises 2 repeats"),
+        ([("sample", {"metric": "m", "n": 2, "values": "1,2,3"})], "but 3 values"),
+        ([("check", {"name": "n", "core": 0, "value": str(2**64)})], "is not a integer value"),
+    ],
+)  # fmt: skip
+def test_what_is_out_of_form_is_refused(body: list[tuple[str, dict[str, str | int]]], problem: str) -> None:
+    with pytest.raises(DecodeError, match=problem):
+        decode(stream(body), WIRE, EXPECTED)
+
+
+def test_another_image_is_refused() -> None:
+    with pytest.raises(DecodeError, match="flash the image again"):
+        decode(WHOLE, WIRE, Expected(run="f" * 16, manifest=EXPECTED.manifest))
+
+
+def test_another_wire_version_is_refused() -> None:
+    with pytest.raises(DecodeError, match="wire version 2"):
+        decode(stream(first=begin(wire=2)), WIRE, EXPECTED)
+
+
+def test_an_overlong_line_is_refused() -> None:
+    with pytest.raises(DecodeError, match="more than the 240 allowed"):
+        decode(stream([("param", {"name": "x" * 300, "value": "1"})]), WIRE, EXPECTED)
+
+
+def test_nothing_and_noise_say_so() -> None:
+    with pytest.raises(DecodeError, match="nothing was received"):
+        decode(b"", WIRE, EXPECTED)
+    with pytest.raises(DecodeError, match="no begin record in 5 bytes"):
+        decode(b"noise", WIRE, EXPECTED)

@@ -1,0 +1,53 @@
+"""Counting switches and their causes, in one chunk or in many."""
+
+from collections import Counter
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rtoslab.run.observe import IDENT_CALL, IDENT_CURRENT, KIND_EXEC, KIND_WRITE, Observer, Switch
+
+from .fakes import events
+
+SERVICES = ("give", "take")
+Row = tuple[int, int, int, int]
+
+
+def naive(rows: list[Row], current: dict[int, int]) -> Counter[Switch]:
+    """The same, one event at a time."""
+    now, cause, found = dict(current), dict.fromkeys(current, ""), Counter[Switch]()
+    for kind, ident, core, value in rows:
+        if kind == KIND_EXEC:
+            cause[core] = SERVICES[ident - IDENT_CALL]
+            continue
+        owner = ident - IDENT_CURRENT
+        if value != now[owner]:
+            found[Switch(owner, now[owner], value, cause[owner])] += 1
+            now[owner], cause[owner] = value, ""
+    return found
+
+
+row = st.one_of(
+    st.tuples(st.just(KIND_EXEC), st.sampled_from([IDENT_CALL, IDENT_CALL + 1]), st.integers(0, 1), st.just(0)),
+    st.tuples(
+        st.just(KIND_WRITE), st.sampled_from([IDENT_CURRENT, IDENT_CURRENT + 1]), st.integers(0, 1), st.integers(1, 3)
+    ),
+)
+
+
+@given(st.lists(row, max_size=40), st.lists(st.integers(0, 40), max_size=4))
+def test_counts_do_not_depend_on_chunks(rows: list[Row], cuts: list[int]) -> None:
+    observer = Observer(SERVICES, {0: 1, 1: 2})
+    edges = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
+    for start, end in pairwise(edges):
+        observer.feed(events(rows[start:end]))
+    found = observer.finish({})
+    assert found.switches == naive(rows, {0: 1, 1: 2})
+    assert found.event_count == len(rows)
+
+
+def test_a_write_of_the_same_task_is_no_switch() -> None:
+    observer = Observer(SERVICES, {0: 7})
+    observer.feed(events([(KIND_WRITE, IDENT_CURRENT, 0, 7)]))
+    assert not observer.finish({}).switches

@@ -1,0 +1,112 @@
+"""Each rule holds on what it is for, and breaks on what it is against."""
+
+from typing import Any
+
+import pytest
+
+from rtoslab.errors import CatalogueError, UnknownNameError
+from rtoslab.proofs import Verdict, judge_all, rules, watched_services
+
+from .fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, task
+
+ROTATION = {"rule": "rotation", "tasks": [0, 1, 2]}
+CHAIN = {"rule": "preempts_in_order", "tasks": [0, 1, 2], "tolerance": 2}
+UP = {
+    (0, 1, "notify_give"): 1001,
+    (1, 2, "notify_give"): 1002,
+    (2, 1, "notify_take"): 1002,
+    (1, 0, "notify_take"): 1001,
+}
+TURN = {(0, 1, ""): 1000, (1, 2, ""): 1000, (2, 0, ""): 999}
+SPREAD = {"rule": "counters_within", "max_spread": 2}
+IRQ = {"rule": "interrupt_per_count", "irq": "soft", "tolerance": 1}
+SWITCHES = {"rule": "switches_per_count", "ratio": 1, "tolerance": 2}
+CALLS = {"rule": "calls_per_count", "service": "yield", "ratio": 2, "tolerance": 2}
+NONE = {"rule": "no_switches"}
+ZERO = {"rule": "checks_zero", "checks": ["failures"]}
+EQUAL = {"rule": "checks_equal", "checks": ["a", "b"]}
+NO_COUNTS = [WINDOW, task(0), task(1), task(2)]
+TOTAL = 3003  # counts of the three tasks of BODY
+
+CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
+    (ROTATION, {"switches": TURN}, Verdict.HOLDS),
+    (ROTATION, {"switches": {**TURN, (0, CONTROL, ""): 1, (CONTROL, 0, ""): 1}}, Verdict.HOLDS),
+    (ROTATION, {"switches": {**TURN, (0, 2, ""): 1}}, Verdict.FAILS),  # one out of turn
+    (ROTATION, {"switches": {(0, 1, ""): 1000, (1, 0, ""): 1000}}, Verdict.FAILS),  # one task never runs
+    (ROTATION, {"switches": {}}, Verdict.FAILS),  # never switched
+    (ROTATION, {"switches": TURN, "body": [WINDOW, *(count(i, 9) for i in range(3))]}, Verdict.FAILS),  # tasks unknown
+    (CHAIN, {"switches": UP}, Verdict.HOLDS),
+    (CHAIN, {"switches": {**UP, (0, 1, "notify_give"): 900}}, Verdict.FAILS),  # some did not preempt
+    (CHAIN, {"switches": {**UP, (0, 1, "notify_take"): 50}}, Verdict.FAILS),  # upwards by blocking
+    (CHAIN, {"switches": {(0, 1, ""): 1001, (1, 2, ""): 1002}}, Verdict.FAILS),  # not out of the giving call
+    (CHAIN, {"switches": {}}, Verdict.FAILS),
+    (SPREAD, {}, Verdict.HOLDS),
+    ({**SPREAD, "max_spread": 1}, {}, Verdict.FAILS),
+    (SPREAD, {"body": [WINDOW, count(0, 5), count(1, 5)]}, Verdict.FAILS),  # a task is silent
+    (SPREAD, {"body": [WINDOW, count(0, 0), count(1, 0), count(2, 0)]}, Verdict.FAILS),  # nobody counted
+    (IRQ, {"exceptions": {42: TOTAL - 1}}, Verdict.HOLDS),
+    (IRQ, {"exceptions": {42: TOTAL - 2}}, Verdict.FAILS),
+    (IRQ, {"exceptions": {15: TOTAL}}, Verdict.FAILS),  # another interrupt
+    (IRQ, {"exceptions": {}, "body": NO_COUNTS}, Verdict.FAILS),  # nothing happened at all
+    (SWITCHES, {"switches": {(0, 1, ""): TOTAL}}, Verdict.HOLDS),
+    (SWITCHES, {"switches": {(0, 1, ""): TOTAL + 3}}, Verdict.FAILS),
+    (SWITCHES, {"switches": {(0, CONTROL, ""): TOTAL}}, Verdict.FAILS),  # the control task's do not count
+    (CALLS, {"calls": {"yield": 2 * TOTAL}}, Verdict.HOLDS),
+    (CALLS, {"calls": {"yield": TOTAL}}, Verdict.FAILS),
+    (CALLS, {"calls": {"malloc": 2 * TOTAL}}, Verdict.FAILS),
+    (NONE, {"switches": {(CONTROL, 0, ""): 1, (0, CONTROL, ""): 1}}, Verdict.HOLDS),
+    (NONE, {"switches": {(0, 1, ""): 1}}, Verdict.FAILS),
+    (NONE, {"body": NO_COUNTS}, Verdict.FAILS),  # still, because nothing ran
+    (ZERO, {}, Verdict.HOLDS),
+    ({**ZERO, "checks": ["a"]}, {}, Verdict.FAILS),
+    ({**ZERO, "checks": ["failures", "absent"]}, {}, Verdict.FAILS),  # not reported is not zero
+    (EQUAL, {}, Verdict.HOLDS),
+    ({**EQUAL, "checks": ["a", "failures"]}, {}, Verdict.FAILS),
+    ({**EQUAL, "checks": ["a", "absent"]}, {}, Verdict.FAILS),
+    ({**EQUAL, "checks": ["failures"]}, {}, Verdict.FAILS),  # equal, but nothing happened
+]
+
+
+@pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
+def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+    (found,) = judge_all(evidence(rule, **facts))
+    assert found.verdict is verdict
+    assert found.saw
+
+
+def test_every_rule_is_shown_to_hold_and_to_fail() -> None:
+    shown = {(rule["rule"], verdict) for rule, _, verdict in CASES}
+    assert shown == {(name, verdict) for name in rules() for verdict in (Verdict.HOLDS, Verdict.FAILS)}
+
+
+@pytest.mark.parametrize("rule", [ROTATION, CHAIN, IRQ, SWITCHES, CALLS, NONE])
+def test_without_probes_a_rule_that_needs_them_says_so(rule: dict[str, Any]) -> None:
+    (found,) = judge_all(evidence(rule, probes=False))
+    assert found.verdict is Verdict.UNSEEN
+
+
+@pytest.mark.parametrize("rule", [SPREAD, ZERO, EQUAL])
+def test_without_probes_the_firmware_is_still_judged(rule: dict[str, Any]) -> None:
+    (found,) = judge_all(evidence(rule, probes=False))
+    assert found.verdict is Verdict.HOLDS
+
+
+def test_an_unknown_rule_is_refused_with_the_nearest_known() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'rotation'"):
+        judge_all(evidence({"rule": "rotations"}))
+
+
+def test_an_unknown_key_is_refused() -> None:
+    with pytest.raises(CatalogueError, match="max_spred"):
+        judge_all(evidence({**SPREAD, "max_spred": 1}))
+
+
+def test_a_benchmark_without_proof_is_refused() -> None:
+    empty = evidence(ZERO)
+    with pytest.raises(CatalogueError, match="it proves nothing"):
+        judge_all(type(empty)(empty.decoded, empty.observed, benchmark([]), empty.board))
+
+
+def test_watched_services_come_from_the_rules() -> None:
+    assert watched_services(benchmark([CHAIN, ZERO])) == ("notify_give", "notify_take")
+    assert BODY

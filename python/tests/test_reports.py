@@ -1,0 +1,98 @@
+"""Reports of made-up verified points: every format says the same, HTML needs nothing from outside."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import ReportError
+from rtoslab.paths import find_root
+from rtoslab.reports import formats
+from rtoslab.reports.document import Document, make_document
+from rtoslab.results import Failed, NotApplicable
+from rtoslab.store import AnyResult, StoredPoint
+
+from .fakes import measured, point
+
+
+def document(*results: AnyResult) -> Document:
+    manifest: dict[str, object] = {"build": {"kernel": "k", "flags": ["-O2"]}, "elf_sha256": "ab", "window_ms": 250}
+    points = [StoredPoint(Path("p"), result, manifest) for result in results]
+    return make_document(Catalogue(find_root()), points, None)
+
+
+WHOLE = document(measured(1, 1000), measured(2, 400, wait=3_000_000, heap=4800))
+FAILED = Failed(run_id="0" * 16, point=point(2), stage="proof", error="ProofError", message="did <not> switch")
+
+
+def test_every_format_is_found_by_its_file() -> None:
+    assert set(formats()) == {"html", "md", "csv", "json"}
+
+
+def test_the_summary_says_what_was_found() -> None:
+    assert "lowers the total throughput of T2 (x 0.80)" in WHOLE.summary
+    assert "10% of its cycles spinning" in WHOLE.summary
+    assert "grows by 1,800 bytes" in WHOLE.summary
+
+
+def test_html_is_self_contained() -> None:
+    html = formats()["html"](WHOLE)
+    outside = [link for link in re.findall(r'(?:src|href)="([^"]*)"', html) if not link.startswith("#")]
+    assert outside == []
+    assert "<script" not in html
+    assert "@import" not in html
+    assert "url(http" not in html
+    assert html.count("<svg") == 4
+    assert len(html) < 3_000_000
+
+
+def test_html_escapes_what_the_image_said() -> None:
+    html = formats()["html"](document(measured(1), FAILED))
+    assert "did &lt;not&gt; switch" in html
+    assert "did <not> switch" not in html
+
+
+def test_a_failed_point_has_no_number_in_any_format() -> None:
+    failed = document(FAILED)
+    (row,) = csv.DictReader(io.StringIO(formats()["csv"](failed)))
+    assert (row["status"], row["value"]) == ("failed", "")
+    assert json.loads(formats()["json"](failed))["points"][0]["result"]["status"] == "failed"
+    assert "derived" not in json.loads(formats()["json"](failed))["points"][0]
+    assert "No point was measured" in formats()["md"](failed)
+
+
+def test_what_does_not_apply_is_told() -> None:
+    missing = NotApplicable(run_id="0" * 16, point=point(2), reason="K has no heap service")
+    assert "K has no heap service" in formats()["md"](document(measured(1), missing))
+
+
+def test_csv_is_long_and_typed() -> None:
+    rows = list(csv.DictReader(io.StringIO(formats()["csv"](WHOLE))))
+    values = {(row["cores"], row["core"], row["quantity"]): (row["value"], row["unit"]) for row in rows}
+    assert values["2", "", "throughput"] == ("3200.0", "counts/s")
+    assert values["2", "1", "lock15.wait_cycles"] == ("3000000", "cycles")
+    assert (
+        sum(int(row["value"]) for row in rows if row["cores"] == "1" and row["quantity"].startswith("cycles."))
+        == 31_250_000
+    )
+
+
+def test_json_has_results_and_gains() -> None:
+    found = json.loads(formats()["json"](WHOLE))
+    assert found["gains"][0]["gain"] == pytest.approx(0.8)
+    assert found["points"][0]["derived"]["throughput_hz"] == 4000
+
+
+def test_the_same_points_give_the_same_report() -> None:
+    again = document(measured(1, 1000), measured(2, 400, wait=3_000_000, heap=4800))
+    for render in formats().values():
+        assert render(again) == render(WHOLE)
+
+
+def test_an_empty_run_is_refused() -> None:
+    with pytest.raises(ReportError, match="no finished point"):
+        document()

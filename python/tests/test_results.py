@@ -1,0 +1,32 @@
+"""Numbers exist only where every proof holds."""
+
+import pytest
+from pydantic import ValidationError
+
+from rtoslab.proofs import Verdict
+from rtoslab.results import Failed, Measured
+
+from .fakes import measured, proof
+
+
+@pytest.mark.parametrize(
+    "proofs", [(), (proof(Verdict.FAILS),), (proof(), proof(Verdict.FAILS)), (proof(Verdict.UNSEEN),)]
+)
+def test_a_measured_point_cannot_be_unproved(proofs: tuple[object, ...]) -> None:
+    with pytest.raises(ValidationError, match="proof"):
+        Measured.model_validate({**measured().model_dump(), "proofs": proofs})
+
+
+def test_a_real_board_may_leave_some_proofs_unseen() -> None:
+    kept = Measured.model_validate({**measured().model_dump(), "proofs": (proof(), proof(Verdict.UNSEEN))})
+    assert kept.proofs[1].verdict is Verdict.UNSEEN
+
+
+def test_a_failed_point_has_no_place_for_numbers() -> None:
+    numbers = {"counters", "heap", "virtual", "window_ticks", "rulers", "stacks", "checks"}
+    assert not numbers & set(Failed.model_fields)
+
+
+def test_a_result_survives_its_file() -> None:
+    point = measured(2, wait=5)
+    assert Measured.model_validate_json(point.model_dump_json()) == point

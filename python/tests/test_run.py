@@ -1,0 +1,110 @@
+"""Targets: a machine that plays a script, and a serial port that does."""
+
+import re
+
+import pytest
+
+from rtoslab.errors import BoardSilentError, PortError
+from rtoslab.run.observe import IDENT_CURRENT, KIND_WRITE
+from rtoslab.run.serial import listen_to_board, open_port
+from rtoslab.run.virtual import RunOutput, VirtualJob, run_virtual
+from rtoslab.schemas import Kernel
+
+from .fakes import FakeMachine, board, events, stream
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rtoslab.run.virtual.load_image", lambda *_: None)
+
+
+KERNEL = Kernel.model_validate(
+    {
+        "id": "k",
+        "title": "K",
+        "version": "1",
+        "smp": False,
+        "services": {},
+        "probes": {"current_task_single": "current"},
+    }
+)
+SWITCH = events([(KIND_WRITE, IDENT_CURRENT, 0, 0x2000_0200)])
+
+
+def run(*script: tuple[str, int, bytes, bytes]) -> RunOutput:
+    job = VirtualJob(image=b"", name="image", board=board(), kernel=KERNEL, cores=1, window_ms=250)
+    return run_virtual(job, machine=FakeMachine(list(script)))
+
+
+def test_a_whole_run() -> None:
+    early, late = stream()[:50], stream()[50:]
+    output = run(
+        ("watch", 0, b"", SWITCH), ("watch", 1, early, SWITCH), ("cycles", 1, b"", SWITCH), ("watch", 2, b"", b""),
+        ("until", 2, late, SWITCH),
+    )  # fmt: skip
+    assert output.failure is None
+    assert output.uart == stream()
+    assert output.observed is not None
+    assert output.observed.event_count == 1, "only the event between opening and closing the window counts"
+    assert output.observed.exceptions == {0: {15: 3}}
+
+
+@pytest.mark.parametrize(
+    ("script", "failure"),
+    [
+        ([], "did not get through its set-up within 5 s of virtual time; core 0 was at 0x10000042 in main"),
+        ([("watch", 1, b"", b"")], "did not get through its window within 1.25 s"),
+        ([("watch", 1, b"", b""), ("watch", 2, b"", b"")], "did not get through its sending within 30 s"),
+        ([("lockup", 0, b"", b"")], r"stopped during set-up \(lockup\): the script says lockup"),
+        ([("watch", 1, b"", b""), ("deadlock", 1, b"", b"")], r"stopped during window \(deadlock\)"),
+        ([("until", 0, b"", b"")], "ended during its set-up"),
+        ([("watch", 1, b"", b""), ("until", 1, b"", b"")], "ended during its window"),
+        ([("watch", 7, b"", b"")], "set its window state to 7"),
+        ([("watch", 1, b"", b""), ("watch", 2, b"", b""), ("watch", 1, b"", b"")], "opened a second window"),
+    ],
+)
+def test_an_image_that_goes_wrong_is_a_failure_in_words(
+    script: list[tuple[str, int, bytes, bytes]], failure: str
+) -> None:
+    output = run(*script)
+    assert output.failure is not None
+    assert re.search(failure, output.failure), output.failure
+    assert output.observed is None, "a run that failed has no observation to be mistaken for one"
+
+
+def test_what_was_sent_before_the_failure_is_kept() -> None:
+    assert run(("lockup", 0, b"@0 begin", b"")).uart == b"@0 begin"
+
+
+class FakePort:
+    def __init__(self, pieces: list[bytes]) -> None:
+        self.pieces = pieces
+        self.closed = False
+
+    def read(self, size: int = 1) -> bytes:
+        return self.pieces.pop(0) if self.pieces else b""
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_listening_ends_with_the_end_record() -> None:
+    port = FakePort([b"noise\n", stream()[:100], b"", stream()[100:], b"more"])
+    assert listen_to_board("p", 115_200, 5, lambda *_: port) == b"noise\n" + stream()
+    assert port.closed
+
+
+def test_a_silent_board_is_an_error() -> None:
+    port = FakePort([])
+    with pytest.raises(BoardSilentError, match=r"never answered within 0.01 s at 115200 baud"):
+        listen_to_board("p", 115_200, 0.01, lambda *_: port)
+    assert port.closed
+
+
+def test_a_board_that_falls_silent_gives_what_it_sent() -> None:
+    assert listen_to_board("p", 115_200, 0.01, lambda *_: FakePort([b"@0 be"])) == b"@0 be"
+
+
+def test_a_missing_port_is_an_error() -> None:
+    with pytest.raises(PortError, match="check its name"):
+        open_port("/dev/does-not-exist", 115_200)

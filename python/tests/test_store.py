@@ -1,0 +1,99 @@
+"""The run directory: whole points or none, never overwritten, clear about what is wrong."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from rtoslab.errors import StoreError
+from rtoslab.store import RunDirectory, sweep
+
+from .fakes import measured, point
+
+
+def make(path: Path) -> RunDirectory:
+    return RunDirectory.create(path, "suite", [point(1), point(2)])
+
+
+def test_points_come_back_in_the_plans_order(tmp_path: Path) -> None:
+    run = make(tmp_path / "run")
+    run.add("z-1", measured(2), {"a": 1}, {"uart.txt": b"x"})
+    run.add("a-1", measured(1), {"a": 2}, {})
+    back = RunDirectory.open(tmp_path / "run").points()
+    assert [each.result.point.cores for each in back] == [1, 2]
+    assert back[1].manifest == {"a": 1}
+    assert (back[1].folder / "uart.txt").read_bytes() == b"x"
+
+
+def test_the_same_result_is_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        make(tmp_path / name).add("p-1", measured(), {"b": 1, "a": 2}, {})
+    files = [
+        sorted(each.relative_to(tmp_path / name) for each in (tmp_path / name).rglob("*")) for name in ("one", "two")
+    ]
+    assert files[0] == files[1]
+    for each in files[0]:
+        if (tmp_path / "one" / each).is_file():
+            assert (tmp_path / "one" / each).read_bytes() == (tmp_path / "two" / each).read_bytes()
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    run = make(tmp_path / "run")
+    run.add("p-1", measured(1, 1000), {}, {})
+    with pytest.raises(StoreError, match="never overwritten"):
+        run.add("p-1", measured(1, 2000), {}, {})
+    (only,) = run.points()
+    assert only.result == measured(1, 1000)
+
+
+def test_other_points_need_another_directory(tmp_path: Path) -> None:
+    make(tmp_path / "run")
+    with pytest.raises(StoreError, match="choose another --out"):
+        RunDirectory.create(tmp_path / "run", "suite", [point(1)])
+
+
+def test_a_foreign_directory_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "precious.txt").write_text("x")
+    with pytest.raises(StoreError, match="is not a run directory"):
+        make(tmp_path)
+    assert [each.name for each in tmp_path.iterdir()] == ["precious.txt"]
+
+
+def test_a_full_disk_loses_only_the_point_being_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make(tmp_path / "run")
+    run.add("p-1", measured(1), {}, {})
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(StoreError, match=r"no space left on device.*finished points are kept"):
+            run.add("p-2", measured(2), {}, {})
+    assert [each.name for each in (tmp_path / "run" / "points").iterdir()] == ["p-1"]
+    run.add("p-2", measured(2), {}, {})
+    assert len(run.points()) == 2
+
+
+def test_an_interrupted_writer_leaves_nothing_behind(tmp_path: Path) -> None:
+    run = make(tmp_path / "run")
+    half = tmp_path / "run" / "points" / ".unfinished-x"
+    half.mkdir()
+    (half / "manifest.json").write_text("{")
+    assert run.points() == []
+    sweep(tmp_path / "run")
+    assert not half.exists()
+
+
+def test_a_damaged_result_is_named(tmp_path: Path) -> None:
+    run = make(tmp_path / "run")
+    folder = run.add("p-1", measured(), {}, {})
+    (folder / "result.json").write_text('{"status": "measured"}')
+    with pytest.raises(StoreError, match=r"p-1/result\.json is damaged"):
+        run.points()
+
+
+def test_a_missing_run_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="is not a run directory"):
+        RunDirectory.open(tmp_path / "nowhere")
