@@ -23,6 +23,9 @@ PARTS = (
     "other",
 )
 
+VISIBLE_PART = 0.0005
+"""A cause that is nowhere as much as this share of a core's cycles gets neither colour nor column in a report."""
+
 
 @dataclass(frozen=True, slots=True)
 class CoreShare:

@@ -9,7 +9,28 @@ import click
 from rtoslab.errors import EXIT_ERROR, EXIT_INTERRUPTED, RtoslabError, disk_error
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+class _Commands(click.Group):
+    """Finds subcommands by their modules' names; imports one only when it is used, so that the command starts fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Every `cmd_*` module beside this one."""
+        return sorted(
+            info.name.removeprefix(_PREFIX) for info in pkgutil.iter_modules(__path__) if info.name.startswith(_PREFIX)
+        )
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command = importlib.import_module(f"{__name__}.{_PREFIX}{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+
+_PREFIX = "cmd_"
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="rtoslab")
 def app() -> None:
     """A laboratory for RTOS benchmarking, on real boards and on a cycle-level virtual board.
@@ -18,11 +39,6 @@ def app() -> None:
     Exit codes: 0 done; 1 error in use or environment; 2 command line not understood;
     3 a point failed (proof, fault, unreadable records); 130 interrupted, finished work kept.
     """
-
-
-for _module in pkgutil.iter_modules(__path__):
-    if _module.name.startswith("cmd_"):
-        app.add_command(importlib.import_module(f"{__name__}.{_module.name}").command)
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import altair as alt
 import vl_convert
 
-from rtoslab.analyses.cycles import PARTS
+from rtoslab.analyses.cycles import PARTS, VISIBLE_PART
 from rtoslab.reports.table import ChartData
 
 SERIES_COLOURS: Final = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
@@ -21,10 +21,6 @@ PART_COLOURS: Final = dict(
     )
 )
 WIDTH: Final = 840
-VISIBLE_PART: Final = 0.0005
-"""A cause that is nowhere as much as this share of a core's cycles gets neither colour nor column."""
-
-
 Drawn = alt.LayerChart | alt.FacetChart
 
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses.cycles import PARTS, lock_costs, shares, top_functions
-from rtoslab.reports.charts import VISIBLE_PART
+from rtoslab.analyses.cycles import PARTS, VISIBLE_PART, lock_costs, shares, top_functions
 from rtoslab.reports.sections.naming import named
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Measured

@@ -1,0 +1,132 @@
+"""The command: one clear sentence per error, the documented exit codes, output for machines."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rtoslab.errors import ImageFileError
+from rtoslab.paths import find_root
+from rtoslab.simulate import SimRequest, parse_script, simulate, unescape
+
+from .fakes import FakeMachine, board
+
+ROOT = find_root()
+
+
+def rtoslab(*args: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rtoslab", *map(str, args)],
+        capture_output=True, text=True, cwd=ROOT, env={**os.environ, **environment}, timeout=120, check=False,
+    )  # fmt: skip
+
+
+def error(done: subprocess.CompletedProcess[str], code: int) -> str:
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr.strip()
+
+
+def test_list_for_machines() -> None:
+    found = json.loads(rtoslab("list", "--json").stdout)
+    assert {"kernels", "boards", "benchmarks", "suites"} == set(found)
+    assert "pico" in [each["id"] for each in found["boards"]]
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "sentence"),
+    [
+        (["run", "vieria2026"], 1, "did you mean 'vieira2026'?"),
+        (["run", "t1", "--kernel", "freertoss"], 1, "There is no kernel named 'freertoss'; did you mean 'freertos'?"),
+        (["run", "t1", "--board", "pica"], 1, "did you mean 'pico'?"),
+        (["run", "t1", "--window", "fast"], 2, "not a time such as 250ms or 30s"),
+        (["run", "t1", "--cores", "one"], 2, "not a list of core counts"),
+        (["run", "t1", "--config", "novalue"], 2, "is not KEY=VALUE"),
+        (["run"], 2, "Missing argument"),
+        (["nonsense"], 2, "No such command"),
+        (["show", "nowhere"], 1, "is not a run directory"),
+        (["report", "nowhere", "-o", "x.html"], 1, "is not a run directory"),
+        (["sim", "nowhere.elf"], 1, "Cannot read the image nowhere.elf (no such file or directory)"),
+        (["sim", "README.none", "--board", "pico2"], 1, "There is no board named 'pico2'; did you mean 'pico'?"),
+        (["sim", "x", "--cores", "3"], 1, "has 2 cores, 3 were asked for"),
+    ],
+)
+def test_misuse_is_one_sentence(args: list[str], code: int, sentence: str) -> None:
+    assert sentence in error(rtoslab(*args), code)
+
+
+def test_a_broken_image_is_named(tmp_path: Path) -> None:
+    image = tmp_path / "broken.elf"
+    image.write_bytes(b"\x7fELF" + bytes(20))
+    assert "broken.elf cannot be loaded" in error(rtoslab("sim", image), 1)
+    image.write_bytes(b"")
+    assert "is empty" in error(rtoslab("sim", image), 1)
+
+
+def test_no_checkout_is_said(tmp_path: Path) -> None:
+    assert "RTOSLAB_ROOT names" in error(rtoslab("list", RTOSLAB_ROOT=str(tmp_path)), 1)
+
+
+def test_a_missing_compiler_is_said(tmp_path: Path) -> None:
+    only_python = tmp_path / "bin"
+    only_python.mkdir()
+    text = error(rtoslab("run", "t1", "--out", tmp_path / "run", PATH=str(only_python)), 1)
+    assert "cmake is not installed" in text
+    assert "apt-get install cmake" in text
+
+
+def test_doctor_says_what_is_missing(tmp_path: Path) -> None:
+    done = rtoslab("doctor", "--json", PATH=str(tmp_path))
+    assert done.returncode == 1
+    found = {each["name"]: each for each in json.loads(done.stdout)}
+    assert not found["cmake"]["fine"]
+    assert found["cmake"]["remedy"] == "apt-get install cmake"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell: str) -> None:
+    assert "_RTOSLAB_COMPLETE" in rtoslab("completion", shell).stdout
+
+
+def test_completion_knows_the_folders() -> None:
+    done = rtoslab(_RTOSLAB_COMPLETE="bash_complete", COMP_WORDS="rtoslab run --board pi", COMP_CWORD="3")
+    assert "pico" in done.stdout
+
+
+def test_a_script_is_lines_of_prompt_and_text() -> None:
+    text = "# comment\n\n$ => help\n=> now\nname: => a\\tb\\c\n"
+    assert parse_script(text) == [(b"$", b"help\r"), (b"", b"now\r"), (b"name:", b"a\tb")]
+    with pytest.raises(ImageFileError, match="Line 1 of the script has no `=>`"):
+        parse_script("prompt text")
+
+
+def test_escapes() -> None:
+    assert unescape(r"a\n\r\t\\\x41\q") == b"a\n\r\t\\A\\q"
+
+
+def test_sim_collects_what_a_machine_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rtoslab.simulate.load_image", lambda *_: None)
+    image = tmp_path / "image"
+    image.write_bytes(b"x")
+    heard: list[bytes] = []
+    machine = FakeMachine([("cycles", 0, b"a", b""), ("until", 0, b"b", b"")])
+    request = SimRequest(until="bench_done", between=[("bench_done", "0x10000004")])
+    result = simulate(image, board(), request, cores=1, on_uart=heard.append, machine=machine)
+    found = result.as_json()
+    assert heard == [b"a", b"b"]
+    assert (found["stop"], found["uart"], found["cycles"], found["instructions"]) == ("until", "ab", [200], [1])
+    assert found["between"] == [
+        {"from": "bench_done", "to": "0x10000004", "count": 2, "min_cycles": 5, "max_cycles": 7, "total_cycles": 12}
+    ]
+    assert result.reached
+
+
+def test_sim_says_when_the_end_was_not_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rtoslab.simulate.load_image", lambda *_: None)
+    image = tmp_path / "image"
+    image.write_bytes(b"x")
+    result = simulate(image, board(), SimRequest(until="bench_done", max_cycles=1000), machine=FakeMachine([]))
+    assert (result.stop, result.reached, result.cycle) == ("cycles", False, 1000)

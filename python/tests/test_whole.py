@@ -1,0 +1,210 @@
+"""The real thing: firmware built, run on the virtual board, decoded, proved, stored, reported."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rtoslab import api
+from rtoslab.paths import find_root
+from rtoslab.pipeline import Outcome
+from rtoslab.results import Failed, Measured
+from rtoslab.store import RunDirectory
+
+from .test_cli import ROOT, error, rtoslab
+
+
+def one(outcomes: list[Outcome]) -> object:
+    (outcome,) = outcomes
+    return outcome.result
+
+
+def test_a_point_is_measured_and_proved(tmp_path: Path) -> None:
+    result = one(api.run("t7", cores=[2], window_ms=20, out=tmp_path / "run"))
+    assert isinstance(result, Measured), result
+    assert [each.core for each in result.counters] == [0, 1]
+    assert all(each.count > 100 for each in result.counters)
+    assert result.virtual is not None
+    assert result.virtual.locks, "SMP takes spinlocks"
+    for core in result.virtual.cores:
+        used = sum(each.cycles for each in result.virtual.functions if each.core == core.core)
+        assert abs(core.cycles - used - core.exception_cycles - core.sleep_cycles) <= 20, "every cycle has a cause"
+
+
+def test_the_same_point_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "two"):
+        monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / f"build-{name}"))
+        api.run("t2", cores=[1], window_ms=10, out=tmp_path / name)
+    (first,), (second,) = (sorted((tmp_path / name / "points").iterdir()) for name in ("one", "two"))
+    assert first.name == second.name, "same manifest, same run id"
+    for file in ("result.json", "manifest.json", "uart.txt"):
+        assert (first / file).read_bytes() == (second / file).read_bytes()
+
+
+def test_an_interrupted_run_keeps_what_is_finished_and_resumes(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    command = [sys.executable, "-m", "rtoslab", "run", "vieira2026", "--window", "40ms", "--out", str(out)]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+        deadline = time.monotonic() + 100
+        while not list((out / "points").glob("[!.]*")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=60)
+    assert running.returncode == 130, said
+    assert "what was finished is kept" in said
+    finished = {each.name: (each / "result.json").stat().st_mtime_ns for each in (out / "points").glob("[!.]*")}
+    assert finished
+    assert not list((out / "points").glob(".*"))
+    done = rtoslab("run", "vieira2026", "--window", "40ms", "--out", out)
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "were there already and were kept" in done.stderr
+    for name, stamp in finished.items():
+        assert (out / "points" / name / "result.json").stat().st_mtime_ns == stamp
+    assert len(RunDirectory.open(out).points()) == 16
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of this checkout's firmware that a test may break."""
+    root = tmp_path / "checkout"
+    for name in ("firmware", "spec", "papers"):
+        shutil.copytree(find_root() / name, root / name)
+    shutil.copytree(find_root() / "sim", root / "sim", ignore=shutil.ignore_patterns("target"))
+    for name in ("Cargo.toml", "Cargo.lock"):
+        shutil.copy(find_root() / name, root / name)
+    monkeypatch.setenv("RTOSLAB_ROOT", str(root))
+    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
+    return root
+
+
+def change(root: Path, file: str, old: str, new: str) -> None:
+    path = root / "firmware" / file
+    text = path.read_text()
+    assert old in text, f"{file} has changed: this test must break it another way"
+    path.write_text(text.replace(old, new))
+
+
+T2 = "benchmarks/t2_cooperative/t2_cooperative.c"
+T3 = "benchmarks/t3_preemptive/t3_preemptive.c"
+
+
+def broken(tmp_path: Path, name: str, **options: object) -> Failed:
+    result = one(api.run(name, cores=[1], window_ms=10, out=tmp_path / "run", **options))  # type: ignore[arg-type]
+    assert isinstance(result, Failed), result
+    return result
+
+
+def test_a_yield_left_out_is_an_error_not_a_number(checkout: Path, tmp_path: Path) -> None:
+    change(checkout, T2, "port_yield();", "if (self->count % 7u != 0) { port_yield(); }")
+    failed = broken(tmp_path, "t2")
+    assert failed.stage == "proof"
+    assert {"switches_per_count", "calls_per_count"} <= {each.rule for each in failed.proofs if each.verdict == "fails"}
+    assert "did not do what its name says" in failed.message
+
+
+def test_equal_priorities_do_not_preempt_and_the_proof_says_so(checkout: Path, tmp_path: Path) -> None:
+    change(checkout, T3, ".priority = {0, 1, 2, 3, 4}", ".priority = {2, 2, 2, 2, 2}")
+    failed = broken(tmp_path, "t3")
+    assert failed.stage in {"proof", "run"}
+    assert "preempt" in failed.message or failed.stage == "run"
+
+
+def test_a_fault_is_told_with_its_address(checkout: Path, tmp_path: Path) -> None:
+    change(checkout, T2, "port_yield();", "*(volatile unsigned *)0x3u = 1;")
+    failed = broken(tmp_path, "t2")
+    assert failed.error == "OverrideReceivedError"
+    assert re.search(r"reported a fault .*pc=0x", failed.message)
+
+
+def test_a_hang_is_told_with_its_place(checkout: Path, tmp_path: Path) -> None:
+    change(checkout, T2, "    (void)self;\n    return true;", "    (void)self;\n    for (;;) {\n    }")
+    failed = broken(tmp_path, "t2")
+    assert failed.stage == "run"
+    assert "did not get through its set-up within 5 s of virtual time; core 0 was at" in failed.message
+
+
+def test_a_stack_overflow_is_told_or_faults(checkout: Path, tmp_path: Path) -> None:
+    eater = (
+        "    volatile unsigned char eaten[1500];\n    for (unsigned i = 0; i < sizeof eaten; i++) { eaten[i] = 1; }\n"
+    )
+    change(checkout, T2, "    (void)self;\n    return true;", eater + "    return self->count == eaten[0] - 1u;")
+    failed = broken(tmp_path, "t2")
+    assert failed.stage == "run"
+
+
+def test_garbage_is_an_error_that_names_its_line(checkout: Path, tmp_path: Path) -> None:
+    change(checkout, "core/wire.c", "*byte++;", "(*byte++ ^ 1u);")
+    failed = broken(tmp_path, "t2")
+    assert failed.stage == "decode"
+    assert "line 1 of the board's output: the check sum" in failed.message
+
+
+def test_a_compile_error_is_told_with_its_log(checkout: Path, tmp_path: Path) -> None:
+    change(checkout, T2, "port_yield();", "port_yeild();")
+    failed = broken(tmp_path, "t2")
+    assert failed.stage == "build"
+    assert "port_yeild" in failed.message
+    assert "The whole log is" in failed.message
+
+
+def test_an_unknown_kernel_setting_is_refused_by_name(tmp_path: Path) -> None:
+    failed = broken(tmp_path, "t1", config={"configNO_SUCH": "1"})
+    assert failed.stage == "build"
+    assert "configNO_SUCH" in failed.message
+
+
+def test_another_build_is_not_mixed_into_a_run(checkout: Path, tmp_path: Path) -> None:
+    api.run("t1", cores=[1], window_ms=10, out=tmp_path / "run")
+    change(checkout, "benchmarks/t1_arithmetic/t1_arithmetic.c", "INCREMENT 1013904223u", "INCREMENT 1013904225u")
+    done = rtoslab("run", "t1", "--cores", "1", "--window", "10ms", "--out", tmp_path / "run", **dict(os.environ))
+    assert "was measured with another build" in error(done, 1)
+
+
+def test_the_kernels_settings_reach_the_manifest(tmp_path: Path) -> None:
+    api.run("t1", cores=[1], window_ms=10, out=tmp_path / "run", config={"configTICK_RATE_HZ": "500", "opt": "-O3"})
+    (point,) = RunDirectory.open(tmp_path / "run").points()
+    text = json.dumps(point.manifest)
+    assert '"configTICK_RATE_HZ": "500"' in text
+    assert '"-O3"' in text
+    build = point.manifest["build"]
+    assert isinstance(build, dict)
+    assert re.fullmatch(r"[0-9a-f]{64}", build["kernel_package"]["sha256"])
+    assert str(find_root()) not in text, "no path of this machine"
+
+
+def test_an_unwritable_place_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    assert "Cannot make the run directory" in error(rtoslab("run", "t1", "--out", tmp_path / "file" / "run"), 1)
+
+
+def test_sim_runs_a_benchmark_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
+    api.run("t7", cores=[1], window_ms=10, out=tmp_path / "run")
+    (image,) = (tmp_path / "build").glob("*/image.elf")
+    done = rtoslab(
+        "sim", image, "--until", "bench_done", "--between", "xQueueSemaphoreTake", "xQueueGenericSend", "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["stop"] == "until"
+    assert "@0 begin" in found["uart"]
+    assert len(found["cycles"]) == 2
+    (pair,) = found["between"]
+    assert pair["count"] > 100
+    assert 0 < pair["min_cycles"] <= pair["total_cycles"] / pair["count"] <= pair["max_cycles"]
+    again = json.loads(rtoslab("sim", image, "--until", "bench_done", "--json").stdout)
+    assert again["uart"] == found["uart"], "watching costs the image nothing"
+    assert again["cycles"] == found["cycles"]
+    unknown = rtoslab("sim", image, "--until", "bench_dome")
+    assert "did you mean 'bench_done'" in error(unknown, 1)
+    missed = rtoslab("sim", image, "--until", "bench_done", "--max-cycles", "1000", "--json")
+    assert missed.returncode == 3
+    assert json.loads(missed.stdout)["stop"] == "cycles"
+    assert json.loads(rtoslab("sim", image, "--until", "20000", "--json").stdout)["cycle"] == 20000
