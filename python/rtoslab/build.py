@@ -144,7 +144,7 @@ def _reason(log: str) -> str:
     refusal = re.search(r"CMake Error at [^\n]*:\n((?:  [^\n]+\n)+)", log)
     if refusal:
         return " ".join(refusal.group(1).split())
-    error = re.search(r"^[^\n]*(?:error|undefined reference)[^\n]*$", log, re.MULTILINE)
+    error = re.search(r"^[^\n]*(?:error: |undefined reference)[^\n]*$", log, re.MULTILINE)
     return (error.group(0).strip() if error else "the last step returned an error") + "."
 
 

@@ -5,6 +5,7 @@ The parent alone hears Ctrl-C; it ends the processes it started, and what they h
 
 import multiprocessing
 import multiprocessing.connection
+import os
 import signal
 import time
 import traceback
@@ -85,7 +86,9 @@ def run_plan(root: Path, plan: Plan, out: Path, *, jobs: int = 2, listener: List
 def _start(context: BaseContext, pool: _Pool) -> _Job:
     index, point = pool.waiting.pop(0)
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(pool.root, point, pool.run.path, sender), daemon=True)  # type: ignore[attr-defined]
+    process = context.Process(
+        target=_work, args=(pool.root, point, pool.run.path, dict(os.environ), sender), daemon=True
+    )  # type: ignore[attr-defined]
     process.start()
     sender.close()
     return _Job(index, point, process, receiver)
@@ -128,8 +131,15 @@ def _finish(pool: _Pool, job: _Job) -> None:
     pool.listener(Note(job.index, job.point, "done", 1.0, job.outcome))
 
 
-def _work(root: Path, point: Point, out: Path, sender: "multiprocessing.connection.Connection[object, object]") -> None:
+def _work(
+    root: Path,
+    point: Point,
+    out: Path,
+    environment: dict[str, str],
+    sender: "multiprocessing.connection.Connection[object, object]",
+) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ.update(environment)  # the fork server keeps that of its own start
     last = 0.0
 
     def progress(phase: str, done: float) -> None:

@@ -117,14 +117,14 @@ def test_equal_priorities_do_not_preempt_and_the_proof_says_so(checkout: Path, t
 
 
 def test_a_fault_is_told_with_its_address(checkout: Path, tmp_path: Path) -> None:
-    change(checkout, T2, "port_yield();", "*(volatile unsigned *)0x3u = 1;")
+    change(checkout, T2, "port_yield();", '__asm volatile("udf #1");')
     failed = broken(tmp_path, "t2")
     assert failed.error == "OverrideReceivedError"
     assert re.search(r"reported a fault .*pc=0x", failed.message)
 
 
 def test_a_hang_is_told_with_its_place(checkout: Path, tmp_path: Path) -> None:
-    change(checkout, T2, "    (void)self;\n    return true;", "    (void)self;\n    for (;;) {\n    }")
+    change(checkout, T2, "    (void)self;\n    return true;", "    while (self->count == 0) {\n    }\n    return true;")
     failed = broken(tmp_path, "t2")
     assert failed.stage == "run"
     assert "did not get through its set-up within 5 s of virtual time; core 0 was at" in failed.message
