@@ -37,13 +37,13 @@ pub trait Bus {
     /// Store to RAM with decoded code or watches around it.
     fn store_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64);
 
-    /// Claims the first free transfer slot in a slave's `row` at or after `at` and `free` for this core and returns
-    /// its cycle. `stalls`: the core waits for it, so a delay counts as bus wait at once; otherwise it is a fetch
+    /// Claims the first free transfer slot in a slave's `row` at or after `at` and `core.bus_free` and returns its
+    /// cycle. `stalls`: the core waits for it, so a delay counts as bus wait at once; otherwise it is a fetch
     /// ahead, whose delay the core may never notice, and `fetch_ready` says when the word comes.
     ///
     /// # Safety
     /// `row` is one of this bus: [`SLOTS`] cycle numbers.
-    unsafe fn claim(&mut self, core: &mut Core, row: *mut u64, at: u64, free: u64, stalls: bool) -> u64;
+    unsafe fn claim(&mut self, core: &mut Core, row: *mut u64, at: u64, stalls: bool) -> u64;
 
     /// First cycle in which the memory behind `core`'s region is not busy with a long transfer.
     fn region_free(&self, core: &Core) -> u64;

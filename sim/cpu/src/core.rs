@@ -114,10 +114,9 @@ pub struct Core {
     pub ip: *mut Op,
     /// Region that `ip` points into.
     pub region: Region,
-    /// First cycle in which this core's bus port can start another address phase; only kept up after a lost slot.
+    /// First cycle in which this core's bus port can start another address phase. Only kept up after a lost slot
+    /// and when the other core starts a line fill that this core's next fetch must wait for.
     pub bus_free: u64,
-    /// The same for instruction fetches: also waits for a line fill that the other core started.
-    pub fetch_free: u64,
     /// Cycle at which the next sequential word is in the fetch buffer, if its fetch lost its slot; else in the past.
     pub fetch_ready: u64,
     /// Multiple transfer in progress.
@@ -195,7 +194,6 @@ impl Core {
             ip: std::ptr::null_mut(),
             region,
             bus_free: 0,
-            fetch_free: 0,
             fetch_ready: 0,
             transfer: Transfer::default(),
             retried: false,

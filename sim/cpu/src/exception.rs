@@ -277,5 +277,5 @@ fn frame_load<B: Bus, const CONTEND: bool>(
 fn claim_ram<B: Bus>(core: &mut Core, bus: &mut B, offset: u32, at: u64) -> u64 {
     let row = bus.ram_row(offset);
     // SAFETY: the row is the bus's own.
-    unsafe { bus.claim(core, row, at, core.bus_free, true) }
+    unsafe { bus.claim(core, row, at, true) }
 }

@@ -176,7 +176,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                         match bus.region(address) {
                             Some(region) => {
                                 (*core).region = region;
-                                (*core).fetch_free = (*core).bus_free.max(bus.region_free(&*core));
+                                (*core).bus_free = (*core).bus_free.max(bus.region_free(&*core));
                             }
                             None => {
                                 t = at + 2;
@@ -231,7 +231,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                     if offset < B::RAM_BYTES && offset & ($bytes - 1) == 0 {
                         let slot = if CONTEND {
                             let row = bus.ram_row(offset);
-                            bus.claim(&mut *core, row, t, (*core).bus_free, true)
+                            bus.claim(&mut *core, row, t, true)
                         } else {
                             t
                         };
@@ -253,7 +253,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                     if offset < B::RAM_BYTES && offset & ($bytes - 1) == 0 {
                         let slot = if CONTEND {
                             let row = bus.ram_row(offset);
-                            bus.claim(&mut *core, row, t, (*core).bus_free, true)
+                            bus.claim(&mut *core, row, t, true)
                         } else {
                             t
                         };
@@ -836,7 +836,7 @@ fn fetch<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, words: usize, at: u6
     let word = (ip as usize >> 4) + words;
     let row = core.region.row.wrapping_add(word * SLOTS & core.region.row_mask);
     // SAFETY: the region's rows are those of its banks.
-    unsafe { bus.claim(core, row, at, core.fetch_free, stalls) }
+    unsafe { bus.claim(core, row, at, stalls) }
 }
 
 /// The first instruction of a word waits for that word.

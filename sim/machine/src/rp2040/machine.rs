@@ -386,7 +386,7 @@ impl Machine {
     fn execute(&mut self, due: u64) {
         self.system.due = due;
         for core in self.cores.iter_mut() {
-            core.fetch_free = core.bus_free.max(self.system.region_free(core));
+            core.bus_free = core.bus_free.max(self.system.region_free(core));
         }
         let running = self.cores.each_ref().map(|core| core.phase == Phase::Run);
         let first = usize::from(self.cores[1].goes_first == 1);

@@ -247,10 +247,10 @@ impl System {
 
     /// A data transfer to any slave, which may also be busy with a long transfer.
     pub(super) fn claim_data(&mut self, core: &mut Core, slave: usize, at: u64) -> u64 {
-        let free = core.bus_free.max(self.busy[slave]);
+        core.bus_free = core.bus_free.max(self.busy[slave]);
         let row = self.row(slave);
         // SAFETY: the row is this bus's own.
-        unsafe { self.claim(core, row, at, free, true) }
+        unsafe { self.claim(core, row, at, true) }
     }
 
     /// Transfer slots of a slave.
@@ -263,8 +263,8 @@ impl System {
     /// A claim that lost its slot: to the other core, or to this core's own delayed fetch.
     #[cold]
     #[inline(never)]
-    fn claim_later(&mut self, core: &mut Core, row: *mut u64, wanted: u64, free: u64, stalls: bool) -> u64 {
-        let mut slot = wanted.max(free);
+    fn claim_later(&mut self, core: &mut Core, row: *mut u64, wanted: u64, stalls: bool) -> u64 {
+        let mut slot = wanted.max(core.bus_free);
         // SAFETY: `claim` passes its row on.
         unsafe {
             while *row.add(slot as usize % SLOTS) == slot {
@@ -273,7 +273,6 @@ impl System {
             *row.add(slot as usize % SLOTS) = slot;
         }
         core.bus_free = slot + 1;
-        core.fetch_free = core.fetch_free.max(slot + 1);
         if stalls {
             core.bus_wait += slot - wanted;
         } else {
@@ -353,14 +352,36 @@ impl Bus for System {
     }
 
     #[inline(always)]
-    unsafe fn claim(&mut self, core: &mut Core, row: *mut u64, at: u64, free: u64, stalls: bool) -> u64 {
-        // SAFETY: the caller passes a row of `slots`.
-        let held = unsafe { &mut *row.add(at as usize % SLOTS) };
-        if at < free || *held == at {
-            return self.claim_later(core, row, at, free, stalls);
+    unsafe fn claim(&mut self, core: &mut Core, row: *mut u64, at: u64, stalls: bool) -> u64 {
+        if at < core.bus_free {
+            return self.claim_later(core, row, at, stalls);
         }
-        *held = at;
-        at
+        // SAFETY: the caller passes a row of `slots`.
+        unsafe {
+            let held = row.add(at as usize % SLOTS);
+            if *held != at {
+                *held = at;
+                return at;
+            }
+            // Lost by one cycle, which is nearly every collision: the other core has the slot.
+            let slot = at + 1;
+            let next = row.add(slot as usize % SLOTS);
+            if *next == slot {
+                return self.claim_later(core, row, at, stalls);
+            }
+            *next = slot;
+            core.bus_free = slot + 1;
+            if stalls {
+                core.bus_wait += 1;
+            } else {
+                core.fetch_ready = slot + 2;
+            }
+            if self.fixed_first.is_none() {
+                core.goes_first = 1;
+                (*core.peer).goes_first = 0;
+            }
+            slot
+        }
     }
 
     #[inline]
