@@ -79,7 +79,7 @@ $(STAMPS)/python: requirements.lock | $(STAMPS)/tools packages
 
 $(STAMPS)/simulator: $(SIM_SOURCES) pyproject.toml $(STAMPS)/python
 	@echo "== Building the virtual board"
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release > build/simulator.log 2>&1 || { cat build/simulator.log; exit 1; }
 	@touch $@
 
 $(STAMPS)/kernels: firmware/kernels/Cargo.toml firmware/kernels/Cargo.lock | $(STAMPS)/tools

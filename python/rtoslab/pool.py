@@ -11,7 +11,7 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from multiprocessing.context import BaseContext
+from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -83,12 +83,12 @@ def run_plan(root: Path, plan: Plan, out: Path, *, jobs: int = 2, listener: List
     return [pool.outcomes[index] for index in sorted(pool.outcomes)]
 
 
-def _start(context: BaseContext, pool: _Pool) -> _Job:
+def _start(context: ForkServerContext, pool: _Pool) -> _Job:
     index, point = pool.waiting.pop(0)
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(
         target=_work, args=(pool.root, point, pool.run.path, dict(os.environ), sender), daemon=True
-    )  # type: ignore[attr-defined]
+    )
     process.start()
     sender.close()
     return _Job(index, point, process, receiver)
