@@ -86,7 +86,13 @@ def functions_section(points: Sequence[Measured]) -> Section | None:
         total = sum(core.cycles for core in point.virtual.cores) if point.virtual else 0
         counts = sum(share.counts for share in shares(point))
         found = [each for each in top_functions(point, TOP_FUNCTIONS) if each.cycles / total >= SMALLEST_FUNCTION]
-        leading.append([test, series, ", ".join(f"{each.name} {each.cycles / total:.0%}" for each in found[:3])])
+        leading.append(
+            [
+                test,
+                series,
+                ", ".join(f"{each.name} {each.cycles / total:.0%}" for each in found[:3]) or "none above 0.5 %",
+            ]
+        )
         rows += [
             [
                 test,
