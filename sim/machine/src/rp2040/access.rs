@@ -266,7 +266,7 @@ impl System {
             5 => (slave::FASTPERI, 0),
             _ => (slave::XIP, 0),
         };
-        if address >> 28 == 4 && needs_extra_alias_cycles(address) {
+        if needs_extra_alias_cycles(address) {
             extra += self.timing.chip(key::APB_ALIAS);
         }
         let slot = if CONTEND { self.claim_data(core, slave, t) } else { t };

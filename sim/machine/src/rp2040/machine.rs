@@ -237,7 +237,7 @@ impl Machine {
 
     fn next_due(&self) -> u64 {
         let timers = self.cores[0].systick.due().min(self.cores[1].systick.due());
-        timers.min(self.system.periph.due())
+        timers.min(self.system.periph.due()).min(self.system.periph.dma_due())
     }
 
     /// Processes everything scheduled for cycle `at`.
@@ -249,6 +249,9 @@ impl Machine {
         }
         if self.system.periph.due() <= at {
             self.system.advance_peripherals(&mut self.cores, at);
+        }
+        if self.system.periph.dma_due() <= at {
+            self.system.dma_transfer(&mut self.cores, at);
         }
     }
 

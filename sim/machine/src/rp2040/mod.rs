@@ -2,6 +2,7 @@
 
 mod access;
 mod boot;
+mod dma;
 pub mod instruments;
 mod machine;
 mod registers;

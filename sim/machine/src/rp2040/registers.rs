@@ -59,7 +59,7 @@ impl System {
             self.not_modelled(core, address & !0x3000, &format!("{direction} a {block} register"), now);
         }
         let lines = [self.lines(0), self.lines(1)];
-        let due = self.periph.due();
+        let due = self.periph.due().min(self.periph.dma_due());
         let effects = &self.effects;
         let machine_must_act = effects.clocks_changed
             || effects.core1_reset.is_some()
@@ -141,6 +141,11 @@ impl System {
     pub(super) fn advance_peripherals(&mut self, cores: &mut [Core; 2], now: u64) {
         let mut access = Access { now_cycles: now, core: 0, clocks: &self.clocks, effects: &mut self.effects };
         self.periph.advance(&mut access);
+        self.settle(cores, now);
+    }
+
+    /// Deals with the effects of something that happened between instructions.
+    pub(super) fn settle(&mut self, cores: &mut [Core; 2], now: u64) {
         self.drain_effects(0, now);
         self.apply_core_effects(cores, now);
     }

@@ -206,6 +206,13 @@ impl System {
         }
     }
 
+    /// Forgets decoded SRAM code that was overwritten, if there was any.
+    pub(super) fn forget_code(&mut self, offset: u32, bytes: u32) {
+        if self.marks[(offset >> 8) as usize] & MARK_CODE != 0 {
+            self.invalidate_sram(offset, bytes);
+        }
+    }
+
     /// Forgets all decoded flash code (flash was programmed).
     pub(super) fn invalidate_flash(&mut self, offset: u32, bytes: u32) {
         for at in (offset..offset + bytes).step_by(2) {
@@ -330,10 +337,8 @@ impl Bus for System {
     fn store_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64) {
         let at = offset as usize;
         self.sram[at..at + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
+        self.forget_code(offset, bytes);
         let mark = self.marks[at >> 8];
-        if mark & MARK_CODE != 0 {
-            self.invalidate_sram(offset, bytes);
-        }
         if mark & MARK_WATCH != 0 {
             let word_at = at & !3;
             let word = u32::from_le_bytes([
