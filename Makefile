@@ -68,7 +68,7 @@ $(STAMPS)/tools:
 	@mkdir -p $(STAMPS)
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Python 3.11 or later is needed; python3 here is $$(python3 --version 2>&1)."; exit 1; }
-	@$(CARGO) --version > /dev/null || { echo "cargo is not on PATH; install Rust 1.85 or later with rustup, then run make again."; exit 1; }
+	@$(CARGO) --version > /dev/null || { echo "cargo is not on PATH; install Rust 1.87 or later with rustup, then run make again."; exit 1; }
 	@touch $@
 
 $(STAMPS)/python: requirements.lock | $(STAMPS)/tools packages

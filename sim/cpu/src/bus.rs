@@ -79,16 +79,22 @@ pub trait Bus {
     /// `ip` points into the ops of `core.region`.
     unsafe fn decode(&mut self, core: &Core, ip: *mut Op);
 
-    /// Serves a flagged instruction: fills its cache line, fires its probes. False: stop before it.
+    /// Serves an instruction behind [`Code::Attend`](crate::op::Code::Attend) and returns it: fills its cache line,
+    /// fires its probes unless `served` says that they have fired. `None`: stop before it.
     ///
     /// # Safety
     /// `ip` points into the ops of `core.region`.
-    unsafe fn attend<const CONTEND: bool>(&mut self, core: &mut Core, ip: *mut Op, t: &mut u64) -> bool;
+    unsafe fn attend<const CONTEND: bool>(
+        &mut self,
+        core: &mut Core,
+        ip: *mut Op,
+        served: bool,
+        t: &mut u64,
+    ) -> Option<Op>;
 
     /// Cycle of the next event of the chip; 0 when the machine must look at the cores before anything else executes.
     fn due(&self) -> u64;
 
     /// Asks for attention after this instruction: from now on [`Bus::due`] is 0.
     fn request_attention(&mut self);
-
 }

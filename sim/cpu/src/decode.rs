@@ -155,9 +155,7 @@ fn miscellaneous(h: u32) -> Op {
             0 => Op::bare(Code::Udf),
             mask => op(Code::Push, 0, 13, mask.count_ones(), mask),
         },
-        0x66 | 0x67 if h & 0xffef == 0xb662 => {
-            Op::bare(if h & 0x10 == 0 { Code::Cpsie } else { Code::Cpsid })
-        }
+        0x66 | 0x67 if h & 0xffef == 0xb662 => Op::bare(if h & 0x10 == 0 { Code::Cpsie } else { Code::Cpsid }),
         0xa0..=0xa3 => op(Code::Rev, r0, r3, 0, 0),
         0xa4..=0xa7 => op(Code::Rev16, r0, r3, 0, 0),
         0xac..=0xaf => op(Code::Revsh, r0, r3, 0, 0),
@@ -229,9 +227,7 @@ fn wide(h: u32, second: u32, pc: u32, place: Place) -> Op {
     }
     match h & 0x7f0 {
         0x380 if second & 0xff00 == 0x8800 => op(Code::Msr, 0, h & 15, 0, second & 0xff),
-        0x3e0 if h == 0xf3ef && second & 0xf000 == 0x8000 => {
-            op(Code::Mrs, second >> 8 & 15, 0, 0, second & 0xff)
-        }
+        0x3e0 if h == 0xf3ef && second & 0xf000 == 0x8000 => op(Code::Mrs, second >> 8 & 15, 0, 0, second & 0xff),
         0x3b0 if h == 0xf3bf && matches!(second >> 4, 0x8f4..=0x8f6) => Op::bare(Code::Barrier),
         _ => Op::bare(Code::Udf),
     }

@@ -255,12 +255,7 @@ fn frame_store<B: Bus, const CONTEND: bool>(
     Ok(())
 }
 
-fn frame_load<B: Bus, const CONTEND: bool>(
-    core: &mut Core,
-    bus: &mut B,
-    address: u32,
-    t: &mut u64,
-) -> Result<u32, ()> {
+fn frame_load<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, address: u32, t: &mut u64) -> Result<u32, ()> {
     let offset = address.wrapping_sub(B::RAM_BASE);
     if offset >= B::RAM_BYTES || offset & 3 != 0 {
         let at = *t;

@@ -11,7 +11,7 @@
 
 use crate::bus::{Bus, SLOTS, Trap};
 use crate::core::{Core, Phase, ProfileCell, Request};
-use crate::op::{FLAG, Op, op};
+use crate::op::{Op, op};
 use rtoslab_timing::cortex_m0plus as timing;
 
 /// Runs `cores[start]` (and, under `CONTEND`, the other one too) until the machine must act.
@@ -20,11 +20,7 @@ use rtoslab_timing::cortex_m0plus as timing;
 /// `cores` points to two cores; `ip` of each core that may run points into the ops of its region, whose table
 /// ends with out-of-region ops; nothing else accesses cores or bus meanwhile.
 #[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
-pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
-    cores: *mut Core,
-    start: usize,
-    bus: &mut B,
-) {
+pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut Core, start: usize, bus: &mut B) {
     // SAFETY: see above; all pointers below derive from `cores` and from the ops tables behind `ip`.
     unsafe {
         let mut core = cores.add(start);
@@ -99,7 +95,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
             if CONTEND && (*core).fetch_ready > t {
                 t = wait_for_fetch(&mut *core, ip, t);
             }
-            let mut word = ip.cast::<u64>().read();
+            let mut word = (*ip).to_word();
             // The fields of [`Op`], taken from one register instead of five loads.
             macro_rules! a {
                 () => {
@@ -135,143 +131,143 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
 
             'hold: {
                 'instruction: {
-            macro_rules! fault {
-                ($why:expr) => {{
-                    (*core).request = Request::Fault($why);
-                    break 'run;
-                }};
-            }
-            // Fetch of the word at `$target` (a branch): the instruction there issues two cycles later.
-            macro_rules! refill {
-                ($target:expr, $at:expr) => {{
-                    if CONTEND {
-                        let fetched = fetch(bus, &mut *core, $target, 0, $at, true);
-                        t = fetched + 2;
-                        (*core).fetch_ready = 0;
-                        if $target as usize & 8 != 0 {
-                            fetch(bus, &mut *core, $target, 1, fetched + 1, false);
-                        }
-                    } else {
-                        t = $at + 2;
+                    macro_rules! fault {
+                        ($why:expr) => {{
+                            (*core).request = Request::Fault($why);
+                            break 'run;
+                        }};
                     }
-                }};
-            }
-            macro_rules! near {
-                ($condition:expr) => {{
-                    if $condition {
-                        ip = ip.offset(imm!() as i32 as isize);
-                        refill!(ip, t);
-                        break 'instruction;
-                    }
-                    t += timing::SINGLE_CYCLES;
-                }};
-            }
-            // Branch to an absolute address; `$at` is the cycle of the target's fetch.
-            macro_rules! far {
-                ($address:expr, $at:expr) => {{
-                    let address: u32 = $address & !1;
-                    let at: u64 = $at;
-                    let offset = address.wrapping_sub((*core).region.base);
-                    if offset >= (*core).region.bytes {
-                        match bus.region(address) {
-                            Some(region) => {
-                                (*core).region = region;
-                                (*core).bus_free = (*core).bus_free.max(bus.region_free(&*core));
+                    // Fetch of the word at `$target` (a branch): the instruction there issues two cycles later.
+                    macro_rules! refill {
+                        ($target:expr, $at:expr) => {{
+                            if CONTEND {
+                                let fetched = fetch(bus, &mut *core, $target, 0, $at, true);
+                                t = fetched + 2;
+                                (*core).fetch_ready = 0;
+                                if $target as usize & 8 != 0 {
+                                    fetch(bus, &mut *core, $target, 1, fetched + 1, false);
+                                }
+                            } else {
+                                t = $at + 2;
                             }
-                            None => {
-                                t = at + 2;
+                        }};
+                    }
+                    macro_rules! near {
+                        ($condition:expr) => {{
+                            if $condition {
+                                ip = ip.offset(imm!() as i32 as isize);
+                                refill!(ip, t);
+                                break 'instruction;
+                            }
+                            t += timing::SINGLE_CYCLES;
+                        }};
+                    }
+                    // Branch to an absolute address; `$at` is the cycle of the target's fetch.
+                    macro_rules! far {
+                        ($address:expr, $at:expr) => {{
+                            let address: u32 = $address & !1;
+                            let at: u64 = $at;
+                            let offset = address.wrapping_sub((*core).region.base);
+                            if offset >= (*core).region.bytes {
+                                match bus.region(address) {
+                                    Some(region) => {
+                                        (*core).region = region;
+                                        (*core).bus_free = (*core).bus_free.max(bus.region_free(&*core));
+                                    }
+                                    None => {
+                                        t = at + 2;
+                                        count += 1;
+                                        (*core).stray = Some(address);
+                                        fault!("instruction fetch from an address that holds no code");
+                                    }
+                                }
+                            }
+                            let offset = address.wrapping_sub((*core).region.base);
+                            ip = (*core).region.ops.add(offset as usize / 2);
+                            refill!(ip, at);
+                        }};
+                    }
+                    // BX, BLX and POP {PC}: exception return in handler mode, else the Thumb bit must be set.
+                    macro_rules! exchange {
+                        ($value:expr, $at:expr) => {{
+                            let value: u32 = $value;
+                            if (*core).ipsr != 0 && value >= 0xf000_0000 {
+                                t = $at;
                                 count += 1;
-                                (*core).stray = Some(address);
-                                fault!("instruction fetch from an address that holds no code");
+                                (*core).request = Request::ExceptionReturn(value);
+                                break 'run;
                             }
-                        }
+                            far!(value, $at);
+                            if value & 1 == 0 {
+                                count += 1;
+                                (*core).thumb = false;
+                                fault!("branch to an address without the Thumb bit");
+                            }
+                            break 'instruction;
+                        }};
                     }
-                    let offset = address.wrapping_sub((*core).region.base);
-                    ip = (*core).region.ops.add(offset as usize / 2);
-                    refill!(ip, at);
-                }};
-            }
-            // BX, BLX and POP {PC}: exception return in handler mode, else the Thumb bit must be set.
-            macro_rules! exchange {
-                ($value:expr, $at:expr) => {{
-                    let value: u32 = $value;
-                    if (*core).ipsr != 0 && value >= 0xf000_0000 {
-                        t = $at;
-                        count += 1;
-                        (*core).request = Request::ExceptionReturn(value);
-                        break 'run;
-                    }
-                    far!(value, $at);
-                    if value & 1 == 0 {
-                        count += 1;
-                        (*core).thumb = false;
-                        fault!("branch to an address without the Thumb bit");
-                    }
-                    break 'instruction;
-                }};
-            }
-            macro_rules! trapped {
-                ($trap:expr) => {
-                    match $trap {
-                        Trap::Fault(why) => fault!(why),
-                        Trap::Defer => {
-                            (*core).limit = 0;
-                            bus.request_attention();
-                            // Its probes have fired; they must not fire again when it is retried.
-                            (*core).retried = (*ip).code & FLAG != 0;
-                            break 'hold;
-                        }
-                    }
-                };
-            }
-            macro_rules! load {
-                ($address:expr, $bytes:literal, $type:ty) => {{
-                    let address: u32 = $address;
-                    let offset = address.wrapping_sub(B::RAM_BASE);
-                    if offset < B::RAM_BYTES && offset & ($bytes - 1) == 0 {
-                        let slot = if CONTEND {
-                            let row = bus.ram_row(offset);
-                            bus.claim(&mut *core, row, t, true)
-                        } else {
-                            t
+                    macro_rules! trapped {
+                        ($trap:expr) => {
+                            match $trap {
+                                Trap::Fault(why) => fault!(why),
+                                Trap::Defer => {
+                                    (*core).limit = 0;
+                                    bus.request_attention();
+                                    // Its probes have fired; they must not fire again when it is retried.
+                                    (*core).retried = (*ip).code == op::Attend;
+                                    break 'hold;
+                                }
+                            }
                         };
-                        t = slot + timing::MEMORY_CYCLES;
-                        <$type>::from_le(bus.ram().add(offset as usize).cast::<$type>().read())
-                    } else {
-                        match slow!(|at| bus.load::<CONTEND>(&mut *core, address, $bytes, at)) {
-                            Ok(value) => value as $type,
-                            Err(trap) => trapped!(trap),
-                        }
                     }
-                }};
-            }
-            macro_rules! store {
-                ($address:expr, $bytes:literal, $type:ty, $value:expr) => {{
-                    let address: u32 = $address;
-                    let value: u32 = $value;
-                    let offset = address.wrapping_sub(B::RAM_BASE);
-                    if offset < B::RAM_BYTES && offset & ($bytes - 1) == 0 {
-                        let slot = if CONTEND {
-                            let row = bus.ram_row(offset);
-                            bus.claim(&mut *core, row, t, true)
-                        } else {
-                            t
-                        };
-                        t = slot + timing::MEMORY_CYCLES;
-                        if bus.marks(offset) == 0 {
-                            bus.ram().add(offset as usize).cast::<$type>().write((value as $type).to_le());
-                        } else {
-                            bus.store_marked(&mut *core, offset, $bytes, value, slot);
-                        }
-                    } else if let Err(trap) =
-                        slow!(|at| bus.store::<CONTEND>(&mut *core, address, $bytes, value, at))
-                    {
-                        trapped!(trap)
+                    macro_rules! load {
+                        ($address:expr, $bytes:literal, $type:ty) => {{
+                            let address: u32 = $address;
+                            let offset = address.wrapping_sub(B::RAM_BASE);
+                            if offset < B::RAM_BYTES && offset.is_multiple_of($bytes) {
+                                let slot = if CONTEND {
+                                    let row = bus.ram_row(offset);
+                                    bus.claim(&mut *core, row, t, true)
+                                } else {
+                                    t
+                                };
+                                t = slot + timing::MEMORY_CYCLES;
+                                <$type>::from_le(bus.ram().add(offset as usize).cast::<$type>().read())
+                            } else {
+                                match slow!(|at| bus.load::<CONTEND>(&mut *core, address, $bytes, at)) {
+                                    Ok(value) => value as $type,
+                                    Err(trap) => trapped!(trap),
+                                }
+                            }
+                        }};
                     }
-                }};
-            }
-            // One word of a multiple transfer: a slot each, and one more cycle behind the last.
-            macro_rules! next_word {
+                    macro_rules! store {
+                        ($address:expr, $bytes:literal, $type:ty, $value:expr) => {{
+                            let address: u32 = $address;
+                            let value: u32 = $value;
+                            let offset = address.wrapping_sub(B::RAM_BASE);
+                            if offset < B::RAM_BYTES && offset.is_multiple_of($bytes) {
+                                let slot = if CONTEND {
+                                    let row = bus.ram_row(offset);
+                                    bus.claim(&mut *core, row, t, true)
+                                } else {
+                                    t
+                                };
+                                t = slot + timing::MEMORY_CYCLES;
+                                if bus.marks(offset) == 0 {
+                                    bus.ram().add(offset as usize).cast::<$type>().write((value as $type).to_le());
+                                } else {
+                                    bus.store_marked(&mut *core, offset, $bytes, value, slot);
+                                }
+                            } else if let Err(trap) =
+                                slow!(|at| bus.store::<CONTEND>(&mut *core, address, $bytes, value, at))
+                            {
+                                trapped!(trap)
+                            }
+                        }};
+                    }
+                    // One word of a multiple transfer: a slot each, and one more cycle behind the last.
+                    macro_rules! next_word {
                 ($first:expr, $body:block) => {{
                     if !$first && t >= (*core).limit {
                         break 'hold;
@@ -284,16 +280,16 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                     transfer.mask &= transfer.mask - 1;
                 }};
             }
-            macro_rules! start_transfer {
-                ($mask:expr, $address:expr) => {{
-                    let first = (*core).transfer.mask == 0;
-                    if first {
-                        (*core).transfer.mask = $mask;
-                        (*core).transfer.address = $address;
+                    macro_rules! start_transfer {
+                        ($mask:expr, $address:expr) => {{
+                            let first = (*core).transfer.mask == 0;
+                            if first {
+                                (*core).transfer.mask = $mask;
+                                (*core).transfer.address = $address;
+                            }
+                            first
+                        }};
                     }
-                    first
-                }};
-            }
 
                     'dispatch: loop {
                         match word as u8 {
@@ -393,12 +389,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::LslReg | op::LsrReg | op::AsrReg | op::RorReg => {
-                                let value = shift_by_register(
-                                    word as u8,
-                                    r!(a!()),
-                                    r!(b!()) & 0xff,
-                                    &mut (*core).c,
-                                );
+                                let value = shift_by_register(word as u8, r!(a!()), r!(b!()) & 0xff, &mut (*core).c);
                                 r!(a!()) = value;
                                 set_nz!(value);
                                 t += timing::SINGLE_CYCLES;
@@ -482,8 +473,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                             op::Nop => t += timing::SINGLE_CYCLES,
 
                             op::LdrLitFlash => {
-                                r!(a!()) =
-                                    slow!(|at| bus.load_literal::<CONTEND>(&mut *core, imm!(), at));
+                                r!(a!()) = slow!(|at| bus.load_literal::<CONTEND>(&mut *core, imm!(), at));
                             }
                             op::LdrLit => r!(a!()) = load!(imm!(), 4, u32),
                             op::LdrImm => {
@@ -760,21 +750,21 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
                             op::OutOfRegion => fault!("execution ran off the end of a memory"),
                             op::Undecoded => {
                                 bus.decode(&*core, ip);
-                                word = ip.cast::<u64>().read();
+                                word = (*ip).to_word();
                                 continue 'dispatch;
                             }
-                            FLAG..=u8::MAX => {
-                                let retried = std::mem::take(&mut (*core).retried);
-                                if (*core).transfer.mask == 0 && !retried {
-                                    if !slow!(|at| bus.attend::<CONTEND>(&mut *core, ip, at)) {
+                            op::Attend => {
+                                let served = std::mem::take(&mut (*core).retried) || (*core).transfer.mask != 0;
+                                match slow!(|at| bus.attend::<CONTEND>(&mut *core, ip, served, at)) {
+                                    Some(instruction) => word = instruction.to_word(),
+                                    None => {
                                         (*core).request = Request::Stopped;
                                         break 'run;
                                     }
                                 }
-                                word &= !u64::from(FLAG);
                                 continue 'dispatch;
                             }
-                            // Every code below FLAG has its arm.
+                            // Every code has its arm.
                             _ => std::hint::unreachable_unchecked(),
                         }
                         break 'dispatch;
@@ -834,7 +824,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(
 fn fetch<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
     // Sixteen bytes of ops per word of code; the tables are aligned to four words, the stripe of the banks.
     let word = (ip as usize >> 4) + words;
-    let row = core.region.row.wrapping_add(word * SLOTS & core.region.row_mask);
+    let row = core.region.row.wrapping_add((word * SLOTS) & core.region.row_mask);
     // SAFETY: the region's rows are those of its banks.
     unsafe { bus.claim(core, row, at, stalls) }
 }

@@ -5,7 +5,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C, align(8))]
 pub struct Op {
-    /// A [`Code`], possibly with [`FLAG`].
+    /// A [`Code`].
     pub code: u8,
     /// First register field (destination or transferred register).
     pub a: u8,
@@ -16,10 +16,6 @@ pub struct Op {
     /// Immediate, absolute address, register mask, or branch distance in halfwords.
     pub imm: u32,
 }
-
-/// Set in [`Op::code`] when something must happen before the instruction executes: its cache line is not
-/// resident, or a probe sits on it. The common path pays nothing for the possibility.
-pub const FLAG: u8 = 0x80;
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
@@ -41,6 +37,9 @@ macro_rules! codes {
 codes! {
     /// Not decoded yet (also all zeros, so that fresh tables need no initialisation).
     Undecoded,
+    /// Stands in for an instruction before which something must happen: its cache line is not resident, or a probe
+    /// sits on it. The common path pays nothing for the possibility; the instruction itself is decoded again.
+    Attend,
     /// Behind the last halfword of a region: execution ran off its end.
     OutOfRegion,
     /// From here to `Nop`: one cycle, registers and flags only ([`Op::is_local`]).
@@ -81,9 +80,16 @@ impl Op {
         Op { code: code as u8, a: 0, b: 0, c: 0, imm: 0 }
     }
 
+    /// The op as the interpreter holds it, in one register.
+    #[inline(always)]
+    pub fn to_word(self) -> u64 {
+        // SAFETY: eight bytes without padding.
+        unsafe { std::mem::transmute(self) }
+    }
+
     /// True for the 32-bit encodings, which take up two halfwords.
     #[inline(always)]
     pub fn is_wide(self) -> bool {
-        matches!(self.code & !FLAG, op::Bl | op::BlFar | op::Msr | op::Mrs | op::Barrier)
+        matches!(self.code, op::Bl | op::BlFar | op::Msr | op::Mrs | op::Barrier)
     }
 }

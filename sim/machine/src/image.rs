@@ -117,21 +117,29 @@ fn parse_uf2(data: &[u8], name: &str) -> Result<Image, ImageError> {
     }
     let mut pieces: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
     for (number, block) in data.chunks_exact(512).enumerate() {
-        let word = |offset: usize| u32::from_le_bytes([block[offset], block[offset + 1], block[offset + 2], block[offset + 3]]);
+        let word = |offset: usize| {
+            u32::from_le_bytes([block[offset], block[offset + 1], block[offset + 2], block[offset + 3]])
+        };
         if [word(0), word(4), word(508)] != UF2_MAGIC {
-            return Err(ImageError(format!("{name} is a broken UF2 file: block {number} has a wrong magic number; copy it again")));
+            return Err(ImageError(format!(
+                "{name} is a broken UF2 file: block {number} has a wrong magic number; copy it again"
+            )));
         }
         let (flags, bytes) = (word(8), word(16) as usize);
         if flags & UF2_NOT_MAIN_FLASH != 0 || flags & UF2_FAMILY_PRESENT != 0 && word(28) != UF2_FAMILY_RP2040 {
             continue;
         }
         if bytes > 476 {
-            return Err(ImageError(format!("{name} is a broken UF2 file: block {number} claims {bytes} bytes; copy it again")));
+            return Err(ImageError(format!(
+                "{name} is a broken UF2 file: block {number} claims {bytes} bytes; copy it again"
+            )));
         }
         pieces.insert(word(12), block[32..32 + bytes].to_vec());
     }
     if pieces.is_empty() {
-        return Err(ImageError(format!("{name} holds no block for the RP2040 (family 0xe48bff56); use the UF2 of this board")));
+        return Err(ImageError(format!(
+            "{name} holds no block for the RP2040 (family 0xe48bff56); use the UF2 of this board"
+        )));
     }
     let entry = *pieces.keys().next().unwrap_or(&0);
     Ok(Image { segments: join(pieces), entry, symbols: Vec::new() })

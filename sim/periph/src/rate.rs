@@ -34,8 +34,7 @@ fn reduce(rate_num: u64, rate_den: u64, sys_hz: u64) -> (u64, u64) {
     }
     let den = u128::from(rate_den) * u128::from(sys_hz);
     let common = gcd(u128::from(rate_num), den);
-    let den = u64::try_from(den / common)
-        .expect("rate denominator beyond 64 bits: no clock is that slow");
+    let den = u64::try_from(den / common).expect("rate denominator beyond 64 bits: no clock is that slow");
     ((u128::from(rate_num) / common) as u64, den)
 }
 
@@ -49,26 +48,14 @@ impl RateCounter {
     /// A counter that stands at `value` until it is given a rate.
     #[must_use]
     pub const fn stopped(value: u64) -> Self {
-        Self {
-            base_cycle: 0,
-            base_value: value,
-            phase: 0,
-            num: 0,
-            den: 1,
-        }
+        Self { base_cycle: 0, base_value: value, phase: 0, num: 0, den: 1 }
     }
 
     /// Starts at `value` in cycle `now`, counting at `rate_num / rate_den` Hz while clk_sys runs at `sys_hz`.
     #[must_use]
     pub fn start(now: u64, value: u64, rate_num: u64, rate_den: u64, sys_hz: u64) -> Self {
         let (num, den) = reduce(rate_num, rate_den, sys_hz);
-        Self {
-            base_cycle: now,
-            base_value: value,
-            phase: 0,
-            num,
-            den,
-        }
+        Self { base_cycle: now, base_value: value, phase: 0, num, den }
     }
 
     /// True while the rate is not 0.
@@ -81,10 +68,7 @@ impl RateCounter {
     fn split(&self, cycle: u64) -> (u64, u64) {
         let elapsed = cycle.saturating_sub(self.base_cycle);
         // The 64-bit path covers every ordinary run; 128-bit division costs several times as much.
-        match elapsed
-            .checked_mul(self.num)
-            .and_then(|p| p.checked_add(self.phase))
-        {
+        match elapsed.checked_mul(self.num).and_then(|p| p.checked_add(self.phase)) {
             Some(total) => (total / self.den, total % self.den),
             None => {
                 let total = u128::from(elapsed) * u128::from(self.num) + u128::from(self.phase);
@@ -110,8 +94,7 @@ impl RateCounter {
         if self.num == 0 {
             return NEVER;
         }
-        let needed =
-            u128::from(target - self.base_value) * u128::from(self.den) - u128::from(self.phase);
+        let needed = u128::from(target - self.base_value) * u128::from(self.den) - u128::from(self.phase);
         let cycles = needed.div_ceil(u128::from(self.num));
         u64::try_from(u128::from(self.base_cycle) + cycles).unwrap_or(NEVER)
     }
@@ -181,19 +164,13 @@ mod tests {
         let target = 40_000_000_000u64;
         let exact = (u128::from(target) * 1_000_000_000_039).div_ceil(999_999_999_989) as u64;
         assert_eq!(counter.cycle_of(target), 7 + exact);
-        assert_eq!(
-            RateCounter::start(0, 0, 1, 1_000_000, 1_000_000_000).cycle_of(u64::MAX),
-            NEVER
-        );
+        assert_eq!(RateCounter::start(0, 0, 1, 1_000_000, 1_000_000_000).cycle_of(u64::MAX), NEVER);
     }
 
     #[test]
     fn far_future_uses_the_wide_path() {
         let counter = RateCounter::start(0, 0, 999_999_999_989, 1, 1_000_000_000_039);
-        assert_eq!(
-            counter.value(u64::MAX),
-            ((u128::from(u64::MAX) * 999_999_999_989) / 1_000_000_000_039) as u64
-        );
+        assert_eq!(counter.value(u64::MAX), ((u128::from(u64::MAX) * 999_999_999_989) / 1_000_000_000_039) as u64);
     }
 
     proptest! {

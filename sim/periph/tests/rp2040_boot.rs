@@ -35,22 +35,11 @@ impl Rig {
     fn new() -> Self {
         let chip = Rp2040Peripherals::new(12_000_000, 2 << 20);
         let tree = chip.clock_tree().clone();
-        Self {
-            chip,
-            tree,
-            now: 0,
-            effects: Effects::default(),
-            sent: Vec::new(),
-        }
+        Self { chip, tree, now: 0, effects: Effects::default(), sent: Vec::new() }
     }
 
     fn with<T>(&mut self, act: impl FnOnce(&mut Rp2040Peripherals, &mut Access) -> T) -> T {
-        let mut access = Access {
-            now_cycles: self.now,
-            core: 0,
-            clocks: &self.tree,
-            effects: &mut self.effects,
-        };
+        let mut access = Access { now_cycles: self.now, core: 0, clocks: &self.tree, effects: &mut self.effects };
         let result = act(&mut self.chip, &mut access);
         if std::mem::take(&mut self.effects.clocks_changed) {
             self.tree = self.chip.clock_tree().clone();
@@ -58,8 +47,7 @@ impl Rig {
         if std::mem::take(&mut self.effects.pins_changed) {
             self.chip.update_pins();
         }
-        self.sent
-            .extend(self.effects.uart_tx.drain(..).map(|(_, byte)| byte));
+        self.sent.extend(self.effects.uart_tx.drain(..).map(|(_, byte)| byte));
         result
     }
 
@@ -133,10 +121,7 @@ fn sdk_boot_reaches_125_mhz_and_a_running_timer() {
     let mut rig = Rig::new();
     assert_eq!(rig.tree.sys_hz, 6_500_000);
     rig.sdk_boot();
-    assert_eq!(
-        (rig.tree.sys_hz, rig.tree.peri_hz, rig.tree.rtc_hz),
-        (125_000_000, 125_000_000, 46_875)
-    );
+    assert_eq!((rig.tree.sys_hz, rig.tree.peri_hz, rig.tree.rtc_hz), (125_000_000, 125_000_000, 46_875));
     let start = rig.read(TIMER + 0x28);
     rig.run_to(rig.now + 125_000);
     assert_eq!(rig.read(TIMER + 0x28) - start, 1000);
@@ -181,16 +166,9 @@ fn write_one_to_clear_works_through_every_alias() {
         rig.write(TIMER + 0x14, time + 3);
         rig.write(TIMER + 0x38, 0b01);
         rig.run_to(rig.now + 1000);
-        assert_eq!(
-            (rig.read(TIMER + 0x34), rig.chip.irq_levels(0)),
-            (0b11, 0b01)
-        );
+        assert_eq!((rig.read(TIMER + 0x34), rig.chip.irq_levels(0)), (0b11, 0b01));
         rig.alias(TIMER + 0x34, 0b01, alias);
-        assert_eq!(
-            (rig.read(TIMER + 0x34), rig.chip.irq_levels(1)),
-            (0b10, 0),
-            "alias {alias}"
-        );
+        assert_eq!((rig.read(TIMER + 0x34), rig.chip.irq_levels(1)), (0b10, 0), "alias {alias}");
         rig.write(TIMER + 0x34, 0b10);
     }
 }
@@ -204,15 +182,9 @@ fn due_time_is_exact_for_alarm_and_uart() {
     rig.write(TIMER + 0x10, time + 100);
     let due = rig.chip.due();
     rig.run_to(due - 1);
-    assert_eq!(
-        (rig.read(TIMER + 0x28), rig.read(TIMER + 0x34)),
-        (time + 99, 0)
-    );
+    assert_eq!((rig.read(TIMER + 0x28), rig.read(TIMER + 0x34)), (time + 99, 0));
     rig.run_to(due);
-    assert_eq!(
-        (rig.read(TIMER + 0x28), rig.read(TIMER + 0x34)),
-        (time + 100, 1)
-    );
+    assert_eq!((rig.read(TIMER + 0x28), rig.read(TIMER + 0x34)), (time + 100, 1));
 }
 
 fn uart_at_115200(rig: &mut Rig) {
@@ -254,10 +226,7 @@ fn pins_follow_sio_through_multiplexer_and_pads() {
     rig.write(IO_BANK0 + 0x130, 8 << 8);
     rig.chip.drive_pins(1 << 2, 1 << 2);
     rig.chip.update_pins();
-    assert_eq!(
-        (rig.chip.irq_levels(0), rig.chip.irq_levels(1)),
-        (0, 1 << 13)
-    );
+    assert_eq!((rig.chip.irq_levels(0), rig.chip.irq_levels(1)), (0, 1 << 13));
     rig.alias(PADS + 4 + 4 * 2, 1 << 6, CLR);
     assert_eq!(rig.chip.sio.gpio.input(), 1 << 25);
 }
@@ -286,16 +255,10 @@ fn watchdog_reset_keeps_scratch_and_restarts_the_clocks() {
     assert_eq!((tree.sys_hz, tree.tick_hz_num), (6_500_000, 0));
     // The crystal was not selected for restart.
     assert_eq!(rig.read(XOSC + 4) >> 31, 1);
-    assert_eq!(
-        (rig.read(WATCHDOG + 8), rig.read(WATCHDOG + 0x1c)),
-        (2, 0xb007_c0d3)
-    );
+    assert_eq!((rig.read(WATCHDOG + 8), rig.read(WATCHDOG + 0x1c)), (2, 0xb007_c0d3));
     assert_eq!((rig.read(RESETS), rig.read(TIMER + 0x28)), (0x01ff_ffff, 0));
     rig.chip.chip_reset(ResetCause::RunPin, now);
-    assert_eq!(
-        (rig.read(WATCHDOG + 0x1c), rig.read(XOSC + 4) >> 31),
-        (0, 0)
-    );
+    assert_eq!((rig.read(WATCHDOG + 0x1c), rig.read(XOSC + 4) >> 31), (0, 0));
 }
 
 #[test]
@@ -305,10 +268,7 @@ fn watchdog_reset_may_spare_core_0() {
     rig.write(PSM + 8, 1 << 16);
     rig.write(RESETS + 4, 1 << 22);
     assert_eq!(rig.chip.chip_reset(ResetCause::Watchdog, 0), 0b10);
-    assert_eq!(
-        (rig.chip.clock_tree().sys_hz, rig.read(RESETS)),
-        (125_000_000, 1 << 22)
-    );
+    assert_eq!((rig.chip.clock_tree().sys_hz, rig.read(RESETS)), (125_000_000, 1 << 22));
 }
 
 #[test]
@@ -319,10 +279,7 @@ fn rom_flash_functions_program_the_chip_and_restore_xip() {
     for command in [
         FlashCommand::Connect,
         FlashCommand::ExitXip,
-        FlashCommand::Program {
-            offset: 0x100,
-            data: vec![1, 2, 3],
-        },
+        FlashCommand::Program { offset: 0x100, data: vec![1, 2, 3] },
         FlashCommand::EnterXip,
         FlashCommand::FlushCache,
     ] {
@@ -371,12 +328,7 @@ fn dma_feeds_the_uart_at_its_pace() {
     let mut ram = Ram(text.clone());
     ram.0.resize(256, 0);
     rig.write(DMA + 0x404, 1);
-    for (offset, value) in [
-        (0, 0x2000_0000),
-        (4, UART0),
-        (8, 40),
-        (12, 1 | 1 << 4 | 20 << 15),
-    ] {
+    for (offset, value) in [(0, 0x2000_0000), (4, UART0), (8, 40), (12, 1 | 1 << 4 | 20 << 15)] {
         rig.write(DMA + offset, value);
     }
     let start = rig.now;
@@ -411,12 +363,7 @@ fn dma_reaches_registers_through_their_aliases_and_lanes() {
     let mut ram = Ram((0..=255).collect());
     rig.write(WATCHDOG + 0x0c, 0xff);
     // One byte, 0x21, to the CLR alias of SCRATCH0: it arrives on all four lanes.
-    for (offset, value) in [
-        (0, 0x2000_0021),
-        (4, WATCHDOG + 0x300c),
-        (8, 1),
-        (12, 1 | 0x3f << 15),
-    ] {
+    for (offset, value) in [(0, 0x2000_0021), (4, WATCHDOG + 0x300c), (8, 1), (12, 1 | 0x3f << 15)] {
         rig.write(DMA + offset, value);
     }
     rig.now += 1;
@@ -425,12 +372,7 @@ fn dma_reaches_registers_through_their_aliases_and_lanes() {
     assert_eq!(rig.read(WATCHDOG + 0x0c), 0xff & !0x21);
     // Byte 1 of a register to memory.
     rig.write(WATCHDOG + 0x10, 0x4433_2211);
-    for (offset, value) in [
-        (0x40, WATCHDOG + 0x11),
-        (0x44, 0x2000_0005),
-        (0x48, 1),
-        (0x4c, 1 | 1 << 11 | 0x3f << 15),
-    ] {
+    for (offset, value) in [(0x40, WATCHDOG + 0x11), (0x44, 0x2000_0005), (0x48, 1), (0x4c, 1 | 1 << 11 | 0x3f << 15)] {
         rig.write(DMA + offset, value);
     }
     rig.now += 2;

@@ -199,12 +199,7 @@ fn reset_values_and_writable_bits() {
     for &(address, reset, ones) in REGISTERS {
         let (mut chip, tree) = chip();
         let mut effects = Effects::default();
-        let mut access = Access {
-            now_cycles: 0,
-            core: 0,
-            clocks: &tree,
-            effects: &mut effects,
-        };
+        let mut access = Access { now_cycles: 0, core: 0, clocks: &tree, effects: &mut effects };
         let first = chip.read(address, &mut access);
         chip.write(address, RW, 0, &mut access);
         let second = chip.read(address, &mut access);
@@ -212,9 +207,7 @@ fn reset_values_and_writable_bits() {
             wrong.push(format!("{address:#x}: reset {first:#x} (want {reset:#x}), ones {second:#x} (want {ones:#x})"));
         }
         if let Some((offset, written)) = effects.unmodelled {
-            wrong.push(format!(
-                "{address:#x}: reported unmodelled ({offset:#x}, written {written})"
-            ));
+            wrong.push(format!("{address:#x}: reported unmodelled ({offset:#x}, written {written})"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -225,29 +218,17 @@ fn each_register_is_its_own() {
     // Writing one register of the table must not show in any other of the same block, except where the hardware
     // says so: WAKE_EN shows in ENABLED, alias views of DMA, status and interrupt summaries.
     let derived = |address: u32| {
-        matches!(
-            address,
-            0x4000_80b0 | 0x4000_80b4 | 0x4000_80c4 | 0x4001_000c | 0x1800_0028 | 0x4000_807c
-        )
+        matches!(address, 0x4000_80b0 | 0x4000_80b4 | 0x4000_80c4 | 0x4001_000c | 0x1800_0028 | 0x4000_807c)
     };
     for &(address, _, _) in REGISTERS {
         let (mut chip, tree) = chip();
         let mut effects = Effects::default();
-        let mut access = Access {
-            now_cycles: 0,
-            core: 0,
-            clocks: &tree,
-            effects: &mut effects,
-        };
+        let mut access = Access { now_cycles: 0, core: 0, clocks: &tree, effects: &mut effects };
         chip.write(address, RW, 0, &mut access);
         for &(other, reset, _) in REGISTERS {
             let same_block = address >> 14 == other >> 14;
             if same_block && other != address && !derived(other) {
-                assert_eq!(
-                    chip.read(other, &mut access),
-                    reset,
-                    "writing {address:#x} changed {other:#x}"
-                );
+                assert_eq!(chip.read(other, &mut access), reset, "writing {address:#x} changed {other:#x}");
             }
         }
     }

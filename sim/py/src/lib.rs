@@ -222,7 +222,9 @@ impl Machine {
     fn read<'py>(&mut self, py: Python<'py>, address: u32, length: usize) -> PyResult<Bound<'py, PyBytes>> {
         match self.inner.instruments().read(address, length) {
             Some(bytes) => Ok(PyBytes::new(py, &bytes)),
-            None => Err(SimError::new_err(format!("{length} bytes at 0x{address:08x} are not all in ROM, flash or SRAM"))),
+            None => {
+                Err(SimError::new_err(format!("{length} bytes at 0x{address:08x} are not all in ROM, flash or SRAM")))
+            }
         }
     }
 

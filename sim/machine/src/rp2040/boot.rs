@@ -27,7 +27,9 @@ impl Machine {
         for (address, bytes) in &image.segments {
             let end = u64::from(*address) + bytes.len() as u64;
             let memory = match *address {
-                FLASH_BASE.. if end <= flash_end => &mut self.system.periph.ssi.flash.bytes_mut()[(address - FLASH_BASE) as usize..],
+                FLASH_BASE.. if end <= flash_end => {
+                    &mut self.system.periph.ssi.flash.bytes_mut()[(address - FLASH_BASE) as usize..]
+                }
                 SRAM_BASE.. if *address < SRAM_BASE + SRAM_BYTES && end <= sram_end => {
                     &mut self.system.sram[(address - SRAM_BASE) as usize..]
                 }

@@ -15,13 +15,13 @@ impl Instruments<'_> {
     /// Stops the run when an address is about to execute.
     pub fn until(&mut self, address: u32) {
         self.system.probes.until(address & !1);
-        self.system.refresh_probe(address & !1);
+        self.system.refresh(address & !1);
     }
 
     /// Records an event when an address is about to execute.
     pub fn watch_exec(&mut self, address: u32, id: u16) {
         self.system.probes.watch_exec(address & !1, id);
-        self.system.refresh_probe(address & !1);
+        self.system.refresh(address & !1);
     }
 
     /// Records writes to an SRAM word; false if the address is not in SRAM.
@@ -38,8 +38,8 @@ impl Instruments<'_> {
     pub fn between(&mut self, start: u32, end: u32) -> usize {
         let (start, end) = (start & !1, end & !1);
         let index = self.system.probes.add_between(start, end);
-        self.system.refresh_probe(start);
-        self.system.refresh_probe(end);
+        self.system.refresh(start);
+        self.system.refresh(end);
         index
     }
 

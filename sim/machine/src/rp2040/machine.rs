@@ -520,7 +520,7 @@ impl Machine {
     /// Starts all statistics again from now.
     pub fn reset_stats(&mut self) {
         self.stats_base = [self.totals(0), self.totals(1)];
-        self.system.periph.sio.reset_stats();
+        self.system.periph.sio.reset_stats(self.now);
     }
 
     /// Switches the per-instruction profile on (from zero) or off.
@@ -542,7 +542,7 @@ impl Machine {
 
     /// The chip behind the cores, for instruments.
     pub fn instruments(&mut self) -> super::instruments::Instruments<'_> {
-        super::instruments::Instruments { system: &mut *self.system }
+        super::instruments::Instruments { system: &mut self.system }
     }
 }
 

@@ -35,8 +35,7 @@ impl System {
 
     pub(super) fn peripheral_read(&mut self, core: &mut Core, address: u32, now: u64) -> Option<u32> {
         block_at(address)?;
-        let mut access =
-            Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
+        let mut access = Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
         let value = self.periph.read(address, &mut access);
         self.after_access(core, address, now);
         Some(value)
@@ -44,8 +43,7 @@ impl System {
 
     pub(super) fn peripheral_write(&mut self, core: &mut Core, address: u32, value: u32, now: u64) -> Option<()> {
         block_at(address)?;
-        let mut access =
-            Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
+        let mut access = Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
         self.periph.write(address, value, address >> 12 & 3, &mut access);
         self.after_access(core, address, now);
         Some(())

@@ -3,7 +3,7 @@
 use rtoslab_cpu::bus::{Bus, SLOTS, Trap};
 use rtoslab_cpu::core::{Core, ProfileCell, Region};
 use rtoslab_cpu::decode::{Place, decode};
-use rtoslab_cpu::op::{FLAG, Op, op};
+use rtoslab_cpu::op::{Code, Op, op};
 use rtoslab_lab::{Console, Probes};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects, NEVER};
@@ -152,41 +152,60 @@ impl System {
         self.refresh_line(line);
     }
 
-    /// Sets or clears the flags of a line's decoded ops, and of a 32-bit opcode that reaches into it.
+    /// Brings the stand-ins of a line up to date, and that of a 32-bit opcode which reaches into it.
     pub(super) fn refresh_line(&mut self, line: u32) {
         let first = (line * LINE_BYTES).saturating_sub(2);
         let last = (line * LINE_BYTES + LINE_BYTES).min(self.flash_len() as u32);
         for offset in (first..last).step_by(2) {
-            self.refresh_flash_op(offset);
+            self.refresh(FLASH_BASE + offset);
         }
     }
 
-    fn refresh_flash_op(&mut self, offset: u32) {
-        let pointer = self.flash_code.op(offset);
-        // SAFETY: `op` returned a pointer into the table.
-        let decoded = unsafe { &mut *pointer };
-        let line = offset / LINE_BYTES;
-        let away = !self.xip.resident(line)
-            || decoded.is_wide() && !self.xip.resident((offset + 2) / LINE_BYTES);
-        let flagged = away || self.probes.watches_code(FLASH_BASE + offset);
-        decoded.code = decoded.code & !FLAG | if flagged { FLAG } else { 0 };
+    /// Makes the interpreter look at an address again after probes on it or its cache line changed.
+    pub(super) fn refresh(&mut self, address: u32) {
+        let Some(ip) = self.op_at(address) else {
+            return;
+        };
+        // SAFETY: `op_at` returns pointers into the tables.
+        unsafe {
+            if (*ip).code != op::Undecoded {
+                *ip = self.visible(address, self.decode_at(address));
+            }
+        }
     }
 
-    /// Makes the interpreter look at an address again after probes on it changed.
-    pub(super) fn refresh_probe(&mut self, address: u32) {
-        let flagged = self.probes.watches_code(address);
-        let pointer = match address {
+    /// The table entry of an address in the default windows.
+    fn op_at(&mut self, address: u32) -> Option<*mut Op> {
+        match address {
             FLASH_BASE..=0x10ff_ffff => {
                 let offset = self.flash_offset(address);
-                return self.refresh_flash_op(offset);
+                Some(self.flash_code.op(offset))
             }
-            SRAM_BASE..=0x2004_1fff => self.sram_code.op(address - SRAM_BASE),
-            0..ROM_BYTES => self.rom_code.op(address),
-            _ => return,
+            SRAM_BASE..=0x2004_1fff => Some(self.sram_code.op(address - SRAM_BASE)),
+            0..ROM_BYTES => Some(self.rom_code.op(address)),
+            _ => None,
+        }
+    }
+
+    /// Decodes the instruction at an address, whatever stands in the table.
+    fn decode_at(&self, address: u32) -> Op {
+        let (region_base, region_bytes) = match address >> 28 {
+            0 => (0, ROM_BYTES),
+            1 => (FLASH_BASE, self.flash_len() as u32),
+            _ => (SRAM_BASE, SRAM_BYTES),
         };
-        // SAFETY: `op` returned a pointer into the table.
-        let decoded = unsafe { &mut *pointer };
-        decoded.code = decoded.code & !FLAG | if flagged { FLAG } else { 0 };
+        let place = Place { address, region_base, region_bytes, cached: address >> 28 == 1, rom: address >> 28 == 0 };
+        decode(self.fetch_halfword(address), self.fetch_halfword(address.wrapping_add(2)), place)
+    }
+
+    /// What the table shows of an instruction: itself, or the stand-in that asks for attention.
+    fn visible(&self, address: u32, decoded: Op) -> Op {
+        let away = address >> 28 == 1 && {
+            let offset = self.flash_offset(address);
+            !self.xip.resident(offset / LINE_BYTES)
+                || decoded.is_wide() && !self.xip.resident((offset + 2) / LINE_BYTES)
+        };
+        if away || self.probes.watches_code(address) { Op::bare(Code::Attend) } else { decoded }
     }
 
     /// Marks the page of a watched SRAM word.
@@ -301,7 +320,8 @@ impl System {
         let row = self.row(slave::SRAM4 + bank as usize);
         let whole = self.sram_code.region(row, 1);
         // SAFETY: ops and profile cells of the bank start `start / 2` elements into the table.
-        let skip = |cells: *mut ProfileCell| unsafe { if cells.is_null() { cells } else { cells.add(start as usize / 2) } };
+        let skip =
+            |cells: *mut ProfileCell| unsafe { if cells.is_null() { cells } else { cells.add(start as usize / 2) } };
         Region {
             base: SRAM_BASE + start,
             bytes: 0x1000,
@@ -351,7 +371,13 @@ impl Bus for System {
             let pc = core.pc();
             if self.probes.written(address, word, core.id, now, pc) {
                 core.limit = 0;
-                self.stop_at(StopReason::Watch, core, address, now, format!("the watched word at 0x{address:08x} became {word}"));
+                self.stop_at(
+                    StopReason::Watch,
+                    core,
+                    address,
+                    now,
+                    format!("the watched word at 0x{address:08x} became {word}"),
+                );
             }
         }
     }
@@ -382,8 +408,7 @@ impl Bus for System {
                 core.fetch_ready = slot + 2;
             }
             if self.fixed_first.is_none() {
-                core.goes_first = 1;
-                (*core.peer).goes_first = 0;
+                core.take_precedence();
             }
             slot
         }
@@ -395,7 +420,13 @@ impl Bus for System {
     }
 
     #[inline(always)]
-    fn load<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> Result<u32, Trap> {
+    fn load<const CONTEND: bool>(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        bytes: u32,
+        t: &mut u64,
+    ) -> Result<u32, Trap> {
         self.load_elsewhere::<CONTEND>(core, address, bytes, t)
     }
 
@@ -446,23 +477,10 @@ impl Bus for System {
     #[inline(never)]
     unsafe fn decode(&mut self, core: &Core, ip: *mut Op) {
         let address = core.address_of(ip);
-        let region = core.region;
-        let place = Place {
-            address,
-            region_base: region.base,
-            region_bytes: region.bytes,
-            cached: region.cached,
-            rom: region.rom,
-        };
-        let mut decoded = decode(self.fetch_halfword(address), self.fetch_halfword(address.wrapping_add(2)), place);
-        if self.probes.watches_code(address) {
-            decoded.code |= FLAG;
-        }
+        let decoded = self.visible(address, self.decode_at(address));
         // SAFETY: the caller passes a pointer into the ops of the core's region.
         unsafe { *ip = decoded };
-        if region.cached {
-            self.refresh_flash_op(address - FLASH_BASE);
-        } else if !region.rom {
+        if address >> 28 == 2 {
             let offset = address - SRAM_BASE;
             self.marks[(offset >> 8) as usize] |= MARK_CODE;
             let end = (offset + 3).min(SRAM_BYTES - 1);
@@ -472,27 +490,32 @@ impl Bus for System {
 
     #[cold]
     #[inline(never)]
-    unsafe fn attend<const CONTEND: bool>(&mut self, core: &mut Core, ip: *mut Op, t: &mut u64) -> bool {
+    unsafe fn attend<const CONTEND: bool>(
+        &mut self,
+        core: &mut Core,
+        ip: *mut Op,
+        served: bool,
+        t: &mut u64,
+    ) -> Option<Op> {
         let address = core.address_of(ip);
-        // SAFETY: the caller passes a pointer into the ops of the core's region.
-        let operation = unsafe { *ip };
+        let instruction = self.decode_at(address);
         if core.region.cached {
             let offset = address - FLASH_BASE;
             self.fill_line::<CONTEND>(core, offset / LINE_BYTES, t);
-            if operation.is_wide() {
+            if instruction.is_wide() {
                 self.fill_line::<CONTEND>(core, (offset + 2) / LINE_BYTES, t);
             }
         }
-        if operation.code & !FLAG == op::Undecoded {
-            return true;
+        if served {
+            return Some(instruction);
         }
         let skip = self.passed_until[core.id].take() == Some(address);
         if self.probes.issue(address, core.id, *t, core.r[0], skip) {
             self.passed_until[core.id] = Some(address);
             self.stop_at(StopReason::Until, core, address, *t, format!("0x{address:08x} is about to execute"));
-            return false;
+            return None;
         }
-        true
+        Some(instruction)
     }
 
     #[inline(always)]

@@ -47,23 +47,12 @@ impl Adc {
         };
         if self.fcs & FCS_EN != 0 {
             // FCS.SHIFT keeps the upper 8 bits.
-            let value = if self.fcs & 2 != 0 {
-                self.result >> 4
-            } else {
-                self.result
-            };
-            if self.fifo.len() < FIFO_DEPTH {
-                self.fifo.push_back(value)
-            } else {
-                self.overrun = true
-            }
+            let value = if self.fcs & 2 != 0 { self.result >> 4 } else { self.result };
+            if self.fifo.len() < FIFO_DEPTH { self.fifo.push_back(value) } else { self.overrun = true }
         }
         let robin = (self.cs >> 16) & 0x1f;
         if robin != 0 {
-            let next = (1..=5)
-                .map(|n| (selected + n) % 5)
-                .find(|n| robin >> n & 1 != 0)
-                .unwrap_or(selected);
+            let next = (1..=5).map(|n| (selected + n) % 5).find(|n| robin >> n & 1 != 0).unwrap_or(selected);
             self.cs = self.cs & !(7 << 12) | next << 12;
         }
     }
@@ -92,10 +81,7 @@ impl Peripheral for Adc {
     const NAME: &'static str = "ADC";
 
     fn reset(&mut self) {
-        *self = Self {
-            inputs: self.inputs,
-            ..Self::default()
-        };
+        *self = Self { inputs: self.inputs, ..Self::default() };
     }
 
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
@@ -190,13 +176,7 @@ mod tests {
         let cs = adc.read(0, &mut bench.access());
         adc.write(0, cs | CS_START_ONCE, &mut bench.access());
         assert_eq!(adc.irq_levels(), 1 << 22);
-        assert_eq!(
-            (
-                adc.read(0xc, &mut bench.access()),
-                adc.read(0xc, &mut bench.access())
-            ),
-            (0x100, 0x200)
-        );
+        assert_eq!((adc.read(0xc, &mut bench.access()), adc.read(0xc, &mut bench.access())), (0x100, 0x200));
         assert_eq!(adc.read(8, &mut bench.access()) >> 8 & 0xf, 1);
         adc.read(0xc, &mut bench.access());
         assert_eq!(adc.read(8, &mut bench.access()) >> 10 & 1, 1);
@@ -216,23 +196,14 @@ mod tests {
         adc.write(8, FCS_EN | 2 | 1 << 10, &mut bench.access());
         assert_eq!(adc.read(8, &mut bench.access()) >> 8 & 0xf, 0b1010);
         adc.write(8, FCS_EN | 2 | 1 << 11, &mut bench.access());
-        assert_eq!(
-            adc.read(8, &mut bench.access()),
-            4 << 16 | 1 << 9 | FCS_EN | 2
-        );
+        assert_eq!(adc.read(8, &mut bench.access()), 4 << 16 | 1 << 9 | FCS_EN | 2);
         assert_eq!(adc.read(0xc, &mut bench.access()), 0xab);
     }
 
     /// The other tests use the names, so a wrong bit number would cancel out in them.
     #[test]
     fn bit_numbers_are_the_data_sheets() {
-        for (mask, number) in [
-            (CS_EN, 0),
-            (CS_START_ONCE, 2),
-            (CS_START_MANY, 3),
-            (CS_READY, 8),
-            (FCS_EN, 0),
-        ] {
+        for (mask, number) in [(CS_EN, 0), (CS_START_ONCE, 2), (CS_START_MANY, 3), (CS_READY, 8), (FCS_EN, 0)] {
             assert_eq!(mask, 1u32 << number);
         }
     }

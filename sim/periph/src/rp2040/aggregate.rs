@@ -125,10 +125,7 @@ impl Rp2040Peripherals {
             dma: Dma::default(),
             usb_dpram: RegFile::new(0x1000, &[]),
             usb: RegFile::new(0x100, &USB_FIXED),
-            pios: [
-                RegFile::new(0x200, &PIO_FIXED),
-                RegFile::new(0x200, &PIO_FIXED),
-            ],
+            pios: [RegFile::new(0x200, &PIO_FIXED), RegFile::new(0x200, &PIO_FIXED)],
             xip_aux: RegFile::new(4, &[]),
             tree,
             due: NEVER,
@@ -160,9 +157,7 @@ impl Rp2040Peripherals {
     }
 
     fn held(&self, block: Block) -> bool {
-        block
-            .reset_bit()
-            .is_some_and(|bit| self.resets.held() >> bit & 1 != 0)
+        block.reset_bit().is_some_and(|bit| self.resets.held() >> bit & 1 != 0)
     }
 
     fn reschedule(&mut self) {
@@ -211,9 +206,7 @@ impl Rp2040Peripherals {
             b.write(offset, value, access);
         });
         if block == Block::IoQspi {
-            self.ssi
-                .flash
-                .force_select(self.io_qspi.forced_chip_select());
+            self.ssi.flash.force_select(self.io_qspi.forced_chip_select());
         }
         self.settle(access);
     }
@@ -226,11 +219,7 @@ impl Rp2040Peripherals {
 
     /// Applies the effects that concern other blocks and recomputes the due time.
     fn settle(&mut self, access: &mut Access) {
-        let Effects {
-            clocks_changed,
-            resets,
-            ..
-        } = access.effects;
+        let Effects { clocks_changed, resets, .. } = access.effects;
         if *clocks_changed || resets.is_some() {
             self.apply_effects(access.now_cycles, access.effects);
         } else {
@@ -260,42 +249,19 @@ impl Rp2040Peripherals {
             if bits >> bit & 1 != 0 {
                 with_block!(self, block, b => b.reset());
                 effects.pins_changed |= matches!(block, Block::IoBank0 | Block::PadsBank0);
-                effects.clocks_changed |=
-                    matches!(block, Block::PllSys | Block::PllUsb | Block::Timer);
+                effects.clocks_changed |= matches!(block, Block::PllSys | Block::PllUsb | Block::Timer);
             }
         }
     }
 
     /// Recomputes the clock tree and rebases whatever depends on it. Idempotent.
     fn retime(&mut self, now_cycles: u64, effects: &mut Effects) {
-        self.clocks.update_sources(sources_of(
-            &self.pll_sys,
-            &self.pll_usb,
-            &self.xosc,
-            &self.rosc,
-        ));
-        let tree = derive(
-            &self.clocks,
-            &self.pll_sys,
-            &self.pll_usb,
-            &self.xosc,
-            &self.rosc,
-            &self.watchdog,
-        );
+        self.clocks.update_sources(sources_of(&self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc));
+        let tree = derive(&self.clocks, &self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc, &self.watchdog);
         let old = std::mem::replace(&mut self.tree, tree.clone());
-        let mut before = Access {
-            now_cycles,
-            core: 0,
-            clocks: &old,
-            effects,
-        };
+        let mut before = Access { now_cycles, core: 0, clocks: &old, effects };
         scheduled!(self, block => block.advance(&mut before));
-        let mut after = Access {
-            now_cycles,
-            core: 0,
-            clocks: &tree,
-            effects,
-        };
+        let mut after = Access { now_cycles, core: 0, clocks: &tree, effects };
         scheduled!(self, block => block.clocks_changed(&mut after));
     }
 
@@ -316,11 +282,7 @@ impl Rp2040Peripherals {
     fn slow_irq_levels(&self) -> u32 {
         let pairs = self.spis[0].irq_levels() | self.spis[1].irq_levels();
         let pairs = pairs | self.i2cs[0].irq_levels() | self.i2cs[1].irq_levels();
-        pairs
-            | self.pwm.irq_levels()
-            | self.dma.irq_levels()
-            | self.adc.irq_levels()
-            | self.rtc.irq_levels()
+        pairs | self.pwm.irq_levels() | self.dma.irq_levels() | self.adc.irq_levels() | self.rtc.irq_levels()
     }
 
     /// Bytes from the host to a UART; they arrive at line speed from `now_cycles` on.
@@ -341,16 +303,9 @@ impl Rp2040Peripherals {
     #[inline]
     pub fn update_pins(&mut self) -> PinLevels {
         let driven = self.io_bank0.drive(self.sio.gpio.out(), self.sio.gpio.oe());
-        let (levels, oe) =
-            self.pads_bank0
-                .levels(driven.out, driven.oe, self.outside_driven, self.outside);
-        self.pins = PinLevels {
-            levels: levels & GPIO_MASK,
-            driven: oe,
-        };
-        let inputs = self
-            .io_bank0
-            .sense(self.pads_bank0.inputs(self.pins.levels));
+        let (levels, oe) = self.pads_bank0.levels(driven.out, driven.oe, self.outside_driven, self.outside);
+        self.pins = PinLevels { levels: levels & GPIO_MASK, driven: oe };
+        let inputs = self.io_bank0.sense(self.pads_bank0.inputs(self.pins.levels));
         self.sio.gpio.set_input(inputs);
         self.pins
     }
@@ -368,44 +323,16 @@ pub(super) const CS_PULLED_UP: u32 = 1 << 1;
 
 /// USB: status registers that would be set by a host stay 0, so that drivers see an unplugged cable.
 const USB_FIXED: [Fixed; 3] = [
-    Fixed {
-        offset: 0x50,
-        reset: 0,
-        mask: 0,
-    },
-    Fixed {
-        offset: 0x58,
-        reset: 0,
-        mask: 0,
-    },
-    Fixed {
-        offset: 0x8c,
-        reset: 0,
-        mask: 0,
-    },
+    Fixed { offset: 0x50, reset: 0, mask: 0 },
+    Fixed { offset: 0x58, reset: 0, mask: 0 },
+    Fixed { offset: 0x8c, reset: 0, mask: 0 },
 ];
 /// PIO: CTRL's strobes read 0, FSTAT shows empty FIFOs, IRQ no flags, DBG_CFGINFO the real sizes.
 const PIO_FIXED: [Fixed; 4] = [
-    Fixed {
-        offset: 0x00,
-        reset: 0,
-        mask: 0xf,
-    },
-    Fixed {
-        offset: 0x04,
-        reset: 0x0f00_0f00,
-        mask: 0,
-    },
-    Fixed {
-        offset: 0x30,
-        reset: 0,
-        mask: 0,
-    },
-    Fixed {
-        offset: 0x44,
-        reset: 0x0020_0404,
-        mask: 0,
-    },
+    Fixed { offset: 0x00, reset: 0, mask: 0xf },
+    Fixed { offset: 0x04, reset: 0x0f00_0f00, mask: 0 },
+    Fixed { offset: 0x30, reset: 0, mask: 0 },
+    Fixed { offset: 0x44, reset: 0x0020_0404, mask: 0 },
 ];
 
 /// Blocks with a RESETS bit.

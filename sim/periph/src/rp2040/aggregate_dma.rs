@@ -36,10 +36,7 @@ impl Rp2040Peripherals {
     fn dma_requests(&self) -> u64 {
         let mut requests = 0;
         for n in 0..2 {
-            for (first, (tx, rx)) in [
-                (TREQ_SPI0, self.spis[n].dreq()),
-                (TREQ_UART0, self.uarts[n].dreq()),
-            ] {
+            for (first, (tx, rx)) in [(TREQ_SPI0, self.spis[n].dreq()), (TREQ_UART0, self.uarts[n].dreq())] {
                 let shift = first + 2 * n as u32;
                 requests |= (u64::from(tx) | u64::from(rx) << 1) << shift;
             }
@@ -65,11 +62,7 @@ impl Rp2040Peripherals {
         }
         let requests = self.dma_requests();
         let transfer = self.dma.next_transfer(access.now_cycles, requests)?;
-        let (from, to, bytes) = (
-            transfer.read_address,
-            transfer.write_address,
-            transfer.bytes,
-        );
+        let (from, to, bytes) = (transfer.read_address, transfer.write_address, transfer.bytes);
         let mut value = if block_at(from).is_some() {
             lanes(self.read(from & !3, access), from, bytes)
         } else {

@@ -28,14 +28,8 @@ const PSM_PROC1: u32 = 16;
 
 /// SSI set-up for serial single-lane transfers of bytes, and for execute-in-place with command 0x03.
 const SSI_SERIAL: [(u32, u32); 5] = [(0x08, 0), (0x14, 6), (0x00, 7 << 16), (0x10, 1), (0x08, 1)];
-const SSI_XIP_03: [(u32, u32); 6] = [
-    (0x08, 0),
-    (0x14, 6),
-    (0x00, 31 << 16 | 3 << 8),
-    (0x04, 0),
-    (0xf4, 3 << 24 | 2 << 8 | 6 << 2),
-    (0x08, 1),
-];
+const SSI_XIP_03: [(u32, u32); 6] =
+    [(0x08, 0), (0x14, 6), (0x00, 31 << 16 | 3 << 8), (0x04, 0), (0xf4, 3 << 24 | 2 << 8 | 6 << 2), (0x08, 1)];
 
 impl Rp2040Peripherals {
     /// Carries out a flash function of the boot ROM. The XIP cache is the machine's: it flushes when
@@ -44,12 +38,8 @@ impl Rp2040Peripherals {
         match command {
             FlashCommand::Connect => self.ssi_setup(&SSI_SERIAL, now_cycles, effects),
             FlashCommand::ExitXip => self.ssi_setup(&SSI_SERIAL, now_cycles, effects),
-            FlashCommand::Erase { offset, count } => {
-                self.ssi.flash.erase(*offset as usize, *count as usize)
-            }
-            FlashCommand::Program { offset, data } => {
-                self.ssi.flash.program(*offset as usize, data)
-            }
+            FlashCommand::Erase { offset, count } => self.ssi.flash.erase(*offset as usize, *count as usize),
+            FlashCommand::Program { offset, data } => self.ssi.flash.program(*offset as usize, data),
             FlashCommand::FlushCache => {
                 effects.xip_flush = true;
                 self.io_qspi.release_chip_select();
@@ -61,12 +51,7 @@ impl Rp2040Peripherals {
 
     fn ssi_setup(&mut self, writes: &[(u32, u32)], now_cycles: u64, effects: &mut Effects) {
         let tree: ClockTree = self.clock_tree().clone();
-        let mut access = Access {
-            now_cycles,
-            core: 0,
-            clocks: &tree,
-            effects,
-        };
+        let mut access = Access { now_cycles, core: 0, clocks: &tree, effects };
         for &(offset, value) in writes {
             self.ssi.write(offset, value, &mut access);
         }
@@ -76,11 +61,7 @@ impl Rp2040Peripherals {
     /// takes the clock tree again, samples the pins and resets the cores in the returned mask (bit 0 core 0,
     /// bit 1 core 1): a watchdog reset may be set up to spare them.
     pub fn chip_reset(&mut self, cause: ResetCause, now_cycles: u64) -> u32 {
-        let psm = if cause == ResetCause::Watchdog {
-            self.psm.watchdog_select()
-        } else {
-            u32::MAX
-        };
+        let psm = if cause == ResetCause::Watchdog { self.psm.watchdog_select() } else { u32::MAX };
         // Restarting a stage restarts all that follow it.
         let first = psm.trailing_zeros();
         let restarts = |stage: u32| first <= stage;

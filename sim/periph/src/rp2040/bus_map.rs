@@ -175,11 +175,7 @@ impl Block {
 #[must_use]
 pub fn needs_extra_alias_cycles(address: u32) -> bool {
     use Block::*;
-    address >> 12 & 3 != 0
-        && matches!(
-            block_at(address),
-            Some(Uart0 | Uart1 | Spi0 | Spi1 | I2c0 | I2c1 | Ssi)
-        )
+    address >> 12 & 3 != 0 && matches!(block_at(address), Some(Uart0 | Uart1 | Spi0 | Spi1 | I2c0 | I2c1 | Ssi))
 }
 
 #[cfg(test)]
@@ -202,19 +198,9 @@ mod tests {
             (0x5011_204c, "USBCTRL"),
             (0x5030_0000, "PIO1"),
         ] {
-            assert_eq!(
-                block_at(address).map(Block::name),
-                Some(name),
-                "{address:#x}"
-            );
+            assert_eq!(block_at(address).map(Block::name), Some(name), "{address:#x}");
         }
-        for address in [
-            0x4006_8000,
-            0x4007_0000,
-            0x5040_4000,
-            0x1400_4000,
-            0x2000_0000,
-        ] {
+        for address in [0x4006_8000, 0x4007_0000, 0x5040_4000, 0x1400_4000, 0x2000_0000] {
             assert_eq!(block_at(address), None, "{address:#x}");
         }
     }

@@ -33,12 +33,7 @@ pub struct Busctrl {
 
 impl Default for Busctrl {
     fn default() -> Self {
-        Self {
-            priority: 0,
-            counters: [0; 4],
-            selects: [SELECT_RESET; 4],
-            selected: 0,
-        }
+        Self { priority: 0, counters: [0; 4], selects: [SELECT_RESET; 4], selected: 0 }
     }
 }
 
@@ -99,10 +94,7 @@ impl Peripheral for Busctrl {
             0x08 | 0x10 | 0x18 | 0x20 => self.counters[(offset as usize - 8) / 8] = 0,
             0x0c | 0x14 | 0x1c | 0x24 => {
                 self.selects[(offset as usize - 0x0c) / 8] = value & 0x1f;
-                self.selected = self
-                    .selects
-                    .iter()
-                    .fold(0, |mask, &event| mask | 1 << event);
+                self.selected = self.selects.iter().fold(0, |mask, &event| mask | 1 << event);
             }
             _ => access.effects.unmodelled = Some((offset, true)),
         }
@@ -149,13 +141,7 @@ mod tests {
         assert_eq!(bus.selected_events(), 1 << 0x13 | 1 << 0x1f);
         bus.count(0x13);
         bus.count(0x12);
-        assert_eq!(
-            (
-                bus.read(0x08, &mut bench.access()),
-                bus.read(0x10, &mut bench.access())
-            ),
-            (0, 1)
-        );
+        assert_eq!((bus.read(0x08, &mut bench.access()), bus.read(0x10, &mut bench.access())), (0, 1));
         bus.counters[1] = COUNTER_MAX;
         bus.count(0x13);
         assert_eq!(bus.read(0x10, &mut bench.access()), COUNTER_MAX);

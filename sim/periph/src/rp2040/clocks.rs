@@ -17,31 +17,11 @@ const RTC: usize = 9;
 const SLICE_COUNT: usize = 10;
 
 /// Implemented CTRL bits per slice, in register order.
-const CTRL_MASK: [u32; SLICE_COUNT] = [
-    0x0013_1de0,
-    0x0013_1de0,
-    0x0013_1de0,
-    0x0013_1de0,
-    0x63,
-    0xe1,
-    0xce0,
-    0x0013_0ce0,
-    0x0013_0ce0,
-    0x0013_0ce0,
-];
+const CTRL_MASK: [u32; SLICE_COUNT] =
+    [0x0013_1de0, 0x0013_1de0, 0x0013_1de0, 0x0013_1de0, 0x63, 0xe1, 0xce0, 0x0013_0ce0, 0x0013_0ce0, 0x0013_0ce0];
 /// Implemented DIV bits per slice: REF, USB and ADC divide by 1 to 3 only, PERI has no divider.
-const DIV_MASK: [u32; SLICE_COUNT] = [
-    u32::MAX,
-    u32::MAX,
-    u32::MAX,
-    u32::MAX,
-    0x300,
-    u32::MAX,
-    0,
-    0x300,
-    0x300,
-    u32::MAX,
-];
+const DIV_MASK: [u32; SLICE_COUNT] =
+    [u32::MAX, u32::MAX, u32::MAX, u32::MAX, 0x300, u32::MAX, 0, 0x300, 0x300, u32::MAX];
 const DIV_RESET: u32 = 0x100;
 const CTRL_KILL: u32 = 1 << 10;
 const CTRL_ENABLE: u32 = 1 << 11;
@@ -109,10 +89,7 @@ impl Default for Clocks {
             ..FrequencyCounter::default()
         };
         Self {
-            slices: [Slice {
-                ctrl: 0,
-                div: DIV_RESET,
-            }; SLICE_COUNT],
+            slices: [Slice { ctrl: 0, div: DIV_RESET }; SLICE_COUNT],
             resus_ctrl: 0xff,
             resussed: false,
             inte: 0,
@@ -127,11 +104,7 @@ impl Default for Clocks {
 
 /// Divides by a 24.8 fixed-point divider; an integer part of 0 means 2^16 (header "CLK_SYS_DIV.INT").
 fn divide(hz: u64, div: u32) -> u64 {
-    let div = if div >> 8 == 0 {
-        (1 << 24) | u64::from(div)
-    } else {
-        u64::from(div)
-    };
+    let div = if div >> 8 == 0 { (1 << 24) | u64::from(div) } else { u64::from(div) };
     hz * 256 / div
 }
 
@@ -243,8 +216,7 @@ impl Clocks {
         }
         let khz = self.fc0.hz / 1000;
         let mut status = 1 << 4;
-        status |=
-            u32::from(khz >= u64::from(self.fc0.min_khz) && khz <= u64::from(self.fc0.max_khz));
+        status |= u32::from(khz >= u64::from(self.fc0.min_khz) && khz <= u64::from(self.fc0.max_khz));
         status |= u32::from(khz < u64::from(self.fc0.min_khz)) << 20;
         status |= u32::from(khz > u64::from(self.fc0.max_khz)) << 24;
         status | u32::from(self.fc0.hz == 0) << 28
@@ -255,11 +227,7 @@ impl Clocks {
         self.fc0.source = source & 0xff;
         self.fc0.hz = self.counted_hz(self.fc0.source);
         let cycles = (access.clocks.sys_hz << self.fc0.interval).div_ceil(1_024_000);
-        self.fc0.done_at = if self.fc0.source == 0 {
-            NEVER
-        } else {
-            access.now_cycles + cycles
-        };
+        self.fc0.done_at = if self.fc0.source == 0 { NEVER } else { access.now_cycles + cycles };
     }
 
     fn write_misc(&mut self, offset: u32, value: u32, access: &mut Access) {
@@ -317,22 +285,14 @@ pub fn derive(
 #[must_use]
 pub fn sources_of(pll_sys: &Pll, pll_usb: &Pll, xosc: &Xosc, rosc: &Rosc) -> Sources {
     let xosc_hz = xosc.hz();
-    Sources {
-        rosc_hz: rosc.hz(),
-        xosc_hz,
-        pll_sys_hz: pll_sys.hz(xosc_hz),
-        pll_usb_hz: pll_usb.hz(xosc_hz),
-    }
+    Sources { rosc_hz: rosc.hz(), xosc_hz, pll_sys_hz: pll_sys.hz(xosc_hz), pll_usb_hz: pll_usb.hz(xosc_hz) }
 }
 
 impl Peripheral for Clocks {
     const NAME: &'static str = "CLOCKS";
 
     fn reset(&mut self) {
-        *self = Self {
-            sources: self.sources,
-            ..Self::default()
-        };
+        *self = Self { sources: self.sources, ..Self::default() };
     }
 
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
@@ -375,9 +335,7 @@ impl Peripheral for Clocks {
             0x90 => self.fc0.interval,
             0x94 => self.fc0.source,
             0x98 => self.fc0_status(access.now_cycles),
-            0x9c if access.now_cycles >= self.fc0.done_at => {
-                (self.fc0.hz * 32 / 1000) as u32 & 0x3fff_ffff
-            }
+            0x9c if access.now_cycles >= self.fc0.done_at => (self.fc0.hz * 32 / 1000) as u32 & 0x3fff_ffff,
             0xa0 | 0xa4 => self.wake_en[(offset as usize - 0xa0) / 4],
             0xa8 | 0xac => self.sleep_en[(offset as usize - 0xa8) / 4],
             0xb0 | 0xb4 => self.wake_en[(offset as usize - 0xb0) / 4],

@@ -115,18 +115,13 @@ impl Dma {
     /// clk_sys cycle of the next transfer, or [`NEVER`].
     #[must_use]
     pub fn transfer_due(&self, requests: u64) -> u64 {
-        (0..CHANNELS)
-            .map(|channel| self.ready_at(channel, requests))
-            .min()
-            .unwrap_or(NEVER)
+        (0..CHANNELS).map(|channel| self.ready_at(channel, requests)).min().unwrap_or(NEVER)
     }
 
     /// The transfer to make at `now`, if one is due: high priority first, then round-robin.
     pub fn next_transfer(&mut self, now: u64, requests: u64) -> Option<DmaTransfer> {
         let order = (1..=CHANNELS).map(|n| (self.last + n) % CHANNELS);
-        let ready: Vec<usize> = order
-            .filter(|&channel| self.ready_at(channel, requests) <= now)
-            .collect();
+        let ready: Vec<usize> = order.filter(|&channel| self.ready_at(channel, requests) <= now).collect();
         let high = |&&channel: &&usize| self.channels[channel].ctrl & CTRL_HIGH_PRIORITY != 0;
         let channel = *ready.iter().find(high).or(ready.first())?;
         let c = &self.channels[channel];
@@ -147,11 +142,7 @@ impl Dma {
         let ring_bits = c.ctrl >> 6 & 15;
         let step = |address: u32, ring: bool| {
             let next = address.wrapping_add(transfer.bytes);
-            let mask = if ring && ring_bits != 0 {
-                (1 << ring_bits) - 1
-            } else {
-                u32::MAX
-            };
+            let mask = if ring && ring_bits != 0 { (1 << ring_bits) - 1 } else { u32::MAX };
             (address & !mask) | (next & mask)
         };
         let ring_write = c.ctrl & CTRL_RING_SEL != 0;
@@ -206,11 +197,7 @@ impl Dma {
     fn write_pacer(&mut self, index: usize, value: u32, access: &Access) {
         let (x, y) = (u64::from(value >> 16), u64::from(value & 0xffff));
         let requests = RateCounter::start(access.now_cycles, 0, x, y, 1);
-        self.pacers[index] = Pacer {
-            register: value,
-            requests,
-            taken: 0,
-        };
+        self.pacers[index] = Pacer { register: value, requests, taken: 0 };
     }
 
     fn ints(&self, output: usize) -> u32 {
@@ -273,9 +260,7 @@ impl Peripheral for Dma {
             0x420..=0x42c => self.pacers[(offset as usize - 0x420) / 4].register,
             0x434 | 0x438 => self.sniff[(offset as usize - 0x434) / 4],
             0x448 => CHANNELS as u32,
-            0x800..=0xae4 if offset & 0x3f == 4 => {
-                self.channels[(offset as usize - 0x800) / 0x40].reload
-            }
+            0x800..=0xae4 if offset & 0x3f == 4 => self.channels[(offset as usize - 0x800) / 0x40].reload,
             _ => 0,
         }
     }

@@ -49,15 +49,7 @@ impl I2c {
     #[must_use]
     pub fn new(irq: u32) -> Self {
         let plain = PLAIN.map(|(_, reset, _)| reset);
-        Self {
-            irq,
-            con: CON_RESET,
-            plain,
-            mask: 0x8ff,
-            raw: 0,
-            enabled: false,
-            abort_source: 0,
-        }
+        Self { irq, con: CON_RESET, plain, mask: 0x8ff, raw: 0, enabled: false, abort_source: 0 }
     }
 
     /// Any command on an enabled controller fails to be acknowledged; the controller then releases the bus.
@@ -138,14 +130,8 @@ impl Peripheral for I2c {
             0x80 => self.abort_source,
             0x9c => u32::from(self.enabled),
             _ => {
-                let plain = PLAIN
-                    .iter()
-                    .position(|plain| plain.0 == offset)
-                    .map(|index| self.plain[index]);
-                let constant = CONSTANTS
-                    .iter()
-                    .find(|constant| constant.0 == offset)
-                    .map(|constant| constant.1);
+                let plain = PLAIN.iter().position(|plain| plain.0 == offset).map(|index| self.plain[index]);
+                let constant = CONSTANTS.iter().find(|constant| constant.0 == offset).map(|constant| constant.1);
                 plain.or(constant).unwrap_or(0)
             }
         }
@@ -176,20 +162,11 @@ mod tests {
         i2c.write(0x10, 0x100, &mut bench.access());
         assert_eq!(i2c.irq_levels(), 1 << 23);
         assert_eq!(i2c.read(0x80, &mut bench.access()), 1);
-        assert_eq!(
-            i2c.read(0x34, &mut bench.access()),
-            INT_TX_EMPTY | INT_TX_ABRT | INT_STOP_DET
-        );
+        assert_eq!(i2c.read(0x34, &mut bench.access()), INT_TX_EMPTY | INT_TX_ABRT | INT_STOP_DET);
         i2c.read(0x54, &mut bench.access());
         i2c.read(0x60, &mut bench.access());
         assert_eq!(i2c.read(0x34, &mut bench.access()), INT_TX_EMPTY);
-        assert_eq!(
-            (
-                i2c.read(0x80, &mut bench.access()),
-                i2c.read(0x70, &mut bench.access())
-            ),
-            (0, 6)
-        );
+        assert_eq!((i2c.read(0x80, &mut bench.access()), i2c.read(0x70, &mut bench.access())), (0, 6));
     }
 
     #[test]
@@ -207,12 +184,7 @@ mod tests {
     /// The other tests use the names, so a wrong bit number would cancel out in them.
     #[test]
     fn bit_numbers_are_the_data_sheets() {
-        for (mask, number) in [
-            (INT_TX_EMPTY, 4),
-            (INT_TX_ABRT, 6),
-            (INT_STOP_DET, 9),
-            (ABORT_NO_ACK, 0),
-        ] {
+        for (mask, number) in [(INT_TX_EMPTY, 4), (INT_TX_ABRT, 6), (INT_STOP_DET, 9), (ABORT_NO_ACK, 0)] {
             assert_eq!(mask, 1u32 << number);
         }
     }

@@ -97,7 +97,7 @@ impl IoBank0 {
 
     /// True if GPIO `pin` is UART TX in function 2: every fourth pin from 0.
     fn is_uart_tx(pin: usize) -> bool {
-        pin % 4 == 0
+        pin.is_multiple_of(4)
     }
 
     fn rebuild(&mut self) {
@@ -109,31 +109,15 @@ impl IoBank0 {
                 FUNC_UART if Self::is_uart_tx(pin) => masks.uart_tx |= bit,
                 _ => {}
             }
-            let choose = |field: u32, one: &mut u32, two: &mut u32, three: &mut u32| match field & 3
-            {
+            let choose = |field: u32, one: &mut u32, two: &mut u32, three: &mut u32| match field & 3 {
                 1 => *one |= bit,
                 2 => *two |= bit,
                 3 => *three |= bit,
                 _ => {}
             };
-            choose(
-                ctrl >> 8,
-                &mut masks.out_invert,
-                &mut masks.out_low,
-                &mut masks.out_high,
-            );
-            choose(
-                ctrl >> 12,
-                &mut masks.oe_invert,
-                &mut masks.oe_off,
-                &mut masks.oe_on,
-            );
-            choose(
-                ctrl >> 16,
-                &mut masks.in_invert,
-                &mut masks.in_low,
-                &mut masks.in_high,
-            );
+            choose(ctrl >> 8, &mut masks.out_invert, &mut masks.out_low, &mut masks.out_high);
+            choose(ctrl >> 12, &mut masks.oe_invert, &mut masks.oe_off, &mut masks.oe_on);
+            choose(ctrl >> 16, &mut masks.in_invert, &mut masks.in_low, &mut masks.in_high);
         }
         self.masks = masks;
     }
@@ -195,10 +179,7 @@ impl IoBank0 {
 
     fn status(&self, pin: usize) -> u32 {
         let bit = |word: u32| word >> pin & 1;
-        bit(self.driven.out) << 9
-            | bit(self.driven.oe) << 13
-            | bit(self.pads) << 17
-            | bit(self.inputs) << 19
+        bit(self.driven.out) << 9 | bit(self.driven.oe) << 13 | bit(self.pads) << 17 | bit(self.inputs) << 19
     }
 }
 
@@ -284,13 +265,7 @@ mod tests {
         assert_eq!(io.drive(1 << 25, 1 << 25), Driven::default());
         io.write(25 * 8 + 4, FUNC_SIO, &mut bench.access());
         assert!(bench.effects.pins_changed);
-        assert_eq!(
-            io.drive(1 << 25 | 1, 1 << 25 | 1),
-            Driven {
-                out: 1 << 25,
-                oe: 1 << 25
-            }
-        );
+        assert_eq!(io.drive(1 << 25 | 1, 1 << 25 | 1), Driven { out: 1 << 25, oe: 1 << 25 });
         assert_eq!(io.read(25 * 8, &mut bench.access()), 1 << 9 | 1 << 13);
     }
 
@@ -308,23 +283,10 @@ mod tests {
     fn overrides_of_output_enable_and_input() {
         let mut bench = Bench::new();
         let mut io = IoBank0::default();
-        for (pin, field) in [
-            (0, 1 << 8),
-            (1, 2 << 8),
-            (2, 3 << 8),
-            (3, 1 << 12),
-            (4, 2 << 12),
-            (5, 3 << 12),
-        ] {
+        for (pin, field) in [(0, 1 << 8), (1, 2 << 8), (2, 3 << 8), (3, 1 << 12), (4, 2 << 12), (5, 3 << 12)] {
             io.write(pin * 8 + 4, FUNC_SIO | field, &mut bench.access());
         }
-        assert_eq!(
-            io.drive(0b000111, 0b010111),
-            Driven {
-                out: 0b000110 & !0b10,
-                oe: 0b101111
-            }
-        );
+        assert_eq!(io.drive(0b000111, 0b010111), Driven { out: 0b000110 & !0b10, oe: 0b101111 });
         for (pin, field) in [(0, 1 << 16), (1, 2 << 16), (2, 3 << 16)] {
             io.write(pin * 8 + 4, field, &mut bench.access());
         }
@@ -339,10 +301,7 @@ mod tests {
         io.write(0x104, 8 << 4, &mut bench.access());
         io.write(0x134, 2 << 4, &mut bench.access());
         io.sense(1 << 9);
-        assert_eq!(
-            (io.irq_levels_of(0), io.irq_levels_of(1)),
-            (1 << 13, 1 << 13)
-        );
+        assert_eq!((io.irq_levels_of(0), io.irq_levels_of(1)), (1 << 13, 1 << 13));
         io.sense(0);
         assert_eq!((io.irq_levels_of(0), io.irq_levels_of(1)), (1 << 13, 0));
         assert_eq!(io.read(0xf4, &mut bench.access()), 0x1111_1111 | 0xc << 4);
@@ -364,10 +323,7 @@ mod tests {
     #[test]
     fn interrupt_status_registers_are_the_only_strobes() {
         let io = IoBank0::default();
-        let strobes: Vec<u32> = (0..0x190)
-            .step_by(4)
-            .filter(|&offset| io.is_strobe(offset))
-            .collect();
+        let strobes: Vec<u32> = (0..0x190).step_by(4).filter(|&offset| io.is_strobe(offset)).collect();
         assert_eq!(strobes, [0xf0, 0xf4, 0xf8, 0xfc]);
     }
 }

@@ -20,11 +20,7 @@ pub struct IoQspi {
 
 impl Default for IoQspi {
     fn default() -> Self {
-        Self {
-            ctrl: [CTRL_RESET; 6],
-            inputs: 1 << PIN_SS,
-            destinations: [[0; 2]; 3],
-        }
+        Self { ctrl: [CTRL_RESET; 6], inputs: 1 << PIN_SS, destinations: [[0; 2]; 3] }
     }
 }
 
@@ -51,9 +47,7 @@ impl IoQspi {
 
     /// Level of each pin, in the layout of INTR.
     fn raw(&self) -> u32 {
-        (0..6).fold(0, |word, pin| {
-            word | (1 + (self.inputs >> pin & 1)) << (4 * pin)
-        })
+        (0..6).fold(0, |word, pin| word | (1 + (self.inputs >> pin & 1)) << (4 * pin))
     }
 
     fn ints(&self, destination: usize) -> u32 {
@@ -72,10 +66,7 @@ impl Peripheral for IoQspi {
     const NAME: &'static str = "IO_QSPI";
 
     fn reset(&mut self) {
-        *self = Self {
-            inputs: self.inputs,
-            ..Self::default()
-        };
+        *self = Self { inputs: self.inputs, ..Self::default() };
     }
 
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
@@ -108,11 +99,7 @@ impl Peripheral for IoQspi {
             0x30 => self.raw(),
             0x34..=0x54 => {
                 let (destination, register) = ((index - 13) / 3, (index - 13) % 3);
-                if register < 2 {
-                    self.destinations[destination][register]
-                } else {
-                    self.ints(destination)
-                }
+                if register < 2 { self.destinations[destination][register] } else { self.ints(destination) }
             }
             _ => 0,
         }
@@ -152,9 +139,6 @@ mod tests {
         io.sense(0);
         assert_eq!(io.irq_levels_of(1), 0);
         io.write(0x38, 1, &mut bench.access());
-        assert_eq!(
-            (io.irq_levels_of(0), io.read(0x3c, &mut bench.access())),
-            (1 << 14, 1)
-        );
+        assert_eq!((io.irq_levels_of(0), io.read(0x3c, &mut bench.access())), (1 << 14, 1));
     }
 }

@@ -42,14 +42,7 @@ impl Pads {
     }
 
     fn with(pads: Vec<u32>, qspi: bool) -> Self {
-        let mut bank = Self {
-            voltage_select: 0,
-            pads,
-            qspi,
-            input_enable: 0,
-            output_disable: 0,
-            pull_up: 0,
-        };
+        let mut bank = Self { voltage_select: 0, pads, qspi, input_enable: 0, output_disable: 0, pull_up: 0 };
         bank.rebuild();
         bank
     }
@@ -60,12 +53,9 @@ impl Pads {
                 .iter()
                 .take(GPIO_COUNT)
                 .enumerate()
-                .fold(0, |mask, (pin, pad)| {
-                    mask | u32::from(pad & flag != 0) << pin
-                })
+                .fold(0, |mask, (pin, pad)| mask | u32::from(pad & flag != 0) << pin)
         };
-        (self.input_enable, self.output_disable, self.pull_up) =
-            (collect(IE), collect(OD), collect(PUE));
+        (self.input_enable, self.output_disable, self.pull_up) = (collect(IE), collect(OD), collect(PUE));
     }
 
     /// Pad levels and the pins that drive, from what the multiplexer drives and what the outside drives.
@@ -89,11 +79,7 @@ impl Peripheral for Pads {
     const NAME: &'static str = "PADS";
 
     fn reset(&mut self) {
-        *self = if self.qspi {
-            Self::qspi()
-        } else {
-            Self::bank0()
-        };
+        *self = if self.qspi { Self::qspi() } else { Self::bank0() };
     }
 
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
@@ -159,9 +145,7 @@ mod tests {
     fn qspi_pads_start_with_their_own_pulls() {
         let mut bench = Bench::new();
         let mut pads = Pads::qspi();
-        let got: Vec<u32> = (1..7)
-            .map(|n| pads.read(4 * n, &mut bench.access()))
-            .collect();
+        let got: Vec<u32> = (1..7).map(|n| pads.read(4 * n, &mut bench.access())).collect();
         assert_eq!(got, [0x56, 0x52, 0x52, 0x52, 0x52, 0x5a]);
         pads.write(4, 0, &mut bench.access());
         pads.reset();

@@ -21,12 +21,7 @@ pub struct Pll {
 
 impl Default for Pll {
     fn default() -> Self {
-        Self {
-            cs: 1,
-            pwr: 0x2d,
-            fbdiv: 0,
-            prim: 0x77000,
-        }
+        Self { cs: 1, pwr: 0x2d, fbdiv: 0, prim: 0x77000 }
     }
 }
 
@@ -47,8 +42,7 @@ impl Pll {
             return 0;
         }
         let refdiv = u64::from(self.cs & 0x3f).max(1);
-        let post =
-            u64::from((self.prim >> 16) & 7).max(1) * u64::from((self.prim >> 12) & 7).max(1);
+        let post = u64::from((self.prim >> 16) & 7).max(1) * u64::from((self.prim >> 12) & 7).max(1);
         reference_hz * u64::from(self.fbdiv) / (refdiv * post)
     }
 }
@@ -146,13 +140,7 @@ mod tests {
     /// The other tests use the names, so a wrong bit number would cancel out in them.
     #[test]
     fn bit_numbers_are_the_data_sheets() {
-        for (mask, number) in [
-            (PWR_PD, 0),
-            (PWR_POSTDIVPD, 3),
-            (PWR_VCOPD, 5),
-            (CS_BYPASS, 8),
-            (CS_LOCK, 31),
-        ] {
+        for (mask, number) in [(PWR_PD, 0), (PWR_POSTDIVPD, 3), (PWR_VCOPD, 5), (CS_BYPASS, 8), (CS_LOCK, 31)] {
             assert_eq!(mask, 1u32 << number);
         }
     }

@@ -25,53 +25,31 @@ struct Slice {
 }
 
 impl Slice {
-    const RESET: Self = Self {
-        csr: 0,
-        div: DIV_RESET,
-        cc: 0,
-        top: TOP_RESET,
-        steps: RateCounter::stopped(0),
-        wraps_seen: 0,
-    };
+    const RESET: Self =
+        Self { csr: 0, div: DIV_RESET, cc: 0, top: TOP_RESET, steps: RateCounter::stopped(0), wraps_seen: 0 };
 
     /// Steps in a period: up to TOP and back to 0, or up and down in phase-correct mode.
     fn period(&self) -> u64 {
         let top = u64::from(self.top);
-        if self.csr & CSR_PHASE_CORRECT != 0 {
-            (2 * top).max(1)
-        } else {
-            top + 1
-        }
+        if self.csr & CSR_PHASE_CORRECT != 0 { (2 * top).max(1) } else { top + 1 }
     }
 
     fn counter(&self, now: u64) -> u64 {
         let position = self.steps.value(now) % self.period();
-        if position > u64::from(self.top) {
-            self.period() - position
-        } else {
-            position
-        }
+        if position > u64::from(self.top) { self.period() - position } else { position }
     }
 
     /// Restarts the step count from counter value `from`, at the present rate.
     fn restart(&mut self, now: u64, from: u64) {
         let on = self.csr & CSR_EN != 0 && (self.csr >> 4) & 3 == 0;
-        let div = if self.div >> 4 == 0 {
-            256 * 16 + u64::from(self.div)
-        } else {
-            u64::from(self.div)
-        };
+        let div = if self.div >> 4 == 0 { 256 * 16 + u64::from(self.div) } else { u64::from(self.div) };
         // 16 / div steps per clk_sys cycle; the wrap count starts again with the steps.
         self.steps = RateCounter::start(now, from, if on { 16 } else { 0 }, div, 1);
         self.wraps_seen = from / self.period();
     }
 
     fn due(&self) -> u64 {
-        if self.steps.running() {
-            self.steps.cycle_of((self.wraps_seen + 1) * self.period())
-        } else {
-            NEVER
-        }
+        if self.steps.running() { self.steps.cycle_of((self.wraps_seen + 1) * self.period()) } else { NEVER }
     }
 }
 
@@ -88,13 +66,7 @@ pub struct Pwm {
 
 impl Default for Pwm {
     fn default() -> Self {
-        Self {
-            slices: [Slice::RESET; SLICES],
-            intr: 0,
-            inte: 0,
-            intf: 0,
-            due: NEVER,
-        }
+        Self { slices: [Slice::RESET; SLICES], intr: 0, inte: 0, intf: 0, due: NEVER }
     }
 }
 
@@ -105,11 +77,7 @@ impl Pwm {
 
     fn reschedule(&mut self) {
         let enabled = |n: usize| self.inte >> n & 1 != 0;
-        self.due = (0..SLICES)
-            .filter(|&n| enabled(n))
-            .map(|n| self.slices[n].due())
-            .min()
-            .unwrap_or(NEVER);
+        self.due = (0..SLICES).filter(|&n| enabled(n)).map(|n| self.slices[n].due()).min().unwrap_or(NEVER);
     }
 
     fn write_slice(&mut self, index: usize, register: u32, value: u32, now: u64) {
@@ -257,10 +225,7 @@ mod tests {
         let mut pwm = slice(&mut bench, 1, CSR_EN, 0x10, 99);
         assert_eq!(pwm.read(0xa0, &mut bench.access()), 2);
         pwm.write(0xa0, 0, &mut bench.at(42));
-        assert_eq!(
-            (pwm.read(28, &mut bench.at(99_999)), pwm.due()),
-            (42, NEVER)
-        );
+        assert_eq!((pwm.read(28, &mut bench.at(99_999)), pwm.due()), (42, NEVER));
         pwm.write(28, 7, &mut bench.access());
         pwm.write(0xa0, 2, &mut bench.at(100_000));
         assert_eq!(pwm.read(28, &mut bench.at(100_005)), 12);

@@ -26,11 +26,7 @@ impl RegFile {
     /// Registers from 0 to `size`, 0 at reset and fully writable except as `fixed` says.
     #[must_use]
     pub fn new(size: usize, fixed: &'static [Fixed]) -> Self {
-        let mut file = Self {
-            words: vec![0; size / 4],
-            fixed,
-            warned: false,
-        };
+        let mut file = Self { words: vec![0; size / 4], fixed, warned: false };
         file.reset();
         file
     }
@@ -59,11 +55,7 @@ impl Peripheral for RegFile {
 
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.note(offset, true, access);
-        let mask = self
-            .fixed
-            .iter()
-            .find(|fixed| fixed.offset == offset)
-            .map_or(u32::MAX, |fixed| fixed.mask);
+        let mask = self.fixed.iter().find(|fixed| fixed.offset == offset).map_or(u32::MAX, |fixed| fixed.mask);
         if let Some(word) = self.words.get_mut(offset as usize / 4) {
             *word = (*word & !mask) | (value & mask);
         }
@@ -82,33 +74,17 @@ mod tests {
     #[test]
     fn stores_masks_and_warns_once() {
         let mut bench = Bench::new();
-        let mut file = RegFile::new(
-            0x20,
-            &[Fixed {
-                offset: 4,
-                reset: 0x50,
-                mask: 0x0f,
-            }],
-        );
+        let mut file = RegFile::new(0x20, &[Fixed { offset: 4, reset: 0x50, mask: 0x0f }]);
         assert_eq!(file.read(4, &mut bench.access()), 0x50);
         assert_eq!(bench.effects.unmodelled, None);
         file.write(4, 0xff, &mut bench.access());
         assert_eq!(bench.effects.unmodelled.take(), Some((4, true)));
         assert_eq!(file.read(4, &mut bench.access()), 0x5f);
         file.write(8, 0xff, &mut bench.access());
-        assert_eq!(
-            (file.read(8, &mut bench.access()), bench.effects.unmodelled),
-            (0xff, None)
-        );
+        assert_eq!((file.read(8, &mut bench.access()), bench.effects.unmodelled), (0xff, None));
         file.write(0x20, 1, &mut bench.access());
         assert_eq!(file.read(0x20, &mut bench.access()), 0);
         file.reset();
-        assert_eq!(
-            (
-                file.read(4, &mut bench.access()),
-                file.read(8, &mut bench.access())
-            ),
-            (0x50, 0)
-        );
+        assert_eq!((file.read(4, &mut bench.access()), file.read(8, &mut bench.access())), (0x50, 0));
     }
 }

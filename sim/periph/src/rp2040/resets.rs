@@ -44,10 +44,7 @@ pub struct Resets {
 
 impl Default for Resets {
     fn default() -> Self {
-        Self {
-            reset: RESETS_MASK,
-            wdsel: 0,
-        }
+        Self { reset: RESETS_MASK, wdsel: 0 }
     }
 }
 
@@ -75,11 +72,7 @@ impl Resets {
         if clocks.peri_hz == 0 {
             clocked &= !(1 << bit::UART0 | 1 << bit::UART1 | 1 << bit::SPI0 | 1 << bit::SPI1);
         }
-        for (hz, number) in [
-            (clocks.usb_hz, bit::USBCTRL),
-            (clocks.adc_hz, bit::ADC),
-            (clocks.rtc_hz, bit::RTC),
-        ] {
+        for (hz, number) in [(clocks.usb_hz, bit::USBCTRL), (clocks.adc_hz, bit::ADC), (clocks.rtc_hz, bit::RTC)] {
             if hz == 0 {
                 clocked &= !(1 << number);
             }

@@ -53,11 +53,7 @@ impl Rosc {
     /// Output frequency in Hz.
     #[must_use]
     pub fn hz(&self) -> u64 {
-        if self.enabled {
-            ROSC_NOMINAL_HZ * 16 / u64::from(self.divisor())
-        } else {
-            0
-        }
+        if self.enabled { ROSC_NOMINAL_HZ * 16 / u64::from(self.divisor()) } else { 0 }
     }
 
     /// DIV: 0 divides by 32, 1 to 31 by themselves, anything else by 31.
@@ -123,8 +119,7 @@ impl Peripheral for Rosc {
             0x1c => {}
             0x20 => {
                 self.count_from = value & 0xff;
-                self.count =
-                    RateCounter::start(access.now_cycles, 0, self.hz(), 1, access.clocks.sys_hz);
+                self.count = RateCounter::start(access.now_cycles, 0, self.hz(), 1, access.clocks.sys_hz);
             }
             _ => access.effects.unmodelled = Some((offset, true)),
         }
@@ -142,9 +137,7 @@ impl Peripheral for Rosc {
                 running | if self.badwrite { STATUS_BADWRITE } else { 0 }
             }
             0x1c => self.random & 1,
-            0x20 => self
-                .count_from
-                .saturating_sub(self.count.value(access.now_cycles).min(255) as u32),
+            0x20 => self.count_from.saturating_sub(self.count.value(access.now_cycles).min(255) as u32),
             _ => 0,
         }
     }
@@ -155,8 +148,7 @@ impl Peripheral for Rosc {
 
     fn clocks_changed(&mut self, access: &mut Access) {
         if self.count.running() {
-            self.count
-                .rebase(access.now_cycles, self.hz(), 1, access.clocks.sys_hz);
+            self.count.rebase(access.now_cycles, self.hz(), 1, access.clocks.sys_hz);
         }
     }
 }
@@ -195,9 +187,7 @@ mod tests {
         let mut bench = Bench::new();
         let draw = |bench: &mut Bench| {
             let mut rosc = Rosc::default();
-            (0..1000)
-                .map(|_| rosc.read(0x1c, &mut bench.access()))
-                .collect::<Vec<_>>()
+            (0..1000).map(|_| rosc.read(0x1c, &mut bench.access())).collect::<Vec<_>>()
         };
         let first = draw(&mut bench);
         assert_eq!(first, draw(&mut bench));
@@ -218,18 +208,10 @@ mod tests {
         for (offset, good, bad) in cases {
             let mut rosc = Rosc::default();
             rosc.write(offset, good, &mut bench.access());
-            assert_eq!(
-                rosc.read(0x18, &mut bench.access()) & STATUS_BADWRITE,
-                0,
-                "{offset:#x}"
-            );
+            assert_eq!(rosc.read(0x18, &mut bench.access()) & STATUS_BADWRITE, 0, "{offset:#x}");
             assert_eq!(rosc.read(offset, &mut bench.access()), good);
             rosc.write(offset, bad, &mut bench.access());
-            assert_eq!(
-                rosc.read(0x18, &mut bench.access()) & STATUS_BADWRITE,
-                STATUS_BADWRITE,
-                "{offset:#x}"
-            );
+            assert_eq!(rosc.read(0x18, &mut bench.access()) & STATUS_BADWRITE, STATUS_BADWRITE, "{offset:#x}");
         }
     }
 
@@ -249,10 +231,7 @@ mod tests {
     #[test]
     fn status_is_the_only_strobe() {
         let rosc = Rosc::default();
-        let strobes: Vec<u32> = (0..0x24)
-            .step_by(4)
-            .filter(|&offset| rosc.is_strobe(offset))
-            .collect();
+        let strobes: Vec<u32> = (0..0x24).step_by(4).filter(|&offset| rosc.is_strobe(offset)).collect();
         assert_eq!(strobes, [0x18]);
     }
 }

@@ -36,7 +36,7 @@ pub struct Rtc {
 fn days_in_month(year: u32, month: u32, not_leap: bool) -> u32 {
     match month {
         4 | 6 | 9 | 11 => 30,
-        2 if year % 4 == 0 && !not_leap => 29,
+        2 if year.is_multiple_of(4) && !not_leap => 29,
         2 => 28,
         _ => 31,
     }
@@ -45,21 +45,15 @@ fn days_in_month(year: u32, month: u32, not_leap: bool) -> u32 {
 impl Rtc {
     fn rate(&self, access: &Access) -> (u64, u64) {
         let on = self.ctrl & CTRL_ENABLE != 0;
-        (
-            if on { access.clocks.rtc_hz } else { 0 },
-            u64::from(self.clkdiv_m1) + 1,
-        )
+        (if on { access.clocks.rtc_hz } else { 0 }, u64::from(self.clkdiv_m1) + 1)
     }
 
     fn tick(&mut self) {
         let field = |word: u32, shift: u32, mask: u32| word >> shift & mask;
         let (mut weekday, mut hour) = (field(self.time, 24, 7), field(self.time, 16, 31));
         let (mut minute, mut second) = (field(self.time, 8, 63), field(self.time, 0, 63));
-        let (mut year, mut month, mut day) = (
-            field(self.date, 12, 0xfff),
-            field(self.date, 8, 15),
-            field(self.date, 0, 31),
-        );
+        let (mut year, mut month, mut day) =
+            (field(self.date, 12, 0xfff), field(self.date, 8, 15), field(self.date, 0, 31));
         let carry = |value: &mut u32, limit: u32| {
             *value = if *value >= limit { 0 } else { *value + 1 };
             *value == 0
@@ -86,8 +80,7 @@ impl Rtc {
     /// Every enabled field equals its match value; with no field enabled, every second matches.
     fn matches(&self) -> bool {
         let [setup0, setup1] = self.irq_setup;
-        let differ =
-            |enable: bool, word: u32, setup: u32, mask: u32| enable && (word ^ setup) & mask != 0;
+        let differ = |enable: bool, word: u32, setup: u32, mask: u32| enable && (word ^ setup) & mask != 0;
         !(differ(setup0 >> 26 & 1 != 0, self.date, setup0, 0xfff << 12)
             || differ(setup0 >> 25 & 1 != 0, self.date, setup0, 15 << 8)
             || differ(setup0 >> 24 & 1 != 0, self.date, setup0, 31)
@@ -155,20 +148,9 @@ impl Peripheral for Rtc {
         match offset {
             0x00 => self.clkdiv_m1,
             0x04 | 0x08 => self.setup[(offset as usize - 4) / 4],
-            0x0c => {
-                self.ctrl
-                    | if self.ctrl & CTRL_ENABLE != 0 {
-                        CTRL_ACTIVE
-                    } else {
-                        0
-                    }
-            }
+            0x0c => self.ctrl | if self.ctrl & CTRL_ENABLE != 0 { CTRL_ACTIVE } else { 0 },
             0x10 => {
-                let active = if self.irq_setup[0] & MATCH_ENABLE != 0 {
-                    MATCH_ACTIVE
-                } else {
-                    0
-                };
+                let active = if self.irq_setup[0] & MATCH_ENABLE != 0 { MATCH_ACTIVE } else { 0 };
                 self.irq_setup[0] | active
             }
             0x14 => self.irq_setup[1],
@@ -183,11 +165,7 @@ impl Peripheral for Rtc {
     }
 
     fn due(&self) -> u64 {
-        if self.ctrl & CTRL_ENABLE == 0 {
-            NEVER
-        } else {
-            self.seconds.cycle_of(1)
-        }
+        if self.ctrl & CTRL_ENABLE == 0 { NEVER } else { self.seconds.cycle_of(1) }
     }
 
     fn advance(&mut self, access: &mut Access) {
@@ -199,8 +177,7 @@ impl Peripheral for Rtc {
 
     fn clocks_changed(&mut self, access: &mut Access) {
         let (num, den) = self.rate(access);
-        self.seconds
-            .rebase(access.now_cycles, num, den, access.clocks.sys_hz);
+        self.seconds.rebase(access.now_cycles, num, den, access.clocks.sys_hz);
     }
 
     fn irq_levels(&self) -> u32 {
@@ -223,27 +200,17 @@ mod tests {
         rtc.write(0x0c, CTRL_LOAD, &mut bench.access());
         assert_eq!(rtc.read(0x0c, &mut bench.access()), 0);
         rtc.write(0x0c, CTRL_ENABLE, &mut bench.access());
-        assert_eq!(
-            rtc.read(0x0c, &mut bench.access()),
-            CTRL_ENABLE | CTRL_ACTIVE
-        );
+        assert_eq!(rtc.read(0x0c, &mut bench.access()), CTRL_ENABLE | CTRL_ACTIVE);
         rtc
     }
 
     #[test]
     fn midnight_at_the_end_of_a_leap_february() {
         let mut bench = Bench::new();
-        let mut rtc = at(
-            &mut bench,
-            2024 << 12 | 2 << 8 | 28,
-            6 << 24 | 23 << 16 | 59 << 8 | 59,
-        );
+        let mut rtc = at(&mut bench, 2024 << 12 | 2 << 8 | 28, 6 << 24 | 23 << 16 | 59 << 8 | 59);
         assert_eq!(rtc.due(), SECOND);
         assert_eq!(rtc.read(0x1c, &mut bench.at(SECOND)), 0);
-        assert_eq!(
-            rtc.read(0x18, &mut bench.access()),
-            2024 << 12 | 2 << 8 | 29
-        );
+        assert_eq!(rtc.read(0x18, &mut bench.access()), 2024 << 12 | 2 << 8 | 29);
         assert_eq!(rtc.read(0x1c, &mut bench.at(SECOND * 86_401)), 1 << 24);
         assert_eq!(rtc.read(0x18, &mut bench.access()), 2024 << 12 | 3 << 8 | 1);
     }
@@ -251,19 +218,11 @@ mod tests {
     #[test]
     fn new_year_and_forced_common_year() {
         let mut bench = Bench::new();
-        let mut rtc = at(
-            &mut bench,
-            2023 << 12 | 12 << 8 | 31,
-            23 << 16 | 59 << 8 | 59,
-        );
+        let mut rtc = at(&mut bench, 2023 << 12 | 12 << 8 | 31, 23 << 16 | 59 << 8 | 59);
         rtc.read(0x1c, &mut bench.at(SECOND));
         assert_eq!(rtc.read(0x18, &mut bench.access()), 2024 << 12 | 1 << 8 | 1);
         assert_eq!(
-            (
-                days_in_month(2100, 2, true),
-                days_in_month(2024, 2, false),
-                days_in_month(1, 11, false)
-            ),
+            (days_in_month(2100, 2, true), days_in_month(2024, 2, false), days_in_month(1, 11, false)),
             (28, 29, 30)
         );
     }
@@ -287,30 +246,17 @@ mod tests {
     fn every_enabled_field_must_match() {
         let date = 2024 << 12 | 5 << 8 | 17;
         let time = 3 << 24 | 13 << 16 | 47 << 8 | 21;
-        let matches = |setup0: u32, setup1: u32| {
-            Rtc {
-                date,
-                time,
-                irq_setup: [setup0, setup1],
-                ..Rtc::default()
-            }
-            .matches()
-        };
+        let matches =
+            |setup0: u32, setup1: u32| Rtc { date, time, irq_setup: [setup0, setup1], ..Rtc::default() }.matches();
         assert!(matches(0, 0));
         assert!(matches(7 << 24 | date, 15 << 28 | time));
         for (enable, wrong) in [(26, 1 << 12), (25, 1 << 8), (24, 1)] {
             assert!(!matches(1 << enable | date ^ wrong, 0));
-            assert!(matches(
-                7 << 24 & !(1 << enable) | date ^ wrong,
-                15 << 28 | time
-            ));
+            assert!(matches(7 << 24 & !(1 << enable) | date ^ wrong, 15 << 28 | time));
         }
         for (enable, wrong) in [(31, 1 << 24), (30, 1 << 16), (29, 1 << 8), (28, 1)] {
             assert!(!matches(0, 1 << enable | time ^ wrong));
-            assert!(matches(
-                7 << 24 | date,
-                15 << 28 & !(1 << enable) | time ^ wrong
-            ));
+            assert!(matches(7 << 24 | date, 15 << 28 & !(1 << enable) | time ^ wrong));
         }
     }
 
@@ -318,14 +264,8 @@ mod tests {
     fn reading_the_time_captures_the_date() {
         let mut bench = Bench::new();
         let mut rtc = at(&mut bench, 2024 << 12 | 1 << 8 | 1, 23 << 16 | 59 << 8 | 58);
-        assert_eq!(
-            rtc.read(0x1c, &mut bench.at(SECOND)),
-            23 << 16 | 59 << 8 | 59
-        );
-        assert_eq!(
-            rtc.read(0x18, &mut bench.at(2 * SECOND)),
-            2024 << 12 | 1 << 8 | 1
-        );
+        assert_eq!(rtc.read(0x1c, &mut bench.at(SECOND)), 23 << 16 | 59 << 8 | 59);
+        assert_eq!(rtc.read(0x18, &mut bench.at(2 * SECOND)), 2024 << 12 | 1 << 8 | 1);
         bench.tree.rtc_hz = 0;
         rtc.clocks_changed(&mut bench.access());
         assert_eq!(rtc.due(), NEVER);
@@ -338,10 +278,7 @@ mod tests {
         rtc.write(0x04, 2001 << 12 | 2 << 8 | 28, &mut bench.access());
         rtc.write(0x0c, 1 << 4, &mut bench.access());
         rtc.read(0x1c, &mut bench.access());
-        assert_eq!(
-            rtc.read(0x18, &mut bench.access()),
-            2001 << 12 | 2 << 8 | 28
-        );
+        assert_eq!(rtc.read(0x18, &mut bench.access()), 2001 << 12 | 2 << 8 | 28);
         rtc.write(0x0c, 1 << 8 | 1, &mut bench.access());
         assert_eq!(rtc.read(0x0c, &mut bench.access()), 0x103);
         rtc.write(0x10, 1 << 28, &mut bench.access());

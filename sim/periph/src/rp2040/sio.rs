@@ -58,17 +58,9 @@ impl Sio {
 
     /// Reads a register as `core` sees it.
     #[inline]
-    pub fn read(
-        &mut self,
-        offset: u32,
-        core: usize,
-        now_cycles: u64,
-        effects: &mut Effects,
-    ) -> u32 {
+    pub fn read(&mut self, offset: u32, core: usize, now_cycles: u64, effects: &mut Effects) -> u32 {
         match offset {
-            0x100..=0x17c => self
-                .locks
-                .claim(((offset - 0x100) / 4) as usize, core, now_cycles),
+            0x100..=0x17c => self.locks.claim(((offset - 0x100) / 4) as usize, core, now_cycles),
             0x050 => self.mailboxes.status(core),
             0x000 => core as u32,
             0x004 => self.gpio.input(),
@@ -78,13 +70,7 @@ impl Sio {
         }
     }
 
-    fn read_rest(
-        &mut self,
-        offset: u32,
-        core: usize,
-        now_cycles: u64,
-        effects: &mut Effects,
-    ) -> u32 {
+    fn read_rest(&mut self, offset: u32, core: usize, now_cycles: u64, effects: &mut Effects) -> u32 {
         match offset {
             0x008 => self.gpio_hi.input(),
             0x030..=0x04c => self.gpio_hi.read(offset - 0x030),
@@ -102,18 +88,9 @@ impl Sio {
 
     /// Writes a register as `core`.
     #[inline]
-    pub fn write(
-        &mut self,
-        offset: u32,
-        value: u32,
-        core: usize,
-        now_cycles: u64,
-        effects: &mut Effects,
-    ) {
+    pub fn write(&mut self, offset: u32, value: u32, core: usize, now_cycles: u64, effects: &mut Effects) {
         match offset {
-            0x100..=0x17c => self
-                .locks
-                .release(((offset - 0x100) / 4) as usize, now_cycles),
+            0x100..=0x17c => self.locks.release(((offset - 0x100) / 4) as usize, now_cycles),
             0x010..=0x02c => effects.pins_changed |= self.gpio.write(offset - 0x010, value),
             0x054 => self.mailboxes.push(core, value),
             0x050 => self.mailboxes.clear_errors(core),
@@ -121,14 +98,7 @@ impl Sio {
         }
     }
 
-    fn write_rest(
-        &mut self,
-        offset: u32,
-        value: u32,
-        core: usize,
-        now_cycles: u64,
-        effects: &mut Effects,
-    ) {
+    fn write_rest(&mut self, offset: u32, value: u32, core: usize, now_cycles: u64, effects: &mut Effects) {
         match offset {
             0x030..=0x04c => {
                 self.gpio_hi.write(offset - 0x030, value);
@@ -154,9 +124,9 @@ impl Sio {
         self.locks.stats()
     }
 
-    /// Clears the statistics; the locks themselves stay as they are.
-    pub fn reset_stats(&mut self) {
-        self.locks.reset_stats();
+    /// Clears the statistics at cycle `now`; the locks themselves stay as they are.
+    pub fn reset_stats(&mut self, now_cycles: u64) {
+        self.locks.reset_stats(now_cycles);
     }
 }
 
@@ -217,14 +187,7 @@ mod tests {
         let mut sio = Sio::default();
         let mut effects = Effects::default();
         sio.write(0x088, 7, 1, 0, &mut effects);
-        assert_eq!(
-            (
-                read(&mut sio, 0x088, 1),
-                read(&mut sio, 0x088, 0),
-                read(&mut sio, 0x0c8, 1)
-            ),
-            (7, 0, 0)
-        );
+        assert_eq!((read(&mut sio, 0x088, 1), read(&mut sio, 0x088, 0), read(&mut sio, 0x0c8, 1)), (7, 0, 0));
         read(&mut sio, 0x180, 0);
         assert_eq!(effects.unmodelled, None);
         sio.write(0x180, 0, 0, 0, &mut effects);
@@ -237,35 +200,16 @@ mod tests {
         let mut effects = Effects::default();
         sio.gpio.set_input(0x1234);
         sio.gpio_hi.set_input(0x2a);
-        assert_eq!(
-            (read(&mut sio, 0x004, 0), read(&mut sio, 0x008, 1)),
-            (0x1234, 0x2a)
-        );
-        for (offset, want) in [
-            (0x010, 0x3fff_ffff),
-            (0x020, 0x3fff_ffff),
-            (0x030, 0x3f),
-            (0x040, 0x3f),
-        ] {
+        assert_eq!((read(&mut sio, 0x004, 0), read(&mut sio, 0x008, 1)), (0x1234, 0x2a));
+        for (offset, want) in [(0x010, 0x3fff_ffff), (0x020, 0x3fff_ffff), (0x030, 0x3f), (0x040, 0x3f)] {
             sio.write(offset, u32::MAX, 0, 0, &mut effects);
             assert_eq!(read(&mut sio, offset, 1), want, "{offset:#x}");
             sio.write(offset + 0x0c, 1, 0, 0, &mut effects);
             assert_eq!(read(&mut sio, offset, 1), want - 1, "{offset:#x}");
         }
-        for (offset, value) in [
-            (0x070, 5),
-            (0x074, 6),
-            (0x080, 7),
-            (0x090, 8),
-            (0x0c0, 9),
-            (0x0d0, 10),
-        ] {
+        for (offset, value) in [(0x070, 5), (0x074, 6), (0x080, 7), (0x090, 8), (0x0c0, 9), (0x0d0, 10)] {
             sio.write(offset, value, 1, 0, &mut effects);
-            assert_eq!(
-                (read(&mut sio, offset, 1), read(&mut sio, offset, 0)),
-                (value, 0),
-                "{offset:#x}"
-            );
+            assert_eq!((read(&mut sio, offset, 1), read(&mut sio, offset, 0)), (value, 0), "{offset:#x}");
         }
         sio.write(0x0fc, 0x0002_0001, 1, 0, &mut effects);
         assert_eq!((read(&mut sio, 0x0c8, 1), read(&mut sio, 0x0cc, 1)), (1, 2));

@@ -35,33 +35,17 @@ impl Spi {
     /// An SPI on NVIC line `irq`.
     #[must_use]
     pub fn new(irq: u32) -> Self {
-        Self {
-            irq,
-            cr0: 0,
-            cr1: 0,
-            cpsr: 0,
-            imsc: 0,
-            dmacr: 0,
-            overrun: false,
-            rx: VecDeque::new(),
-        }
+        Self { irq, cr0: 0, cr1: 0, cpsr: 0, imsc: 0, dmacr: 0, overrun: false, rx: VecDeque::new() }
     }
 
     /// Requests to the DMA: (transmit, receive).
     #[must_use]
     pub fn dreq(&self) -> (bool, bool) {
-        (
-            self.dmacr & 2 != 0,
-            self.dmacr & 1 != 0 && !self.rx.is_empty(),
-        )
+        (self.dmacr & 2 != 0, self.dmacr & 1 != 0 && !self.rx.is_empty())
     }
 
     fn ris(&self) -> u32 {
-        let rx = if self.rx.len() >= FIFO_DEPTH / 2 {
-            INT_RX
-        } else {
-            0
-        };
+        let rx = if self.rx.len() >= FIFO_DEPTH / 2 { INT_RX } else { 0 };
         INT_TX | rx | if self.overrun { INT_ROR } else { 0 }
     }
 }
@@ -90,16 +74,8 @@ impl Peripheral for Spi {
             0x04 => self.cr1 = value & 0xf,
             0x08 if self.cr1 & CR1_SSE != 0 => {
                 let bits = (self.cr0 & 15) + 1;
-                let echo = if self.cr1 & CR1_LBM != 0 {
-                    value & ((1 << bits) - 1)
-                } else {
-                    0
-                };
-                if self.rx.len() < FIFO_DEPTH {
-                    self.rx.push_back(echo)
-                } else {
-                    self.overrun = true
-                }
+                let echo = if self.cr1 & CR1_LBM != 0 { value & ((1 << bits) - 1) } else { 0 };
+                if self.rx.len() < FIFO_DEPTH { self.rx.push_back(echo) } else { self.overrun = true }
             }
             0x10 => self.cpsr = value & 0xfe,
             0x14 => self.imsc = value & 0xf,
@@ -116,14 +92,7 @@ impl Peripheral for Spi {
             0x04 => self.cr1,
             0x0c => {
                 let received = if self.rx.is_empty() { 0 } else { SR_RNE };
-                SR_TFE
-                    | SR_TNF
-                    | received
-                    | if self.rx.len() == FIFO_DEPTH {
-                        SR_RFF
-                    } else {
-                        0
-                    }
+                SR_TFE | SR_TNF | received | if self.rx.len() == FIFO_DEPTH { SR_RFF } else { 0 }
             }
             0x10 => self.cpsr,
             0x14 => self.imsc,
@@ -157,10 +126,7 @@ mod tests {
         spi.write(0x00, 7, &mut bench.access());
         spi.write(0x04, CR1_SSE, &mut bench.access());
         spi.write(0x08, 0xab, &mut bench.access());
-        assert_eq!(
-            spi.read(0x0c, &mut bench.access()),
-            SR_TFE | SR_TNF | SR_RNE
-        );
+        assert_eq!(spi.read(0x0c, &mut bench.access()), SR_TFE | SR_TNF | SR_RNE);
         assert_eq!(spi.read(0x08, &mut bench.access()), 0);
         spi.write(0x04, CR1_SSE | CR1_LBM, &mut bench.access());
         for n in 0..9 {
@@ -179,14 +145,9 @@ mod tests {
     fn identification_and_strobes() {
         let mut bench = Bench::new();
         let mut spi = Spi::new(18);
-        let ids: Vec<u32> = (0..8)
-            .map(|n| spi.read(0xfe0 + 4 * n, &mut bench.access()))
-            .collect();
+        let ids: Vec<u32> = (0..8).map(|n| spi.read(0xfe0 + 4 * n, &mut bench.access())).collect();
         assert_eq!(ids, [0x22, 0x10, 0x34, 0, 0x0d, 0xf0, 0x05, 0xb1]);
-        let strobes: Vec<u32> = (0..0x28)
-            .step_by(4)
-            .filter(|&offset| spi.is_strobe(offset))
-            .collect();
+        let strobes: Vec<u32> = (0..0x28).step_by(4).filter(|&offset| spi.is_strobe(offset)).collect();
         assert_eq!(strobes, [0x08, 0x20]);
         spi.write(0x24, 3, &mut bench.access());
         assert_eq!(spi.dreq(), (true, false));
@@ -195,10 +156,7 @@ mod tests {
             assert_eq!(spi.read(0x18, &mut bench.access()), INT_TX);
             spi.write(0x08, 0, &mut bench.access());
         }
-        assert_eq!(
-            (spi.dreq(), spi.read(0x18, &mut bench.access())),
-            ((true, true), INT_TX | INT_RX)
-        );
+        assert_eq!((spi.dreq(), spi.read(0x18, &mut bench.access())), ((true, true), INT_TX | INT_RX));
     }
 
     /// The other tests use the names, so a wrong bit number would cancel out in them.

@@ -90,11 +90,7 @@ impl Ssi {
             + u32::div_ceil(address_bits, address_lanes)
             + wait
             + data_bits.div_ceil(lanes);
-        XipFrame {
-            sck_cycles,
-            divider: self.baudr & 0xfffe,
-            data_bits,
-        }
+        XipFrame { sck_cycles, divider: self.baudr & 0xfffe, data_bits }
     }
 
     fn transfer(&mut self, value: u32) {
@@ -116,12 +112,7 @@ impl Ssi {
     fn status(&self) -> u32 {
         let mut status = SR_TFNF | SR_TFE;
         status |= if self.rx.is_empty() { 0 } else { SR_RFNE };
-        status
-            | if self.rx.len() >= FIFO_DEPTH {
-                SR_RFF
-            } else {
-                0
-            }
+        status | if self.rx.len() >= FIFO_DEPTH { SR_RFF } else { 0 }
     }
 }
 

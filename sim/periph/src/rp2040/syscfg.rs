@@ -6,15 +6,7 @@ use crate::{Access, Peripheral};
 
 /// Offsets 0x00 to 0x18: NMI masks, PROC_CONFIG, synchroniser bypass, DBGFORCE, MEMPOWERDOWN.
 const RESET: [u32; 7] = [0, 0, 0x1000_0000, 0, 0, 0x66, 0];
-const WRITABLE: [u32; 7] = [
-    u32::MAX,
-    u32::MAX,
-    0xff00_0000,
-    0x3fff_ffff,
-    0x3f,
-    0xee,
-    0xff,
-];
+const WRITABLE: [u32; 7] = [u32::MAX, u32::MAX, 0xff00_0000, 0x3fff_ffff, 0x3f, 0xee, 0xff];
 
 /// The SYSCFG block.
 #[derive(Debug, Clone)]

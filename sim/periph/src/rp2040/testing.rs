@@ -23,21 +23,11 @@ impl Bench {
             tick_hz_num: 12_000_000,
             tick_hz_den: 12,
         };
-        Self {
-            now: 0,
-            core: 0,
-            tree,
-            effects: Effects::default(),
-        }
+        Self { now: 0, core: 0, tree, effects: Effects::default() }
     }
 
     pub fn access(&mut self) -> Access<'_> {
-        Access {
-            now_cycles: self.now,
-            core: self.core,
-            clocks: &self.tree,
-            effects: &mut self.effects,
-        }
+        Access { now_cycles: self.now, core: self.core, clocks: &self.tree, effects: &mut self.effects }
     }
 
     pub fn at(&mut self, now: u64) -> Access<'_> {

@@ -63,11 +63,7 @@ impl Timer {
                 NEVER
             } else {
                 let ahead = self.alarm[n].wrapping_sub(value as u32);
-                if ahead == 0 {
-                    now
-                } else {
-                    self.counter.cycle_of(value + u64::from(ahead))
-                }
+                if ahead == 0 { now } else { self.counter.cycle_of(value + u64::from(ahead)) }
             };
         }
     }
@@ -75,8 +71,7 @@ impl Timer {
     fn set_rate(&mut self, access: &Access) {
         let clocks = access.clocks;
         let num = if self.paused { 0 } else { clocks.tick_hz_num };
-        self.counter
-            .rebase(access.now_cycles, num, clocks.tick_hz_den, clocks.sys_hz);
+        self.counter.rebase(access.now_cycles, num, clocks.tick_hz_den, clocks.sys_hz);
         self.schedule(access.now_cycles);
     }
 }
@@ -110,8 +105,7 @@ impl Peripheral for Timer {
         let now = access.now_cycles;
         match offset {
             0x00 => {
-                self.counter
-                    .set(now, u64::from(value) << 32 | u64::from(self.write_low));
+                self.counter.set(now, u64::from(value) << 32 | u64::from(self.write_low));
                 self.schedule(now);
             }
             0x04 => self.write_low = value,
@@ -236,10 +230,7 @@ mod tests {
         assert_eq!(timer.irq_levels(), 0b0100);
         assert_eq!(timer.read(0x34, &mut bench.access()), 0b0101);
         timer.write(0x34, 0b0100, &mut bench.access());
-        assert_eq!(
-            (timer.irq_levels(), timer.read(0x20, &mut bench.access())),
-            (0, 0)
-        );
+        assert_eq!((timer.irq_levels(), timer.read(0x20, &mut bench.access())), (0, 0));
     }
 
     #[test]
@@ -258,10 +249,7 @@ mod tests {
         let mut timer = started(&mut bench);
         timer.write(0x10, 100, &mut bench.access());
         timer.write(0x30, 1, &mut bench.at(250));
-        assert_eq!(
-            (timer.read(0x28, &mut bench.at(99_999)), timer.due()),
-            (2, NEVER)
-        );
+        assert_eq!((timer.read(0x28, &mut bench.at(99_999)), timer.due()), (2, NEVER));
         timer.write(0x04, 50, &mut bench.access());
         timer.write(0x00, 1, &mut bench.access());
         timer.write(0x30, 0, &mut bench.at(100_000));
@@ -276,10 +264,7 @@ mod tests {
         timer.write(0x10, 100, &mut bench.access());
         bench.tree.sys_hz = 250_000_000;
         timer.clocks_changed(&mut bench.at(125 * 40));
-        assert_eq!(
-            (timer.value(125 * 40), timer.due()),
-            (40, 125 * 40 + 250 * 60)
-        );
+        assert_eq!((timer.value(125 * 40), timer.due()), (40, 125 * 40 + 250 * 60));
     }
 
     #[test]
@@ -295,10 +280,7 @@ mod tests {
     fn strobes_and_read_only_registers() {
         let mut bench = Bench::new();
         let mut timer = started(&mut bench);
-        let strobes: Vec<u32> = (0..0x44)
-            .step_by(4)
-            .filter(|&offset| timer.is_strobe(offset))
-            .collect();
+        let strobes: Vec<u32> = (0..0x44).step_by(4).filter(|&offset| timer.is_strobe(offset)).collect();
         assert_eq!(strobes, [0x20, 0x34]);
         for offset in [0x08, 0x0c, 0x24, 0x28, 0x40] {
             timer.write(offset, u32::MAX, &mut bench.access());

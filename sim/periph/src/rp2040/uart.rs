@@ -114,11 +114,7 @@ impl Uart {
     }
 
     fn depth(&self) -> usize {
-        if self.lcr_h & LCR_FEN != 0 {
-            FIFO_DEPTH
-        } else {
-            1
-        }
+        if self.lcr_h & LCR_FEN != 0 { FIFO_DEPTH } else { 1 }
     }
 
     /// Level for the 3-bit IFLS field: 1/8, 1/4, 1/2, 3/4, 7/8 of the FIFO (data sheet "UARTIFLS").
@@ -128,27 +124,17 @@ impl Uart {
     }
 
     fn tx_trigger(&self) -> usize {
-        if self.depth() == 1 {
-            0
-        } else {
-            self.trigger(self.ifls)
-        }
+        if self.depth() == 1 { 0 } else { self.trigger(self.ifls) }
     }
 
     fn rx_trigger(&self) -> usize {
-        if self.depth() == 1 {
-            1
-        } else {
-            self.trigger(self.ifls >> 3)
-        }
+        if self.depth() == 1 { 1 } else { self.trigger(self.ifls >> 3) }
     }
 
     /// Bits of one frame: start, data, parity, stop.
     fn frame_bits(&self) -> u64 {
         let data = 5 + u64::from((self.lcr_h >> 5) & 3);
-        1 + data
-            + u64::from(self.lcr_h & LCR_PEN != 0)
-            + if self.lcr_h & LCR_STP2 != 0 { 2 } else { 1 }
+        1 + data + u64::from(self.lcr_h & LCR_PEN != 0) + if self.lcr_h & LCR_STP2 != 0 { 2 } else { 1 }
     }
 
     fn data_mask(&self) -> u8 {
@@ -158,38 +144,19 @@ impl Uart {
     /// A counter of bit times from now: clk_peri * 4 / divisor, the divisor being in 1/64 of 16 clocks.
     fn bit_counter(&self, access: &Access) -> RateCounter {
         let clocks = access.clocks;
-        RateCounter::start(
-            access.now_cycles,
-            0,
-            clocks.peri_hz * 4,
-            self.divisor,
-            clocks.sys_hz,
-        )
+        RateCounter::start(access.now_cycles, 0, clocks.peri_hz * 4, self.divisor, clocks.sys_hz)
     }
 
     fn rebase_bits(&mut self, access: &Access) {
         let (clocks, divisor) = (access.clocks, self.divisor);
-        let counters = [
-            Some(&mut self.tx_bits),
-            Some(&mut self.rx_bits),
-            self.idle_bits.as_mut(),
-        ];
+        let counters = [Some(&mut self.tx_bits), Some(&mut self.rx_bits), self.idle_bits.as_mut()];
         for counter in counters.into_iter().flatten() {
-            counter.rebase(
-                access.now_cycles,
-                clocks.peri_hz * 4,
-                divisor,
-                clocks.sys_hz,
-            );
+            counter.rebase(access.now_cycles, clocks.peri_hz * 4, divisor, clocks.sys_hz);
         }
     }
 
     fn tx_due(&self) -> u64 {
-        if self.tx_shift.is_some() {
-            self.tx_bits.cycle_of(self.tx_frame_bits)
-        } else {
-            NEVER
-        }
+        if self.tx_shift.is_some() { self.tx_bits.cycle_of(self.tx_frame_bits) } else { NEVER }
     }
 
     fn rx_due(&self) -> u64 {
@@ -211,9 +178,7 @@ impl Uart {
     }
 
     fn idle_due(&self) -> u64 {
-        self.idle_bits
-            .as_ref()
-            .map_or(NEVER, |bits| bits.cycle_of(TIMEOUT_BITS))
+        self.idle_bits.as_ref().map_or(NEVER, |bits| bits.cycle_of(TIMEOUT_BITS))
     }
 
     /// Moves the next byte into the idle shift register. The bit counter must stand at 0 now.
@@ -285,11 +250,7 @@ impl Uart {
             self.ris |= INT_OE;
             return;
         }
-        let flag = if std::mem::take(&mut self.overrun) {
-            DATA_OE
-        } else {
-            0
-        };
+        let flag = if std::mem::take(&mut self.overrun) { DATA_OE } else { 0 };
         self.rx_fifo.push(u16::from(byte & self.data_mask()) | flag);
         if self.rx_fifo.len() >= self.rx_trigger() {
             self.ris |= INT_RX;
@@ -325,11 +286,7 @@ impl Uart {
     fn write_lcr_h(&mut self, value: u32, access: &Access) {
         let fifo_toggled = (self.lcr_h ^ value) & LCR_FEN != 0;
         self.lcr_h = value & 0xff;
-        self.divisor = if self.ibrd == 0 {
-            0
-        } else {
-            u64::from(self.ibrd) * 64 + u64::from(self.fbrd)
-        };
+        self.divisor = if self.ibrd == 0 { 0 } else { u64::from(self.ibrd) * 64 + u64::from(self.fbrd) };
         if fifo_toggled {
             self.rx_fifo.clear();
             self.tx_fifo.clear();

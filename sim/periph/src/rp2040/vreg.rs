@@ -22,11 +22,7 @@ pub struct Vreg {
 
 impl Default for Vreg {
     fn default() -> Self {
-        Self {
-            vreg: VREG_RESET,
-            bod: BOD_RESET,
-            chip_reset: HAD_POR,
-        }
+        Self { vreg: VREG_RESET, bod: BOD_RESET, chip_reset: HAD_POR }
     }
 }
 
@@ -42,10 +38,7 @@ impl Peripheral for Vreg {
 
     /// The chip reset flags survive: only a power-on or RUN reset writes them.
     fn reset(&mut self) {
-        *self = Self {
-            chip_reset: self.chip_reset,
-            ..Self::default()
-        };
+        *self = Self { chip_reset: self.chip_reset, ..Self::default() };
     }
 
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
@@ -108,12 +101,7 @@ mod tests {
     /// The other tests use the names, so a wrong bit number would cancel out in them.
     #[test]
     fn bit_numbers_are_the_data_sheets() {
-        for (mask, number) in [
-            (VREG_ROK, 12),
-            (HAD_POR, 8),
-            (HAD_RUN, 16),
-            (PSM_RESTART_FLAG, 24),
-        ] {
+        for (mask, number) in [(VREG_ROK, 12), (HAD_POR, 8), (HAD_RUN, 16), (PSM_RESTART_FLAG, 24)] {
             assert_eq!(mask, 1u32 << number);
         }
     }

@@ -51,21 +51,13 @@ impl Watchdog {
     #[must_use]
     pub fn tick_rate(&self, ref_hz: u64) -> (u64, u64) {
         let cycles = u64::from(self.tick & 0x1ff);
-        if self.tick & TICK_ENABLE == 0 || cycles == 0 {
-            (0, 1)
-        } else {
-            (ref_hz, cycles)
-        }
+        if self.tick & TICK_ENABLE == 0 || cycles == 0 { (0, 1) } else { (ref_hz, cycles) }
     }
 
     /// What a watchdog reset leaves: scratch registers and the reason survive, the rest restarts.
     pub fn reset_keeping_scratch(&mut self) {
         let (scratch, reason) = (self.scratch, self.reason);
-        *self = Self {
-            scratch,
-            reason,
-            ..Self::default()
-        };
+        *self = Self { scratch, reason, ..Self::default() };
     }
 
     /// Scratch register `n` (0 to 7), as the boot ROM reads it.
@@ -97,8 +89,7 @@ impl Watchdog {
         if was != on {
             let time = self.time(now);
             let num = if on { access.clocks.tick_hz_num } else { 0 };
-            self.ticks =
-                RateCounter::start(now, 0, num, access.clocks.tick_hz_den, access.clocks.sys_hz);
+            self.ticks = RateCounter::start(now, 0, num, access.clocks.tick_hz_den, access.clocks.sys_hz);
             self.loaded = time;
         }
         if value & CTRL_TRIGGER != 0 {
@@ -130,13 +121,8 @@ impl Peripheral for Watchdog {
             0x0c..=0x28 => self.scratch[(offset as usize - 0x0c) / 4] = value,
             0x2c => {
                 self.tick = value & 0x3ff;
-                self.ref_cycles = RateCounter::start(
-                    access.now_cycles,
-                    0,
-                    access.clocks.ref_hz,
-                    1,
-                    access.clocks.sys_hz,
-                );
+                self.ref_cycles =
+                    RateCounter::start(access.now_cycles, 0, access.clocks.ref_hz, 1, access.clocks.sys_hz);
                 access.effects.clocks_changed = true;
             }
             _ => access.effects.unmodelled = Some((offset, true)),
@@ -178,15 +164,9 @@ impl Peripheral for Watchdog {
 
     fn clocks_changed(&mut self, access: &mut Access) {
         let clocks = access.clocks;
-        let num = if self.ctrl & CTRL_ENABLE != 0 {
-            clocks.tick_hz_num
-        } else {
-            0
-        };
-        self.ticks
-            .rebase(access.now_cycles, num, clocks.tick_hz_den, clocks.sys_hz);
-        self.ref_cycles
-            .rebase(access.now_cycles, clocks.ref_hz, 1, clocks.sys_hz);
+        let num = if self.ctrl & CTRL_ENABLE != 0 { clocks.tick_hz_num } else { 0 };
+        self.ticks.rebase(access.now_cycles, num, clocks.tick_hz_den, clocks.sys_hz);
+        self.ref_cycles.rebase(access.now_cycles, clocks.ref_hz, 1, clocks.sys_hz);
     }
 }
 
@@ -242,10 +222,7 @@ mod tests {
         dog.write(0x00, CTRL_TRIGGER, &mut bench.access());
         assert!(bench.effects.chip_reset);
         dog.reset_keeping_scratch();
-        assert_eq!(
-            (dog.scratch(4), dog.read(0x08, &mut bench.access())),
-            (0xb007_c0d3, REASON_FORCE)
-        );
+        assert_eq!((dog.scratch(4), dog.read(0x08, &mut bench.access())), (0xb007_c0d3, REASON_FORCE));
         assert_eq!(dog.read(0x00, &mut bench.access()), CTRL_RESET);
     }
 
@@ -259,10 +236,7 @@ mod tests {
         dog.write(0x2c, TICK_ENABLE | 12, &mut bench.access());
         assert!(bench.effects.clocks_changed);
         assert_eq!(dog.tick_rate(12_000_000), (12_000_000, 12));
-        assert_eq!(
-            dog.read(0x2c, &mut bench.at(13)),
-            TICK_ENABLE | TICK_RUNNING | 12 | 10 << 11
-        );
+        assert_eq!(dog.read(0x2c, &mut bench.at(13)), TICK_ENABLE | TICK_RUNNING | 12 | 10 << 11);
         dog.write(0x2c, 12, &mut bench.access());
         assert_eq!(dog.tick_rate(12_000_000), (0, 1));
     }

@@ -21,13 +21,7 @@ pub struct XipCtrl {
 
 impl Default for XipCtrl {
     fn default() -> Self {
-        Self {
-            ctrl: CTRL_RESET,
-            hits: 0,
-            accesses: 0,
-            stream_addr: 0,
-            stream_ctr: 0,
-        }
+        Self { ctrl: CTRL_RESET, hits: 0, accesses: 0, stream_addr: 0, stream_ctr: 0 }
     }
 }
 
@@ -130,21 +124,9 @@ mod tests {
         let mut bench = Bench::new();
         let mut xip = XipCtrl::default();
         xip.count(10, 7);
-        assert_eq!(
-            (
-                xip.read(0x0c, &mut bench.access()),
-                xip.read(0x10, &mut bench.access())
-            ),
-            (7, 10)
-        );
+        assert_eq!((xip.read(0x0c, &mut bench.access()), xip.read(0x10, &mut bench.access())), (7, 10));
         xip.write(0x0c, 99, &mut bench.access());
-        assert_eq!(
-            (
-                xip.read(0x0c, &mut bench.access()),
-                xip.read(0x10, &mut bench.access())
-            ),
-            (0, 10)
-        );
+        assert_eq!((xip.read(0x0c, &mut bench.access()), xip.read(0x10, &mut bench.access())), (0, 10));
         xip.count(u32::MAX, 0);
         assert_eq!(xip.read(0x10, &mut bench.access()), u32::MAX);
     }
@@ -155,10 +137,7 @@ mod tests {
         let mut xip = XipCtrl::default();
         xip.write(4, 2, &mut bench.access());
         assert!(!bench.effects.xip_flush);
-        let strobes: Vec<u32> = (0..0x20)
-            .step_by(4)
-            .filter(|&offset| xip.is_strobe(offset))
-            .collect();
+        let strobes: Vec<u32> = (0..0x20).step_by(4).filter(|&offset| xip.is_strobe(offset)).collect();
         assert_eq!(strobes, [0x04, 0x0c, 0x10]);
     }
 
@@ -168,13 +147,7 @@ mod tests {
         let mut xip = XipCtrl::default();
         xip.count(9, 4);
         xip.write(0x10, 0, &mut bench.access());
-        assert_eq!(
-            (
-                xip.read(0x0c, &mut bench.access()),
-                xip.read(0x10, &mut bench.access())
-            ),
-            (4, 0)
-        );
+        assert_eq!((xip.read(0x0c, &mut bench.access()), xip.read(0x10, &mut bench.access())), (4, 0));
         assert_eq!(bench.effects.unmodelled, None);
     }
 }

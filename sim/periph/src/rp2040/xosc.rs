@@ -57,11 +57,7 @@ impl Xosc {
 
     /// Start-up delay in crystal cycles (STARTUP.DELAY counts 256; X4 multiplies by four).
     fn startup_cycles(&self) -> u64 {
-        let unit = if self.startup & 1 << 20 != 0 {
-            1024
-        } else {
-            256
-        };
+        let unit = if self.startup & 1 << 20 != 0 { 1024 } else { 256 };
         u64::from(self.startup & 0x3fff) * unit
     }
 
@@ -73,13 +69,7 @@ impl Xosc {
             ENABLE if !self.enabled => {
                 self.enabled = true;
                 self.stable = false;
-                self.cycles = RateCounter::start(
-                    access.now_cycles,
-                    0,
-                    self.crystal_hz,
-                    1,
-                    access.clocks.sys_hz,
-                );
+                self.cycles = RateCounter::start(access.now_cycles, 0, self.crystal_hz, 1, access.clocks.sys_hz);
                 self.advance(access);
             }
             DISABLE => {
@@ -137,9 +127,7 @@ impl Peripheral for Xosc {
             }
             0x08 => self.dormant,
             0x0c => self.startup,
-            0x1c => self
-                .count_from
-                .saturating_sub(self.count.value(access.now_cycles).min(255) as u32),
+            0x1c => self.count_from.saturating_sub(self.count.value(access.now_cycles).min(255) as u32),
             _ => 0,
         }
     }
@@ -149,11 +137,7 @@ impl Peripheral for Xosc {
     }
 
     fn due(&self) -> u64 {
-        if self.enabled && !self.stable {
-            self.cycles.cycle_of(self.startup_cycles())
-        } else {
-            NEVER
-        }
+        if self.enabled && !self.stable { self.cycles.cycle_of(self.startup_cycles()) } else { NEVER }
     }
 
     fn advance(&mut self, access: &mut Access) {
@@ -165,11 +149,9 @@ impl Peripheral for Xosc {
 
     fn clocks_changed(&mut self, access: &mut Access) {
         let sys_hz = access.clocks.sys_hz;
-        self.cycles
-            .rebase(access.now_cycles, self.crystal_hz, 1, sys_hz);
+        self.cycles.rebase(access.now_cycles, self.crystal_hz, 1, sys_hz);
         if self.count.running() {
-            self.count
-                .rebase(access.now_cycles, self.crystal_hz, 1, sys_hz);
+            self.count.rebase(access.now_cycles, self.crystal_hz, 1, sys_hz);
         }
     }
 }
@@ -194,10 +176,7 @@ mod tests {
         xosc.advance(&mut bench.at(6518));
         assert_eq!((xosc.hz(), xosc.due()), (12_000_000, NEVER));
         assert!(bench.effects.clocks_changed);
-        assert_eq!(
-            xosc.read(0x04, &mut bench.access()),
-            STATUS_ENABLED | STATUS_STABLE
-        );
+        assert_eq!(xosc.read(0x04, &mut bench.access()), STATUS_ENABLED | STATUS_STABLE);
     }
 
     #[test]
@@ -262,11 +241,7 @@ mod tests {
     /// The other tests use the names, so a wrong bit number would cancel out in them.
     #[test]
     fn bit_numbers_are_the_data_sheets() {
-        for (mask, number) in [
-            (STATUS_STABLE, 31),
-            (STATUS_BADWRITE, 24),
-            (STATUS_ENABLED, 12),
-        ] {
+        for (mask, number) in [(STATUS_STABLE, 31), (STATUS_BADWRITE, 24), (STATUS_ENABLED, 12)] {
             assert_eq!(mask, 1u32 << number);
         }
     }
@@ -279,10 +254,7 @@ mod tests {
         assert_eq!(xosc.read(0x00, &mut bench.access()), 0x123_aa0);
         xosc.write(0x04, !STATUS_BADWRITE, &mut bench.access());
         assert_eq!(xosc.read(0x04, &mut bench.access()), STATUS_BADWRITE);
-        let strobes: Vec<u32> = (0..0x20)
-            .step_by(4)
-            .filter(|&offset| xosc.is_strobe(offset))
-            .collect();
+        let strobes: Vec<u32> = (0..0x20).step_by(4).filter(|&offset| xosc.is_strobe(offset)).collect();
         assert_eq!(strobes, [0x04]);
     }
 }

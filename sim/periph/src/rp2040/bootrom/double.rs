@@ -7,8 +7,8 @@ use super::float::{flush as flush_single, set_compare_flags};
 
 /// Average cycles in table order. The last two are the data sheet's; the others are assumed.
 const CYCLES: [u32; 32] = [
-    91, 95, 155, 183, 39, 39, 169, 75, 74, 63, 62, 69, 68, 64, 63, 1617, 1618, 1891, 1800, 804,
-    428, 45, 2168, 55, 58, 55, 56, 64, 64, 53, 52, 23,
+    91, 95, 155, 183, 39, 39, 169, 75, 74, 63, 62, 69, 68, 64, 63, 1617, 1618, 1891, 1800, 804, 428, 45, 2168, 55, 58,
+    55, 56, 64, 64, 53, 52, 23,
 ];
 
 fn flush(bits: u64) -> f64 {
@@ -90,17 +90,9 @@ pub(super) fn call(index: u8, host: &mut dyn RomHost) -> u32 {
         10 => host.set_reg(0, scaled(x, r2) as u32),
         11..=14 | 23..=26 => set_pair(host, 0, pack(from_integer(index, r0, r1, r2), false)),
         27..=30 => {
-            let n = if index % 2 == 0 { r2 } else { 0 };
+            let n = if index.is_multiple_of(2) { r2 } else { 0 };
             let whole = scaled(x, n);
-            set_pair(
-                host,
-                0,
-                if index < 29 {
-                    whole as i64 as u64
-                } else {
-                    whole as u64
-                },
-            );
+            set_pair(host, 0, if index < 29 { whole as i64 as u64 } else { whole as u64 });
         }
         31 => host.set_reg(0, flush_single((x as f32).to_bits()).to_bits()),
         18 => {

@@ -11,8 +11,8 @@ use super::RomHost;
 
 /// Average cycles in table order. Assumed: remembered from the data sheet's table, not checked against a chip.
 const CYCLES: [u32; 32] = [
-    71, 74, 69, 71, 37, 37, 63, 37, 39, 38, 38, 55, 53, 55, 52, 587, 589, 669, 600, 542, 775, 40,
-    599, 62, 59, 57, 56, 54, 53, 48, 44, 25,
+    71, 74, 69, 71, 37, 37, 63, 37, 39, 38, 38, 55, 53, 55, 52, 587, 589, 669, 600, 542, 775, 40, 599, 62, 59, 57, 56,
+    54, 53, 48, 44, 25,
 ];
 
 /// Denormals to zero, NaN to infinity, both keeping their sign.
@@ -40,12 +40,7 @@ fn compare(x: f32, y: f32) -> Ordering {
 
 pub(super) fn set_compare_flags(host: &mut dyn RomHost, order: Ordering) {
     // As CMP would leave them: carry means "not below".
-    host.set_flags(
-        order == Ordering::Less,
-        order == Ordering::Equal,
-        order != Ordering::Less,
-        false,
-    );
+    host.set_flags(order == Ordering::Less, order == Ordering::Equal, order != Ordering::Less, false);
 }
 
 /// `x * 2^n` rounded towards minus infinity, exact in double precision.
@@ -99,13 +94,9 @@ pub(super) fn call(index: u8, host: &mut dyn RomHost) -> u32 {
         10 => host.set_reg(0, scaled(x, r1) as u32),
         11..=14 | 23..=26 => host.set_reg(0, pack(from_integer(index, r0, r1, r2), false)),
         27..=30 => {
-            let n = if index % 2 == 0 { r1 } else { 0 };
+            let n = if index.is_multiple_of(2) { r1 } else { 0 };
             let whole = scaled(x, n);
-            let bits = if index < 29 {
-                whole as i64 as u64
-            } else {
-                whole as u64
-            };
+            let bits = if index < 29 { whole as i64 as u64 } else { whole as u64 };
             host.set_reg(0, bits as u32);
             host.set_reg(1, (bits >> 32) as u32);
         }

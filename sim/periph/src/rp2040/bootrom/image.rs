@@ -134,10 +134,7 @@ impl Builder {
     fn bytes(&mut self, address: u32, bytes: &[u8]) {
         let start = address as usize;
         let target = &mut self.0[start..start + bytes.len()];
-        debug_assert!(
-            target.iter().all(|&byte| byte == 0),
-            "ROM layout overlaps at {address:#x}"
-        );
+        debug_assert!(target.iter().all(|&byte| byte == 0), "ROM layout overlaps at {address:#x}");
         target.copy_from_slice(bytes);
     }
 
@@ -175,12 +172,7 @@ impl Builder {
 #[must_use]
 pub fn image() -> Vec<u8> {
     let mut rom = Builder(vec![0; ROM_BYTES]);
-    let vectors = [
-        ROM_STACK_TOP,
-        stub_address(id::COLD_BOOT) | 1,
-        DEAD_LOOP | 1,
-        DEAD_LOOP | 1,
-    ];
+    let vectors = [ROM_STACK_TOP, stub_address(id::COLD_BOOT) | 1, DEAD_LOOP | 1, DEAD_LOOP | 1];
     for (n, vector) in (0..).zip(vectors) {
         rom.word(4 * n, vector);
     }

@@ -65,12 +65,7 @@ fn fill(host: &mut dyn RomHost) -> u32 {
         host.write8(start.wrapping_add(n), byte);
     }
     let aligned = start & 3 == 0;
-    FILL_CYCLES
-        + if aligned {
-            count / 4 * 5 / 4 + count % 4 * 4
-        } else {
-            count * 4
-        }
+    FILL_CYCLES + if aligned { count / 4 * 5 / 4 + count % 4 * 4 } else { count * 4 }
 }
 
 /// `memcpy(r0, r1, r2)`, which returns r0: multiple loads and stores when both ends are aligned (assumed).
@@ -81,12 +76,7 @@ fn copy(host: &mut dyn RomHost) -> u32 {
         host.write8(to.wrapping_add(n), byte);
     }
     let aligned = (to | from) & 3 == 0;
-    FILL_CYCLES
-        + if aligned {
-            count / 4 * 5 / 2 + count % 4 * 6
-        } else {
-            count * 6
-        }
+    FILL_CYCLES + if aligned { count / 4 * 5 / 2 + count % 4 * 6 } else { count * 6 }
 }
 
 /// Runs one flash function.
@@ -94,16 +84,11 @@ pub(super) fn flash(function: u8, host: &mut dyn RomHost) -> RomOutcome {
     let (offset, second, third) = (host.reg(0), host.reg(1), host.reg(2));
     let busy_us = match function {
         id::FLASH_RANGE_ERASE => {
-            host.flash(FlashCommand::Erase {
-                offset,
-                count: second,
-            });
+            host.flash(FlashCommand::Erase { offset, count: second });
             erase_us(offset, second, third)
         }
         id::FLASH_RANGE_PROGRAM => {
-            let data = (0..third)
-                .map(|n| host.read8(second.wrapping_add(n)))
-                .collect();
+            let data = (0..third).map(|n| host.read8(second.wrapping_add(n))).collect();
             host.flash(FlashCommand::Program { offset, data });
             u64::from(third.div_ceil(PAGE_BYTES)) * PAGE_PROGRAM_US
         }
@@ -114,25 +99,16 @@ pub(super) fn flash(function: u8, host: &mut dyn RomHost) -> RomOutcome {
                 id::FLASH_FLUSH_CACHE => FlashCommand::FlushCache,
                 _ => FlashCommand::EnterXip,
             });
-            return RomOutcome::Return {
-                cycles: FLASH_CALL_CYCLES,
-            };
+            return RomOutcome::Return { cycles: FLASH_CALL_CYCLES };
         }
     };
-    RomOutcome::ReturnAfterFlash {
-        cycles: FLASH_CALL_CYCLES,
-        busy_us,
-    }
+    RomOutcome::ReturnAfterFlash { cycles: FLASH_CALL_CYCLES, busy_us }
 }
 
 /// Whole blocks of `block_bytes` are erased at once where they fit, single sectors elsewhere.
 fn erase_us(offset: u32, count: u32, block_bytes: u32) -> u64 {
     let (mut at, end) = (u64::from(offset), u64::from(offset) + u64::from(count));
-    let block = u64::from(if block_bytes == BLOCK_BYTES {
-        BLOCK_BYTES
-    } else {
-        0
-    });
+    let block = u64::from(if block_bytes == BLOCK_BYTES { BLOCK_BYTES } else { 0 });
     let mut busy_us = 0;
     while at < end {
         if block != 0 && at % block == 0 && at + block <= end {

@@ -12,9 +12,7 @@ mod memory;
 #[cfg(test)]
 mod tests;
 
-pub use image::{
-    CORE1_WAIT, DEAD_LOOP, DEBUG_TRAMPOLINE, ROM_BYTES, ROM_VERSION, image, stub_address,
-};
+pub use image::{CORE1_WAIT, DEAD_LOOP, DEBUG_TRAMPOLINE, ROM_BYTES, ROM_VERSION, image, stub_address};
 
 /// What a ROM function may touch. Memory is plain: no timing, no faults.
 pub trait RomHost {
@@ -126,10 +124,7 @@ pub fn call(id: u8, host: &mut dyn RomHost) -> RomOutcome {
     let cycles = match id {
         id::COLD_BOOT => return RomOutcome::ColdBoot,
         id::RESET_TO_USB_BOOT => {
-            return RomOutcome::EnterUsbBoot {
-                gpio_mask: host.reg(0),
-                disable_mask: host.reg(1),
-            };
+            return RomOutcome::EnterUsbBoot { gpio_mask: host.reg(0), disable_mask: host.reg(1) };
         }
         id::TABLE_LOOKUP..=id::MEMCPY44 => memory::call(id, host),
         id::CONNECT_INTERNAL_FLASH..=id::FLASH_ENTER_CMD_XIP => return memory::flash(id, host),
@@ -145,13 +140,12 @@ pub fn call(id: u8, host: &mut dyn RomHost) -> RomOutcome {
 #[must_use]
 pub fn boot2_crc32(bytes: &[u8]) -> u32 {
     bytes.iter().fold(u32::MAX, |crc, &byte| {
-        (0..8).fold(crc ^ u32::from(byte) << 24, |crc, _| {
-            if crc >> 31 != 0 {
-                crc << 1 ^ 0x04c1_1db7
-            } else {
-                crc << 1
-            }
-        })
+        (0..8).fold(
+            crc ^ u32::from(byte) << 24,
+            |crc, _| {
+                if crc >> 31 != 0 { crc << 1 ^ 0x04c1_1db7 } else { crc << 1 }
+            },
+        )
     })
 }
 

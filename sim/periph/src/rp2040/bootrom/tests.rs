@@ -61,10 +61,7 @@ fn f32_call(index: u8, x: f32, y: f32) -> f32 {
 
 fn f64_call(index: u8, x: f64, y: f64) -> f64 {
     let (x, y) = (x.to_bits(), y.to_bits());
-    let out = run(
-        id::DOUBLE + index,
-        &[x as u32, (x >> 32) as u32, y as u32, (y >> 32) as u32],
-    );
+    let out = run(id::DOUBLE + index, &[x as u32, (x >> 32) as u32, y as u32, (y >> 32) as u32]);
     f64::from_bits(u64::from(out[1]) << 32 | u64::from(out[0]))
 }
 
@@ -83,23 +80,16 @@ fn header_and_vectors() {
 fn lookup_finds_every_documented_code() {
     let rom = image();
     let mut host = Host::default();
-    host.memory
-        .extend(rom.iter().enumerate().map(|(n, &byte)| (n as u32, byte)));
+    host.memory.extend(rom.iter().enumerate().map(|(n, &byte)| (n as u32, byte)));
     let lookup = half(&rom, 0x18);
-    assert_eq!(
-        half(&rom, usize::from(lookup & !1)),
-        0xde00 | u16::from(id::TABLE_LOOKUP)
-    );
+    assert_eq!(half(&rom, usize::from(lookup & !1)), 0xde00 | u16::from(id::TABLE_LOOKUP));
     let mut find = |table: usize, code: &[u8; 2]| {
         host.regs[0] = u32::from(half(&rom, table));
         host.regs[1] = u32::from(u16::from_le_bytes(*code));
         call(id::TABLE_LOOKUP, &mut host);
         host.regs[0]
     };
-    for code in [
-        b"P3", b"R3", b"L3", b"T3", b"MS", b"S4", b"MC", b"C4", b"UB", b"IF", b"EX", b"RE", b"RP",
-        b"FC",
-    ] {
+    for code in [b"P3", b"R3", b"L3", b"T3", b"MS", b"S4", b"MC", b"C4", b"UB", b"IF", b"EX", b"RE", b"RP", b"FC"] {
         let pointer = find(0x14, code);
         assert_eq!(pointer & 1, 1, "{code:?}");
         assert_eq!(half(&rom, pointer as usize & !1) >> 8, 0xde, "{code:?}");
@@ -113,14 +103,8 @@ fn lookup_finds_every_documented_code() {
     assert_eq!((rom[single - 2], rom[double - 2]), (32, 32));
     assert_eq!((single % 4, double % 4), (0, 0));
     for n in 0..32 {
-        assert_eq!(
-            word(&rom, single + 4 * n),
-            stub_address(id::FLOAT + n as u8) | 1
-        );
-        assert_eq!(
-            word(&rom, double + 4 * n),
-            stub_address(id::DOUBLE + n as u8) | 1
-        );
+        assert_eq!(word(&rom, single + 4 * n), stub_address(id::FLOAT + n as u8) | 1);
+        assert_eq!(word(&rom, double + 4 * n), stub_address(id::DOUBLE + n as u8) | 1);
     }
     assert!(find(0x16, b"FE") as usize >= double + 128);
 }
@@ -130,14 +114,8 @@ fn bit_functions() {
     assert_eq!(run(id::POPCOUNT32, &[0xf0f1])[0], 9);
     assert_eq!(run(id::REVERSE32, &[0x8000_0001])[0], 0x8000_0001);
     assert_eq!(run(id::REVERSE32, &[0x1])[0], 0x8000_0000);
-    assert_eq!(
-        (run(id::CLZ32, &[0x0001_0000])[0], run(id::CLZ32, &[0])[0]),
-        (15, 32)
-    );
-    assert_eq!(
-        (run(id::CTZ32, &[0x0001_0000])[0], run(id::CTZ32, &[0])[0]),
-        (16, 32)
-    );
+    assert_eq!((run(id::CLZ32, &[0x0001_0000])[0], run(id::CLZ32, &[0])[0]), (15, 32));
+    assert_eq!((run(id::CTZ32, &[0x0001_0000])[0], run(id::CTZ32, &[0])[0]), (16, 32));
 }
 
 #[test]
@@ -145,16 +123,10 @@ fn memory_functions_return_the_destination() {
     let mut host = Host::default();
     host.regs[..3].copy_from_slice(&[0x2000_0001, 0x1ab, 3]);
     call(id::MEMSET, &mut host);
-    assert_eq!(
-        (host.regs[0], host.read32(0x2000_0000)),
-        (0x2000_0001, 0xabab_ab00)
-    );
+    assert_eq!((host.regs[0], host.read32(0x2000_0000)), (0x2000_0001, 0xabab_ab00));
     host.regs[..3].copy_from_slice(&[0x2000_0010, 0x2000_0000, 4]);
     call(id::MEMCPY44, &mut host);
-    assert_eq!(
-        (host.regs[0], host.read32(0x2000_0010)),
-        (0x2000_0010, 0xabab_ab00)
-    );
+    assert_eq!((host.regs[0], host.read32(0x2000_0010)), (0x2000_0010, 0xabab_ab00));
 }
 
 #[test]
@@ -174,10 +146,7 @@ fn denormals_are_zero_and_nans_are_infinite() {
     assert_eq!(f32_call(2, f32::MIN_POSITIVE, -0.5).to_bits(), 0x8000_0000);
     assert_eq!(f32_call(0, f32::NAN, 1.0), f32::INFINITY);
     assert_eq!(f32_call(2, f32::NEG_INFINITY, 0.0), f32::NEG_INFINITY);
-    assert_eq!(
-        (f32_call(6, -1.0, 0.0), f32_call(20, -1.0, 0.0)),
-        (f32::NEG_INFINITY, f32::NEG_INFINITY)
-    );
+    assert_eq!((f32_call(6, -1.0, 0.0), f32_call(20, -1.0, 0.0)), (f32::NEG_INFINITY, f32::NEG_INFINITY));
     assert_eq!(f64_call(0, f64::from_bits(1), 0.0).to_bits(), 0);
     assert_eq!(f64_call(6, -1.0, 0.0), f64::NEG_INFINITY);
 }
@@ -186,49 +155,26 @@ fn denormals_are_zero_and_nans_are_infinite() {
 fn conversions_floor_clamp_and_scale() {
     let to = |index: u8, x: f32, n: u32| run(id::FLOAT + index, &[x.to_bits(), n])[0];
     assert_eq!(to(7, -1.5, 0) as i32, -2);
-    assert_eq!(
-        (to(7, 3e9, 0) as i32, to(9, -1.0, 0), to(9, 5e9, 0)),
-        (i32::MAX, 0, u32::MAX)
-    );
+    assert_eq!((to(7, 3e9, 0) as i32, to(9, -1.0, 0), to(9, 5e9, 0)), (i32::MAX, 0, u32::MAX));
     assert_eq!((to(8, 0.5, 16), to(10, 1.25, 8)), (0x8000, 0x140));
     let from = |index: u8, args: &[u32]| f32::from_bits(run(id::FLOAT + index, args)[0]);
-    assert_eq!(
-        (from(11, &[-7i32 as u32]), from(13, &[u32::MAX])),
-        (-7.0, 4_294_967_296.0)
-    );
-    assert_eq!(
-        (from(12, &[-8i32 as u32, 4]), from(14, &[8, 4])),
-        (-0.5, 0.5)
-    );
-    assert_eq!(
-        (from(23, &[0, u32::MAX]), from(26, &[0, 1, 32])),
-        (-4_294_967_296.0, 1.0)
-    );
-    assert_eq!(
-        run(id::FLOAT + 27, &[(-2.5f32).to_bits()])[..2],
-        [-3i32 as u32, u32::MAX]
-    );
+    assert_eq!((from(11, &[-7i32 as u32]), from(13, &[u32::MAX])), (-7.0, 4_294_967_296.0));
+    assert_eq!((from(12, &[-8i32 as u32, 4]), from(14, &[8, 4])), (-0.5, 0.5));
+    assert_eq!((from(23, &[0, u32::MAX]), from(26, &[0, 1, 32])), (-4_294_967_296.0, 1.0));
+    assert_eq!(run(id::FLOAT + 27, &[(-2.5f32).to_bits()])[..2], [-3i32 as u32, u32::MAX]);
     assert_eq!(run(id::FLOAT + 30, &[1.5f32.to_bits(), 33])[..2], [0, 3]);
     let wide = 1.5f64.to_bits();
-    assert_eq!(
-        run(id::FLOAT + 31, &[1.5f32.to_bits()])[..2],
-        [wide as u32, (wide >> 32) as u32]
-    );
+    assert_eq!(run(id::FLOAT + 31, &[1.5f32.to_bits()])[..2], [wide as u32, (wide >> 32) as u32]);
 }
 
 #[test]
 fn compare_returns_order_or_flags() {
-    assert_eq!(
-        run(id::FLOAT + 4, &[1f32.to_bits(), 2f32.to_bits()])[0],
-        u32::MAX
-    );
+    assert_eq!(run(id::FLOAT + 4, &[1f32.to_bits(), 2f32.to_bits()])[0], u32::MAX);
     assert_eq!(run(id::FLOAT + 4, &[2f32.to_bits(), 1f32.to_bits()])[0], 1);
     assert_eq!(run(id::FLOAT + 4, &[0, 0x8000_0000])[0], 0);
-    for (x, y, flags) in [
-        (1f32, 2f32, (true, false, false)),
-        (2.0, 2.0, (false, true, true)),
-        (3.0, 2.0, (false, false, true)),
-    ] {
+    for (x, y, flags) in
+        [(1f32, 2f32, (true, false, false)), (2.0, 2.0, (false, true, true)), (3.0, 2.0, (false, false, true))]
+    {
         let mut host = Host::default();
         host.regs[..2].copy_from_slice(&[x.to_bits(), y.to_bits()]);
         call(id::FLOAT + 5, &mut host);
@@ -240,10 +186,7 @@ fn compare_returns_order_or_flags() {
 fn sine_leaves_the_cosine_in_r1() {
     let out = run(id::FLOAT + 16, &[0.5f32.to_bits()]);
     assert_eq!(out[..2], [0x3ef5_7744, 0x3f60_a940]);
-    assert_eq!(
-        run(id::FLOAT + 15, &[0.5f32.to_bits()])[..2],
-        [0x3f60_a940, 0x3ef5_7744]
-    );
+    assert_eq!(run(id::FLOAT + 15, &[0.5f32.to_bits()])[..2], [0x3f60_a940, 0x3ef5_7744]);
     let half = 0.5f64.to_bits();
     let out = run(id::DOUBLE + 18, &[half as u32, (half >> 32) as u32]);
     let value = |low: usize| f64::from_bits(u64::from(out[low + 1]) << 32 | u64::from(out[low]));
@@ -272,33 +215,15 @@ fn flash_functions_reach_the_host_and_take_flash_time() {
     let mut host = Host::default();
     host.regs[..4].copy_from_slice(&[0x1_0000, 0x1_1000, 0x1_0000, 0xd8]);
     let outcome = call(id::FLASH_RANGE_ERASE, &mut host);
-    assert_eq!(
-        outcome,
-        RomOutcome::ReturnAfterFlash {
-            cycles: 200,
-            busy_us: 150_000 + 45_000
-        }
-    );
+    assert_eq!(outcome, RomOutcome::ReturnAfterFlash { cycles: 200, busy_us: 150_000 + 45_000 });
     host.write32(0x2000_0000, 0x0403_0201);
     host.regs[..3].copy_from_slice(&[0x100, 0x2000_0000, 4]);
     let outcome = call(id::FLASH_RANGE_PROGRAM, &mut host);
-    assert_eq!(
-        outcome,
-        RomOutcome::ReturnAfterFlash {
-            cycles: 200,
-            busy_us: 400
-        }
-    );
+    assert_eq!(outcome, RomOutcome::ReturnAfterFlash { cycles: 200, busy_us: 400 });
     call(id::FLASH_FLUSH_CACHE, &mut host);
     let want = [
-        FlashCommand::Erase {
-            offset: 0x1_0000,
-            count: 0x1_1000,
-        },
-        FlashCommand::Program {
-            offset: 0x100,
-            data: vec![1, 2, 3, 4],
-        },
+        FlashCommand::Erase { offset: 0x1_0000, count: 0x1_1000 },
+        FlashCommand::Program { offset: 0x100, data: vec![1, 2, 3, 4] },
         FlashCommand::FlushCache,
     ];
     assert_eq!(host.flash, want);
@@ -308,10 +233,7 @@ fn flash_functions_reach_the_host_and_take_flash_time() {
 fn other_outcomes() {
     let mut host = Host::default();
     host.regs[..2].copy_from_slice(&[1 << 25, 2]);
-    let usb = RomOutcome::EnterUsbBoot {
-        gpio_mask: 1 << 25,
-        disable_mask: 2,
-    };
+    let usb = RomOutcome::EnterUsbBoot { gpio_mask: 1 << 25, disable_mask: 2 };
     assert_eq!(call(id::RESET_TO_USB_BOOT, &mut host), usb);
     assert_eq!(call(id::COLD_BOOT, &mut host), RomOutcome::ColdBoot);
     assert_eq!(call(0x80, &mut host), RomOutcome::Undefined);

@@ -27,20 +27,8 @@ impl Rig {
     }
 
     fn tree(&mut self) -> ClockTree {
-        self.clocks.update_sources(sources_of(
-            &self.pll_sys,
-            &self.pll_usb,
-            &self.xosc,
-            &self.rosc,
-        ));
-        derive(
-            &self.clocks,
-            &self.pll_sys,
-            &self.pll_usb,
-            &self.xosc,
-            &self.rosc,
-            &self.watchdog,
-        )
+        self.clocks.update_sources(sources_of(&self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc));
+        derive(&self.clocks, &self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc, &self.watchdog)
     }
 
     fn write(&mut self, offset: u32, value: u32) {
@@ -52,10 +40,7 @@ impl Rig {
         self.xosc.write(0x00, 0xfab_aa0, &mut self.bench.access());
         let due = self.xosc.due();
         self.xosc.advance(&mut self.bench.at(due));
-        for (pll, fbdiv, prim) in [
-            (&mut self.pll_sys, 125, 0x62000),
-            (&mut self.pll_usb, 100, 0x55000),
-        ] {
+        for (pll, fbdiv, prim) in [(&mut self.pll_sys, 125, 0x62000), (&mut self.pll_usb, 100, 0x55000)] {
             pll.write(8, fbdiv, &mut self.bench.access());
             pll.write(12, prim, &mut self.bench.access());
             pll.write(4, 4, &mut self.bench.access());
@@ -66,10 +51,7 @@ impl Rig {
 #[test]
 fn boots_on_the_ring_oscillator() {
     let tree = Rig::new().tree();
-    assert_eq!(
-        (tree.sys_hz, tree.ref_hz, tree.peri_hz),
-        (6_500_000, 6_500_000, 0)
-    );
+    assert_eq!((tree.sys_hz, tree.ref_hz, tree.peri_hz), (6_500_000, 6_500_000, 0));
     assert_eq!(tree.tick_hz_num, 0);
 }
 
@@ -82,26 +64,13 @@ fn sdk_sequence_gives_125_48_and_12_mhz() {
     rig.write(0x3c, 0);
     rig.write(0x3c, 1);
     assert_eq!(rig.clocks.peek(0x44, &rig.bench.access()), 2);
-    for (offset, value) in [
-        (0x54, 0x800),
-        (0x60, 0x800),
-        (0x70, 0x40000),
-        (0x6c, 0x800),
-        (0x48, 0x800),
-    ] {
+    for (offset, value) in [(0x54, 0x800), (0x60, 0x800), (0x70, 0x40000), (0x6c, 0x800), (0x48, 0x800)] {
         rig.write(offset, value);
     }
-    rig.watchdog
-        .write(0x2c, 0x200 | 12, &mut rig.bench.access());
+    rig.watchdog.write(0x2c, 0x200 | 12, &mut rig.bench.access());
     let tree = rig.tree();
-    assert_eq!(
-        (tree.sys_hz, tree.ref_hz, tree.peri_hz),
-        (125_000_000, 12_000_000, 125_000_000)
-    );
-    assert_eq!(
-        (tree.usb_hz, tree.adc_hz, tree.rtc_hz),
-        (48_000_000, 48_000_000, 46_875)
-    );
+    assert_eq!((tree.sys_hz, tree.ref_hz, tree.peri_hz), (125_000_000, 12_000_000, 125_000_000));
+    assert_eq!((tree.usb_hz, tree.adc_hz, tree.rtc_hz), (48_000_000, 48_000_000, 46_875));
     assert_eq!((tree.tick_hz_num, tree.tick_hz_den), (12_000_000, 12));
 }
 
@@ -175,11 +144,7 @@ fn frequency_counter_judges_against_both_limits() {
     assert_eq!(status(&mut rig, 0, 1, 0), 0);
     for (source, khz) in [(3, 6500), (4, 6500), (8, 6500), (9, 6500), (10, 0), (5, 0)] {
         status(&mut rig, 0, 1, source);
-        assert_eq!(
-            rig.clocks.peek(0x9c, &rig.bench.access()) >> 5,
-            khz,
-            "source {source}"
-        );
+        assert_eq!(rig.clocks.peek(0x9c, &rig.bench.access()) >> 5, khz, "source {source}");
     }
 }
 
@@ -198,14 +163,7 @@ fn every_auxiliary_source_of_every_slice() {
         assert_eq!(rig.tree().ref_hz, hz, "ref {ctrl}");
     }
     rig.write(0x30, 0);
-    for (aux, hz) in [
-        (0, rosc),
-        (1, pll_sys),
-        (2, pll_usb),
-        (3, rosc),
-        (4, xosc),
-        (5, 0),
-    ] {
+    for (aux, hz) in [(0, rosc), (1, pll_sys), (2, pll_usb), (3, rosc), (4, xosc), (5, 0)] {
         rig.write(0x48, 0x800 | aux << 5);
         assert_eq!(rig.tree().peri_hz, hz, "peri {aux}");
     }
@@ -214,11 +172,7 @@ fn every_auxiliary_source_of_every_slice() {
             rig.write(offset, 0x800 | aux << 5);
         }
         let tree = rig.tree();
-        assert_eq!(
-            (tree.usb_hz, tree.adc_hz, tree.rtc_hz),
-            (hz, hz, hz),
-            "fixed {aux}"
-        );
+        assert_eq!((tree.usb_hz, tree.adc_hz, tree.rtc_hz), (hz, hz, hz), "fixed {aux}");
     }
 }
 
@@ -233,25 +187,14 @@ fn only_the_clear_bit_ends_a_resuscitation_and_force_starts_one() {
     rig.write(0x78, 1 << 16);
     assert_eq!(rig.clocks.peek(0x7c, &rig.bench.access()), 0);
     rig.write(0xc0, 1);
-    assert_eq!(
-        (
-            rig.clocks.irq_levels(),
-            rig.clocks.peek(0xb8, &rig.bench.access())
-        ),
-        (1 << 17, 0)
-    );
+    assert_eq!((rig.clocks.irq_levels(), rig.clocks.peek(0xb8, &rig.bench.access())), (1 << 17, 0));
 }
 
 /// The other tests use the names, so a wrong bit number would cancel out in them.
 #[test]
 fn bit_numbers_are_the_data_sheets() {
-    for (mask, number) in [
-        (CTRL_KILL, 10),
-        (CTRL_ENABLE, 11),
-        (RESUS_ENABLE, 8),
-        (RESUS_FORCE, 12),
-        (RESUS_CLEAR, 16),
-    ] {
+    for (mask, number) in [(CTRL_KILL, 10), (CTRL_ENABLE, 11), (RESUS_ENABLE, 8), (RESUS_FORCE, 12), (RESUS_CLEAR, 16)]
+    {
         assert_eq!(mask, 1u32 << number);
     }
 }
@@ -259,18 +202,10 @@ fn bit_numbers_are_the_data_sheets() {
 #[test]
 fn selected_follows_the_glitchless_field_only() {
     let mut rig = Rig::new();
-    for (offset, ctrl, selected) in [
-        (0x3c, 0xe0, 1),
-        (0x3c, 0xe1, 2),
-        (0x30, 0x60, 1),
-        (0x30, 0x61, 2),
-        (0x30, 0x62, 4),
-    ] {
+    for (offset, ctrl, selected) in
+        [(0x3c, 0xe0, 1), (0x3c, 0xe1, 2), (0x30, 0x60, 1), (0x30, 0x61, 2), (0x30, 0x62, 4)]
+    {
         rig.write(offset, ctrl);
-        assert_eq!(
-            rig.clocks.peek(offset + 8, &rig.bench.access()),
-            selected,
-            "{offset:#x} {ctrl:#x}"
-        );
+        assert_eq!(rig.clocks.peek(offset + 8, &rig.bench.access()), selected, "{offset:#x} {ctrl:#x}");
     }
 }

@@ -12,12 +12,7 @@ fn chain(channel: u32) -> u32 {
 
 /// Programs channel `n` through its first alias, which triggers it.
 fn start(dma: &mut Dma, bench: &mut Bench, n: u32, count: u32, ctrl: u32) {
-    for (offset, value) in [
-        (0, 0x2000_0000),
-        (4, 0x2000_1000),
-        (8, count),
-        (12, ctrl | CTRL_EN),
-    ] {
+    for (offset, value) in [(0, 0x2000_0000), (4, 0x2000_1000), (8, count), (12, ctrl | CTRL_EN)] {
         dma.write(0x40 * n + offset, value, &mut bench.access());
     }
 }
@@ -33,37 +28,21 @@ fn unpaced_copy_makes_one_transfer_per_cycle() {
     let mut bench = Bench::new();
     let mut dma = Dma::default();
     dma.write(0x404, 1, &mut bench.access());
-    start(
-        &mut dma,
-        &mut bench,
-        0,
-        3,
-        WORD | CTRL_INCR_READ | CTRL_INCR_WRITE | UNPACED,
-    );
+    start(&mut dma, &mut bench, 0, 3, WORD | CTRL_INCR_READ | CTRL_INCR_WRITE | UNPACED);
     assert_eq!(dma.read(12, &mut bench.access()) & CTRL_BUSY, CTRL_BUSY);
     assert_eq!(dma.transfer_due(0), 1);
     for now in 1..=3 {
         let n = now as u32 - 1;
         let transfer = step(&mut dma, now, 0).unwrap();
         assert_eq!(
-            (
-                transfer.read_address,
-                transfer.write_address,
-                transfer.bytes
-            ),
+            (transfer.read_address, transfer.write_address, transfer.bytes),
             (0x2000_0000 + 4 * n, 0x2000_1000 + 4 * n, 4)
         );
         assert_eq!(dma.read(8, &mut bench.access()), 2 - n);
     }
     assert_eq!((dma.transfer_due(0), dma.irq_levels()), (NEVER, 1 << 11));
     dma.write(0x40c, 1, &mut bench.access());
-    assert_eq!(
-        (
-            dma.irq_levels(),
-            dma.read(12, &mut bench.access()) & CTRL_BUSY
-        ),
-        (0, 0)
-    );
+    assert_eq!((dma.irq_levels(), dma.read(12, &mut bench.access()) & CTRL_BUSY), (0, 0));
 }
 
 #[test]
@@ -73,16 +52,8 @@ fn requests_pace_and_channels_take_turns_by_priority() {
     start(&mut dma, &mut bench, 1, 2, 20 << 15 | chain(1));
     assert_eq!((dma.transfer_due(0), dma.transfer_due(1 << 20)), (NEVER, 1));
     start(&mut dma, &mut bench, 2, 2, UNPACED | chain(2));
-    start(
-        &mut dma,
-        &mut bench,
-        3,
-        2,
-        UNPACED | chain(3) | CTRL_HIGH_PRIORITY,
-    );
-    let order: Vec<usize> = (1..=6)
-        .map(|now| step(&mut dma, now, 1 << 20).unwrap().channel)
-        .collect();
+    start(&mut dma, &mut bench, 3, 2, UNPACED | chain(3) | CTRL_HIGH_PRIORITY);
+    let order: Vec<usize> = (1..=6).map(|now| step(&mut dma, now, 1 << 20).unwrap().channel).collect();
     assert_eq!(order, [3, 3, 1, 2, 1, 2]);
 }
 
@@ -90,19 +61,9 @@ fn requests_pace_and_channels_take_turns_by_priority() {
 fn chaining_restarts_with_the_reload_value() {
     let mut bench = Bench::new();
     let mut dma = Dma::default();
-    dma.write(
-        0x40 * 5 + 0x10,
-        CTRL_EN | UNPACED | chain(5),
-        &mut bench.access(),
-    );
+    dma.write(0x40 * 5 + 0x10, CTRL_EN | UNPACED | chain(5), &mut bench.access());
     dma.write(0x40 * 5 + 8, 1, &mut bench.access());
-    start(
-        &mut dma,
-        &mut bench,
-        4,
-        1,
-        UNPACED | chain(5) | CTRL_IRQ_QUIET,
-    );
+    start(&mut dma, &mut bench, 4, 1, UNPACED | chain(5) | CTRL_IRQ_QUIET);
     assert_eq!(step(&mut dma, 1, 0).unwrap().channel, 4);
     assert_eq!(step(&mut dma, 2, 0).unwrap().channel, 5);
     assert_eq!(dma.read(0x400, &mut bench.access()), 1 << 5);
@@ -114,25 +75,13 @@ fn chaining_restarts_with_the_reload_value() {
 fn ring_wraps_and_aliases_reach_the_same_registers() {
     let mut bench = Bench::new();
     let mut dma = Dma::default();
-    start(
-        &mut dma,
-        &mut bench,
-        0,
-        6,
-        UNPACED | CTRL_INCR_READ | 2 << 6,
-    );
-    let addresses: Vec<u32> = (1..=6)
-        .map(|now| step(&mut dma, now, 0).unwrap().read_address & 0xff)
-        .collect();
+    start(&mut dma, &mut bench, 0, 6, UNPACED | CTRL_INCR_READ | 2 << 6);
+    let addresses: Vec<u32> = (1..=6).map(|now| step(&mut dma, now, 0).unwrap().read_address & 0xff).collect();
     assert_eq!(addresses, [0, 1, 2, 3, 0, 1]);
     dma.write(0x38, 1, &mut bench.access());
     dma.write(0x34, 7, &mut bench.access());
     dma.write(0x3c, 9, &mut bench.access());
-    assert_eq!(
-        dma.next_transfer(100, 0)
-            .map(|t| (t.read_address, t.write_address)),
-        Some((9, 7))
-    );
+    assert_eq!(dma.next_transfer(100, 0).map(|t| (t.read_address, t.write_address)), Some((9, 7)));
 }
 
 #[test]
@@ -171,13 +120,7 @@ fn abort_names_its_channels_and_debug_shows_the_reload() {
     dma.write(0x444, 1 << 3, &mut bench.access());
     assert_eq!(dma.next_transfer(9, 0).map(|t| t.channel), Some(2));
     step(&mut dma, 9, 0);
-    assert_eq!(
-        (
-            dma.read(0x888, &mut bench.access()),
-            dma.read(0x884, &mut bench.access())
-        ),
-        (0, 5)
-    );
+    assert_eq!((dma.read(0x888, &mut bench.access()), dma.read(0x884, &mut bench.access())), (0, 5));
     assert_eq!(dma.read(0x88, &mut bench.access()), 4);
 }
 
@@ -186,15 +129,9 @@ fn second_interrupt_output_and_force() {
     let mut bench = Bench::new();
     let mut dma = Dma::default();
     dma.write(0x418, 1 << 7, &mut bench.access());
-    assert_eq!(
-        (dma.irq_levels(), dma.read(0x41c, &mut bench.access())),
-        (1 << 12, 1 << 7)
-    );
+    assert_eq!((dma.irq_levels(), dma.read(0x41c, &mut bench.access())), (1 << 12, 1 << 7));
     dma.write(0x408, 1 << 6, &mut bench.access());
-    assert_eq!(
-        (dma.irq_levels(), dma.read(0x40c, &mut bench.access())),
-        (3 << 11, 1 << 6)
-    );
+    assert_eq!((dma.irq_levels(), dma.read(0x40c, &mut bench.access())), (3 << 11, 1 << 6));
 }
 
 #[test]
@@ -231,12 +168,7 @@ fn bit_numbers_are_the_data_sheets() {
 #[test]
 fn byte_swap_and_widths_come_from_the_control_register() {
     let mut bench = Bench::new();
-    for (ctrl, bytes, swap) in [
-        (0, 1, false),
-        (1 << 2, 2, true),
-        (2 << 2, 4, false),
-        (3 << 2, 4, true),
-    ] {
+    for (ctrl, bytes, swap) in [(0, 1, false), (1 << 2, 2, true), (2 << 2, 4, false), (3 << 2, 4, true)] {
         let mut dma = Dma::default();
         let swap_bit = if swap { 1 << 22 } else { 0 };
         start(&mut dma, &mut bench, 0, 1, UNPACED | ctrl | swap_bit);
@@ -244,9 +176,6 @@ fn byte_swap_and_widths_come_from_the_control_register() {
         assert_eq!((transfer.bytes, transfer.byte_swap), (bytes, swap));
     }
     let dma = Dma::default();
-    let strobes: Vec<u32> = (0..0x500)
-        .step_by(4)
-        .filter(|&offset| dma.is_strobe(offset))
-        .collect();
+    let strobes: Vec<u32> = (0..0x500).step_by(4).filter(|&offset| dma.is_strobe(offset)).collect();
     assert_eq!(strobes, [0x400, 0x40c, 0x41c, 0x430, 0x444]);
 }

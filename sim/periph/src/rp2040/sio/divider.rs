@@ -29,10 +29,7 @@ fn divide_signed(dividend: i32, divisor: i32) -> (u32, u32) {
         let quotient = if dividend < 0 { 1 } else { u32::MAX };
         return (quotient, dividend as u32);
     }
-    (
-        dividend.wrapping_div(divisor) as u32,
-        dividend.wrapping_rem(divisor) as u32,
-    )
+    (dividend.wrapping_div(divisor) as u32, dividend.wrapping_rem(divisor) as u32)
 }
 
 impl Divider {
@@ -65,11 +62,7 @@ impl Divider {
             0x04 | 0x0c => self.divisor = value,
             // A context restore: the written result stands and any running division is abandoned.
             0x10 | 0x14 => {
-                let register = if offset == 0x10 {
-                    &mut self.quotient
-                } else {
-                    &mut self.remainder
-                };
+                let register = if offset == 0x10 { &mut self.quotient } else { &mut self.remainder };
                 *register = value;
                 self.running = false;
                 self.dirty = true;

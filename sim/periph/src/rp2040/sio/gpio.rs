@@ -11,12 +11,7 @@ pub struct GpioBank {
 
 impl GpioBank {
     pub(super) const fn new(mask: u32) -> Self {
-        Self {
-            mask,
-            out: 0,
-            oe: 0,
-            input: 0,
-        }
+        Self { mask, out: 0, oe: 0, input: 0 }
     }
 
     /// Output levels.
@@ -58,11 +53,7 @@ impl GpioBank {
     /// True if an output level or enable changed.
     #[inline]
     pub(super) fn write(&mut self, offset: u32, value: u32) -> bool {
-        let register = if offset & 0x10 == 0 {
-            &mut self.out
-        } else {
-            &mut self.oe
-        };
+        let register = if offset & 0x10 == 0 { &mut self.out } else { &mut self.oe };
         let before = *register;
         let after = match offset & 0xc {
             0x0 => value,

@@ -28,12 +28,7 @@ struct Results {
 
 impl Interpolator {
     pub fn new(number: usize) -> Self {
-        Self {
-            number,
-            accum: [0; 2],
-            base: [0; 3],
-            ctrl: [0; 2],
-        }
+        Self { number, accum: [0; 2], base: [0; 3], ctrl: [0; 2] }
     }
 
     fn blends(&self) -> bool {
@@ -49,11 +44,7 @@ impl Interpolator {
     }
 
     fn input(&self, lane: usize) -> u32 {
-        self.accum[if self.ctrl[lane] & CROSS_INPUT != 0 {
-            1 - lane
-        } else {
-            lane
-        }]
+        self.accum[if self.ctrl[lane] & CROSS_INPUT != 0 { 1 - lane } else { lane }]
     }
 
     /// Lane's shifted, masked and sign-extended input, and whether the mask cut off set bits above it.
@@ -63,11 +54,7 @@ impl Interpolator {
         let shifted = self.input(lane) >> shift;
         let below_msb = u32::MAX >> (31 - msb);
         let masked = shifted & below_msb & (u32::MAX << lsb);
-        let extended = if self.signed(lane) && masked >> msb & 1 != 0 {
-            masked | u32::MAX << msb
-        } else {
-            masked
-        };
+        let extended = if self.signed(lane) && masked >> msb & 1 != 0 { masked | u32::MAX << msb } else { masked };
         (extended, shifted & !below_msb != 0)
     }
 
@@ -90,11 +77,7 @@ impl Interpolator {
     /// BASE0 + alpha * (BASE1 - BASE0) / 256, rounded down.
     fn blended(&self, alpha: u32) -> u32 {
         let wide = |value: u32| {
-            if self.signed(1) {
-                i64::from(value as i32)
-            } else {
-                i64::from(value)
-            }
+            if self.signed(1) { i64::from(value as i32) } else { i64::from(value) }
         };
         let (from, to) = (wide(self.base[0]), wide(self.base[1]));
         (from + ((i64::from(alpha) * (to - from)) >> 8)) as u32
@@ -105,11 +88,7 @@ impl Interpolator {
         let (mask1, over1) = self.shift_mask(1);
         let masked = [mask0, mask1];
         let sum = |lane: usize| {
-            let addend = if self.ctrl[lane] & ADD_RAW != 0 {
-                self.input(lane)
-            } else {
-                masked[lane]
-            };
+            let addend = if self.ctrl[lane] & ADD_RAW != 0 { self.input(lane) } else { masked[lane] };
             self.base[lane].wrapping_add(addend)
         };
         let mut result = [sum(0), sum(1), self.base[2].wrapping_add(mask0)];
@@ -123,31 +102,19 @@ impl Interpolator {
         if self.clamps() {
             result[0] = self.clamped(mask0);
         }
-        Results {
-            masked,
-            result,
-            overflow: [over0, over1],
-        }
+        Results { masked, result, overflow: [over0, over1] }
     }
 
     /// A lane's result as the processor sees it: FORCE_MSB is ORed in on the bus only.
     fn presented(&self, results: &Results, which: usize) -> u32 {
-        let force = if which < 2 {
-            (self.ctrl[which] >> 19 & 3) << 28
-        } else {
-            0
-        };
+        let force = if which < 2 { (self.ctrl[which] >> 19 & 3) << 28 } else { 0 };
         results.result[which] | force
     }
 
     fn pop(&mut self, which: usize) -> u32 {
         let results = self.compute();
         for lane in 0..2 {
-            let from = if self.ctrl[lane] & CROSS_RESULT != 0 {
-                1 - lane
-            } else {
-                lane
-            };
+            let from = if self.ctrl[lane] & CROSS_RESULT != 0 { 1 - lane } else { lane };
             self.accum[lane] = results.result[from];
         }
         self.presented(&results, which)
@@ -162,9 +129,7 @@ impl Interpolator {
             8..=10 => self.presented(&self.compute(), index - 8),
             11 => {
                 let [over0, over1] = self.compute().overflow;
-                let flags = u32::from(over0) << 23
-                    | u32::from(over1) << 24
-                    | u32::from(over0 | over1) << 25;
+                let flags = u32::from(over0) << 23 | u32::from(over1) << 24 | u32::from(over0 | over1) << 25;
                 self.ctrl[0] | flags
             }
             12 => self.ctrl[1],
@@ -183,20 +148,12 @@ impl Interpolator {
                 self.ctrl[0] = value & (LANE_CTRL_MASK | extra);
             }
             12 => self.ctrl[1] = value & LANE_CTRL_MASK,
-            13 | 14 => {
-                self.accum[index - 13] = self.accum[index - 13].wrapping_add(value & 0x00ff_ffff)
-            }
+            13 | 14 => self.accum[index - 13] = self.accum[index - 13].wrapping_add(value & 0x00ff_ffff),
             15 => {
                 // In blend mode lane 1's SIGNED governs both bases.
                 let lane0 = usize::from(self.blends());
-                for (lane, half, control) in
-                    [(0, value as u16, lane0), (1, (value >> 16) as u16, 1)]
-                {
-                    self.base[lane] = if self.signed(control) {
-                        half as i16 as i32 as u32
-                    } else {
-                        u32::from(half)
-                    };
+                for (lane, half, control) in [(0, value as u16, lane0), (1, (value >> 16) as u16, 1)] {
+                    self.base[lane] = if self.signed(control) { half as i16 as i32 as u32 } else { u32::from(half) };
                 }
             }
             _ => {}
@@ -234,10 +191,7 @@ mod tests {
     fn popping_steps_the_accumulators() {
         // The data sheet's "times table": lane 0 adds 9 per pop.
         let mut interp = with(0, &[(ACCUM0, 0), (BASE0, 9), (CTRL0, FULL_MASK)]);
-        assert_eq!(
-            [interp.read(POP0), interp.read(POP0), interp.read(POP0)],
-            [9, 18, 27]
-        );
+        assert_eq!([interp.read(POP0), interp.read(POP0), interp.read(POP0)], [9, 18, 27]);
         assert_eq!(interp.read(PEEK0), 36);
         assert_eq!(interp.read(ACCUM0), 27);
     }
@@ -255,15 +209,7 @@ mod tests {
 
     #[test]
     fn cross_input_cross_result_and_raw() {
-        let mut interp = with(
-            0,
-            &[
-                (ACCUM0, 3),
-                (ACCUM1, 50),
-                (BASE0, 100),
-                (CTRL0, FULL_MASK | CROSS_INPUT),
-            ],
-        );
+        let mut interp = with(0, &[(ACCUM0, 3), (ACCUM1, 50), (BASE0, 100), (CTRL0, FULL_MASK | CROSS_INPUT)]);
         assert_eq!(interp.read(PEEK0), 150);
         interp.write(CTRL0, CROSS_RESULT);
         interp.write(CTRL1, FULL_MASK);
@@ -275,49 +221,22 @@ mod tests {
 
     #[test]
     fn full_result_adds_both_lanes() {
-        let mut interp = with(
-            0,
-            &[
-                (ACCUM0, 0x100),
-                (ACCUM1, 0x20),
-                (BASE2, 0x2000_0000),
-                (CTRL0, FULL_MASK),
-                (CTRL1, FULL_MASK),
-            ],
-        );
+        let mut interp =
+            with(0, &[(ACCUM0, 0x100), (ACCUM1, 0x20), (BASE2, 0x2000_0000), (CTRL0, FULL_MASK), (CTRL1, FULL_MASK)]);
         assert_eq!(interp.read(PEEK_FULL), 0x2000_0120);
     }
 
     #[test]
     fn force_msb_shows_on_the_bus_but_not_in_the_accumulator() {
-        let mut interp = with(
-            0,
-            &[
-                (ACCUM0, 5),
-                (CTRL0, FULL_MASK | 2 << 19),
-                (CTRL1, FULL_MASK | 1 << 19),
-            ],
-        );
-        assert_eq!(
-            (interp.read(PEEK0), interp.read(PEEK1)),
-            (0x2000_0005, 0x1000_0000)
-        );
+        let mut interp = with(0, &[(ACCUM0, 5), (CTRL0, FULL_MASK | 2 << 19), (CTRL1, FULL_MASK | 1 << 19)]);
+        assert_eq!((interp.read(PEEK0), interp.read(PEEK1)), (0x2000_0005, 0x1000_0000));
         assert_eq!(interp.read(POP0), 0x2000_0005);
         assert_eq!(interp.read(ACCUM0), 5);
     }
 
     #[test]
     fn blend_unsigned_and_signed() {
-        let mut interp = with(
-            0,
-            &[
-                (BASE0, 500),
-                (BASE1, 1000),
-                (ACCUM1, 128),
-                (CTRL0, BLEND),
-                (CTRL1, FULL_MASK),
-            ],
-        );
+        let mut interp = with(0, &[(BASE0, 500), (BASE1, 1000), (ACCUM1, 128), (CTRL0, BLEND), (CTRL1, FULL_MASK)]);
         assert_eq!((interp.read(PEEK1), interp.read(PEEK0)), (750, 128));
         interp.write(ACCUM1, 255);
         assert_eq!(interp.read(PEEK1), 998);
@@ -336,14 +255,7 @@ mod tests {
 
     #[test]
     fn clamp_signed_and_unsigned() {
-        let mut interp = with(
-            1,
-            &[
-                (CTRL0, CLAMP | SIGNED | FULL_MASK),
-                (BASE0, -5i32 as u32),
-                (BASE1, 10),
-            ],
-        );
+        let mut interp = with(1, &[(CTRL0, CLAMP | SIGNED | FULL_MASK), (BASE0, -5i32 as u32), (BASE1, 10)]);
         for (input, want) in [(-100, -5), (-5, -5), (0, 0), (10, 10), (11, 10)] {
             interp.write(ACCUM0, input as u32);
             assert_eq!(interp.read(PEEK0) as i32, want);
@@ -357,10 +269,7 @@ mod tests {
     #[test]
     fn base_1and0_extends_by_each_lanes_sign() {
         let mut interp = with(0, &[(CTRL1, SIGNED), (0x3c, 0xfffe_8001)]);
-        assert_eq!(
-            (interp.read(BASE0), interp.read(BASE1)),
-            (0x8001, 0xffff_fffe)
-        );
+        assert_eq!((interp.read(BASE0), interp.read(BASE1)), (0x8001, 0xffff_fffe));
         interp.write(CTRL0, BLEND);
         interp.write(0x3c, 0xfffe_8001);
         assert_eq!(interp.read(BASE0), 0xffff_8001);
@@ -375,14 +284,9 @@ mod tests {
     /// The other tests use the names, so a wrong bit number would cancel out in them.
     #[test]
     fn bit_numbers_are_the_data_sheets() {
-        for (mask, number) in [
-            (SIGNED, 15),
-            (CROSS_INPUT, 16),
-            (CROSS_RESULT, 17),
-            (ADD_RAW, 18),
-            (BLEND, 21),
-            (CLAMP, 22),
-        ] {
+        for (mask, number) in
+            [(SIGNED, 15), (CROSS_INPUT, 16), (CROSS_RESULT, 17), (ADD_RAW, 18), (BLEND, 21), (CLAMP, 22)]
+        {
             assert_eq!(mask, 1u32 << number);
         }
     }

@@ -7,9 +7,9 @@ const LOCK_COUNT: usize = 32;
 pub struct LockStats {
     /// Successful claims.
     pub acquisitions: u64,
-    /// Claims that had at least one failed read before them.
+    /// Claims that found the lock taken by the other core at least once before.
     pub contended: u64,
-    /// Reads that found the lock taken.
+    /// Reads that found the lock taken, by the other core or by the reader itself.
     pub failed_reads: u64,
     /// Cycles from the first failed read to the claim, over all contended claims. A core that gives up after a
     /// failed read and tries again later counts the time between as waiting.
@@ -56,7 +56,10 @@ impl Spinlocks {
         let stats = &mut self.stats[lock][core];
         if self.locked & bit != 0 {
             stats.failed_reads += 1;
-            self.waiting[lock][core].get_or_insert(now);
+            // A kernel that takes its lock recursively reads its own lock as taken: that is not waiting.
+            if self.held[lock].0 != core {
+                self.waiting[lock][core].get_or_insert(now);
+            }
             return 0;
         }
         self.locked |= bit;
@@ -87,8 +90,15 @@ impl Spinlocks {
         &self.stats
     }
 
-    pub fn reset_stats(&mut self) {
+    /// Clears the figures; a wait or a hold in progress counts from `now` on.
+    pub fn reset_stats(&mut self, now: u64) {
         self.stats = [[LockStats::default(); 2]; LOCK_COUNT];
+        for since in self.waiting.iter_mut().flatten().flatten() {
+            *since = now;
+        }
+        for (_, since) in &mut self.held {
+            *since = now;
+        }
     }
 }
 
@@ -106,10 +116,7 @@ mod tests {
         assert_eq!(locks.claim(3, 1, 22), 8);
         locks.release(3, 25);
         let [core0, core1] = locks.stats()[3];
-        assert_eq!(
-            (core0.acquisitions, core0.contended, core0.hold_cycles),
-            (1, 0, 10)
-        );
+        assert_eq!((core0.acquisitions, core0.contended, core0.hold_cycles), (1, 0, 10));
         let want = LockStats {
             acquisitions: 1,
             contended: 1,
@@ -138,7 +145,7 @@ mod tests {
         locks.release(0, 9);
         assert_eq!(locks.stats()[0][1].hold_cycles, 4);
         locks.claim(0, 0, 10);
-        locks.reset_stats();
+        locks.reset_stats(20);
         assert_eq!((locks.state(), locks.stats()[0][0].acquisitions), (1, 0));
     }
 }

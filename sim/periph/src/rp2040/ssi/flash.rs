@@ -23,11 +23,7 @@ impl Flash {
     /// An erased flash of `size` bytes with the quad-enable bit set, as boards ship.
     #[must_use]
     pub fn new(size: usize) -> Self {
-        Self {
-            bytes: vec![0xff; size],
-            status: [0, 2],
-            ..Self::default()
-        }
+        Self { bytes: vec![0xff; size], status: [0, 2], ..Self::default() }
     }
 
     /// Contents, from offset 0.
@@ -82,11 +78,7 @@ impl Flash {
     }
 
     fn address(&self) -> usize {
-        self.command
-            .iter()
-            .skip(1)
-            .take(3)
-            .fold(0, |address, &byte| address << 8 | usize::from(byte))
+        self.command.iter().skip(1).take(3).fold(0, |address, &byte| address << 8 | usize::from(byte))
     }
 
     fn finish(&mut self) {
@@ -100,22 +92,15 @@ impl Flash {
                     self.status[1] = sr2;
                 }
             }
-            Some(0x31) if write_enabled => {
-                self.status[1] = self.command.get(1).copied().unwrap_or(0)
-            }
-            Some(0x20) if write_enabled => {
-                self.erase(self.address() & !(SECTOR_BYTES - 1), SECTOR_BYTES)
-            }
+            Some(0x31) if write_enabled => self.status[1] = self.command.get(1).copied().unwrap_or(0),
+            Some(0x20) if write_enabled => self.erase(self.address() & !(SECTOR_BYTES - 1), SECTOR_BYTES),
             Some(0x52) if write_enabled => self.erase(self.address() & !0x7fff, 0x8000),
             Some(0xd8) if write_enabled => self.erase(self.address() & !0xffff, 0x1_0000),
             Some(0xc7 | 0x60) if write_enabled => self.erase(0, self.bytes.len()),
             Some(0x02) if write_enabled => self.program_page(),
             _ => {}
         }
-        if matches!(
-            opcode,
-            Some(0x01 | 0x31 | 0x20 | 0x52 | 0xd8 | 0xc7 | 0x60 | 0x02)
-        ) {
+        if matches!(opcode, Some(0x01 | 0x31 | 0x20 | 0x52 | 0xd8 | 0xc7 | 0x60 | 0x02)) {
             self.status[0] &= !STATUS_WEL;
         }
     }
@@ -153,10 +138,6 @@ impl Flash {
     }
 
     fn byte_at(&self, address: usize) -> u8 {
-        if self.bytes.is_empty() {
-            0xff
-        } else {
-            self.bytes[address % self.bytes.len()]
-        }
+        if self.bytes.is_empty() { 0xff } else { self.bytes[address % self.bytes.len()] }
     }
 }

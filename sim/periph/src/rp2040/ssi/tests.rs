@@ -16,10 +16,7 @@ fn command(ssi: &mut Ssi, bench: &mut Bench, bytes: &[u8]) -> Vec<u8> {
     for &byte in bytes {
         ssi.write(0x60, u32::from(byte), &mut bench.access());
     }
-    let got = bytes
-        .iter()
-        .map(|_| ssi.read(0x60, &mut bench.access()) as u8)
-        .collect();
+    let got = bytes.iter().map(|_| ssi.read(0x60, &mut bench.access()) as u8).collect();
     // wait_ssi_ready ends a command.
     assert_eq!(ssi.read(0x28, &mut bench.access()), SR_TFE | SR_TFNF);
     got
@@ -50,21 +47,11 @@ fn write_enable_then_status_write() {
 fn identification_and_reads() {
     let mut bench = Bench::new();
     let mut ssi = ssi(&mut bench);
-    assert_eq!(
-        command(&mut ssi, &mut bench, &[0x9f, 0, 0, 0])[1..],
-        [0xef, 0x40, 0x15]
-    );
-    let id = command(
-        &mut ssi,
-        &mut bench,
-        &[0x4b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-    );
+    assert_eq!(command(&mut ssi, &mut bench, &[0x9f, 0, 0, 0])[1..], [0xef, 0x40, 0x15]);
+    let id = command(&mut ssi, &mut bench, &[0x4b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(id[5..], [0xe6, 0x60, 0x52, 0x54, 0x4c, 0x41, 0x42, 0x01]);
     ssi.flash.bytes_mut()[0x1_0203..0x1_0205].copy_from_slice(&[0xaa, 0x55]);
-    assert_eq!(
-        command(&mut ssi, &mut bench, &[0x03, 1, 2, 3, 0, 0])[4..],
-        [0xaa, 0x55]
-    );
+    assert_eq!(command(&mut ssi, &mut bench, &[0x03, 1, 2, 3, 0, 0])[4..], [0xaa, 0x55]);
 }
 
 #[test]
@@ -75,17 +62,10 @@ fn program_clears_bits_and_erase_sets_a_sector() {
     assert_eq!(ssi.flash.bytes()[0x10ff], 0xff);
     command(&mut ssi, &mut bench, &[0x06]);
     command(&mut ssi, &mut bench, &[0x02, 0, 0x10, 0xff, 0x12, 0x34]);
-    assert_eq!(
-        (ssi.flash.bytes()[0x10ff], ssi.flash.bytes()[0x1000]),
-        (0x12, 0x34)
-    );
+    assert_eq!((ssi.flash.bytes()[0x10ff], ssi.flash.bytes()[0x1000]), (0x12, 0x34));
     command(&mut ssi, &mut bench, &[0x06]);
     command(&mut ssi, &mut bench, &[0x20, 0, 0x1f, 0]);
-    assert!(
-        ssi.flash.bytes()[0x1000..0x2000]
-            .iter()
-            .all(|&byte| byte == 0xff)
-    );
+    assert!(ssi.flash.bytes()[0x1000..0x2000].iter().all(|&byte| byte == 0xff));
 }
 
 #[test]
@@ -99,14 +79,7 @@ fn quad_frame_of_boot2_takes_20_clocks() {
     ssi.write(0x00, 2 << 21 | 31 << 16 | 3 << 8, &mut bench.access());
     assert!(bench.effects.xip_timing_changed);
     ssi.write(0xf4, 0xa0 << 24 | 4 << 11 | 8 << 2 | 2, &mut bench.access());
-    assert_eq!(
-        ssi.xip_frame(),
-        XipFrame {
-            sck_cycles: 20,
-            divider: 2,
-            data_bits: 32
-        }
-    );
+    assert_eq!(ssi.xip_frame(), XipFrame { sck_cycles: 20, divider: 2, data_bits: 32 });
     // Plain serial read 0x03 of the generic boot2: 8 + 24 + 32 clocks.
     ssi.write(0x00, 31 << 16 | 3 << 8, &mut bench.access());
     ssi.write(0xf4, 3 << 24 | 2 << 8 | 6 << 2, &mut bench.access());
@@ -119,13 +92,7 @@ fn disabled_interface_transfers_nothing() {
     let mut ssi = Ssi::new(Flash::new(4096));
     ssi.write(0x60, 0x9f, &mut bench.access());
     assert_eq!(ssi.read(0x28, &mut bench.access()), SR_TFE | SR_TFNF);
-    assert_eq!(
-        (
-            ssi.read(0x58, &mut bench.access()),
-            ssi.read(0x5c, &mut bench.access())
-        ),
-        (IDR, VERSION)
-    );
+    assert_eq!((ssi.read(0x58, &mut bench.access()), ssi.read(0x5c, &mut bench.access())), (IDR, VERSION));
     assert_eq!(ssi.read(0xf4, &mut bench.access()), 0x0300_0000);
 }
 
@@ -150,23 +117,16 @@ fn receive_level_fills_and_transmit_only_receives_nothing() {
 #[test]
 fn block_and_chip_erase() {
     let mut bench = Bench::new();
-    for (bytes, range) in [
-        (&[0xd8, 1, 2, 3][..], 0x1_0000..0x2_0000),
-        (&[0x52, 0, 0x90, 0], 0x8000..0x1_0000),
-        (&[0xc7], 0..0x20_0000),
-    ] {
+    for (bytes, range) in
+        [(&[0xd8, 1, 2, 3][..], 0x1_0000..0x2_0000), (&[0x52, 0, 0x90, 0], 0x8000..0x1_0000), (&[0xc7], 0..0x20_0000)]
+    {
         let mut ssi = ssi(&mut bench);
         ssi.flash.bytes_mut().fill(0);
         command(&mut ssi, &mut bench, bytes);
         assert!(ssi.flash.bytes().iter().all(|&byte| byte == 0));
         command(&mut ssi, &mut bench, &[0x06]);
         command(&mut ssi, &mut bench, bytes);
-        let erased = ssi
-            .flash
-            .bytes()
-            .iter()
-            .filter(|&&byte| byte == 0xff)
-            .count();
+        let erased = ssi.flash.bytes().iter().filter(|&&byte| byte == 0xff).count();
         assert_eq!(erased, range.len());
         assert!(ssi.flash.bytes()[range].iter().all(|&byte| byte == 0xff));
     }
@@ -177,22 +137,10 @@ fn frame_of_every_transfer_type_and_lane_count() {
     let mut bench = Bench::new();
     let mut ssi = ssi(&mut bench);
     // 8-bit instruction, 24-bit address, 6 wait clocks, 16 data bits.
-    for (lanes, kind, want) in [
-        (0, 0, 54),
-        (1, 0, 46),
-        (1, 1, 34),
-        (1, 2, 30),
-        (2, 0, 42),
-        (2, 1, 24),
-        (2, 2, 18),
-    ] {
+    for (lanes, kind, want) in [(0, 0, 54), (1, 0, 46), (1, 1, 34), (1, 2, 30), (2, 0, 42), (2, 1, 24), (2, 2, 18)] {
         ssi.write(0x00, lanes << 21 | 15 << 16, &mut bench.access());
         ssi.write(0xf4, 6 << 11 | 2 << 8 | 6 << 2 | kind, &mut bench.access());
-        assert_eq!(
-            (ssi.xip_frame().sck_cycles, ssi.xip_frame().data_bits),
-            (want, 16),
-            "{lanes} {kind}"
-        );
+        assert_eq!((ssi.xip_frame().sck_cycles, ssi.xip_frame().data_bits), (want, 16), "{lanes} {kind}");
     }
 }
 

@@ -120,9 +120,7 @@ fn receive_paces_raises_level_and_timeout() {
     }
     uart.advance(&mut bench.at(50 * BIT));
     assert_eq!(uart.due(), (50 + 32) * BIT);
-    let got: Vec<u32> = (0..4)
-        .map(|_| uart.read(0x00, &mut bench.access()))
-        .collect();
+    let got: Vec<u32> = (0..4).map(|_| uart.read(0x00, &mut bench.access())).collect();
     assert_eq!(got, [b'h', b'e', b'l', b'l'].map(u32::from));
     assert_eq!(uart.irq_levels(), 0);
     uart.advance(&mut bench.at(82 * BIT));
@@ -175,10 +173,7 @@ fn divisors_wait_for_lcr_h_and_disabled_sends_nothing() {
     assert_eq!(uart.due(), 10 * BIT);
     let mut uart = Uart::new(0, 20);
     uart.write(0x00, 1, &mut bench.access());
-    assert_eq!(
-        (uart.due(), uart.read(0x18, &mut bench.access())),
-        (NEVER, 0x38)
-    );
+    assert_eq!((uart.due(), uart.read(0x18, &mut bench.access())), (NEVER, 0x38));
 }
 
 #[test]
@@ -198,9 +193,7 @@ fn clock_change_stretches_the_rest_of_a_frame() {
 fn identification() {
     let mut bench = Bench::new();
     let mut uart = Uart::new(1, 21);
-    let ids: Vec<u32> = (0..8)
-        .map(|n| uart.read(0xfe0 + 4 * n, &mut bench.access()))
-        .collect();
+    let ids: Vec<u32> = (0..8).map(|n| uart.read(0xfe0 + 4 * n, &mut bench.access())).collect();
     assert_eq!(ids, [0x11, 0x10, 0x34, 0, 0x0d, 0xf0, 0x05, 0xb1]);
     assert_eq!(uart.read(0x30, &mut bench.access()), 0x300);
 }
@@ -252,10 +245,7 @@ fn trigger_levels_of_both_fifos() {
 #[test]
 fn data_error_and_clear_registers_are_strobes() {
     let uart = Uart::new(0, 20);
-    let strobes: Vec<u32> = (0..0x4c)
-        .step_by(4)
-        .filter(|&offset| uart.is_strobe(offset))
-        .collect();
+    let strobes: Vec<u32> = (0..0x4c).step_by(4).filter(|&offset| uart.is_strobe(offset)).collect();
     assert_eq!(strobes, [0x00, 0x04, 0x44]);
 }
 
