@@ -44,7 +44,8 @@ test-all: test
 
 lint: set-up
 	@echo "== Lint"
-	$(BIN)/ruff check python
+	$(BIN)/ruff check python bench
+	$(BIN)/ruff format --check python bench
 	$(BIN)/mypy
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings

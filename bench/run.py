@@ -17,6 +17,9 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import unicorn as uc
+from unicorn import arm_const as arm
+
 from rtoslab import _sim
 
 HERE = Path(__file__).parent / "workload"
@@ -90,9 +93,6 @@ def virtual(elf: Path, cores: int) -> Speed:
 def unicorn(elf: Path, instructions: int) -> Speed:
     """One run in unicorn, from the reset handler; it takes no SysTick interrupts, so its count is that of the board
     less the handler's, under one instruction in ten thousand."""
-    import unicorn as uc  # type: ignore[import-untyped]
-    from unicorn import arm_const as arm  # type: ignore[import-untyped]
-
     names = {line.split()[2]: int(line.split()[0], 16) for line in tool("arm-none-eabi-nm", str(elf)).splitlines()}
     flat = elf.with_suffix(".bin")
     tool("arm-none-eabi-objcopy", "-O", "binary", str(elf), str(flat))
@@ -118,7 +118,7 @@ def median(runs: list[Speed]) -> Speed:
 def main() -> None:
     """Measures, prints, compares with the bars; exit code 0 whatever the speed, for speed is no test."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5000, help="workload size (default: over 200 M instructions a core)")
+    parser.add_argument("--rounds", type=int, default=5000, help="workload size; 5000: over 200 M a core")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()

@@ -235,6 +235,16 @@ impl Machine {
         Err(SimError::new_err(format!("{} bytes at 0x{address:08x} are not all in SRAM", data.len())))
     }
 
+    fn set_register(&mut self, core: usize, name: &str, value: u32) -> PyResult<()> {
+        check_core(core)?;
+        if self.inner.set_register(core, name, value) {
+            return Ok(());
+        }
+        Err(SimError::new_err(format!(
+            "{name} = 0x{value:08x} cannot be set; give r0 to r12, sp, lr, apsr, or pc with an address of code"
+        )))
+    }
+
     fn registers<'py>(&self, py: Python<'py>, core: usize) -> PyResult<Bound<'py, PyDict>> {
         check_core(core)?;
         let dict = PyDict::new(py);

@@ -482,6 +482,28 @@ impl Machine {
         named
     }
 
+    /// Sets a register (`r0`–`r12`, `sp`, `lr`, `pc`) or the flags (`apsr`, bits 31:28) of a core that executes.
+    /// False if there is no such register, or `pc` is no address of code.
+    pub fn set_register(&mut self, core: usize, name: &str, value: u32) -> bool {
+        let state = &mut self.cores[core];
+        match name {
+            "sp" => state.r[13] = value & !3,
+            "lr" => state.r[14] = value,
+            "apsr" => state.set_apsr(value),
+            "pc" => {
+                exception::jump(state, &mut *self.system, value | 1);
+                state.transfer.mask = 0;
+                self.system.passed_until[core] = None;
+                return state.stray.take().is_none();
+            }
+            _ => match name.strip_prefix('r').and_then(|digits| digits.parse::<usize>().ok()) {
+                Some(number) if number < 13 => state.r[number] = value,
+                _ => return false,
+            },
+        }
+        true
+    }
+
     /// Statistics of a core since the start or the last [`Machine::reset_stats`].
     pub fn core_stats(&self, core: usize) -> CoreStats {
         let total = self.totals(core);

@@ -1,0 +1,1 @@
+"""The virtual core against an independent implementation."""
