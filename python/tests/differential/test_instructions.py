@@ -17,12 +17,14 @@ from tests.differential.engines import DATA, DATA_BYTES, STACK, State, Unicorn, 
 CORNERS = (0, 1, 2, 0x1F, 0x20, 0x21, 0xFF, 0x100, 0x7FFF_FFFF, 0x8000_0000, 0x8000_0001, 0xFFFF_FFFE, 0xFFFF_FFFF)
 SEEDS = int(os.environ.get("RTOSLAB_SEEDS", "1"))
 
+# In the order of their opcodes.
+DATA_PROCESSING = (
+    "and", "eor", "lsl", "lsr", "asr", "adc", "sbc", "ror",
+    "tst", "rsb", "cmp", "cmn", "orr", "mul", "bic", "mvn",
+)  # fmt: skip
 # Name -> halfword builder from (rd, rn or rm, immediate); registers r0-r7.
 TWO_REGISTERS = {
-    name: 0x4000 | number << 6
-    for number, name in enumerate(
-        ["and", "eor", "lsl", "lsr", "asr", "adc", "sbc", "ror", "tst", "rsb", "cmp", "cmn", "orr", "mul", "bic", "mvn"],
-    )
+    name: 0x4000 | number << 6 for number, name in enumerate(DATA_PROCESSING)
 } | {
     "movs": 0x0000, "sxth": 0xB200, "sxtb": 0xB240, "uxth": 0xB280, "uxtb": 0xB2C0,
     "rev": 0xBA00, "rev16": 0xBA40, "revsh": 0xBAC0,
