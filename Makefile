@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 STAMPS := build/stamps
 CARGO := $(shell command -v cargo || echo $(HOME)/.cargo/bin/cargo)
 export PATH := $(PATH):$(HOME)/.cargo/bin
-SIM_SOURCES := $(shell find sim -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock python/rtoslab/_sim.pyi
+SIM_SOURCES := $(shell find sim -name "*.rs" -o -name Cargo.toml) Cargo.toml Cargo.lock .cargo/config.toml python/rtoslab/_sim.pyi
 # What the firmware and the simulator are built with; a linker for Rust is in gcc and libc6-dev.
 APT_PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi binutils-arm-none-eabi cmake ninja-build python3-venv gcc libc6-dev
 
