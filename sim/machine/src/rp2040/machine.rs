@@ -204,6 +204,9 @@ impl Machine {
         loop {
             if let Some(stop) = self.system.stop.take() {
                 self.now = self.now.max(stop.cycle);
+                if matches!(stop.reason, StopReason::Lockup | StopReason::UsbBoot) {
+                    self.now = self.system.finish_sending(&mut self.cores, self.now);
+                }
                 return stop;
             }
             self.serve_requests();

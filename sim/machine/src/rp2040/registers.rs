@@ -142,6 +142,18 @@ impl System {
         self.settle(cores, now);
     }
 
+    /// Lets the UARTs send what is in their FIFOs after the cores have come to an end: a program that prints and
+    /// returns ends while its last line is still on its way. Returns the cycle of the last byte, a second at most.
+    pub(super) fn finish_sending(&mut self, cores: &mut [Core; 2], now: u64) -> u64 {
+        let limit = now.saturating_add(self.clocks.sys_hz);
+        let mut at = now;
+        while self.periph.uarts.iter().any(rtoslab_periph::rp2040::Uart::sending) && self.periph.due() <= limit {
+            at = at.max(self.periph.due());
+            self.advance_peripherals(cores, at);
+        }
+        at
+    }
+
     /// Deals with the effects of something that happened between instructions.
     pub(super) fn settle(&mut self, cores: &mut [Core; 2], now: u64) {
         self.drain_effects(0, now);

@@ -106,6 +106,12 @@ impl Uart {
         self.rx_line.len() + usize::from(self.rx_shift.is_some())
     }
 
+    /// True while a frame is on its way out.
+    #[must_use]
+    pub fn sending(&self) -> bool {
+        self.tx_shift.is_some()
+    }
+
     /// Requests to the DMA: (transmit, receive).
     #[must_use]
     pub fn dreq(&self) -> (bool, bool) {

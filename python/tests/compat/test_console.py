@@ -1,0 +1,43 @@
+"""Consoles of the usual SDKs and kernels: blocking, interrupt-driven, typed into and scripted."""
+
+import pytest
+
+from tests.compat.build import Board, image, uf2_of
+
+DRIVERS = ("SDK", "NUTTX", "ZEPHYR", "EMBASSY")
+BANNER = "a line that is longer than the FIFO of the UART\n" * 5
+
+
+def test_what_is_in_the_fifo_is_sent_after_main_has_returned() -> None:
+    board = Board(image("hello")).run(20)
+    assert board.uart == b"Hello, UART!\r\n"
+    assert board.stop == "lockup"
+
+
+def test_uf2_runs_as_its_elf_does() -> None:
+    elf = image("shell", defines=("SDK",))
+    first, second = Board(elf).run(30), Board(uf2_of(elf)).run(30)
+    assert first.uart == second.uart != b""
+    assert first.machine.registers(0) == second.machine.registers(0)
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_typed_lines_are_echoed(driver: str) -> None:
+    board = Board(image("shell", defines=(driver,)))
+    board.machine.type_uart(b"help\r")
+    board.run(40)
+    board.machine.type_uart(b"one much longer line, beyond what the receive FIFO holds\r")
+    text = board.run(40).uart.decode().replace("\0", "").replace("\r", "")
+    assert sorted(text) == sorted(
+        BANNER + "$ help\nok\n$ one much longer line, beyond what the receive FIFO holds\nok\n$ "
+    )
+    assert text.endswith("ok\n$ ")
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_scripted_lines_wait_for_their_prompt(driver: str) -> None:
+    board = Board(image("shell", defines=(driver,)))
+    board.machine.script_uart([(b"$ ", b"first\r"), (b"ok\r\n$ ", b"second\r"), (b"$ ", b"third\r")])
+    text = board.run(80).uart.decode().replace("\0", "").replace("\r", "")
+    assert text == BANNER + "$ first\nok\n$ second\nok\n$ third\nok\n$ "
+    assert board.machine.warnings() == []
