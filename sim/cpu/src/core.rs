@@ -61,7 +61,7 @@ pub struct Region {
     pub ops: *mut Op,
     /// Transfer slots of the bus slave that holds the first word.
     pub row: *mut u64,
-    /// Selects the row among word-interleaved banks: (banks - 1) * slots.
+    /// Selects the row among word-interleaved banks: (banks - 1) rows in bytes.
     pub row_mask: usize,
     /// Behind the XIP cache.
     pub cached: bool,

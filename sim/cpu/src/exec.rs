@@ -9,7 +9,7 @@
 //! sequential word is fetched in the first slot that the instruction leaves free; a branch fetches its target in
 //! its last cycle but one. Without a collision this gives exactly the manual's table.
 
-use crate::bus::{Bus, SLOTS, Trap};
+use crate::bus::{Bus, Trap};
 use crate::core::{Core, Phase, ProfileCell, Request};
 use crate::op::{Op, op};
 use rtoslab_timing::cortex_m0plus as timing;
@@ -822,9 +822,9 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
 /// Claims the fetch of the word `words` after the one that holds `ip`; returns its address-phase cycle.
 #[inline(always)]
 fn fetch<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
-    // Sixteen bytes of ops per word of code; the tables are aligned to four words, the stripe of the banks.
-    let word = (ip as usize >> 4) + words;
-    let row = core.region.row.wrapping_add((word * SLOTS) & core.region.row_mask);
+    // Sixteen bytes of ops per word of code, eight times that per row of slots; the tables are aligned to four words,
+    // the stripe of the banks, so that the op's address selects the row.
+    let row = core.region.row.wrapping_byte_add(((ip as usize + 16 * words) << 3) & core.region.row_mask);
     // SAFETY: the region's rows are those of its banks.
     unsafe { bus.claim(core, row, at, stalls) }
 }

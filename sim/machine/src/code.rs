@@ -60,7 +60,7 @@ impl CodeTable {
             bytes: self.bytes,
             ops: self.stripes.as_mut_ptr().cast(),
             row,
-            row_mask: (banks - 1) * SLOTS,
+            row_mask: (banks - 1) * SLOTS * 8,
             cached: false,
             rom: false,
             profile,
