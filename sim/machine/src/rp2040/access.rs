@@ -11,7 +11,7 @@ use crate::xip::LINE_BYTES;
 
 const UNALIGNED: Trap = Trap::Fault("unaligned access");
 const UNMAPPED: Trap = Trap::Fault("access to an address where nothing is mapped");
-const IO_WORDS_ONLY: Trap = Trap::Fault("narrow access to SIO or the private peripheral bus, which take words only");
+const PPB_WORDS_ONLY: Trap = Trap::Fault("narrow or unprivileged access to the private peripheral bus");
 
 /// Little-endian value of up to four bytes.
 fn get(memory: &[u8], offset: u32, bytes: u32) -> u32 {
@@ -59,7 +59,17 @@ fn replicate(value: u32, bytes: u32) -> u32 {
     }
 }
 
+/// The USB controller's memory takes narrow stores, unlike a register (RP2040 data sheet 4.1).
+const USB_DPRAM_PAGE: u32 = 0x5_0100;
+
 impl System {
+    /// The word at `address` with a narrow store carried out in it.
+    fn merged(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) -> u32 {
+        let mut word = self.peripheral_read(core, address & !3, now).unwrap_or(0).to_le_bytes();
+        put(&mut word, address & 3, bytes, value);
+        u32::from_le_bytes(word)
+    }
+
     /// True if core 0 has still to execute an instruction of cycle `t`: on a tie SIO serves core 0 first.
     fn must_defer<const CONTEND: bool>(&mut self, core: &Core, t: u64) -> bool {
         if !CONTEND || core.id == 0 || core.limit > t + 1 {
@@ -90,15 +100,12 @@ impl System {
         }
         match address >> 28 {
             0xd => {
-                if bytes != 4 {
-                    return Err(IO_WORDS_ONLY);
-                }
                 if self.must_defer::<CONTEND>(core, *t) {
                     return Err(Trap::Defer);
                 }
-                let value = self.sio_read(core, address & 0xfff, *t);
+                let value = self.sio_read(core, address & 0xffc, *t);
                 *t += 1;
-                Ok(value)
+                Ok(lanes(value, address, bytes))
             }
             0x1 => self.load_flash_side::<CONTEND>(core, address, bytes, t),
             0x0 if address < ROM_BYTES => {
@@ -123,7 +130,7 @@ impl System {
             }
             0xe => {
                 if bytes != 4 || !core.privileged() {
-                    return Err(IO_WORDS_ONLY);
+                    return Err(PPB_WORDS_ONLY);
                 }
                 let value = self.load_ppb(core, address, *t)?;
                 *t += 2;
@@ -148,20 +155,24 @@ impl System {
         }
         match address >> 28 {
             0xd => {
-                if bytes != 4 {
-                    return Err(IO_WORDS_ONLY);
-                }
                 if self.must_defer::<CONTEND>(core, *t) {
                     return Err(Trap::Defer);
                 }
-                self.sio_write(core, address & 0xfff, value, *t);
+                self.sio_write(core, address & 0xffc, replicate(value, bytes), *t);
                 *t += 1;
                 Ok(())
             }
-            0x4 | 0x5 => self.store_register::<CONTEND>(core, address & !3, replicate(value, bytes), t),
+            0x4 | 0x5 => {
+                let word = if bytes < 4 && address >> 12 == USB_DPRAM_PAGE {
+                    self.merged(core, address, bytes, value, *t)
+                } else {
+                    replicate(value, bytes)
+                };
+                self.store_register::<CONTEND>(core, address & !3, word, t)
+            }
             0xe => {
                 if bytes != 4 || !core.privileged() {
-                    return Err(IO_WORDS_ONLY);
+                    return Err(PPB_WORDS_ONLY);
                 }
                 self.store_ppb(core, address, value, *t)?;
                 *t += 2;

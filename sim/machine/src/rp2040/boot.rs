@@ -64,11 +64,11 @@ impl Machine {
         core0.phase = Phase::Run;
         let watchdog = &mut self.system.periph.watchdog;
         let scratch: [u32; 8] = std::array::from_fn(|n| watchdog.scratch(n));
-        let (stack, target) = if let Some(entry) = self.entry_in_sram {
-            (SRAM_BASE + SRAM_BYTES, entry | 1)
-        } else if scratch[4] == WATCHDOG_MAGIC && scratch[5] == scratch[7] ^ WATCHDOG_KEY {
+        let (stack, target) = if scratch[4] == WATCHDOG_MAGIC && scratch[5] == scratch[7] ^ WATCHDOG_KEY {
             watchdog.set_scratch(4, 0);
             (scratch[6] & !3, scratch[7] | 1)
+        } else if let Some(entry) = self.entry_in_sram {
+            (SRAM_BASE + SRAM_BYTES, entry | 1)
         } else {
             let at = (BOOT_STACK - SRAM_BASE) as usize;
             let block = &self.system.periph.ssi.flash.bytes()[..256];

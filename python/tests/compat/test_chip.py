@@ -1,0 +1,65 @@
+"""Timers, reboots, the boot ROM and the rest of the board as SDK code uses them."""
+
+import math
+import struct
+
+import pytest
+
+from tests.compat.build import Board, image, uf2_of
+
+
+def single(value: float) -> str:
+    return f"{struct.unpack('<I', struct.pack('<f', value))[0]:08x}"
+
+
+def double(value: float) -> str:
+    return f"{struct.unpack('<Q', struct.pack('<d', value))[0]:016x}"
+
+
+def test_timers() -> None:
+    board = Board(image("timers")).run(60)
+    assert board.fields == {
+        "slept": "15", "past": "1", "repeated": "10", "armed": "0", "pended": "1", "core": "10", "reference": "10",
+        "counted": "12", "latched": "1", "carried": "8",
+    }  # fmt: skip
+    assert board.lines[-1] == "end"
+    assert board.machine.warnings() == []
+
+
+@pytest.mark.parametrize("script", ["flash", "ram"])
+def test_reboots(script: str) -> None:
+    board = Board(image("reboot", script=script)).run(60)
+    assert board.lines == [
+        "boot=1 reason=0 scratch0=0 pll=1", "boot=2 reason=1 scratch0=42 pll=1", "boot=3 reason=2 scratch0=43 pll=1",
+        "vector_sp=1", "vector_scratch4=0", "vector_reason=1", "boot=4 reason=1 scratch0=43 pll=1", "end",
+    ]  # fmt: skip
+
+
+def test_rom_functions() -> None:
+    fields = Board(image("rom")).run(60).fields
+    assert fields == {
+        "magic": "1", "version": "3", "popcount": "17", "clz": "15", "ctz": "16", "reverse": "3", "missing": "0",
+        "memory": "xxxxxxxxxxxcopied", "entries": "3232", "fadd": single(4.0), "fdiv": single(1 / 3),
+        "fsqrt": single(math.sqrt(2)), "f2i": "fffffffd", "i2f": single(-7), "fix2f": single(1.5),
+        "fexp": single(math.e), "atan2f": single(math.pi / 4), "dadd": double(4.0), "dmul": double(1.0),
+        "dln": double(math.log(math.e)), "less": "100",
+    }  # fmt: skip
+
+
+def test_board() -> None:
+    board = Board(image("board")).run(200)
+    assert board.fields == {
+        "blank": "1", "programmed": "1", "erased": "1", "id": "e6605254", "cache": "1", "temperature": "1",
+        "random": "1", "badwrite": "0", "sys_khz": "125000", "usb_khz": "48000", "sio_byte": "0", "dpram": "1",
+        "connected": "0", "dma": "sent by channel 0",
+    }  # fmt: skip
+    assert board.lines[-1] == "end"
+    warned = [text for text in board.machine.warnings() if "MPU" not in text]
+    assert all("USB" in text for text in warned), warned
+
+
+@pytest.mark.parametrize("name", ["hello", "timers", "rom"])
+def test_images_in_sram_print_what_those_in_flash_do(name: str) -> None:
+    flash, ram = Board(image(name)).run(60), Board(image(name, script="ram")).run(60)
+    assert flash.uart == ram.uart != b""
+    assert Board(uf2_of(image(name, script="ram"))).run(60).uart == ram.uart
