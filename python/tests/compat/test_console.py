@@ -1,5 +1,7 @@
 """Consoles of the usual SDKs and kernels: blocking, interrupt-driven, typed into and scripted."""
 
+import itertools
+
 import pytest
 
 from tests.compat.build import Board, image, uf2_of
@@ -12,6 +14,17 @@ def test_what_is_in_the_fifo_is_sent_after_main_has_returned() -> None:
     board = Board(image("hello")).run(20)
     assert board.uart == b"Hello, UART!\r\n"
     assert board.stop == "lockup"
+
+
+@pytest.mark.parametrize("defines", [("FOREVER",), ("FOREVER", "NO_FIFO")])
+def test_blocking_output_has_the_speed_of_the_line(defines: tuple[str, ...]) -> None:
+    board = Board(image("hello", defines=defines))
+    seen: list[int] = []
+    while len(seen) < 14:
+        board.machine.run(50)
+        seen += [board.machine.cycle()] * len(board.machine.take_uart())
+    # 115200 baud of 125 MHz: 1085 cycles a bit, ten bits a frame, no gap between frames.
+    assert all(abs(end - start - 10850) <= 100 for start, end in itertools.pairwise(seen))
 
 
 def test_uf2_runs_as_its_elf_does() -> None:

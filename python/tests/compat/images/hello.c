@@ -5,5 +5,9 @@ int main(void) {
     clocks_as_the_sdk_sets_them();
     uart_as_the_sdk_sets_it();
     put_text("Hello, UART!\n");
+#ifdef FOREVER
+    for (;;) {
+    }
+#endif
     return 0;
 }

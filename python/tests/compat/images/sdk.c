@@ -103,7 +103,9 @@ void uart_as_the_sdk_sets_it(void) {
     }
     write_masked(UART_LCR_H, 3u << 5, 3u << 5 | 1u << 3 | 1u << 1 | 1u << 2);
     REG(UART_CR) = 1u << 0 | 1u << 8 | 1u << 9;
+#ifndef NO_FIFO
     SET(UART_LCR_H) = 1u << 4;
+#endif
     REG(UART_DMACR) = 3;
     for (uint32_t pin = 0; pin < 2; pin++) {
         write_masked(PADS_BANK0 + 4 + 4 * pin, 1u << 6, 1u << 6 | 1u << 7);

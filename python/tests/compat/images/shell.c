@@ -98,6 +98,9 @@ static void say(const char *text) {
 int main(void) {
     clocks_as_the_sdk_sets_them();
     uart_as_the_sdk_sets_it();
+#if defined(NUTTX) || defined(ZEPHYR)
+    wait_us(1000); /* the early console, which the driver replaces */
+#endif
 #if defined(SDK)
     REG(UART_IMSC) = INT_RX | INT_RT;
     write_masked(UART_IFLS, 0, 7u << 3);

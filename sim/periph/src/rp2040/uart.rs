@@ -2,13 +2,16 @@
 //!
 //! Frames take their exact time on the line, derived from clk_peri and the divisors without drift. A byte is
 //! reported when its stop bit ends. The host side never overruns the receiver: the next byte waits on the line
-//! until the FIFO has room. Parity, framing and break errors cannot arise; the modem lines are inactive.
+//! until the FIFO has room, and what a driver throws away unread by setting the UART up again is sent again, so
+//! that text typed before a kernel's second console takes over is not torn. Parity, framing and break errors cannot
+//! arise; the modem lines are inactive.
 
 use std::collections::VecDeque;
 
 use crate::{Access, NEVER, Peripheral, RateCounter};
 
 mod fifo;
+mod receiver;
 use fifo::Fifo;
 
 const CR_UARTEN: u32 = 1 << 0;
@@ -95,17 +98,6 @@ impl Uart {
         }
     }
 
-    /// Bytes from the host, received one after the other at line speed. The block is due at once afterwards.
-    pub fn host_push(&mut self, bytes: &[u8]) {
-        self.rx_line.extend(bytes);
-    }
-
-    /// Bytes the host sent that the receiver has not taken yet.
-    #[must_use]
-    pub fn host_pending(&self) -> usize {
-        self.rx_line.len() + usize::from(self.rx_shift.is_some())
-    }
-
     /// True while a frame is on its way out.
     #[must_use]
     pub fn sending(&self) -> bool {
@@ -175,14 +167,6 @@ impl Uart {
         }
     }
 
-    fn rx_can_start(&self) -> bool {
-        let on = CR_UARTEN | CR_RXE;
-        !self.rx_line.is_empty()
-            && self.cr & (on | CR_LBE) == on
-            && self.divisor != 0
-            && self.rx_fifo.len() < self.depth()
-    }
-
     fn idle_due(&self) -> u64 {
         self.idle_bits.as_ref().map_or(NEVER, |bits| bits.cycle_of(TIMEOUT_BITS))
     }
@@ -231,52 +215,6 @@ impl Uart {
         self.tx_bits.cycle_of(self.tx_frame_bits)
     }
 
-    /// Takes the host's next byte, if it may come. The bit counter must stand at 0 now.
-    fn rx_take(&mut self) {
-        if self.rx_shift.is_none() && self.rx_can_start() {
-            self.rx_shift = self.rx_line.pop_front();
-            self.rx_frame_bits = self.frame_bits();
-            self.idle_bits = None;
-        }
-    }
-
-    fn rx_start(&mut self, access: &Access) {
-        if self.rx_shift.is_none() {
-            self.rx_bits = self.bit_counter(access);
-            self.rx_take();
-        }
-    }
-
-    fn receive(&mut self, byte: u8, access: &Access) {
-        if self.cr & (CR_UARTEN | CR_RXE) != CR_UARTEN | CR_RXE {
-            return;
-        }
-        if self.rx_fifo.len() >= self.depth() {
-            self.overrun = true;
-            self.ris |= INT_OE;
-            return;
-        }
-        let flag = if std::mem::take(&mut self.overrun) { DATA_OE } else { 0 };
-        self.rx_fifo.push(u16::from(byte & self.data_mask()) | flag);
-        if self.rx_fifo.len() >= self.rx_trigger() {
-            self.ris |= INT_RX;
-        }
-        self.idle_bits = Some(self.bit_counter(access));
-    }
-
-    fn read_data(&mut self, access: &Access) -> u32 {
-        let value = self.rx_fifo.pop().unwrap_or(0);
-        if self.rx_fifo.len() < self.rx_trigger() {
-            self.ris &= !INT_RX;
-        }
-        if self.rx_fifo.len() == 0 {
-            self.ris &= !INT_RT;
-            self.idle_bits = None;
-        }
-        self.rx_start(access);
-        u32::from(value)
-    }
-
     fn write_data(&mut self, value: u32, access: &mut Access) {
         if self.tx_fifo.len() >= self.depth() {
             // PL011 leaves a write to a full FIFO undefined; dropping it is what a missing poll looks like.
@@ -294,7 +232,7 @@ impl Uart {
         self.lcr_h = value & 0xff;
         self.divisor = if self.ibrd == 0 { 0 } else { u64::from(self.ibrd) * 64 + u64::from(self.fbrd) };
         if fifo_toggled {
-            self.rx_fifo.clear();
+            self.give_back();
             self.tx_fifo.clear();
         }
         self.rebase_bits(access);
@@ -316,9 +254,9 @@ impl Peripheral for Uart {
     const NAME: &'static str = "UART";
 
     fn reset(&mut self) {
+        self.give_back();
         let line = std::mem::take(&mut self.rx_line);
         *self = Self::new(self.number, self.irq);
-        // What the host has sent is still on the wire.
         self.rx_line = line;
     }
 

@@ -212,6 +212,30 @@ fn switching_the_fifos_clears_them_and_other_format_bits_do_not() {
 }
 
 #[test]
+fn what_a_new_set_up_throws_away_is_sent_again() {
+    let mut bench = Bench::new();
+    let mut uart = with_fifo(&mut bench);
+    uart.host_push(b"abcd");
+    uart.advance(&mut bench.at(0));
+    uart.advance(&mut bench.at(25 * BIT));
+    assert_eq!(uart.host_pending(), 2);
+    uart.write(0x2c, 0x60, &mut bench.at(25 * BIT));
+    assert_eq!(uart.host_pending(), 4);
+    uart.write(0x2c, 0x70, &mut bench.at(25 * BIT));
+    uart.write(0x30, 0, &mut bench.at(30 * BIT));
+    uart.advance(&mut bench.at(60 * BIT));
+    assert_eq!((uart.host_pending(), uart.read(0x18, &mut bench.at(60 * BIT)) & 0x10), (4, 0x10));
+    uart.reset();
+    assert_eq!(uart.host_pending(), 4);
+    uart.write(0x24, 67, &mut bench.at(60 * BIT));
+    uart.write(0x2c, 0x70, &mut bench.at(60 * BIT));
+    uart.write(0x30, 0x301, &mut bench.at(60 * BIT));
+    uart.advance(&mut bench.at(200 * BIT));
+    let got: Vec<u8> = (0..4).map(|_| uart.read(0, &mut bench.at(200 * BIT)) as u8).collect();
+    assert_eq!(got, b"abcd");
+}
+
+#[test]
 fn dma_requests_follow_levels_and_enables() {
     let mut bench = Bench::new();
     let mut uart = with_fifo(&mut bench);

@@ -1,0 +1,89 @@
+//! The receiving half, and the host that feeds it.
+
+use super::{CR_LBE, CR_RXE, CR_UARTEN, DATA_OE, INT_OE, INT_RT, INT_RX, Uart};
+use crate::Access;
+
+impl Uart {
+    /// Bytes from the host, received one after the other at line speed. The block is due at once afterwards.
+    pub fn host_push(&mut self, bytes: &[u8]) {
+        self.rx_line.extend(bytes);
+    }
+
+    /// Bytes the host sent that the receiver has not taken yet.
+    #[must_use]
+    pub fn host_pending(&self) -> usize {
+        self.rx_line.len() + usize::from(self.rx_shift.is_some())
+    }
+
+    pub(super) fn rx_can_start(&self) -> bool {
+        let on = CR_UARTEN | CR_RXE;
+        !self.rx_line.is_empty()
+            && self.cr & (on | CR_LBE) == on
+            && self.divisor != 0
+            && self.rx_fifo.len() < self.depth()
+    }
+
+    /// Takes the host's next byte, if it may come. The bit counter must stand at 0 now.
+    pub(super) fn rx_take(&mut self) {
+        if self.rx_shift.is_none() && self.rx_can_start() {
+            self.rx_shift = self.rx_line.pop_front();
+            self.rx_frame_bits = self.frame_bits();
+            self.idle_bits = None;
+        }
+    }
+
+    pub(super) fn rx_start(&mut self, access: &Access) {
+        if self.rx_shift.is_none() {
+            self.rx_bits = self.bit_counter(access);
+            self.rx_take();
+        }
+    }
+
+    /// What was received but not read goes back to the host, which sends it again.
+    pub(super) fn give_back(&mut self) {
+        if self.cr & CR_LBE == 0 {
+            if let Some(byte) = self.rx_shift.take() {
+                self.rx_line.push_front(byte);
+            }
+            for n in 0..self.rx_fifo.len() {
+                let byte = self.rx_fifo.pop().unwrap_or(0) as u8;
+                self.rx_line.insert(n, byte);
+            }
+        }
+        self.rx_fifo.clear();
+        self.idle_bits = None;
+    }
+
+    pub(super) fn receive(&mut self, byte: u8, access: &Access) {
+        if self.cr & (CR_UARTEN | CR_RXE) != CR_UARTEN | CR_RXE {
+            if self.cr & CR_LBE == 0 {
+                self.rx_line.push_front(byte);
+            }
+            return;
+        }
+        if self.rx_fifo.len() >= self.depth() {
+            self.overrun = true;
+            self.ris |= INT_OE;
+            return;
+        }
+        let flag = if std::mem::take(&mut self.overrun) { DATA_OE } else { 0 };
+        self.rx_fifo.push(u16::from(byte & self.data_mask()) | flag);
+        if self.rx_fifo.len() >= self.rx_trigger() {
+            self.ris |= INT_RX;
+        }
+        self.idle_bits = Some(self.bit_counter(access));
+    }
+
+    pub(super) fn read_data(&mut self, access: &Access) -> u32 {
+        let value = self.rx_fifo.pop().unwrap_or(0);
+        if self.rx_fifo.len() < self.rx_trigger() {
+            self.ris &= !INT_RX;
+        }
+        if self.rx_fifo.len() == 0 {
+            self.ris &= !INT_RT;
+            self.idle_bits = None;
+        }
+        self.rx_start(access);
+        u32::from(value)
+    }
+}
