@@ -35,6 +35,10 @@ def test_reboots(script: str) -> None:
     ]  # fmt: skip
 
 
+def test_the_roms_reset_vector_boots_again() -> None:
+    assert Board(image("again")).run(60).lines == ["boot=1", "boot=2", "boot=3", "end"]
+
+
 def test_rom_functions() -> None:
     fields = Board(image("rom")).run(60).fields
     assert fields == {

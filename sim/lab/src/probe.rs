@@ -62,13 +62,20 @@ impl Probes {
         self.between.get(index)
     }
 
-    /// The instruction at `address` issues. True if the run must stop before it.
-    pub fn issue(&mut self, address: u32, core: usize, cycle: u64, r0: u32, skip_until: bool) -> bool {
+    /// The instruction at `address` issues. True if the run must stop before it: intervals that end here are closed
+    /// then, and `resumed` tells the second call that this has happened.
+    pub fn issue(&mut self, address: u32, core: usize, cycle: u64, r0: u32, resumed: bool) -> bool {
         let Some(site) = self.sites.get(&address) else {
             return false;
         };
-        if site.until && !skip_until {
-            return true;
+        // Ends first: with equal addresses an execution closes the previous interval, then opens the next.
+        if !resumed {
+            for &index in &site.ends {
+                self.between[index].end(core, cycle);
+            }
+            if site.until {
+                return true;
+            }
         }
         for &id in &site.exec {
             self.events.push(Event {
@@ -81,10 +88,6 @@ impl Probes {
                 reserved: 0,
             });
         }
-        // Ends first: with equal addresses an execution closes the previous interval, then opens the next.
-        for &index in &site.ends {
-            self.between[index].end(core, cycle);
-        }
         for &index in &site.starts {
             self.between[index].start(core, cycle);
         }
@@ -94,11 +97,6 @@ impl Probes {
     /// Watches the word at `address` (4-byte aligned) for writes; `stop` ends the run behind the write.
     pub fn watch_write(&mut self, address: u32, id: u16, stop: bool) {
         self.watches.insert(address & !3, Watch { id, stop });
-    }
-
-    /// True if a watched word lies in the 256-byte page of `address`.
-    pub fn watches_page(&self, address: u32) -> bool {
-        self.watches.keys().any(|watched| watched >> 8 == address >> 8)
     }
 
     /// A store changed the word at `address` (aligned) to `word`. True if the run must stop.
@@ -126,5 +124,42 @@ impl Probes {
     /// Takes the events recorded so far.
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_that_ends_where_the_run_stops_is_counted_once() {
+        let mut probes = Probes::default();
+        let interval = probes.add_between(0x100, 0x200);
+        probes.until(0x200);
+        assert!(!probes.issue(0x100, 0, 10, 0, false));
+        assert!(probes.issue(0x200, 0, 17, 0, false));
+        assert!(!probes.issue(0x200, 0, 17, 0, true));
+        let result = probes.between(interval).unwrap();
+        assert_eq!((result.count, result.total_cycles), (1, 7));
+    }
+
+    #[test]
+    fn one_address_as_both_ends_measures_from_execution_to_execution() {
+        let mut probes = Probes::default();
+        let interval = probes.add_between(0x100, 0x100);
+        for cycle in [5, 25, 60] {
+            probes.issue(0x100, 0, cycle, 0, false);
+        }
+        let result = probes.between(interval).unwrap();
+        assert_eq!((result.count, result.min_cycles, result.max_cycles), (2, Some(20), Some(35)));
+    }
+
+    #[test]
+    fn only_the_watched_word_is_reported() {
+        let mut probes = Probes::default();
+        probes.watch_write(0x2000_0004, 3, true);
+        assert!(!probes.written(0x2000_0000, 1, 0, 9, 0));
+        assert!(probes.written(0x2000_0004, 1, 0, 9, 0));
+        assert_eq!(probes.take_events().len(), 1);
     }
 }

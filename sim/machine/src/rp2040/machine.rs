@@ -202,6 +202,8 @@ impl Machine {
     pub fn run(&mut self, cycles: u64) -> Stop {
         let end = self.now.saturating_add(cycles);
         loop {
+            self.serve_requests();
+            self.wake_sleepers();
             if let Some(stop) = self.system.stop.take() {
                 self.now = self.now.max(stop.cycle);
                 if matches!(stop.reason, StopReason::Lockup | StopReason::UsbBoot) {
@@ -209,8 +211,6 @@ impl Machine {
                 }
                 return stop;
             }
-            self.serve_requests();
-            self.wake_sleepers();
             let horizon = self.horizon();
             let due = self.next_due();
             if horizon.unwrap_or(NEVER) >= due.min(end) {
@@ -283,6 +283,9 @@ impl Machine {
                 }
                 Request::RomHook(id) => {
                     self.system.call_rom(core, id);
+                    if std::mem::take(&mut core.nvic.reset_request) {
+                        self.restart();
+                    }
                     Outcome::None
                 }
                 Request::Fault(why) => {

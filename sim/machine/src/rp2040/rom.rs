@@ -97,7 +97,7 @@ impl System {
                 let detail = "the firmware asked the boot ROM for USB boot mode, where no host is".to_owned();
                 self.stop_at(StopReason::UsbBoot, core, pc, called, detail);
             }
-            RomOutcome::ColdBoot => self.effects.chip_reset = true,
+            RomOutcome::ColdBoot => core.nvic.reset_request = true,
             RomOutcome::Undefined => core.request = Request::Fault("undefined instruction in the boot ROM"),
         }
     }

@@ -1,0 +1,1 @@
+"""Cycles of the virtual core against the manual's tables."""
