@@ -27,7 +27,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
         let mut other = cores.add(1 - start);
         let mut ip = (*core).ip;
         let mut t = (*core).t;
-        let mut count: u64 = 0;
+        let mut count: u64 = (*core).instructions;
         // Profile bookkeeping of the instruction in hand: its cell, its issue cycle, the waits so far.
         let mut cell: *mut ProfileCell = std::ptr::null_mut();
         let mut before = t;
@@ -143,7 +143,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
                             if CONTEND {
                                 let fetched = fetch(bus, &mut *core, $target, 0, $at, true);
                                 t = fetched + 2;
-                                (*core).fetch_ready = 0;
+                                // A late fetch ahead is over: this one had to wait for its slot.
                                 if $target as usize & 8 != 0 {
                                     fetch(bus, &mut *core, $target, 1, fetched + 1, false);
                                 }
@@ -778,11 +778,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
                 if PROFILE {
                     (*cell).executions += 1;
                 }
-                if CONTEND {
-                    (*core).instructions += 1;
-                } else {
-                    count += 1;
-                }
+                count += 1;
             }
             if PROFILE {
                 (*cell).cycles += t - before;
@@ -792,7 +788,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
                 if !CONTEND || t >= bus.due() {
                     (*core).ip = ip;
                     (*core).t = t;
-                    (*core).instructions += count;
+                    (*core).instructions = count;
                     return;
                 }
                 // What follows in the same word without touching anything shared need not wait for its turn.
@@ -802,8 +798,10 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
                 // The limit was the other core's time: it is that core's turn, up to this one's time.
                 (*core).ip = ip;
                 (*core).t = t;
+                (*core).instructions = count;
                 (*other).limit = t + (*other).goes_first;
                 std::mem::swap(&mut core, &mut other);
+                count = (*core).instructions;
                 ip = (*core).ip;
                 t = (*core).t;
             }
@@ -814,7 +812,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
         }
         (*core).ip = ip;
         (*core).t = t;
-        (*core).instructions += count;
+        (*core).instructions = count;
         bus.request_attention();
     }
 }
