@@ -10,6 +10,12 @@ DRIVERS = ("SDK", "NUTTX", "ZEPHYR", "EMBASSY")
 BANNER = "a line that is longer than the FIFO of the UART\n" * 5
 
 
+@pytest.mark.parametrize("name", ["hello", "launch", "timers", "rom"])
+def test_common_start_up_touches_nothing_that_is_not_modelled(name: str) -> None:
+    board = Board(image(name), strict=True).run(60)
+    assert board.stop != "strict", board.machine.warnings()
+
+
 def test_what_is_in_the_fifo_is_sent_after_main_has_returned() -> None:
     board = Board(image("hello")).run(20)
     assert board.uart == b"Hello, UART!\r\n"
