@@ -224,7 +224,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
                         ($address:expr, $bytes:literal, $type:ty) => {{
                             let address: u32 = $address;
                             let offset = address.wrapping_sub(B::RAM_BASE);
-                            if offset < B::RAM_BYTES && offset.is_multiple_of($bytes) {
+                            if in_ram::<B>(offset, $bytes) {
                                 let slot = if CONTEND {
                                     let row = bus.ram_row(offset);
                                     bus.claim(&mut *core, row, t, true)
@@ -246,7 +246,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
                             let address: u32 = $address;
                             let value: u32 = $value;
                             let offset = address.wrapping_sub(B::RAM_BASE);
-                            if offset < B::RAM_BYTES && offset.is_multiple_of($bytes) {
+                            if in_ram::<B>(offset, $bytes) {
                                 let slot = if CONTEND {
                                     let row = bus.ram_row(offset);
                                     bus.claim(&mut *core, row, t, true)
@@ -815,6 +815,13 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
         (*core).instructions = count;
         bus.request_attention();
     }
+}
+
+/// True for an aligned access of 1, 2 or 4 bytes inside the RAM: the rotation moves a misalignment to the top bits,
+/// so that one comparison tests both.
+#[inline(always)]
+fn in_ram<B: Bus>(offset: u32, bytes: u32) -> bool {
+    offset.rotate_right(bytes.trailing_zeros()) < B::RAM_BYTES / bytes
 }
 
 /// Claims the fetch of the word `words` after the one that holds `ip`; returns its address-phase cycle.
