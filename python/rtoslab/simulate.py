@@ -138,8 +138,13 @@ def simulate(
         uart=uart,
         between=[_between(machine, start, end, index) for start, end, index in pairs],
         warnings=machine.warnings(),
-        reached=goal and reason not in {"lockup", "strict"},
+        reached=goal and not _is_failure(reason, detail),
     )
+
+
+def _is_failure(reason: str, detail: str) -> bool:
+    """A fault ends the run as a failure, but for the breakpoint on which a C library parks a program that returned."""
+    return reason == "strict" or (reason == "lockup" and "BKPT" not in detail)
 
 
 def _run(machine: VirtualMachine, limit: int, on_uart: Callable[[bytes], None]) -> tuple[str, str, bytes]:

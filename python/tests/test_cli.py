@@ -12,6 +12,7 @@ from rtoslab.errors import ImageFileError
 from rtoslab.paths import find_root
 from rtoslab.simulate import SimRequest, parse_script, simulate, unescape
 
+from .differential.engines import elf
 from .fakes import FakeMachine, board
 
 ROOT = find_root()
@@ -130,3 +131,13 @@ def test_sim_says_when_the_end_was_not_reached(tmp_path: Path, monkeypatch: pyte
     image.write_bytes(b"x")
     result = simulate(image, board(), SimRequest(until="bench_done", max_cycles=1000), machine=FakeMachine([]))
     assert (result.stop, result.reached, result.cycle) == ("cycles", False, 1000)
+
+
+@pytest.mark.parametrize(("code", "reached"), [(0xBE00, True), (0xDE00, False)])
+def test_sim_takes_a_parked_program_for_finished_and_a_fault_for_a_failure(
+    tmp_path: Path, code: int, reached: bool
+) -> None:
+    image = tmp_path / "parked.elf"
+    image.write_bytes(elf([(0x2000_0000, code.to_bytes(2, "little") * 8)], 0x2000_0000))
+    result = simulate(image, board(), SimRequest(), cores=1)
+    assert (result.stop, result.reached) == ("lockup", reached)
