@@ -2,6 +2,7 @@
 
 import json
 import os
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -138,6 +139,11 @@ def test_sim_takes_a_parked_program_for_finished_and_a_fault_for_a_failure(
     tmp_path: Path, code: int, reached: bool
 ) -> None:
     image = tmp_path / "parked.elf"
-    image.write_bytes(elf([(0x2000_0000, code.to_bytes(2, "little") * 8)], 0x2000_0000))
+    # VTOR = 0x20000100, then the instruction; the HardFault handler at 0x20000200 is the same instruction again.
+    start = struct.pack("<6H2I", 0x4802, 0x4903, 0x6001, code, code, code, 0xE000_ED08, 0x2000_0100)
+    vectors = struct.pack("<4I", 0, 0, 0, 0x2000_0201)
+    handler = struct.pack("<H", code)
+    segments = [(0x2000_0000, start), (0x2000_0100, vectors), (0x2000_0200, handler)]
+    image.write_bytes(elf(segments, 0x2000_0000))
     result = simulate(image, board(), SimRequest(), cores=1)
     assert (result.stop, result.reached) == ("lockup", reached)
