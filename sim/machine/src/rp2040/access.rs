@@ -1,8 +1,8 @@
 //! Loads and stores beyond plain SRAM: what each address is and what it costs (RP2040 data sheet 2.1, 2.2, 2.6).
 
-use rtoslab_cpu::bus::{Bus, Trap};
-use rtoslab_cpu::core::Core;
-use rtoslab_cpu::ppb;
+use rtoslab_cpu::v6m::bus::{Bus, Trap};
+use rtoslab_cpu::v6m::core::Core;
+use rtoslab_cpu::v6m::ppb;
 use rtoslab_periph::rp2040::needs_extra_alias_cycles;
 use rtoslab_timing::rp2040::key;
 

@@ -4,8 +4,8 @@
 //! the end of SRAM5 and entered with LR = 0. An image that lives in SRAM is entered directly, as after loading it
 //! over USB or a debugger. Core 1 runs the ROM's wait loop, which is real code in the modelled ROM.
 
-use rtoslab_cpu::core::Phase;
-use rtoslab_cpu::exception;
+use rtoslab_cpu::v6m::core::Phase;
+use rtoslab_cpu::v6m::exception;
 
 use rtoslab_periph::rp2040::bootrom;
 

@@ -1,6 +1,6 @@
 //! DMA transfers: the peripheral crate decides which, the machine lends the memories and the bus slots.
 
-use rtoslab_cpu::core::Core;
+use rtoslab_cpu::v6m::core::Core;
 use rtoslab_periph::Access;
 use rtoslab_periph::rp2040::DmaBus;
 
@@ -60,7 +60,7 @@ impl System {
         if let Some((offset, bytes)) = memories.written {
             let row = self.row(bank_of(offset));
             // SAFETY: the row is this bus's own.
-            unsafe { row.add(now as usize % rtoslab_cpu::bus::SLOTS).write(now) };
+            unsafe { row.add(now as usize % rtoslab_cpu::v6m::bus::SLOTS).write(now) };
             self.forget_code(offset, bytes);
         }
         self.settle(cores, now);

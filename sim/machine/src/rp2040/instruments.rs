@@ -1,6 +1,6 @@
 //! The observer's side of the machine: probes, consoles, memory. Nothing here costs a cycle.
 
-use rtoslab_cpu::bus::Bus;
+use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_lab::{Between, Event};
 use rtoslab_periph::rp2040::LockStats;
 

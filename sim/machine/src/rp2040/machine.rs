@@ -1,9 +1,9 @@
 //! The run loop: cores, events and exceptions in time order.
 
-use rtoslab_cpu::bus::Bus;
-use rtoslab_cpu::core::{Core, Phase, ProfileCell, Request};
-use rtoslab_cpu::exception::{self, Outcome};
-use rtoslab_cpu::{exec, ppb};
+use rtoslab_cpu::v6m::bus::Bus;
+use rtoslab_cpu::v6m::core::{Core, Phase, ProfileCell, Request};
+use rtoslab_cpu::v6m::exception::{self, Outcome};
+use rtoslab_cpu::v6m::{exec, ppb};
 use rtoslab_lab::Kind;
 use rtoslab_periph::NEVER;
 

@@ -1,7 +1,7 @@
 //! Register accesses and what follows from them: interrupts, clocks, pins, resets, console bytes.
 
-use rtoslab_cpu::core::{Core, ProfileCell};
 use rtoslab_cpu::systick::Rate;
+use rtoslab_cpu::v6m::core::{Core, ProfileCell};
 use rtoslab_lab::Kind;
 use rtoslab_periph::rp2040::{ResetCause, block_at};
 use rtoslab_periph::{Access, Effects};

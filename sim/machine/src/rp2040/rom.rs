@@ -1,8 +1,8 @@
 //! Calls into the modelled boot ROM: its functions see registers and memory, and the core pays their cycles.
 
-use rtoslab_cpu::bus::Bus;
-use rtoslab_cpu::core::{Core, Request};
-use rtoslab_cpu::exception;
+use rtoslab_cpu::v6m::bus::Bus;
+use rtoslab_cpu::v6m::core::{Core, Request};
+use rtoslab_cpu::v6m::exception;
 use rtoslab_periph::rp2040::bootrom::{self, FlashCommand, RomHost, RomOutcome};
 
 use super::machine::StopReason;

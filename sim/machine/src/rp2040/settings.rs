@@ -1,6 +1,6 @@
 //! The timing rules in force: defaults from the timing crate, overrides by name.
 
-use rtoslab_cpu::exception::ExceptionTiming;
+use rtoslab_cpu::v6m::exception::ExceptionTiming;
 use rtoslab_timing::{Setting, cortex_m0plus, rp2040};
 
 /// Why a setting was refused. The message is one sentence for a person.

@@ -1,9 +1,9 @@
 //! Everything behind the cores: memories, code tables, arbitration. Implements the interpreter's [`Bus`].
 
-use rtoslab_cpu::bus::{Bus, SLOTS, Trap};
-use rtoslab_cpu::core::{Core, ProfileCell, Region};
-use rtoslab_cpu::decode::{Place, decode};
-use rtoslab_cpu::op::{Code, Op, op};
+use rtoslab_cpu::v6m::bus::{Bus, SLOTS, Trap};
+use rtoslab_cpu::v6m::core::{Core, ProfileCell, Region};
+use rtoslab_cpu::v6m::decode::{Place, decode};
+use rtoslab_cpu::v6m::op::{Code, Op, op};
 use rtoslab_lab::{Console, Probes};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects, NEVER};

@@ -1,7 +1,7 @@
 //! Private peripheral bus (0xE0000000): SysTick, NVIC and SCB as seen by the core that owns them.
 
-use crate::core::Core;
-use crate::nvic::exception;
+use crate::v6m::core::Core;
+use crate::v6m::nvic::exception;
 
 /// Reads a register at an offset from 0xE000E000 at cycle `now`. `None` if nothing is there.
 pub fn read(core: &mut Core, offset: u32, now: u64) -> Option<u32> {

@@ -9,9 +9,9 @@
 //! sequential word is fetched in the first slot that the instruction leaves free; a branch fetches its target in
 //! its last cycle but one. Without a collision this gives exactly the manual's table.
 
-use crate::bus::{Bus, Trap};
-use crate::core::{Core, Phase, ProfileCell, Request};
-use crate::op::{Op, op};
+use crate::v6m::bus::{Bus, Trap};
+use crate::v6m::core::{Core, Phase, ProfileCell, Request};
+use crate::v6m::op::{Op, op};
 use rtoslab_timing::cortex_m0plus as timing;
 
 /// Runs `cores[start]` (and, under `CONTEND`, the other one too) until the machine must act.

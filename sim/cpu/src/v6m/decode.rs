@@ -1,6 +1,6 @@
 //! ARMv6-M decoder: halfwords to [`Op`]. Laid out like the encoding tables of the ARMv6-M manual (A5).
 
-use crate::op::{Code, Op};
+use crate::v6m::op::{Code, Op};
 
 /// Where the instruction stands, for everything that can be resolved at decode time.
 #[derive(Debug, Clone, Copy)]

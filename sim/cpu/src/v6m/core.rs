@@ -1,8 +1,8 @@
 //! Architectural and timing state of one core.
 
-use crate::nvic::Nvic;
-use crate::op::Op;
 use crate::systick::SysTick;
+use crate::v6m::nvic::Nvic;
+use crate::v6m::op::Op;
 
 /// What the core is doing besides executing the next instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

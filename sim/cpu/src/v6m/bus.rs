@@ -1,7 +1,7 @@
 //! What the interpreter needs from a chip: memory, code regions, arbitration, time.
 
-use crate::core::{Core, Region};
-use crate::op::Op;
+use crate::v6m::core::{Core, Region};
+use crate::v6m::op::Op;
 
 /// Transfer slots per slave, by cycle modulo this. No core claims further ahead of the other one than a stack frame.
 pub const SLOTS: usize = 16;
@@ -79,7 +79,7 @@ pub trait Bus {
     /// `ip` points into the ops of `core.region`.
     unsafe fn decode(&mut self, core: &Core, ip: *mut Op);
 
-    /// Serves an instruction behind [`Code::Attend`](crate::op::Code::Attend) and returns it: fills its cache line,
+    /// Serves an instruction behind [`Code::Attend`](crate::v6m::op::Code::Attend) and returns it: fills its cache line,
     /// fires its probes unless `served` says that they have fired. `None`: stop before it.
     ///
     /// # Safety

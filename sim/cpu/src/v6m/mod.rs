@@ -1,0 +1,10 @@
+//! ARMv6-M: Cortex-M0+, one core or two of them in lock step.
+
+pub mod bus;
+pub mod core;
+pub mod decode;
+pub mod exception;
+pub mod exec;
+pub mod nvic;
+pub mod op;
+pub mod ppb;

@@ -1,0 +1,52 @@
+//! What the cores need from a chip: memory, code regions, waits.
+
+use super::core::{Core, Region};
+use super::fault::Fault;
+use super::op::Op;
+
+/// The answer to a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loaded {
+    /// The value, zero-extended.
+    pub value: u32,
+    /// Cycles the data phase takes beyond the first.
+    pub wait: u64,
+}
+
+/// The chip behind the core. Implemented once per chip family and inlined: no dynamic dispatch.
+///
+/// Times are core cycles. An access has its address phase in cycle `at` and its data phase in `at + 1`, longer by the
+/// wait states the bus answers with.
+pub trait Bus {
+    /// Fetches the code word (M7: doubleword) at `address`, address phase in cycle `at`. Returns the first cycle in
+    /// which the decoder can have it: `at + 2` from memory without wait states on the fast code path.
+    fn fetch(&mut self, core: &mut Core, address: u32, at: u64) -> u64;
+
+    /// A branch leaves the sequential path: fetches asked for ahead of it are void.
+    fn redirect(&mut self, core: &mut Core, target: u32, at: u64);
+
+    /// A data load of 1, 2 or 4 bytes, aligned. Implementations test their plain RAM first, inline.
+    fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<Loaded, Fault>;
+
+    /// A data store of 1, 2 or 4 bytes, aligned; returns the data phase's extra cycles.
+    fn store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, at: u64) -> Result<u64, Fault>;
+
+    /// Number of the memory block that serves a data address: loads and stores pipeline only within one block.
+    fn block(&self, address: u32) -> u8;
+
+    /// The region that holds `address`, if code can be fetched there.
+    fn region(&mut self, address: u32) -> Option<Region>;
+
+    /// Decodes the instruction `ip` points at and stores it there.
+    ///
+    /// # Safety
+    /// `ip` points into the ops of `core.region`.
+    unsafe fn decode(&mut self, core: &Core, ip: *mut Op);
+
+    /// Serves an instruction behind a stand-in and returns it: fires its probes unless `served` says that they have
+    /// fired. `None`: stop before it.
+    ///
+    /// # Safety
+    /// `ip` points into the ops of `core.region`.
+    unsafe fn attend(&mut self, core: &mut Core, ip: *mut Op, served: bool) -> Option<Op>;
+}

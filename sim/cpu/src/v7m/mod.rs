@@ -1,0 +1,11 @@
+//! ARMv7-M and ARMv7E-M: Cortex-M3, M4F and M7, one core of them.
+//!
+//! Three parts know nothing of each other's inside. The executor (`exec`) says *what* an instruction does, a
+//! [`pipeline::Pipeline`] says *when*, the chip's [`bus::Bus`] says what memory holds and how long it makes the core
+//! wait. Exceptions, the system control space and protection belong to the core and are shared by all three cores.
+
+pub mod bus;
+pub mod core;
+pub mod fault;
+pub mod op;
+pub mod pipeline;

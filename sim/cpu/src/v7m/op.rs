@@ -1,0 +1,126 @@
+//! The predecoded instruction: what the executor dispatches on and the pipelines schedule by.
+
+/// One predecoded instruction, 16 bytes, one for each halfword of executable memory: the next sequential instruction
+/// is one element on (two behind a 32-bit opcode).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C, align(16))]
+pub struct Op {
+    /// A `Code`; 0 is "not decoded yet", so that fresh tables need no initialisation.
+    pub code: u8,
+    /// Destination or transferred register (floating point: S or D number).
+    pub rd: u8,
+    /// Base or first operand.
+    pub rn: u8,
+    /// Index or second operand.
+    pub rm: u8,
+    /// Third operand, second destination, lsb of a bit field: see the code.
+    pub ra: u8,
+    /// Shift amount, or width of a bit field: see the code.
+    pub shift: u8,
+    /// [`flag`] bits.
+    pub flags: u8,
+    /// A [`Class`]: what the pipelines schedule by.
+    pub class: u8,
+    /// Immediate, absolute address, register mask, or branch distance in halfwords.
+    pub imm: u32,
+    /// Core registers read, bit n = rn (r15 never; a base that is also written back is in both sets).
+    pub reads: u16,
+    /// Core registers written.
+    pub writes: u16,
+}
+
+/// Bits of [`Op::flags`].
+pub mod flag {
+    /// A 32-bit opcode.
+    pub const WIDE: u8 = 1 << 0;
+    /// Sets N, Z, C, V as its code says.
+    pub const SETS: u8 = 1 << 1;
+    /// 16-bit encoding that sets flags only outside an IT block.
+    pub const SETS_OUTSIDE_IT: u8 = 1 << 2;
+    /// Reads the flags (ADC, conditional branch, …); a predicated instruction does so besides.
+    pub const READS_FLAGS: u8 = 1 << 3;
+    /// Second operand is a register shifted by a constant other than LSL #0.
+    pub const SHIFTED: u8 = 1 << 4;
+    /// Base register written back before the access (LDR r0,[r1,#4]!).
+    pub const PRE_INDEXED: u8 = 1 << 5;
+    /// Base register written back after the access (LDR r0,[r1],#4; LDM r1!).
+    pub const POST_INDEXED: u8 = 1 << 6;
+    /// The address has a register index ([r1,r2,LSL #2]).
+    pub const REGISTER_OFFSET: u8 = 1 << 7;
+}
+
+/// What kind of work an instruction is, as finely as the timing tables tell it (ARM DDI0337, DDI0439 table 3-1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+#[allow(missing_docs)]
+pub enum Class {
+    /// Not an instruction: undecoded, stand-in, end of a region, undefined.
+    None,
+    Nop,
+    It,
+    /// MOV, ADD, logic, compares, MOVW, MOVT, ADR, with or without a constant shift.
+    Alu,
+    /// A shift or rotate as the instruction itself, by a constant.
+    ShiftImmediate,
+    /// A shift or rotate by a register.
+    ShiftRegister,
+    /// Bit fields, extends, reverses, CLZ, saturation.
+    Bits,
+    /// Parallel add and subtract, SEL, PKH, USAD8, saturating arithmetic.
+    Dsp,
+    Multiply,
+    MultiplyAccumulate,
+    MultiplyLong,
+    MultiplyAccumulateLong,
+    /// SMULxy, SMLAD, SMMUL and the other DSP multiplies.
+    MultiplyDsp,
+    Divide,
+    /// LDR, LDRB … with a base register; `flags` tell the addressing.
+    Load,
+    /// PC-relative load.
+    LoadLiteral,
+    /// LDR or LDM/POP with the PC among the destinations.
+    LoadPc,
+    LoadDouble,
+    LoadMultiple,
+    LoadMultiplePc,
+    LoadExclusive,
+    Store,
+    StoreDouble,
+    StoreMultiple,
+    StoreExclusive,
+    /// PLD, PLI.
+    Preload,
+    /// B, BL: the target is in the opcode.
+    Branch,
+    BranchConditional,
+    /// CBZ, CBNZ.
+    CompareBranch,
+    /// BX, BLX, MOV PC, ADD PC.
+    BranchRegister,
+    TableBranch,
+    Barrier,
+    /// MRS, MSR, CPS, CLREX.
+    System,
+    /// WFI, WFE, SEV.
+    Hint,
+    /// SVC, BKPT.
+    Trap,
+    /// VADD, VSUB, VABS, VNEG, VCMP, VCVT, VMOV immediate or between S or D registers.
+    FloatSimple,
+    FloatMultiply,
+    /// VMLA, VFMA and relatives.
+    FloatMultiplyAccumulate,
+    FloatDivide,
+    FloatSquareRoot,
+    FloatLoad,
+    FloatStore,
+    FloatLoadMultiple,
+    FloatStoreMultiple,
+    /// VMOV between core and one S register or half of a D register.
+    FloatMove,
+    /// VMOV between two core registers and two S or one D register.
+    FloatMoveDouble,
+    /// VMRS, VMSR.
+    FloatSystem,
+}

@@ -1,0 +1,137 @@
+//! When instructions execute: what a core's pipeline must answer. One file per core implements it.
+
+use super::bus::Bus;
+use super::core::Core;
+use super::fault::Fault;
+use super::op::Op;
+
+/// How a taken branch finds its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Jump {
+    /// The target is in the opcode: known when it is decoded.
+    Immediate,
+    /// A conditional branch in the opcode (also CBZ, CBNZ).
+    Conditional,
+    /// The target is in a register, known when it executes.
+    Register,
+    /// The target is loaded (POP {PC}, LDR PC, TBB, TBH): known at the end of the data phase.
+    Loaded,
+}
+
+/// The clockwork of a core. The executor calls, for each instruction in program order:
+///
+/// 1. `issue` (or `skip` if its condition fails),
+/// 2. one `load` or `store` per aligned bus access, in order, for instructions that touch memory,
+/// 3. one of `finish`, `taken`, `not_taken`.
+///
+/// Between instructions `core.t` is the earliest cycle at which the next one can execute; interrupts are recognised
+/// there.
+pub trait Pipeline {
+    /// Waits until the opcode is fetched and decoded and its operands are there: `core.t` becomes its first execute
+    /// cycle.
+    fn issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
+
+    /// Like `issue` for an instruction of an IT block whose condition fails; ends it too.
+    fn skip<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
+
+    /// One aligned load; `index` counts the accesses of this instruction from 0.
+    fn load<B: Bus>(
+        &mut self,
+        core: &mut Core,
+        bus: &mut B,
+        op: Op,
+        address: u32,
+        bytes: u32,
+        index: u32,
+    ) -> Result<u32, Fault>;
+
+    /// One aligned store.
+    #[allow(clippy::too_many_arguments)]
+    fn store<B: Bus>(
+        &mut self,
+        core: &mut Core,
+        bus: &mut B,
+        op: Op,
+        address: u32,
+        bytes: u32,
+        value: u32,
+        index: u32,
+    ) -> Result<(), Fault>;
+
+    /// The instruction is done and goes on sequentially: advances `core.t` past it.
+    fn finish(&mut self, core: &mut Core, op: Op);
+
+    /// A branch of this class was not taken.
+    fn not_taken(&mut self, core: &mut Core, op: Op);
+
+    /// A branch goes to `target`, whose op (if it is decoded already) is `first`: charges the refill.
+    fn taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32);
+
+    /// Cycles a division or a long multiplication will take with these operands, or what another class takes at most:
+    /// asked before it executes, to let an interrupt abandon it.
+    fn cycles(&self, op: Op, first: u32, second: u32) -> u64;
+
+    /// Forgets what is in flight: reset, exception entry and return, execution moved by a debugger. The next
+    /// instruction is fetched from `target` with its address phase in cycle `at`.
+    fn flush<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64);
+}
+
+/// One cycle an instruction, memory waits on top: for tests of what instructions do.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Plain;
+
+impl Pipeline for Plain {
+    fn issue<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op) {}
+
+    fn skip<B: Bus>(&mut self, core: &mut Core, _: &mut B, _: Op) {
+        core.t += 1;
+    }
+
+    fn load<B: Bus>(
+        &mut self,
+        core: &mut Core,
+        bus: &mut B,
+        _: Op,
+        address: u32,
+        bytes: u32,
+        _: u32,
+    ) -> Result<u32, Fault> {
+        let loaded = bus.load(core, address, bytes, core.t)?;
+        core.t += loaded.wait;
+        Ok(loaded.value)
+    }
+
+    fn store<B: Bus>(
+        &mut self,
+        core: &mut Core,
+        bus: &mut B,
+        _: Op,
+        address: u32,
+        bytes: u32,
+        value: u32,
+        _: u32,
+    ) -> Result<(), Fault> {
+        core.t += bus.store(core, address, bytes, value, core.t)?;
+        Ok(())
+    }
+
+    fn finish(&mut self, core: &mut Core, _: Op) {
+        core.t += 1;
+    }
+
+    fn not_taken(&mut self, core: &mut Core, _: Op) {
+        core.t += 1;
+    }
+
+    fn taken<B: Bus>(&mut self, core: &mut Core, _: &mut B, _: Op, _: Jump, _: u32) {
+        core.t += 1;
+    }
+
+    fn cycles(&self, _: Op, _: u32, _: u32) -> u64 {
+        1
+    }
+
+    fn flush<B: Bus>(&mut self, core: &mut Core, _: &mut B, _: u32, at: u64) {
+        core.t = at;
+    }
+}
