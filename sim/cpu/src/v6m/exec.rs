@@ -27,12 +27,29 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
         let mut other = cores.add(1 - start);
         let mut ip = (*core).ip;
         let mut t = (*core).t;
-        let mut count: u64 = (*core).instructions;
+        let mut count: u64 = if CONTEND { 0 } else { (*core).instructions };
         // Profile bookkeeping of the instruction in hand: its cell, its issue cycle, the waits so far.
         let mut cell: *mut ProfileCell = std::ptr::null_mut();
         let mut before = t;
         let mut waits_before = 0;
 
+        // Two cores take turns too often for a register: each counts in its own place.
+        macro_rules! counted {
+            () => {
+                if CONTEND {
+                    (*core).instructions += 1;
+                } else {
+                    count += 1;
+                }
+            };
+        }
+        macro_rules! keep_count {
+            () => {
+                if !CONTEND {
+                    (*core).instructions = count;
+                }
+            };
+        }
         macro_rules! r {
             ($index:expr) => {
                 *(*core).r.get_unchecked_mut(($index & 15) as usize)
@@ -176,7 +193,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
                                     }
                                     None => {
                                         t = at + 2;
-                                        count += 1;
+                                        counted!();
                                         (*core).stray = Some(address);
                                         fault!("instruction fetch from an address that holds no code");
                                     }
@@ -193,13 +210,13 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
                             let value: u32 = $value;
                             if (*core).ipsr != 0 && value >= 0xf000_0000 {
                                 t = $at;
-                                count += 1;
+                                counted!();
                                 (*core).request = Request::ExceptionReturn(value);
                                 break 'run;
                             }
                             far!(value, $at);
                             if value & 1 == 0 {
-                                count += 1;
+                                counted!();
                                 (*core).thumb = false;
                                 fault!("branch to an address without the Thumb bit");
                             }
@@ -649,7 +666,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
                                 r!(14) = (*core).address_of(ip).wrapping_add(3);
                                 far!(target, t);
                                 if target & 1 == 0 {
-                                    count += 1;
+                                    counted!();
                                     (*core).thumb = false;
                                     fault!("branch to an address without the Thumb bit");
                                 }
@@ -736,13 +753,13 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
                             }
                             op::Svc => {
                                 ip = ip.add(1);
-                                count += 1;
+                                counted!();
                                 (*core).request = Request::Svc;
                                 break 'run;
                             }
                             op::RomHook => {
                                 (*core).request = Request::RomHook(imm!() as u8);
-                                count += 1;
+                                counted!();
                                 break 'run;
                             }
                             op::Bkpt => fault!("BKPT without a debugger"),
@@ -778,7 +795,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
                 if PROFILE {
                     (*cell).executions += 1;
                 }
-                count += 1;
+                counted!();
             }
             if PROFILE {
                 (*cell).cycles += t - before;
@@ -788,7 +805,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
                 if !CONTEND || t >= bus.due() {
                     (*core).ip = ip;
                     (*core).t = t;
-                    (*core).instructions = count;
+                    keep_count!();
                     return;
                 }
                 // What follows in the same word without touching anything shared need not wait for its turn.
@@ -798,10 +815,8 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
                 // The limit was the other core's time: it is that core's turn, up to this one's time.
                 (*core).ip = ip;
                 (*core).t = t;
-                (*core).instructions = count;
                 (*other).limit = t + (*other).goes_first;
                 std::mem::swap(&mut core, &mut other);
-                count = (*core).instructions;
                 ip = (*core).ip;
                 t = (*core).t;
             }
@@ -812,7 +827,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
         }
         (*core).ip = ip;
         (*core).t = t;
-        (*core).instructions = count;
+        keep_count!();
         bus.request_attention();
     }
 }
