@@ -109,9 +109,6 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
                 before = t;
                 waits_before = (*core).bus_wait + (*core).flash_wait;
             }
-            if CONTEND && (*core).fetch_ready > t {
-                t = wait_for_fetch(&mut *core, ip, t);
-            }
             let mut word = (*ip).to_word();
             // The fields of [`Op`], taken from one register instead of five loads.
             macro_rules! a {
@@ -702,7 +699,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
                                 let value = (*core).special(imm!());
                                 r!(a!()) = if a!() == 13 { value & !3 } else { value };
                                 t += timing::SPECIAL_REGISTER_CYCLES;
-                                after_wide::<B, CONTEND>(bus, &mut *core, ip, t - timing::BARRIER_CYCLES);
+                                t = after_wide::<B, CONTEND>(bus, &mut *core, ip, t, timing::BARRIER_CYCLES);
                                 ip = ip.add(2);
                                 break 'instruction;
                             }
@@ -714,13 +711,13 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
                                     bus.request_attention();
                                 }
                                 t += timing::SPECIAL_REGISTER_CYCLES;
-                                after_wide::<B, CONTEND>(bus, &mut *core, ip, t - timing::BARRIER_CYCLES);
+                                t = after_wide::<B, CONTEND>(bus, &mut *core, ip, t, timing::BARRIER_CYCLES);
                                 ip = ip.add(2);
                                 break 'instruction;
                             }
                             op::Barrier => {
                                 t += timing::BARRIER_CYCLES;
-                                after_wide::<B, CONTEND>(bus, &mut *core, ip, t - timing::BARRIER_CYCLES);
+                                t = after_wide::<B, CONTEND>(bus, &mut *core, ip, t, timing::BARRIER_CYCLES);
                                 ip = ip.add(2);
                                 break 'instruction;
                             }
@@ -787,9 +784,13 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
                         break 'dispatch;
                     }
                     ip = ip.add(1);
-                    if CONTEND && ip as usize & 8 != 0 {
-                        // The last address phase of an access is two cycles before its end.
-                        fetch(bus, &mut *core, ip, 1, t - 1, false);
+                    if CONTEND {
+                        if ip as usize & 8 != 0 {
+                            // The last address phase of an access is two cycles before its end.
+                            fetch(bus, &mut *core, ip, 1, t - 1, false);
+                        } else if (*core).fetch_ready > t {
+                            t = wait_for_fetch(&mut *core, t);
+                        }
                     }
                 }
                 if PROFILE {
@@ -850,12 +851,8 @@ fn fetch<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, words: usize, at: u6
 }
 
 /// The first instruction of a word waits for that word.
-#[cold]
-#[inline(never)]
-fn wait_for_fetch(core: &mut Core, ip: *mut Op, t: u64) -> u64 {
-    if ip as usize & 8 != 0 {
-        return t;
-    }
+#[inline(always)]
+fn wait_for_fetch(core: &mut Core, t: u64) -> u64 {
     core.bus_wait += core.fetch_ready - t;
     core.fetch_ready
 }
@@ -874,11 +871,15 @@ fn second_half_ready<const CONTEND: bool>(core: &mut Core, ip: *mut Op, t: u64) 
 
 /// Sequential fetch behind a 32-bit instruction, which always completes a word.
 #[inline(always)]
-fn after_wide<B: Bus, const CONTEND: bool>(bus: &mut B, core: &mut Core, ip: *mut Op, issued: u64) {
+fn after_wide<B: Bus, const CONTEND: bool>(bus: &mut B, core: &mut Core, ip: *mut Op, t: u64, cycles: u64) -> u64 {
     if CONTEND {
         let words = 1 + (ip as usize >> 3 & 1);
-        fetch(bus, core, ip, words, issued, false);
+        fetch(bus, core, ip, words, t - cycles, false);
+        if words == 1 && core.fetch_ready > t {
+            return wait_for_fetch(core, t);
+        }
     }
+    t
 }
 
 /// LSL, LSR, ASR, ROR by the bottom byte of a register, with the carry out (ARMv6-M A2.2.1).
