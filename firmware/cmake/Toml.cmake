@@ -1,11 +1,14 @@
-# Reads the flat part of TOML: `key = value` and `[section]` lines, nothing nested, nothing over two lines.
+# Reads the flat part of TOML: `key = value` and `[section]` or `[section.part]` lines, nothing over two lines.
 # Values understood: "string", true/false, decimal and 0x integers (with _ between digits), ["list", "of", "strings"].
 # Anything else (other arrays, floats, [[tables]]) belongs to the host: it is skipped here, and refused by name only if a
 # caller asks for that very key.
 #
 #   toml_read(<prefix> <file>)                 variables <prefix>.<section>.<key> (or <prefix>.<key> above any section)
 #   toml_get(<out> <prefix> <key>)             the value, or an error that names file and key
+#   toml_get_or(<out> <prefix> <key> <value>)  the value, or this one where the file has none
 #   toml_keys(<out> <prefix> <section>)        the keys of one section, in file order
+#   toml_parts(<out> <prefix> <section>)       what follows the dot in its `[section.part]` lines, in file order
+#   toml_set(<prefix> <key> <value>)           replaces a value read, for everything that asks for it later
 
 set(_toml_key_form "[A-Za-z0-9_-]+")
 
@@ -39,7 +42,7 @@ function(toml_read prefix file)
       continue()
     elseif(line MATCHES "^\\[\\[(${_toml_key_form})\\]\\]")
       set(section "[]")
-    elseif(line MATCHES "^\\[(${_toml_key_form})\\] *(#.*)?$")
+    elseif(line MATCHES "^\\[(${_toml_key_form}(\\.${_toml_key_form})*)\\] *(#.*)?$")
       set(section "${CMAKE_MATCH_1}.")
     elseif(section STREQUAL "[]")
       continue()
@@ -77,6 +80,30 @@ macro(toml_get out prefix key)
   endif()
   set(${out} "${${prefix}.${key}}")
 endmacro()
+
+macro(toml_get_or out prefix key default)
+  if(DEFINED ${prefix}/kind/${key})
+    toml_get(${out} ${prefix} ${key})
+  else()
+    set(${out} "${default}")
+  endif()
+endmacro()
+
+macro(toml_set prefix key value)
+  toml_get(_toml_before ${prefix} ${key}) # an error if the file has no such key
+  set(${prefix}.${key} "${value}")
+endmacro()
+
+function(toml_parts out prefix section)
+  set(parts "")
+  foreach(name IN LISTS ${prefix}/names)
+    if(name MATCHES "^${section}\\.([^.]+)\\.")
+      list(APPEND parts "${CMAKE_MATCH_1}")
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES parts)
+  set(${out} "${parts}" PARENT_SCOPE)
+endfunction()
 
 function(toml_keys out prefix section)
   set(keys "")

@@ -36,6 +36,10 @@ rule = "not for us"
 odd line that only a host parser would judge
 [after]
 key = "seen"
+[choice.8000] # with a comment
+value = 1
+[choice.96000]
+value = 2
 ]==])
 include(Toml)
 toml_read(t "${WORK}/good.toml")
@@ -49,6 +53,17 @@ toml_get(value t numbers.list)
 expect_equal("list" "${value}" "one;two_2")
 toml_get(value t after.key)
 expect_equal("section after a table array" "${value}" "seen")
+toml_get(value t choice.96000.value)
+expect_equal("section with a dot" "${value}" "2")
+toml_parts(parts t choice)
+expect_equal("parts" "${parts}" "8000;96000")
+toml_get_or(value t numbers.none 7)
+expect_equal("default" "${value}" "7")
+toml_get_or(value t numbers.small 7)
+expect_equal("no default" "${value}" "1")
+toml_set(t numbers.small 5)
+toml_get(value t numbers.small)
+expect_equal("replaced" "${value}" "5")
 toml_keys(keys t numbers)
 expect_equal("keys" "${keys}" "small;grouped;hex;yes;list;host")
 toml_header(t X "${WORK}/x.h")
@@ -58,6 +73,7 @@ if(NOT header MATCHES "#define X_NUMBERS_YES 1\n" OR NOT header MATCHES "#define
 endif()
 
 expect_failure("missing key" "a = 1\n" "toml_get(v t b)" "lacks the key `b`")
+expect_failure("set what is not there" "a = 1\n" "toml_set(t b 2)" "lacks the key `b`")
 expect_failure("host-side value" "[s]\na = [1, 2]\n" "toml_get(v t s.a)" "line 2: `s.a` must be")
 expect_failure("no key and no section" "a 1\n" "" "bad.toml:1 is neither")
 message("ok")

@@ -82,12 +82,13 @@ def decoded(body: Sequence[tuple[str, Fields]] = BODY) -> Decoded:
 
 def board() -> Board:
     return Board.model_validate({
-        "id": "b", "title": "Board", "chip": "rp2040", "cpu": "armv6m", "gcc_flags": "", "cores": 2,
+        "id": "b", "title": "Board", "chip": "rp2040", "core": "cortex-m0plus", "cpu": "armv6m", "gcc_flags": "", "cores": 2,
         "irq": {"lines": 32, "priority_bits": 2, "soft": 26},
         "clock": {"crystal_hz": 12_000_000, "sys_hz": 125_000_000},
         "timer": {"hz": 1_000_000, "bits": 64},
         "uart": {"index": 0, "baud": 115_200, "tx_pin": 0, "rx_pin": 1},
         "memory": {"flash_start": 0x1000_0000, "flash_bytes": 2_097_152, "sram_start": 0x2000_0000, "sram_bytes": 270_336},
+        "limits": {"heap_bytes": 65_536},
         "flash": {"tool": "t", "format": "uf2"},
     })  # fmt: skip
 

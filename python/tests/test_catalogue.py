@@ -98,7 +98,7 @@ def test_a_suite_plans_every_benchmark_on_every_number_of_cores() -> None:
 
 def test_options_win_over_the_suite() -> None:
     config = {"opt": "-O3", "configTICK_RATE_HZ": "500", "timing.x": "0x10", "param.words": "64"}
-    (point,) = make_plan(Catalogue(ROOT), ["t1"], Options(cores=[2], window_ms=100, config=config)).points
+    (point,) = make_plan(Catalogue(ROOT), ["t1"], Options(["freertos"], ["pico"], [2], 100, config)).points
     assert (point.cores, point.window_ms, point.opt) == (2, 100, "-O3")
     assert point.kernel_config == {"configTICK_RATE_HZ": "500"}
     assert point.timing == {"timing.x": 16}
@@ -109,7 +109,7 @@ def test_what_cannot_exist_stays_in_the_plan_with_its_reason(copy: Path) -> None
     path = copy / "firmware" / "kernels" / "freertos" / "kernel.toml"
     text = path.read_text().replace("heap = true", "heap = false", 1).replace("smp = true", "smp = false")
     path.write_text(text)
-    points = make_plan(Catalogue(copy), ["t8", "t1"], Options(cores=[1, 2, 3])).points
+    points = make_plan(Catalogue(copy), ["t8", "t1"], Options(["freertos"], ["pico"], [1, 2, 3])).points
     reasons = {(point.benchmark[:2], point.cores): point.not_applicable for point in points}
     assert reasons["t8", 1] == "FreeRTOS has no heap service: its kernel.toml says so"
     assert reasons["t1", 2] == "FreeRTOS has no symmetric multiprocessing"
