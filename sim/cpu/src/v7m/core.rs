@@ -137,10 +137,16 @@ pub struct Core {
     pub flash_wait: u64,
     /// What the machine must do before the next instruction.
     pub request: Request,
-    /// The machine lets the instruction behind [`Request::Abandonable`] run to its end.
+    /// The machine lets the instruction behind [`Request::Abandonable`] run to its end: it was issued already. The
+    /// executor clears it then, exception entry if it is abandoned.
     pub committed: bool,
     /// EPSR.ICI: first register still to move of an LDM or STM that an interrupt cut short; 0 when there is none.
     pub ici: u8,
+    /// Words that the LDM, STM, VLDM or VSTM at `ip` had moved when it gave way at the limit: it was issued already and
+    /// goes on behind them. Exception entry stacks [`Core::ici`] and clears this.
+    pub words_moved: u8,
+    /// Loaded value of the base or the PC of that instruction, which is written at its end only.
+    pub held: u32,
     /// Branch target that holds no code: the PC of the fault being raised.
     pub stray: Option<u32>,
     /// The instruction at `ip` had its attention already.

@@ -5,7 +5,9 @@
 //! wait. Exceptions, the system control space and protection belong to the core and are shared by all three cores.
 
 pub mod bus;
+pub mod code;
 pub mod core;
+pub mod decode;
 pub mod fault;
 pub mod op;
 pub mod pipeline;

@@ -1,5 +1,7 @@
 //! The predecoded instruction: what the executor dispatches on and the pipelines schedule by.
 
+use super::code::Code;
+
 /// One predecoded instruction, 16 bytes, one for each halfword of executable memory: the next sequential instruction
 /// is one element on (two behind a 32-bit opcode).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,8 +21,8 @@ pub struct Op {
     pub shift: u8,
     /// [`flag`] bits.
     pub flags: u8,
-    /// A [`Class`]: what the pipelines schedule by.
-    pub class: u8,
+    /// What the pipelines schedule by.
+    pub class: Class,
     /// Immediate, absolute address, register mask, or branch distance in halfwords.
     pub imm: u32,
     /// Core registers read, bit n = rn (r15 never; a base that is also written back is in both sets).
@@ -47,14 +49,18 @@ pub mod flag {
     pub const POST_INDEXED: u8 = 1 << 6;
     /// The address has a register index ([r1,r2,LSL #2]).
     pub const REGISTER_OFFSET: u8 = 1 << 7;
+    /// Floating-point instructions: register numbers name D registers, not S registers. (Shares its bit with
+    /// [`SHIFTED`], which they do not know.)
+    pub const DOUBLE: u8 = SHIFTED;
 }
 
 /// What kind of work an instruction is, as finely as the timing tables tell it (ARM DDI0337, DDI0439 table 3-1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum Class {
     /// Not an instruction: undecoded, stand-in, end of a region, undefined.
+    #[default]
     None,
     Nop,
     It,
@@ -123,4 +129,29 @@ pub enum Class {
     FloatMoveDouble,
     /// VMRS, VMSR.
     FloatSystem,
+}
+
+impl Op {
+    /// An operation without operands.
+    pub const fn bare(code: Code, class: Class) -> Op {
+        Op { code: code as u8, rd: 0, rn: 0, rm: 0, ra: 0, shift: 0, flags: 0, class, imm: 0, reads: 0, writes: 0 }
+    }
+
+    /// What a table ends with: execution that gets there has run off the end of its region.
+    pub const OUT_OF_REGION: Op = Op::bare(Code::OutOfRegion, Class::None);
+
+    /// Stands before an instruction that needs attention; see [`Code::Attend`].
+    pub const ATTEND: Op = Op::bare(Code::Attend, Class::None);
+
+    /// True if any of these [`flag`] bits is set.
+    #[inline(always)]
+    pub const fn has(self, flags: u8) -> bool {
+        self.flags & flags != 0
+    }
+
+    /// Halfwords it takes up: the distance to the next sequential op.
+    #[inline(always)]
+    pub const fn halfwords(self) -> usize {
+        1 + (self.flags & flag::WIDE) as usize
+    }
 }

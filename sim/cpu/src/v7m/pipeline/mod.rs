@@ -26,6 +26,11 @@ pub enum Jump {
 ///
 /// Between instructions `core.t` is the earliest cycle at which the next one can execute; interrupts are recognised
 /// there.
+///
+/// `core.ip` points at the instruction from `issue` (or `skip`) to `finish` or `not_taken`; at `taken`, `core.ip` and
+/// `core.region` are already those of the target. An instruction that faults, and a branch that turns out to be an
+/// exception return, ends without step 3: what follows starts with `flush`. An instruction that gives way at the limit
+/// (between two words of an LDM, or as [`super::core::Request::Abandonable`]) goes on later without another `issue`.
 pub trait Pipeline {
     /// Waits until the opcode is fetched and decoded and its operands are there: `core.t` becomes its first execute
     /// cycle.
@@ -64,7 +69,7 @@ pub trait Pipeline {
     /// A branch of this class was not taken.
     fn not_taken(&mut self, core: &mut Core, op: Op);
 
-    /// A branch goes to `target`, whose op (if it is decoded already) is `first`: charges the refill.
+    /// A branch goes to `target`: charges the refill.
     fn taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32);
 
     /// Cycles a division or a long multiplication will take with these operands, or what another class takes at most:

@@ -1,0 +1,269 @@
+//! Coprocessor space: the floating-point extension (A5.3.18, A6.4 to A6.7).
+//!
+//! Coprocessors other than the FPU are absent. Without an FPU so is that one; with one, an encoding it does not know
+//! is UNDEFINED only after its access rights were found to allow it.
+
+use super::{Place, UNDEFINED, bad, bits};
+use crate::v7m::code::Code;
+use crate::v7m::core::Features;
+use crate::v7m::op::{Class, Op, flag};
+
+const NO_COPROCESSOR: Op = Op::bare(Code::NoCoprocessor, Class::None);
+const UNDEFINED_FLOAT: Op = Op::bare(Code::UndefinedFloat, Class::None);
+
+/// Rounding field of conversions: the mode of FPSCR.
+const BY_FPSCR: u32 = 5;
+/// The same with the inexact exception.
+const EXACTLY: u32 = 6;
+/// Towards zero.
+const TO_ZERO: u32 = 3;
+/// VRINTA, N, P, M in the order of their field.
+const DIRECTED: [u32; 4] = [4, 0, 1, 2];
+
+pub(super) fn coprocessor(h: u32, k: u32, place: Place, features: Features) -> Op {
+    if h & 0x300 == 0x300 || h & 0x3e0 == 0 {
+        return UNDEFINED;
+    }
+    if !features.float || k & 0xe00 != 0xa00 {
+        return NO_COPROCESSOR;
+    }
+    let double = k & 0x100 != 0;
+    let op = match (bits(h, 12, 1), bits(h, 9, 1), bits(k, 4, 1)) {
+        (0, 0, _) if h & 0x3e0 == 0x040 => pair_transfer(h, k, double),
+        (0, 0, _) => load_store(h, k, double, place),
+        (0, _, 1) => transfer(h, k, double),
+        (_, 1, 0) if double && !features.double => None,
+        (0, 1, 0) => arithmetic(h, k, double, features),
+        (1, 1, 0) if features.double => version_5(h, k, double),
+        _ => None,
+    };
+    op.unwrap_or(UNDEFINED_FLOAT)
+}
+
+/// Register fields: four bits and one more, which counts first in a D number.
+#[derive(Clone, Copy)]
+struct Registers {
+    d: u32,
+    n: u32,
+    m: u32,
+}
+
+/// A register number of the given width; D16 to D31 are not there.
+fn number(four: u32, one: u32, double: bool) -> Option<u32> {
+    match (double, one) {
+        (false, _) => Some(four << 1 | one),
+        (true, 0) => Some(four),
+        _ => None,
+    }
+}
+
+fn vd(h: u32, k: u32, double: bool) -> Option<u32> {
+    number(bits(k, 12, 4), bits(h, 6, 1), double)
+}
+
+fn vn(h: u32, k: u32, double: bool) -> Option<u32> {
+    number(bits(h, 0, 4), bits(k, 7, 1), double)
+}
+
+fn vm(k: u32, double: bool) -> Option<u32> {
+    number(bits(k, 0, 4), bits(k, 5, 1), double)
+}
+
+/// The single or the double code.
+fn float(codes: [Code; 2], class: Class, double: bool) -> Op {
+    Op::bare(codes[usize::from(double)], class).with_if(double, flag::DOUBLE)
+}
+
+/// Floating-point operands are not in the core register sets.
+fn registers(op: Op, d: u32, n: u32, m: u32) -> Op {
+    Op { rd: d as u8, rn: n as u8, rm: m as u8, ..op }
+}
+
+/// Data processing (A6.4).
+fn arithmetic(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
+    let (opcode, op) = (bits(h, 7, 1) << 2 | bits(h, 4, 2), bits(k, 6, 1));
+    if opcode == 7 {
+        return other(h, k, double, features);
+    }
+    let all = Registers { d: vd(h, k, double)?, n: vn(h, k, double)?, m: vm(k, double)? };
+    let three = |codes, class| registers(float(codes, class, double), all.d, all.n, all.m);
+    let accumulate = |kind| {
+        let codes = [Code::VmultiplyAccumulate32, Code::VmultiplyAccumulate64];
+        three(codes, Class::FloatMultiplyAccumulate).kind(kind)
+    };
+    Some(match (opcode, op) {
+        // VMLA, VMLS; VNMLS, VNMLA.
+        (0 | 1, _) => accumulate(opcode << 1 | op),
+        (2, 0) => three([Code::Vmul32, Code::Vmul64], Class::FloatMultiply),
+        (2, _) => three([Code::Vnmul32, Code::Vnmul64], Class::FloatMultiply),
+        (3, 0) => three([Code::Vadd32, Code::Vadd64], Class::FloatSimple),
+        (3, _) => three([Code::Vsub32, Code::Vsub64], Class::FloatSimple),
+        (4, 0) => three([Code::Vdiv32, Code::Vdiv64], Class::FloatDivide),
+        (4, _) => return None,
+        // VFMA, VFMS have opcode 6; VFNMS, VFNMA have 5.
+        (6, _) => accumulate(4 | op),
+        _ => accumulate(6 | op),
+    })
+}
+
+/// Other data processing: moves, comparisons, conversions.
+fn other(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
+    let (opc2, opc3) = (bits(h, 0, 4), bits(k, 6, 2));
+    let top = opc3 >> 1;
+    let simple = |codes| float(codes, Class::FloatSimple, double);
+    let same = |codes| Some(registers(simple(codes), vd(h, k, double)?, 0, vm(k, double)?));
+    if opc3 & 1 == 0 {
+        let op = registers(simple([Code::VmovImm32, Code::VmovImm64]), vd(h, k, double)?, 0, 0);
+        return (k & 0xa0 == 0).then_some(op.imm(expand(opc2 << 4 | bits(k, 0, 4), double)));
+    }
+    match (opc2, top) {
+        (0, 0) => same([Code::Vmov32, Code::Vmov64]),
+        (0, _) => same([Code::Vmov32, Code::Vmov64]).map(|op| op.kind(1)),
+        (1, 0) => same([Code::Vmov32, Code::Vmov64]).map(|op| op.kind(2)),
+        (1, _) => same([Code::Vsqrt32, Code::Vsqrt64]).map(|op| Op { class: Class::FloatSquareRoot, ..op }),
+        (2 | 3, _) => {
+            // The half is in an S register; the other side may be double.
+            let to_half = opc2 == 3;
+            let d = vd(h, k, double && !to_half)?;
+            let m = vm(k, double && to_half)?;
+            Some(registers(simple([Code::VcvtHalf; 2]), d, 0, m).kind(top | u32::from(to_half) << 1))
+        }
+        (4, _) => same([Code::Vcmp32, Code::Vcmp64]).map(|op| op.kind(top)),
+        (5, _) => {
+            let op = registers(simple([Code::Vcmp32, Code::Vcmp64]), vd(h, k, double)?, 0, 0).kind(top | 2);
+            (k & 0x2f == 0).then_some(op)
+        }
+        (6, _) if features.double => {
+            same([Code::Vrint; 2]).map(|op| op.kind(if top == 0 { BY_FPSCR } else { TO_ZERO }))
+        }
+        (7, 0) if features.double => same([Code::Vrint; 2]).map(|op| op.kind(EXACTLY)),
+        (7, 1) if features.double => {
+            let code = if double { Code::VcvtSingleFromDouble } else { Code::VcvtDoubleFromSingle };
+            let op = Op::bare(code, Class::FloatSimple).with_if(double, flag::DOUBLE);
+            Some(registers(op, vd(h, k, !double)?, 0, vm(k, double)?))
+        }
+        (8, _) => Some(registers(simple([Code::VcvtFromInteger; 2]), vd(h, k, double)?, 0, vm(k, false)?).shift(top)),
+        (10 | 11 | 14 | 15, _) => {
+            let width: u32 = 16 << top;
+            let fraction = width.checked_sub(bits(k, 0, 4) << 1 | bits(k, 5, 1))?;
+            let kind = u32::from(opc2 & 1 == 0) | bits(opc2, 2, 1) << 1;
+            let op = registers(simple([Code::VcvtFixed; 2]), vd(h, k, double)?, 0, 0);
+            Some(op.imm(fraction).shift(width).kind(kind))
+        }
+        (12 | 13, _) => {
+            let op = registers(simple([Code::VcvtToInteger; 2]), vd(h, k, false)?, 0, vm(k, double)?);
+            Some(op.shift(opc2 & 1).kind(if top == 0 { BY_FPSCR } else { TO_ZERO }))
+        }
+        _ => None,
+    }
+}
+
+/// VFPExpandImm: the word, or the upper word of a double.
+fn expand(imm8: u32, double: bool) -> u32 {
+    let (sign, exponent, fraction) = (imm8 >> 7, bits(imm8, 4, 2), bits(imm8, 0, 4));
+    let (low, repeated) = (bits(imm8, 6, 1) ^ 1, bits(imm8, 6, 1));
+    match double {
+        false => sign << 31 | low << 30 | (repeated * 0x1f) << 25 | exponent << 23 | fraction << 19,
+        true => sign << 31 | low << 30 | (repeated * 0xff) << 22 | exponent << 20 | fraction << 16,
+    }
+}
+
+/// What FPv5 added: VSEL, VMAXNM, VMINNM, directed roundings (A6.4).
+fn version_5(h: u32, k: u32, double: bool) -> Option<Op> {
+    let (opcode, opc2) = (bits(h, 7, 1) << 2 | bits(h, 4, 2), bits(h, 0, 4));
+    let simple = |codes| float(codes, Class::FloatSimple, double);
+    let three = |codes| Some(registers(simple(codes), vd(h, k, double)?, vn(h, k, double)?, vm(k, double)?));
+    match opcode {
+        0..=3 if k & 0x40 == 0 => {
+            // EQ, VS, GE, GT.
+            let condition = [0, 6, 10, 12][opcode as usize];
+            three([Code::Vsel32, Code::Vsel64]).map(|op| op.kind(condition).with(flag::READS_FLAGS))
+        }
+        4 => three([Code::Vmaxnm32, Code::Vmaxnm64]).map(|op| op.kind(bits(k, 6, 1))),
+        7 if k & 0x40 != 0 => {
+            let rounding = DIRECTED[(opc2 & 3) as usize];
+            match opc2 >> 2 {
+                2 if k & 0x80 == 0 => {
+                    let op = simple([Code::Vrint; 2]).kind(rounding);
+                    Some(registers(op, vd(h, k, double)?, 0, vm(k, double)?))
+                }
+                3 => {
+                    let op = simple([Code::VcvtToInteger; 2]).kind(rounding).shift(bits(k, 7, 1));
+                    Some(registers(op, vd(h, k, false)?, 0, vm(k, double)?))
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// VLDR, VSTR, VLDM, VSTM, VPUSH, VPOP (A6.5).
+fn load_store(h: u32, k: u32, double: bool, place: Place) -> Option<Op> {
+    let (pre, up, writes_back, load) = (h & 0x100 != 0, h & 0x80 != 0, h & 0x20 != 0, h & 0x10 != 0);
+    let (rn, imm8) = (bits(h, 0, 4), bits(k, 0, 8));
+    let d = vd(h, k, double)?;
+    let offset = if up { imm8 * 4 } else { (imm8 * 4).wrapping_neg() };
+    if pre && !writes_back {
+        let op = match load {
+            true => float([Code::Vldr32, Code::Vldr64], Class::FloatLoad, double),
+            false => float([Code::Vstr32, Code::Vstr64], Class::FloatStore, double),
+        };
+        let address = if rn == 15 { place.literal_base().wrapping_add(offset) } else { offset };
+        return (load || rn != 15).then_some(Op { rd: d as u8, ..op.n(rn).imm(address) });
+    }
+    if pre == up || rn == 15 {
+        return None;
+    }
+    // An odd count of words with D registers (FLDMX) moves one less, but steps the base by it.
+    let words = if double { imm8 & !1 } else { imm8 };
+    let first = if double { 2 * d } else { d };
+    let op = match load {
+        true => Op::bare(Code::Vldm, Class::FloatLoadMultiple),
+        false => Op::bare(Code::Vstm, Class::FloatStoreMultiple),
+    };
+    let op = Op { rd: first as u8, ..op.n(rn).imm(imm8 * 4).shift(words).kind(u32::from(pre)) };
+    let op = if writes_back { op.writes_base().with(flag::POST_INDEXED) } else { op };
+    (words != 0 && first + words <= 32).then_some(op.with_if(double, flag::DOUBLE))
+}
+
+/// Transfers between core registers and one S register, half a D register or FPSCR (A6.6).
+fn transfer(h: u32, k: u32, double: bool) -> Option<Op> {
+    let (opcode, to_core, rt) = (bits(h, 5, 3), h & 0x10 != 0, bits(k, 12, 4));
+    let s = match (double, opcode) {
+        (false, 0) => vn(h, k, false)?,
+        (true, 0 | 1) => vn(h, k, true)? * 2 + opcode,
+        (false, 7) => return system(h, k, to_core, rt),
+        _ => return None,
+    };
+    let op = match to_core {
+        true => Op { rn: s as u8, ..Op::bare(Code::VmovToCore, Class::FloatMove).d(rt) },
+        false => Op { rd: s as u8, ..Op::bare(Code::VmovFromCore, Class::FloatMove).n(rt) },
+    };
+    (!bad(rt) && k & 0x6f == 0).then_some(op)
+}
+
+/// VMRS and VMSR: FPSCR is the only register.
+fn system(h: u32, k: u32, to_core: bool, rt: u32) -> Option<Op> {
+    let op = match (to_core, rt) {
+        (true, 15) => Op::bare(Code::VmrsFlags, Class::FloatSystem).with(flag::SETS),
+        (true, _) => Op::bare(Code::Vmrs, Class::FloatSystem).d(rt),
+        (false, 15) => return None,
+        (false, _) => Op::bare(Code::Vmsr, Class::FloatSystem).n(rt),
+    };
+    (bits(h, 0, 4) == 1 && rt != 13 && k & 0xef == 0).then_some(op)
+}
+
+/// Transfers between two core registers and two S registers or a D register (A6.7).
+fn pair_transfer(h: u32, k: u32, double: bool) -> Option<Op> {
+    let (to_core, rt2, rt) = (h & 0x10 != 0, bits(h, 0, 4), bits(k, 12, 4));
+    let m = vm(k, double)?;
+    let first = if double { 2 * m } else { m };
+    let op = match to_core {
+        true => Op::bare(Code::VmovPairToCore, Class::FloatMoveDouble).d(rt).d2(rt2),
+        false => Op::bare(Code::VmovPairFromCore, Class::FloatMoveDouble).t(rt).a(rt2),
+    };
+    let op = Op { rm: first as u8, ..op.with_if(double, flag::DOUBLE) };
+    let defined = k & 0xd0 == 0x10 && first != 31 && !bad(rt) && !bad(rt2) && !(to_core && rt == rt2);
+    defined.then_some(op)
+}

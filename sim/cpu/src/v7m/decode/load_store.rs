@@ -1,0 +1,130 @@
+//! 32-bit single loads and stores, memory hints (A5.3.7 to A5.3.10).
+
+use super::{Place, UNDEFINED, bad, bits};
+use crate::v7m::code::Code;
+use crate::v7m::op::{Class, Op, flag};
+
+/// `ra` of the general codes: sign extension.
+const SIGNED: u32 = 1 << 2;
+/// `ra` of the general codes: access with the rights of unprivileged code.
+const UNPRIVILEGED: u32 = 1 << 3;
+
+/// How the address comes about.
+enum Addressing {
+    /// Base plus offset.
+    Offset(u32),
+    /// The same, base written back: these flags.
+    Indexed(u32, u8),
+    /// Base plus offset, unprivileged.
+    Unprivileged(u32),
+    /// Base plus `rm << shift`.
+    Register(u32, u32),
+}
+
+/// The addressing of all but literal accesses; None: UNDEFINED or UNPREDICTABLE.
+fn addressing(h: u32, k: u32) -> Option<Addressing> {
+    if h & 0x80 != 0 {
+        return Some(Addressing::Offset(bits(k, 0, 12)));
+    }
+    let imm8 = bits(k, 0, 8);
+    let offset = if k & 0x200 != 0 { imm8 } else { imm8.wrapping_neg() };
+    match bits(k, 6, 6) {
+        0 => {
+            let rm = bits(k, 0, 4);
+            (!bad(rm)).then_some(Addressing::Register(rm, bits(k, 4, 2)))
+        }
+        0b10_0000..=0b11_1111 => match bits(k, 8, 3) {
+            0b100 => Some(Addressing::Offset(offset)),
+            0b110 => Some(Addressing::Unprivileged(offset)),
+            0b101 | 0b111 => Some(Addressing::Indexed(offset, flag::PRE_INDEXED)),
+            0b001 | 0b011 => Some(Addressing::Indexed(offset, flag::POST_INDEXED)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+impl Op {
+    /// Enters the addressing: the code for plain offsets, for register offsets, and the general one.
+    fn addressed(self, how: &Addressing, codes: [Code; 3]) -> Op {
+        let [offset, register, general] = codes.map(|code| Op { code: code as u8, ..self });
+        match *how {
+            Addressing::Offset(imm) => offset.imm(imm),
+            Addressing::Register(rm, amount) => register.m(rm).shift(amount).with(flag::REGISTER_OFFSET),
+            Addressing::Indexed(imm, flags) => general.imm(imm).writes_base().with(flags),
+            Addressing::Unprivileged(imm) => {
+                let kind = u32::from(self.ra) | UNPRIVILEGED;
+                general.imm(imm).kind(kind)
+            }
+        }
+    }
+}
+
+pub(super) fn store_single(h: u32, k: u32) -> Op {
+    let (size, rn, rt) = (bits(h, 5, 2), bits(h, 0, 4), bits(k, 12, 4));
+    let codes = match size {
+        0 => [Code::StrbImm, Code::StrbReg, Code::Store],
+        1 => [Code::StrhImm, Code::StrhReg, Code::Store],
+        2 => [Code::StrImm, Code::StrReg, Code::Store],
+        _ => return UNDEFINED,
+    };
+    let Some(how) = addressing(h, k) else { return UNDEFINED };
+    let sp_permitted = size == 2 && !matches!(how, Addressing::Unprivileged(_));
+    let written_back = matches!(how, Addressing::Indexed(..));
+    let op = Op::bare(Code::Store, Class::Store).t(rt).n(rn).kind(size).addressed(&how, codes);
+    op.unless(rn == 15 || rt == 15 || rt == 13 && !sp_permitted || written_back && rn == rt)
+}
+
+pub(super) fn load_single(h: u32, k: u32, place: Place) -> Op {
+    let (size, signed) = (bits(h, 5, 2), bits(h, 8, 1));
+    let (rn, rt) = (bits(h, 0, 4), bits(k, 12, 4));
+    let codes = match (size, signed) {
+        (0, 0) => [Code::LdrbImm, Code::LdrbReg, Code::Load],
+        (0, _) => [Code::LdrsbImm, Code::LdrsbReg, Code::Load],
+        (1, 0) => [Code::LdrhImm, Code::LdrhReg, Code::Load],
+        (1, _) => [Code::LdrshImm, Code::LdrshReg, Code::Load],
+        (2, 0) => [Code::LdrImm, Code::LdrReg, Code::Load],
+        _ => return UNDEFINED,
+    };
+    if size != 2 && rt == 15 {
+        return hint(h, k);
+    }
+    let op = Op::bare(Code::Load, Class::Load).d(rt).kind(size | (signed * SIGNED));
+    if rn == 15 {
+        let offset = bits(k, 0, 12);
+        let base = place.literal_base();
+        let address = if h & 0x80 != 0 { base.wrapping_add(offset) } else { base.wrapping_sub(offset) };
+        let op = Op { class: Class::LoadLiteral, ..op.n(15).imm(address) };
+        return match (size, rt) {
+            (2, 15) => Op { code: Code::LdrPc as u8, class: Class::LoadPc, ..op },
+            (2, 13) => op,
+            (2, _) => Op { code: Code::LdrLit as u8, ra: 0, rn: 0, ..op },
+            _ => op.unless(rt == 13),
+        };
+    }
+    let Some(how) = addressing(h, k) else { return UNDEFINED };
+    let unprivileged = matches!(how, Addressing::Unprivileged(_));
+    let written_back = matches!(how, Addressing::Indexed(..));
+    let special = size != 2 || unprivileged;
+    if bad(rt) && special || written_back && rn == rt {
+        return UNDEFINED;
+    }
+    match rt {
+        15 => Op { class: Class::LoadPc, ..op.n(rn).addressed(&how, [Code::LdrPc; 3]) },
+        13 => op.n(rn).addressed(&how, [Code::Load; 3]),
+        _ => op.n(rn).addressed(&how, codes),
+    }
+}
+
+/// PLD and PLI, and the unallocated memory hints that do nothing (A5.3.8, A5.3.9).
+fn hint(h: u32, k: u32) -> Op {
+    let (halfword, rn) = (bits(h, 5, 1) != 0, bits(h, 0, 4));
+    let hint = Op::bare(Code::Preload, Class::Preload);
+    let op = match addressing(h, k) {
+        _ if rn == 15 => return hint,
+        Some(Addressing::Offset(imm)) => hint.n(rn).imm(imm),
+        Some(Addressing::Register(rm, amount)) => hint.n(rn).m(rm).shift(amount).with(flag::REGISTER_OFFSET),
+        _ => return UNDEFINED,
+    };
+    if halfword { Op::bare(Code::Nop, Class::Nop) } else { op }
+}

@@ -1,0 +1,101 @@
+//! ARMv7-M and ARMv7E-M decoder: halfwords to [`Op`]. One file per group of encoding tables of the manual (A5).
+//!
+//! UNDEFINED and UNPREDICTABLE encodings decode to `Code::Undefined`; what is UNPREDICTABLE only inside an IT block
+//! is left to the executor, which alone knows where it is.
+
+mod branch_control;
+mod build;
+mod data_processing;
+mod dsp;
+mod float;
+mod load_store;
+mod multiple;
+mod multiply;
+#[cfg(test)]
+mod tests;
+mod thumb16;
+
+use super::code::Code;
+use super::core::Features;
+use super::op::{Class, Op, flag};
+
+/// Where the instruction stands, for everything that can be resolved at decode time.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    /// Address of the instruction.
+    pub address: u32,
+    /// First address of its code region.
+    pub region_base: u32,
+    /// Length of the region in bytes.
+    pub region_bytes: u32,
+}
+
+impl Place {
+    /// The PC as instructions see it.
+    fn pc(self) -> u32 {
+        self.address.wrapping_add(4)
+    }
+
+    /// The PC that literals and ADR count from.
+    fn literal_base(self) -> u32 {
+        self.pc() & !3
+    }
+
+    /// A branch: `near` with the distance in halfwords if the target is in the same region, else `far` with the
+    /// absolute address.
+    fn branch(self, near: Code, far: Code, class: Class, target: u32) -> Op {
+        if target.wrapping_sub(self.region_base) < self.region_bytes {
+            let halfwords = target.wrapping_sub(self.address) as i32 >> 1;
+            Op::bare(near, class).imm(halfwords as u32)
+        } else {
+            Op::bare(far, class).imm(target)
+        }
+    }
+}
+
+const UNDEFINED: Op = Op::bare(Code::Undefined, Class::None);
+
+/// True if `first` opens a 32-bit encoding.
+pub fn is_wide(first: u16) -> bool {
+    first >= 0xe800
+}
+
+/// Decodes the instruction at `place`; `second` is the following halfword (only read by 32-bit encodings).
+pub fn decode(first: u16, second: u16, place: Place, features: Features) -> Op {
+    let (h, k) = (u32::from(first), u32::from(second));
+    if !is_wide(first) {
+        return thumb16::decode(h, place);
+    }
+    wide(h, k, place, features).with(flag::WIDE)
+}
+
+/// 32-bit encodings (A5.3).
+fn wide(h: u32, k: u32, place: Place, features: Features) -> Op {
+    if h & 0xec00 == 0xec00 {
+        return float::coprocessor(h, k, place, features);
+    }
+    match (h >> 11 & 3, h >> 4 & 0x7f) {
+        (1, op) if op & 0x64 == 0x00 => multiple::multiple(h, k),
+        (1, op) if op & 0x64 == 0x04 => multiple::double_exclusive_table(h, k, place),
+        (1, _) => data_processing::shifted_register(h, k, features),
+        (2, _) if k & 0x8000 != 0 => branch_control::decode(h, k, place, features),
+        (2, op) if op & 0x20 == 0 => data_processing::modified_immediate(h, k),
+        (2, _) => data_processing::plain_immediate(h, k, place, features),
+        (_, op) if op & 0x71 == 0x00 => load_store::store_single(h, k),
+        (_, op) if op & 0x61 == 0x01 => load_store::load_single(h, k, place),
+        (_, op) if op & 0x70 == 0x20 => dsp::register(h, k, features),
+        (_, op) if op & 0x78 == 0x30 => multiply::multiply(h, k, features),
+        (_, op) if op & 0x78 == 0x38 => multiply::long(h, k, features),
+        _ => UNDEFINED,
+    }
+}
+
+/// A field of `width` bits from bit `low` on.
+const fn bits(word: u32, low: u32, width: u32) -> u32 {
+    word >> low & ((1 << width) - 1)
+}
+
+/// SP or PC: not permitted where the manual says "d IN {13,15}".
+const fn bad(register: u32) -> bool {
+    register == 13 || register == 15
+}

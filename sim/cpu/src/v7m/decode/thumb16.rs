@@ -1,0 +1,233 @@
+//! 16-bit encodings (A5.2).
+
+use super::build::{alu, pair};
+use super::{Place, UNDEFINED, bits};
+use crate::v7m::code::Code;
+use crate::v7m::op::{Class, Op, flag};
+
+/// Condition codes to branches, in the order of the condition field.
+pub(super) const CONDITIONAL: [Code; 14] = [
+    Code::Beq,
+    Code::Bne,
+    Code::Bcs,
+    Code::Bcc,
+    Code::Bmi,
+    Code::Bpl,
+    Code::Bvs,
+    Code::Bvc,
+    Code::Bhi,
+    Code::Bls,
+    Code::Bge,
+    Code::Blt,
+    Code::Bgt,
+    Code::Ble,
+];
+
+/// Data processing that sets flags outside an IT block.
+fn flags(code: Code, class: Class) -> Op {
+    pair(code, class, true).with(flag::SETS_OUTSIDE_IT)
+}
+
+pub(super) fn decode(h: u32, place: Place) -> Op {
+    let (r0, r3, r6, r8) = (bits(h, 0, 3), bits(h, 3, 3), bits(h, 6, 3), bits(h, 8, 3));
+    let (imm5, imm8) = (bits(h, 6, 5), bits(h, 0, 8));
+    let shift = |code| flags(code, Class::ShiftImmediate).d(r0).m(r3);
+    let register = |code, class| Op::bare(code, class).n(r3).m(r6);
+    let offset = |code, class, scale| Op::bare(code, class).n(r3).imm(imm5 * scale);
+    match h >> 11 {
+        0b00000 if imm5 == 0 => flags(Code::MovRegS, Class::Alu).d(r0).m(r3),
+        0b00000 => shift(Code::LslImmS).shift(imm5),
+        0b00001 => shift(Code::LsrImmS).shift(if imm5 == 0 { 32 } else { imm5 }),
+        0b00010 => shift(Code::AsrImmS).shift(if imm5 == 0 { 32 } else { imm5 }),
+        0b00011 => match bits(h, 9, 2) {
+            0 => flags(Code::AddRegS, Class::Alu).d(r0).n(r3).m(r6),
+            1 => flags(Code::SubRegS, Class::Alu).d(r0).n(r3).m(r6),
+            2 => flags(Code::AddImmS, Class::Alu).d(r0).n(r3).imm(r6),
+            _ => flags(Code::SubImmS, Class::Alu).d(r0).n(r3).imm(r6),
+        },
+        0b00100 => flags(Code::MovImmS, Class::Alu).d(r8).imm(imm8),
+        0b00101 => alu(Code::CmpImm).n(r8).imm(imm8).with(flag::SETS),
+        0b00110 => flags(Code::AddImmS, Class::Alu).d(r8).n(r8).imm(imm8),
+        0b00111 => flags(Code::SubImmS, Class::Alu).d(r8).n(r8).imm(imm8),
+        0b01000 if h & 0x400 == 0 => data_processing(bits(h, 6, 4), r0, r3),
+        0b01000 => special(h, place),
+        0b01001 => Op::bare(Code::LdrLit, Class::LoadLiteral).d(r8).imm(place.literal_base().wrapping_add(imm8 * 4)),
+        0b01010 | 0b01011 => {
+            let access = match bits(h, 9, 3) {
+                0 => register(Code::StrReg, Class::Store).t(r0),
+                1 => register(Code::StrhReg, Class::Store).t(r0),
+                2 => register(Code::StrbReg, Class::Store).t(r0),
+                3 => register(Code::LdrsbReg, Class::Load).d(r0),
+                4 => register(Code::LdrReg, Class::Load).d(r0),
+                5 => register(Code::LdrhReg, Class::Load).d(r0),
+                6 => register(Code::LdrbReg, Class::Load).d(r0),
+                _ => register(Code::LdrshReg, Class::Load).d(r0),
+            };
+            access.with(flag::REGISTER_OFFSET)
+        }
+        0b01100 => offset(Code::StrImm, Class::Store, 4).t(r0),
+        0b01101 => offset(Code::LdrImm, Class::Load, 4).d(r0),
+        0b01110 => offset(Code::StrbImm, Class::Store, 1).t(r0),
+        0b01111 => offset(Code::LdrbImm, Class::Load, 1).d(r0),
+        0b10000 => offset(Code::StrhImm, Class::Store, 2).t(r0),
+        0b10001 => offset(Code::LdrhImm, Class::Load, 2).d(r0),
+        0b10010 => Op::bare(Code::StrImm, Class::Store).t(r8).n(13).imm(imm8 * 4),
+        0b10011 => Op::bare(Code::LdrImm, Class::Load).d(r8).n(13).imm(imm8 * 4),
+        0b10100 => alu(Code::MovImm).d(r8).imm(place.literal_base().wrapping_add(imm8 * 4)),
+        0b10101 => alu(Code::AddImm).d(r8).n(13).imm(imm8 * 4),
+        0b10110 | 0b10111 => miscellaneous(h, place),
+        0b11000 | 0b11001 if imm8 == 0 => UNDEFINED,
+        0b11000 => transfer(Code::Stm, Class::StoreMultiple, r8, imm8).also_reads(imm8).with(flag::POST_INDEXED),
+        0b11001 => {
+            let op = transfer(Code::Ldm, Class::LoadMultiple, r8, imm8).also_writes(imm8);
+            op.with_if(imm8 >> r8 & 1 == 0, flag::POST_INDEXED)
+        }
+        0b11010 | 0b11011 => conditional(h, place),
+        0b11100 => {
+            let distance = (bits(h, 0, 11) << 21) as i32 >> 20;
+            place.branch(Code::B, Code::BFar, Class::Branch, place.pc().wrapping_add(distance as u32))
+        }
+        _ => UNDEFINED,
+    }
+}
+
+/// LDM and STM of the low registers, PUSH and POP: incrementing, base written back as the flags say.
+fn transfer(code: Code, class: Class, base: u32, mask: u32) -> Op {
+    Op::bare(code, class).n(base).imm(mask).shift(mask.count_ones()).writes_base()
+}
+
+/// Data processing (A5.2.2).
+fn data_processing(opcode: u32, rd: u32, rm: u32) -> Op {
+    let binary = |code| flags(code, Class::Alu).d(rd).n(rd).m(rm);
+    let compare = |code| alu(code).n(rd).m(rm).with(flag::SETS);
+    let shift = |code| flags(code, Class::ShiftRegister).d(rd).n(rd).m(rm);
+    match opcode {
+        0 => binary(Code::AndRegS),
+        1 => binary(Code::EorRegS),
+        2 => shift(Code::LslRegS),
+        3 => shift(Code::LsrRegS),
+        4 => shift(Code::AsrRegS),
+        5 => binary(Code::AdcRegS).with(flag::READS_FLAGS),
+        6 => binary(Code::SbcRegS).with(flag::READS_FLAGS),
+        7 => shift(Code::RorRegS),
+        8 => compare(Code::TstReg),
+        9 => flags(Code::RsbImmS, Class::Alu).d(rd).n(rm),
+        10 => compare(Code::CmpReg),
+        11 => compare(Code::CmnReg),
+        12 => binary(Code::OrrRegS),
+        13 => flags(Code::MulS, Class::Multiply).d(rd).n(rd).m(rm),
+        14 => binary(Code::BicRegS),
+        _ => flags(Code::MvnRegS, Class::Alu).d(rd).m(rm),
+    }
+}
+
+/// Special data instructions and branch-exchange (A5.2.3).
+fn special(h: u32, place: Place) -> Op {
+    let rd = bits(h, 0, 3) | h >> 4 & 8;
+    let rm = bits(h, 3, 4);
+    let pc = place.pc();
+    match bits(h, 8, 2) {
+        0 => match (rd, rm) {
+            (15, 15) => UNDEFINED,
+            (15, _) => Op::bare(Code::AddPc, Class::BranchRegister).m(rm).imm(pc),
+            (13, 15) => alu(Code::AddToSp).d(13).n(13).m(15).imm(pc),
+            (_, 15) => alu(Code::AddImm).d(rd).n(rd).imm(pc),
+            (13, _) => alu(Code::AddToSp).d(13).n(13).m(rm),
+            _ => alu(Code::AddReg).d(rd).n(rd).m(rm),
+        },
+        // Two low registers have an encoding of their own.
+        1 if rd == 15 || rm == 15 || rd < 8 && rm < 8 => UNDEFINED,
+        1 => alu(Code::CmpReg).n(rd).m(rm).with(flag::SETS),
+        2 => match (rd, rm) {
+            (15, 15) => place.branch(Code::B, Code::BFar, Class::BranchRegister, pc),
+            (15, _) => Op::bare(Code::MovPc, Class::BranchRegister).m(rm),
+            (13, 15) => alu(Code::MovImm).d(13).imm(pc & !3),
+            (_, 15) => alu(Code::MovImm).d(rd).imm(pc),
+            (13, _) => alu(Code::MovToSp).d(13).m(rm),
+            _ => alu(Code::MovReg).d(rd).m(rm),
+        },
+        _ if rm == 15 || h & 7 != 0 => UNDEFINED,
+        _ if h & 0x80 == 0 => Op::bare(Code::Bx, Class::BranchRegister).m(rm),
+        _ => Op::bare(Code::Blx, Class::BranchRegister).m(rm).also_writes(1 << 14),
+    }
+}
+
+/// Miscellaneous 16-bit instructions (A5.2.5).
+fn miscellaneous(h: u32, place: Place) -> Op {
+    let (r0, r3) = (bits(h, 0, 3), bits(h, 3, 3));
+    let one = |code| Op::bare(code, Class::Bits).d(r0).m(r3);
+    let stack = alu(Code::AddImm).d(13).n(13);
+    match bits(h, 4, 8) {
+        0x00..=0x07 => stack.imm(bits(h, 0, 7) * 4),
+        0x08..=0x0f => Op { code: Code::SubImm as u8, ..stack.imm(bits(h, 0, 7) * 4) },
+        0x10..=0x1f | 0x30..=0x3f => compare_branch(Code::Cbz, h, place),
+        0x90..=0x9f | 0xb0..=0xbf => compare_branch(Code::Cbnz, h, place),
+        0x20..=0x23 => one(Code::Sxth),
+        0x24..=0x27 => one(Code::Sxtb),
+        0x28..=0x2b => one(Code::Uxth),
+        0x2c..=0x2f => one(Code::Uxtb),
+        0x40..=0x5f => {
+            let mask = bits(h, 0, 8) | bits(h, 8, 1) << 14;
+            let op = transfer(Code::Stm, Class::StoreMultiple, 13, mask).also_reads(mask).kind(1);
+            op.with(flag::POST_INDEXED).unless(mask == 0)
+        }
+        0x66 | 0x67 => {
+            let op = Op::bare(Code::Cps, Class::System).imm(h & 3).kind(bits(h, 4, 1));
+            op.unless(h & 0xc != 0 || h & 3 == 0)
+        }
+        0xa0..=0xa3 => one(Code::Rev),
+        0xa4..=0xa7 => one(Code::Rev16),
+        0xac..=0xaf => one(Code::Revsh),
+        0xc0..=0xdf => {
+            let mask = bits(h, 0, 8) | bits(h, 8, 1) << 15;
+            let (code, class) = match mask >> 15 {
+                0 => (Code::Ldm, Class::LoadMultiple),
+                _ => (Code::LdmPc, Class::LoadMultiplePc),
+            };
+            transfer(code, class, 13, mask).also_writes(mask).with(flag::POST_INDEXED).unless(mask == 0)
+        }
+        0xe0..=0xef => Op::bare(Code::Bkpt, Class::Trap).imm(bits(h, 0, 8)),
+        0xf0..=0xff if h & 15 != 0 => {
+            let (condition, mask) = (bits(h, 4, 4), h & 15);
+            let op = Op::bare(Code::It, Class::It).imm(bits(h, 0, 8));
+            op.unless(condition == 15 || condition == 14 && mask.count_ones() != 1)
+        }
+        0xf0..=0xff => hint(bits(h, 4, 4)),
+        _ => UNDEFINED,
+    }
+}
+
+/// NOP-compatible hints (A5.2.5, A5.3.4): the unallocated ones do nothing.
+pub(super) fn hint(number: u32) -> Op {
+    match number {
+        2 => Op::bare(Code::Wfe, Class::Hint),
+        3 => Op::bare(Code::Wfi, Class::Hint),
+        4 => Op::bare(Code::Sev, Class::Hint),
+        _ => Op::bare(Code::Nop, Class::Nop),
+    }
+}
+
+fn compare_branch(code: Code, h: u32, place: Place) -> Op {
+    let distance = bits(h, 3, 5) << 1 | bits(h, 9, 1) << 6;
+    let target = place.pc().wrapping_add(distance);
+    let op = place.branch(code, Code::CompareBranchFar, Class::CompareBranch, target);
+    op.n(bits(h, 0, 3)).kind(bits(h, 11, 1))
+}
+
+/// Conditional branch, SVC and UDF (A5.2.6).
+fn conditional(h: u32, place: Place) -> Op {
+    let condition = bits(h, 8, 4);
+    match condition {
+        14 => UNDEFINED,
+        15 => Op::bare(Code::Svc, Class::Trap).imm(bits(h, 0, 8)),
+        _ => {
+            let distance = (bits(h, 0, 8) << 24) as i32 >> 23;
+            conditional_branch(condition, place.pc().wrapping_add(distance as u32), place)
+        }
+    }
+}
+
+pub(super) fn conditional_branch(condition: u32, target: u32, place: Place) -> Op {
+    let near = CONDITIONAL[condition as usize];
+    place.branch(near, Code::BccFar, Class::BranchConditional, target).kind(condition).with(flag::READS_FLAGS)
+}
