@@ -46,8 +46,12 @@ function(all_sources out)
   endforeach()
   file(GLOB_RECURSE ours
     "${FIRMWARE_DIR}/include/*.h" "${FIRMWARE_DIR}/core/*.h" "${FIRMWARE_DIR}/benchmarks/${BENCH}/*"
-    "${FIRMWARE_DIR}/kernels/${KERNEL}/*" "${FIRMWARE_DIR}/cpus/${BOARD_CPU}/*" "${FIRMWARE_DIR}/boards/${BOARD}/*"
-    "${FIRMWARE_DIR}/cmake/*.cmake" "${FIRMWARE_DIR}/CMakeLists.txt")
+    "${FIRMWARE_DIR}/kernels/${KERNEL}/*" "${FIRMWARE_DIR}/cmake/*.cmake" "${FIRMWARE_DIR}/CMakeLists.txt")
+  foreach(folder IN LISTS CPU_FOLDERS BOARD_FOLDERS)
+    file(GLOB found "${folder}/*")
+    list(FILTER found INCLUDE REGEX "\\.[^/]*$") # files; a support folder may hold others
+    list(APPEND ours ${found})
+  endforeach()
   list(APPEND files ${ours})
   list(REMOVE_DUPLICATES files)
   list(FILTER files EXCLUDE REGEX "\\.rule$") # CMake's own markers, not files
@@ -105,6 +109,8 @@ list(SORT config)
 json_object(config_json ${config})
 string(REPLACE "<semicolon>" ";" config_json "${config_json}")
 json_object(params_json ${BENCH_PARAMS_FINAL})
+json_object(clock_json ${CLOCK_FACTS})
+json_object(features_json ${FEATURES_FINAL})
 json_list(flags_json ${recorded_flags})
 json_list(strict_json ${STRICT_FLAGS})
 quoted(banner_json "${banner}")
@@ -115,6 +121,10 @@ file(WRITE "${OUTPUT}" "{
   \"board\": \"${BOARD}\",
   \"cores\": ${CORES},
   \"code\": \"${CODE}\",
+  \"data\": \"${DATA}\",
+  \"clock_hz\": ${CLOCK_HZ},
+  \"clock\": ${clock_json},
+  \"features\": ${features_json},
   \"window_ms\": ${WINDOW_MS},
   \"warmup_ms\": ${WARMUP_MS},
   \"run_id\": \"${RUN_ID}\",

@@ -3,7 +3,7 @@
 #include "core.h"
 
 #define TASK_STACK_BYTES BENCH_STACK_BYTES
-#define CONTROL_STACK_BYTES 1536u
+#define CONTROL_STACK_BYTES BENCH_CONTROL_STACK_BYTES
 #define NAME_CHARS 8u
 
 /* The window is agreed by tick, so it is a whole number of them: a slow tick needs a longer window or warm-up. */

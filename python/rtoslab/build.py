@@ -25,7 +25,7 @@ from rtoslab.plan import Point
 IMAGE = "image.elf"
 INFO = "build-info.json"
 LOG = "build.log"
-_COMMON = ("CMakeLists.txt", "cmake", "core", "include", "cpus", "kernels/Cargo.toml", "kernels/Cargo.lock")
+_COMMON = ("CMakeLists.txt", "cmake", "core", "include", "cpus", "chips", "kernels/Cargo.toml", "kernels/Cargo.lock")
 
 
 @dataclass(frozen=True, slots=True)

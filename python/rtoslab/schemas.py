@@ -28,6 +28,8 @@ class Clock(Strict):
     """The crystal input is fed by a ready clock."""
     hsi_hz: int | None = None
     """The internal oscillator, where there is one to choose."""
+    voltage_scales: int = 3
+    """How many scales of the core voltage the part knows."""
     sys_hz: int
     """The core's clock where nothing else is asked for."""
     pll_refdiv: int = 1

@@ -10,8 +10,7 @@
 #define PORT_TICK_HZ configTICK_RATE_HZ
 /* FreeRTOS priority 0 is the idle task's; abstract 0 is therefore 1. */
 #define PORT_PRIORITY_MAX (configMAX_PRIORITIES - 2)
-/* ARMv6-M has no BASEPRI: the kernel masks with PRIMASK, so a handler of any level may call it. */
-#define PORT_ISR_URGENCY 0
+#define PORT_ISR_URGENCY configBENCH_ISR_URGENCY
 
 typedef TaskHandle_t port_task_t;
 typedef SemaphoreHandle_t port_semaphore_t;

@@ -26,10 +26,6 @@
 #ifndef configUSE_TICKLESS_IDLE
 #define configUSE_TICKLESS_IDLE 0
 #endif
-/* No count-leading-zeros on ARMv6-M, and not available for SMP. */
-#ifndef configUSE_PORT_OPTIMISED_TASK_SELECTION
-#define configUSE_PORT_OPTIMISED_TASK_SELECTION 0
-#endif
 #define configTICK_TYPE_WIDTH_IN_BITS TICK_TYPE_WIDTH_32_BITS
 #define configCPU_CLOCK_HZ BOARD_CLOCK_SYS_HZ
 
@@ -45,12 +41,16 @@
 #define configUSE_TASK_PREEMPTION_DISABLE 0
 #endif
 
-/* Memory: heap_4, everything dynamic, as most applications start out. */
+/* Memory: heap_4, everything dynamic, as most applications start out. Sizes are what the board's memory allows. */
 #ifndef configTOTAL_HEAP_SIZE
-#define configTOTAL_HEAP_SIZE 65536
+#define configTOTAL_HEAP_SIZE BOARD_LIMITS_HEAP_BYTES
 #endif
 #ifndef configMINIMAL_STACK_SIZE
+#ifdef BOARD_LIMITS_IDLE_STACK_BYTES
+#define configMINIMAL_STACK_SIZE (BOARD_LIMITS_IDLE_STACK_BYTES / 4)
+#else
 #define configMINIMAL_STACK_SIZE 128
+#endif
 #endif
 #define configSUPPORT_DYNAMIC_ALLOCATION 1
 #define configSUPPORT_STATIC_ALLOCATION 0

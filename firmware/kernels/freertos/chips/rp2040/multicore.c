@@ -41,10 +41,10 @@ void irq_set_priority(uint32_t line, uint8_t priority)
 void irq_set_enabled(uint32_t line, bool enabled)
 {
     if (enabled) {
-        CPU_NVIC_ICPR = 1u << line;
-        CPU_NVIC_ISER = 1u << line;
+        CPU_NVIC_ICPR(0) = 1u << line;
+        CPU_NVIC_ISER(0) = 1u << line;
     } else {
-        CPU_NVIC_ICER = 1u << line;
+        CPU_NVIC_ICER(0) = 1u << line;
     }
 }
 

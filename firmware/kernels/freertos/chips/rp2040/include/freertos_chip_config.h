@@ -6,6 +6,12 @@
 #define configSUPPORT_PICO_SYNC_INTEROP 0
 #define configSUPPORT_PICO_TIME_INTEROP 0
 
+/* No count-leading-zeros on ARMv6-M, and not available for SMP. */
+#define configUSE_PORT_OPTIMISED_TASK_SELECTION 0
+
+/* No BASEPRI: the kernel masks with PRIMASK, so a handler of any level may call it. */
+#define configBENCH_ISR_URGENCY 0
+
 /* The two hardware spinlocks of the SMP port; the numbers users of the chip's SDK get. */
 #ifndef configSMP_SPINLOCK_0
 #define configSMP_SPINLOCK_0 14

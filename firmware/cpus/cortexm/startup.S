@@ -1,10 +1,11 @@
-/* Reset and the vector table of an ARMv6-M core.
+/* Reset and the vector table of a Cortex-M core, in the instructions that all of them have.
  *
  * The linker script says where things lie: .text may be loaded away from where it runs (code in SRAM), so nothing but
  * the code in .boot may run before the copy loop has finished. The handlers' names are the ones kernel ports for these
  * parts expect; each is weak and leads to cpu_unexpected, which reports the exception instead of hanging silently. */
+#include "board_facts.h"
+
     .syntax unified
-    .cpu cortex-m0plus
     .thumb
 
     /* The default must stand in this file: a weak alias of a symbol defined elsewhere would be resolved at once. */
@@ -22,7 +23,14 @@ unexpected:
     .endm
 
     .section .vectors, "a", %progbits
-    .align 8                        /* VTOR holds bits 31:8 */
+    /* The whole table, rounded up to a power of two; VTOR of a v6-M core holds bits 31:8. */
+#if BOARD_IRQ_LINES <= 48
+    .align 8
+#elif BOARD_IRQ_LINES <= 112
+    .align 9
+#else
+    .align 10
+#endif
     .global cpu_vectors
     .type cpu_vectors, %object
 cpu_vectors:
@@ -30,7 +38,7 @@ cpu_vectors:
     .word cpu_reset
     .word cpu_nmi
     .word cpu_hardfault
-    .rept 7
+    .rept 7                         /* v7-M: three faults, off at reset and left so: they become HardFault */
     .word cpu_unexpected
     .endr
     handler isr_svcall
@@ -43,7 +51,7 @@ cpu_vectors:
     handler isr_irq\number
     .endm
     .set line, 0
-    .rept 32
+    .rept BOARD_IRQ_LINES
     irq_handler %line
     .set line, line + 1
     .endr
@@ -68,11 +76,21 @@ cpu_boot_fault:
     .type cpu_reset, %function
 cpu_reset:
     cpsid i
+#ifdef __ARM_FP
+    ldr r0, =0xE000ED88             /* CPACR: full access to the floating-point unit */
+    ldr r1, =(0xF << 20)
+    ldr r2, [r0]
+    orrs r2, r1
+    str r2, [r0]
+    dsb
+    isb
+#endif
     adr r7, copy_table
+    movs r6, #2
 copy_next:
+    subs r6, #1
+    bmi clear
     ldmia r7!, {r1, r2, r3}         /* load address, start, end */
-    cmp r2, #0
-    beq clear
 copy_word:
     cmp r2, r3
     bhs copy_next
@@ -102,5 +120,4 @@ enter:
 copy_table:
     .word __text_load, __text_start, __text_end
     .word __data_load, __data_start, __data_end
-    .word 0, 0, 0
     .ltorg

@@ -4,6 +4,11 @@
 #include "core.h"
 #include "cpu.h"
 
+/* EXC_RETURN bit 4, ones where there is no floating-point unit: 0 if the frame has its registers behind the others. */
+#define EXC_RETURN_BASIC_FRAME (1u << 4)
+#define BASIC_FRAME_WORDS 8u
+#define EXTENDED_FRAME_WORDS 26u
+
 /* Called from fault.S on the core's fault stack, interrupts off. */
 noreturn void cpu_report_fault(uint32_t exc_return, const uint32_t *frame, uint32_t exception);
 
@@ -13,11 +18,12 @@ static bool frame_is_readable(const uint32_t *frame)
     uintptr_t address = (uintptr_t)frame;
     uintptr_t end = (uintptr_t)__ram_end;
 
-    return (address & 3u) == 0 && address >= (uintptr_t)__ram_start && address <= end - 8u * sizeof(uint32_t);
+    return (address & 3u) == 0 && address >= (uintptr_t)__ram_start && address <= end - BASIC_FRAME_WORDS * sizeof(uint32_t);
 }
 
 noreturn void cpu_report_fault(uint32_t exc_return, const uint32_t *frame, uint32_t exception)
 {
+    uint32_t frame_words = (exc_return & EXC_RETURN_BASIC_FRAME) != 0 ? BASIC_FRAME_WORDS : EXTENDED_FRAME_WORDS;
     struct fault_facts facts = {
         .kind = exception == CPU_EXCEPTION_NMI ? "nmi" : exception == CPU_EXCEPTION_HARDFAULT ? "hardfault" : "unexpected",
         .exception = exception,
@@ -29,7 +35,7 @@ noreturn void cpu_report_fault(uint32_t exc_return, const uint32_t *frame, uint3
         facts.lr = frame[5];
         facts.pc = frame[6];
         facts.psr = frame[7];
-        facts.sp = (uintptr_t)frame + 8u * sizeof(uint32_t) + (((frame[7] >> 9) & 1u) * 4u);
+        facts.sp = (uintptr_t)frame + frame_words * sizeof(uint32_t) + (((frame[7] >> 9) & 1u) * 4u);
     }
     last_words_fault(&facts);
 }

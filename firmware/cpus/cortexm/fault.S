@@ -4,7 +4,6 @@
 #include "board_facts.h"
 
     .syntax unified
-    .cpu cortex-m0plus
     .thumb
 
     .bss

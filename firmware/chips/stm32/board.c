@@ -1,0 +1,56 @@
+/* An STM32 board behind the board contract: start-up in order, the serial port, the last word. */
+#include "bench/board.h"
+
+#include "family.h"
+#include "gpio.h"
+#include "timer.h"
+#include "uart.h"
+
+/* Longest wait for room in the transmitter: a byte lasts 0.1 ms at 115200 baud, this some ten times that or more. */
+#define SERIAL_POLL_LIMIT 1000000u
+
+static void start_serial(void)
+{
+    enable_clock(UART_ENABLE, UART_ENABLE_BIT);
+    gpio_uart(BOARD_UART_TX_PIN_PORT, BOARD_UART_TX_PIN_NUMBER, BOARD_UART_RX_PIN_PORT, BOARD_UART_RX_PIN_NUMBER);
+    REGISTER(UART_BASE + USART_CR1) = 0;
+    REGISTER(UART_BASE + USART_BRR) = (UART_CLOCK_HZ + BOARD_UART_BAUD / 2u) / BOARD_UART_BAUD;
+    REGISTER(UART_BASE + USART_CR1) = USART_CR1_ENABLE;
+}
+
+void board_init(void)
+{
+    family_start_clocks();
+    family_start_caches();
+    timer_start();
+    start_serial();
+}
+
+void board_serial_put(uint8_t byte)
+{
+    uint32_t polls = 0;
+
+    while ((REGISTER(UART_BASE + USART_STATUS) & USART_STATUS_TXE) == 0 && polls < SERIAL_POLL_LIMIT) {
+        polls++;
+    }
+    REGISTER(UART_BASE + USART_TRANSMIT) = byte;
+}
+
+void board_serial_flush(void)
+{
+    uint32_t polls = 0;
+
+    while ((REGISTER(UART_BASE + USART_STATUS) & USART_STATUS_TC) == 0 && polls < SERIAL_POLL_LIMIT) {
+        polls++;
+    }
+}
+
+/* One core: masking is enough, and whoever asks has masked already. */
+bool board_claim_last_word(void)
+{
+    static volatile bool claimed;
+    bool first = !claimed;
+
+    claimed = true;
+    return first;
+}

@@ -1,0 +1,7 @@
+/* The time base: one 32-bit timer, or two of 16 bits of which the second counts the first one's overflows. 32 bits of
+ * microseconds last 71 minutes; timer.c makes 64 of them. */
+#pragma once
+
+#include <stdint.h>
+
+void timer_start(void);

@@ -1,0 +1,1 @@
+set(CPU_FOLDERS cortexm armv6m)

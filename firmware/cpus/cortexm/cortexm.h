@@ -1,0 +1,59 @@
+/* What every Cortex-M core has: interrupt masking, SysTick, the NVIC. Included by the cpu.h of each architecture. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CPU_EXCEPTION_NMI 2u
+#define CPU_EXCEPTION_HARDFAULT 3u
+
+#define CPU_REGISTER(address) (*(volatile uint32_t *)(address))
+
+#define CPU_SYST_CSR CPU_REGISTER(0xE000E010u)
+#define CPU_SYST_RVR CPU_REGISTER(0xE000E014u)
+#define CPU_SYST_CVR CPU_REGISTER(0xE000E018u)
+#define CPU_SCB_VTOR CPU_REGISTER(0xE000ED08u)
+
+/* Banks of 32 lines; IPR holds four lines a word, and v6-M allows word access only. */
+#define CPU_NVIC_ISER(bank) CPU_REGISTER(0xE000E100u + 4u * (bank))
+#define CPU_NVIC_ICER(bank) CPU_REGISTER(0xE000E180u + 4u * (bank))
+#define CPU_NVIC_ISPR(bank) CPU_REGISTER(0xE000E200u + 4u * (bank))
+#define CPU_NVIC_ICPR(bank) CPU_REGISTER(0xE000E280u + 4u * (bank))
+#define CPU_NVIC_IPR(word) CPU_REGISTER(0xE000E400u + 4u * (word))
+
+static inline uint32_t cpu_mask_interrupts(void)
+{
+    uint32_t before;
+
+    __asm volatile("mrs %0, PRIMASK\n\tcpsid i" : "=r"(before)::"memory");
+    return before;
+}
+
+static inline void cpu_restore_interrupts(uint32_t before)
+{
+    __asm volatile("msr PRIMASK, %0" ::"r"(before) : "memory");
+}
+
+static inline void cpu_wait_for_interrupt(void)
+{
+    __asm volatile("wfi" ::: "memory");
+}
+
+/* Urgency 0 is the most urgent; the number of bits comes from board.toml. */
+static inline void cpu_irq_enable(unsigned line, unsigned urgency, unsigned priority_bits)
+{
+    unsigned shift = 8u * (line & 3u);
+    uint32_t priority = (urgency << (8u - priority_bits)) & 0xFFu;
+
+    CPU_NVIC_IPR(line >> 2) = (CPU_NVIC_IPR(line >> 2) & ~(0xFFu << shift)) | (priority << shift);
+    CPU_NVIC_ICPR(line >> 5) = 1u << (line & 31u);
+    CPU_NVIC_ISER(line >> 5) = 1u << (line & 31u);
+}
+
+/* The barriers make the pended interrupt be taken before the next instruction of the caller: without them the core may
+ * run on for a few instructions, and a benchmark would time whatever these happen to be. */
+static inline void cpu_irq_pend(unsigned line)
+{
+    CPU_NVIC_ISPR(line >> 5) = 1u << (line & 31u);
+    __asm volatile("dsb\n\tisb" ::: "memory");
+}
