@@ -1,4 +1,4 @@
-//! SysTick (ARMv6-M B3.3): a 24-bit down counter, evaluated lazily from the cycle count.
+//! SysTick (ARMv6-M B3.3, ARMv7-M B3.3): a 24-bit down counter, evaluated lazily from the cycle count.
 //!
 //! It counts N, N−1 … 1, 0, N: the exception is raised at the step 1→0, so the first comes N+1 clocks after
 //! enabling with CVR = 0 and every further one N+1 later.
@@ -34,11 +34,20 @@ pub struct SysTick {
     rate: Rate,
     external: Rate,
     due: u64,
+    calibration: u32,
 }
 
+/// TENMS unknown, not skewed, reference present: what the RP2040 reports is 10 000 ticks of 1 us.
+const RP2040_CALIBRATION: u32 = 10_000;
+
 impl SysTick {
-    /// Reset state: stopped, external reference selected.
+    /// Reset state: stopped, external reference selected; the calibration register is the RP2040's.
     pub fn new() -> SysTick {
+        SysTick::with_calibration(RP2040_CALIBRATION)
+    }
+
+    /// Reset state of a timer whose calibration register has this value.
+    pub fn with_calibration(calibration: u32) -> SysTick {
         SysTick {
             enable: false,
             tick_interrupt: false,
@@ -51,7 +60,13 @@ impl SysTick {
             rate: Rate { num: 0, den: 1 },
             external: Rate { num: 0, den: 1 },
             due: u64::MAX,
+            calibration,
         }
+    }
+
+    /// The timer after a reset of its core: the chip's reference keeps its rate.
+    pub fn after_reset(&self) -> SysTick {
+        SysTick { external: self.external, rate: self.external, ..SysTick::with_calibration(self.calibration) }
     }
 
     /// Cycle of the next 1→0 step, or `u64::MAX`.
@@ -139,8 +154,7 @@ impl SysTick {
             }
             0x4 => self.reload,
             0x8 => self.value,
-            // TENMS unknown, not skewed, reference present: what the RP2040 reports is 10 000 ticks of 1 us.
-            _ => 10_000,
+            _ => self.calibration,
         }
     }
 

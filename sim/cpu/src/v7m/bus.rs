@@ -25,7 +25,9 @@ pub trait Bus {
     /// A branch leaves the sequential path: fetches asked for ahead of it are void.
     fn redirect(&mut self, core: &mut Core, target: u32, at: u64);
 
-    /// A data load of 1, 2 or 4 bytes, aligned. Implementations test their plain RAM first, inline.
+    /// A data load of 1, 2 or 4 bytes, aligned. Implementations test their plain RAM first, inline. Protection
+    /// ([`super::mpu::check`]) is the caller's business; the private peripheral bus is [`super::scs`]. Where nothing
+    /// answers the result is [`Fault::DataBus`], unless [`Core::ignores_bus_faults`].
     fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<Loaded, Fault>;
 
     /// A data store of 1, 2 or 4 bytes, aligned; returns the data phase's extra cycles.

@@ -1,32 +1,15 @@
 //! Architectural and timing state of one core.
 
+use super::cache;
+use super::dwt::Dwt;
 use super::fault::Fault;
+use super::mpu::Mpu;
+use super::nvic::{EXCEPTIONS, Nvic};
 use super::op::Op;
+use super::scb::Scb;
+use crate::systick::SysTick;
 
-/// Which of the three cores, with what they lack or have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Features {
-    /// Value of CPUID (0xE000ED00).
-    pub cpuid: u32,
-    /// ARMv7E-M: the DSP extension (M4, M7).
-    pub dsp: bool,
-    /// Single-precision floating point.
-    pub float: bool,
-    /// Double precision too (and the M7's FPv5 instructions).
-    pub double: bool,
-    /// Bit-band aliases of 0x20000000 and 0x40000000.
-    pub bit_band: bool,
-    /// Regions of the MPU, 0 without one.
-    pub mpu_regions: u8,
-    /// Priority bits implemented.
-    pub priority_bits: u8,
-    /// External interrupt lines.
-    pub irq_lines: u16,
-    /// DWT registers are behind a lock (M7).
-    pub dwt_lock: bool,
-    /// Caches and their maintenance registers (M7).
-    pub caches: bool,
-}
+pub use super::features::Features;
 
 /// What the core is doing besides executing the next instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,10 +20,25 @@ pub enum Phase {
     Entry {
         /// Exception that started the entry.
         number: u32,
+        /// Tail-chained: exception returned from, 0 after sleep-on-exit.
+        from: Option<u32>,
         /// EXC_RETURN value the handler gets in LR.
         exc_return: u32,
         /// Cycle at which the exception was recognised.
         recognised: u64,
+        /// Cycle in which the handler's first instruction executes, if reading vector and code takes no waits.
+        handler: u64,
+    },
+    /// The frame is read; it counts when `t` is reached, so that a more urgent exception can still take its place.
+    Exit {
+        /// Exception that returns, 0 after sleep-on-exit.
+        number: u32,
+        /// EXC_RETURN value it returned with.
+        exc_return: u32,
+        /// Cycle of the return.
+        started: u64,
+        /// Cycles beyond a basic frame in memory without wait states.
+        delay: u64,
     },
     /// WFI, or sleep-on-exit (with the EXC_RETURN it replaced).
     SleepInterrupt {
@@ -161,12 +159,10 @@ pub struct Core {
     pub primask: bool,
     /// FAULTMASK.
     pub faultmask: bool,
-    /// BASEPRI, implemented bits only.
+    /// BASEPRI, implemented bits only; 0 masks nothing.
     pub basepri: u8,
     /// CONTROL.nPRIV.
     pub unprivileged: bool,
-    /// CONTROL.SPSEL as seen in thread mode.
-    pub spsel: bool,
     /// CONTROL.FPCA.
     pub fpca: bool,
     /// IPSR.
@@ -177,4 +173,193 @@ pub struct Core {
     pub event: bool,
     /// The exclusive monitor is open (LDREX without STREX, CLREX or an exception since).
     pub exclusive: bool,
+    /// The access in progress is that of LDRT, STRT or a relative: without privilege.
+    pub as_user: bool,
+    /// Floating-point instructions need no check: access granted, no state to preserve, FPCA set. Cleared by
+    /// whatever may change that; [`super::float_context::before_float`] sets it.
+    pub float_ready: bool,
+    /// Execution permissions changed: the machine calls [`super::exception::refetch`] before the next instruction.
+    pub refetch: bool,
+    /// Pending, enabled and active exceptions.
+    pub nvic: Nvic,
+    /// System control block.
+    pub scb: Scb,
+    /// Memory protection unit.
+    pub mpu: Mpu,
+    /// Cache selection and TCM control (M7).
+    pub cache: cache::Control,
+    /// Data watchpoint and trace unit: the cycle counter.
+    pub dwt: Dwt,
+    /// System timer.
+    pub systick: SysTick,
+    /// Words read back from the frame of an [`Phase::Exit`].
+    pub frame: [u32; 25],
+    /// Cycle at which the core fell asleep (valid in the sleep phases).
+    pub slept_at: u64,
+    /// Total cycles asleep.
+    pub sleep_cycles: u64,
+    /// Total cycles in exception entry, exit and tail-chaining.
+    pub exception_cycles: u64,
+    /// Exceptions entered, by number.
+    pub exceptions: [u64; EXCEPTIONS],
+}
+
+impl Core {
+    /// A core held in reset.
+    pub fn new(features: Features) -> Core {
+        Core {
+            features,
+            r: [0; 16],
+            nz: 1,
+            c: false,
+            v: false,
+            q: false,
+            ge: 0,
+            it: 0,
+            s: [0; 32],
+            fpscr: 0,
+            t: 0,
+            limit: 0,
+            ip: std::ptr::null_mut(),
+            region: Region { base: 0, bytes: 0, ops: std::ptr::null_mut(), profile: std::ptr::null_mut() },
+            instructions: 0,
+            bus_wait: 0,
+            flash_wait: 0,
+            request: Request::None,
+            committed: false,
+            ici: 0,
+            stray: None,
+            served: false,
+            phase: Phase::Reset,
+            other_sp: 0,
+            sp_is_psp: false,
+            primask: false,
+            faultmask: false,
+            basepri: 0,
+            unprivileged: false,
+            fpca: false,
+            ipsr: 0,
+            thumb: true,
+            event: false,
+            exclusive: false,
+            as_user: false,
+            float_ready: false,
+            refetch: false,
+            nvic: Nvic::new(features.irq_lines, features.priority_bits),
+            scb: Scb::new(&features),
+            mpu: Mpu::new(features.mpu_regions),
+            cache: cache::Control::new(features.itcm_kilobytes, features.dtcm_kilobytes),
+            dwt: Dwt::new(&features),
+            systick: SysTick::with_calibration(features.systick_calibration),
+            frame: [0; 25],
+            slept_at: 0,
+            sleep_cycles: 0,
+            exception_cycles: 0,
+            exceptions: [0; EXCEPTIONS],
+        }
+    }
+
+    /// Back to the state after power-up; time, statistics and the levels of the interrupt lines go on.
+    pub fn reset(&mut self) {
+        let fresh = Core::new(self.features);
+        let nvic = self.nvic.after_reset();
+        let systick = self.systick.after_reset();
+        *self = Core {
+            t: self.t,
+            instructions: self.instructions,
+            bus_wait: self.bus_wait,
+            flash_wait: self.flash_wait,
+            sleep_cycles: self.sleep_cycles,
+            exception_cycles: self.exception_cycles,
+            exceptions: self.exceptions,
+            nvic,
+            systick,
+            ..fresh
+        };
+    }
+
+    /// Address of the next instruction.
+    pub fn pc(&self) -> u32 {
+        self.stray.unwrap_or_else(|| self.address_of(self.ip))
+    }
+
+    /// Address of an op of the current region.
+    #[inline(always)]
+    pub fn address_of(&self, ip: *mut Op) -> u32 {
+        let bytes = (ip as usize).wrapping_sub(self.region.ops as usize);
+        self.region.base.wrapping_add((bytes >> 3) as u32)
+    }
+
+    /// Makes MSP or PSP the active stack pointer.
+    pub fn select_psp(&mut self, psp: bool) {
+        if self.sp_is_psp != psp {
+            std::mem::swap(&mut self.r[13], &mut self.other_sp);
+            self.sp_is_psp = psp;
+        }
+    }
+
+    /// The main stack pointer.
+    pub fn msp(&self) -> u32 {
+        if self.sp_is_psp { self.other_sp } else { self.r[13] }
+    }
+
+    /// The process stack pointer.
+    pub fn psp(&self) -> u32 {
+        if self.sp_is_psp { self.r[13] } else { self.other_sp }
+    }
+
+    /// Handler mode, or thread mode with nPRIV clear.
+    #[inline(always)]
+    pub fn privileged(&self) -> bool {
+        self.ipsr != 0 || !self.unprivileged
+    }
+
+    /// Privilege of the data access in progress.
+    #[inline(always)]
+    pub fn access_privileged(&self) -> bool {
+        self.privileged() && !self.as_user
+    }
+
+    /// Asleep in WFI, WFE or sleep-on-exit.
+    pub fn asleep(&self) -> bool {
+        matches!(self.phase, Phase::SleepEvent | Phase::SleepInterrupt { .. })
+    }
+
+    /// Falls asleep at `t`; `phase` says until when.
+    pub fn sleep(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.slept_at = self.t;
+    }
+
+    /// Execution priority: what an exception must beat to be taken, lower is more urgent (ARMv7-M B1.5.4).
+    pub fn execution_priority(&self) -> i32 {
+        self.nvic.active_priority().min(self.boosted_priority(self.primask))
+    }
+
+    /// Priority that the mask registers raise execution to.
+    pub(super) fn boosted_priority(&self, primask: bool) -> i32 {
+        if self.faultmask {
+            -1
+        } else if primask {
+            0
+        } else if self.basepri != 0 {
+            self.nvic.group(i32::from(self.basepri))
+        } else {
+            super::nvic::THREAD_PRIORITY
+        }
+    }
+
+    /// Data accesses that answer with an error are ignored instead (CCR.BFHFNMIGN, in NMI, HardFault or under
+    /// FAULTMASK). The bus asks before it answers with [`Fault::DataBus`].
+    pub fn ignores_bus_faults(&self) -> bool {
+        self.scb.ccr & super::scb::ccr::BFHFNMIGN != 0 && self.execution_priority() < 0
+    }
+
+    /// Asks the machine to look before the next instruction if an exception is to be taken now.
+    #[inline(always)]
+    pub fn call_attention(&mut self) {
+        if super::exception::takeable(self).is_some() {
+            self.limit = 0;
+        }
+    }
 }

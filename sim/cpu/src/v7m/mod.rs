@@ -4,10 +4,25 @@
 //! [`pipeline::Pipeline`] says *when*, the chip's [`bus::Bus`] says what memory holds and how long it makes the core
 //! wait. Exceptions, the system control space and protection belong to the core and are shared by all three cores.
 
+pub mod attributes;
+pub mod bitband;
 pub mod bus;
+pub mod cache;
 pub mod code;
 pub mod core;
 pub mod decode;
+pub mod dwt;
+mod entry;
+pub mod exception;
+mod exit;
 pub mod fault;
+pub mod features;
+pub mod float_context;
+mod identity;
+pub mod mpu;
+pub mod nvic;
 pub mod op;
 pub mod pipeline;
+pub mod scb;
+pub mod scs;
+mod special;

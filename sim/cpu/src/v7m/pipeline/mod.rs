@@ -32,6 +32,10 @@ pub enum Jump {
 /// exception return, ends without step 3: what follows starts with `flush`. An instruction that gives way at the limit
 /// (between two words of an LDM, or as [`super::core::Request::Abandonable`]) goes on later without another `issue`.
 pub trait Pipeline {
+    /// Cycles from the address phase of the fetch that [`Pipeline::flush`] begins to the execution of its
+    /// instruction, in memory without wait states.
+    const REFILL: u64 = 3;
+
     /// Waits until the opcode is fetched and decoded and its operands are there: `core.t` becomes its first execute
     /// cycle.
     fn issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
@@ -86,6 +90,8 @@ pub trait Pipeline {
 pub struct Plain;
 
 impl Pipeline for Plain {
+    const REFILL: u64 = 0;
+
     fn issue<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op) {}
 
     fn skip<B: Bus>(&mut self, core: &mut Core, _: &mut B, _: Op) {

@@ -1,0 +1,80 @@
+//! Memory attributes: of the default memory map and of an MPU region's TEX, C, B and S (ARMv7-M B3.1, B3.5.9).
+
+/// Memory type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// May be cached, prefetched and accessed unaligned.
+    Normal,
+    /// Each access counts; aligned only.
+    Device,
+    /// As Device, and in order with all others.
+    StronglyOrdered,
+}
+
+/// What a cache may do with an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// Not cached.
+    NonCacheable,
+    /// Write-back, allocates on reads and writes.
+    WriteBackWriteAllocate,
+    /// Write-through, allocates on reads.
+    WriteThrough,
+    /// Write-back, allocates on reads.
+    WriteBack,
+}
+
+/// Attributes of an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attributes {
+    /// Memory type.
+    pub kind: Kind,
+    /// Inner cache policy.
+    pub policy: Policy,
+    /// Shareable (the M7 does not cache such data).
+    pub shareable: bool,
+}
+
+const fn normal(policy: Policy, shareable: bool) -> Attributes {
+    Attributes { kind: Kind::Normal, policy, shareable }
+}
+
+const fn device(shareable: bool) -> Attributes {
+    Attributes { kind: Kind::Device, policy: Policy::NonCacheable, shareable }
+}
+
+const STRONGLY_ORDERED: Attributes =
+    Attributes { kind: Kind::StronglyOrdered, policy: Policy::NonCacheable, shareable: true };
+
+impl Attributes {
+    /// The default memory map, by 512 MB blocks (table B3-1).
+    pub const fn of_default_map(address: u32) -> Attributes {
+        match address >> 29 {
+            0 | 4 => normal(Policy::WriteThrough, false),
+            1 | 3 => normal(Policy::WriteBackWriteAllocate, false),
+            2 | 5 => device(true),
+            6 => device(false),
+            _ if address >> 20 == 0xe00 => STRONGLY_ORDERED,
+            _ => device(true),
+        }
+    }
+
+    /// A region's RASR; reserved encodings are taken as Strongly-ordered.
+    pub const fn of_region(rasr: u32) -> Attributes {
+        let shareable = rasr >> 18 & 1 != 0;
+        let (tex, cb) = (rasr >> 19 & 7, rasr >> 16 & 3);
+        match (tex, cb) {
+            (0, 1) => device(true),
+            (0, 2) => normal(Policy::WriteThrough, shareable),
+            (0, 3) => normal(Policy::WriteBack, shareable),
+            (1, 0) => normal(Policy::NonCacheable, shareable),
+            (1, 3) => normal(Policy::WriteBackWriteAllocate, shareable),
+            (2, 0) => device(false),
+            (4.., 0) => normal(Policy::NonCacheable, shareable),
+            (4.., 1) => normal(Policy::WriteBackWriteAllocate, shareable),
+            (4.., 2) => normal(Policy::WriteThrough, shareable),
+            (4.., 3) => normal(Policy::WriteBack, shareable),
+            _ => STRONGLY_ORDERED,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Data watchpoint and trace unit (ARMv7-M C1.8): the cycle counter, and registers that keep what is written.
+//!
+//! The counter is never stepped: it is the core's clock minus a base. It stands still without DEMCR.TRCENA or
+//! CTRL.CYCCNTENA and, unless the part says otherwise, while the core sleeps.
+
+use super::features::Features;
+
+const CYCCNTENA: u32 = 1 << 0;
+/// Four comparators; cycle counter, profiling counters and trace present.
+const CTRL_FIXED: u32 = 4 << 28;
+const CTRL_WRITABLE: u32 = 0x007f_1fff;
+const UNLOCK_KEY: u32 = 0xc5ac_ce55;
+
+/// The unit's state.
+#[derive(Debug, Clone)]
+pub struct Dwt {
+    counts_in_sleep: bool,
+    has_lock: bool,
+    locked: bool,
+    trace: bool,
+    ctrl: u32,
+    /// While counting: the clock at which the counter was 0. While stopped: unused.
+    base: u64,
+    /// Counter value while stopped.
+    held: u32,
+    /// COMP, MASK and FUNCTION of four comparators: kept, they match nothing.
+    comparators: [u32; 16],
+}
+
+impl Dwt {
+    /// Reset state.
+    pub fn new(features: &Features) -> Dwt {
+        Dwt {
+            counts_in_sleep: features.counts_in_sleep,
+            has_lock: features.dwt_lock,
+            locked: features.dwt_lock,
+            trace: false,
+            ctrl: CTRL_FIXED,
+            base: 0,
+            held: 0,
+            comparators: [0; 16],
+        }
+    }
+
+    /// The clock that the counter follows, at cycle `now` of a core that has slept for `sleep_cycles`.
+    pub fn clock(&self, now: u64, sleep_cycles: u64) -> u64 {
+        if self.counts_in_sleep { now } else { now.wrapping_sub(sleep_cycles) }
+    }
+
+    fn counting(&self) -> bool {
+        self.trace && self.ctrl & CYCCNTENA != 0
+    }
+
+    /// CYCCNT at this reading of [`Dwt::clock`].
+    pub fn cycles(&self, clock: u64) -> u32 {
+        if self.counting() { clock.wrapping_sub(self.base) as u32 } else { self.held }
+    }
+
+    fn set_cycles(&mut self, value: u32, clock: u64) {
+        self.held = value;
+        self.base = clock.wrapping_sub(u64::from(value));
+    }
+
+    /// Changes what decides whether it counts, at this reading of the clock.
+    fn change(&mut self, clock: u64, change: impl FnOnce(&mut Dwt)) {
+        let value = self.cycles(clock);
+        change(self);
+        self.set_cycles(value, clock);
+    }
+
+    /// DEMCR.TRCENA.
+    pub fn set_trace(&mut self, on: bool, clock: u64) {
+        self.change(clock, |dwt| dwt.trace = on);
+    }
+
+    /// Reads at an offset from 0xE0001000. The profiling counters read as 0.
+    pub fn read(&self, offset: u32, clock: u64) -> u32 {
+        match offset {
+            0x000 => self.ctrl,
+            0x004 => self.cycles(clock),
+            0x020..=0x05c => self.comparators[(offset as usize - 0x20) / 4],
+            // LSR: a lock is there, and it is closed.
+            0xfb4 => u32::from(self.has_lock) | u32::from(self.locked) << 1,
+            _ => 0,
+        }
+    }
+
+    /// Writes at an offset from 0xE0001000; behind the lock only the lock itself.
+    pub fn write(&mut self, offset: u32, value: u32, clock: u64) {
+        match offset {
+            0xfb0 if self.has_lock => self.locked = value != UNLOCK_KEY,
+            _ if self.locked => {}
+            0x000 => self.change(clock, |dwt| dwt.ctrl = CTRL_FIXED | value & CTRL_WRITABLE),
+            0x004 => self.set_cycles(value, clock),
+            0x020..=0x05c => self.comparators[(offset as usize - 0x20) / 4] = value,
+            _ => {}
+        }
+    }
+}

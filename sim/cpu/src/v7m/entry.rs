@@ -1,0 +1,171 @@
+//! Exception entry: the frame goes to memory, then the vector is read.
+//!
+//! With a refill of three cycles, 12 cycles are: recognised in cycle 0, eight stores in address phases 1–8, vector
+//! read in 7, handler fetched in 9, its first instruction executed in 12. A vector in memory that hangs on the same
+//! bus as the stack is read when the last store is through. Which of several exceptions the vector belongs to is
+//! decided only when it is read (late arrival).
+
+use super::bus::Bus;
+use super::core::{Core, Phase};
+use super::exception::{ExceptionTiming, Outcome, jump, pend_fault, takeable};
+use super::fault::{Fault, hfsr};
+use super::float_context;
+use super::mpu::{self, Access};
+use super::nvic::exception;
+use super::pipeline::Pipeline;
+use super::scb::ccr;
+
+/// Bytes of a frame without and with floating-point state.
+pub(super) const BASIC_FRAME: u32 = 0x20;
+pub(super) const FLOAT_FRAME: u32 = 0x68;
+/// S0–S15 and FPSCR behind the basic frame.
+pub(super) const FLOAT_WORDS: usize = 17;
+
+/// Starts the entry of `number`, which is pending, at `core.t`: stacks the frame. [`complete`] follows.
+pub fn begin<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &ExceptionTiming) -> Outcome {
+    let recognised = core.t;
+    let float = core.fpca;
+    let (bytes, align) = if float { (FLOAT_FRAME, true) } else { (BASIC_FRAME, core.scb.ccr & ccr::STKALIGN != 0) };
+    let mask = if align { 4 } else { 0 };
+    let padded = u32::from(core.r[13] & mask != 0);
+    let frame = core.r[13].wrapping_sub(bytes) & !mask;
+    let xpsr = core.xpsr() | padded << 9;
+    let words = [core.r[0], core.r[1], core.r[2], core.r[3], core.r[12], core.r[14], core.pc(), xpsr];
+    let mut stack = Stacking { address: frame, at: recognised + 1, wait: 0 };
+    let mut result = stack.push(core, bus, &words);
+    if float && result.is_ok() {
+        result = if float_context::lazy(core) {
+            float_context::reserve(core, frame.wrapping_add(BASIC_FRAME));
+            Ok(())
+        } else {
+            stack.wait += timing.entry_float - timing.entry;
+            float_context::access(core).and_then(|()| {
+                let state = float_context::state(core);
+                stack.push(core, bus, &state)
+            })
+        };
+    }
+    core.r[13] = frame;
+    let exc_return = exc_return(core, float);
+    core.select_psp(false);
+    core.stray = None;
+    (core.it, core.ici) = (0, 0);
+    core.fpca = false;
+    core.float_ready = false;
+    core.exclusive = false;
+    if let Err(fault) = result {
+        if !pend_fault(core, fault.while_stacking()) {
+            return Outcome::LockedUp;
+        }
+    }
+    core.phase =
+        Phase::Entry { number, from: None, exc_return, recognised, handler: recognised + timing.entry + stack.wait };
+    core.t = recognised + timing.late_arrival + stack.wait;
+    Outcome::Begun
+}
+
+/// The value LR gets: where the frame is and what it holds.
+fn exc_return(core: &Core, float: bool) -> u32 {
+    let origin = match (core.ipsr != 0, core.sp_is_psp) {
+        (true, _) => 0x1,
+        (false, false) => 0x9,
+        (false, true) => 0xd,
+    };
+    0xffff_ffe0 | u32::from(!float) << 4 | origin
+}
+
+/// Words on their way to the stack, one a cycle and as much later as the memory makes them wait.
+struct Stacking {
+    address: u32,
+    at: u64,
+    wait: u64,
+}
+
+impl Stacking {
+    fn push<B: Bus>(&mut self, core: &mut Core, bus: &mut B, words: &[u32]) -> Result<(), Fault> {
+        for &word in words {
+            if core.mpu.enabled() {
+                mpu::check(core, self.address, Access::Write)?;
+            }
+            let wait = bus.store(core, self.address, 4, word, self.at)?;
+            self.address = self.address.wrapping_add(4);
+            self.at += 1 + wait;
+            self.wait += wait;
+        }
+        Ok(())
+    }
+}
+
+/// Starts the way from a return straight into the next handler at `core.t`: the frame stays where it is. `from`
+/// returned, 0 if the core slept.
+pub(super) fn chain(core: &mut Core, from: u32, exc_return: u32, timing: &ExceptionTiming) -> Outcome {
+    let recognised = core.t;
+    let number = takeable(core).unwrap_or(exception::HARD_FAULT);
+    core.select_psp(false);
+    let handler = recognised + timing.tail_chain;
+    core.phase = Phase::Entry { number, from: Some(from), exc_return, recognised, handler };
+    // As long before the handler as the vector of an entry.
+    core.t = recognised.max(handler.saturating_sub(timing.entry - timing.late_arrival));
+    Outcome::Begun
+}
+
+/// Ends what [`begin`] or [`chain`] started: picks the most urgent exception and goes to its vector.
+pub(super) fn complete<B: Bus, P: Pipeline>(core: &mut Core, bus: &mut B, pipe: &mut P) -> Outcome {
+    let Phase::Entry { number, from, exc_return, recognised, handler } = core.phase else {
+        return Outcome::None;
+    };
+    core.phase = Phase::Run;
+    let mut number = core.nvic.candidate().map_or(number, |(most_urgent, _)| most_urgent);
+    let mut fetch = handler.saturating_sub(P::REFILL);
+    let target = loop {
+        let address = core.scb.vtor.wrapping_add(4 * number);
+        let stacks = from.is_none() && shares_bus(core, bus, address);
+        // Two cycles on the bus: address and data phase.
+        let at = if stacks { fetch } else { fetch.saturating_sub(2) };
+        match bus.load(core, address, 4, at) {
+            Ok(loaded) => {
+                fetch += loaded.wait + if stacks { 2 } else { 0 };
+                break loaded.value;
+            }
+            Err(_) if core.nvic.priority_of(number) < 0 || core.execution_priority() < 0 => {
+                core.phase = Phase::Lockup;
+                return Outcome::LockedUp;
+            }
+            Err(_) => {
+                core.scb.hfsr |= hfsr::VECTTBL;
+                core.nvic.set_pending(exception::HARD_FAULT, true);
+                number = exception::HARD_FAULT;
+            }
+        }
+    };
+    core.nvic.activate(number);
+    core.ipsr = number;
+    core.r[14] = exc_return;
+    core.event = true;
+    core.exclusive = false;
+    core.exceptions[number as usize] += 1;
+    go(core, bus, pipe, target, fetch);
+    core.exception_cycles += (fetch + P::REFILL).saturating_sub(recognised);
+    from.filter(|&from| from != 0).map_or(Outcome::Entered(number), |from| Outcome::Chained(from, number))
+}
+
+/// Whether reading a vector must wait for the stores of the frame: on the M3 and M4 if both go over the System bus,
+/// on the M7 if one memory holds both.
+fn shares_bus<B: Bus>(core: &Core, bus: &B, vector: u32) -> bool {
+    let stack = core.msp();
+    if core.features.caches {
+        bus.block(vector) == bus.block(stack)
+    } else {
+        vector >= 0x2000_0000 && stack >= 0x2000_0000
+    }
+}
+
+/// Goes on at `target`, fetched in cycle `fetch`.
+pub(super) fn go<B: Bus, P: Pipeline>(core: &mut Core, bus: &mut B, pipe: &mut P, target: u32, fetch: u64) {
+    jump(core, bus, target);
+    if core.stray.is_some() {
+        core.t = fetch + P::REFILL;
+    } else {
+        pipe.flush(core, bus, target & !1, fetch);
+    }
+}

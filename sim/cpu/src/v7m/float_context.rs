@@ -1,0 +1,94 @@
+//! Floating-point context: access, the state an exception stacks, lazy preservation (ARMv7-M B1.5.7, DDI0403 A2.5).
+
+use super::bus::Bus;
+use super::core::Core;
+use super::fault::Fault;
+use super::mpu::{self, Access};
+use super::nvic::exception;
+use super::scb::fpccr;
+
+/// FPSCR bits that a new context takes from FPDSCR: AHP, DN, FZ, RMode.
+const DEFAULTED: u32 = 0x07c0_0000;
+
+/// Whether CPACR lets the code that executes now use the FPU.
+pub fn access(core: &Core) -> Result<(), Fault> {
+    let granted = core.features.float
+        && match core.scb.cpacr >> 20 & 3 {
+            1 => core.privileged(),
+            3 => true,
+            _ => false,
+        };
+    if granted { Ok(()) } else { Err(Fault::NoCoprocessor) }
+}
+
+/// What must happen before a floating-point instruction executes, if [`Core::float_ready`] is not set: access is
+/// checked, a context that waits to be preserved goes to memory (which takes time: `core.t`), a new one begins.
+pub fn before_float<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Fault> {
+    access(core)?;
+    if core.scb.fpccr & fpccr::LSPACT != 0 {
+        preserve(core, bus)?;
+    }
+    if core.scb.fpccr & fpccr::ASPEN != 0 && !core.fpca {
+        core.fpscr = core.fpscr & !DEFAULTED | core.scb.fpdscr & DEFAULTED;
+        core.fpca = true;
+    }
+    core.float_ready = true;
+    Ok(())
+}
+
+/// Writes the state into the frame reserved for it, one word a cycle (assumed), with the privilege it belongs to.
+fn preserve<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Fault> {
+    let privileged = core.scb.fpccr & fpccr::USER == 0;
+    let mut address = core.scb.fpcar;
+    for word in state(core) {
+        if core.mpu.enabled() && mpu::check_as(core, address, Access::Write, privileged).is_err() {
+            return Err(Fault::LazyProtection);
+        }
+        let wait = bus.store(core, address, 4, word, core.t).map_err(|_| Fault::LazyBus)?;
+        core.t += 1 + wait;
+        address = address.wrapping_add(4);
+    }
+    core.scb.fpccr &= !fpccr::LSPACT;
+    Ok(())
+}
+
+/// S0–S15 and FPSCR, as a frame holds them.
+pub(super) fn state(core: &Core) -> [u32; 17] {
+    std::array::from_fn(|index| if index < 16 { core.s[index] } else { core.fpscr })
+}
+
+/// Whether entry leaves the state to be preserved later.
+pub(super) fn lazy(core: &Core) -> bool {
+    core.scb.fpccr & fpccr::LSPEN != 0
+}
+
+/// Reserves the place at `address`, and notes who may be told if writing there fails.
+pub(super) fn reserve(core: &mut Core, address: u32) {
+    let priority = core.execution_priority();
+    let ready = |number: u32| core.nvic.is_enabled(number) && core.nvic.group(core.nvic.priority_of(number)) < priority;
+    let flags = [
+        (fpccr::LSPACT, true),
+        (fpccr::USER, !core.privileged()),
+        (fpccr::THREAD, core.ipsr == 0),
+        (fpccr::HFRDY, priority > -1),
+        (fpccr::BFRDY, ready(exception::BUS_FAULT)),
+        (fpccr::MMRDY, ready(exception::MEM_MANAGE)),
+        (fpccr::MONRDY, ready(exception::DEBUG_MONITOR)),
+    ];
+    let mut value = core.scb.fpccr & (fpccr::ASPEN | fpccr::LSPEN);
+    for (flag, on) in flags {
+        value |= if on { flag } else { 0 };
+    }
+    core.scb.fpccr = value;
+    core.scb.fpcar = address & !7;
+}
+
+/// Takes the state back from a frame, or finds that it never left the registers.
+pub(super) fn restore(core: &mut Core) {
+    if core.scb.fpccr & fpccr::LSPACT != 0 {
+        core.scb.fpccr &= !fpccr::LSPACT;
+        return;
+    }
+    core.s[..16].copy_from_slice(&core.frame[8..24]);
+    core.fpscr = core.frame[24];
+}

@@ -1,0 +1,354 @@
+//! Pending, enabled and active exceptions and their priorities (ARMv7-M B1.5.4, B3.4).
+//!
+//! Whoever asks whether an exception must be taken asks between any two instructions, and nearly always nothing is
+//! pending. So the most urgent candidate and the priority of what is active are kept up to date at each change, and
+//! the question is one comparison.
+
+/// Exception numbers of the architecture.
+pub mod exception {
+    /// Non-maskable interrupt.
+    pub const NMI: u32 = 2;
+    /// HardFault.
+    pub const HARD_FAULT: u32 = 3;
+    /// Memory protection fault.
+    pub const MEM_MANAGE: u32 = 4;
+    /// Bus fault.
+    pub const BUS_FAULT: u32 = 5;
+    /// Usage fault.
+    pub const USAGE_FAULT: u32 = 6;
+    /// Supervisor call.
+    pub const SVCALL: u32 = 11;
+    /// Debug monitor.
+    pub const DEBUG_MONITOR: u32 = 12;
+    /// Pendable service request.
+    pub const PENDSV: u32 = 14;
+    /// System timer.
+    pub const SYSTICK: u32 = 15;
+    /// First external interrupt.
+    pub const IRQ0: u32 = 16;
+}
+
+/// Priority of thread mode: below every exception.
+pub const THREAD_PRIORITY: i32 = 256;
+
+/// Exceptions of a core: 16 of the system and up to 240 external interrupts.
+pub const EXCEPTIONS: usize = 256;
+
+/// A set of exception numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Set([u64; EXCEPTIONS / 64]);
+
+impl Set {
+    /// Whether `number` is in it.
+    #[inline]
+    pub fn contains(&self, number: u32) -> bool {
+        self.0[number as usize / 64] >> (number % 64) & 1 != 0
+    }
+
+    /// Puts `number` in or takes it out.
+    #[inline]
+    pub fn set(&mut self, number: u32, on: bool) {
+        let bit = 1 << (number % 64);
+        let word = &mut self.0[number as usize / 64];
+        *word = if on { *word | bit } else { *word & !bit };
+    }
+
+    /// The members in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.iter().enumerate().flat_map(|(index, &word)| {
+            std::iter::successors(Some(word), |rest| Some(rest & rest.wrapping_sub(1)))
+                .take_while(|rest| *rest != 0)
+                .map(move |rest| index as u32 * 64 + rest.trailing_zeros())
+        })
+    }
+
+    fn and(&self, other: &Set) -> Set {
+        Set(std::array::from_fn(|index| self.0[index] & other.0[index]))
+    }
+
+    /// External interrupts 32·`word` … 32·`word` + 31.
+    fn lines(&self, word: u32) -> u32 {
+        let mut value = 0;
+        for bit in 0..32 {
+            let number = exception::IRQ0 + 32 * word + bit;
+            if number < EXCEPTIONS as u32 && self.contains(number) {
+                value |= 1 << bit;
+            }
+        }
+        value
+    }
+}
+
+/// Interrupt state of one core.
+#[derive(Debug, Clone)]
+pub struct Nvic {
+    pending: Set,
+    enabled: Set,
+    active: Set,
+    /// Level of each external line as the chip drives it.
+    levels: Set,
+    priority: [u8; EXCEPTIONS],
+    /// Priority bits that exist.
+    priority_mask: u8,
+    /// External lines that exist.
+    lines: u32,
+    prigroup: u8,
+    /// Most urgent pending and enabled exception, 0 without one.
+    best: u32,
+    /// Its group priority.
+    best_priority: i32,
+    /// Group priority of the most urgent active exception.
+    active_priority: i32,
+}
+
+impl Nvic {
+    /// Reset state of an NVIC with so many lines and priority bits.
+    pub fn new(lines: u16, priority_bits: u8) -> Nvic {
+        let mut nvic = Nvic {
+            pending: Set::default(),
+            enabled: Set::default(),
+            active: Set::default(),
+            levels: Set::default(),
+            priority: [0; EXCEPTIONS],
+            priority_mask: !(0xff_u32 >> priority_bits) as u8,
+            lines: u32::from(lines),
+            prigroup: 0,
+            best: 0,
+            best_priority: THREAD_PRIORITY,
+            active_priority: THREAD_PRIORITY,
+        };
+        for number in [2, 3, 11, 14, 15] {
+            nvic.enabled.set(number, true);
+        }
+        nvic
+    }
+
+    /// The controller after a reset of its core: the lines keep their levels, and those that are high pend.
+    pub fn after_reset(&self) -> Nvic {
+        let mut nvic = Nvic::new(self.lines as u16, self.priority_mask.count_ones() as u8);
+        nvic.levels = self.levels;
+        nvic.pending = self.levels;
+        nvic
+    }
+
+    /// External lines that exist.
+    pub fn line_count(&self) -> u32 {
+        self.lines
+    }
+
+    /// Priority of an exception: −3 to −1, or 0 to 255.
+    pub fn priority_of(&self, number: u32) -> i32 {
+        match number {
+            1 => -3,
+            exception::NMI => -2,
+            exception::HARD_FAULT => -1,
+            _ => i32::from(self.priority[number as usize]),
+        }
+    }
+
+    /// The part of a priority that decides pre-emption (AIRCR.PRIGROUP, B1.5.4).
+    pub fn group(&self, priority: i32) -> i32 {
+        if priority < 0 { priority } else { priority & !((2 << self.prigroup) - 1) }
+    }
+
+    /// Most urgent of a set: by priority with its subpriority, then by number.
+    fn most_urgent(&self, set: &Set) -> Option<u32> {
+        set.iter().min_by_key(|&number| (self.priority_of(number), number))
+    }
+
+    fn candidate_changed(&mut self) {
+        let best = self.most_urgent(&self.pending.and(&self.enabled));
+        self.best = best.unwrap_or(0);
+        self.best_priority = best.map_or(THREAD_PRIORITY, |number| self.group(self.priority_of(number)));
+    }
+
+    fn active_changed(&mut self) {
+        let most = self.active.iter().map(|number| self.group(self.priority_of(number))).min();
+        self.active_priority = most.unwrap_or(THREAD_PRIORITY);
+    }
+
+    /// The pending and enabled exception that would be taken first, with its group priority.
+    #[inline(always)]
+    pub fn candidate(&self) -> Option<(u32, i32)> {
+        if self.best == 0 { None } else { Some((self.best, self.best_priority)) }
+    }
+
+    /// Group priority of the most urgent active exception.
+    #[inline(always)]
+    pub fn active_priority(&self) -> i32 {
+        self.active_priority
+    }
+
+    /// Whether an exception is pending.
+    pub fn is_pending(&self, number: u32) -> bool {
+        self.pending.contains(number)
+    }
+
+    /// Whether an exception is enabled.
+    pub fn is_enabled(&self, number: u32) -> bool {
+        self.enabled.contains(number)
+    }
+
+    /// Whether an exception is active.
+    pub fn is_active(&self, number: u32) -> bool {
+        self.active.contains(number)
+    }
+
+    /// Number of active exceptions.
+    pub fn active_count(&self) -> usize {
+        self.active.iter().count()
+    }
+
+    /// Whether any external interrupt is pending, enabled or not.
+    pub fn any_line_pending(&self) -> bool {
+        self.pending.iter().any(|number| number >= exception::IRQ0)
+    }
+
+    /// Whether every active exception is `number`.
+    pub fn none_active_but(&self, number: u32) -> bool {
+        self.active.iter().all(|active| active == number)
+    }
+
+    /// Makes an exception pending or not; true if it is freshly pending.
+    pub fn set_pending(&mut self, number: u32, on: bool) -> bool {
+        let fresh = on && !self.pending.contains(number);
+        self.pending.set(number, on);
+        self.candidate_changed();
+        fresh
+    }
+
+    /// Enables or disables an exception.
+    pub fn set_enabled(&mut self, number: u32, on: bool) {
+        self.enabled.set(number, on);
+        self.candidate_changed();
+    }
+
+    /// Makes an exception active or not, as SHCSR writes do.
+    pub fn set_active(&mut self, number: u32, on: bool) {
+        self.active.set(number, on);
+        self.active_changed();
+    }
+
+    /// No exception is active (AIRCR.VECTCLRACTIVE).
+    pub fn clear_active(&mut self) {
+        self.active = Set::default();
+        self.active_changed();
+    }
+
+    /// The chip drives an external line: a rising edge pends. True if it is freshly pending.
+    pub fn drive_line(&mut self, line: u32, level: bool) -> bool {
+        if line >= self.lines {
+            return false;
+        }
+        let number = exception::IRQ0 + line;
+        let rises = level && !self.levels.contains(number);
+        self.levels.set(number, level);
+        rises && self.set_pending(number, true)
+    }
+
+    /// An exception is entered.
+    pub fn activate(&mut self, number: u32) {
+        self.pending.set(number, false);
+        self.active.set(number, true);
+        self.candidate_changed();
+        self.active_changed();
+    }
+
+    /// An exception is returned from; a line that is still high pends again.
+    pub fn deactivate(&mut self, number: u32) {
+        self.active.set(number, false);
+        self.active_changed();
+        if self.levels.contains(number) {
+            self.set_pending(number, true);
+        }
+    }
+
+    /// Sets the priority byte of a configurable exception; only implemented bits are kept.
+    pub fn set_priority(&mut self, number: u32, value: u8) {
+        self.priority[number as usize] = value & self.priority_mask;
+        self.priorities_changed();
+    }
+
+    /// AIRCR.PRIGROUP.
+    pub fn prigroup(&self) -> u8 {
+        self.prigroup
+    }
+
+    /// Sets AIRCR.PRIGROUP.
+    pub fn set_prigroup(&mut self, value: u8) {
+        self.prigroup = value & 7;
+        self.priorities_changed();
+    }
+
+    fn priorities_changed(&mut self) {
+        self.candidate_changed();
+        self.active_changed();
+    }
+
+    /// The implemented bits of a priority (BASEPRI has the same).
+    pub fn implemented(&self, value: u8) -> u8 {
+        value & self.priority_mask
+    }
+
+    /// NVIC register read at an offset from 0xE000E000, whole word. `None` if nothing is there.
+    pub fn read(&self, offset: u32) -> Option<u32> {
+        let word = (offset & 0x7f) / 4;
+        Some(match offset {
+            0x100..=0x13f | 0x180..=0x1bf => self.enabled.lines(word & 0xf),
+            0x200..=0x23f | 0x280..=0x2bf => self.pending.lines(word & 0xf),
+            0x300..=0x33f => self.active.lines(word),
+            0x400..=0x4ef => self.priority_word(exception::IRQ0 + (offset & !3) - 0x400),
+            _ => return None,
+        })
+    }
+
+    /// NVIC register write; only the byte lanes in `mask` are written. False if nothing is there.
+    pub fn write(&mut self, offset: u32, value: u32, mask: u32) -> bool {
+        let word = (offset & 0x3f) / 4;
+        match offset {
+            0x100..=0x13f => self.each_line(word, value, |nvic, number| nvic.enabled.set(number, true)),
+            0x180..=0x1bf => self.each_line(word, value, |nvic, number| nvic.enabled.set(number, false)),
+            0x200..=0x23f => self.each_line(word, value, |nvic, number| nvic.pending.set(number, true)),
+            // A line that is high and not being served stays pending.
+            0x280..=0x2bf => self.each_line(word, value, |nvic, number| {
+                let held = nvic.levels.contains(number) && !nvic.active.contains(number);
+                nvic.pending.set(number, held);
+            }),
+            0x300..=0x33f => {}
+            0x400..=0x4ef => self.set_priority_word(exception::IRQ0 + (offset & !3) - 0x400, value, mask),
+            _ => return false,
+        }
+        true
+    }
+
+    fn each_line(&mut self, word: u32, value: u32, change: impl Fn(&mut Nvic, u32)) {
+        for bit in (0..32).filter(|bit| value >> bit & 1 != 0) {
+            let line = 32 * word + bit;
+            if line < self.lines {
+                change(self, exception::IRQ0 + line);
+            }
+        }
+        self.candidate_changed();
+    }
+
+    /// Four priority bytes, beginning with exception `first`.
+    pub fn priority_word(&self, first: u32) -> u32 {
+        let at = first as usize;
+        u32::from_le_bytes(std::array::from_fn(|index| self.priority[at + index]))
+    }
+
+    /// Writes the priority bytes in `mask` of four exceptions; those that do not exist stay 0.
+    pub fn set_priority_word(&mut self, first: u32, value: u32, mask: u32) {
+        for lane in (0..4).filter(|lane| mask >> (8 * lane) & 0xff != 0) {
+            let number = first + lane;
+            let exists = match number {
+                4..=6 | 11 | 12 | 14 | 15 => true,
+                _ => number >= exception::IRQ0 && number < exception::IRQ0 + self.lines,
+            };
+            if exists {
+                self.priority[number as usize] = (value >> (8 * lane)) as u8 & self.priority_mask;
+            }
+        }
+        self.priorities_changed();
+    }
+}

@@ -1,0 +1,137 @@
+//! Private peripheral bus (0xE0000000–0xE00FFFFF) as the core's own loads and stores see it.
+
+use super::cache::{self, Operation};
+use super::core::Core;
+use super::fault::Fault;
+use super::nvic::exception;
+use super::scb::{self, ccr};
+use super::{exception as entry, identity};
+
+const ITM: u32 = 0xe000_0000;
+const DWT: u32 = 0xe000_1000;
+const FPB: u32 = 0xe000_2000;
+const SCS: u32 = 0xe000_e000;
+const TPIU: u32 = 0xe004_0000;
+const ETM: u32 = 0xe004_1000;
+const ROM_TABLE: u32 = 0xe00f_f000;
+const STIR: u32 = 0xf00;
+
+/// What a write asks of the chip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing.
+    None,
+    /// Cache maintenance.
+    Cache(Operation),
+    /// CCR may have switched a cache on or off.
+    CacheControl,
+    /// Protection or attributes of memory changed.
+    Protection,
+}
+
+/// The byte lanes of a word that an access of `bytes` at `address` uses.
+fn lanes(address: u32, bytes: u32) -> u32 {
+    let mask = if bytes == 4 { u32::MAX } else { (1 << (8 * bytes)) - 1 };
+    mask << (8 * (address & 3))
+}
+
+/// Loads at `address` in cycle `now`; the chip serves what is its own (DBGMCU) before it asks here.
+pub fn read(core: &mut Core, address: u32, bytes: u32, now: u64) -> Result<u32, Fault> {
+    let fault = Fault::DataBus(address);
+    if !core.access_privileged() {
+        return Err(fault);
+    }
+    let word = match address & !0xfff {
+        SCS => read_scs(core, address & 0xffc, now).ok_or(fault)?,
+        DWT => core.dwt.read(address & 0xffc, core.dwt.clock(now, core.sleep_cycles)),
+        // Stimulus ports always accept; nothing listens.
+        ITM if address & 0xfff < 0x400 => 1,
+        ITM | FPB | TPIU | ETM | ROM_TABLE => 0,
+        _ => return Err(fault),
+    };
+    Ok((word & lanes(address, bytes)) >> (8 * (address & 3)))
+}
+
+/// Stores at `address` in cycle `now`.
+pub fn write(core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) -> Result<Effect, Fault> {
+    let fault = Fault::DataBus(address);
+    let offset = address & 0xffc;
+    if !core.access_privileged() {
+        let pends = address & !0xfff == SCS && offset == STIR && core.scb.ccr & ccr::USERSETMPEND != 0;
+        if !pends {
+            return Err(fault);
+        }
+    }
+    let (mask, value) = (lanes(address, bytes), value << (8 * (address & 3)));
+    match address & !0xfff {
+        SCS => write_scs(core, offset, value, mask, now).ok_or(fault),
+        DWT => {
+            let clock = core.dwt.clock(now, core.sleep_cycles);
+            core.dwt.write(offset, value, clock);
+            Ok(Effect::None)
+        }
+        ITM | FPB | TPIU | ETM | ROM_TABLE => Ok(Effect::None),
+        _ => Err(fault),
+    }
+}
+
+fn read_scs(core: &mut Core, offset: u32, now: u64) -> Option<u32> {
+    match offset {
+        0x010..=0x01f => {
+            advance_systick(core, now);
+            Some(core.systick.read(offset & 0xc))
+        }
+        0x100..=0x4ef => core.nvic.read(offset),
+        0xd90..=0xdb8 => Some(core.mpu.read(offset & 0xff)),
+        _ => scb::read(core, offset)
+            .or_else(|| identity::read(&core.features, offset))
+            .or_else(|| core.features.caches.then(|| cache::read(&core.cache, offset)).flatten())
+            .or_else(|| is_reserved(offset).then_some(0)),
+    }
+}
+
+fn write_scs(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> Option<Effect> {
+    let effect = match offset {
+        0x010..=0x01f => {
+            advance_systick(core, now);
+            core.systick.write(offset & 0xc, value, now);
+            // The machine's next event may be another one now.
+            core.limit = 0;
+            Effect::None
+        }
+        0x100..=0x4ef => core.nvic.write(offset, value, mask).then_some(Effect::None)?,
+        0xd90..=0xdb8 => {
+            core.mpu.write(offset & 0xff, value);
+            core.refetch = true;
+            core.limit = 0;
+            Effect::Protection
+        }
+        0xd14 => {
+            scb::write(core, offset, value, mask, now);
+            Effect::CacheControl
+        }
+        _ if scb::write(core, offset, value, mask, now) => Effect::None,
+        _ if core.features.caches && is_cache(offset) => {
+            cache::write(core, offset, value)?.map_or(Effect::None, Effect::Cache)
+        }
+        _ => is_reserved(offset).then_some(Effect::None)?,
+    };
+    core.call_attention();
+    Some(effect)
+}
+
+fn is_cache(offset: u32) -> bool {
+    matches!(offset, 0xd78..=0xd84 | 0xf50..=0xfa8)
+}
+
+/// Reserved and read-only places of the system control space read as zero and ignore writes.
+fn is_reserved(offset: u32) -> bool {
+    matches!(offset, 0x000..=0x0ff | 0x4f0..=0xfff)
+}
+
+/// Counts SysTick up to `now` and pends its exception if it passed zero.
+pub fn advance_systick(core: &mut Core, now: u64) {
+    if core.systick.advance(now) {
+        entry::pend(core, exception::SYSTICK);
+    }
+}
