@@ -17,6 +17,7 @@ pub mod exception;
 mod exit;
 pub mod fault;
 pub mod features;
+pub mod float;
 pub mod float_context;
 mod identity;
 pub mod mpu;

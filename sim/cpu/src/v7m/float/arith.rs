@@ -1,0 +1,181 @@
+//! Sum, product, quotient, root and fused multiply-add in integers.
+
+use super::Rounding;
+use super::format::{Format, Kind, Number, invalid, process_nans, round, unpack};
+use super::fpscr::DZC;
+
+/// A finite, non-zero term of a sum: ±`significand` × 2^`exponent`, leading bit in bit 124 or 125.
+struct Term {
+    sign: bool,
+    exponent: i32,
+    significand: u128,
+}
+
+impl Term {
+    fn of(number: &Number) -> Term {
+        Term { sign: number.sign, exponent: number.exponent - 125, significand: u128::from(number.significand) << 62 }
+    }
+
+    /// The exact product: significands of at most 53 bits leave more than 20 zeros at its end.
+    fn product(a: &Number, b: &Number) -> Term {
+        let significand = (u128::from(a.significand) * u128::from(b.significand)) >> 2;
+        Term { sign: a.sign ^ b.sign, exponent: a.exponent + b.exponent - 124, significand }
+    }
+}
+
+/// Rounds the sum of two terms. Where the alignment cuts bits off, the smaller term is so small that the sum keeps
+/// 120 bits and more, and one sticky bit stands for them.
+fn round_sum<F: Format>(f: F, a: Term, b: Term, fpscr: &mut u32) -> u64 {
+    let (large, small) = if a.exponent >= b.exponent { (a, b) } else { (b, a) };
+    let distance = (large.exponent - small.exponent) as u32;
+    let aligned = match distance {
+        0..=127 => {
+            let kept = small.significand >> distance;
+            kept | u128::from(kept << distance != small.significand)
+        }
+        _ => 1,
+    };
+    let (sign, magnitude) = if large.sign == small.sign {
+        (large.sign, large.significand + aligned)
+    } else if large.significand >= aligned {
+        (large.sign, large.significand - aligned)
+    } else {
+        (small.sign, aligned - large.significand)
+    };
+    let mode = Rounding::of(*fpscr);
+    if magnitude == 0 {
+        return F::signed_zero(mode == Rounding::Down);
+    }
+    round(f, sign, large.exponent, magnitude, mode, fpscr)
+}
+
+pub fn add<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
+    sum(f, a, b, false, fpscr)
+}
+
+pub fn sub<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
+    sum(f, a, b, true, fpscr)
+}
+
+/// a + b, or a − b; a NaN operand passes through with its own sign.
+fn sum<F: Format>(f: F, a: u64, b: u64, negate: bool, fpscr: &mut u32) -> u64 {
+    let x = unpack(f, a, fpscr);
+    let mut y = unpack(f, b, fpscr);
+    if let Some(nan) = process_nans(f, [(x, a), (y, b)], fpscr) {
+        return nan;
+    }
+    y.sign ^= negate;
+    match (x.kind, y.kind) {
+        (Kind::Infinity, Kind::Infinity) if x.sign != y.sign => invalid(f, fpscr),
+        (Kind::Infinity, _) => F::infinity(x.sign),
+        (_, Kind::Infinity) => F::infinity(y.sign),
+        (Kind::Zero, Kind::Zero) if x.sign == y.sign => F::signed_zero(x.sign),
+        (Kind::Zero, Kind::Zero) => F::signed_zero(Rounding::of(*fpscr) == Rounding::Down),
+        (Kind::Zero, _) => round_number(f, &y, fpscr),
+        (_, Kind::Zero) => round_number(f, &x, fpscr),
+        _ => round_sum(f, Term::of(&x), Term::of(&y), fpscr),
+    }
+}
+
+fn round_number<F: Format>(f: F, number: &Number, fpscr: &mut u32) -> u64 {
+    let mode = Rounding::of(*fpscr);
+    round(f, number.sign, number.exponent - 63, u128::from(number.significand), mode, fpscr)
+}
+
+pub fn mul<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
+    let x = unpack(f, a, fpscr);
+    let y = unpack(f, b, fpscr);
+    if let Some(nan) = process_nans(f, [(x, a), (y, b)], fpscr) {
+        return nan;
+    }
+    let sign = x.sign ^ y.sign;
+    match (x.kind, y.kind) {
+        (Kind::Infinity, Kind::Zero) | (Kind::Zero, Kind::Infinity) => invalid(f, fpscr),
+        (Kind::Infinity, _) | (_, Kind::Infinity) => F::infinity(sign),
+        (Kind::Zero, _) | (_, Kind::Zero) => F::signed_zero(sign),
+        _ => {
+            let product = Term::product(&x, &y);
+            round(f, sign, product.exponent, product.significand, Rounding::of(*fpscr), fpscr)
+        }
+    }
+}
+
+pub fn div<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
+    let x = unpack(f, a, fpscr);
+    let y = unpack(f, b, fpscr);
+    if let Some(nan) = process_nans(f, [(x, a), (y, b)], fpscr) {
+        return nan;
+    }
+    let sign = x.sign ^ y.sign;
+    match (x.kind, y.kind) {
+        (Kind::Infinity, Kind::Infinity) | (Kind::Zero, Kind::Zero) => invalid(f, fpscr),
+        (Kind::Infinity, _) => F::infinity(sign),
+        (_, Kind::Zero) => {
+            *fpscr |= DZC;
+            F::infinity(sign)
+        }
+        (Kind::Zero, _) | (_, Kind::Infinity) => F::signed_zero(sign),
+        _ => {
+            let dividend = u128::from(x.significand) << 64;
+            let divisor = u128::from(y.significand);
+            let quotient = (dividend / divisor) << 1 | u128::from(dividend % divisor != 0);
+            round(f, sign, x.exponent - y.exponent - 65, quotient, Rounding::of(*fpscr), fpscr)
+        }
+    }
+}
+
+pub fn sqrt<F: Format>(f: F, a: u64, fpscr: &mut u32) -> u64 {
+    let x = unpack(f, a, fpscr);
+    if let Some(nan) = process_nans(f, [(x, a)], fpscr) {
+        return nan;
+    }
+    match x.kind {
+        Kind::Zero => F::signed_zero(x.sign),
+        _ if x.sign => invalid(f, fpscr),
+        Kind::Infinity => F::infinity(false),
+        _ => {
+            // An even exponent, and a radicand of 127 or 128 bits: its root has 64.
+            let odd = x.exponent & 1;
+            let radicand = u128::from(x.significand) << (63 + odd);
+            let root = radicand.isqrt();
+            let sticky = u128::from(root * root != radicand);
+            round(f, false, (x.exponent - odd) / 2 - 64, root << 1 | sticky, Rounding::of(*fpscr), fpscr)
+        }
+    }
+}
+
+/// FPMulAdd.
+pub fn fma<F: Format>(f: F, addend: u64, a: u64, b: u64, fpscr: &mut u32) -> u64 {
+    let z = unpack(f, addend, fpscr);
+    let x = unpack(f, a, fpscr);
+    let y = unpack(f, b, fpscr);
+    let nan = process_nans(f, [(z, addend), (x, a), (y, b)], fpscr);
+    let no_product = matches!((x.kind, y.kind), (Kind::Infinity, Kind::Zero) | (Kind::Zero, Kind::Infinity));
+    if no_product && z.is(Kind::QuietNan) {
+        return invalid(f, fpscr);
+    }
+    if let Some(nan) = nan {
+        return nan;
+    }
+    let sign = x.sign ^ y.sign;
+    let infinite = x.is(Kind::Infinity) || y.is(Kind::Infinity);
+    let zero = x.is(Kind::Zero) || y.is(Kind::Zero);
+    if no_product || (z.is(Kind::Infinity) && infinite && z.sign != sign) {
+        invalid(f, fpscr)
+    } else if z.is(Kind::Infinity) {
+        F::infinity(z.sign)
+    } else if infinite {
+        F::infinity(sign)
+    } else if z.is(Kind::Zero) && zero {
+        let negative = if z.sign == sign { sign } else { Rounding::of(*fpscr) == Rounding::Down };
+        F::signed_zero(negative)
+    } else if zero {
+        round_number(f, &z, fpscr)
+    } else {
+        let product = Term::product(&x, &y);
+        if z.is(Kind::Zero) {
+            return round(f, sign, product.exponent, product.significand, Rounding::of(*fpscr), fpscr);
+        }
+        round_sum(f, Term::of(&z), product, fpscr)
+    }
+}

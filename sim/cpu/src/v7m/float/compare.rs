@@ -1,0 +1,69 @@
+//! Comparison, maximum and minimum.
+
+use super::format::{Format, Kind, Number, process_nans, unpack};
+use super::fpscr::{IOC, NZCV};
+use std::cmp::Ordering;
+
+/// FPCompare into FPSCR.NZCV.
+pub fn compare<F: Format>(f: F, a: u64, b: u64, quiet_signals: bool, fpscr: &mut u32) {
+    let x = unpack(f, a, fpscr);
+    let y = unpack(f, b, fpscr);
+    let nzcv = if x.is_nan() || y.is_nan() {
+        if quiet_signals || x.is(Kind::SignalingNan) || y.is(Kind::SignalingNan) {
+            *fpscr |= IOC;
+        }
+        0b0011
+    } else {
+        match order(&x, &y) {
+            Ordering::Equal => 0b0110,
+            Ordering::Less => 0b1000,
+            Ordering::Greater => 0b0010,
+        }
+    };
+    *fpscr = *fpscr & !NZCV | nzcv << 28;
+}
+
+/// The order of two numbers that are no NaNs; zeros are equal.
+fn order(x: &Number, y: &Number) -> Ordering {
+    let rank = |n: &Number| match n.kind {
+        Kind::Zero => (0, 0, 0),
+        Kind::Infinity => (1 - 2 * i32::from(n.sign), i32::MAX, 0),
+        _ => (1 - 2 * i32::from(n.sign), n.exponent, n.significand),
+    };
+    let ((sign_x, exponent_x, significand_x), (sign_y, exponent_y, significand_y)) = (rank(x), rank(y));
+    let magnitude = exponent_x.cmp(&exponent_y).then(significand_x.cmp(&significand_y));
+    sign_x.cmp(&sign_y).then(if sign_x < 0 { magnitude.reverse() } else { magnitude })
+}
+
+/// FPMaxNum.
+pub fn maxnm<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
+    extreme(f, a, b, Ordering::Greater, fpscr)
+}
+
+/// FPMinNum.
+pub fn minnm<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
+    extreme(f, a, b, Ordering::Less, fpscr)
+}
+
+fn extreme<F: Format>(f: F, a: u64, b: u64, wanted: Ordering, fpscr: &mut u32) -> u64 {
+    let mut operands = [(unpack(f, a, fpscr), a), (unpack(f, b, fpscr), b)];
+    for i in [0, 1] {
+        if operands[i].0.is(Kind::QuietNan) && !operands[1 - i].0.is(Kind::QuietNan) {
+            // The infinity that loses against everything.
+            let worst = F::infinity(wanted == Ordering::Greater);
+            operands[i] = (unpack(f, worst, fpscr), worst);
+            break;
+        }
+    }
+    if let Some(nan) = process_nans(f, operands, fpscr) {
+        return nan;
+    }
+    let [(x, a), (y, b)] = operands;
+    let (winner, pattern) = if order(&x, &y) == wanted { (x, a) } else { (y, b) };
+    if winner.is(Kind::Zero) {
+        // Of two zeros the one on the wanted side; a flushed denormal comes out as zero.
+        let sign = if wanted == Ordering::Greater { x.sign & y.sign } else { x.sign | y.sign };
+        return F::signed_zero(sign);
+    }
+    pattern
+}

@@ -1,0 +1,105 @@
+//! Conversions between formats, to and from integers and fixed point, and to integral values.
+
+use super::format::{Format, Kind, process_nan, round, rounds_up, split, unpack};
+use super::fpscr::{AHP, DN, IOC, IXC};
+use super::{Fixed, Rounding};
+
+/// FPToFixed.
+pub fn to_fixed<F: Format>(f: F, a: u64, to: Fixed, rounding: Rounding, fpscr: &mut u32) -> u32 {
+    let x = unpack(f, a, fpscr);
+    let (highest, lowest) = match to.signed {
+        true => ((1i128 << (to.bits - 1)) - 1, -(1i128 << (to.bits - 1))),
+        false => ((1i128 << to.bits) - 1, 0),
+    };
+    let scaled = x.exponent + to.fraction as i32;
+    let (value, inexact) = match x.kind {
+        Kind::QuietNan | Kind::SignalingNan => {
+            *fpscr |= IOC;
+            return 0;
+        }
+        Kind::Zero => (0, false),
+        Kind::Finite if scaled < 64 => {
+            let (whole, rest) = split(u128::from(x.significand), 63 - scaled);
+            let up = rounds_up(rounding, x.sign, whole & 1 != 0, rest);
+            let magnitude = (whole + u128::from(up)) as i128;
+            (if x.sign { -magnitude } else { magnitude }, rest != 0)
+        }
+        _ if x.sign => (i128::MIN, false),
+        _ => (i128::MAX, false),
+    };
+    let result = value.clamp(lowest, highest);
+    if result != value {
+        *fpscr |= IOC;
+    } else if inexact {
+        *fpscr |= IXC;
+    }
+    result as u32
+}
+
+/// FixedToFP.
+pub fn from_fixed<F: Format>(f: F, value: u32, from: Fixed, rounding: Rounding, fpscr: &mut u32) -> u64 {
+    let value = match (from.signed, from.bits) {
+        (true, 16) => i64::from(value as i16),
+        (true, _) => i64::from(value as i32),
+        (false, 16) => i64::from(value as u16),
+        (false, _) => i64::from(value),
+    };
+    if value == 0 {
+        return 0;
+    }
+    round(f, value < 0, -(from.fraction as i32), u128::from(value.unsigned_abs()), rounding, fpscr)
+}
+
+/// FPRoundInt.
+pub fn to_integral<F: Format>(f: F, a: u64, rounding: Rounding, exact: bool, fpscr: &mut u32) -> u64 {
+    let x = unpack(f, a, fpscr);
+    match x.kind {
+        Kind::QuietNan | Kind::SignalingNan => process_nan(f, a, fpscr),
+        Kind::Infinity => a,
+        Kind::Zero => F::signed_zero(x.sign),
+        Kind::Finite if x.exponent >= F::FRACTION as i32 => a,
+        Kind::Finite => {
+            let (whole, rest) = split(u128::from(x.significand), 63 - x.exponent);
+            let whole = whole + u128::from(rounds_up(rounding, x.sign, whole & 1 != 0, rest));
+            if exact && rest != 0 {
+                *fpscr |= IXC;
+            }
+            if whole == 0 {
+                return F::signed_zero(x.sign);
+            }
+            round(f, x.sign, 0, whole, rounding, fpscr)
+        }
+    }
+}
+
+/// FPSingleToDouble, FPDoubleToSingle, FPHalfToSingle, FPSingleToHalf, FPHalfToDouble and FPDoubleToHalf.
+pub fn between<F: Format, T: Format>(from: F, to: T, a: u64, fpscr: &mut u32) -> u64 {
+    let x = unpack(from, a, fpscr);
+    let alternative = T::BITS == 16 && *fpscr & AHP != 0;
+    match x.kind {
+        Kind::QuietNan | Kind::SignalingNan => {
+            if alternative || x.is(Kind::SignalingNan) {
+                *fpscr |= IOC;
+            }
+            if alternative {
+                return T::signed_zero(x.sign);
+            }
+            if *fpscr & DN != 0 {
+                return T::DEFAULT_NAN;
+            }
+            // The fraction is cut off or filled up at its low end.
+            let fraction = match F::FRACTION.checked_sub(T::FRACTION) {
+                Some(cut) => x.significand >> cut,
+                None => x.significand << (T::FRACTION - F::FRACTION),
+            };
+            T::signed_zero(x.sign) | T::DEFAULT_NAN | fraction
+        }
+        Kind::Infinity if alternative => {
+            *fpscr |= IOC;
+            T::signed_zero(x.sign) | 0x7FFF
+        }
+        Kind::Infinity => T::infinity(x.sign),
+        Kind::Zero => T::signed_zero(x.sign),
+        Kind::Finite => round(to, x.sign, x.exponent - 63, u128::from(x.significand), Rounding::of(*fpscr), fpscr),
+    }
+}

@@ -1,0 +1,206 @@
+//! Rounding to nearest on normal operands by the host's IEEE arithmetic.
+//!
+//! Each function answers only when its result is that of the general path: operands normal or zero, result normal
+//! (or an exact zero), not at the edge of underflow; then the only exception possible is inexactness, and each decides it
+//! exactly. `None` sends the caller to the general path.
+
+use super::fpscr::{IXC, RMODE};
+
+/// Sum and its rounding error (Knuth's TwoSum): exact while nothing overflows.
+#[inline]
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let part = sum - a;
+    (sum, (a - (sum - part)) + (b - part))
+}
+
+#[inline]
+fn nearest(fpscr: u32) -> bool {
+    fpscr & RMODE == 0
+}
+
+#[inline]
+fn record(inexact: bool, fpscr: &mut u32) {
+    *fpscr |= if inexact { IXC } else { 0 };
+}
+
+/// Single precision by way of double: 53 bits are more than twice 24 and two, so that rounding twice is innocuous.
+pub mod single {
+    use super::{nearest, record, two_sum};
+
+    /// Twice the smallest normal number: below it a result may have been tiny before it was rounded.
+    const SAFE: f64 = f32::MIN_POSITIVE as f64 * 2.0;
+
+    /// The value of a normal number or zero.
+    #[inline]
+    fn plain(a: u32) -> Option<f64> {
+        let normal = (a >> 23).wrapping_add(1) & 0xFF >= 2;
+        (normal || a << 1 == 0).then(|| f64::from(f32::from_bits(a)))
+    }
+
+    #[inline]
+    fn safe(value: f64, result: f32) -> bool {
+        value.abs() >= SAFE && result.is_finite()
+    }
+
+    #[inline]
+    pub fn add(a: u32, b: u32, fpscr: &mut u32) -> Option<u32> {
+        if !nearest(*fpscr) {
+            return None;
+        }
+        let (sum, error) = two_sum(plain(a)?, plain(b)?);
+        let result = sum as f32;
+        if !safe(sum, result) && sum != 0.0 {
+            return None;
+        }
+        record(error != 0.0 || f64::from(result) != sum, fpscr);
+        Some(result.to_bits())
+    }
+
+    #[inline]
+    pub fn sub(a: u32, b: u32, fpscr: &mut u32) -> Option<u32> {
+        add(a, b ^ 1 << 31, fpscr)
+    }
+
+    #[inline]
+    pub fn mul(a: u32, b: u32, fpscr: &mut u32) -> Option<u32> {
+        if !nearest(*fpscr) {
+            return None;
+        }
+        let product = plain(a)? * plain(b)?;
+        let result = product as f32;
+        if !safe(product, result) && product != 0.0 {
+            return None;
+        }
+        record(f64::from(result) != product, fpscr);
+        Some(result.to_bits())
+    }
+
+    #[inline]
+    pub fn div(a: u32, b: u32, fpscr: &mut u32) -> Option<u32> {
+        let (x, y) = (plain(a)?, plain(b)?);
+        if !nearest(*fpscr) || y == 0.0 {
+            return None;
+        }
+        let quotient = x / y;
+        let result = quotient as f32;
+        if !safe(quotient, result) && x != 0.0 {
+            return None;
+        }
+        record(f64::from(result) * y != x, fpscr);
+        Some(result.to_bits())
+    }
+
+    #[inline]
+    pub fn sqrt(a: u32, fpscr: &mut u32) -> Option<u32> {
+        let x = plain(a)?;
+        if !nearest(*fpscr) || x <= 0.0 {
+            return None;
+        }
+        let result = x.sqrt() as f32;
+        record(f64::from(result) * f64::from(result) != x, fpscr);
+        Some(result.to_bits())
+    }
+
+    /// The product is exact in double. A sum that is not is made odd, which keeps it on the right side of every
+    /// single-precision tie.
+    #[inline]
+    pub fn fma(addend: u32, a: u32, b: u32, fpscr: &mut u32) -> Option<u32> {
+        if !nearest(*fpscr) {
+            return None;
+        }
+        let (mut sum, error) = two_sum(plain(a)? * plain(b)?, plain(addend)?);
+        if error != 0.0 && sum.to_bits() & 1 == 0 {
+            let away = (error > 0.0) == (sum > 0.0);
+            sum = f64::from_bits(if away { sum.to_bits() + 1 } else { sum.to_bits() - 1 });
+        }
+        let result = sum as f32;
+        if !safe(sum, result) && (sum != 0.0 || error != 0.0) {
+            return None;
+        }
+        record(error != 0.0 || f64::from(result) != sum, fpscr);
+        Some(result.to_bits())
+    }
+}
+
+/// Double precision; exactness of products, quotients and roots is told by their integer significands.
+pub mod double {
+    use super::{nearest, record, two_sum};
+
+    #[inline]
+    fn field(a: u64) -> u64 {
+        a >> 52 & 0x7FF
+    }
+
+    /// The value of zero or of a number far enough from overflow and underflow that no step on the way meets them.
+    #[inline]
+    fn plain(a: u64) -> Option<f64> {
+        ((2..0x7FD).contains(&field(a)) || a << 1 == 0).then(|| f64::from_bits(a))
+    }
+
+    #[inline]
+    fn significand(a: u64) -> u128 {
+        u128::from(a & ((1 << 52) - 1) | 1 << 52)
+    }
+
+    /// Whether the exact product of two significands is a third one, binary points aside.
+    #[inline]
+    fn product_is(a: u64, b: u64, product: u64) -> bool {
+        let exact = significand(a) * significand(b);
+        exact << exact.leading_zeros() == significand(product) << 75
+    }
+
+    #[inline]
+    pub fn add(a: u64, b: u64, fpscr: &mut u32) -> Option<u64> {
+        if !nearest(*fpscr) {
+            return None;
+        }
+        let (sum, error) = two_sum(plain(a)?, plain(b)?);
+        plain(sum.to_bits())?;
+        record(error != 0.0, fpscr);
+        Some(sum.to_bits())
+    }
+
+    #[inline]
+    pub fn sub(a: u64, b: u64, fpscr: &mut u32) -> Option<u64> {
+        add(a, b ^ 1 << 63, fpscr)
+    }
+
+    #[inline]
+    pub fn mul(a: u64, b: u64, fpscr: &mut u32) -> Option<u64> {
+        let (x, y) = (plain(a)?, plain(b)?);
+        let result = (x * y).to_bits();
+        plain(result)?;
+        if !nearest(*fpscr) || x == 0.0 || y == 0.0 || result << 1 == 0 {
+            return None;
+        }
+        record(!product_is(a, b, result), fpscr);
+        Some(result)
+    }
+
+    #[inline]
+    pub fn div(a: u64, b: u64, fpscr: &mut u32) -> Option<u64> {
+        let (x, y) = (plain(a)?, plain(b)?);
+        if !nearest(*fpscr) || x == 0.0 || y == 0.0 {
+            return None;
+        }
+        let result = (x / y).to_bits();
+        plain(result)?;
+        if result << 1 == 0 {
+            return None;
+        }
+        record(!product_is(result, b, a), fpscr);
+        Some(result)
+    }
+
+    #[inline]
+    pub fn sqrt(a: u64, fpscr: &mut u32) -> Option<u64> {
+        let x = plain(a)?;
+        if !nearest(*fpscr) || x <= 0.0 {
+            return None;
+        }
+        let result = x.sqrt().to_bits();
+        record(!product_is(result, result, a), fpscr);
+        Some(result)
+    }
+}

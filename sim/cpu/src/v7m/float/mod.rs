@@ -1,0 +1,278 @@
+//! The arithmetic of the Cortex-M4F and M7 floating-point units, on bit patterns and FPSCR.
+//!
+//! Every function is the pseudocode function of the ARMv7-M manual (DDI0403E A2.5) behind an instruction: rounding
+//! mode, flush-to-zero, default NaN and alternative half precision come from `fpscr`, cumulative exceptions go there.
+//! Single precision is a `u32`, double a `u64`, half the low 16 bits of a `u32`.
+//!
+//! The general path is integer arithmetic and the definition of the results. Rounding to nearest on normal operands
+//! goes through the host's IEEE arithmetic in [`fast`], where result and inexactness are provably the same; nothing
+//! depends on the host's NaNs, rounding mode or fused operations.
+
+mod arith;
+mod compare;
+mod convert;
+mod fast;
+mod format;
+#[cfg(test)]
+mod tests;
+
+use format::{Double, Half, Single};
+
+/// Bits of FPSCR.
+pub mod fpscr {
+    /// Invalid operation.
+    pub const IOC: u32 = 1 << 0;
+    /// Division by zero.
+    pub const DZC: u32 = 1 << 1;
+    /// Overflow.
+    pub const OFC: u32 = 1 << 2;
+    /// Underflow.
+    pub const UFC: u32 = 1 << 3;
+    /// Inexact.
+    pub const IXC: u32 = 1 << 4;
+    /// Denormal input flushed to zero.
+    pub const IDC: u32 = 1 << 7;
+    /// Rounding mode, bits 23:22.
+    pub const RMODE: u32 = 3 << 22;
+    /// Flush-to-zero mode.
+    pub const FZ: u32 = 1 << 24;
+    /// Default NaN mode.
+    pub const DN: u32 = 1 << 25;
+    /// Alternative half precision.
+    pub const AHP: u32 = 1 << 26;
+    /// N, Z, C and V of the last comparison.
+    pub const NZCV: u32 = 15 << 28;
+}
+
+/// How a result that does not fit is rounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rounding {
+    /// To nearest, ties to even.
+    Nearest,
+    /// Towards plus infinity.
+    Up,
+    /// Towards minus infinity.
+    Down,
+    /// Towards zero.
+    Zero,
+    /// To nearest, ties away from zero (VCVTA, VRINTA).
+    Away,
+}
+
+impl Rounding {
+    /// The mode FPSCR asks for.
+    #[inline]
+    pub fn of(fpscr: u32) -> Rounding {
+        [Rounding::Nearest, Rounding::Up, Rounding::Down, Rounding::Zero][(fpscr >> 22 & 3) as usize]
+    }
+}
+
+/// The integer or fixed-point side of a conversion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fixed {
+    /// Width, 16 or 32.
+    pub bits: u32,
+    /// Two's complement, otherwise unsigned.
+    pub signed: bool,
+    /// Bits behind the binary point, 0 for an integer.
+    pub fraction: u32,
+}
+
+impl Fixed {
+    /// A signed 32-bit integer.
+    pub const I32: Fixed = Fixed { bits: 32, signed: true, fraction: 0 };
+    /// An unsigned 32-bit integer.
+    pub const U32: Fixed = Fixed { bits: 32, signed: false, fraction: 0 };
+}
+
+/// Functions that exist in both precisions: a fast path, and the general one where it does not answer.
+macro_rules! both {
+    ($($(#[$doc:meta])* $single:ident $double:ident ($($arg:ident),+) = $name:ident;)+) => { $(
+        $(#[$doc])*
+        #[inline]
+        pub fn $single($($arg: u32,)+ fpscr: &mut u32) -> u32 {
+            fast::single::$name($($arg,)+ fpscr)
+                .unwrap_or_else(|| arith::$name(Single, $(u64::from($arg),)+ fpscr) as u32)
+        }
+
+        $(#[$doc])*
+        #[inline]
+        pub fn $double($($arg: u64,)+ fpscr: &mut u32) -> u64 {
+            fast::double::$name($($arg,)+ fpscr).unwrap_or_else(|| arith::$name(Double, $($arg,)+ fpscr))
+        }
+    )+ };
+}
+
+both! {
+    /// VADD: a + b.
+    f32_add f64_add (a, b) = add;
+    /// VSUB: a − b.
+    f32_sub f64_sub (a, b) = sub;
+    /// VMUL: a × b. VNMUL negates the result.
+    f32_mul f64_mul (a, b) = mul;
+    /// VDIV: a / b.
+    f32_div f64_div (a, b) = div;
+    /// VSQRT.
+    f32_sqrt f64_sqrt (a) = sqrt;
+}
+
+/// VFMA: addend + a × b, rounded once. VFMS negates `a`, VFNMS the addend, VFNMA both.
+#[inline]
+pub fn f32_fma(addend: u32, a: u32, b: u32, fpscr: &mut u32) -> u32 {
+    fast::single::fma(addend, a, b, fpscr)
+        .unwrap_or_else(|| arith::fma(Single, u64::from(addend), u64::from(a), u64::from(b), fpscr) as u32)
+}
+
+/// VFMA: addend + a × b, rounded once. VFMS negates `a`, VFNMS the addend, VFNMA both.
+#[inline]
+pub fn f64_fma(addend: u64, a: u64, b: u64, fpscr: &mut u32) -> u64 {
+    arith::fma(Double, addend, a, b, fpscr)
+}
+
+/// VNEG: the sign turned, NaNs included.
+#[inline]
+pub fn f32_neg(a: u32) -> u32 {
+    a ^ 1 << 31
+}
+
+/// VNEG: the sign turned, NaNs included.
+#[inline]
+pub fn f64_neg(a: u64) -> u64 {
+    a ^ 1 << 63
+}
+
+/// VABS: the sign cleared, NaNs included.
+#[inline]
+pub fn f32_abs(a: u32) -> u32 {
+    a & !(1 << 31)
+}
+
+/// VABS: the sign cleared, NaNs included.
+#[inline]
+pub fn f64_abs(a: u64) -> u64 {
+    a & !(1 << 63)
+}
+
+/// VMLA: addend + a × b, the product rounded before the sum. VMLS negates the product, VNMLS the addend, VNMLA both.
+#[inline]
+pub fn f32_mla(addend: u32, a: u32, b: u32, negate_product: bool, fpscr: &mut u32) -> u32 {
+    let product = f32_mul(a, b, fpscr) ^ u32::from(negate_product) << 31;
+    f32_add(addend, product, fpscr)
+}
+
+/// VMLA: addend + a × b, the product rounded before the sum. VMLS negates the product, VNMLS the addend, VNMLA both.
+#[inline]
+pub fn f64_mla(addend: u64, a: u64, b: u64, negate_product: bool, fpscr: &mut u32) -> u64 {
+    let product = f64_mul(a, b, fpscr) ^ u64::from(negate_product) << 63;
+    f64_add(addend, product, fpscr)
+}
+
+/// VCMP, or VCMPE if `quiet_signals`: puts the relation of a to b into FPSCR.NZCV.
+#[inline]
+pub fn f32_cmp(a: u32, b: u32, quiet_signals: bool, fpscr: &mut u32) {
+    compare::compare(Single, u64::from(a), u64::from(b), quiet_signals, fpscr);
+}
+
+/// VCMP, or VCMPE if `quiet_signals`: puts the relation of a to b into FPSCR.NZCV.
+#[inline]
+pub fn f64_cmp(a: u64, b: u64, quiet_signals: bool, fpscr: &mut u32) {
+    compare::compare(Double, a, b, quiet_signals, fpscr);
+}
+
+/// VMAXNM: the larger one; a single quiet NaN gives way to the number.
+#[inline]
+pub fn f32_maxnm(a: u32, b: u32, fpscr: &mut u32) -> u32 {
+    compare::maxnm(Single, u64::from(a), u64::from(b), fpscr) as u32
+}
+
+/// VMAXNM: the larger one; a single quiet NaN gives way to the number.
+#[inline]
+pub fn f64_maxnm(a: u64, b: u64, fpscr: &mut u32) -> u64 {
+    compare::maxnm(Double, a, b, fpscr)
+}
+
+/// VMINNM: the smaller one; a single quiet NaN gives way to the number.
+#[inline]
+pub fn f32_minnm(a: u32, b: u32, fpscr: &mut u32) -> u32 {
+    compare::minnm(Single, u64::from(a), u64::from(b), fpscr) as u32
+}
+
+/// VMINNM: the smaller one; a single quiet NaN gives way to the number.
+#[inline]
+pub fn f64_minnm(a: u64, b: u64, fpscr: &mut u32) -> u64 {
+    compare::minnm(Double, a, b, fpscr)
+}
+
+/// VRINT{A,N,P,M,Z,R}: a rounded to an integral value; `exact` (VRINTX) records inexactness.
+#[inline]
+pub fn f32_rint(a: u32, rounding: Rounding, exact: bool, fpscr: &mut u32) -> u32 {
+    convert::to_integral(Single, u64::from(a), rounding, exact, fpscr) as u32
+}
+
+/// VRINT{A,N,P,M,Z,R}: a rounded to an integral value; `exact` (VRINTX) records inexactness.
+#[inline]
+pub fn f64_rint(a: u64, rounding: Rounding, exact: bool, fpscr: &mut u32) -> u64 {
+    convert::to_integral(Double, a, rounding, exact, fpscr)
+}
+
+/// VCVT, VCVTR, VCVT{A,N,P,M} to an integer or fixed-point number, saturating; the result is sign- or zero-extended
+/// to 32 bits.
+#[inline]
+pub fn f32_to_fixed(a: u32, to: Fixed, rounding: Rounding, fpscr: &mut u32) -> u32 {
+    convert::to_fixed(Single, u64::from(a), to, rounding, fpscr)
+}
+
+/// VCVT, VCVTR, VCVT{A,N,P,M} to an integer or fixed-point number, saturating; the result is sign- or zero-extended
+/// to 32 bits.
+#[inline]
+pub fn f64_to_fixed(a: u64, to: Fixed, rounding: Rounding, fpscr: &mut u32) -> u32 {
+    convert::to_fixed(Double, a, to, rounding, fpscr)
+}
+
+/// VCVT.F32 from an integer (FPSCR's rounding) or from the low bits of a fixed-point number (to nearest).
+#[inline]
+pub fn fixed_to_f32(value: u32, from: Fixed, rounding: Rounding, fpscr: &mut u32) -> u32 {
+    convert::from_fixed(Single, value, from, rounding, fpscr) as u32
+}
+
+/// VCVT.F64 from an integer (FPSCR's rounding) or from the low bits of a fixed-point number (to nearest).
+#[inline]
+pub fn fixed_to_f64(value: u32, from: Fixed, rounding: Rounding, fpscr: &mut u32) -> u64 {
+    convert::from_fixed(Double, value, from, rounding, fpscr)
+}
+
+/// VCVT.F64.F32.
+#[inline]
+pub fn f32_to_f64(a: u32, fpscr: &mut u32) -> u64 {
+    convert::between(Single, Double, u64::from(a), fpscr)
+}
+
+/// VCVT.F32.F64.
+#[inline]
+pub fn f64_to_f32(a: u64, fpscr: &mut u32) -> u32 {
+    convert::between(Double, Single, a, fpscr) as u32
+}
+
+/// VCVTB, VCVTT .F32.F16 of the low half of `a`.
+#[inline]
+pub fn f16_to_f32(a: u32, fpscr: &mut u32) -> u32 {
+    convert::between(Half, Single, u64::from(a & 0xFFFF), fpscr) as u32
+}
+
+/// VCVTB, VCVTT .F16.F32: the result is 16 bits.
+#[inline]
+pub fn f32_to_f16(a: u32, fpscr: &mut u32) -> u32 {
+    convert::between(Single, Half, u64::from(a), fpscr) as u32
+}
+
+/// VCVTB, VCVTT .F64.F16 of the low half of `a`.
+#[inline]
+pub fn f16_to_f64(a: u32, fpscr: &mut u32) -> u64 {
+    convert::between(Half, Double, u64::from(a & 0xFFFF), fpscr)
+}
+
+/// VCVTB, VCVTT .F16.F64: the result is 16 bits.
+#[inline]
+pub fn f64_to_f16(a: u64, fpscr: &mut u32) -> u32 {
+    convert::between(Double, Half, a, fpscr) as u32
+}
