@@ -228,6 +228,8 @@ impl Core {
             request: Request::None,
             committed: false,
             ici: 0,
+            words_moved: 0,
+            held: 0,
             stray: None,
             served: false,
             phase: Phase::Reset,

@@ -49,7 +49,7 @@ pub fn begin<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &Excepti
     let exc_return = exc_return(core, float);
     core.select_psp(false);
     core.stray = None;
-    (core.it, core.ici) = (0, 0);
+    (core.it, core.ici, core.words_moved) = (0, 0, 0);
     core.fpca = false;
     core.float_ready = false;
     core.exclusive = false;

@@ -202,7 +202,7 @@ pub fn raise<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &Except
         return Outcome::LockedUp;
     }
     // The instruction did not complete: what it had moved it moves again.
-    core.ici = 0;
+    (core.ici, core.words_moved) = (0, 0);
     begin_pending(core, bus, timing)
 }
 

@@ -8,18 +8,7 @@ use crate::v7m::op::{Class, Op, flag};
 const PLACE: Place = Place { address: 0x0800_1002, region_base: 0x0800_0000, region_bytes: 0x10_0000 };
 
 fn features(dsp: bool, float: bool, double: bool) -> Features {
-    Features {
-        cpuid: 0,
-        dsp,
-        float,
-        double,
-        bit_band: true,
-        mpu_regions: 8,
-        priority_bits: 4,
-        irq_lines: 96,
-        dwt_lock: false,
-        caches: false,
-    }
+    Features { dsp, float, double, ..Features::CORTEX_M3 }
 }
 
 fn m3() -> Features {
