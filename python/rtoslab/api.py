@@ -30,8 +30,9 @@ def run(
 ) -> list[Outcome]:
     """Measures suites and benchmarks on virtual boards; returns one outcome per point, in the plan's order.
 
-    `window_ms` is in milliseconds of the board's time. `config` holds `opt`, `code`, `param.NAME`, `timing.KEY` or
-    macros of the kernel. `out` is the run directory (resumed if it exists); by default `runs/<names>-<hash>`.
+    `window_ms` is in milliseconds of the board's time. `config` holds what `plan.Options` lists: `opt`, `clock_hz`,
+    `param.NAME`, macros of the kernel. `out` is the run directory (resumed if it exists), by default
+    `runs/<names>-<hash>`.
     Raises RtoslabError; a point that fails is an outcome with a `Failed` result, not an exception.
     """
     root = find_root()

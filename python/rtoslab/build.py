@@ -74,14 +74,21 @@ def cmake_options(point: Point, expected: Expected) -> list[str]:
         "RUN_ID": expected.run,
         "MANIFEST": f"{expected.manifest:#010x}",
         "CODE": point.code,
+        "DATA": point.data or "",
+        "CLOCK_HZ": _given(point.clock_hz),
+        "FLASH_WAIT_STATES": _given(point.wait_states),
+        "FEATURES": ";".join(f"{key}={value}" for key, value in sorted(point.features.items())),
         "WINDOW_MS": str(point.window_ms),
         "OPT": point.opt,
         "KERNEL_CONFIG": ";".join(f"{key}={value}" for key, value in sorted(point.kernel_config.items())),
         "PARAMS": ";".join(f"{key}={value}" for key, value in sorted(point.params.items())),
+        "WARMUP_MS": _given(point.warmup_ms),
     }
-    if point.warmup_ms is not None:
-        options["WARMUP_MS"] = str(point.warmup_ms)
     return [f"-D{key}={value}" for key, value in options.items() if value]
+
+
+def _given(value: int | None) -> str:
+    return "" if value is None else str(value)
 
 
 def _build_into(root: Path, point: Point, expected: Expected, folder: Path) -> None:

@@ -63,14 +63,18 @@ def point_id(catalogue: Catalogue, point: Point) -> PointId:
     config = {
         **dict(point.kernel_config),
         **{f"param.{key}": value for key, value in point.params.items()},
+        **{f"feature.{key}": str(value) for key, value in point.features.items()},
         **{key: str(value) for key, value in point.timing.items()},
     }
     if point.opt != Point.__dataclass_fields__["opt"].default:
         config["opt"] = point.opt
     if point.code != Point.__dataclass_fields__["code"].default:
         config["code"] = point.code
-    if point.warmup_ms is not None:
-        config["warmup_ms"] = str(point.warmup_ms)
+    if point.data is not None:
+        config["data"] = point.data
+    for name in ("warmup_ms", "clock_hz", "wait_states"):
+        if getattr(point, name) is not None:
+            config[name] = str(getattr(point, name))
     title = catalogue.benchmark(point.benchmark).facts.title
     return PointId(
         benchmark=point.benchmark,
@@ -238,11 +242,13 @@ def _virtual(output: RunOutput, kernel: Kernel) -> Virtual | None:
 
 def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine | None = None) -> Runner:
     def run(built: Build, progress: Progress) -> RunOutput:
+        board = catalogue.board(point.board).facts
         job = VirtualJob(
             image=built.elf.read_bytes(),
             name=built.elf.name,
-            board=catalogue.board(point.board).facts,
-            kernel=catalogue.kernel(point.kernel).facts,
+            board=board,
+            kernel=catalogue.kernel(point.kernel).facts.on(board.cpu),
+            clock_hz=point.clock_hz or board.clock.sys_hz,
             cores=point.cores,
             window_ms=point.window_ms,
             watched_services=watched_services(catalogue.benchmark(point.benchmark).facts),

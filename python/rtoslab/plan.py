@@ -28,6 +28,12 @@ class Point:
     warmup_ms: int | None = None
     opt: str = DEFAULT_OPT
     code: str = DEFAULT_CODE
+    data: str | None = None
+    """Where data and stacks lie; None: what board.toml says. The same holds for the next two."""
+    clock_hz: int | None = None
+    wait_states: int | None = None
+    features: Mapping[str, int] = field(default_factory=dict)
+    """Caches and prefetchers switched other than board.toml says, 0 or 1."""
     kernel_config: Mapping[str, str] = field(default_factory=dict)
     params: Mapping[str, str] = field(default_factory=dict)
     timing: Mapping[str, int] = field(default_factory=dict)
@@ -49,7 +55,8 @@ class Options:
     cores: Sequence[int] | None = None
     window_ms: int | None = None
     config: Mapping[str, str] = field(default_factory=dict)
-    """`opt`, `code`, `warmup_ms`, `param.NAME`, `timing.KEY`; any other key is a macro of the kernel."""
+    """`opt`, `code`, `data`, `clock_hz`, `wait_states`, `warmup_ms`, `feature.NAME`, `param.NAME`, `timing.KEY`; any
+    other key is a macro of the kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,20 +106,25 @@ def _point(
     for name in params:
         if name not in benchmark.facts.params:
             raise UnknownNameError(f"parameter of {benchmark.id}", name, benchmark.facts.params)
-    plain = {"opt", "code", "warmup_ms"}
+    plain = {"opt", "code", "data", "clock_hz", "wait_states", "warmup_ms"}
+    features = {key: _whole(key, value) for key, value in sorted(config.items()) if key.startswith("feature.")}
     return Point(
         benchmark=benchmark.id,
         kernel=kernel.id,
         board=board.id,
         cores=cores,
         window_ms=window_ms,
-        warmup_ms=_whole("warmup_ms", config["warmup_ms"]) if "warmup_ms" in config else None,
+        warmup_ms=_optional("warmup_ms", config),
         opt=config.get("opt", DEFAULT_OPT),
         code=config.get("code", DEFAULT_CODE),
+        data=config.get("data"),
+        clock_hz=_optional("clock_hz", config),
+        wait_states=_optional("wait_states", config),
+        features={key.removeprefix("feature."): value for key, value in features.items()},
         kernel_config={key: value for key, value in sorted(config.items()) if "." not in key and key not in plain},
         params=params,
         timing={key: _whole(key, value) for key, value in sorted(config.items()) if key.startswith("timing.")},
-        not_applicable=_obstacle(benchmark, kernel, board, cores),
+        not_applicable=_obstacle(benchmark, kernel, board, cores) or _board_lacks(board.facts, config),
     )
 
 
@@ -126,6 +138,24 @@ def _obstacle(benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[B
     if cores > 1 and not kernel.facts.smp:
         return f"{kernel.facts.title} has no symmetric multiprocessing"
     return None
+
+
+def _board_lacks(board: Board, config: Mapping[str, str]) -> str | None:
+    clocks = sorted(board.clocks) or [board.clock.sys_hz]
+    clock_hz = _optional("clock_hz", config)
+    if clock_hz is not None and clock_hz not in clocks:
+        return f"{board.title} has no clock of {clock_hz} Hz, but {', '.join(map(str, clocks))}"
+    if "data" in config and getattr(board.memory, f"{config['data']}_start", None) is None:
+        return f"{board.title} has no memory {config['data']}"
+    for key in config:
+        name = key.removeprefix("feature.")
+        if name != key and name not in board.features:
+            return f"{board.title} has no {name} to switch"
+    return None
+
+
+def _optional(key: str, config: Mapping[str, str]) -> int | None:
+    return _whole(key, config[key]) if key in config else None
 
 
 def _whole(key: str, value: str) -> int:

@@ -167,6 +167,12 @@ class Probes(Strict):
     idle_symbols: tuple[str, ...] = ()
 
 
+class CpuDifferences(Strict):
+    """Where a kernel's port for one architecture differs from what the rest of kernel.toml says."""
+
+    symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+
+
 class Kernel(Strict):
     """`firmware/kernels/<id>/kernel.toml`."""
 
@@ -183,10 +189,17 @@ class Kernel(Strict):
     probes: Probes | None = None
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """The kernel functions that each service ends in."""
+    cpus: dict[str, CpuDifferences] = Field(default_factory=dict)
+    """By the `cpu` of a board."""
     classes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Classes of functions by prefix; the first that fits counts."""
     locks: dict[int, str] = Field(default_factory=dict)
     """Hardware spinlocks by number."""
+
+    def on(self, cpu: str) -> "Kernel":
+        """The facts as they are on one architecture."""
+        differences = self.cpus.get(cpu, CpuDifferences())
+        return self.model_copy(update={"symbols": {**self.symbols, **differences.symbols}})
 
 
 class Metric(Strict):

@@ -117,6 +117,30 @@ def test_what_cannot_exist_stays_in_the_plan_with_its_reason(copy: Path) -> None
     assert reasons["t1", 1] is None
 
 
+def test_what_only_some_boards_have_is_not_applicable_on_the_others() -> None:
+    config = {"clock_hz": "8000000", "data": "dtcm", "feature.dcache": "0", "wait_states": "1"}
+    boards = ["nucleo-h743zi", "nucleo-l053r8", "pico"]
+    h743, l053, pico = make_plan(Catalogue(ROOT), ["t1"], Options(["freertos"], boards, config=config)).points
+    assert h743.not_applicable is None
+    assert (h743.clock_hz, h743.data, h743.features, h743.wait_states) == (8_000_000, "dtcm", {"dcache": 0}, 1)
+    assert l053.not_applicable == "NUCLEO-L053R8 has no memory dtcm"
+    assert pico.not_applicable == "Raspberry Pi Pico has no clock of 8000000 Hz, but 125000000"
+
+
+def test_a_feature_the_board_lacks() -> None:
+    (point,) = make_plan(
+        Catalogue(ROOT), ["t1"], Options(["freertos"], ["nucleo-f103rb"], config={"feature.icache": "0"})
+    ).points
+    assert point.not_applicable == "NUCLEO-F103RB has no icache to switch"
+
+
+def test_a_port_may_differ_by_architecture() -> None:
+    kernel = Catalogue(ROOT).kernel("freertos").facts
+    assert kernel.on("armv6m").symbols["yield"] == ("vPortYield",)
+    assert kernel.on("armv7m").symbols["yield"] == ("isr_pendsv",)
+    assert kernel.on("armv7m").symbols["malloc"] == kernel.symbols["malloc"]
+
+
 def test_misuse_is_refused() -> None:
     with pytest.raises(PlanError, match="must be a whole number"):
         make_plan(Catalogue(ROOT), ["t1"], Options(config={"timing.x": "fast"}))

@@ -32,7 +32,9 @@ SWITCH = events([(KIND_WRITE, IDENT_CURRENT, 0, 0x2000_0200)])
 
 
 def run(*script: tuple[str, int, bytes, bytes]) -> RunOutput:
-    job = VirtualJob(image=b"", name="image", board=board(), kernel=KERNEL, cores=1, window_ms=250)
+    job = VirtualJob(
+        image=b"", name="image", board=board(), kernel=KERNEL, clock_hz=125_000_000, cores=1, window_ms=250
+    )
     return run_virtual(job, machine=FakeMachine(list(script)))
 
 

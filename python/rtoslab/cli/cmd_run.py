@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rtoslab.api import default_out, run_on_port
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import load_document, write
-from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, KeyValue
+from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, Frequency, KeyValue
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.paths import find_root
 from rtoslab.pipeline import Outcome
@@ -28,11 +28,13 @@ from rtoslab.reports import formats, terminal
 @click.option("--board", "boards", multiple=True, type=CatalogueName("boards"), help="A board; may be repeated.")
 @click.option("--cores", type=CoreCounts(), help="Numbers of cores to run with.")
 @click.option("--window", type=Duration(), help="Length of the measured window.")
+@click.option("--clock", type=Frequency(), help="The boards' clock, one of those in board.toml.")
 @click.option(
     "--config",
     type=KeyValue(),
     multiple=True,
-    help="opt=-O3, code=sram, warmup_ms=10, param.NAME=N, timing.KEY=N, or a macro of the kernel's configuration.",
+    help="opt=-O3, code=sram, data=dtcm, wait_states=5, feature.NAME=0, warmup_ms=10, param.NAME=N, timing.KEY=N, or a "
+    "macro of the kernel's configuration.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Run directory; an existing one is resumed.")
 @click.option(
@@ -49,6 +51,7 @@ def command(
     boards: tuple[str, ...],
     cores: tuple[int, ...] | None,
     window: int | None,
+    clock: int | None,
     config: tuple[tuple[str, str], ...],
     out: Path | None,
     jobs: int,
@@ -61,7 +64,8 @@ def command(
     Names may be shortened while they are unique (t1). The same command again resumes where it stopped.
     """
     root = find_root()
-    options = Options(kernels or None, boards or None, cores, window, dict(config))
+    chosen = dict(config) if clock is None else {**dict(config), "clock_hz": str(clock)}
+    options = Options(kernels or None, boards or None, cores, window, chosen)
     plan = make_plan(Catalogue(root), names, options)
     folder = out or default_out(root, plan, names)
     if port is not None:

@@ -74,6 +74,21 @@ class Duration(click.ParamType[int]):
         return self.fail(f"{value!r} is not a time such as 250ms or 30s", param, ctx)
 
 
+class Frequency(click.ParamType[int]):
+    """`84MHz` or `84000000`, converted to hertz."""
+
+    name = "84MHz|84000000"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Whole hertz, at least one."""
+        if isinstance(value, int):
+            return value
+        text = str(value).strip().lower()
+        number = text.removesuffix("mhz")
+        hertz = int(number) * (1 if number == text else 1_000_000) if number.isdecimal() else 0
+        return hertz or self.fail(f"{value!r} is not a frequency such as 84MHz or 84000000", param, ctx)
+
+
 def integer(text: str, what: str) -> int:
     """A decimal or 0x integer of an option. Raises click.BadParameter."""
     try:

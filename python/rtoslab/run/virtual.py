@@ -37,6 +37,8 @@ class VirtualJob:
     name: str
     board: Board
     kernel: Kernel
+    clock_hz: int
+    """What the image sets the cores to; limits in virtual time are reckoned with it."""
     cores: int
     window_ms: int
     watched_services: tuple[str, ...] = ()
@@ -151,7 +153,7 @@ class _Run:
     def _run(self, phase: str, limit_s: float) -> "Stop":
         """To the next watch or until stop. Raises RunError for any other end."""
         start = self.machine.cycle()
-        limit = int(limit_s * self.job.board.clock.sys_hz)
+        limit = int(limit_s * self.job.clock_hz)
         while (spent := self.machine.cycle() - start) < limit:
             with simulator_errors(RunError):
                 stop = self.machine.run(min(CHUNK_CYCLES, limit - spent))

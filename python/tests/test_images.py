@@ -1,0 +1,96 @@
+"""Images for every board: they build without a warning, and their first words are what the part reads at reset."""
+
+import struct
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from rtoslab.build import build
+from rtoslab.catalogue import Catalogue
+from rtoslab.paths import find_root
+from rtoslab.plan import Options, Point, make_plan
+from rtoslab.schemas import Board
+
+CATALOGUE: Final = Catalogue(find_root())
+STM32: Final = [name for name, entry in CATALOGUE.boards.items() if entry.facts.chip.startswith("stm32")]
+SYSTEM_EXCEPTIONS: Final = 16
+EVERY_POINT: Final = [
+    point
+    for opt in ("-O2", "-O3")
+    for point in make_plan(CATALOGUE, CATALOGUE.benchmarks, Options(config={"opt": opt})).points
+    if point.not_applicable is None
+]
+
+
+def _point(benchmark: str, board: str, **config: str) -> Point:
+    (point,) = make_plan(CATALOGUE, [benchmark], Options(["freertos"], [board], config=config)).points
+    assert point.not_applicable is None
+    return point
+
+
+def _vectors(elf: Path, folder: Path, count: int) -> tuple[int, ...]:
+    flat = folder / "image.bin"
+    subprocess.run(["arm-none-eabi-objcopy", "-O", "binary", elf, flat], check=True)
+    return struct.unpack_from(f"<{count}I", flat.read_bytes())
+
+
+def _memory(board: Board, name: str) -> range:
+    start = getattr(board.memory, f"{name}_start")
+    return range(start, start + getattr(board.memory, f"{name}_bytes"))
+
+
+@pytest.mark.parametrize("name", STM32)
+def test_the_vector_table(name: str, tmp_path: Path) -> None:
+    board = CATALOGUE.board(name).facts
+    vectors = _vectors(build(CATALOGUE, _point("t4", name)).elf, tmp_path, SYSTEM_EXCEPTIONS + board.irq.lines)
+    assert vectors[0] == _memory(board, board.memory.data).stop
+    assert all(vector & 1 and vector in _memory(board, "flash") for vector in vectors[1:])
+    lines = vectors[SYSTEM_EXCEPTIONS:]
+    others = set(lines[: board.irq.soft] + lines[board.irq.soft + 1 :])
+    assert len(others) == 1, "only the software interrupt has a handler"
+    assert lines[board.irq.soft] not in others
+    assert len({vectors[11], vectors[14], vectors[15]} - others) == 3, "the kernel's three handlers"
+
+
+@pytest.mark.parametrize(
+    ("name", "config", "runs_in"),
+    [
+        ("nucleo-f446re", {"code": "sram"}, "sram"),
+        ("nucleo-f767zi", {"code": "itcm", "data": "sram"}, "itcm"),
+        ("nucleo-f767zi", {"code": "flash_itcm"}, "flash_itcm"),
+        ("nucleo-h743zi", {"code": "sram", "clock_hz": "480000000", "feature.dcache": "0"}, "sram"),
+        ("stm32f407ig", {"data": "ccm", "clock_hz": "8000000", "wait_states": "2"}, "flash"),
+    ],
+)
+def test_placements_and_options_reach_the_image(
+    name: str, config: dict[str, str], runs_in: str, tmp_path: Path
+) -> None:
+    board = CATALOGUE.board(name).facts
+    built = build(CATALOGUE, _point("t1", name, **config))
+    stack, reset, *_ = _vectors(built.elf, tmp_path, 4)
+    assert stack == _memory(board, config.get("data", board.memory.data)).stop
+    assert reset in _memory(board, "flash_itcm" if runs_in == "flash_itcm" else "flash"), "start-up code lies in flash"
+    symbols = subprocess.run(["arm-none-eabi-nm", built.elf], check=True, capture_output=True, text=True).stdout
+    main = next(int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" T main"))
+    assert main in _memory(board, runs_in)
+    said = {"code": built.info["code"], "data": built.info["data"], "clock_hz": str(built.info["clock_hz"])}
+    assert said == {
+        "code": config.get("code", "flash"),
+        "data": config.get("data", board.memory.data),
+        "clock_hz": config.get("clock_hz", str(board.clock.sys_hz)),
+    }
+    if "wait_states" in config:
+        assert built.info["clock"]["wait_states"] == config["wait_states"]
+    if "feature.dcache" in config:
+        assert built.info["features"]["dcache"] == "0"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("point", EVERY_POINT, ids=lambda point: f"{point.label} {point.opt}")
+def test_every_image_builds_without_a_warning(point: Point) -> None:
+    built = build(CATALOGUE, point)
+    assert built.info["board"] == point.board
+    log = (built.folder / "build.log").read_text()
+    assert "warning:" not in log
