@@ -70,15 +70,15 @@ pub trait Pipeline {
     /// The instruction is done and goes on sequentially: advances `core.t` past it.
     fn finish(&mut self, core: &mut Core, op: Op);
 
-    /// A branch of this class was not taken.
-    fn not_taken(&mut self, core: &mut Core, op: Op);
+    /// A conditional branch was not taken; its target may have been fetched in vain.
+    fn not_taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
 
     /// A branch goes to `target`: charges the refill.
     fn taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32);
 
     /// Cycles a division or a long multiplication will take with these operands, or what another class takes at most:
-    /// asked before it executes, to let an interrupt abandon it.
-    fn cycles(&self, op: Op, first: u32, second: u32) -> u64;
+    /// asked between `issue` and `finish`, to let an interrupt abandon it; `finish` charges what this answered.
+    fn cycles(&mut self, op: Op, first: u32, second: u32) -> u64;
 
     /// Forgets what is in flight: reset, exception entry and return, execution moved by a debugger. The next
     /// instruction is fetched from `target` with its address phase in cycle `at`.
@@ -130,7 +130,7 @@ impl Pipeline for Plain {
         core.t += 1;
     }
 
-    fn not_taken(&mut self, core: &mut Core, _: Op) {
+    fn not_taken<B: Bus>(&mut self, core: &mut Core, _: &mut B, _: Op) {
         core.t += 1;
     }
 
@@ -138,7 +138,7 @@ impl Pipeline for Plain {
         core.t += 1;
     }
 
-    fn cycles(&self, _: Op, _: u32, _: u32) -> u64 {
+    fn cycles(&mut self, _: Op, _: u32, _: u32) -> u64 {
         1
     }
 
