@@ -105,3 +105,19 @@ class Machine:
         """r0 to r12, sp, lr, pc, or apsr (flags in bits 31:28)"""
     def script_steps_left(self, port: int = 0) -> int:
         """Scripted lines whose prompt has not appeared."""
+
+class FlatCore:
+    def __init__(self, kind: str) -> None:
+        """A bare core m3, m4 or m7 with 256 kB of RAM from 0x20000000 on, for tests of what instructions do."""
+    def until(self, address: int) -> None:
+        """Runs stop before this address."""
+    def write(self, address: int, data: bytes) -> None: ...
+    def read(self, address: int, length: int) -> bytes: ...
+    def state(self) -> list[int]:
+        """r0 to r12, SP, LR, PC, APSR, S0 to S31, FPSCR."""
+    def set_state(self, words: list[int]) -> None: ...
+    def set_ccr(self, value: int) -> None: ...
+    def set_cpacr(self, value: int) -> None: ...
+    def run(self, cycles: int, pause: int = ...) -> str:
+        """Why it stopped: Stopped, None (the cycles are over), or a request such as Fault(Undefined)."""
+    def instructions(self) -> int: ...

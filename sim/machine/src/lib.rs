@@ -1,5 +1,6 @@
 //! Machines: cores, memories and peripherals put together, deterministic to the cycle.
 
+pub mod flat;
 pub mod image;
 pub mod rp2040;
 

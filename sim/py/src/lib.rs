@@ -1,5 +1,7 @@
 //! Python face of the virtual boards: wraps, converts, maps errors; decides nothing.
 
+mod flat;
+
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -316,6 +318,7 @@ fn stop_to_dict<'py>(py: Python<'py>, stop: &Stop) -> PyResult<Bound<'py, PyDict
 fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add_class::<Machine>()?;
+    module.add_class::<flat::FlatCore>()?;
     module.add("SimError", py.get_type::<SimError>())?;
     module.add("ImageError", py.get_type::<ImageError>())?;
     module.add("SettingError", py.get_type::<SettingError>())?;

@@ -14,6 +14,7 @@ pub mod decode;
 pub mod dwt;
 mod entry;
 pub mod exception;
+pub mod exec;
 mod exit;
 pub mod fault;
 pub mod features;

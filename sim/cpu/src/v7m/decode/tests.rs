@@ -7,21 +7,9 @@ use crate::v7m::op::{Class, Op, flag};
 
 const PLACE: Place = Place { address: 0x0800_1002, region_base: 0x0800_0000, region_bytes: 0x10_0000 };
 
-fn features(dsp: bool, float: bool, double: bool) -> Features {
-    Features { dsp, float, double, ..Features::CORTEX_M3 }
-}
-
-fn m3() -> Features {
-    features(false, false, false)
-}
-
-fn m4() -> Features {
-    features(true, true, false)
-}
-
-fn m7() -> Features {
-    features(true, true, true)
-}
+const M3: Features = Features::CORTEX_M3;
+const M4: Features = Features::CORTEX_M4F;
+const M7: Features = Features::CORTEX_M7;
 
 fn is(op: Op, code: Code) -> bool {
     op.code == code as u8
@@ -45,36 +33,36 @@ fn every(features: Features, mut check: impl FnMut(u16, u16, Op)) {
 #[test]
 fn a_branch_out_of_its_region_keeps_its_absolute_target() {
     let place = Place { address: 0x0800_0000, region_base: 0x0800_0000, region_bytes: 0x100 };
-    let near = decode(0xe07d, 0, place, m3());
+    let near = decode(0xe07d, 0, place, M3);
     assert!(is(near, Code::B) && near.imm == 0x7f, "{near:?}");
-    let far = decode(0xe07e, 0, place, m3());
+    let far = decode(0xe07e, 0, place, M3);
     assert!(is(far, Code::BFar) && far.imm == 0x0800_0100, "{far:?}");
-    let backwards = decode(0xd0fd, 0, place, m3());
+    let backwards = decode(0xd0fd, 0, place, M3);
     assert!(is(backwards, Code::BccFar) && backwards.imm == 0x07ff_fffe && backwards.ra == 0, "{backwards:?}");
 }
 
 #[test]
 fn register_sets_name_real_registers_only() {
-    every(m7(), |first, second, op| {
+    every(M7, |first, second, op| {
         assert_eq!((op.reads | op.writes) >> 15, 0, "{first:04x} {second:04x}: {op:?}");
     });
 }
 
 #[test]
 fn ops_are_wide_exactly_if_their_first_half_says_so() {
-    every(m7(), |first, second, op| {
+    every(M7, |first, second, op| {
         assert!(is(op, Code::Undefined) || op.has(flag::WIDE) == is_wide(first), "{first:04x} {second:04x}: {op:?}");
     });
 }
 
 #[test]
 fn what_a_core_lacks_does_not_decode() {
-    every(m3(), |first, second, op| {
+    every(M3, |first, second, op| {
         assert_ne!(op.class, Class::Dsp, "{first:04x} {second:04x}");
         assert_ne!(op.class, Class::MultiplyDsp, "{first:04x} {second:04x}");
         assert!(op.class < Class::FloatSimple, "{first:04x} {second:04x}: {op:?}");
     });
-    every(m4(), |first, second, op| {
+    every(M4, |first, second, op| {
         let moves = matches!(op.class, Class::FloatLoad | Class::FloatStore | Class::FloatMoveDouble)
             || matches!(op.class, Class::FloatLoadMultiple | Class::FloatStoreMultiple);
         assert!(op.class < Class::FloatSimple || moves || !op.has(flag::DOUBLE), "{first:04x} {second:04x}: {op:?}");
@@ -83,7 +71,7 @@ fn what_a_core_lacks_does_not_decode() {
 
 #[test]
 fn a_bigger_core_decodes_what_a_smaller_one_does_alike() {
-    for (small, big) in [(m3(), m4()), (m4(), m7())] {
+    for (small, big) in [(M3, M4), (M4, M7)] {
         every(small, |first, second, op| {
             let lacking = is(op, Code::Undefined) || is(op, Code::NoCoprocessor) || is(op, Code::UndefinedFloat);
             assert!(lacking || op == decode(first, second, PLACE, big), "{first:04x} {second:04x}");
@@ -94,17 +82,17 @@ fn a_bigger_core_decodes_what_a_smaller_one_does_alike() {
 #[test]
 fn every_code_but_the_stand_ins_has_an_encoding() {
     let mut seen = [false; 256];
-    every(m7(), |_, _, op| seen[usize::from(op.code)] = true);
-    every(m3(), |_, _, op| seen[usize::from(op.code)] = true);
+    every(M7, |_, _, op| seen[usize::from(op.code)] = true);
+    every(M3, |_, _, op| seen[usize::from(op.code)] = true);
     let edge = Place { address: 0x0800_0000, region_base: 0x0800_0000, region_bytes: 4 };
     for first in [0xd0fe, 0xd0f0, 0xe7f0, 0xb1f8] {
-        seen[usize::from(decode(first, 0, edge, m3()).code)] = true;
+        seen[usize::from(decode(first, 0, edge, M3).code)] = true;
     }
     // Encodings with so many fixed bits that a spread misses them: BL, RBIT, CLREX, DSB, VMRS APSR, VMSR.
     for [first, second] in
         [[0xf7ff, 0xf800], [0xfa91, 0xf1a1], [0xf3bf, 0x8f2f], [0xf3bf, 0x8f4f], [0xeef1, 0xfa10], [0xeee1, 0x1a10]]
     {
-        seen[usize::from(decode(first, second, edge, m4()).code)] = true;
+        seen[usize::from(decode(first, second, edge, M4).code)] = true;
     }
     let missing: Vec<_> = CODES.iter().filter(|(code, _)| !seen[*code as usize]).map(|(_, name)| *name).collect();
     assert_eq!(missing, ["Undecoded", "Attend", "OutOfRegion"]);

@@ -1,0 +1,172 @@
+//! Register access, flags and shifts (ARMv7-M A2.2).
+
+use crate::v7m::core::Core;
+use crate::v7m::op::{Op, flag};
+
+impl Core {
+    /// A core register.
+    #[inline(always)]
+    pub(super) fn reg(&self, number: u8) -> u32 {
+        debug_assert!(number < 16);
+        // SAFETY: the decoder takes register numbers from fields of four bits.
+        unsafe { *self.r.get_unchecked(usize::from(number)) }
+    }
+
+    /// Sets a core register.
+    #[inline(always)]
+    pub(super) fn set(&mut self, number: u8, value: u32) {
+        debug_assert!(number < 16);
+        // SAFETY: as in `reg`.
+        unsafe { *self.r.get_unchecked_mut(usize::from(number)) = value };
+    }
+
+    /// Sets a register that may be SP, whose two low bits are zero.
+    #[inline(always)]
+    pub(super) fn set_any(&mut self, number: u8, value: u32) {
+        self.set(number, if number == 13 { value & !3 } else { value });
+    }
+
+    /// Sets N and Z by a result.
+    #[inline(always)]
+    pub(super) fn set_nz(&mut self, value: u32) {
+        self.nz = i64::from(value as i32);
+    }
+
+    /// Sets `rd`, N and Z.
+    #[inline(always)]
+    pub(super) fn set_logical(&mut self, number: u8, value: u32) {
+        self.set(number, value);
+        self.set_nz(value);
+    }
+
+    /// a + b with all four flags.
+    #[inline(always)]
+    pub(super) fn add(&mut self, a: u32, b: u32) -> u32 {
+        let (sum, carry) = a.overflowing_add(b);
+        self.c = carry;
+        self.v = (a as i32).overflowing_add(b as i32).1;
+        self.set_nz(sum);
+        sum
+    }
+
+    /// a - b with all four flags.
+    #[inline(always)]
+    pub(super) fn sub(&mut self, a: u32, b: u32) -> u32 {
+        let difference = a.wrapping_sub(b);
+        self.c = a >= b;
+        self.v = (a as i32).overflowing_sub(b as i32).1;
+        self.set_nz(difference);
+        difference
+    }
+
+    /// a + b + C with all four flags; a - b - !C is a + !b + C.
+    #[inline(always)]
+    pub(super) fn adc(&mut self, a: u32, b: u32) -> u32 {
+        let wide = u64::from(a) + u64::from(b) + u64::from(self.c);
+        let sum = wide as u32;
+        self.c = wide >> 32 != 0;
+        self.v = ((a ^ sum) & (b ^ sum)) >> 31 != 0;
+        self.set_nz(sum);
+        sum
+    }
+
+    /// a + b + C without flags.
+    #[inline(always)]
+    pub(super) fn plus_carry(&self, a: u32, b: u32) -> u32 {
+        a.wrapping_add(b).wrapping_add(u32::from(self.c))
+    }
+
+    /// A condition field against the flags; 14 and 15 always hold.
+    pub(super) fn holds(&self, condition: u8) -> bool {
+        let (n, z) = (self.nz < 0, self.nz as u32 == 0);
+        let basic = match condition >> 1 {
+            0 => z,
+            1 => self.c,
+            2 => n,
+            3 => self.v,
+            4 => self.c && !z,
+            5 => n == self.v,
+            6 => !z && n == self.v,
+            _ => return true,
+        };
+        basic != (condition & 1 != 0)
+    }
+
+    /// Carry of a logical operation with a constant: see the codes.
+    #[inline(always)]
+    pub(super) fn set_constant_carry(&mut self, op: Op) {
+        if op.shift != 0 {
+            self.c = op.shift & 1 != 0;
+        }
+    }
+}
+
+/// The second operand: `rm` shifted by a constant, and the carry out.
+#[inline(always)]
+pub(super) fn shifted(core: &Core, op: Op) -> (u32, bool) {
+    let value = core.reg(op.rm);
+    let amount = u32::from(op.shift);
+    match op.ra {
+        0 if amount == 0 => (value, core.c),
+        0 => (value << (amount & 31), value >> (32 - amount) & 1 != 0),
+        1 => {
+            let wide = u64::from(value) << 1 >> amount;
+            ((wide >> 1) as u32, wide & 1 != 0)
+        }
+        2 => {
+            let wide = i64::from(value as i32) << 1 >> amount;
+            ((wide >> 1) as u32, wide & 1 != 0)
+        }
+        3 => {
+            let value = value.rotate_right(amount);
+            (value, value >> 31 != 0)
+        }
+        _ => (value >> 1 | u32::from(core.c) << 31, value & 1 != 0),
+    }
+}
+
+/// `rd` := a logical result, flags if the op sets them.
+#[inline(always)]
+pub(super) fn finish_logical(core: &mut Core, op: Op, value: u32, carry: bool) {
+    core.set(op.rd, value);
+    if op.has(flag::SETS) {
+        core.set_nz(value);
+        core.c = carry;
+    }
+}
+
+/// The kinds of shift by register.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shift {
+    Lsl,
+    Lsr,
+    Asr,
+    Ror,
+}
+
+/// A shift by the low byte of a register; the carry stays if that is zero.
+#[inline(always)]
+pub(super) fn shift_by_register(kind: Shift, value: u32, amount: u32, carry: bool) -> (u32, bool) {
+    let amount = amount & 0xff;
+    if amount == 0 {
+        return (value, carry);
+    }
+    match kind {
+        Shift::Lsl => {
+            let wide = if amount > 32 { 0 } else { u64::from(value) << amount };
+            (wide as u32, wide >> 32 & 1 != 0)
+        }
+        Shift::Lsr => {
+            let wide = if amount > 32 { 0 } else { u64::from(value) << 1 >> amount };
+            ((wide >> 1) as u32, wide & 1 != 0)
+        }
+        Shift::Asr => {
+            let wide = i64::from(value as i32) << 1 >> amount.min(33);
+            ((wide >> 1) as u32, wide & 1 != 0)
+        }
+        Shift::Ror => {
+            let value = value.rotate_right(amount & 31);
+            (value, value >> 31 != 0)
+        }
+    }
+}

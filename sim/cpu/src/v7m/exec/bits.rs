@@ -1,0 +1,166 @@
+//! Bit fields, extensions, saturation, the DSP extension's arithmetic: everything that is neither frequent nor touches
+//! memory. Results and flags only (ARMv7-M A7.7).
+
+use super::alu::{self, finish_logical};
+use crate::v7m::code::number as code;
+use crate::v7m::core::Core;
+use crate::v7m::op::{Op, flag};
+
+/// Executes an op that no other group knows.
+#[inline(never)]
+pub(super) fn execute(core: &mut Core, op: Op) {
+    let (n, m) = (core.reg(op.rn), core.reg(op.rm));
+    let value = match op.code {
+        code::OrnShift | code::TeqShift | code::MovShift | code::MvnShift => return shifted_logical(core, op, n),
+        code::AddToSp => return add_to_sp(core, op),
+        code::Rbit => m.reverse_bits(),
+        code::Ssat | code::Usat => saturate_word(core, op),
+        code::Ssat16 | code::Usat16 => {
+            let low = saturate(core, n as i16 as i32, op);
+            low & 0xffff | saturate(core, n as i32 >> 16, op) << 16
+        }
+        code::Xtb16 => extend_bytes(op, m),
+        code::Xtab16 => {
+            let m = extend_bytes(op, m);
+            n.wrapping_add(m) & 0xffff | (n >> 16).wrapping_add(m >> 16) << 16
+        }
+        code::Parallel => parallel(core, op, n, m),
+        code::Sel => {
+            let chosen = u32::from_le_bytes([0, 1, 2, 3].map(|byte| if core.ge >> byte & 1 != 0 { 0xff } else { 0 }));
+            n & chosen | m & !chosen
+        }
+        code::Pkh if op.ra == 0 => n & 0xffff | (m << op.shift) & !0xffff,
+        code::Pkh => n & !0xffff | (i64::from(m as i32) >> op.shift) as u32 & 0xffff,
+        code::SaturatingAdd => saturating_add(core, op.ra, m as i32, n as i32),
+        code::Usad8 => differences(n, m),
+        _ => differences(n, m).wrapping_add(core.reg(op.ra)),
+    };
+    core.set(op.rd, value);
+}
+
+/// The rarer logical operations with shifted registers.
+fn shifted_logical(core: &mut Core, op: Op, n: u32) {
+    let (m, carry) = alu::shifted(core, op);
+    match op.code {
+        code::OrnShift => finish_logical(core, op, n | !m, carry),
+        code::MovShift => finish_logical(core, op, m, carry),
+        code::MvnShift => finish_logical(core, op, !m, carry),
+        _ => {
+            core.set_nz(n ^ m);
+            core.c = carry;
+        }
+    }
+}
+
+/// ADD and SUB to SP: the sum's two low bits do not count, but its flags are those of the whole.
+fn add_to_sp(core: &mut Core, op: Op) {
+    let n = core.reg(op.rn);
+    let m = if op.rm == 15 { op.imm } else { core.reg(op.rm) << op.shift };
+    let value = match (op.ra, op.has(flag::SETS)) {
+        (0, false) => n.wrapping_add(m),
+        (0, true) => core.add(n, m),
+        (_, false) => n.wrapping_sub(m),
+        (_, true) => core.sub(n, m),
+    };
+    core.set_any(op.rd, value);
+}
+
+/// SSAT and USAT.
+fn saturate_word(core: &mut Core, op: Op) -> u32 {
+    let n = core.reg(op.rn);
+    let value = if op.ra == 0 { n << op.shift } else { (n as i32 >> op.shift) as u32 };
+    saturate(core, value as i32, op)
+}
+
+/// Saturation to `imm` bits, signed or not by the code; sets Q.
+fn saturate(core: &mut Core, value: i32, op: Op) -> u32 {
+    let (low, high) = match op.code {
+        code::Ssat | code::Ssat16 => (-1i64 << (op.imm - 1), (1i64 << (op.imm - 1)) - 1),
+        _ => (0, (1i64 << op.imm) - 1),
+    };
+    let saturated = i64::from(value).clamp(low, high);
+    core.q |= saturated != i64::from(value);
+    saturated as u32
+}
+
+/// SXTB16, UXTB16: bytes 0 and 2 of the rotated value.
+fn extend_bytes(op: Op, m: u32) -> u32 {
+    let rotated = m.rotate_right(u32::from(op.shift));
+    if op.ra == 0 {
+        return rotated & 0x00ff_00ff;
+    }
+    let low = rotated as i8 as u32 & 0xffff;
+    low | ((rotated >> 16) as i8 as u32) << 16
+}
+
+/// Sum of the absolute differences of the four bytes.
+fn differences(n: u32, m: u32) -> u32 {
+    n.to_le_bytes().iter().zip(m.to_le_bytes()).map(|(a, b)| u32::from(a.abs_diff(b))).sum()
+}
+
+/// QADD, QDADD, QSUB, QDSUB: `m` plus or minus `n` (doubled); each saturation sets Q.
+fn saturating_add(core: &mut Core, kind: u8, m: i32, n: i32) -> u32 {
+    let n = if kind & 1 == 0 {
+        n
+    } else {
+        core.q |= n.checked_mul(2).is_none();
+        n.saturating_mul(2)
+    };
+    let exact = if kind & 2 == 0 { m.checked_add(n) } else { m.checked_sub(n) };
+    core.q |= exact.is_none();
+    (if kind & 2 == 0 { m.saturating_add(n) } else { m.saturating_sub(n) }) as u32
+}
+
+/// Prefixes of the parallel operations: bits 6:4 of the second halfword.
+mod prefix {
+    pub const SATURATING: u8 = 1;
+    pub const HALVING: u8 = 2;
+    pub const UNSIGNED: u8 = 4;
+}
+
+/// One lane's sum or difference by the prefix, and whether it sets GE.
+fn lane(prefix: u8, exact: i32, subtracts: bool, bits: u32) -> (u32, bool) {
+    let unsigned = prefix & prefix::UNSIGNED != 0;
+    if prefix & prefix::SATURATING != 0 {
+        let (low, high) = if unsigned { (0, (1 << bits) - 1) } else { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) };
+        return (exact.clamp(low, high) as u32, false);
+    }
+    if prefix & prefix::HALVING != 0 {
+        return ((exact >> 1) as u32, false);
+    }
+    let ge = if unsigned && !subtracts { exact >> bits != 0 } else { exact >= 0 };
+    (exact as u32, ge)
+}
+
+/// The parallel additions and subtractions: `ra` is the operation, `shift` the prefix.
+fn parallel(core: &mut Core, op: Op, n: u32, m: u32) -> u32 {
+    let sets_ge = op.shift & 3 == 0;
+    let wide = |value: u32, index: u32, bits: u32| {
+        let field = value >> (index * bits) & ((1 << bits) - 1);
+        let sign = 32 - bits;
+        if op.shift & prefix::UNSIGNED != 0 { field as i32 } else { (field << sign) as i32 >> sign }
+    };
+    // Lane by lane: which lane of `m`, and whether it is subtracted.
+    let (bits, exchanges, subtracts): (u32, bool, [bool; 2]) = match op.ra {
+        0 => (8, false, [false; 2]),
+        1 => (16, false, [false; 2]),
+        2 => (16, true, [true, false]),
+        4 => (8, false, [true; 2]),
+        5 => (16, false, [true; 2]),
+        _ => (16, true, [false, true]),
+    };
+    let (mut result, mut ge) = (0, 0);
+    for index in 0..32 / bits {
+        let (a, b) = (wide(n, index, bits), wide(m, if exchanges { index ^ 1 } else { index }, bits));
+        let minus = subtracts[(index & 1) as usize];
+        let (value, set) = lane(op.shift, if minus { a - b } else { a + b }, minus, bits);
+        result |= (value & ((1 << bits) - 1)) << (index * bits);
+        if set {
+            ge |= ((1 << (bits / 8)) - 1) << (index * (bits / 8));
+        }
+    }
+    if sets_ge {
+        core.ge = ge;
+    }
+    result
+}

@@ -1,0 +1,149 @@
+//! Branches: where they go, and what they are instead (ARMv7-M A2.3.1, B1.5.8).
+
+use super::{Flow, memory};
+use crate::v7m::bus::Bus;
+use crate::v7m::code::number as code;
+use crate::v7m::core::{Core, Request};
+use crate::v7m::exception;
+use crate::v7m::fault::Fault;
+use crate::v7m::op::Op;
+use crate::v7m::pipeline::{Jump, Pipeline};
+
+/// A branch inside the region: `imm` is the distance in halfwords.
+#[inline(always)]
+pub(super) fn near<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op, jump: Jump) {
+    core.ip = core.ip.wrapping_offset(op.imm as i32 as isize);
+    let target = core.address_of(core.ip);
+    pipe.taken(core, bus, op, jump, target);
+}
+
+/// A branch to an absolute address, bit 0 ignored.
+#[inline(always)]
+pub(super) fn far<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+    jump: Jump,
+    target: u32,
+) -> Result<Flow, Fault> {
+    let target = target & !1;
+    let offset = target.wrapping_sub(core.region.base);
+    if offset < core.region.bytes {
+        core.ip = core.region.ops.wrapping_add(offset as usize / 2);
+    } else if !enter(core, bus, target) {
+        return Ok(Flow::Jumped);
+    }
+    pipe.taken(core, bus, op, jump, target);
+    Ok(Flow::Jumped)
+}
+
+/// Enters another region, or another part of one under an MPU. False: nothing may execute there, which is the fault
+/// of the instruction there; what led to it is done.
+#[cold]
+#[inline(never)]
+pub(super) fn enter<B: Bus>(core: &mut Core, bus: &mut B, target: u32) -> bool {
+    exception::jump(core, bus, target | 1);
+    core.request == Request::None
+}
+
+/// BX, BLX: as `far`, but an even target clears the Thumb bit.
+#[inline(always)]
+pub(super) fn exchange<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+    jump: Jump,
+    target: u32,
+) -> Result<Flow, Fault> {
+    let flow = far(core, pipe, bus, op, jump, target)?;
+    if target & 1 == 0 {
+        core.thumb = false;
+        core.request = Request::Fault(Fault::InvalidState);
+    }
+    Ok(flow)
+}
+
+/// BX and loads of the PC: in handler mode they may be an exception return.
+#[inline(always)]
+fn exchange_or_return<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+    jump: Jump,
+    target: u32,
+) -> Result<Flow, Fault> {
+    if core.ipsr != 0 && target >= 0xf000_0000 {
+        core.request = Request::ExceptionReturn(target);
+        return Ok(Flow::Jumped);
+    }
+    exchange(core, pipe, bus, op, jump, target)
+}
+
+/// BX.
+#[inline(never)]
+pub(super) fn register<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
+    let target = core.reg(op.rm);
+    exchange_or_return(core, pipe, bus, op, Jump::Register, target)
+}
+
+/// POP or LDM with the PC, LDR PC.
+#[inline(always)]
+pub(super) fn loaded<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+    target: u32,
+) -> Result<Flow, Fault> {
+    exchange_or_return(core, pipe, bus, op, Jump::Loaded, target)
+}
+
+/// TBB, TBH.
+#[inline(never)]
+pub(super) fn table<B: Bus, P: Pipeline, const GUARD: bool>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
+    let base = if op.rn == 15 { op.imm } else { core.reg(op.rn) };
+    let entry = base.wrapping_add(core.reg(op.rm) << op.shift);
+    let distance = match op.shift {
+        0 => memory::load::<B, P, GUARD, 1>(core, pipe, bus, op, entry)?,
+        _ => memory::load::<B, P, GUARD, 2>(core, pipe, bus, op, entry)?,
+    };
+    let pc = core.address_of(core.ip).wrapping_add(4);
+    far(core, pipe, bus, op, Jump::Loaded, pc.wrapping_add(2 * distance))
+}
+
+/// Branches to another region, calls by register, writes to the PC.
+#[inline(never)]
+pub(super) fn other<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
+    let next = core.address_of(core.ip).wrapping_add(2 * op.halfwords() as u32) | 1;
+    match op.code {
+        code::BccFar if core.holds(op.ra) => far(core, pipe, bus, op, Jump::Conditional, op.imm),
+        code::CompareBranchFar if (core.reg(op.rn) == 0) == (op.ra == 0) => {
+            far(core, pipe, bus, op, Jump::Conditional, op.imm)
+        }
+        code::BccFar | code::CompareBranchFar => Ok(Flow::NotTaken),
+        code::BFar => far(core, pipe, bus, op, Jump::Immediate, op.imm),
+        code::BlFar => {
+            core.set(14, next);
+            far(core, pipe, bus, op, Jump::Immediate, op.imm)
+        }
+        code::Blx => {
+            let target = core.reg(op.rm);
+            core.set(14, next);
+            exchange(core, pipe, bus, op, Jump::Register, target)
+        }
+        // MOV PC and ADD PC.
+        _ => {
+            let offset = if op.code == code::AddPc { op.imm } else { 0 };
+            let target = core.reg(op.rm).wrapping_add(offset);
+            far(core, pipe, bus, op, Jump::Register, target)
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! The floating-point extension: register transfers here, arithmetic in [`crate::v7m::float`].
+
+use super::memory::{load_aligned, store_aligned};
+use super::{Flow, multiple};
+use crate::v7m::bus::Bus;
+use crate::v7m::code::number as code;
+use crate::v7m::core::Core;
+use crate::v7m::fault::Fault;
+use crate::v7m::float::{self, Fixed, Rounding};
+use crate::v7m::float_context;
+use crate::v7m::op::{Op, flag};
+use crate::v7m::pipeline::Pipeline;
+
+/// The bits of FPSCR that exist: N, Z, C, V, AHP, DN, FZ, RMode and the cumulative exceptions.
+const FPSCR_BITS: u32 = 0xf7c0_009f;
+
+impl Core {
+    /// An S register.
+    #[inline(always)]
+    fn single(&self, number: u8) -> u32 {
+        self.s[usize::from(number & 31)]
+    }
+
+    #[inline(always)]
+    fn set_single(&mut self, number: u8, value: u32) {
+        self.s[usize::from(number & 31)] = value;
+    }
+
+    /// A D register.
+    #[inline(always)]
+    fn double(&self, number: u8) -> u64 {
+        u64::from(self.single(2 * number)) | u64::from(self.single(2 * number + 1)) << 32
+    }
+
+    #[inline(always)]
+    fn set_double(&mut self, number: u8, value: u64) {
+        self.set_single(2 * number, value as u32);
+        self.set_single(2 * number + 1, (value >> 32) as u32);
+    }
+}
+
+/// Executes any instruction of the floating-point extension.
+#[inline(never)]
+pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
+    if !core.float_ready {
+        float_context::before_float(core, bus)?;
+    }
+    match op.code {
+        code::Vldr32 | code::Vldr64 | code::Vstr32 | code::Vstr64 => {
+            access::<B, P, GUARD>(core, pipe, bus, op)?;
+        }
+        code::Vldm | code::Vstm => return multiple::float::<B, P, GUARD>(core, pipe, bus, op),
+        code::UndefinedFloat => return Err(Fault::Undefined),
+        _ => compute(core, op),
+    }
+    Ok(Flow::Next)
+}
+
+/// VLDR and VSTR: words, aligned always.
+#[inline(always)]
+fn access<B: Bus, P: Pipeline, const GUARD: bool>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<(), Fault> {
+    let address = if op.rn == 15 { op.imm } else { core.reg(op.rn).wrapping_add(op.imm) };
+    if address & 3 != 0 {
+        return Err(Fault::Unaligned);
+    }
+    let second = address.wrapping_add(4);
+    match op.code {
+        code::Vldr32 => {
+            let value = load_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, 0)?;
+            core.set_single(op.rd, value);
+        }
+        code::Vldr64 => {
+            let low = load_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, 0)?;
+            let high = load_aligned::<B, P, GUARD>(core, pipe, bus, op, second, 4, 1)?;
+            core.set_double(op.rd, u64::from(low) | u64::from(high) << 32);
+        }
+        code::Vstr32 => {
+            let value = core.single(op.rd);
+            store_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, value, 0)?;
+        }
+        _ => {
+            let value = core.double(op.rd);
+            store_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, value as u32, 0)?;
+            store_aligned::<B, P, GUARD>(core, pipe, bus, op, second, 4, (value >> 32) as u32, 1)?;
+        }
+    }
+    Ok(())
+}
+
+/// Everything that touches registers only.
+fn compute(core: &mut Core, op: Op) {
+    match op.code {
+        code::VmovToCore => core.set(op.rd, core.single(op.rn)),
+        code::VmovFromCore => core.set_single(op.rd, core.reg(op.rn)),
+        code::VmovPairToCore => {
+            core.set(op.rd, core.single(op.rm));
+            core.set(op.ra, core.single(op.rm + 1));
+        }
+        code::VmovPairFromCore => {
+            core.set_single(op.rm, core.reg(op.rd));
+            core.set_single(op.rm + 1, core.reg(op.ra));
+        }
+        code::Vmrs => core.set(op.rd, core.fpscr),
+        code::VmrsFlags => core.set_nzcvq(core.fpscr & 0xf000_0000 | u32::from(core.q) << 27),
+        code::Vmsr => core.fpscr = core.reg(op.rn) & FPSCR_BITS,
+        code::Vcmp32 => {
+            let m = if op.ra & 2 == 0 { core.single(op.rm) } else { 0 };
+            float::f32_cmp(core.single(op.rd), m, op.ra & 1 != 0, &mut core.fpscr);
+        }
+        code::Vcmp64 => {
+            let m = if op.ra & 2 == 0 { core.double(op.rm) } else { 0 };
+            float::f64_cmp(core.double(op.rd), m, op.ra & 1 != 0, &mut core.fpscr);
+        }
+        code::Vrint
+        | code::VcvtToInteger
+        | code::VcvtFromInteger
+        | code::VcvtFixed
+        | code::VcvtHalf
+        | code::VcvtDoubleFromSingle
+        | code::VcvtSingleFromDouble => convert(core, op),
+        code::Vadd64
+        | code::Vsub64
+        | code::Vmul64
+        | code::Vnmul64
+        | code::Vdiv64
+        | code::VmultiplyAccumulate64
+        | code::VmovImm64
+        | code::Vmov64
+        | code::Vsqrt64
+        | code::Vsel64
+        | code::Vmaxnm64 => {
+            let value = double_result(core, op);
+            core.set_double(op.rd, value);
+        }
+        _ => {
+            let value = single_result(core, op);
+            core.set_single(op.rd, value);
+        }
+    }
+}
+
+#[inline(always)]
+fn single_result(core: &mut Core, op: Op) -> u32 {
+    let (d, n, m) = (core.single(op.rd), core.single(op.rn), core.single(op.rm));
+    let fpscr = &mut core.fpscr;
+    match op.code {
+        code::Vadd32 => float::f32_add(n, m, fpscr),
+        code::Vsub32 => float::f32_sub(n, m, fpscr),
+        code::Vmul32 => float::f32_mul(n, m, fpscr),
+        code::Vnmul32 => float::f32_neg(float::f32_mul(n, m, fpscr)),
+        code::Vdiv32 => float::f32_div(n, m, fpscr),
+        code::VmultiplyAccumulate32 => {
+            let d = if op.ra & 2 == 0 { d } else { float::f32_neg(d) };
+            match op.ra {
+                0..=3 => float::f32_mla(d, n, m, op.ra & 1 != 0, fpscr),
+                _ => float::f32_fma(d, if op.ra & 1 == 0 { n } else { float::f32_neg(n) }, m, fpscr),
+            }
+        }
+        code::VmovImm32 => op.imm,
+        code::Vmov32 => [m, float::f32_abs(m), float::f32_neg(m)][usize::from(op.ra % 3)],
+        code::Vsqrt32 => float::f32_sqrt(m, fpscr),
+        code::Vsel32 => {
+            if core.holds(op.ra) {
+                n
+            } else {
+                m
+            }
+        }
+        _ if op.ra == 0 => float::f32_maxnm(n, m, fpscr),
+        _ => float::f32_minnm(n, m, fpscr),
+    }
+}
+
+#[inline(always)]
+fn double_result(core: &mut Core, op: Op) -> u64 {
+    let (d, n, m) = (core.double(op.rd), core.double(op.rn), core.double(op.rm));
+    let fpscr = &mut core.fpscr;
+    match op.code {
+        code::Vadd64 => float::f64_add(n, m, fpscr),
+        code::Vsub64 => float::f64_sub(n, m, fpscr),
+        code::Vmul64 => float::f64_mul(n, m, fpscr),
+        code::Vnmul64 => float::f64_neg(float::f64_mul(n, m, fpscr)),
+        code::Vdiv64 => float::f64_div(n, m, fpscr),
+        code::VmultiplyAccumulate64 => {
+            let d = if op.ra & 2 == 0 { d } else { float::f64_neg(d) };
+            match op.ra {
+                0..=3 => float::f64_mla(d, n, m, op.ra & 1 != 0, fpscr),
+                _ => float::f64_fma(d, if op.ra & 1 == 0 { n } else { float::f64_neg(n) }, m, fpscr),
+            }
+        }
+        code::VmovImm64 => u64::from(op.imm) << 32,
+        code::Vmov64 => [m, float::f64_abs(m), float::f64_neg(m)][usize::from(op.ra % 3)],
+        code::Vsqrt64 => float::f64_sqrt(m, fpscr),
+        code::Vsel64 => {
+            if core.holds(op.ra) {
+                n
+            } else {
+                m
+            }
+        }
+        _ if op.ra == 0 => float::f64_maxnm(n, m, fpscr),
+        _ => float::f64_minnm(n, m, fpscr),
+    }
+}
+
+/// The rounding an op asks for.
+fn rounding(core: &Core, kind: u8) -> Rounding {
+    match kind {
+        0 => Rounding::Nearest,
+        1 => Rounding::Up,
+        2 => Rounding::Down,
+        3 => Rounding::Zero,
+        4 => Rounding::Away,
+        _ => Rounding::of(core.fpscr),
+    }
+}
+
+/// VRINT and VCVT.
+fn convert(core: &mut Core, op: Op) {
+    let double = op.has(flag::DOUBLE);
+    let mode = rounding(core, op.ra);
+    match op.code {
+        code::Vrint if double => {
+            let value = float::f64_rint(core.double(op.rm), mode, op.ra == 6, &mut core.fpscr);
+            core.set_double(op.rd, value);
+        }
+        code::Vrint => {
+            let value = float::f32_rint(core.single(op.rm), mode, op.ra == 6, &mut core.fpscr);
+            core.set_single(op.rd, value);
+        }
+        code::VcvtToInteger => {
+            let to = if op.shift == 0 { Fixed::U32 } else { Fixed::I32 };
+            let value = if double {
+                float::f64_to_fixed(core.double(op.rm), to, mode, &mut core.fpscr)
+            } else {
+                float::f32_to_fixed(core.single(op.rm), to, mode, &mut core.fpscr)
+            };
+            core.set_single(op.rd, value);
+        }
+        code::VcvtFromInteger => {
+            let from = if op.shift == 0 { Fixed::U32 } else { Fixed::I32 };
+            let (value, mode) = (core.single(op.rm), Rounding::of(core.fpscr));
+            from_fixed(core, op, value, from, mode);
+        }
+        code::VcvtFixed => {
+            let fixed = Fixed { bits: u32::from(op.shift), signed: op.ra & 1 != 0, fraction: op.imm };
+            match (op.ra & 2 != 0, double) {
+                (false, _) => {
+                    let value = core.single(op.rd << u8::from(double));
+                    from_fixed(core, op, value, fixed, Rounding::Nearest);
+                }
+                (true, false) => {
+                    let value = float::f32_to_fixed(core.single(op.rd), fixed, Rounding::Zero, &mut core.fpscr);
+                    core.set_single(op.rd, value);
+                }
+                (true, true) => {
+                    let value = float::f64_to_fixed(core.double(op.rd), fixed, Rounding::Zero, &mut core.fpscr);
+                    let sign = if fixed.signed { i64::from(value as i32) as u64 } else { u64::from(value) };
+                    core.set_double(op.rd, sign);
+                }
+            }
+        }
+        code::VcvtHalf => convert_half(core, op, double),
+        code::VcvtDoubleFromSingle => {
+            let value = float::f32_to_f64(core.single(op.rm), &mut core.fpscr);
+            core.set_double(op.rd, value);
+        }
+        _ => {
+            let value = float::f64_to_f32(core.double(op.rm), &mut core.fpscr);
+            core.set_single(op.rd, value);
+        }
+    }
+}
+
+fn from_fixed(core: &mut Core, op: Op, value: u32, from: Fixed, mode: Rounding) {
+    if op.has(flag::DOUBLE) {
+        let value = float::fixed_to_f64(value, from, mode, &mut core.fpscr);
+        core.set_double(op.rd, value);
+    } else {
+        let value = float::fixed_to_f32(value, from, mode, &mut core.fpscr);
+        core.set_single(op.rd, value);
+    }
+}
+
+/// VCVTB and VCVTT: the half that is written leaves the other one alone.
+fn convert_half(core: &mut Core, op: Op, double: bool) {
+    let top = 16 * u32::from(op.ra & 1);
+    if op.ra & 2 == 0 {
+        let half = core.single(op.rm) >> top & 0xffff;
+        if double {
+            let value = float::f16_to_f64(half, &mut core.fpscr);
+            core.set_double(op.rd, value);
+        } else {
+            let value = float::f16_to_f32(half, &mut core.fpscr);
+            core.set_single(op.rd, value);
+        }
+        return;
+    }
+    let half = if double {
+        float::f64_to_f16(core.double(op.rm), &mut core.fpscr)
+    } else {
+        float::f32_to_f16(core.single(op.rm), &mut core.fpscr)
+    };
+    let kept = core.single(op.rd) & !(0xffff << top);
+    core.set_single(op.rd, kept | (half & 0xffff) << top);
+}

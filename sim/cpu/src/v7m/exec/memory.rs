@@ -1,0 +1,303 @@
+//! Loads and stores of one or two words: alignment, protection, addressing.
+
+use super::{Flow, branch};
+use crate::v7m::bus::Bus;
+use crate::v7m::code::number as code;
+use crate::v7m::core::Core;
+use crate::v7m::fault::Fault;
+use crate::v7m::mpu::{self, Access};
+use crate::v7m::op::{Op, flag};
+use crate::v7m::pipeline::Pipeline;
+
+/// Bits of `ra` of the general codes.
+mod kind {
+    pub const SIGNED: u8 = 1 << 2;
+    pub const UNPRIVILEGED: u8 = 1 << 3;
+}
+
+/// [rn, #imm].
+#[inline(always)]
+pub(super) fn base_and_offset(core: &Core, op: Op) -> u32 {
+    core.reg(op.rn).wrapping_add(op.imm)
+}
+
+/// [rn, rm, LSL #shift].
+#[inline(always)]
+pub(super) fn base_and_index(core: &Core, op: Op) -> u32 {
+    core.reg(op.rn).wrapping_add(core.reg(op.rm) << op.shift)
+}
+
+/// The address of a literal.
+#[inline(always)]
+pub(super) fn literal(_: &Core, op: Op) -> u32 {
+    op.imm
+}
+
+/// One aligned load, checked.
+#[inline(always)]
+pub(super) fn load_aligned<B: Bus, P: Pipeline, const GUARD: bool>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+    address: u32,
+    bytes: u32,
+    index: u32,
+) -> Result<u32, Fault> {
+    if GUARD {
+        mpu::check(core, address, Access::Read)?;
+    }
+    pipe.load(core, bus, op, address, bytes, index)
+}
+
+/// One aligned store, checked.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn store_aligned<B: Bus, P: Pipeline, const GUARD: bool>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+    address: u32,
+    bytes: u32,
+    value: u32,
+    index: u32,
+) -> Result<(), Fault> {
+    if GUARD {
+        mpu::check(core, address, Access::Write)?;
+    }
+    pipe.store(core, bus, op, address, bytes, value, index)
+}
+
+/// A load of `BYTES` at any address, zero-extended.
+#[inline(always)]
+pub(super) fn load<B: Bus, P: Pipeline, const GUARD: bool, const BYTES: u32>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+    address: u32,
+) -> Result<u32, Fault> {
+    if address & (BYTES - 1) == 0 {
+        load_aligned::<B, P, GUARD>(core, pipe, bus, op, address, BYTES, 0)
+    } else {
+        load_unaligned::<B, P, GUARD>(core, pipe, bus, op, address, BYTES)
+    }
+}
+
+/// A store of `BYTES` at any address.
+#[inline(always)]
+pub(super) fn store<B: Bus, P: Pipeline, const GUARD: bool, const BYTES: u32>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+    address: u32,
+) -> Result<Flow, Fault> {
+    let value = core.reg(op.rd);
+    if address & (BYTES - 1) == 0 {
+        store_aligned::<B, P, GUARD>(core, pipe, bus, op, address, BYTES, value, 0)?;
+    } else {
+        store_unaligned::<B, P, GUARD>(core, pipe, bus, op, address, BYTES, value)?;
+    }
+    Ok(Flow::Next)
+}
+
+/// The aligned accesses an unaligned one is made of: address and size of each.
+fn pieces(address: u32, bytes: u32) -> impl Iterator<Item = (u32, u32)> {
+    let end = address.wrapping_add(bytes);
+    let mut next = address;
+    std::iter::from_fn(move || {
+        let left = end.wrapping_sub(next);
+        if left == 0 {
+            return None;
+        }
+        let piece = (next, if next & 1 != 0 || left == 1 { 1 } else { 2 });
+        next = next.wrapping_add(piece.1);
+        Some(piece)
+    })
+}
+
+#[cold]
+#[inline(never)]
+fn load_unaligned<B: Bus, P: Pipeline, const GUARD: bool>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+    address: u32,
+    bytes: u32,
+) -> Result<u32, Fault> {
+    if !mpu::allows_unaligned(core, address) {
+        return Err(Fault::Unaligned);
+    }
+    let (mut value, mut shift) = (0, 0);
+    for (index, (address, bytes)) in (0..).zip(pieces(address, bytes)) {
+        value |= load_aligned::<B, P, GUARD>(core, pipe, bus, op, address, bytes, index)? << shift;
+        shift += 8 * bytes;
+    }
+    Ok(value)
+}
+
+#[cold]
+#[inline(never)]
+fn store_unaligned<B: Bus, P: Pipeline, const GUARD: bool>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+    address: u32,
+    bytes: u32,
+    value: u32,
+) -> Result<(), Fault> {
+    if !mpu::allows_unaligned(core, address) {
+        return Err(Fault::Unaligned);
+    }
+    let mut left = value;
+    for (index, (address, bytes)) in (0..).zip(pieces(address, bytes)) {
+        let part = left & (u32::MAX >> (32 - 8 * bytes));
+        store_aligned::<B, P, GUARD>(core, pipe, bus, op, address, bytes, part, index)?;
+        left >>= 8 * bytes;
+    }
+    Ok(())
+}
+
+/// Address of an access by its flags, and what the base becomes.
+fn address(core: &Core, op: Op) -> (u32, Option<u32>) {
+    if op.rn == 15 {
+        return (op.imm, None);
+    }
+    if op.has(flag::REGISTER_OFFSET) {
+        return (base_and_index(core, op), None);
+    }
+    let (base, sum) = (core.reg(op.rn), base_and_offset(core, op));
+    if op.has(flag::PRE_INDEXED) {
+        (sum, Some(sum))
+    } else if op.has(flag::POST_INDEXED) {
+        (base, Some(sum))
+    } else {
+        (sum, None)
+    }
+}
+
+/// Base write-back.
+fn write_back(core: &mut Core, op: Op, base: Option<u32>) {
+    if let Some(base) = base {
+        core.set_any(op.rn, base);
+    }
+}
+
+/// `Code::Load`: any size, any addressing.
+pub(super) fn load_general<B: Bus, P: Pipeline, const GUARD: bool>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
+    let (address, base) = address(core, op);
+    core.as_user = op.ra & kind::UNPRIVILEGED != 0;
+    let loaded = match op.ra & 3 {
+        0 => load::<B, P, GUARD, 1>(core, pipe, bus, op, address),
+        1 => load::<B, P, GUARD, 2>(core, pipe, bus, op, address),
+        _ => load::<B, P, GUARD, 4>(core, pipe, bus, op, address),
+    };
+    core.as_user = false;
+    let value = loaded?;
+    let value = match op.ra & (3 | kind::SIGNED) {
+        kind::SIGNED => value as i8 as u32,
+        5 => value as i16 as u32,
+        _ => value,
+    };
+    write_back(core, op, base);
+    core.set_any(op.rd, value);
+    Ok(Flow::Next)
+}
+
+/// `Code::Store`: any size, with write-back or unprivileged.
+pub(super) fn store_general<B: Bus, P: Pipeline, const GUARD: bool>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
+    let (address, base) = address(core, op);
+    core.as_user = op.ra & kind::UNPRIVILEGED != 0;
+    let stored = match op.ra & 3 {
+        0 => store::<B, P, GUARD, 1>(core, pipe, bus, op, address),
+        1 => store::<B, P, GUARD, 2>(core, pipe, bus, op, address),
+        _ => store::<B, P, GUARD, 4>(core, pipe, bus, op, address),
+    };
+    core.as_user = false;
+    stored?;
+    write_back(core, op, base);
+    Ok(Flow::Next)
+}
+
+/// LDR to the PC.
+#[inline(never)]
+pub(super) fn load_pc<B: Bus, P: Pipeline, const GUARD: bool>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
+    let (address, base) = address(core, op);
+    let target = load::<B, P, GUARD, 4>(core, pipe, bus, op, address)?;
+    write_back(core, op, base);
+    branch::loaded(core, pipe, bus, op, target)
+}
+
+/// LDRD and STRD: two words, aligned always.
+#[inline(never)]
+pub(super) fn double<B: Bus, P: Pipeline, const GUARD: bool>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
+    let (first, base) = address(core, op);
+    let second = first.wrapping_add(4);
+    if first & 3 != 0 {
+        return Err(Fault::Unaligned);
+    }
+    if op.code == code::Ldrd {
+        let low = load_aligned::<B, P, GUARD>(core, pipe, bus, op, first, 4, 0)?;
+        let high = load_aligned::<B, P, GUARD>(core, pipe, bus, op, second, 4, 1)?;
+        core.set(op.rd, low);
+        core.set(op.ra, high);
+    } else {
+        let (low, high) = (core.reg(op.rd), core.reg(op.ra));
+        store_aligned::<B, P, GUARD>(core, pipe, bus, op, first, 4, low, 0)?;
+        store_aligned::<B, P, GUARD>(core, pipe, bus, op, second, 4, high, 1)?;
+    }
+    write_back(core, op, base);
+    Ok(Flow::Next)
+}
+
+/// LDREX, STREX and their narrow forms: aligned always. The monitor has no address.
+#[inline(never)]
+pub(super) fn exclusive<B: Bus, P: Pipeline, const GUARD: bool>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
+    let address = base_and_offset(core, op);
+    let bytes = 1 << op.shift;
+    if address & (bytes - 1) != 0 {
+        return Err(Fault::Unaligned);
+    }
+    if op.code == code::Ldrex {
+        let value = load_aligned::<B, P, GUARD>(core, pipe, bus, op, address, bytes, 0)?;
+        core.exclusive = true;
+        core.set(op.rd, value);
+        return Ok(Flow::Next);
+    }
+    if core.exclusive {
+        let value = core.reg(op.rd) & (u32::MAX >> (32 - 8 * bytes));
+        store_aligned::<B, P, GUARD>(core, pipe, bus, op, address, bytes, value, 0)?;
+    }
+    core.set(op.ra, u32::from(!core.exclusive));
+    core.exclusive = false;
+    Ok(Flow::Next)
+}

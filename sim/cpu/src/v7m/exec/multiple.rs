@@ -1,0 +1,172 @@
+//! LDM and STM, VLDM and VSTM: word by word, and between two words they give way (ARMv7-M B1.5.10).
+
+use super::memory::{load_aligned, store_aligned};
+use super::{Flow, branch};
+use crate::v7m::bus::Bus;
+use crate::v7m::code::number as code;
+use crate::v7m::core::Core;
+use crate::v7m::fault::Fault;
+use crate::v7m::op::{Op, flag};
+use crate::v7m::pipeline::Pipeline;
+
+/// Lowest address, and what the base becomes if it is written back.
+fn addresses(core: &Core, op: Op, step: u32) -> (u32, u32) {
+    let base = core.reg(op.rn);
+    if op.ra == 0 {
+        (base, base.wrapping_add(step))
+    } else {
+        let lowest = base.wrapping_sub(step);
+        (lowest, lowest)
+    }
+}
+
+/// Gives way to the machine with `moved` words done and `next` as the first register to come.
+fn give_way(core: &mut Core, moved: u32, next: u32) -> Flow {
+    core.words_moved = moved as u8;
+    core.ici = next as u8;
+    Flow::Paused
+}
+
+/// Words already moved when the instruction starts or goes on. After an exception it goes on where EPSR.ICI says,
+/// unless its base or the PC is among the registers, which then were not written yet: it starts anew.
+fn words_done(core: &mut Core, op: Op) -> u32 {
+    let ici = u32::from(std::mem::take(&mut core.ici));
+    let moved = u32::from(std::mem::take(&mut core.words_moved));
+    if moved != 0 || ici == 0 {
+        return moved;
+    }
+    let restarts = op.imm >> 15 != 0 || op.code != code::Stm && op.imm >> op.rn & 1 != 0;
+    if restarts { 0 } else { (op.imm & ((1 << ici) - 1)).count_ones() }
+}
+
+/// The mask without its `count` lowest bits.
+fn without_lowest(mut mask: u32, count: u32) -> u32 {
+    for _ in 0..count {
+        mask &= mask - 1;
+    }
+    mask
+}
+
+/// LDM, POP.
+#[inline(always)]
+pub(super) fn load<B: Bus, P: Pipeline, const GUARD: bool>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
+    let (lowest, base) = addresses(core, op, 4 * u32::from(op.shift));
+    if lowest & 3 != 0 {
+        return Err(Fault::Unaligned);
+    }
+    let (mut moved, mut left, mut address) = (0, op.imm, lowest);
+    if core.ici | core.words_moved != 0 {
+        moved = words_done(core, op);
+        left = without_lowest(op.imm, moved);
+        address = lowest.wrapping_add(4 * moved);
+    }
+    let mut held = core.held;
+    loop {
+        let register = left.trailing_zeros();
+        let value = load_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, moved)?;
+        // A fault or an interrupt further on must find the base as it was.
+        if register == u32::from(op.rn) || register == 15 {
+            if register == 15 {
+                let target = value;
+                if op.has(flag::POST_INDEXED) {
+                    core.set(op.rn, base);
+                } else if op.imm >> op.rn & 1 != 0 {
+                    core.set_any(op.rn, held);
+                }
+                return branch::loaded(core, pipe, bus, op, target);
+            }
+            held = value;
+        } else {
+            core.set(register as u8, value);
+        }
+        left &= left - 1;
+        if left == 0 {
+            break;
+        }
+        moved += 1;
+        address = address.wrapping_add(4);
+        if core.t >= core.limit {
+            core.held = held;
+            return Ok(give_way(core, moved, left.trailing_zeros()));
+        }
+    }
+    if op.has(flag::POST_INDEXED) {
+        core.set(op.rn, base);
+    } else if op.imm >> op.rn & 1 != 0 {
+        core.set_any(op.rn, held);
+    }
+    Ok(Flow::Next)
+}
+
+/// STM, PUSH.
+#[inline(always)]
+pub(super) fn store<B: Bus, P: Pipeline, const GUARD: bool>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
+    let (lowest, base) = addresses(core, op, 4 * u32::from(op.shift));
+    if lowest & 3 != 0 {
+        return Err(Fault::Unaligned);
+    }
+    let (mut moved, mut left, mut address) = (0, op.imm, lowest);
+    if core.ici | core.words_moved != 0 {
+        moved = words_done(core, op);
+        left = without_lowest(op.imm, moved);
+        address = lowest.wrapping_add(4 * moved);
+    }
+    loop {
+        let value = core.reg(left.trailing_zeros() as u8);
+        store_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, value, moved)?;
+        left &= left - 1;
+        if left == 0 {
+            break;
+        }
+        moved += 1;
+        address = address.wrapping_add(4);
+        if core.t >= core.limit {
+            return Ok(give_way(core, moved, left.trailing_zeros()));
+        }
+    }
+    if op.has(flag::POST_INDEXED) {
+        core.set(op.rn, base);
+    }
+    Ok(Flow::Next)
+}
+
+/// VLDM, VSTM, VPUSH, VPOP. An interrupt restarts them: ICI has no room for S registers.
+pub(super) fn float<B: Bus, P: Pipeline, const GUARD: bool>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
+    let (lowest, base) = addresses(core, op, op.imm);
+    if lowest & 3 != 0 {
+        return Err(Fault::Unaligned);
+    }
+    let first = u32::from(std::mem::take(&mut core.words_moved));
+    for moved in first..u32::from(op.shift) {
+        if moved != first && core.t >= core.limit {
+            return Ok(give_way(core, moved, 0));
+        }
+        let register = usize::from(op.rd) + moved as usize;
+        let address = lowest.wrapping_add(4 * moved);
+        if op.code == code::Vldm {
+            core.s[register] = load_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, moved)?;
+        } else {
+            let value = core.s[register];
+            store_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, value, moved)?;
+        }
+    }
+    if op.has(flag::POST_INDEXED) {
+        core.set_any(op.rn, base);
+    }
+    Ok(Flow::Next)
+}

@@ -1,0 +1,225 @@
+//! A bare v7-M core with one flat RAM that holds code and data: for tests of what instructions do.
+
+use rtoslab_cpu::v7m::bus::{Bus, Loaded};
+use rtoslab_cpu::v7m::core::{Core, Features, Phase, Region, Request};
+use rtoslab_cpu::v7m::decode::{Place, decode};
+use rtoslab_cpu::v7m::exec;
+use rtoslab_cpu::v7m::fault::Fault;
+use rtoslab_cpu::v7m::op::Op;
+use rtoslab_cpu::v7m::pipeline::Plain;
+
+/// First address of the RAM.
+pub const BASE: u32 = 0x2000_0000;
+/// Its length.
+pub const BYTES: u32 = 0x4_0000;
+/// Bytes per line of the map that tells which RAM holds decoded code.
+const LINE: u32 = 64;
+
+/// The RAM, and the ops decoded from it.
+struct Memory {
+    ram: Vec<u8>,
+    ops: Vec<Op>,
+    decoded: Vec<bool>,
+    until: u32,
+}
+
+impl Memory {
+    /// Forgets the ops that a store to `offset` may have changed: a 32-bit opcode can begin a halfword earlier.
+    #[cold]
+    fn forget(&mut self, offset: u32, bytes: u32) {
+        let first = (offset / 2).saturating_sub(1);
+        for index in first..=(offset + bytes - 1) / 2 {
+            if index != (self.until - BASE) / 2 {
+                self.ops[index as usize] = Op::default();
+            }
+        }
+    }
+
+    fn inside(address: u32, bytes: u32) -> Option<usize> {
+        let offset = address.wrapping_sub(BASE);
+        (offset <= BYTES - bytes).then_some(offset as usize)
+    }
+
+    fn half(&self, offset: usize) -> u16 {
+        let bytes = self.ram.get(offset..offset + 2).unwrap_or(&[0, 0]);
+        u16::from_le_bytes([bytes[0], bytes[1]])
+    }
+}
+
+impl Bus for Memory {
+    fn fetch(&mut self, _: &mut Core, _: u32, at: u64) -> u64 {
+        at + 2
+    }
+
+    fn redirect(&mut self, _: &mut Core, _: u32, _: u64) {}
+
+    #[inline(always)]
+    fn load(&mut self, _: &mut Core, address: u32, bytes: u32, _: u64) -> Result<Loaded, Fault> {
+        let Some(offset) = Memory::inside(address, bytes) else { return Err(Fault::DataBus(address)) };
+        let word = &self.ram[offset..];
+        let value = match bytes {
+            1 => u32::from(word[0]),
+            2 => u32::from(u16::from_le_bytes([word[0], word[1]])),
+            _ => u32::from_le_bytes([word[0], word[1], word[2], word[3]]),
+        };
+        Ok(Loaded { value, wait: 0 })
+    }
+
+    #[inline(always)]
+    fn store(&mut self, _: &mut Core, address: u32, bytes: u32, value: u32, _: u64) -> Result<u64, Fault> {
+        let Some(offset) = Memory::inside(address, bytes) else { return Err(Fault::DataBus(address)) };
+        self.ram[offset..offset + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
+        if self.decoded[offset / LINE as usize] {
+            self.forget(offset as u32, bytes);
+        }
+        Ok(0)
+    }
+
+    fn block(&self, _: u32) -> u8 {
+        0
+    }
+
+    fn region(&mut self, address: u32) -> Option<Region> {
+        Memory::inside(address, 2)?;
+        Some(Region { base: BASE, bytes: BYTES, ops: self.ops.as_mut_ptr(), profile: std::ptr::null_mut() })
+    }
+
+    unsafe fn decode(&mut self, core: &Core, ip: *mut Op) {
+        let address = core.address_of(ip);
+        let offset = (address - BASE) as usize;
+        let place = Place { address, region_base: BASE, region_bytes: BYTES };
+        let op = decode(self.half(offset), self.half(offset + 2), place, core.features);
+        // A store to the second half of an opcode changes it too.
+        self.decoded[offset / LINE as usize] = true;
+        self.decoded[(offset + 2).min(BYTES as usize - 1) / LINE as usize] = true;
+        // SAFETY: the caller's promise.
+        unsafe { *ip = op };
+    }
+
+    unsafe fn attend(&mut self, _: &mut Core, _: *mut Op, _: bool) -> Option<Op> {
+        None
+    }
+}
+
+/// Core, pipeline and memory. Its clock counts instructions.
+pub struct Flat {
+    core: Box<Core>,
+    memory: Memory,
+}
+
+/// Number of words in [`Flat::state`].
+pub const STATE_WORDS: usize = 50;
+
+impl Flat {
+    /// A core of this kind in thread mode, privileged, its FPU enabled.
+    pub fn new(features: Features) -> Flat {
+        let halves = BYTES as usize / 2;
+        let mut ops = vec![Op::default(); halves];
+        ops.extend([Op::OUT_OF_REGION; 4]);
+        let memory =
+            Memory { ram: vec![0; BYTES as usize], ops, decoded: vec![false; (BYTES / LINE) as usize], until: BASE };
+        let mut flat = Flat { core: Box::new(Core::new(features)), memory };
+        flat.core.phase = Phase::Run;
+        flat.core.scb.cpacr = 0xf << 20;
+        flat.until(BASE);
+        flat
+    }
+
+    /// A core by its short name: m3, m4 or m7.
+    pub fn named(name: &str) -> Option<Flat> {
+        match name {
+            "m3" => Some(Flat::new(Features::CORTEX_M3)),
+            "m4" => Some(Flat::new(Features::CORTEX_M4F)),
+            "m7" => Some(Flat::new(Features::CORTEX_M7)),
+            _ => None,
+        }
+    }
+
+    /// Runs stop before this address.
+    pub fn until(&mut self, address: u32) {
+        let old = (self.memory.until - BASE) as usize / 2;
+        self.memory.ops[old] = Op::default();
+        self.memory.ops[(address - BASE) as usize / 2] = Op::ATTEND;
+        self.memory.until = address;
+    }
+
+    /// Copies bytes into the RAM. False: they do not fit.
+    pub fn write(&mut self, address: u32, data: &[u8]) -> bool {
+        let Ok(bytes) = u32::try_from(data.len()) else { return false };
+        if bytes == 0 || bytes > BYTES {
+            return bytes == 0;
+        }
+        let Some(offset) = Memory::inside(address, bytes) else { return false };
+        self.memory.ram[offset..offset + data.len()].copy_from_slice(data);
+        self.memory.forget(offset as u32, bytes);
+        true
+    }
+
+    /// Bytes of the RAM.
+    pub fn read(&self, address: u32, bytes: usize) -> Option<&[u8]> {
+        let offset = Memory::inside(address, u32::try_from(bytes).ok()?.min(BYTES))?;
+        self.memory.ram.get(offset..offset + bytes)
+    }
+
+    /// r0 to r12, SP, LR, PC, APSR, S0 to S31, FPSCR.
+    pub fn state(&self) -> [u32; STATE_WORDS] {
+        let core = &self.core;
+        let mut words = [0; STATE_WORDS];
+        words[..15].copy_from_slice(&core.r[..15]);
+        words[15] = core.pc();
+        words[16] = core.apsr();
+        words[17..49].copy_from_slice(&core.s);
+        words[49] = core.fpscr;
+        words
+    }
+
+    /// Sets what [`Flat::state`] gives, and leaves any IT block; the PC must be in the RAM.
+    pub fn set_state(&mut self, words: &[u32; STATE_WORDS]) {
+        let core = &mut self.core;
+        core.r[..15].copy_from_slice(&words[..15]);
+        core.set_nzcvq(words[16]);
+        core.set_ge(words[16]);
+        core.s.copy_from_slice(&words[17..49]);
+        core.fpscr = words[49];
+        (core.it, core.ici, core.words_moved, core.exclusive, core.thumb) = (0, 0, 0, false, true);
+        (core.stray, core.request) = (None, Request::None);
+        let region = self.memory.region(BASE).expect("the RAM holds code");
+        core.region = region;
+        core.ip = region.ops.wrapping_add((words[15].wrapping_sub(BASE) % BYTES / 2) as usize);
+    }
+
+    /// CCR, for the traps it holds.
+    pub fn set_ccr(&mut self, value: u32) {
+        self.core.scb.ccr = value;
+    }
+
+    /// CPACR.
+    pub fn set_cpacr(&mut self, value: u32) {
+        self.core.scb.cpacr = value;
+        self.core.float_ready = false;
+    }
+
+    /// Executes up to `cycles`; says why it stopped. With `pause` the core gets no more than that many cycles at a
+    /// time, so that multiple transfers pause between their words.
+    pub fn run(&mut self, cycles: u64, pause: u64) -> Request {
+        let core = &mut self.core;
+        let end = core.t + cycles;
+        while core.t < end {
+            core.request = Request::None;
+            core.limit = end.min(core.t.saturating_add(pause));
+            exec::run::<_, _, false, false>(core, &mut Plain, &mut self.memory);
+            match core.request {
+                Request::None if core.phase == Phase::Run => {}
+                Request::Abandonable(_) => core.committed = true,
+                _ => break,
+            }
+        }
+        core.phase = Phase::Run;
+        core.request
+    }
+
+    /// Instructions executed so far.
+    pub fn instructions(&self) -> u64 {
+        self.core.instructions
+    }
+}
