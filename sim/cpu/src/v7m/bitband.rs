@@ -27,3 +27,32 @@ pub fn target(address: u32) -> Option<Bit> {
     matches!(address >> 25, 0x11 | 0x21)
         .then_some(Bit { byte: address & 0xf000_0000 | address >> 5 & 0x000f_ffff, bit: address >> 2 & 7 })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Bit, target};
+
+    #[test]
+    fn aliases_follow_the_manuals_formula() {
+        for (region, alias) in [(0x2000_0000_u32, 0x2200_0000_u32), (0x4000_0000, 0x4200_0000)] {
+            for (offset, bit) in [(0, 0), (0, 7), (1, 0), (3, 5), (0x300, 2), (0xf_ffff, 7)] {
+                let address = alias + offset * 32 + bit * 4;
+                assert_eq!(target(address), Some(Bit { byte: region + offset, bit }), "{address:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_else_is_an_alias() {
+        for address in [0x0200_0000, 0x2000_0000, 0x21ff_fffc, 0x2400_0000, 0x4400_0000, 0x6200_0000, 0xe200_0000] {
+            assert_eq!(target(address), None, "{address:#x}");
+        }
+    }
+
+    #[test]
+    fn the_access_behind_has_the_width_of_the_one_before() {
+        let bit = Bit { byte: 0x2000_0007, bit: 5 };
+        let reached = [1, 2, 4].map(|bytes| (bit.address(bytes), bit.mask(bytes)));
+        assert_eq!(reached, [(0x2000_0007, 1 << 5), (0x2000_0006, 1 << 13), (0x2000_0004, 1 << 29)]);
+    }
+}

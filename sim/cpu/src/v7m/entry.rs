@@ -110,21 +110,27 @@ pub(super) fn chain(core: &mut Core, from: u32, exc_return: u32, timing: &Except
 }
 
 /// Ends what [`begin`] or [`chain`] started: picks the most urgent exception and goes to its vector.
-pub(super) fn complete<B: Bus, P: Pipeline>(core: &mut Core, bus: &mut B, pipe: &mut P) -> Outcome {
+pub(super) fn complete<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    bus: &mut B,
+    pipe: &mut P,
+    timing: &ExceptionTiming,
+) -> Outcome {
     let Phase::Entry { number, from, exc_return, recognised, handler } = core.phase else {
         return Outcome::None;
     };
     core.phase = Phase::Run;
     let mut number = core.nvic.candidate().map_or(number, |(most_urgent, _)| most_urgent);
     let mut fetch = handler.saturating_sub(P::REFILL);
+    let delay = if from.is_none() { handler - recognised - timing.entry } else { 0 };
     let target = loop {
         let address = core.scb.vtor.wrapping_add(4 * number);
-        let stacks = from.is_none() && shares_bus(core, bus, address);
-        // Two cycles on the bus: address and data phase.
-        let at = if stacks { fetch } else { fetch.saturating_sub(2) };
+        // Two cycles on the bus, address and data phase, beside the stores of the frame or behind them.
+        let behind = from.is_none() && shares_bus(core, bus, address);
+        let at = if behind { fetch } else { (fetch - delay).saturating_sub(2) };
         match bus.load(core, address, 4, at) {
             Ok(loaded) => {
-                fetch += loaded.wait + if stacks { 2 } else { 0 };
+                fetch = fetch.max(at + 2 + loaded.wait);
                 break loaded.value;
             }
             Err(_) if core.nvic.priority_of(number) < 0 || core.execution_priority() < 0 => {

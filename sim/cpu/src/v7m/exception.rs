@@ -127,7 +127,7 @@ pub fn step<B: Bus, P: Pipeline>(
     now: u64,
 ) -> Outcome {
     match core.phase {
-        Phase::Entry { .. } if core.t <= now => entry::complete(core, bus, pipe),
+        Phase::Entry { .. } if core.t <= now => entry::complete(core, bus, pipe, timing),
         Phase::Exit { .. } if core.t <= now => exit::complete(core, bus, pipe, timing),
         Phase::Exit { number, exc_return, .. } if takeable(core).is_some() => {
             core.t = now;
@@ -301,3 +301,6 @@ pub fn start<B: Bus, P: Pipeline>(core: &mut Core, bus: &mut B, pipe: &mut P, ta
         _ => core.phase = Phase::Lockup,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,8 @@
 
 use super::features::Features;
 
-/// ID_PFR0 to ID_ISAR4 at 0xE000ED40, by part number.
+/// ID_PFR0 to ID_ISAR4 at 0xE000ED40. The M7's are as other models have them too; the M3's and M4's ISARs are
+/// unverified.
 const CORTEX_M3: [u32; 13] = [
     0x0000_0030,
     0x0000_0200,
@@ -12,11 +13,11 @@ const CORTEX_M3: [u32; 13] = [
     0,
     0x0100_0000,
     0,
-    0x0110_1110,
+    0x0110_0110,
     0x0211_1000,
     0x2111_2231,
     0x0111_1110,
-    0x0131_0132,
+    0x0131_0102,
 ];
 const CORTEX_M4: [u32; 13] = [
     0x0000_0030,
@@ -27,11 +28,11 @@ const CORTEX_M4: [u32; 13] = [
     0,
     0x0100_0000,
     0,
-    0x0110_1110,
+    0x0114_1110,
     0x0211_2000,
-    0x2023_2231,
+    0x2123_2231,
     0x0111_1131,
-    0x0131_0132,
+    0x0131_0102,
 ];
 const CORTEX_M7: [u32; 13] = [
     0x0000_0030,

@@ -28,3 +28,5 @@ pub mod pipeline;
 pub mod scb;
 pub mod scs;
 mod special;
+#[cfg(test)]
+mod testing;

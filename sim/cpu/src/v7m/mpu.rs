@@ -221,3 +221,6 @@ pub fn executable_part(core: &Core, region: Region, address: u32) -> Region {
         profile: if region.profile.is_null() { region.profile } else { region.profile.wrapping_add(skipped) },
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -352,3 +352,6 @@ impl Nvic {
         self.priorities_changed();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -240,6 +240,11 @@ fn ccr_mask(core: &Core) -> u32 {
     common | if core.features.caches { ccr::DC | ccr::IC } else { ccr::STKALIGN }
 }
 
+/// VTOR: the M3's table lies in the lower gigabyte.
+fn vtor_mask(core: &Core) -> u32 {
+    if core.features.dsp { 0xffff_ff80 } else { 0x3fff_ff80 }
+}
+
 /// CPACR: CP10 and CP11 where there is floating point.
 fn cpacr_mask(core: &Core) -> u32 {
     if core.features.float { 0xf << 20 } else { 0 }
@@ -283,7 +288,7 @@ pub fn write(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> b
     match offset {
         0x008 => core.scb.actlr = merge(core.scb.actlr, u32::MAX),
         0xd04 => set_icsr(core, value & mask),
-        0xd08 => core.scb.vtor = merge(core.scb.vtor, !0x7f),
+        0xd08 => core.scb.vtor = merge(core.scb.vtor, vtor_mask(core)),
         0xd0c => set_aircr(core, value & mask),
         0xd10 => core.scb.scr = merge(core.scb.scr, scr::SLEEPONEXIT | scr::SLEEPDEEP | scr::SEVONPEND),
         0xd14 => core.scb.ccr = merge(core.scb.ccr, ccr_mask(core)),

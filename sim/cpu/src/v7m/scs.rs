@@ -135,3 +135,6 @@ pub fn advance_systick(core: &mut Core, now: u64) {
         entry::pend(core, exception::SYSTICK);
     }
 }
+
+#[cfg(test)]
+mod tests;

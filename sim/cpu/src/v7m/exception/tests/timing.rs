@@ -1,0 +1,95 @@
+//! Cycles of entry, return and tail-chaining.
+
+use super::*;
+use crate::v7m::testing::Seen;
+
+/// Cycles from recognition to the handler's first instruction, with waits of flash and RAM.
+fn entry_cycles(mut bench: Bench, flash_wait: u64, ram_wait: u64) -> u64 {
+    (bench.bus.flash_wait, bench.bus.ram_wait) = (flash_wait, ram_wait);
+    bench.enable(0, 0);
+    let before = bench.core.t;
+    bench.interrupt(0);
+    assert_eq!(bench.core.exception_cycles, bench.core.t - before);
+    bench.core.t - before
+}
+
+fn exit_cycles(mut bench: Bench, ram_wait: u64) -> u64 {
+    bench.enable(0, 0);
+    bench.interrupt(0);
+    bench.bus.ram_wait = ram_wait;
+    let before = bench.core.t;
+    bench.ret(0xffff_fff9);
+    bench.core.t - before
+}
+
+#[test]
+fn documented_latencies_without_wait_states() {
+    for (name, bench, entry) in [("M3", Bench::m3 as fn() -> Bench, 12), ("M4", Bench::m4, 12), ("M7", Bench::m7, 12)] {
+        assert_eq!(entry_cycles(bench(), 0, 0), entry, "{name}");
+    }
+    assert_eq!(exit_cycles(Bench::m3(), 0), 12);
+    assert_eq!(exit_cycles(Bench::m4(), 0), 10);
+}
+
+#[test]
+fn tail_chain_takes_six_cycles() {
+    let mut bench = Bench::m3();
+    bench.enable(0, 0x10);
+    bench.enable(1, 0x20);
+    bench.interrupt(0);
+    bench.interrupt(1);
+    let before = bench.core.t;
+    assert_eq!(bench.ret(0xffff_fff9), Outcome::Chained(16, 17));
+    assert_eq!(bench.core.t - before, 6);
+}
+
+#[test]
+fn slow_memories_lengthen_entry_where_nothing_hides_them() {
+    // Flash wait, RAM wait, cycles: eight stores to RAM beside one vector read from flash.
+    for (flash, ram, cycles) in [(5, 0, 17), (0, 1, 20), (5, 1, 20), (10, 1, 22), (0, 3, 36)] {
+        assert_eq!(entry_cycles(Bench::m3(), flash, ram), cycles, "flash {flash} RAM {ram}");
+    }
+}
+
+#[test]
+fn a_vector_behind_the_same_bus_waits_for_the_stores() {
+    let mut bench = Bench::m3();
+    bench.core.scb.vtor = RAM;
+    bench.bus.put(RAM + 4 * 16, handler(16) | 1);
+    assert_eq!(entry_cycles(bench, 0, 0), 14);
+}
+
+#[test]
+fn slow_memory_lengthens_return() {
+    assert_eq!(exit_cycles(Bench::m3(), 2), 12 + 16);
+}
+
+#[test]
+fn words_go_out_one_a_cycle() {
+    let mut bench = Bench::m3();
+    bench.enable(0, 0);
+    bench.interrupt(0);
+    let stack = bench.core.r[13];
+    let stores: Vec<Seen> = bench.bus.seen.iter().copied().filter(|seen| seen.write).collect();
+    let expected: Vec<Seen> =
+        (0..8).map(|index| Seen { address: stack + 4 * index, write: true, at: 101 + u64::from(index) }).collect();
+    assert_eq!(stores, expected);
+}
+
+#[test]
+fn floating_point_frames_take_longer_unless_lazy() {
+    for (lazy, entry, exit) in [(true, 12, 10), (false, 29, 27)] {
+        let mut bench = Bench::m4();
+        if !lazy {
+            bench.write(0xe000_ef34, 1 << 31);
+        }
+        bench.core.fpca = true;
+        bench.enable(0, 0);
+        let before = bench.core.t;
+        bench.interrupt(0);
+        assert_eq!(bench.core.t - before, entry, "lazy {lazy}");
+        let before = bench.core.t;
+        bench.ret(0xffff_ffe9);
+        assert_eq!(bench.core.t - before, exit, "lazy {lazy}");
+    }
+}

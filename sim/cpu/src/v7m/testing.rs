@@ -1,0 +1,280 @@
+//! A chip for tests: flash with vectors at 0x08000000, RAM at 0x20000000, the private peripheral bus, nothing else.
+
+use std::ops::Range;
+
+use super::bus::{Bus, Loaded};
+use super::core::{Core, Features, Phase, Region};
+use super::decode::{self, Place};
+use super::exception::{self, ExceptionTiming, Outcome};
+use super::fault::Fault;
+use super::op::Op;
+use super::pipeline::Plain;
+use super::scs::{self, Effect};
+
+pub const FLASH: u32 = 0x0800_0000;
+pub const RAM: u32 = 0x2000_0000;
+const BYTES: u32 = 0x1_0000;
+/// Address of the handler of exception `n`: FLASH + 0x1000 + 0x40·n.
+pub const HANDLERS: u32 = FLASH + 0x1000;
+/// Where tests execute.
+pub const THREAD: u32 = FLASH + 0x8000;
+
+/// One access that went over the bus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    pub address: u32,
+    pub write: bool,
+    pub at: u64,
+}
+
+/// The chip.
+pub struct TestBus {
+    flash: Vec<u8>,
+    ram: Vec<u8>,
+    flash_ops: Vec<Op>,
+    ram_ops: Vec<Op>,
+    /// Extra cycles of each access to flash and to RAM.
+    pub flash_wait: u64,
+    pub ram_wait: u64,
+    /// Addresses that answer with an error.
+    pub broken: Range<u32>,
+    pub seen: Vec<Seen>,
+    pub effects: Vec<Effect>,
+}
+
+impl TestBus {
+    pub fn new() -> TestBus {
+        let ops = || vec![Op::default(); BYTES as usize / 2 + 8];
+        let mut bus = TestBus {
+            flash: vec![0; BYTES as usize],
+            ram: vec![0; BYTES as usize],
+            flash_ops: ops(),
+            ram_ops: ops(),
+            flash_wait: 0,
+            ram_wait: 0,
+            broken: 0..0,
+            seen: Vec::new(),
+            effects: Vec::new(),
+        };
+        bus.put(FLASH, RAM + 0x8000);
+        bus.put(FLASH + 4, THREAD | 1);
+        for number in 2..256 {
+            bus.put(FLASH + 4 * number, handler(number) | 1);
+        }
+        bus
+    }
+
+    fn memory(&mut self, address: u32) -> Option<(&mut [u8], u64)> {
+        if self.broken.contains(&address) {
+            return None;
+        }
+        let (memory, base, wait) = match address >> 16 {
+            0x0800 => (&mut self.flash, FLASH, self.flash_wait),
+            0x2000 => (&mut self.ram, RAM, self.ram_wait),
+            _ => return None,
+        };
+        Some((&mut memory[(address - base) as usize..], wait))
+    }
+
+    /// Writes a word past the bus.
+    pub fn put(&mut self, address: u32, value: u32) {
+        let (memory, _) = self.memory(address).expect("an address of the test chip");
+        memory[..4].copy_from_slice(&value.to_le_bytes());
+    }
+
+    /// Reads a word past the bus.
+    pub fn get(&mut self, address: u32) -> u32 {
+        let (memory, _) = self.memory(address).expect("an address of the test chip");
+        u32::from_le_bytes([memory[0], memory[1], memory[2], memory[3]])
+    }
+}
+
+/// Where the handler of an exception begins.
+pub fn handler(number: u32) -> u32 {
+    HANDLERS + 0x40 * number
+}
+
+impl Bus for TestBus {
+    fn fetch(&mut self, _: &mut Core, _: u32, at: u64) -> u64 {
+        at + 2
+    }
+
+    fn redirect(&mut self, _: &mut Core, _: u32, _: u64) {}
+
+    fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<Loaded, Fault> {
+        if address >> 20 == 0xe00 {
+            return scs::read(core, address, bytes, at).map(|value| Loaded { value, wait: 0 });
+        }
+        self.seen.push(Seen { address, write: false, at });
+        let (memory, wait) = match self.memory(address) {
+            Some(found) => found,
+            None if core.ignores_bus_faults() => return Ok(Loaded { value: 0, wait: 0 }),
+            None => return Err(Fault::DataBus(address)),
+        };
+        let mut value = [0; 4];
+        value[..bytes as usize].copy_from_slice(&memory[..bytes as usize]);
+        Ok(Loaded { value: u32::from_le_bytes(value), wait })
+    }
+
+    fn store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, at: u64) -> Result<u64, Fault> {
+        if address >> 20 == 0xe00 {
+            let effect = scs::write(core, address, bytes, value, at)?;
+            self.effects.push(effect);
+            return Ok(0);
+        }
+        self.seen.push(Seen { address, write: true, at });
+        match self.memory(address) {
+            Some((memory, wait)) => {
+                memory[..bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
+                Ok(wait)
+            }
+            None if core.ignores_bus_faults() => Ok(0),
+            None => Err(Fault::DataBus(address)),
+        }
+    }
+
+    fn block(&self, address: u32) -> u8 {
+        (address >> 29) as u8
+    }
+
+    fn region(&mut self, address: u32) -> Option<Region> {
+        let (base, ops) = match address >> 16 {
+            0x0800 => (FLASH, &mut self.flash_ops),
+            0x2000 => (RAM, &mut self.ram_ops),
+            _ => return None,
+        };
+        Some(Region { base, bytes: BYTES, ops: ops.as_mut_ptr(), profile: std::ptr::null_mut() })
+    }
+
+    unsafe fn decode(&mut self, core: &Core, ip: *mut Op) {
+        let address = core.address_of(ip);
+        let mut halfword = |address| {
+            let (memory, _) = self.memory(address).expect("code of the test chip");
+            u16::from_le_bytes([memory[0], memory[1]])
+        };
+        let (first, second) = (halfword(address), halfword(address + 2));
+        let place = Place { address, region_base: core.region.base, region_bytes: core.region.bytes };
+        let op = decode::decode(first, second, place, core.features);
+        // SAFETY: the caller's promise.
+        unsafe { *ip = op };
+    }
+
+    unsafe fn attend(&mut self, _: &mut Core, _: *mut Op, _: bool) -> Option<Op> {
+        None
+    }
+}
+
+/// A core on the test chip.
+pub struct Bench {
+    pub core: Core,
+    pub bus: TestBus,
+    pub pipe: Plain,
+    pub timing: ExceptionTiming,
+}
+
+impl Bench {
+    /// Out of reset, in thread mode at [`THREAD`], at cycle 100.
+    pub fn new(features: Features) -> Bench {
+        let timing = match features.cpuid >> 4 & 0xf {
+            3 => ExceptionTiming::CORTEX_M3,
+            4 => ExceptionTiming::CORTEX_M4,
+            _ => ExceptionTiming::CORTEX_M7,
+        };
+        let mut bench = Bench { core: Core::new(features), bus: TestBus::new(), pipe: Plain, timing };
+        bench.core.t = 100;
+        exception::start(&mut bench.core, &mut bench.bus, &mut bench.pipe, FLASH);
+        bench.core.limit = u64::MAX;
+        bench.bus.seen.clear();
+        bench
+    }
+
+    pub fn m3() -> Bench {
+        Bench::new(Features::CORTEX_M3)
+    }
+
+    /// A Cortex-M4F with access to its FPU.
+    pub fn m4() -> Bench {
+        let mut bench = Bench::new(Features::CORTEX_M4F);
+        bench.write(0xe000_ed88, 0xf << 20);
+        bench
+    }
+
+    pub fn m7() -> Bench {
+        Bench::new(Features::CORTEX_M7)
+    }
+
+    /// Word read as by an instruction.
+    pub fn read(&mut self, address: u32) -> u32 {
+        let t = self.core.t;
+        self.bus.load(&mut self.core, address, 4, t).expect("readable").value
+    }
+
+    /// Word written as by an instruction.
+    pub fn write(&mut self, address: u32, value: u32) {
+        let t = self.core.t;
+        self.bus.store(&mut self.core, address, 4, value, t).expect("writable");
+    }
+
+    /// Byte written as by an instruction.
+    pub fn write_byte(&mut self, address: u32, value: u32) {
+        let t = self.core.t;
+        self.bus.store(&mut self.core, address, 1, value, t).expect("writable");
+    }
+
+    /// One step of the exception model at cycle `now`.
+    pub fn step_at(&mut self, now: u64) -> Outcome {
+        exception::step(&mut self.core, &mut self.bus, &mut self.pipe, &self.timing, now)
+    }
+
+    /// Goes on until the core executes, sleeps or is locked up; the last outcome that says something.
+    pub fn settle(&mut self) -> Outcome {
+        let mut last = Outcome::None;
+        loop {
+            let now = self.core.t;
+            match self.step_at(now) {
+                Outcome::None => return last,
+                Outcome::Begun => {}
+                outcome => last = outcome,
+            }
+            if self.core.phase == Phase::Lockup {
+                return Outcome::LockedUp;
+            }
+        }
+    }
+
+    /// Pends external interrupt `line` and takes what is to be taken.
+    pub fn interrupt(&mut self, line: u32) -> Outcome {
+        exception::pulse_line(&mut self.core, line);
+        self.settle()
+    }
+
+    /// Enables external interrupt `line` with a priority byte.
+    pub fn enable(&mut self, line: u32, priority: u8) {
+        self.core.nvic.set_enabled(16 + line, true);
+        self.core.nvic.set_priority(16 + line, priority);
+    }
+
+    /// Raises a fault at the current instruction and takes it.
+    pub fn fault(&mut self, fault: Fault) -> Outcome {
+        match exception::raise(&mut self.core, &mut self.bus, fault, &self.timing) {
+            Outcome::LockedUp => Outcome::LockedUp,
+            _ => self.settle(),
+        }
+    }
+
+    /// SVC.
+    pub fn svc(&mut self) -> Outcome {
+        match exception::supervisor_call(&mut self.core, &mut self.bus, &self.timing) {
+            Outcome::LockedUp => Outcome::LockedUp,
+            _ => self.settle(),
+        }
+    }
+
+    /// Branch to an EXC_RETURN value.
+    pub fn ret(&mut self, value: u32) -> Outcome {
+        match exception::exception_return(&mut self.core, &mut self.bus, value, &self.timing) {
+            Outcome::Begun => self.settle(),
+            outcome => outcome,
+        }
+    }
+}
