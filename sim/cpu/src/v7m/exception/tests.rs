@@ -103,7 +103,7 @@ fn frames_are_aligned_when_ccr_says_so() {
 
 #[test]
 fn if_then_state_and_interrupted_multiples_survive() {
-    for (it, ici, stacked) in [(0x9a, 0, 0x0400_9800), (0, 5, 0x0000_5000), (0x08, 0, 0x0000_0800 | 0), (0, 0, 0)] {
+    for (it, ici, stacked) in [(0x9a, 0, 0x0400_9800), (0, 5, 0x0000_5000), (0x08, 0, 0x0000_0800), (0, 0, 0)] {
         let mut bench = Bench::m3();
         (bench.core.it, bench.core.ici) = (it, ici);
         bench.enable(0, 0);

@@ -39,7 +39,7 @@ fn registers() {
     assert_eq!(bench.read(RASR), 0x173f_ff3f);
     // The aliases write four regions in one go.
     for alias in 0..4 {
-        bench.write(RBAR + 8 * alias, 0x2000_0000 + 0x100 * alias | 1 << 4 | (4 + alias));
+        bench.write(RBAR + 8 * alias, (RAM + 0x100 * alias) | 1 << 4 | (4 + alias));
         bench.write(RASR + 8 * alias, rasr(8, alias << 24));
     }
     for alias in 0..4 {

@@ -10,7 +10,9 @@ const BFAR: u32 = 0xe000_ed38;
 const FORCED: u32 = 1 << 30;
 
 /// Fault, CFSR, exception, address register with its value.
-const FAULTS: [(Fault, u32, u32, Option<(u32, u32)>); 12] = [
+type Row = (Fault, u32, u32, Option<(u32, u32)>);
+
+const FAULTS: [Row; 12] = [
     (Fault::Undefined, 1 << 16, USAGE_FAULT, None),
     (Fault::InvalidState, 1 << 17, USAGE_FAULT, None),
     (Fault::InvalidPc, 1 << 18, USAGE_FAULT, None),
