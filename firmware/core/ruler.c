@@ -7,12 +7,13 @@
 #define REPEATS 8u
 #define LOOP_ROUNDS 100u
 
-enum ruler { RULER_EMPTY, RULER_TIMER_READ, RULER_LOOP, RULERS };
+enum ruler { RULER_EMPTY, RULER_TIMER_READ, RULER_PIN_PULSE, RULER_LOOP, RULERS };
 
-/* `empty`: two reads of the counter with nothing between; contained in the two others.
+/* `empty`: two reads of the counter with nothing between; contained in all others.
  * `timer_read`: one read of the time stamp.
+ * `pin_pulse`: the measurement's pin up and down again.
  * `loop_100`: a hundred rounds of a body with nothing in it: test of the run flag, count, branch. */
-static const char *const ruler_names[RULERS] = {"empty", "timer_read", "loop_100"};
+static const char *const ruler_names[RULERS] = {"empty", "timer_read", "pin_pulse", "loop_100"};
 
 static uint16_t cycles[BENCH_CORES][RULERS][REPEATS];
 static bool measured[BENCH_CORES];
@@ -36,6 +37,10 @@ static uint16_t measure(enum ruler ruler)
     switch (ruler) {
     case RULER_TIMER_READ:
         (void)board_timer_ticks();
+        break;
+    case RULER_PIN_PULSE:
+        board_pin_raise();
+        board_pin_drop();
         break;
     case RULER_LOOP:
         empty_body(&scratch);

@@ -76,8 +76,8 @@ class Uart(Strict):
 class Pins(Strict):
     """A measurement's output pin and the input it may be joined to, with that input's interrupt line."""
 
-    out: str
-    input: str = Field(alias="in")
+    out: int | str
+    input: int | str = Field(alias="in")
     in_irq: int
 
 
@@ -146,7 +146,7 @@ class Board(Strict):
     """By the core's clock in hertz; empty: only `clock.sys_hz`."""
     timer: Timer
     uart: Uart
-    pins: Pins | None = None
+    pins: Pins
     features: dict[str, bool] = Field(default_factory=dict)
     """Caches and prefetchers that an image switches on or off, with what it does unless told otherwise."""
     memory: Memory

@@ -21,13 +21,19 @@ from rtoslab.store import RunDirectory
 from .test_cli import ROOT, error, rtoslab
 
 
+def measure(name: str, cores: int, window_ms: int, out: Path, **options: object) -> list[Outcome]:
+    """One kernel on one board: every other kernel and board would be measured too."""
+    fixed = {"kernels": ["freertos"], "boards": ["pico"], "cores": [cores], "window_ms": window_ms, "out": out}
+    return api.run(name, **fixed, **options)  # type: ignore[arg-type]
+
+
 def one(outcomes: list[Outcome]) -> object:
     (outcome,) = outcomes
     return outcome.result
 
 
 def test_a_point_is_measured_and_proved(tmp_path: Path) -> None:
-    result = one(api.run("t7", cores=[2], window_ms=20, out=tmp_path / "run"))
+    result = one(measure("t7", 2, 20, tmp_path / "run"))
     assert isinstance(result, Measured), result
     assert [each.core for each in result.counters] == [0, 1]
     assert all(each.count > 100 for each in result.counters)
@@ -41,7 +47,7 @@ def test_a_point_is_measured_and_proved(tmp_path: Path) -> None:
 def test_the_same_point_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("one", "two"):
         monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / f"build-{name}"))
-        api.run("t2", cores=[1], window_ms=10, out=tmp_path / name)
+        measure("t2", 1, 10, tmp_path / name)
     (first,), (second,) = (sorted((tmp_path / name / "points").iterdir()) for name in ("one", "two"))
     assert first.name == second.name, "same manifest, same run id"
     for file in ("result.json", "manifest.json", "uart.txt"):
@@ -96,7 +102,7 @@ T3 = "benchmarks/t3_preemptive/t3_preemptive.c"
 
 
 def broken(tmp_path: Path, name: str, **options: object) -> Failed:
-    result = one(api.run(name, cores=[1], window_ms=10, out=tmp_path / "run", **options))  # type: ignore[arg-type]
+    result = one(measure(name, 1, 10, tmp_path / "run", **options))
     assert isinstance(result, Failed), result
     return result
 
@@ -161,14 +167,28 @@ def test_an_unknown_kernel_setting_is_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_another_build_is_not_mixed_into_a_run(checkout: Path, tmp_path: Path) -> None:
-    api.run("t1", cores=[1], window_ms=10, out=tmp_path / "run")
+    measure("t1", 1, 10, tmp_path / "run")
     change(checkout, "benchmarks/t1_arithmetic/t1_arithmetic.c", "INCREMENT 1013904223u", "INCREMENT 1013904225u")
-    done = rtoslab("run", "t1", "--cores", "1", "--window", "10ms", "--out", tmp_path / "run", **dict(os.environ))
+    done = rtoslab(
+        "run",
+        "t1",
+        "--board",
+        "pico",
+        "--kernel",
+        "freertos",
+        "--cores",
+        "1",
+        "--window",
+        "10ms",
+        "--out",
+        tmp_path / "run",
+        **dict(os.environ),
+    )
     assert "was measured with another build" in error(done, 1)
 
 
 def test_the_kernels_settings_reach_the_manifest(tmp_path: Path) -> None:
-    api.run("t1", cores=[1], window_ms=10, out=tmp_path / "run", config={"configTICK_RATE_HZ": "500", "opt": "-O3"})
+    measure("t1", 1, 10, tmp_path / "run", config={"configTICK_RATE_HZ": "500", "opt": "-O3"})
     (point,) = RunDirectory.open(tmp_path / "run").points()
     text = json.dumps(point.manifest)
     assert '"configTICK_RATE_HZ": "500"' in text
@@ -186,7 +206,7 @@ def test_an_unwritable_place_is_said(tmp_path: Path) -> None:
 
 def test_sim_runs_a_benchmark_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
-    api.run("t7", cores=[1], window_ms=10, out=tmp_path / "run")
+    measure("t7", 1, 10, tmp_path / "run")
     (image,) = (tmp_path / "build").glob("*/image.elf")
     done = rtoslab(
         "sim", image, "--until", "bench_done", "--between", "xQueueSemaphoreTake", "xQueueGenericSend", "--json"

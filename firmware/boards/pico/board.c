@@ -73,6 +73,20 @@ static void start_serial(void)
     REGISTER(IO_BANK0_CTRL(BOARD_UART_RX_PIN)) = FUNCTION_UART;
 }
 
+static void start_pins(void)
+{
+    REGISTER(IO_BANK0_CTRL(BOARD_PINS_OUT)) = FUNCTION_SIO;
+    REGISTER(IO_BANK0_CTRL(BOARD_PINS_IN)) = FUNCTION_SIO;
+    REGISTER(SIO_GPIO_OE_SET) = 1u << BOARD_PINS_OUT;
+}
+
+void board_edge_irq_enable(unsigned urgency)
+{
+    board_edge_irq_clear();
+    SET_BITS(IO_BANK0_INTE(board_core(), BOARD_PINS_IN)) = PIN_EDGE_HIGH(BOARD_PINS_IN);
+    cpu_irq_enable(BOARD_PINS_IN_IRQ, urgency, BOARD_IRQ_PRIORITY_BITS);
+}
+
 void board_init(void)
 {
     leave_pll();
@@ -82,6 +96,7 @@ void board_init(void)
     REGISTER(WATCHDOG_TICK) = (BOARD_CLOCK_CRYSTAL_HZ / BOARD_TIMER_HZ) | WATCHDOG_TICK_ENABLE;
     release_from_reset(RESET_TIMER | RESET_IO_BANK0 | RESET_PADS_BANK0);
     start_serial();
+    start_pins();
     /* A debugger's reset leaves the spinlocks as they were. */
     for (uint32_t lock = 0; lock < SIO_SPINLOCK_COUNT; lock++) {
         REGISTER(SIO_SPINLOCK(lock)) = 0;

@@ -60,6 +60,8 @@
 /* Pins [2.19] */
 #define IO_BANK0_CTRL(pin) (0x40014004u + 8u * (pin))
 #define FUNCTION_UART 2u
+#define FUNCTION_SIO 5u
+#define IO_BANK0_INTE(core, pin) (0x40014100u + 0x30u * (core) + 4u * ((pin) / 8u))
 
 /* UART0, a PL011 [4.2] */
 #define UART0_DR 0x40034000u
@@ -74,6 +76,7 @@
 #define UART_CR_ENABLE_TX_RX ((1u << 0) | (1u << 8) | (1u << 9))
 
 /* SIO [2.3.1] */
+#define SIO_GPIO_OE_SET 0xD0000024u
 #define SIO_FIFO_ST 0xD0000050u
 #define SIO_SPINLOCK(n) (0xD0000100u + 4u * (n))
 #define SIO_SPINLOCK_COUNT 32u

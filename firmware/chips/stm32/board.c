@@ -3,6 +3,7 @@
 
 #include "family.h"
 #include "gpio.h"
+#include "pins.h"
 #include "timer.h"
 #include "uart.h"
 
@@ -24,6 +25,7 @@ void board_init(void)
     family_start_caches();
     timer_start();
     start_serial();
+    pins_start();
 }
 
 void board_serial_put(uint8_t byte)

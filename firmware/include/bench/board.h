@@ -10,7 +10,7 @@
 #include "board_facts.h"
 #include "cpu.h"
 
-/* Clocks, timer, serial port. Called once, on core 0, before anything else. */
+/* Clocks, timer, serial port, pins. Called once, on core 0, before anything else. */
 void board_init(void);
 
 /* Time since boot in units of BOARD_TIMER_HZ. Any core, any context; the 64 bits are consistent. */
@@ -52,3 +52,16 @@ static inline void board_soft_irq_pend(void)
 {
     cpu_irq_pend(BOARD_IRQ_SOFT);
 }
+
+/* The measurement's output pin, low at start, and an input that a wire (or the virtual board) may join to it. The board's
+ * board_pins.h gives, each as one store:
+ *     board_pin_raise()        board_pin_drop()
+ *     board_edge_irq_clear()   the first act of the input's handler, or it is entered again
+ * The handler is the vector itself:
+ *     void BOARD_EDGE_IRQ_HANDLER(void) { ... }                                                                      */
+#include "board_pins.h"
+
+#define BOARD_EDGE_IRQ_HANDLER BOARD_VECTOR_OF_LINE(BOARD_PINS_IN_IRQ)
+
+/* Rising edges of the input interrupt the calling core from now on. */
+void board_edge_irq_enable(unsigned urgency);

@@ -28,6 +28,13 @@
 #define TIMER_HIGH_TRIGGER 1u
 #define TIMER_CLOCK_HZ TIMER_HZ_OF(APB1_HZ, CLOCK_APB1_DIV)
 
+/* EXTI: RM0008, 10; AFIO selects the port: 9.4. */
+#define EXTI_IMR 0x40010400u
+#define EXTI_RTSR 0x40010408u
+#define EXTI_PORTS(pin) (0x40010008u + 4u * ((pin) / 4u))
+#define EXTI_PORTS_ENABLE RCC_APB2ENR
+#define EXTI_PORTS_ENABLE_BIT 0u
+
 /* Clock and flash interface as board.toml and the build's options say. */
 void family_start_clocks(void);
 

@@ -29,6 +29,13 @@
 #define TIMER_LOW_ENABLE_BIT 0u
 #define TIMER_CLOCK_HZ TIMER_HZ_OF(APB1_HZ, CLOCK_APB1_DIV)
 
+/* EXTI: RM0090, 12; SYSCFG: 9. */
+#define EXTI_IMR 0x40013C00u
+#define EXTI_RTSR 0x40013C08u
+#define EXTI_PORTS(pin) (0x40013808u + 4u * ((pin) / 4u))
+#define EXTI_PORTS_ENABLE RCC_APB2ENR
+#define EXTI_PORTS_ENABLE_BIT 14u
+
 /* Clock, voltage and flash interface as board.toml and the build's options say. */
 void family_start_clocks(void);
 

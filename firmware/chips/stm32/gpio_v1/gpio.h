@@ -3,9 +3,6 @@
 
 #include "family.h"
 
-#define GPIO_IDR(port) (GPIO_BASE(port) + 0x08u)
-#define GPIO_BSRR(port) (GPIO_BASE(port) + 0x10u)
-
 #define GPIO_INPUT_FLOATING 0x4u
 #define GPIO_OUTPUT_50MHZ 0x3u
 #define GPIO_ALTERNATE_50MHZ 0xBu

@@ -5,8 +5,6 @@
 
 #define GPIO_MODER(port) (GPIO_BASE(port) + 0x00u)
 #define GPIO_OSPEEDR(port) (GPIO_BASE(port) + 0x08u)
-#define GPIO_IDR(port) (GPIO_BASE(port) + 0x10u)
-#define GPIO_BSRR(port) (GPIO_BASE(port) + 0x18u)
 #define GPIO_AFR(port, pin) (GPIO_BASE(port) + 0x20u + ((pin) < 8 ? 0u : 4u))
 
 #define GPIO_MODE_INPUT 0u

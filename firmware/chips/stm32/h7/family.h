@@ -39,6 +39,13 @@
 #define TIMER_LOW_ENABLE_BIT 0u
 #define TIMER_CLOCK_HZ TIMER_HZ_OF(APB1_HZ, CLOCK_APB1_DIV)
 
+/* EXTI: RM0433, 20; SYSCFG: 12. */
+#define EXTI_IMR 0x58000080u
+#define EXTI_RTSR 0x58000000u
+#define EXTI_PORTS(pin) (0x58000408u + 4u * ((pin) / 4u))
+#define EXTI_PORTS_ENABLE RCC_APB4ENR
+#define EXTI_PORTS_ENABLE_BIT 1u
+
 /* Clock, voltage and flash interface as board.toml and the build's options say. */
 void family_start_clocks(void);
 void family_start_caches(void);

@@ -1,0 +1,20 @@
+/* The measurement's pins on an STM32 board: one store sets or clears, one store answers the interrupt. */
+#pragma once
+
+#include "pin_facts.h"
+#include "pin_registers.h"
+
+static inline void board_pin_raise(void)
+{
+    CPU_REGISTER(PIN_BSRR(BOARD_PINS_OUT_PORT)) = 1u << BOARD_PINS_OUT_NUMBER;
+}
+
+static inline void board_pin_drop(void)
+{
+    CPU_REGISTER(PIN_BSRR(BOARD_PINS_OUT_PORT)) = 1u << (BOARD_PINS_OUT_NUMBER + 16u);
+}
+
+static inline void board_edge_irq_clear(void)
+{
+    CPU_REGISTER(PIN_EXTI_PENDING) = 1u << BOARD_PINS_IN_NUMBER;
+}
