@@ -3,6 +3,7 @@
 pub mod flat;
 pub mod image;
 pub mod rp2040;
+pub mod stm32;
 
 mod code;
 mod xip;

@@ -4,7 +4,10 @@
 //! assumed and that a run may override (`--set timing.KEY=VALUE`), so that the effect of not knowing can be measured.
 
 pub mod cortex_m0plus;
+pub mod cortex_m3;
+pub mod cortex_m4;
 pub mod rp2040;
+pub mod stm32_flash;
 
 /// How well a timing rule is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -22,6 +22,11 @@ pub trait Bus {
     /// which the decoder can have it: `at + 2` from memory without wait states on the fast code path.
     fn fetch(&mut self, core: &mut Core, address: u32, at: u64) -> u64;
 
+    /// False while every fetch answers without wait, so that fetches made in vain cannot delay anything.
+    fn fetch_waits(&self) -> bool {
+        true
+    }
+
     /// A branch leaves the sequential path: fetches asked for ahead of it are void.
     fn redirect(&mut self, core: &mut Core, target: u32, at: u64);
 

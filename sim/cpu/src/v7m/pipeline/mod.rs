@@ -1,5 +1,11 @@
 //! When instructions execute: what a core's pipeline must answer. One file per core implements it.
 
+mod fetch;
+mod float_unit;
+mod lane;
+pub mod m3m4;
+mod operands;
+
 use super::bus::Bus;
 use super::core::Core;
 use super::fault::Fault;

@@ -1,0 +1,58 @@
+//! The M4's floating-point unit: results that the next instruction needs, and divisions in the background.
+
+use super::super::code::number as code;
+use super::super::op::{Class, Op, flag};
+use rtoslab_timing::cortex_m4 as rules;
+
+/// State of the unit.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct FloatUnit {
+    /// A division or square root runs until this cycle.
+    free: u64,
+    /// S registers of a result that is complete one cycle after its instruction, by bit.
+    late: u32,
+    /// The cycle in which the instruction behind it can execute: only that one can come too early.
+    late_for: u64,
+}
+
+impl FloatUnit {
+    /// First cycle at or after `from` in which `op` can execute.
+    pub fn ready(&self, op: Op, from: u64) -> u64 {
+        let from = from.max(self.free);
+        let late = if from == self.late_for { self.late } else { 0 };
+        if late & sources(op) != 0 { from + rules::FLOAT_RESULT_USE_CYCLES } else { from }
+    }
+
+    /// `op` was issued; the next instruction can execute at `next`.
+    pub fn issued(&mut self, op: Op, next: u64) {
+        self.late = 0;
+        self.late_for = next;
+        match op.class {
+            Class::FloatDivide | Class::FloatSquareRoot => self.free = next - 1 + rules::FLOAT_DIVIDE_CYCLES,
+            Class::FloatSimple | Class::FloatMultiply | Class::FloatMultiplyAccumulate => self.late = single(op.rd),
+            _ => {}
+        }
+    }
+}
+
+fn single(register: u8) -> u32 {
+    1 << (register & 31)
+}
+
+/// S registers that must be complete; the accumulator of a multiplication may be late.
+fn sources(op: Op) -> u32 {
+    match op.class {
+        Class::FloatMultiply | Class::FloatMultiplyAccumulate | Class::FloatDivide => single(op.rn) | single(op.rm),
+        Class::FloatSquareRoot => single(op.rm),
+        Class::FloatSimple => match op.code {
+            code::Vadd32 | code::Vsub32 => single(op.rn) | single(op.rm),
+            code::VmovImm32 => 0,
+            code::Vcmp32 => single(op.rd) | single(op.rm),
+            _ => single(op.rm),
+        },
+        Class::FloatStore if op.has(flag::DOUBLE) => single(op.rd) | single(op.rd + 1),
+        Class::FloatStore => single(op.rd),
+        Class::FloatMove if op.code == code::VmovToCore => single(op.rn),
+        _ => 0,
+    }
+}

@@ -1,0 +1,342 @@
+//! The three-stage pipeline of the Cortex-M3 and Cortex-M4.
+//!
+//! Instructions execute in order, one at a time. `core.t` between instructions is the cycle in which the next one can
+//! execute; what a neighbour overlaps (the data phase of a load or store) is taken back when the neighbour is issued.
+//! The fetch side is [`super::fetch`]; tables and operand-dependent cycles are [`super::lane`] and
+//! [`super::operands`]; constants with their sources are in `rtoslab_timing::cortex_m3` and `cortex_m4`.
+
+use super::super::bus::Bus;
+use super::super::code::number as code;
+use super::super::core::Core;
+use super::super::fault::Fault;
+use super::super::op::{Class, Op, flag};
+use super::fetch::Prefetch;
+use super::float_unit::FloatUnit;
+use super::lane::{self, Lane};
+use super::{Jump, Pipeline, operands};
+use rtoslab_timing::cortex_m3::{self as rules, key};
+
+/// The Cortex-M3's pipeline.
+pub type CortexM3 = ThreeStage<false>;
+/// The Cortex-M4's pipeline.
+pub type CortexM4 = ThreeStage<true>;
+
+/// What the instruction before left half done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Tail {
+    /// Nothing.
+    #[default]
+    None,
+    /// The data phase of a load: a load, a store or a NOP fits in.
+    Load,
+    /// The second cycle of a store with register offset: only a NOP fits in.
+    Store,
+}
+
+/// Pipeline state of one core; `M4` is false for the M3.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ThreeStage<const M4: bool> {
+    fetch: Prefetch,
+    float: FloatUnit,
+    tail: Tail,
+    /// The instruction in hand was issued into the tail of a load, which would have ended here; 0 otherwise.
+    overlapped_until: u64,
+    /// Block of memory that the last load or store went to.
+    block: u8,
+    /// Registers that the load before wrote: an address made of them cannot overlap it.
+    loaded: u16,
+    /// Registers that the instruction before wrote without a load: as part of an address they cost a cycle.
+    computed: u16,
+    /// Cycle of the data phase of the last store's end: a store's address phase can coincide with it, a load's not.
+    store_ends: u64,
+    /// Cycles of the instruction in hand if they depend on its operands.
+    busy: u64,
+    /// The instruction before was a 16-bit one and nothing kept the decoder waiting since.
+    folds: bool,
+    settings: [u64; rules::SETTINGS_COUNT],
+}
+
+impl<const M4: bool> ThreeStage<M4> {
+    /// An empty pipeline under the rules' values in force, by [`key`].
+    pub fn new(settings: [u64; rules::SETTINGS_COUNT]) -> ThreeStage<M4> {
+        let fetch = Prefetch::new(settings[key::SYSTEM_FETCH]);
+        ThreeStage { fetch, settings, ..ThreeStage::default() }
+    }
+
+    /// An empty pipeline under the default rules.
+    pub fn with_defaults() -> ThreeStage<M4> {
+        ThreeStage::new(rules::SETTINGS.map(|setting| setting.default))
+    }
+
+    #[inline(always)]
+    fn lane(op: Op) -> (Lane, u64) {
+        let (lane, cycles) = if M4 { lane::M4[op.class as usize] } else { lane::M3[op.class as usize] };
+        (lane, u64::from(cycles))
+    }
+
+    /// Registers that the address is made of.
+    #[inline(always)]
+    fn address_registers(op: Op) -> u16 {
+        let index = op.has(flag::REGISTER_OFFSET) || op.class == Class::TableBranch;
+        (1 << (op.rn & 15)) & 0x7fff | if index { 1 << (op.rm & 15) } else { 0 }
+    }
+
+    /// Whether a load or store fits into the data phase of the load before.
+    #[inline(always)]
+    fn overlaps(&self, op: Op, address: u16) -> bool {
+        let indexed = op.has(flag::PRE_INDEXED | flag::POST_INDEXED);
+        self.tail == Tail::Load && address & self.loaded == 0 && (M4 || !indexed)
+    }
+
+    /// First cycle in which a memory access can be issued; sets `overlapped_until`.
+    #[inline(always)]
+    fn memory_from(&mut self, core: &Core, op: Op, lane: Lane) -> u64 {
+        let address = Self::address_registers(op);
+        let mut from = core.t;
+        self.overlapped_until = 0;
+        match lane {
+            Lane::Load | Lane::Store if self.overlaps(op, address) => {
+                self.overlapped_until = core.t;
+                from -= 1;
+            }
+            _ => {}
+        }
+        if address & self.computed != 0 {
+            from = from.max(core.t + 1);
+        }
+        match lane {
+            Lane::Load | Lane::LoadBlock => from.max(self.store_ends + 1),
+            _ => from.max(self.store_ends),
+        }
+    }
+
+    /// Issue of everything that is neither simple nor a load or store.
+    #[inline(never)]
+    fn issue_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, lane: Lane) {
+        let mut from = core.t;
+        match lane {
+            Lane::Nop => {
+                if self.tail != Tail::None {
+                    from -= 1;
+                }
+            }
+            Lane::Float => from = self.float.ready(op, from),
+            Lane::LoadBlock | Lane::StoreBlock => {
+                from = self.memory_from(core, op, lane);
+                if matches!(op.class, Class::FloatLoad | Class::FloatStore)
+                    || matches!(op.class, Class::FloatLoadMultiple | Class::FloatStoreMultiple)
+                {
+                    from = from.max(self.float.ready(op, from));
+                }
+            }
+            Lane::Barrier => from = from.max(self.store_ends) + self.settings[key::BARRIER],
+            Lane::It => {
+                let folds = self.folds && self.settings[key::IT_FOLDING] != 0;
+                if folds && self.fetch.holds_narrow(core, bus) {
+                    // In the shadow of the instruction before it, which is the last one to have been decoded.
+                    self.fetch.pass_narrow();
+                    self.busy = 0;
+                    return;
+                }
+                self.busy = 1;
+            }
+            _ => {}
+        }
+        core.t = self.fetch.enter(core, bus, op.has(flag::WIDE), from);
+    }
+
+    /// Address phase of an access: a load that overlaps another one must go to the same block of memory.
+    #[inline(always)]
+    fn address_phase<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32, index: u32) {
+        if index == 0 {
+            let block = bus.block(address);
+            if block != self.block && core.t < self.overlapped_until {
+                core.t = self.overlapped_until;
+            }
+            self.block = block;
+        }
+        // Code and data over the same bus: what was fetched before this cycle comes first.
+        if (address < 0x2000_0000) == (self.fetch.pc < 0x2000_0000) {
+            self.fetch.catch_up(core, bus, core.t);
+            if address >= 0x2000_0000 {
+                self.fetch.give_up_bus(core.t + 1);
+            }
+        }
+    }
+
+    /// Forgets what the instruction before left.
+    #[inline(always)]
+    fn leave(&mut self, op: Op) {
+        self.tail = Tail::None;
+        self.loaded = 0;
+        self.computed = op.writes;
+        self.folds = !op.has(flag::WIDE);
+    }
+}
+
+impl<const M4: bool> Pipeline for ThreeStage<M4> {
+    #[inline(always)]
+    fn issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
+        let (lane, _) = Self::lane(op);
+        match lane {
+            Lane::Simple => core.t = self.fetch.enter(core, bus, op.has(flag::WIDE), core.t),
+            Lane::Load | Lane::Store => {
+                let from = self.memory_from(core, op, lane);
+                core.t = self.fetch.enter(core, bus, op.has(flag::WIDE), from);
+            }
+            _ => self.issue_special(core, bus, op, lane),
+        }
+    }
+
+    #[inline(always)]
+    fn skip<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
+        core.t = self.fetch.enter(core, bus, op.has(flag::WIDE), core.t) + 1;
+        self.leave(Op { writes: 0, ..op });
+    }
+
+    #[inline(always)]
+    fn load<B: Bus>(
+        &mut self,
+        core: &mut Core,
+        bus: &mut B,
+        _: Op,
+        address: u32,
+        bytes: u32,
+        index: u32,
+    ) -> Result<u32, Fault> {
+        self.address_phase(core, bus, address, index);
+        let loaded = bus.load(core, address, bytes, core.t)?;
+        core.bus_wait += loaded.wait;
+        core.t += 1 + loaded.wait;
+        Ok(loaded.value)
+    }
+
+    #[inline(always)]
+    fn store<B: Bus>(
+        &mut self,
+        core: &mut Core,
+        bus: &mut B,
+        _: Op,
+        address: u32,
+        bytes: u32,
+        value: u32,
+        index: u32,
+    ) -> Result<(), Fault> {
+        if self.store_ends > core.t {
+            core.bus_wait += self.store_ends - core.t;
+            core.t = self.store_ends;
+        }
+        self.address_phase(core, bus, address, index);
+        let wait = bus.store(core, address, bytes, value, core.t)?;
+        self.store_ends = core.t + 1 + wait;
+        core.t += 1;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn finish(&mut self, core: &mut Core, op: Op) {
+        let (lane, cycles) = Self::lane(op);
+        match lane {
+            Lane::Simple => {
+                core.t += cycles;
+                self.leave(op);
+            }
+            Lane::Load => {
+                // The data phase. Bases that were written back are not there for an overlapping access either.
+                core.t += 1;
+                self.tail = Tail::Load;
+                self.loaded = op.writes;
+                self.computed = 0;
+                self.folds = !op.has(flag::WIDE);
+            }
+            Lane::Store => {
+                self.leave(op);
+                if op.has(flag::REGISTER_OFFSET) {
+                    core.t += 1;
+                    self.tail = Tail::Store;
+                }
+            }
+            _ => self.finish_special(core, op, lane, cycles),
+        }
+    }
+
+    fn not_taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
+        if self.settings[key::SPECULATION] != 0 {
+            let target = match op.code {
+                code::BccFar | code::CompareBranchFar => op.imm,
+                _ => self.fetch.pc.wrapping_sub(2 * op.halfwords() as u32).wrapping_add(op.imm << 1),
+            };
+            let at = self.fetch.decoded;
+            self.fetch.catch_up(core, bus, at);
+            self.fetch.speculate(core, bus, target, at);
+        }
+        core.t += 1;
+        self.leave(op);
+    }
+
+    #[inline(always)]
+    fn taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
+        let t = core.t;
+        let (at, second, earliest) = match jump {
+            Jump::Immediate | Jump::Conditional => (self.fetch.decoded, t, t + rules::BRANCH_IMMEDIATE_CYCLES),
+            Jump::Register => (t, t, t + rules::BRANCH_REGISTER_CYCLES),
+            Jump::Loaded => {
+                // `t` is the cycle of the last data phase.
+                let add = if op.class == Class::TableBranch { self.settings[key::TABLE_ADD] } else { 0 };
+                let at = t + 1 + add;
+                (at, at, at + rules::BRANCH_LOADED_REFILL_CYCLES)
+            }
+        };
+        self.fetch.redirect(core, bus, target, at, second, earliest);
+        core.t = earliest;
+        self.leave(op);
+        self.folds = false;
+    }
+
+    fn cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {
+        self.busy = match op.class {
+            Class::Divide => operands::divide(first, second),
+            Class::MultiplyLong | Class::MultiplyAccumulateLong if !M4 => operands::multiply_long(op, first, second),
+            _ => Self::lane(op).1,
+        };
+        self.busy
+    }
+
+    fn flush<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64) {
+        let earliest = at + Self::REFILL;
+        self.fetch.redirect(core, bus, target, at, at, earliest);
+        core.t = earliest;
+        self.leave(Op::default());
+        self.folds = false;
+    }
+}
+
+impl<const M4: bool> ThreeStage<M4> {
+    #[inline(never)]
+    fn finish_special(&mut self, core: &mut Core, op: Op, lane: Lane, cycles: u64) {
+        match lane {
+            Lane::LoadBlock => core.t += 1,
+            Lane::StoreBlock => core.t += 1,
+            Lane::Nop => core.t += 1,
+            Lane::It | Lane::Operands => core.t += self.busy,
+            Lane::System => {
+                let narrow = !op.has(flag::WIDE);
+                core.t += self.settings[if narrow { key::MASK_CHANGE } else { key::SPECIAL_REGISTER }];
+            }
+            Lane::Float => {
+                core.t += cycles;
+                self.float.issued(op, core.t);
+            }
+            // 4 DSB, 5 DMB, 6 ISB.
+            Lane::Barrier if op.ra == 6 => {
+                self.fetch.refill(core.t + 1);
+                core.t += rules::ISB_CYCLES;
+            }
+            _ => core.t += cycles,
+        }
+        if lane == Lane::It && self.busy == 0 {
+            return;
+        }
+        self.leave(op);
+    }
+}

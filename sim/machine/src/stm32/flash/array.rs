@@ -1,0 +1,30 @@
+//! The memory array behind an interface: one read at a time.
+
+/// When the array is busy, in the interface's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Array {
+    /// Wait states of a read.
+    pub wait_states: u64,
+    /// First cycle in which the next read can begin.
+    free: u64,
+}
+
+impl Array {
+    /// Begins a read in cycle `from` or as soon as the array is free; returns the first cycle in which its content can
+    /// be used.
+    #[inline(always)]
+    pub fn read(&mut self, from: u64) -> u64 {
+        self.free = self.free.max(from) + 1 + self.wait_states;
+        self.free
+    }
+
+    /// First cycle in which a read can begin.
+    pub fn free(&self) -> u64 {
+        self.free
+    }
+
+    /// Keeps the array busy for some more cycles.
+    pub fn rest(&mut self, cycles: u64) {
+        self.free += cycles;
+    }
+}

@@ -1,0 +1,163 @@
+//! The adaptive real-time accelerator of the F4, and of the F7 on its ITCM path (RM0090 3.5.2, RM0410 3.3.2).
+//!
+//! The line in use and the prefetched line behind it are beside the caches. A line enters the instruction cache if the
+//! core had to wait for it, also for a prefetch that came late [assumed]: what prefetch delivers in time stays out, as
+//! the manual's wording has it.
+
+use super::array::Array;
+use super::lru::Lru;
+use rtoslab_timing::stm32_flash::{F4_DATA_LINES, F4_INSTRUCTION_LINES};
+
+/// No line.
+const EMPTY: u32 = u32::MAX;
+
+/// What FLASH_ACR says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ArtControl {
+    /// LATENCY.
+    pub wait_states: u64,
+    /// PRFTEN.
+    pub prefetch: bool,
+    /// ICEN (F7: ARTEN).
+    pub instruction_cache: bool,
+    /// DCEN.
+    pub data_cache: bool,
+    /// ICRST (F7: ARTRST) is set.
+    pub instruction_reset: bool,
+    /// DCRST is set.
+    pub data_reset: bool,
+}
+
+/// An accelerator with lines of `1 << SHIFT` bytes.
+#[derive(Debug, Clone)]
+pub struct Art<const SHIFT: u32> {
+    array: Array,
+    control: ArtControl,
+    /// First address of the flash on this path.
+    base: u32,
+    instructions: Lru<F4_INSTRUCTION_LINES>,
+    data: Lru<F4_DATA_LINES>,
+    /// Line that instructions come from, and from which cycle on.
+    line: u32,
+    there: u64,
+    /// Prefetched line, likewise.
+    next: u32,
+    next_there: u64,
+    /// Line of the last data read.
+    data_line: u32,
+    data_there: u64,
+}
+
+/// The F4's flash interface.
+pub type FlashF4 = Art<4>;
+
+impl<const SHIFT: u32> Art<SHIFT> {
+    /// After reset: no wait states, caches and prefetch off. The flash has `bytes` bytes from `base` on.
+    pub fn new(base: u32, bytes: u32) -> Art<SHIFT> {
+        let lines = (bytes >> SHIFT) as usize;
+        Art {
+            array: Array::default(),
+            control: ArtControl::default(),
+            base,
+            instructions: Lru::new(lines),
+            data: Lru::new(lines),
+            line: EMPTY,
+            there: 0,
+            next: EMPTY,
+            next_there: 0,
+            data_line: EMPTY,
+            data_there: 0,
+        }
+    }
+
+    /// The access control register was written. A cache can only be reset while it is off.
+    pub fn set_control(&mut self, control: ArtControl) {
+        if control.instruction_reset && !control.instruction_cache {
+            self.instructions.reset();
+        }
+        if control.data_reset && !control.data_cache {
+            self.data.reset();
+        }
+        self.array.wait_states = control.wait_states;
+        self.control = control;
+        (self.line, self.next, self.data_line) = (EMPTY, EMPTY, EMPTY);
+    }
+
+    /// Whether a fetch can wait at all.
+    pub fn waits(&self) -> bool {
+        self.array.wait_states != 0
+    }
+
+    #[inline(always)]
+    fn number(&self, address: u32) -> u32 {
+        address.wrapping_sub(self.base) >> SHIFT
+    }
+
+    /// An instruction fetch; returns when the decoder can have the word.
+    #[inline(always)]
+    pub fn fetch(&mut self, address: u32, at: u64) -> u64 {
+        let line = self.number(address);
+        if line != self.line {
+            self.enter(line, at);
+        }
+        self.there.max(at + 2)
+    }
+
+    #[inline(never)]
+    fn enter(&mut self, line: u32, at: u64) {
+        if self.array.wait_states == 0 {
+            (self.line, self.there) = (line, self.array.free().max(at + 1) + 1);
+            return;
+        }
+        if self.control.instruction_cache && self.instructions.hit(line) {
+            self.there = at + 2;
+        } else {
+            self.there = if line == self.next { self.next_there } else { self.array.read(at + 1) };
+            if self.control.instruction_cache && self.there > at + 2 {
+                self.instructions.fill(line);
+            }
+        }
+        self.line = line;
+        let ahead = line.wrapping_add(1);
+        if self.control.prefetch
+            && ahead != self.next
+            && !(self.control.instruction_cache && self.instructions.holds(ahead))
+        {
+            self.next = ahead;
+            self.next_there = self.array.read(at + 1);
+        }
+    }
+
+    /// A data read; returns its extra cycles.
+    #[inline(always)]
+    pub fn read(&mut self, address: u32, at: u64) -> u64 {
+        let line = self.number(address);
+        if self.control.data_cache && self.data.hit(line) {
+            return 0;
+        }
+        if line == self.data_line {
+            return self.data_there.saturating_sub(at + 2);
+        }
+        self.data_there = self.array.read(at + 1);
+        self.data_line = line;
+        if self.control.data_cache {
+            self.data.fill(line);
+        }
+        self.data_there - (at + 2)
+    }
+}
+
+impl FlashF4 {
+    /// FLASH_ACR was written.
+    pub fn set_acr(&mut self, value: u32) {
+        let bit = |bit: u32| value >> bit & 1 != 0;
+        self.set_control(ArtControl {
+            wait_states: u64::from(value & 15),
+            prefetch: bit(8),
+            instruction_cache: bit(9),
+            data_cache: bit(10),
+            instruction_reset: bit(11),
+            data_reset: bit(12),
+        });
+    }
+}

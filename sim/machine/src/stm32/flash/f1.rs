@@ -1,0 +1,84 @@
+//! STM32F1: two 64-bit blocks of prefetch on the instruction side, nothing on the data side (RM0008 3.3.3, PM0075).
+//!
+//! While instructions come from one block, the other is filled with the line behind it, as soon as it is free.
+
+use super::array::Array;
+use rtoslab_timing::stm32_flash::{F1_LINE_BYTES, SETTINGS, key};
+
+/// Bits of FLASH_ACR.
+mod acr {
+    pub const LATENCY: u32 = 7;
+    pub const PRFTBE: u32 = 1 << 4;
+}
+
+/// No line.
+const EMPTY: u32 = u32::MAX;
+
+/// The F1's flash interface.
+#[derive(Debug, Clone, Copy)]
+pub struct FlashF1 {
+    array: Array,
+    prefetch: bool,
+    turnaround: u64,
+    /// Line that instructions come from, and from which cycle on.
+    line: u32,
+    there: u64,
+    /// Line in the other block, likewise.
+    next: u32,
+    next_there: u64,
+}
+
+impl FlashF1 {
+    /// After reset: no wait states, prefetch on.
+    pub fn new(settings: [u64; SETTINGS.len()]) -> FlashF1 {
+        let turnaround = settings[key::F1_TURNAROUND];
+        let array = Array::default();
+        FlashF1 { array, prefetch: true, turnaround, line: EMPTY, there: 0, next: EMPTY, next_there: 0 }
+    }
+
+    /// FLASH_ACR was written.
+    pub fn set_acr(&mut self, value: u32) {
+        self.array.wait_states = u64::from(value & acr::LATENCY);
+        self.prefetch = value & acr::PRFTBE != 0;
+        (self.line, self.next) = (EMPTY, EMPTY);
+    }
+
+    /// Whether a fetch can wait at all.
+    pub fn waits(&self) -> bool {
+        self.array.wait_states != 0
+    }
+
+    /// An instruction fetch; returns when the decoder can have the word.
+    #[inline(always)]
+    pub fn fetch(&mut self, address: u32, at: u64) -> u64 {
+        let line = address / F1_LINE_BYTES;
+        if line != self.line {
+            self.enter(line, at);
+        }
+        self.there.max(at + 2)
+    }
+
+    fn enter(&mut self, line: u32, at: u64) {
+        if self.array.wait_states == 0 {
+            self.line = line;
+            self.there = self.array.free().max(at + 1) + 1;
+            return;
+        }
+        if line == self.next {
+            (self.line, self.there) = (self.next, self.next_there);
+        } else {
+            (self.line, self.there) = (line, self.array.read(at + 1));
+        }
+        self.next = EMPTY;
+        if self.prefetch {
+            self.array.rest(self.turnaround);
+            self.next = line + 1;
+            self.next_there = self.array.read(at + 1);
+        }
+    }
+
+    /// A data read; returns its extra cycles.
+    pub fn read(&mut self, _: u32, at: u64) -> u64 {
+        self.array.read(at + 1) - (at + 2)
+    }
+}

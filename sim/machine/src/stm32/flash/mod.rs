@@ -1,0 +1,19 @@
+//! Flash interfaces, as timing only: which read of the array serves an access, and when.
+//!
+//! A model is told every instruction fetch, every data read and every branch in the order of time, with the cycle of
+//! its address phase, and answers with cycles. It holds no content. All models speak alike:
+//!
+//! - `fetch(address, at)`: the first cycle in which the decoder can have the word: `at + 2` without wait;
+//! - `read(address, at)`: a data read's extra cycles;
+//! - `set_acr(value)`: the access control register was written;
+//! - `waits()`: whether a fetch can wait at all.
+//!
+//! One array serves both sides. A read that has begun is finished; of those that wait, data goes first.
+
+mod array;
+mod art;
+mod f1;
+mod lru;
+
+pub use art::{Art, ArtControl, FlashF4};
+pub use f1::FlashF1;

@@ -1,0 +1,3 @@
+//! The STM32 families put together.
+
+pub mod flash;

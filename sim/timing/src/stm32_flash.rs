@@ -1,0 +1,76 @@
+//! Flash interfaces of the STM32 families: widths, buffers, caches.
+//!
+//! Sources: RM0008 3.3.3 and PM0075 (F1), RM0090 3.5 (F405/407), RM0383 3.4 (F411), RM0390 3.4 (F446), RM0385 and
+//! RM0410 3 (F7), RM0433 and RM0399 4 (H7), RM0367 3 (L0x3). A read of the array takes one cycle and the wait states.
+//! How replacement, priorities and reads in flight work together is published for none of them and assumed here.
+
+use crate::{Grade, Setting};
+
+/// F1: bytes a read of the array gives; the prefetch buffer holds two such lines (RM0008 3.3.3).
+pub const F1_LINE_BYTES: u32 = 8;
+/// F4: bytes a read of the array gives and a cache line holds (RM0090 3.5.2).
+pub const F4_LINE_BYTES: u32 = 16;
+/// F4: lines of the instruction cache (RM0090 3.5.2).
+pub const F4_INSTRUCTION_LINES: usize = 64;
+/// F4: lines of the data cache (RM0090 3.5.2).
+pub const F4_DATA_LINES: usize = 8;
+/// F7: bytes a read of the array gives in single-bank mode, over ITCM and over AXI (RM0410 3.3.2).
+pub const F7_LINE_BYTES: u32 = 32;
+/// F7: lines of the accelerator on the ITCM path.
+pub const F7_INSTRUCTION_LINES: usize = 64;
+/// H7: bytes a read of one bank gives (RM0399 4.3.7).
+pub const H7_LINE_BYTES: u32 = 32;
+/// H7: read requests that wait for a bank behind the one in execution (RM0399 4.3.7).
+pub const H7_QUEUE: usize = 2;
+/// L0: bytes a read of the array gives (RM0367 3.3).
+pub const L0_LINE_BYTES: u32 = 4;
+/// L0: buffers that instructions, data and prefetch share (RM0367 3.3.3).
+pub const L0_BUFFERS: usize = 6;
+
+/// Index of each adjustable rule in [`SETTINGS`].
+pub mod key {
+    /// F7 over AXI.
+    pub const F7_AXI: usize = 0;
+    /// H7 over AXI.
+    pub const H7_AXI: usize = 1;
+    /// H7: core cycles a flash clock.
+    pub const H7_RATIO: usize = 2;
+    /// F1: cycles between two reads of the array.
+    pub const F1_TURNAROUND: usize = 3;
+}
+
+/// Adjustable rules of the flash interfaces.
+pub const SETTINGS: [Setting; 4] = [
+    Setting {
+        key: "f7_flash_axi_extra_cycles",
+        default: 4,
+        min: 0,
+        max: 64,
+        about: "F7: core cycles a flash read over AXI takes beyond one and its wait states; not published",
+        grade: Grade::Assumed,
+    },
+    Setting {
+        key: "h7_flash_axi_extra_cycles",
+        default: 8,
+        min: 0,
+        max: 64,
+        about: "H7: core cycles a flash read takes beyond one flash clock and its wait states; not published",
+        grade: Grade::Assumed,
+    },
+    Setting {
+        key: "h7_core_cycles_per_flash_clock",
+        default: 2,
+        min: 1,
+        max: 4,
+        about: "H7: the flash runs from the AXI clock, half the core clock at full speed (RM0433 8)",
+        grade: Grade::Documented,
+    },
+    Setting {
+        key: "f1_flash_turnaround_cycles",
+        default: 0,
+        min: 0,
+        max: 4,
+        about: "F1: cycles between the end of one prefetch and the start of the next; not published",
+        grade: Grade::Assumed,
+    },
+];
