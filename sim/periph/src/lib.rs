@@ -1,4 +1,4 @@
-//! The RP2040's peripherals, one file per block, and the contract between a peripheral and the machine.
+//! Peripherals, one file per block: the RP2040's and the STM32s' ([`stm32`]), and the contract between a peripheral and the machine.
 //!
 //! A peripheral knows its registers and nothing of the CPU, the bus or the other blocks. The machine calls
 //! [`Peripheral::read`] and [`Peripheral::write`] with the register's offset inside the block, resolves the
@@ -8,6 +8,7 @@
 pub mod clock_tree;
 pub mod rate;
 pub mod rp2040;
+pub mod stm32;
 
 pub use clock_tree::ClockTree;
 pub use rate::RateCounter;

@@ -1,0 +1,55 @@
+//! The contract between a block of an STM32 and the aggregate.
+//!
+//! It differs from [`crate::Peripheral`] where the chips differ: a block runs from a clock of its own, has several
+//! interrupt outputs, and there are no atomic aliases. Time is the core's cycle count, as everywhere.
+
+use super::effects::Effects;
+use crate::NEVER;
+
+/// What a block sees of the chip during an access or an event.
+pub struct Access<'a> {
+    /// Core cycle at which the access reaches the block.
+    pub now: u64,
+    /// Core clock: the unit of all cycle numbers.
+    pub core_hz: u64,
+    /// Clock that the block runs from (USART: kernel clock, timer: timer clock); 0 while it is gated.
+    pub clock_hz: u64,
+    /// What the machine must do after the access.
+    pub effects: &'a mut Effects,
+}
+
+/// A memory-mapped block. Offsets are those of the reference manual.
+pub trait Block {
+    /// Puts every register to its reset value.
+    fn reset(&mut self);
+
+    /// Reads a register with its side effects.
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32;
+
+    /// Writes a whole register.
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access);
+
+    /// Value without side effects: what the other bytes of the word keep when AHB writes some of them.
+    fn peek(&self, offset: u32, access: &Access) -> u32;
+
+    /// True where a written 1 acts and a written 0 does nothing: the bytes that a narrow write leaves out are 0.
+    fn is_strobe(&self, _offset: u32) -> bool {
+        false
+    }
+
+    /// Core cycle at which [`Block::advance`] must be called next, or [`NEVER`].
+    fn due(&self) -> u64 {
+        NEVER
+    }
+
+    /// Brings the block up to `access.now`.
+    fn advance(&mut self, _access: &mut Access) {}
+
+    /// The core's or the block's clock changed; `access` has the new ones. The block was advanced just before.
+    fn clocks_changed(&mut self, _access: &mut Access) {}
+
+    /// Levels of the block's interrupt outputs; the chip's table says which NVIC line each reaches.
+    fn outputs(&self) -> u32 {
+        0
+    }
+}

@@ -1,0 +1,289 @@
+//! The flash interface's registers: access control, locks, programming and erasing.
+//!
+//! The machine owns the bytes and the timing of reads. It reads [`Flash::control`] when ACR changes, carries out the
+//! erasures it finds in the effects, and asks [`Flash::store`] about every store into the array. Programming takes the
+//! typical times of the data sheets (assumed where a range is given); reads meanwhile are not held up. The bus errors
+//! of a wrong key and of a write to a locked array are not raised.
+
+use super::block::{Access, Block};
+use super::effects::FlashErase;
+use crate::{NEVER, RateCounter};
+
+mod banked;
+mod l0;
+#[cfg(test)]
+mod tests;
+
+pub(super) use banked::{F1, F4, F7, H7};
+pub(super) use l0::L0;
+
+/// What becomes of a store into the flash array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlashStore {
+    /// Programmed: the machine combines the bytes with what is there (bits can only go to the programmed state).
+    Program,
+    /// Refused: nothing changes.
+    Refused,
+}
+
+/// Read access control, decoded from ACR.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlashControl {
+    /// Wait states.
+    pub wait_states: u8,
+    /// Prefetch enabled.
+    pub prefetch: bool,
+    /// F4: instruction cache; F7: the ART accelerator.
+    pub instruction_cache: bool,
+    /// F4: data cache.
+    pub data_cache: bool,
+    /// L0: DISAB_BUF switches all buffers off.
+    pub buffers_off: bool,
+    /// L0: PRE_READ.
+    pub pre_read: bool,
+    /// F1: half-cycle access.
+    pub half_cycle: bool,
+    /// ACR itself.
+    pub acr: u32,
+}
+
+/// Where ACR's bits are.
+#[derive(Debug)]
+pub(super) struct AcrBits {
+    reset: u32,
+    writable: u32,
+    latency: u32,
+    prefetch: u32,
+    instruction_cache: u32,
+    data_cache: u32,
+    /// (bit of the reset strobe, bit that must be 0 for it): instruction and data cache.
+    cache_reset: [Option<(u32, u32)>; 2],
+    /// Status bit that follows an enable: (enable, status).
+    echo: Option<(u32, u32)>,
+}
+
+/// How a family's interface is programmed.
+#[derive(Debug)]
+pub(super) enum Program {
+    /// Key, status and control registers per bank.
+    Banked(&'static banked::Spec),
+    /// L0: PECR.
+    L0,
+}
+
+/// A family's flash interface.
+#[derive(Debug)]
+pub(super) struct Spec {
+    acr: AcrBits,
+    program: Program,
+    /// Option bytes and other registers with fixed values: (offset, value).
+    options: &'static [(u32, u32)],
+}
+
+/// The FLASH block.
+#[derive(Debug, Clone)]
+pub struct Flash {
+    spec: &'static Spec,
+    acr: u32,
+    banks: [Bank; 2],
+    l0: l0::State,
+    words: Vec<u32>,
+    base: u32,
+    bytes: u32,
+}
+
+/// One bank's programming state.
+#[derive(Debug, Clone, Default)]
+struct Bank {
+    cr: u32,
+    sr: u32,
+    address: u32,
+    keys: Keys,
+    option_keys: Keys,
+    busy: Option<(RateCounter, u64)>,
+}
+
+/// Progress of an unlock sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Keys {
+    #[default]
+    Locked,
+    Half,
+    Open,
+    /// A wrong key: locked until reset.
+    Barred,
+}
+
+impl Keys {
+    fn enter(&mut self, key: u32, pair: [u32; 2]) {
+        *self = match (*self, key) {
+            (Keys::Locked, key) if key == pair[0] => Keys::Half,
+            (Keys::Half, key) if key == pair[1] => Keys::Open,
+            (Keys::Open, _) => Keys::Open,
+            _ => Keys::Barred,
+        };
+    }
+
+    fn open(self) -> bool {
+        self == Keys::Open
+    }
+
+    fn lock(&mut self) {
+        *self = Keys::Locked;
+    }
+}
+
+impl Bank {
+    fn is_busy(&self) -> bool {
+        self.busy.is_some()
+    }
+
+    fn start(&mut self, ns: u64, access: &Access) {
+        self.busy = Some((RateCounter::start(access.now, 0, 1_000_000_000, 1, access.core_hz), ns));
+    }
+
+    fn due(&self) -> u64 {
+        self.busy.as_ref().map_or(NEVER, |(time, ns)| time.cycle_of(*ns))
+    }
+}
+
+impl Flash {
+    /// The interface of `bytes` of flash at `base`.
+    pub(super) fn new(spec: &'static Spec, base: u32, bytes: u32) -> Self {
+        let mut flash = Self {
+            spec,
+            acr: 0,
+            banks: [Bank::default(), Bank::default()],
+            l0: l0::State::default(),
+            words: vec![0; 0x200 / 4],
+            base,
+            bytes,
+        };
+        flash.reset();
+        flash
+    }
+
+    /// Read access control in force.
+    #[must_use]
+    pub fn control(&self) -> FlashControl {
+        let (bits, acr) = (&self.spec.acr, self.acr);
+        let l0 = matches!(self.spec.program, Program::L0);
+        let buffers_off = l0 && acr & 1 << 5 != 0;
+        FlashControl {
+            wait_states: (acr & bits.latency) as u8,
+            prefetch: acr & bits.prefetch != 0 && !buffers_off,
+            instruction_cache: acr & bits.instruction_cache != 0,
+            data_cache: acr & bits.data_cache != 0,
+            buffers_off,
+            pre_read: l0 && acr & 1 << 6 != 0 && !buffers_off,
+            half_cycle: bits.echo.is_some() && acr & 1 << 3 != 0,
+            acr,
+        }
+    }
+
+    /// A store of `bytes` bytes to `address` in the flash array (or the L0's EEPROM).
+    pub fn store(&mut self, address: u32, bytes: u32, access: &mut Access) -> FlashStore {
+        self.advance(access);
+        match self.spec.program {
+            Program::Banked(spec) => self.banked_store(spec, address, bytes, access),
+            Program::L0 => self.l0_store(address, bytes, access),
+        }
+    }
+
+    fn write_acr(&mut self, value: u32, access: &mut Access) {
+        let bits = &self.spec.acr;
+        let before = self.acr;
+        let mut acr = before & !bits.writable | value & bits.writable;
+        for (cache, strobe) in bits.cache_reset.iter().enumerate() {
+            if let Some((reset, enable)) = *strobe {
+                if acr >> reset & 1 != 0 && acr >> enable & 1 == 0 {
+                    let flag = &mut access.effects.flash_cache_reset;
+                    *(if cache == 0 { &mut flag.0 } else { &mut flag.1 }) = true;
+                }
+            }
+        }
+        if let Some((enable, status)) = bits.echo {
+            acr = acr & !(1 << status) | (acr >> enable & 1) << status;
+        }
+        self.acr = acr;
+        access.effects.flash_timing_changed |= before != acr;
+    }
+}
+
+impl Block for Flash {
+    fn reset(&mut self) {
+        self.acr = self.spec.acr.reset;
+        self.words.fill(0);
+        for &(offset, value) in self.spec.options {
+            self.words[offset as usize / 4] = value;
+        }
+        self.banks = [Bank::default(), Bank::default()];
+        self.l0 = l0::State::default();
+        if let Program::Banked(spec) = self.spec.program {
+            for bank in &mut self.banks {
+                bank.cr = spec.cr_reset;
+            }
+        }
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.advance(access);
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
+        match self.spec.program {
+            _ if offset == 0 => self.write_acr(value, access),
+            Program::Banked(spec) => self.banked_write(spec, offset, value, access),
+            Program::L0 => self.l0_write(offset, value),
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        if offset == 0 {
+            return self.acr;
+        }
+        let special = match self.spec.program {
+            Program::Banked(spec) => self.banked_register(spec, offset),
+            Program::L0 => self.l0_register(offset),
+        };
+        special.unwrap_or_else(|| self.words.get(offset as usize / 4).copied().unwrap_or(0))
+    }
+
+    fn due(&self) -> u64 {
+        self.banks[0].due().min(self.banks[1].due())
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        for n in 0..2 {
+            if self.banks[n].due() <= access.now {
+                self.banks[n].busy = None;
+                match self.spec.program {
+                    Program::Banked(spec) => self.banked_done(spec, n),
+                    Program::L0 => self.banks[0].sr |= l0::EOP,
+                }
+            }
+        }
+    }
+
+    fn clocks_changed(&mut self, access: &mut Access) {
+        for bank in &mut self.banks {
+            if let Some((time, _)) = &mut bank.busy {
+                time.rebase(access.now, 1_000_000_000, 1, access.core_hz);
+            }
+        }
+    }
+
+    fn outputs(&self) -> u32 {
+        u32::from(match self.spec.program {
+            Program::Banked(spec) => self.banked_interrupt(spec),
+            Program::L0 => self.l0_interrupt(),
+        })
+    }
+}
+
+/// Queues an erasure.
+fn erase(access: &mut Access, address: u32, bytes: u32, value: u8) {
+    access.effects.erase.push(FlashErase { address, bytes, value });
+}

@@ -1,0 +1,284 @@
+//! GPIO ports, both register layouts: F1 (RM0008 chapter 9) and the later one (RM0090 chapter 8 and its like).
+//!
+//! Levels are digital and settle at once; the two AHB cycles of the input synchroniser are not modelled. Pins handed
+//! to other blocks (alternate function) are inputs here. A pin that nobody drives or pulls reads 0.
+
+use super::block::{Access, Block};
+
+/// Which registers a port has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GpioLayout {
+    /// CRL and CRH.
+    F1,
+    /// MODER and its companions, without BRR (F4).
+    V2,
+    /// The same with BRR at 0x28 (L0, F7). The H7 manual has no BRR.
+    V2Brr,
+}
+
+/// Reset values of a port: (MODER, OSPEEDR, PUPDR); the debug pins of ports A and B start as alternate functions.
+pub(super) type GpioReset = (u32, u32, u32);
+
+/// One port of 16 pins.
+#[derive(Debug, Clone)]
+pub struct Gpio {
+    port: u8,
+    layout: GpioLayout,
+    start: GpioReset,
+    /// MODER, OTYPER, OSPEEDR, PUPDR, AFRL, AFRH; F1: CRL, CRH in the first two.
+    mode: u32,
+    kind: u32,
+    speed: u32,
+    pull: u32,
+    alternate: [u32; 2],
+    odr: u16,
+    lckr: u32,
+    lock_step: u8,
+    /// What the mode registers say, per pin.
+    output: u16,
+    open_drain: u16,
+    pull_up: u16,
+    analog: u16,
+    /// What the outside world drives.
+    outside_driven: u16,
+    outside: u16,
+    levels: u16,
+}
+
+/// LCKK.
+const LOCK_KEY: u32 = 1 << 16;
+
+impl Gpio {
+    pub(super) fn new(port: u8, layout: GpioLayout, start: GpioReset) -> Self {
+        let mut gpio = Self {
+            port,
+            layout,
+            start,
+            mode: 0,
+            kind: 0,
+            speed: 0,
+            pull: 0,
+            alternate: [0; 2],
+            odr: 0,
+            lckr: 0,
+            lock_step: 0,
+            output: 0,
+            open_drain: 0,
+            pull_up: 0,
+            analog: 0,
+            outside_driven: 0,
+            outside: 0,
+            levels: 0,
+        };
+        gpio.reset();
+        gpio.levels = gpio.resolve();
+        gpio
+    }
+
+    /// Levels at the pins.
+    #[must_use]
+    pub fn levels(&self) -> u16 {
+        self.levels
+    }
+
+    /// Pins in general-purpose output mode.
+    #[must_use]
+    pub fn outputs_enabled(&self) -> u16 {
+        self.output
+    }
+
+    /// Drives pins from outside the chip. Takes effect with the next [`Gpio::update`].
+    pub(super) fn drive(&mut self, driven: u16, levels: u16) {
+        (self.outside_driven, self.outside) = (driven, levels);
+    }
+
+    /// Drives one pin from outside and leaves the others as they are.
+    pub(super) fn drive_pin(&mut self, pin: u8, level: bool) {
+        self.outside_driven |= 1 << pin;
+        self.outside = self.outside & !(1 << pin) | u16::from(level) << pin;
+    }
+
+    /// Brings the levels up to date and returns the pins that changed.
+    #[inline]
+    pub(super) fn update(&mut self) -> u16 {
+        let before = self.levels;
+        self.levels = self.resolve();
+        before ^ self.levels
+    }
+
+    /// Level of every pin: a push-pull output wins, then an open-drain 0, then the outside, then the pull-up.
+    #[inline]
+    fn resolve(&self) -> u16 {
+        let strong = self.output & !self.open_drain;
+        let weak = self.outside_driven & self.outside | !self.outside_driven & self.pull_up;
+        let held_low = self.output & self.open_drain & !self.odr;
+        strong & self.odr | !strong & weak & !held_low
+    }
+
+    /// Recomputes the per-pin masks from the mode registers.
+    fn remode(&mut self) {
+        (self.output, self.open_drain, self.pull_up, self.analog) = (0, 0, 0, 0);
+        for pin in 0..16 {
+            let (output, open_drain, pull_up, analog) = match self.layout {
+                GpioLayout::F1 => {
+                    let word = if pin < 8 { self.mode } else { self.kind };
+                    let bits = word >> (pin % 8 * 4) & 0xf;
+                    let output = bits & 3 != 0 && bits & 8 == 0;
+                    (output, bits & 4 != 0, bits == 8 && self.odr >> pin & 1 != 0, bits == 0)
+                }
+                _ => {
+                    let mode = self.mode >> (pin * 2) & 3;
+                    (mode == 1, self.kind >> pin & 1 != 0, self.pull >> (pin * 2) & 3 == 1, mode == 3)
+                }
+            };
+            self.output |= u16::from(output) << pin;
+            self.open_drain |= u16::from(open_drain) << pin;
+            self.pull_up |= u16::from(pull_up) << pin;
+            self.analog |= u16::from(analog) << pin;
+        }
+    }
+
+    #[inline]
+    fn set_odr(&mut self, value: u16) {
+        self.odr = value;
+        // F1: the output register selects between pull-up and pull-down.
+        if self.layout == GpioLayout::F1 {
+            self.remode();
+        }
+    }
+
+    /// BSRR: set wins over reset.
+    fn set_reset(&mut self, value: u32) {
+        self.set_odr(self.odr & !((value >> 16) as u16) | value as u16);
+    }
+
+    /// The key sequence of LCKR: 1, 0, 1 with the same pins, then it holds until reset.
+    fn write_lock(&mut self, value: u32) {
+        if self.lckr & LOCK_KEY != 0 {
+            return;
+        }
+        let (key, same) = (value & LOCK_KEY != 0, value & 0xffff == self.lckr);
+        self.lock_step = match (self.lock_step, key) {
+            (1, false) if same => 2,
+            (2, true) if same => 3,
+            (_, true) => 1,
+            _ => 0,
+        };
+        self.lckr = value & 0xffff;
+        if self.lock_step == 3 {
+            self.lckr |= LOCK_KEY;
+        }
+    }
+
+    /// Bits of a mode register that the lock holds, `width` bits per pin from pin `first`.
+    fn locked(&self, width: u32, first: u32) -> u32 {
+        if self.lckr & LOCK_KEY == 0 {
+            return 0;
+        }
+        let count = (32 / width).min(16);
+        let pins = (0..count).filter(|pin| self.lckr >> (first + pin) & 1 != 0);
+        pins.fold(0, |all, pin| all | ((1 << width) - 1) << (pin * width))
+    }
+
+    fn merge(old: u32, value: u32, locked: u32) -> u32 {
+        old & locked | value & !locked
+    }
+
+    fn write_f1(&mut self, offset: u32, value: u32) {
+        match offset {
+            0x00 => self.mode = Self::merge(self.mode, value, self.locked(4, 0)),
+            0x04 => self.kind = Self::merge(self.kind, value, self.locked(4, 8)),
+            0x0c => self.set_odr(value as u16),
+            0x10 => self.set_reset(value),
+            0x14 => self.set_odr(self.odr & !(value as u16)),
+            0x18 => self.write_lock(value),
+            _ => {}
+        }
+        if offset < 8 {
+            self.remode();
+        }
+    }
+
+    fn write_v2(&mut self, offset: u32, value: u32) {
+        match offset {
+            0x00 => self.mode = Self::merge(self.mode, value, self.locked(2, 0)),
+            0x04 => self.kind = Self::merge(self.kind, value & 0xffff, self.locked(1, 0)),
+            0x08 => self.speed = Self::merge(self.speed, value, self.locked(2, 0)),
+            0x0c => self.pull = Self::merge(self.pull, value, self.locked(2, 0)),
+            0x14 => self.set_odr(value as u16),
+            0x18 => self.set_reset(value),
+            0x1c => self.write_lock(value),
+            0x20 => self.alternate[0] = Self::merge(self.alternate[0], value, self.locked(4, 0)),
+            0x24 => self.alternate[1] = Self::merge(self.alternate[1], value, self.locked(4, 8)),
+            0x28 if self.layout == GpioLayout::V2Brr => self.set_odr(self.odr & !(value as u16)),
+            _ => {}
+        }
+        if offset < 0x10 {
+            self.remode();
+        }
+    }
+
+    /// The input register: an analog pin reads 0.
+    fn idr(&self) -> u32 {
+        u32::from(self.levels & !self.analog)
+    }
+
+    /// Number of the port, 0 = A.
+    #[must_use]
+    pub fn port(&self) -> u8 {
+        self.port
+    }
+}
+
+impl Block for Gpio {
+    fn reset(&mut self) {
+        (self.mode, self.speed, self.pull) = self.start;
+        (self.kind, self.alternate, self.odr, self.lckr, self.lock_step) = (0, [0; 2], 0, 0, 0);
+        if self.layout == GpioLayout::F1 {
+            (self.mode, self.kind) = (0x4444_4444, 0x4444_4444);
+        }
+        self.remode();
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.peek(offset, access)
+    }
+
+    #[inline]
+    fn write(&mut self, offset: u32, value: u32, _access: &mut Access) {
+        match self.layout {
+            GpioLayout::F1 => self.write_f1(offset, value),
+            _ => self.write_v2(offset, value),
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        let odr = u32::from(self.odr);
+        match (self.layout, offset) {
+            (_, 0x00) => self.mode,
+            (_, 0x04) => self.kind,
+            (GpioLayout::F1, 0x08) => self.idr(),
+            (GpioLayout::F1, 0x0c) => odr,
+            (GpioLayout::F1, 0x18) => self.lckr,
+            (GpioLayout::F1, _) => 0,
+            (_, 0x08) => self.speed,
+            (_, 0x0c) => self.pull,
+            (_, 0x10) => self.idr(),
+            (_, 0x14) => odr,
+            (_, 0x1c) => self.lckr,
+            (_, 0x20) => self.alternate[0],
+            (_, 0x24) => self.alternate[1],
+            _ => 0,
+        }
+    }
+
+    fn is_strobe(&self, offset: u32) -> bool {
+        match self.layout {
+            GpioLayout::F1 => matches!(offset, 0x10 | 0x14),
+            _ => matches!(offset, 0x18 | 0x28),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,40 @@
+//! The peripherals of the STM32 boards: L0, F1, F4, F7 and H7, one file per block, the chips as tables.
+//!
+//! [`Stm32`] is what a machine owns: [`Stm32::read`] and [`Stm32::write`] by address, [`Stm32::due`] and
+//! [`Stm32::advance`] for what happens by itself, [`Stm32::irq_levels`] for the NVIC, [`Effects`] for the rest. Sources
+//! are ST's reference manuals: RM0367 (L0x3), RM0008 (F103), RM0090 (F407), RM0383 (F411), RM0390 (F446), RM0410 (F767),
+//! RM0433 (H743).
+
+mod aggregate;
+mod block;
+mod chips;
+mod clocks;
+mod effects;
+mod exti;
+mod flash;
+mod gpio;
+mod map;
+mod pwr;
+mod rcc;
+mod regfile;
+mod slots;
+mod syscfg;
+#[cfg(test)]
+pub(crate) mod testing;
+mod timer;
+mod usart;
+
+pub use aggregate::{Options, Pin, Stm32, Wire};
+pub use block::{Access, Block};
+pub use chips::Chip;
+pub use clocks::{Bus, Clocks};
+pub use effects::{Effects, FlashErase, PinChange, ResetCause};
+pub use exti::{Exti, ExtiLayout};
+pub use flash::{Flash, FlashControl, FlashStore};
+pub use gpio::{Gpio, GpioLayout};
+pub use pwr::{Pwr, PwrKind};
+pub use rcc::{Rcc, StartUp};
+pub use regfile::{Fixed, RegFile};
+pub use syscfg::{Syscfg, SyscfgKind};
+pub use timer::{Timer, TimerKind};
+pub use usart::{Usart, UsartLayout};

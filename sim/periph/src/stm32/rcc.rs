@@ -1,0 +1,513 @@
+//! Reset and clock control: what all families share. A family is a [`Spec`] and a function that does its arithmetic.
+//!
+//! Oscillators and PLLs become ready after a start-up time; a switch of the system clock waits until its source is
+//! ready. Clock outputs (MCO), spread spectrum and the clock security system are registers only.
+
+mod f1;
+mod f4;
+mod h7;
+mod l0;
+#[cfg(test)]
+mod tests;
+
+use super::block::{Access, Block};
+use super::clocks::{Bus, Clocks};
+use super::effects::ResetCause;
+use crate::{NEVER, RateCounter};
+
+pub(super) use f1::F1;
+pub(super) use f4::{F4, F7, F407, F411};
+pub(super) use h7::H7;
+pub(super) use l0::L0;
+
+/// A source of a clock. PLL2 and PLL3 are the F4's and F7's PLLI2S and PLLSAI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Osc {
+    Hsi,
+    Hse,
+    Lsi,
+    Lse,
+    /// MSI of the L0, CSI of the H7.
+    Msi,
+    Hsi48,
+    Pll1,
+    Pll2,
+    Pll3,
+}
+
+/// Number of [`Osc`] values.
+const OSCILLATORS: usize = 9;
+
+/// Where an oscillator's bits are: register offset and bit of "on" and "ready", and its ready flag's number.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OscBits {
+    osc: Osc,
+    on: (u32, u32),
+    ready: (u32, u32),
+    flag: u32,
+}
+
+/// Where the ready interrupts are.
+#[derive(Debug, Clone, Copy)]
+enum ReadyFlags {
+    /// CIR: flags from bit 0, enables from bit 8, clears from bit 16.
+    Combined(u32),
+    /// CIER, CIFR and CICR from this offset.
+    Split(u32),
+}
+
+/// A field of a register.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Field {
+    offset: u32,
+    shift: u32,
+    width: u32,
+}
+
+const fn field(offset: u32, shift: u32, width: u32) -> Field {
+    Field { offset, shift, width }
+}
+
+/// A family's clock control.
+#[derive(Debug)]
+pub(super) struct Spec {
+    /// Register values after reset, where not 0.
+    resets: &'static [(u32, u32)],
+    /// Bits that only hardware changes.
+    read_only: &'static [(u32, u32)],
+    oscillators: &'static [OscBits],
+    flags: ReadyFlags,
+    sw: Field,
+    sws: Field,
+    /// Source of each SW code.
+    sources: &'static [Option<Osc>],
+    /// Backup domain control, behind PWR's DBP bit; its reset bit.
+    backup: (u32, u32),
+    /// Bits of the backup register that DBP protects (L0 shares it with the LSI and the reset flags).
+    backup_mask: u32,
+    /// Reset flags: register, the bit that clears them, mask of the flags.
+    flags_register: (u32, u32, u32),
+    /// Bit of each cause, in the order of [`ResetCause`]; every reset also pulls the reset pin.
+    causes: [u32; 5],
+    /// Registers (mask) that cannot change while a PLL (its "on" bit in CR) runs.
+    locked: &'static [(u32, u32, u32)],
+    /// Distance from an enable register back to its reset register, and the first enable register that has one.
+    reset_registers: (u32, u32),
+    /// The enable registers.
+    enables: &'static [u32],
+    hsi_hz: u64,
+    lsi_hz: u64,
+    /// Source of a PLL.
+    pll_source: fn(&Rcc, usize) -> Option<Osc>,
+    /// Prescalers and PLLs.
+    tree: fn(&Rcc, &mut Clocks),
+    /// Sources of a kernel clock multiplexer: code, bus clock.
+    kernel: fn(&Clocks, u32, u64) -> u64,
+    kernel_width: u32,
+}
+
+/// How long clock sources take to start, in ns. None of these are in the manuals as more than typical values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StartUp {
+    /// HSI, MSI, CSI, HSI48.
+    pub rc_ns: u64,
+    /// Crystal on HSE.
+    pub hse_ns: u64,
+    /// A clock fed into the HSE input (bypass).
+    pub bypass_ns: u64,
+    /// LSI.
+    pub lsi_ns: u64,
+    /// Crystal on LSE.
+    pub lse_ns: u64,
+    /// Lock of a PLL.
+    pub pll_ns: u64,
+}
+
+impl Default for StartUp {
+    /// Assumed, of the order of the data sheets' typical values; the LSE's is shorter than a real crystal's second.
+    fn default() -> Self {
+        Self { rc_ns: 2_000, hse_ns: 2_000_000, bypass_ns: 2_000, lsi_ns: 40_000, lse_ns: 100_000_000, pll_ns: 200_000 }
+    }
+}
+
+/// Clocks from outside the chip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Crystals {
+    pub hse_hz: u64,
+    pub lse_hz: u64,
+    pub start_up: StartUp,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct State {
+    /// Nanoseconds since it was switched on; `None` while off or waiting for its source.
+    starting: Option<RateCounter>,
+    ready: bool,
+}
+
+const WORDS: usize = 0x180 / 4;
+
+/// The RCC block.
+#[derive(Debug, Clone)]
+pub struct Rcc {
+    spec: &'static Spec,
+    crystals: Crystals,
+    words: [u32; WORDS],
+    states: [State; OSCILLATORS],
+    system: Osc,
+    /// PWR lets the backup domain be written.
+    backup_open: bool,
+}
+
+impl Rcc {
+    pub(super) fn new(spec: &'static Spec, crystals: Crystals) -> Self {
+        let mut rcc = Self {
+            spec,
+            crystals,
+            words: [0; WORDS],
+            states: [State::default(); OSCILLATORS],
+            system: Osc::Hsi,
+            backup_open: false,
+        };
+        rcc.reset();
+        rcc.note_cause(ResetCause::PowerOn);
+        rcc
+    }
+
+    /// The register at `offset` without side effects.
+    fn word(&self, offset: u32) -> u32 {
+        self.words[offset as usize / 4]
+    }
+
+    fn set_bit(&mut self, (offset, bit): (u32, u32), value: bool) {
+        let word = &mut self.words[offset as usize / 4];
+        *word = *word & !(1 << bit) | u32::from(value) << bit;
+    }
+
+    fn bit(&self, (offset, bit): (u32, u32)) -> bool {
+        self.word(offset) >> bit & 1 != 0
+    }
+
+    fn get(&self, field: Field) -> u32 {
+        self.word(field.offset) >> field.shift & ((1 << field.width) - 1)
+    }
+
+    /// True if the enable bit of a block is set.
+    #[inline]
+    #[must_use]
+    pub fn enabled(&self, gate: (u32, u32)) -> bool {
+        self.bit(gate)
+    }
+
+    /// True while RCC holds the block of this enable bit in reset.
+    #[must_use]
+    pub fn in_reset(&self, (offset, bit): (u32, u32)) -> bool {
+        let (distance, first) = self.spec.reset_registers;
+        offset >= first && self.bit((offset - distance, bit))
+    }
+
+    /// True if writing `offset` may switch, gate or reset blocks.
+    pub(super) fn is_gate(&self, offset: u32) -> bool {
+        let (distance, _) = self.spec.reset_registers;
+        self.spec.enables.iter().any(|&enable| enable == offset || enable == offset + distance)
+    }
+
+    /// PWR opened or closed the backup domain.
+    pub(super) fn set_backup_open(&mut self, open: bool) {
+        self.backup_open = open;
+    }
+
+    /// True while the main PLL is locked.
+    #[must_use]
+    pub fn pll_ready(&self) -> bool {
+        self.ready(Osc::Pll1)
+    }
+
+    fn ready(&self, osc: Osc) -> bool {
+        self.states[osc as usize].ready
+    }
+
+    /// Frequency of a source while it is ready; PLLs are for the families.
+    fn source_hz(&self, osc: Osc) -> u64 {
+        if !self.ready(osc) {
+            return 0;
+        }
+        match osc {
+            Osc::Hsi => self.spec.hsi_hz,
+            Osc::Hse => self.crystals.hse_hz,
+            Osc::Lsi => self.spec.lsi_hz,
+            Osc::Lse => self.crystals.lse_hz,
+            Osc::Hsi48 => 48_000_000,
+            Osc::Msi | Osc::Pll1 | Osc::Pll2 | Osc::Pll3 => 0,
+        }
+    }
+
+    /// All frequencies as the registers and the ready sources have them now.
+    #[must_use]
+    pub fn clocks(&self) -> Clocks {
+        let mut clocks = Clocks {
+            hsi_hz: self.source_hz(Osc::Hsi),
+            hse_hz: self.source_hz(Osc::Hse),
+            lsi_hz: self.source_hz(Osc::Lsi),
+            lse_hz: self.source_hz(Osc::Lse),
+            ..Clocks::default()
+        };
+        (self.spec.tree)(self, &mut clocks);
+        clocks
+    }
+
+    /// Frequency that the multiplexer at (offset, shift) of a block on `bus` selects.
+    pub(super) fn kernel_hz(&self, clocks: &Clocks, (offset, shift): (u32, u32), bus: Bus) -> u64 {
+        let code = self.get(field(offset, shift, self.spec.kernel_width));
+        (self.spec.kernel)(clocks, code, clocks.bus_hz(bus))
+    }
+
+    /// RTC clock: RTCEN and RTCSEL (LSE, LSI; HSE through a divider is not modelled and counts as off).
+    pub(super) fn rtc_hz(&self) -> u64 {
+        let word = self.word(self.spec.backup.0);
+        let (enable, select) = if self.spec.backup.0 == 0x50 { (18, 16) } else { (15, 8) };
+        match (word >> enable & 1, word >> select & 3) {
+            (1, 1) => self.source_hz(Osc::Lse),
+            (1, 2) => self.source_hz(Osc::Lsi),
+            _ => 0,
+        }
+    }
+
+    /// Remembers why the chip was reset.
+    pub(super) fn note_cause(&mut self, cause: ResetCause) {
+        let (register, _, _) = self.spec.flags_register;
+        let pin = 1 << self.spec.causes[ResetCause::Pin as usize];
+        self.words[register as usize / 4] |= pin | 1 << self.spec.causes[cause as usize];
+    }
+
+    fn start_up_ns(&self, osc: Osc) -> u64 {
+        let times = &self.crystals.start_up;
+        match osc {
+            Osc::Hsi | Osc::Msi | Osc::Hsi48 => times.rc_ns,
+            // HSEBYP is bit 18 of CR everywhere, LSEBYP two above LSEON.
+            Osc::Hse if self.bit((0, 18)) => times.bypass_ns,
+            Osc::Hse => times.hse_ns,
+            Osc::Lsi => times.lsi_ns,
+            Osc::Lse => times.lse_ns,
+            Osc::Pll1 | Osc::Pll2 | Osc::Pll3 => times.pll_ns,
+        }
+    }
+
+    /// True if the source has what it needs to start: a crystal, or a PLL's input.
+    fn fed(&self, osc: Osc) -> bool {
+        match osc {
+            Osc::Hse => self.crystals.hse_hz != 0,
+            Osc::Lse => self.crystals.lse_hz != 0,
+            Osc::Pll1 | Osc::Pll2 | Osc::Pll3 => {
+                (self.spec.pll_source)(self, osc as usize - Osc::Pll1 as usize).is_some_and(|source| self.ready(source))
+            }
+            _ => true,
+        }
+    }
+
+    /// Starts and stops what the "on" bits ask for, and switches the system clock if its new source is ready.
+    fn follow(&mut self, access: &mut Access) {
+        for bits in self.spec.oscillators {
+            // What the system clock runs from cannot be switched off.
+            if self.drives_system(bits.osc) {
+                self.set_bit(bits.on, true);
+            }
+            let on = self.bit(bits.on) && self.fed(bits.osc);
+            let state = &mut self.states[bits.osc as usize];
+            if !on {
+                *state = State::default();
+                self.set_bit(bits.ready, false);
+            } else if !state.ready && state.starting.is_none() {
+                state.starting = Some(RateCounter::start(access.now, 0, 1_000_000_000, 1, access.core_hz));
+            }
+        }
+        self.settle(access);
+    }
+
+    fn drives_system(&self, osc: Osc) -> bool {
+        let through = |pll: Osc| {
+            self.system == pll && (self.spec.pll_source)(self, pll as usize - Osc::Pll1 as usize) == Some(osc)
+        };
+        self.ready(self.system) && (osc == self.system || through(Osc::Pll1))
+    }
+
+    fn due_of(&self, osc: Osc) -> u64 {
+        let state = &self.states[osc as usize];
+        state.starting.as_ref().map_or(NEVER, |ns| ns.cycle_of(self.start_up_ns(osc)))
+    }
+
+    /// Marks what has started by now as ready, follows what that allows, and switches the system clock.
+    fn settle(&mut self, access: &mut Access) {
+        let mut changed = false;
+        for bits in self.spec.oscillators {
+            if self.due_of(bits.osc) <= access.now {
+                self.states[bits.osc as usize] = State { starting: None, ready: true };
+                self.set_bit(bits.ready, true);
+                self.raise(bits.flag);
+                changed = true;
+            }
+        }
+        if changed {
+            self.follow(access);
+        }
+        let wanted = self.spec.sources.get(self.get(self.spec.sw) as usize).copied().flatten();
+        if let Some(source) = wanted.filter(|&source| self.ready(source)) {
+            self.system = source;
+            let Field { offset, shift, width } = self.spec.sws;
+            let code = self.get(self.spec.sw);
+            let word = &mut self.words[offset as usize / 4];
+            *word = *word & !(((1 << width) - 1) << shift) | code << shift;
+        }
+        access.effects.clocks_changed = true;
+    }
+
+    /// Raises a ready flag if its interrupt is enabled.
+    fn raise(&mut self, flag: u32) {
+        let (enables, flags) = match self.spec.flags {
+            ReadyFlags::Combined(offset) => (self.word(offset) >> 8, offset),
+            ReadyFlags::Split(offset) => (self.word(offset), offset + 4),
+        };
+        if enables >> flag & 1 != 0 {
+            self.words[flags as usize / 4] |= 1 << flag;
+        }
+    }
+
+    fn write_flags(&mut self, offset: u32, value: u32) -> bool {
+        match self.spec.flags {
+            ReadyFlags::Combined(cir) if offset == cir => {
+                let flags = self.word(cir) & 0xff & !(value >> 16 & 0xff);
+                self.words[cir as usize / 4] = flags | value & 0xff00;
+            }
+            ReadyFlags::Split(base) if offset == base + 4 => {}
+            ReadyFlags::Split(base) if offset == base + 8 => self.words[base as usize / 4 + 1] &= !value,
+            _ => return false,
+        }
+        true
+    }
+
+    /// The bits of a backup register that the write may change now.
+    fn backup_guard(&self, offset: u32) -> u32 {
+        if offset == self.spec.backup.0 && !self.backup_open { !self.spec.backup_mask } else { u32::MAX }
+    }
+
+    fn writable(&self, offset: u32) -> u32 {
+        let masks = self.spec.read_only.iter().filter(|(at, _)| *at == offset).fold(0, |all, (_, mask)| all | mask);
+        let locks = self.spec.locked.iter().filter(|(at, _, _)| *at == offset);
+        let locked = locks.filter(|(_, _, on)| self.bit((0, *on))).fold(0, |all, (_, mask, _)| all | mask);
+        !masks & !locked & self.backup_guard(offset)
+    }
+}
+
+impl Block for Rcc {
+    /// A system reset: the backup domain, the reset flags and what runs from them stay.
+    fn reset(&mut self) {
+        let spec = self.spec;
+        let (backup, (flags, _, mask)) = (spec.backup.0 as usize / 4, spec.flags_register);
+        let kept_backup = self.words[backup];
+        let kept_flags = self.word(flags) & mask;
+        self.words = [0; WORDS];
+        for &(offset, value) in spec.resets {
+            self.words[offset as usize / 4] = value;
+        }
+        self.words[backup] |= kept_backup & spec.backup_mask;
+        self.words[flags as usize / 4] = self.word(flags) & !mask | kept_flags;
+        let lse = self.states[Osc::Lse as usize];
+        self.states = [State::default(); OSCILLATORS];
+        self.states[Osc::Lse as usize] = lse;
+        for bits in spec.oscillators {
+            if bits.osc != Osc::Lse && self.bit(bits.on) {
+                self.states[bits.osc as usize].ready = true;
+                self.set_bit(bits.ready, true);
+            }
+        }
+        self.system = spec.sources[0].unwrap_or(Osc::Hsi);
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.advance(access);
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
+        if offset as usize >= WORDS * 4 || self.write_flags(offset, value) {
+            return;
+        }
+        let mask = self.writable(offset);
+        let word = &mut self.words[offset as usize / 4];
+        *word = *word & !mask | value & mask;
+        let (flags, clear, flag_mask) = self.spec.flags_register;
+        if offset == flags && value >> clear & 1 != 0 {
+            self.words[flags as usize / 4] &= !(flag_mask | 1 << clear);
+        }
+        let (backup, reset_bit) = self.spec.backup;
+        if offset == backup && self.backup_open && self.bit((backup, reset_bit)) {
+            let keep = 1 << reset_bit | !self.spec.backup_mask;
+            self.words[backup as usize / 4] &= keep;
+        }
+        if !self.is_gate(offset) {
+            self.follow(access);
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        self.words.get(offset as usize / 4).copied().unwrap_or(0)
+    }
+
+    fn is_strobe(&self, offset: u32) -> bool {
+        matches!(self.spec.flags, ReadyFlags::Split(base) if offset == base + 8)
+    }
+
+    fn due(&self) -> u64 {
+        self.spec.oscillators.iter().map(|bits| self.due_of(bits.osc)).min().unwrap_or(NEVER)
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        if self.due() <= access.now {
+            self.settle(access);
+        }
+    }
+
+    fn clocks_changed(&mut self, access: &mut Access) {
+        for state in &mut self.states {
+            if let Some(ns) = &mut state.starting {
+                ns.rebase(access.now, 1_000_000_000, 1, access.core_hz);
+            }
+        }
+    }
+
+    fn outputs(&self) -> u32 {
+        let pending = match self.spec.flags {
+            ReadyFlags::Combined(cir) => self.word(cir) & self.word(cir) >> 8 & 0xff,
+            ReadyFlags::Split(base) => self.word(base) & self.word(base + 4),
+        };
+        u32::from(pending != 0)
+    }
+}
+
+/// AHB prescaler of an HPRE code.
+fn ahb_divisor(code: u32) -> u64 {
+    const DIVISORS: [u64; 8] = [2, 4, 8, 16, 64, 128, 256, 512];
+    if code & 8 == 0 { 1 } else { DIVISORS[(code & 7) as usize] }
+}
+
+/// APB prescaler of a PPRE code.
+fn apb_divisor(code: u32) -> u64 {
+    if code & 4 == 0 { 1 } else { 2 << (code & 3) }
+}
+
+/// Timer clock: PCLK without a prescaler, else twice PCLK; with TIMPRE up to four times, never above HCLK.
+fn timer_hz(hclk: u64, pclk: u64, timpre: bool) -> u64 {
+    hclk.min(pclk * if timpre { 4 } else { 2 })
+}
+
+/// HCLK and the two APBs behind it, for the families whose core runs from HCLK.
+fn two_apbs(clocks: &mut Clocks, sysclk: u64, hpre: u32, ppre: [u32; 2], timpre: bool) {
+    clocks.sysclk_hz = sysclk;
+    clocks.hclk_hz = sysclk / ahb_divisor(hpre);
+    clocks.core_hz = clocks.hclk_hz;
+    for (n, code) in ppre.into_iter().enumerate() {
+        clocks.pclk_hz[n] = clocks.hclk_hz / apb_divisor(code);
+        clocks.timer_hz[n] = timer_hz(clocks.hclk_hz, clocks.pclk_hz[n], timpre);
+    }
+}

@@ -1,0 +1,138 @@
+//! RCC of the H743 (RM0433 chapter 8).
+
+use super::{Osc, OscBits, Rcc, ReadyFlags, Spec, ahb_divisor, apb_divisor, field, timer_hz};
+use crate::stm32::clocks::Clocks;
+
+const CR: u32 = 0x00;
+const CRRCR: u32 = 0x08;
+const CFGR: u32 = 0x10;
+const D1CFGR: u32 = 0x18;
+const D2CFGR: u32 = 0x1c;
+const D3CFGR: u32 = 0x20;
+const PLLCKSELR: u32 = 0x28;
+const PLLCFGR: u32 = 0x2c;
+/// PLLxDIVR and PLLxFRACR of PLL1; the others follow at 8 bytes.
+const PLL1DIVR: u32 = 0x30;
+const BDCR: u32 = 0x70;
+const CSR: u32 = 0x74;
+const RSR: u32 = 0xd0;
+
+pub(in crate::stm32) static H7: Spec = Spec {
+    resets: &[
+        // HSI on and ready, HSIDIVF, both domain clocks ready.
+        (CR, 0xc025),
+        (0x04, 0x4000_0000),
+        (CRRCR, 0),
+        (PLLCKSELR, 0x0202_0200),
+        (PLLCFGR, 0x01ff_0000),
+        (PLL1DIVR, 0x0101_0280),
+        (0x38, 0x0101_0280),
+        (0x40, 0x0101_0280),
+    ],
+    read_only: &[
+        (CR, 1 << 2 | 1 << 5 | 1 << 8 | 7 << 13 | 1 << 17 | 1 << 25 | 1 << 27 | 1 << 29),
+        (0x04, 0x0003_0fff),
+        (CRRCR, 0x3ff),
+        (CFGR, 0x38),
+        (BDCR, 2),
+        (CSR, 2),
+        (RSR, 0x7ffe_0000),
+    ],
+    oscillators: &[
+        OscBits { osc: Osc::Hsi, on: (CR, 0), ready: (CR, 2), flag: 2 },
+        OscBits { osc: Osc::Hse, on: (CR, 16), ready: (CR, 17), flag: 3 },
+        OscBits { osc: Osc::Msi, on: (CR, 7), ready: (CR, 8), flag: 4 },
+        OscBits { osc: Osc::Hsi48, on: (CR, 12), ready: (CR, 13), flag: 5 },
+        OscBits { osc: Osc::Lsi, on: (CSR, 0), ready: (CSR, 1), flag: 0 },
+        OscBits { osc: Osc::Lse, on: (BDCR, 0), ready: (BDCR, 1), flag: 1 },
+        OscBits { osc: Osc::Pll1, on: (CR, 24), ready: (CR, 25), flag: 6 },
+        OscBits { osc: Osc::Pll2, on: (CR, 26), ready: (CR, 27), flag: 7 },
+        OscBits { osc: Osc::Pll3, on: (CR, 28), ready: (CR, 29), flag: 8 },
+    ],
+    flags: ReadyFlags::Split(0x60),
+    sw: field(CFGR, 0, 3),
+    sws: field(CFGR, 3, 3),
+    sources: &[Some(Osc::Hsi), Some(Osc::Msi), Some(Osc::Hse), Some(Osc::Pll1)],
+    backup: (BDCR, 16),
+    backup_mask: u32::MAX,
+    flags_register: (RSR, 16, 0x7ffe_0000),
+    causes: [23, 22, 24, 26, 28],
+    locked: &[
+        (PLLCKSELR, 0x3f << 4, 24),
+        (PLLCKSELR, 0x3f << 12, 26),
+        (PLLCKSELR, 0x3f << 20, 28),
+        (PLL1DIVR, u32::MAX, 24),
+        (PLL1DIVR + 8, u32::MAX, 26),
+        (PLL1DIVR + 16, u32::MAX, 28),
+    ],
+    reset_registers: (0x58, 0),
+    enables: &[0xd4, 0xd8, 0xdc, 0xe0, 0xe4, 0xe8, 0xec, 0xf0, 0xf4],
+    hsi_hz: 64_000_000,
+    lsi_hz: 32_000,
+    pll_source: |rcc, _| match rcc.word(PLLCKSELR) & 3 {
+        0 => Some(Osc::Hsi),
+        1 => Some(Osc::Msi),
+        2 => Some(Osc::Hse),
+        _ => None,
+    },
+    tree,
+    kernel: |clocks, code, bus_hz| match code {
+        0 => bus_hz,
+        1 => clocks.pll_hz[1][1],
+        2 => clocks.pll_hz[2][1],
+        3 => clocks.hsi_hz,
+        4 => clocks.msi_hz,
+        5 => clocks.lse_hz,
+        _ => 0,
+    },
+    kernel_width: 3,
+};
+
+/// P, Q and R of PLL `n` from its input frequency.
+fn outputs(rcc: &Rcc, n: u32, input: u64) -> [u64; 3] {
+    let (select, config) = (rcc.word(PLLCKSELR), rcc.word(PLLCFGR));
+    let (divr, fracr) = (rcc.word(PLL1DIVR + 8 * n), rcc.word(PLL1DIVR + 8 * n + 4));
+    let m = u64::from(select >> (4 + 8 * n) & 0x3f);
+    // The multiplier in units of 1/8192.
+    let fraction = if config >> (4 * n) & 1 != 0 { u64::from(fracr >> 3 & 0x1fff) } else { 0 };
+    let multiplier = (u64::from(divr & 0x1ff) + 1) * 8192 + fraction;
+    let Some(vco_8192) = (input * multiplier).checked_div(m) else {
+        return [0; 3];
+    };
+    let over = |shift: u32, output: u32| {
+        let enabled = config >> (16 + 3 * n + output) & 1 != 0;
+        if enabled { vco_8192 / (u64::from(divr >> shift & 0x7f) + 1) / 8192 } else { 0 }
+    };
+    [over(9, 0), over(16, 1), over(24, 2)]
+}
+
+fn tree(rcc: &Rcc, clocks: &mut Clocks) {
+    clocks.hsi_hz >>= rcc.word(CR) >> 3 & 3;
+    clocks.msi_hz = if rcc.ready(Osc::Msi) { 4_000_000 } else { 0 };
+    let input = match rcc.word(PLLCKSELR) & 3 {
+        0 => clocks.hsi_hz,
+        1 => clocks.msi_hz,
+        2 => clocks.hse_hz,
+        _ => 0,
+    };
+    for (n, pll) in [Osc::Pll1, Osc::Pll2, Osc::Pll3].into_iter().enumerate() {
+        if rcc.ready(pll) {
+            clocks.pll_hz[n] = outputs(rcc, n as u32, input);
+        }
+    }
+    clocks.sysclk_hz = match rcc.system {
+        Osc::Msi => clocks.msi_hz,
+        Osc::Hse => clocks.hse_hz,
+        Osc::Pll1 => clocks.pll_hz[0][0],
+        _ => clocks.hsi_hz,
+    };
+    let (d1, d2, d3) = (rcc.word(D1CFGR), rcc.word(D2CFGR), rcc.word(D3CFGR));
+    clocks.core_hz = clocks.sysclk_hz / ahb_divisor(d1 >> 8);
+    clocks.hclk_hz = clocks.core_hz / ahb_divisor(d1);
+    let codes = [d2 >> 4, d2 >> 8, d1 >> 4, d3 >> 4];
+    clocks.pclk_hz = codes.map(|code| clocks.hclk_hz / apb_divisor(code));
+    let timpre = rcc.word(CFGR) >> 15 & 1 != 0;
+    for n in 0..2 {
+        clocks.timer_hz[n] = timer_hz(clocks.hclk_hz, clocks.pclk_hz[n], timpre);
+    }
+}

@@ -1,0 +1,89 @@
+//! A block whose registers only store what is written: enough for firmware that sets it up and moves on.
+
+use super::block::{Access, Block};
+
+/// How one offset differs from plain storage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fixed {
+    /// Register offset.
+    pub offset: u32,
+    /// Value after reset.
+    pub reset: u32,
+    /// Writable bits; 0 makes the register constant.
+    pub mask: u32,
+}
+
+/// Shorthand for the tables.
+pub(super) const fn fixed(offset: u32, reset: u32, mask: u32) -> Fixed {
+    Fixed { offset, reset, mask }
+}
+
+/// A register file.
+#[derive(Debug, Clone)]
+pub struct RegFile {
+    words: Vec<u32>,
+    fixed: &'static [Fixed],
+    /// Writing it is worth a word to the user: the block does nothing.
+    inert: bool,
+}
+
+impl RegFile {
+    /// `bytes` of registers, 0 at reset and writable except as `fixed` says. `inert`: the block should do something
+    /// when it is set up, and does not.
+    pub(super) fn new(bytes: u32, fixed: &'static [Fixed], inert: bool) -> Self {
+        let mut file = Self { words: vec![0; bytes as usize / 4], fixed, inert };
+        file.reset();
+        file
+    }
+}
+
+impl Block for RegFile {
+    fn reset(&mut self) {
+        self.words.fill(0);
+        for fixed in self.fixed {
+            self.words[fixed.offset as usize / 4] = fixed.reset;
+        }
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        let mask = self.fixed.iter().find(|fixed| fixed.offset == offset).map_or(u32::MAX, |fixed| fixed.mask);
+        if let Some(word) = self.words.get_mut(offset as usize / 4) {
+            *word = *word & !mask | value & mask;
+        }
+        if self.inert {
+            access.effects.unmodelled = Some((offset, true));
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        self.words.get(offset as usize / 4).copied().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stm32::testing::Bench;
+
+    #[test]
+    fn stores_masks_and_tells_that_it_is_inert() {
+        const FIXED: &[Fixed] = &[fixed(4, 0x50, 0x0f)];
+        let mut bench = Bench::new();
+        let mut file = RegFile::new(0x20, FIXED, true);
+        assert_eq!((file.read(4, &mut bench.access()), bench.effects.unmodelled), (0x50, None));
+        file.write(4, 0xff, &mut bench.access());
+        assert_eq!(bench.effects.unmodelled.take(), Some((4, true)));
+        file.write(0x40, 1, &mut bench.access());
+        assert_eq!((file.read(4, &mut bench.access()), file.read(0x40, &mut bench.access())), (0x5f, 0));
+        file.reset();
+        assert_eq!(file.read(4, &mut bench.access()), 0x50);
+        let mut quiet = RegFile::new(8, &[], false);
+        bench.effects.unmodelled = None;
+        quiet.write(0, 7, &mut bench.access());
+        assert_eq!((quiet.read(0, &mut bench.access()), bench.effects.unmodelled), (7, None));
+    }
+}

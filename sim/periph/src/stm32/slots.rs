@@ -1,0 +1,96 @@
+//! A placed block: where it is, whether it is clocked, what it wants next.
+
+use super::chips::Row;
+use crate::NEVER;
+
+/// Which of the aggregate's blocks a slot is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Rcc,
+    Flash,
+    Pwr,
+    Syscfg,
+    Exti,
+    Gpio(u8),
+    Usart(u8),
+    Timer(u8),
+    File(u8),
+}
+
+/// One placed block.
+#[derive(Debug, Clone)]
+pub(super) struct Slot {
+    pub row: &'static Row,
+    pub place: Place,
+    /// Clocked and not in reset.
+    pub open: bool,
+    /// Held in reset by RCC.
+    pub in_reset: bool,
+    /// Clock it runs from.
+    pub clock_hz: u64,
+    pub due: u64,
+    /// Interrupt outputs as last seen.
+    pub outputs: u32,
+    /// The user has been told: (that it is not modelled, that its clock is off).
+    pub told: (bool, bool),
+}
+
+impl Slot {
+    pub fn new(row: &'static Row, place: Place) -> Self {
+        let open = row.gate.is_none();
+        Self { row, place, open, in_reset: false, clock_hz: 0, due: NEVER, outputs: 0, told: (false, false) }
+    }
+}
+
+/// Evaluates `$body` with `$block` bound to the block at `$place`.
+macro_rules! with_block {
+    ($chip:ident, $place:expr, $block:ident => $body:expr) => {
+        match $place {
+            Place::Rcc => with_block!(@ &mut $chip.rcc, $block, $body),
+            Place::Flash => with_block!(@ &mut $chip.flash, $block, $body),
+            Place::Pwr => with_block!(@ &mut $chip.pwr, $block, $body),
+            Place::Syscfg => with_block!(@ &mut $chip.syscfg, $block, $body),
+            Place::Exti => with_block!(@ &mut $chip.exti, $block, $body),
+            Place::Gpio(n) => with_block!(@ &mut $chip.gpios[usize::from(n)], $block, $body),
+            Place::Usart(n) => with_block!(@ &mut $chip.usarts[usize::from(n)], $block, $body),
+            Place::Timer(n) => with_block!(@ &mut $chip.timers[usize::from(n)], $block, $body),
+            Place::File(n) => with_block!(@ &mut $chip.files[usize::from(n)], $block, $body),
+        }
+    };
+    (@ $field:expr, $block:ident, $body:expr) => {{
+        let $block = $field;
+        $body
+    }};
+}
+
+pub(super) use with_block;
+
+/// NVIC lines as levels, with the number of outputs that drive each: lines are shared.
+#[derive(Debug, Clone)]
+pub(super) struct Lines {
+    levels: [u32; 5],
+    drivers: [u8; 160],
+}
+
+impl Lines {
+    pub fn new() -> Self {
+        Self { levels: [0; 5], drivers: [0; 160] }
+    }
+
+    pub fn levels(&self) -> &[u32; 5] {
+        &self.levels
+    }
+
+    /// A block's outputs went from `before` to `after`.
+    pub fn change(&mut self, irqs: &[(u32, u8)], before: u32, after: u32) {
+        for &(mask, line) in irqs {
+            let (was, is) = (before & mask != 0, after & mask != 0);
+            if was != is {
+                let drivers = &mut self.drivers[usize::from(line)];
+                *drivers = if is { *drivers + 1 } else { *drivers - 1 };
+                let (word, bit) = (usize::from(line / 32), 1 << (line % 32));
+                if *drivers > 0 { self.levels[word] |= bit } else { self.levels[word] &= !bit }
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! SYSCFG, and AFIO of the F1: what the rest of the model needs of them is the EXTI routing and the remap at 0.
+
+use super::block::{Access, Block};
+
+/// Family differences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyscfgKind {
+    /// AFIO (RM0008 9.4): no remap of address 0.
+    Afio,
+    /// F4 and F7 (RM0090 9.2, RM0410 7.2): MEMRMP, CMPCR with its ready bit.
+    Memrmp,
+    /// L0 (RM0367 10.2): CFGR1 with the remap, CFGR3 with the reference's ready bits.
+    L0,
+    /// H7 (RM0433 12.3): PWRCR with the over-drive.
+    H7,
+}
+
+const BYTES: usize = 0x400;
+/// CMPCR of F4/F7 and its bits.
+const CMPCR: u32 = 0x20;
+/// CFGR3 of the L0.
+const CFGR3: u32 = 0x20;
+/// PWRCR of the H7.
+const PWRCR: u32 = 0x2c;
+
+/// The SYSCFG block.
+#[derive(Debug, Clone)]
+pub struct Syscfg {
+    kind: SyscfgKind,
+    words: [u32; BYTES / 4],
+}
+
+impl Syscfg {
+    pub(super) fn new(kind: SyscfgKind) -> Self {
+        Self { kind, words: [0; BYTES / 4] }
+    }
+
+    /// The port that an EXTI line listens to, 0 = A.
+    #[inline]
+    #[must_use]
+    pub fn exti_port(&self, line: u8) -> u8 {
+        let word = self.words[2 + usize::from(line / 4)];
+        let port = (word >> (line % 4 * 4) & 0xf) as u8;
+        // On L0 port H is code 5.
+        if self.kind == SyscfgKind::L0 && port == 5 { 7 } else { port }
+    }
+
+    /// Memory shown at address 0: 0 main flash (as booted), 1 system memory, 3 SRAM; F4/F7 also 2 external memory.
+    #[must_use]
+    pub fn remap(&self) -> u32 {
+        match self.kind {
+            SyscfgKind::Memrmp | SyscfgKind::L0 => self.words[0] & 3,
+            _ => 0,
+        }
+    }
+
+    /// H7: over-drive asked for (VOS0).
+    #[must_use]
+    pub fn over_drive(&self) -> bool {
+        self.kind == SyscfgKind::H7 && self.words[PWRCR as usize / 4] & 1 != 0
+    }
+
+    fn mask(&self, offset: u32) -> u32 {
+        match (self.kind, offset) {
+            (_, 0x08..=0x14) => 0xffff,
+            (SyscfgKind::Memrmp, CMPCR) => 1,
+            (SyscfgKind::L0, CFGR3) => 0x8000_13b3,
+            (SyscfgKind::H7, 0x124) => 0,
+            _ => u32::MAX,
+        }
+    }
+}
+
+impl Block for Syscfg {
+    fn reset(&mut self) {
+        self.words.fill(0);
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        let (mask, remap) = (self.mask(offset), self.remap());
+        if let Some(word) = self.words.get_mut(offset as usize / 4) {
+            *word = *word & !mask | value & mask;
+        }
+        access.effects.remap |= remap != self.remap();
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        let word = self.words.get(offset as usize / 4).copied().unwrap_or(0);
+        match (self.kind, offset) {
+            // The compensation cell and the references are ready at once.
+            (SyscfgKind::Memrmp, CMPCR) => word | (word & 1) << 8,
+            (SyscfgKind::L0, CFGR3) => word | 1 << 30,
+            // CCCSR: ready with its enable bit.
+            (SyscfgKind::H7, 0x20) => word & !(1 << 8) | (word & 1) << 8,
+            _ => word,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stm32::testing::Bench;
+
+    #[test]
+    fn lines_are_routed_by_four_bits_each() {
+        let mut bench = Bench::new();
+        let mut syscfg = Syscfg::new(SyscfgKind::Memrmp);
+        syscfg.write(0x14, 0xffff_0020, &mut bench.access());
+        assert_eq!((syscfg.exti_port(13), syscfg.exti_port(12), syscfg.exti_port(0)), (2, 0, 0));
+        assert_eq!(syscfg.read(0x14, &mut bench.access()), 0x0020);
+        let mut l0 = Syscfg::new(SyscfgKind::L0);
+        l0.write(0x08, 5, &mut bench.access());
+        assert_eq!(l0.exti_port(0), 7);
+    }
+
+    #[test]
+    fn remap_is_an_effect_where_it_exists() {
+        for (kind, remap) in [(SyscfgKind::Memrmp, 3), (SyscfgKind::L0, 3), (SyscfgKind::Afio, 0), (SyscfgKind::H7, 0)]
+        {
+            let mut bench = Bench::new();
+            let mut syscfg = Syscfg::new(kind);
+            syscfg.write(0, 3, &mut bench.access());
+            assert_eq!((syscfg.remap(), bench.effects.remap), (remap, remap != 0), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn ready_bits_follow_their_enables() {
+        let mut bench = Bench::new();
+        let mut f4 = Syscfg::new(SyscfgKind::Memrmp);
+        assert_eq!(f4.read(CMPCR, &mut bench.access()), 0);
+        f4.write(CMPCR, 1, &mut bench.access());
+        assert_eq!(f4.read(CMPCR, &mut bench.access()), 0x101);
+        let mut l0 = Syscfg::new(SyscfgKind::L0);
+        assert_eq!(l0.read(CFGR3, &mut bench.access()), 1 << 30);
+        let mut h7 = Syscfg::new(SyscfgKind::H7);
+        assert!(!h7.over_drive());
+        h7.write(PWRCR, 1, &mut bench.access());
+        assert!(h7.over_drive());
+    }
+}

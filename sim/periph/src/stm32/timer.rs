@@ -1,0 +1,259 @@
+//! Timers: basic, general-purpose and the counting part of the advanced ones (RM0090 chapters 17 to 20).
+//!
+//! Nothing ticks: positions are computed from the cycle, and the machine is asked to come back only when a flag whose
+//! interrupt is enabled rises. Counting up, down and centre-aligned, output compare, one-pulse, repetition. Not
+//! modelled: input capture, the outputs' pins, slave modes, external clocks, triggers between timers, DMA bursts.
+
+use super::block::{Access, Block};
+use crate::{NEVER, RateCounter};
+
+mod events;
+#[cfg(test)]
+mod tests;
+
+/// What a timer has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimerKind {
+    /// Capture/compare channels: 0 (basic), 1, 2 or 4.
+    pub channels: u8,
+    /// 32-bit counter.
+    pub wide: bool,
+    /// Repetition counter, break and commutation (TIM1, TIM8, TIM15 to 17).
+    pub advanced: bool,
+    /// CR1.UIFREMAP (F7, H7).
+    pub remap: bool,
+}
+
+const CEN: u32 = 1 << 0;
+const UDIS: u32 = 1 << 1;
+const URS: u32 = 1 << 2;
+const OPM: u32 = 1 << 3;
+const DIR: u32 = 1 << 4;
+const CMS: u32 = 3 << 5;
+const ARPE: u32 = 1 << 7;
+const UIFREMAP: u32 = 1 << 11;
+const UIF: u32 = 1 << 0;
+
+/// Registers that are only stored: CR2, SMCR, DIER, CCMR1, CCMR2, CCER, RCR, BDTR, DCR by their offsets.
+const STORED: usize = 0x80 / 4;
+
+/// One timer.
+#[derive(Debug, Clone)]
+pub struct Timer {
+    kind: TimerKind,
+    cr1: u32,
+    sr: u32,
+    stored: [u32; STORED],
+    /// Preload and working values.
+    psc: (u32, u32),
+    arr: (u32, u32),
+    ccr: [(u32, u32); 4],
+    /// Overflows left before the next update event.
+    repeats: u32,
+    /// Ticks since the counter was last at the start of a run: at 0 counting up, at ARR counting down.
+    position: RateCounter,
+    /// Position up to which compare matches have been flagged.
+    done: u64,
+}
+
+impl Timer {
+    pub(super) fn new(kind: TimerKind) -> Self {
+        let top = if kind.wide { u32::MAX } else { 0xffff };
+        Self {
+            kind,
+            cr1: 0,
+            sr: 0,
+            stored: [0; STORED],
+            psc: (0, 0),
+            arr: (top, top),
+            ccr: [(0, 0); 4],
+            repeats: 0,
+            position: RateCounter::default(),
+            done: 0,
+        }
+    }
+
+    /// The counter at `cycle`, without the flags that should have risen by then.
+    #[must_use]
+    pub fn count(&self, cycle: u64) -> u32 {
+        let position = self.position.value(cycle);
+        let mask = u64::from(self.top());
+        let up = self.cr1 & DIR == 0;
+        (if up { position } else { u64::from(self.arr.1).wrapping_sub(position) } & mask) as u32
+    }
+
+    fn top(&self) -> u32 {
+        if self.kind.wide { u32::MAX } else { 0xffff }
+    }
+
+    fn dier(&self) -> u32 {
+        self.stored[0x0c / 4]
+    }
+
+    fn rate(&self, access: &Access) -> (u64, u64) {
+        // A counter whose auto-reload value is 0 stands still.
+        let on = self.cr1 & CEN != 0 && self.arr.1 != 0;
+        (if on { access.clock_hz } else { 0 }, u64::from(self.psc.1) + 1)
+    }
+
+    /// Starts, stops or changes the speed at `access.now`.
+    fn rerate(&mut self, access: &Access) {
+        let (num, den) = self.rate(access);
+        self.position.rebase(access.now, num, den, access.core_hz);
+    }
+
+    /// Places the counter at `count` without touching the prescaler.
+    fn set_count(&mut self, count: u32, access: &Access) {
+        let up = self.cr1 & DIR == 0;
+        let position = if up { count } else { self.arr.1.wrapping_sub(count) & self.top() };
+        self.position.set(access.now, u64::from(position));
+        self.done = u64::from(position);
+    }
+
+    fn write_cr1(&mut self, value: u32, access: &Access) {
+        let count = self.count(access.now);
+        let remap = if self.kind.remap { UIFREMAP } else { 0 };
+        let mask = if self.kind.channels == 0 { 0x8f } else { 0x3ff } | remap;
+        let was_on = self.cr1 & CEN != 0;
+        // In centre-aligned mode the direction is the hardware's.
+        let direction = if (value & CMS != 0) && self.kind.channels == 4 { self.cr1 } else { value } & DIR;
+        let turned = (self.cr1 ^ direction) & DIR != 0;
+        self.cr1 = value & mask & !DIR | direction & mask;
+        if turned {
+            self.set_count(count, access);
+        }
+        if self.cr1 & CEN != 0 && !was_on {
+            // CNT_EN follows CEN by one timer clock.
+            let (num, den) = self.rate(access);
+            let delay = access.core_hz.checked_div(access.clock_hz).unwrap_or(0);
+            self.position.rebase(access.now + delay, num, den, access.core_hz);
+        } else {
+            self.rerate(access);
+        }
+    }
+
+    fn write_arr(&mut self, value: u32, access: &Access) {
+        self.arr.0 = value & self.top();
+        if self.cr1 & ARPE == 0 {
+            let count = self.count(access.now);
+            self.arr.1 = self.arr.0;
+            self.set_count(count, access);
+            self.rerate(access);
+        }
+    }
+
+    fn write_ccr(&mut self, channel: usize, value: u32) {
+        if channel < usize::from(self.kind.channels) {
+            self.ccr[channel].0 = value & self.top();
+            if !self.preloads(channel) {
+                self.ccr[channel].1 = self.ccr[channel].0;
+            }
+        }
+    }
+
+    /// The byte of CCMR1 or CCMR2 that configures a channel.
+    fn mode(&self, channel: usize) -> u32 {
+        self.stored[0x18 / 4 + channel / 2] >> (channel % 2 * 8) & 0xff
+    }
+
+    /// OCxPE.
+    fn preloads(&self, channel: usize) -> bool {
+        self.mode(channel) & 8 != 0
+    }
+
+    /// CCxS selects the output.
+    fn compares(&self, channel: usize) -> bool {
+        channel < usize::from(self.kind.channels) && self.mode(channel) & 3 == 0
+    }
+
+    fn cnt(&self, access: &Access) -> u32 {
+        let count = self.count(access.now);
+        if self.cr1 & UIFREMAP != 0 { count & 0x7fff_ffff | (self.sr & UIF) << 31 } else { count }
+    }
+
+    /// Bits of a stored register that exist.
+    fn mask(&self, offset: u32) -> u32 {
+        let basic = self.kind.channels == 0;
+        match offset {
+            0x04 if basic => 0x70,
+            0x0c if basic => 0x101,
+            0x08 | 0x18 | 0x1c | 0x20 | 0x30 | 0x44 | 0x48 if basic => 0,
+            0x30 | 0x44 if !self.kind.advanced => 0,
+            0x0c if !self.kind.advanced => 0x5f5f,
+            0x0c => 0x7fff,
+            0x30 => 0xffff,
+            _ => u32::MAX,
+        }
+    }
+}
+
+impl Block for Timer {
+    fn reset(&mut self) {
+        *self = Self::new(self.kind);
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.advance(access);
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
+        match offset {
+            0x00 => self.write_cr1(value, access),
+            0x10 => self.sr &= value,
+            0x14 => self.generate(value, access),
+            0x24 => self.set_count(value & self.top(), access),
+            0x28 => self.psc.0 = value & 0xffff,
+            0x2c => self.write_arr(value, access),
+            0x34..=0x40 => self.write_ccr((offset as usize - 0x34) / 4, value),
+            0x08 if value & 0x0001_4007 != 0 && self.kind.channels > 0 => {
+                // Slave modes and external clock mode 2.
+                self.stored[2] = value;
+                access.effects.unmodelled = Some((offset, true));
+            }
+            0x04..=0x7c => self.stored[offset as usize / 4] = value & self.mask(offset),
+            _ => {}
+        }
+        self.advance(access);
+    }
+
+    fn peek(&self, offset: u32, access: &Access) -> u32 {
+        match offset {
+            0x00 => self.cr1,
+            0x10 => self.sr,
+            0x24 => self.cnt(access),
+            0x28 => self.psc.0,
+            0x2c => self.arr.0,
+            0x34..=0x40 => self.ccr[(offset as usize - 0x34) / 4].0,
+            0x04..=0x7c if offset != 0x14 => self.stored[offset as usize / 4],
+            _ => 0,
+        }
+    }
+
+    fn is_strobe(&self, offset: u32) -> bool {
+        offset == 0x14
+    }
+
+    fn due(&self) -> u64 {
+        self.next_event()
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        self.catch_up(access);
+    }
+
+    fn clocks_changed(&mut self, access: &mut Access) {
+        self.rerate(access);
+    }
+
+    /// Break, update, trigger and commutation, compare: the lines of TIM1; the others join them.
+    fn outputs(&self) -> u32 {
+        let pending = self.sr & self.dier();
+        let bit = |mask: u32, number: u32| u32::from(pending & mask != 0) << number;
+        bit(0x80, 0) | bit(UIF, 1) | bit(0x60, 2) | bit(0x1e, 3)
+    }
+}
+
+/// Position that is never reached: the counter has left its range or matches nothing.
+const NOWHERE: u64 = NEVER;

@@ -1,0 +1,150 @@
+//! What happens while the counter runs: overflows, update events, compare matches.
+
+use super::{CEN, CMS, DIR, NOWHERE, OPM, Timer, UDIS, UIF, URS};
+use crate::stm32::block::Access;
+use crate::{NEVER, RateCounter};
+
+impl Timer {
+    fn centred(&self) -> bool {
+        self.cr1 & CMS != 0 && self.kind.channels == 4
+    }
+
+    /// Ticks from the start of a run to its end, and whether that end is an overflow. A counter that was put beyond
+    /// its auto-reload value runs to the top of its width first.
+    fn run(&self) -> (u64, bool) {
+        let arr = u64::from(self.arr.1);
+        if self.done > arr {
+            return (u64::from(self.top()) + 1, false);
+        }
+        (if self.centred() { arr } else { arr + 1 }, true)
+    }
+
+    /// Position at which a channel's counter value equals its compare value.
+    fn match_position(&self, channel: usize) -> u64 {
+        let (arr, ccr) = (u64::from(self.arr.1), u64::from(self.ccr[channel].1));
+        if self.cr1 & DIR == 0 {
+            // Counting up, a value beyond the range matches at the overflow, which is the next run's start.
+            if ccr > arr { 0 } else { ccr }
+        } else if ccr > arr {
+            NOWHERE
+        } else {
+            arr - ccr
+        }
+    }
+
+    /// Flags the matches in positions `from..=to`.
+    fn flag_matches(&mut self, from: u64, to: u64) {
+        for channel in 0..4 {
+            if self.compares(channel) && (from..=to).contains(&self.match_position(channel)) {
+                self.sr |= 2 << channel;
+            }
+        }
+    }
+
+    /// Brings preloaded values into force.
+    fn reload(&mut self) {
+        self.psc.1 = self.psc.0;
+        self.arr.1 = self.arr.0;
+        self.repeats = self.stored[0x30 / 4];
+        for channel in 0..4 {
+            self.ccr[channel].1 = self.ccr[channel].0;
+        }
+    }
+
+    /// The counter reached the end of its range at `cycle`.
+    fn overflow(&mut self, cycle: u64, access: &Access) {
+        if self.repeats > 0 {
+            self.repeats -= 1;
+            return;
+        }
+        if self.cr1 & UDIS == 0 {
+            self.reload();
+            self.sr |= UIF;
+            if self.cr1 & OPM != 0 {
+                self.cr1 &= !CEN;
+            }
+            let (num, den) = self.rate(access);
+            self.position.rebase(cycle, num, den, access.core_hz);
+        }
+    }
+
+    /// Works off everything up to `access.now`.
+    pub(super) fn catch_up(&mut self, access: &Access) {
+        let now = access.now;
+        while self.position.running() {
+            let (length, real) = self.run();
+            let position = self.position.value(now);
+            if position < length {
+                if position > self.done {
+                    self.flag_matches(self.done + 1, position);
+                    self.done = position;
+                }
+                return;
+            }
+            self.flag_matches(self.done + 1, length - 1);
+            let end = self.position.cycle_of(length);
+            self.position.set(end, 0);
+            self.done = 0;
+            if real {
+                if self.centred() {
+                    self.cr1 ^= DIR;
+                }
+                self.overflow(end, access);
+                self.flag_matches(0, 0);
+                self.skip_runs(now);
+            }
+        }
+    }
+
+    /// Runs that bring nothing new: every flag they could raise is raised by the first whole one.
+    fn skip_runs(&mut self, now: u64) {
+        let (length, _) = self.run();
+        let whole = self.position.value(now) / length;
+        if whole < 2 || self.repeats > 0 || self.stored[0x30 / 4] > 0 || self.centred() || !self.position.running() {
+            return;
+        }
+        self.flag_matches(0, length - 1);
+        self.position.set(self.position.cycle_of(whole * length), 0);
+    }
+
+    /// EGR: update generation and the software flags.
+    pub(super) fn generate(&mut self, value: u32, access: &Access) {
+        let flags = if self.kind.channels == 0 { 0 } else { 0xfe };
+        self.sr |= value & flags;
+        if value & 1 == 0 {
+            return;
+        }
+        if self.cr1 & UDIS == 0 {
+            self.reload();
+            if self.cr1 & URS == 0 {
+                self.sr |= UIF;
+            }
+        }
+        if self.centred() {
+            self.cr1 &= !DIR;
+        }
+        let (num, den) = self.rate(access);
+        self.position = RateCounter::start(access.now, 0, num, den, access.core_hz);
+        self.done = 0;
+    }
+
+    /// Cycle at which a flag rises whose interrupt is enabled and which is not up already.
+    pub(super) fn next_event(&self) -> u64 {
+        let wanted = self.dier() & !self.sr;
+        if wanted & 0x1f == 0 || !self.position.running() {
+            return NEVER;
+        }
+        let (length, _) = self.run();
+        // The end of the run also moves matches that lie in the next one.
+        let mut position = length;
+        for channel in 0..4 {
+            if wanted >> (channel + 1) & 1 != 0 && self.compares(channel) {
+                let place = self.match_position(channel);
+                if place > self.done {
+                    position = position.min(place);
+                }
+            }
+        }
+        self.position.cycle_of(position)
+    }
+}

@@ -1,0 +1,361 @@
+//! USART, UART and LPUART: the F1/F4 register layout and the later one (RM0090 chapter 30, RM0410 chapter 34).
+//!
+//! Frames take their exact time on the line, derived from the kernel clock and BRR without drift. A byte is reported
+//! when its stop bit ends. Asynchronous mode only; parity, framing and noise errors cannot arise, the modem lines are
+//! inactive, RTOR, LIN, smartcard and IrDA are registers only.
+
+use std::collections::VecDeque;
+
+use super::block::{Access, Block};
+use crate::{NEVER, RateCounter};
+
+mod receiver;
+mod registers;
+#[cfg(test)]
+mod tests;
+
+/// Register layout and features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UsartLayout {
+    /// F1 (`over8` false) and F4: SR, DR.
+    V1 {
+        /// CR1.OVER8 exists.
+        over8: bool,
+    },
+    /// L0, F7 and H7: ISR, ICR, RDR, TDR.
+    V2 {
+        /// FIFO and prescaler (H7).
+        fifo: bool,
+        /// The divider counts 1/256 (LPUART).
+        low_power: bool,
+    },
+}
+
+const RE: u32 = 1 << 2;
+const TE: u32 = 1 << 3;
+const OVER8: u32 = 1 << 15;
+const FIFOEN: u32 = 1 << 29;
+/// CR3: DMA requests.
+const DMAR: u32 = 1 << 6;
+const DMAT: u32 = 1 << 7;
+/// CR3: half-duplex.
+const HDSEL: u32 = 1 << 3;
+/// CR3 of the later layout: no overrun.
+const OVRDIS: u32 = 1 << 12;
+
+/// Flags, at the same places in SR and ISR.
+const ORE: u32 = 1 << 3;
+const IDLE: u32 = 1 << 4;
+const RXNE: u32 = 1 << 5;
+const TC: u32 = 1 << 6;
+const TXE: u32 = 1 << 7;
+
+const FIFO_DEPTH: usize = 16;
+
+/// One serial port.
+#[derive(Debug, Clone)]
+pub struct Usart {
+    number: u8,
+    layout: UsartLayout,
+    cr1: u32,
+    cr2: u32,
+    cr3: u32,
+    brr: u32,
+    gtpr: u32,
+    rtor: u32,
+    presc: u32,
+    /// ORE, IDLE and TC; RXNE and TXE follow from the data registers.
+    flags: u32,
+    /// First layout: flags that were set when SR was read, which the next access to DR clears.
+    seen: u32,
+    /// Data waiting to be sent: the data register, or the FIFO.
+    tx: VecDeque<u8>,
+    rx: VecDeque<u8>,
+    /// What is on the line: a byte, or the idle frame that precedes the first one.
+    sending: Option<Frame>,
+    /// Half bits of the frame being sent.
+    tx_bits: RateCounter,
+    /// Bytes from the host that are still to come.
+    rx_line: VecDeque<u8>,
+    receiving: Option<u8>,
+    rx_bits: RateCounter,
+    /// Half bits since the last stop bit; `None` while no idle line is looked for.
+    idle_bits: Option<RateCounter>,
+    /// The host does not wait for the receiver to have room.
+    host_overruns: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Frame {
+    Idle,
+    Byte(u8),
+}
+
+impl Usart {
+    pub(super) fn new(number: u8, layout: UsartLayout, host_overruns: bool) -> Self {
+        Self {
+            number,
+            layout,
+            cr1: 0,
+            cr2: 0,
+            cr3: 0,
+            brr: 0,
+            gtpr: 0,
+            rtor: 0,
+            presc: 0,
+            flags: TC,
+            seen: 0,
+            tx: VecDeque::new(),
+            rx: VecDeque::new(),
+            sending: None,
+            tx_bits: RateCounter::default(),
+            rx_line: VecDeque::new(),
+            receiving: None,
+            rx_bits: RateCounter::default(),
+            idle_bits: None,
+            host_overruns,
+        }
+    }
+
+    /// Number of the port in the manual; LPUART1 is 0.
+    #[must_use]
+    pub fn number(&self) -> u8 {
+        self.number
+    }
+
+    /// True while a frame is on its way out.
+    #[must_use]
+    pub fn busy(&self) -> bool {
+        self.sending.is_some()
+    }
+
+    /// Requests to the DMA: (transmit, receive).
+    #[must_use]
+    pub fn dma_requests(&self) -> (bool, bool) {
+        let status = self.status();
+        (self.cr3 & DMAT != 0 && status & TXE != 0, self.cr3 & DMAR != 0 && status & RXNE != 0)
+    }
+
+    fn later(&self) -> bool {
+        matches!(self.layout, UsartLayout::V2 { .. })
+    }
+
+    fn fifo_on(&self) -> bool {
+        matches!(self.layout, UsartLayout::V2 { fifo: true, .. }) && self.cr1 & FIFOEN != 0
+    }
+
+    fn depth(&self) -> usize {
+        if self.fifo_on() { FIFO_DEPTH } else { 1 }
+    }
+
+    fn on(&self) -> bool {
+        self.cr1 & if self.later() { 1 } else { 1 << 13 } != 0
+    }
+
+    fn transmits(&self) -> bool {
+        self.on() && self.cr1 & TE != 0
+    }
+
+    fn receives(&self) -> bool {
+        self.on() && self.cr1 & RE != 0
+    }
+
+    /// Bits between start and stop, parity included: 8, 9 or 7.
+    fn word_bits(&self) -> u64 {
+        match (self.cr1 >> 12 & 1, self.later() && self.cr1 >> 28 & 1 != 0) {
+            (0, false) => 8,
+            (1, false) => 9,
+            _ => 7,
+        }
+    }
+
+    fn data_mask(&self) -> u8 {
+        let data = self.word_bits() - u64::from(self.cr1 >> 10 & 1);
+        ((1u16 << data.min(8)) - 1) as u8
+    }
+
+    /// Half bits of one frame: start, word, 1, 0.5, 2 or 1.5 stop bits.
+    fn frame_half_bits(&self) -> u64 {
+        (1 + self.word_bits()) * 2 + [2, 1, 4, 3][(self.cr2 >> 12 & 3) as usize]
+    }
+
+    /// Rate of half bits as a fraction of the kernel clock; `None` while the divider forbids any.
+    fn half_bit_rate(&self) -> Option<(u64, u64)> {
+        const PRESCALERS: [u64; 12] = [1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256];
+        let brr = u64::from(self.brr);
+        let prescaler = PRESCALERS[(self.presc & 0xf).min(11) as usize];
+        let (num, den) = match self.layout {
+            UsartLayout::V2 { low_power: true, .. } => (2 * 256, brr),
+            // 8-fold oversampling: the fraction has three bits.
+            _ if self.cr1 & OVER8 != 0 => (2, (brr >> 4) * 8 + (brr & 7)),
+            _ => (2, brr),
+        };
+        (den >= 16 || num > 2 && den != 0).then_some((num, den * prescaler))
+    }
+
+    fn line_counter(&self, at: u64, access: &Access) -> RateCounter {
+        let (num, den) = self.half_bit_rate().unwrap_or((0, 1));
+        RateCounter::start(at, 0, access.clock_hz * num, den, access.core_hz)
+    }
+
+    fn rebase(&mut self, access: &Access) {
+        let (num, den) = self.half_bit_rate().unwrap_or((0, 1));
+        let counters = [Some(&mut self.tx_bits), Some(&mut self.rx_bits), self.idle_bits.as_mut()];
+        for counter in counters.into_iter().flatten() {
+            counter.rebase(access.now, access.clock_hz * num, den, access.core_hz);
+        }
+    }
+
+    fn tx_due(&self) -> u64 {
+        if self.sending.is_some() { self.tx_bits.cycle_of(self.frame_half_bits()) } else { NEVER }
+    }
+
+    /// Puts the next byte on the line. The half-bit counter must stand at 0 now.
+    fn tx_load(&mut self) {
+        if self.sending.is_none() && self.transmits() {
+            if let Some(byte) = self.tx.pop_front() {
+                self.sending = Some(Frame::Byte(byte & self.data_mask()));
+            }
+        }
+    }
+
+    fn tx_start(&mut self, access: &Access) {
+        if self.sending.is_none() {
+            self.tx_bits = self.line_counter(access.now, access);
+            self.tx_load();
+        }
+    }
+
+    fn tx_finish(&mut self, access: &mut Access) {
+        let end = self.tx_due();
+        let half_bits = self.frame_half_bits();
+        if let Some(Frame::Byte(byte)) = self.sending.take() {
+            access.effects.uart_tx.push((self.number, byte));
+            // Half-duplex: the line is read back.
+            if self.cr3 & HDSEL != 0 {
+                self.receive(byte, access);
+            }
+        }
+        // The next frame starts on the bit grid of this one, so that long streams keep the exact baud rate.
+        let value = self.tx_bits.value(end) - half_bits;
+        self.tx_bits.set(end, value);
+        self.tx_load();
+        if self.sending.is_none() {
+            self.flags |= TC;
+        }
+    }
+
+    fn write_data(&mut self, value: u32, access: &Access) {
+        // First layout: TC goes only if SR was read with it set.
+        if self.later() || self.seen & TC != 0 {
+            self.flags &= !TC;
+            self.seen &= !TC;
+        }
+        if self.tx.len() >= self.depth() {
+            // Without a FIFO a byte that nobody has taken yet is overwritten; a full FIFO drops the new one.
+            if self.fifo_on() {
+                return;
+            }
+            self.tx.clear();
+        }
+        self.tx.push_back(value as u8);
+        self.tx_start(access);
+    }
+
+    fn write_cr1(&mut self, value: u32, access: &Access) {
+        let before = std::mem::replace(&mut self.cr1, value);
+        let was_on = before & TE != 0 && before & self.enable_bit() != 0;
+        if (before ^ value) & self.enable_bit() != 0 && !self.on() {
+            self.switch_off();
+        }
+        if self.transmits() && !was_on && self.sending.is_none() {
+            // The transmitter starts with an idle frame.
+            self.tx_bits = self.line_counter(access.now, access);
+            self.sending = Some(Frame::Idle);
+        }
+        self.rebase(access);
+        self.rx_start(access);
+    }
+
+    fn enable_bit(&self) -> u32 {
+        if self.later() { 1 } else { 1 << 13 }
+    }
+
+    /// Clearing UE stops both halves at once and resets the flags.
+    fn switch_off(&mut self) {
+        self.give_back();
+        self.tx.clear();
+        self.sending = None;
+        self.flags = TC;
+        self.seen = 0;
+    }
+
+    /// Requests of the later layout's RQR: flush what was received, drop what waits to be sent.
+    fn request(&mut self, value: u32) {
+        if value >> 3 & 1 != 0 {
+            self.rx.clear();
+        }
+        if value >> 4 & 1 != 0 {
+            self.tx.clear();
+        }
+    }
+}
+
+impl Block for Usart {
+    fn reset(&mut self) {
+        self.give_back();
+        let line = std::mem::take(&mut self.rx_line);
+        *self = Self::new(self.number, self.layout, self.host_overruns);
+        self.rx_line = line;
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.advance(access);
+        match (self.layout, offset) {
+            (UsartLayout::V1 { .. }, 0x00) => {
+                self.seen = self.status();
+                self.seen
+            }
+            (UsartLayout::V1 { .. }, 0x04) | (UsartLayout::V2 { .. }, 0x24) => self.read_data(access),
+            _ => self.peek(offset, access),
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
+        match self.layout {
+            UsartLayout::V1 { over8 } => self.write_v1(offset, value, over8, access),
+            UsartLayout::V2 { fifo, .. } => self.write_v2(offset, value, fifo, access),
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        self.register(offset)
+    }
+
+    fn is_strobe(&self, offset: u32) -> bool {
+        self.later() && matches!(offset, 0x18 | 0x20 | 0x28)
+    }
+
+    #[inline]
+    fn due(&self) -> u64 {
+        self.tx_due().min(self.rx_due()).min(self.idle_due())
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        while self.tx_due() <= access.now {
+            self.tx_finish(access);
+        }
+        self.advance_receiver(access);
+    }
+
+    fn clocks_changed(&mut self, access: &mut Access) {
+        self.rebase(access);
+        self.rx_start(access);
+    }
+
+    #[inline]
+    fn outputs(&self) -> u32 {
+        u32::from(self.interrupt())
+    }
+}

@@ -1,0 +1,114 @@
+//! The receiving half, and the host that feeds it.
+//!
+//! Unless told otherwise the host's next byte waits on the line until the receiver has room, and what a driver throws
+//! away unread by switching the port off is sent again: text typed at a console is not torn when the kernel's own
+//! console takes over.
+
+use super::{HDSEL, IDLE, ORE, OVRDIS, Usart};
+use crate::NEVER;
+use crate::stm32::block::Access;
+
+impl Usart {
+    /// Bytes from the host, received one after the other at line speed. The block is due at once afterwards.
+    pub(in crate::stm32) fn host_push(&mut self, bytes: &[u8]) {
+        self.rx_line.extend(bytes);
+    }
+
+    /// Bytes the host sent that the receiver has not taken yet.
+    #[must_use]
+    pub fn host_pending(&self) -> usize {
+        self.rx_line.len() + usize::from(self.receiving.is_some())
+    }
+
+    fn rx_can_start(&self) -> bool {
+        let room = self.host_overruns || self.rx.len() < self.depth();
+        !self.rx_line.is_empty() && self.receives() && self.half_bit_rate().is_some() && room
+    }
+
+    pub(super) fn rx_due(&self) -> u64 {
+        if self.receiving.is_some() {
+            self.rx_bits.cycle_of(self.frame_half_bits())
+        } else if self.rx_can_start() {
+            0
+        } else {
+            NEVER
+        }
+    }
+
+    pub(super) fn idle_due(&self) -> u64 {
+        self.idle_bits.as_ref().map_or(NEVER, |bits| bits.cycle_of(self.frame_half_bits()))
+    }
+
+    /// Takes the host's next byte, if it may come. The half-bit counter must stand at 0 now.
+    fn rx_take(&mut self) {
+        if self.receiving.is_none() && self.rx_can_start() {
+            self.receiving = self.rx_line.pop_front();
+            self.idle_bits = None;
+        }
+    }
+
+    pub(super) fn rx_start(&mut self, access: &Access) {
+        if self.receiving.is_none() {
+            self.rx_bits = self.line_counter(access.now, access);
+            self.rx_take();
+        }
+    }
+
+    /// What was received but not read goes back to the host, which sends it again.
+    pub(super) fn give_back(&mut self) {
+        if self.cr3 & HDSEL == 0 {
+            if let Some(byte) = self.receiving {
+                self.rx_line.push_front(byte);
+            }
+            for byte in self.rx.iter().rev() {
+                self.rx_line.push_front(*byte);
+            }
+        }
+        (self.receiving, self.idle_bits) = (None, None);
+        self.rx.clear();
+    }
+
+    /// A frame has come in whole.
+    pub(super) fn receive(&mut self, byte: u8, access: &Access) {
+        if !self.receives() {
+            return;
+        }
+        let byte = byte & self.data_mask();
+        if self.rx.len() < self.depth() {
+            self.rx.push_back(byte);
+        } else if self.later() && self.cr3 & OVRDIS != 0 {
+            // Without overrun detection the newest byte replaces the one that was not read.
+            self.rx.pop_back();
+            self.rx.push_back(byte);
+        } else {
+            self.flags |= ORE;
+        }
+        self.idle_bits = Some(self.line_counter(access.now, access));
+    }
+
+    pub(super) fn read_data(&mut self, access: &Access) -> u32 {
+        // First layout: reading DR after SR clears what SR showed.
+        self.flags &= !(self.seen & (ORE | IDLE | 7));
+        self.seen = 0;
+        let byte = self.rx.pop_front().unwrap_or(0);
+        self.rx_start(access);
+        u32::from(byte)
+    }
+
+    pub(super) fn advance_receiver(&mut self, access: &mut Access) {
+        while let Some(byte) = self.receiving.filter(|_| self.rx_due() <= access.now) {
+            let end = self.rx_due();
+            // As when sending: the host's next frame follows on the bit grid of this one.
+            let value = self.rx_bits.value(end) - self.frame_half_bits();
+            self.rx_bits.set(end, value);
+            self.receiving = None;
+            self.receive(byte, access);
+            self.rx_take();
+        }
+        self.rx_start(access);
+        if self.idle_due() <= access.now {
+            self.idle_bits = None;
+            self.flags |= IDLE;
+        }
+    }
+}

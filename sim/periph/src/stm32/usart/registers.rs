@@ -1,0 +1,128 @@
+//! The two register layouts.
+
+use super::{FIFO_DEPTH, IDLE, ORE, RE, RXNE, TC, TE, TXE, Usart, UsartLayout};
+use crate::stm32::block::Access;
+
+/// Receive and transmit thresholds of CR3's codes, in bytes.
+const THRESHOLDS: [usize; 8] = [2, 4, 8, 12, 14, 16, 16, 16];
+
+impl Usart {
+    /// SR, or ISR without what only it has.
+    pub(super) fn status(&self) -> u32 {
+        let received = if self.rx.is_empty() { 0 } else { RXNE };
+        let room = if self.tx.len() < self.depth() { TXE } else { 0 };
+        self.flags | received | room
+    }
+
+    /// ISR.
+    fn isr(&self) -> u32 {
+        let bit = |on: bool, number: u32| u32::from(on) << number;
+        let mut isr = self.status() | bit(self.receiving.is_some(), 16);
+        // The enables are acknowledged at once.
+        isr |= bit(self.on() && self.cr1 & TE != 0, 21) | bit(self.on() && self.cr1 & RE != 0, 22);
+        if self.fifo_on() {
+            isr |= bit(self.tx.is_empty(), 23) | bit(self.rx.len() == FIFO_DEPTH, 24);
+            isr |= bit(self.rx.len() >= THRESHOLDS[(self.cr3 >> 25 & 7) as usize], 26);
+            isr |= bit(FIFO_DEPTH - self.tx.len() >= THRESHOLDS[(self.cr3 >> 29) as usize], 27);
+        }
+        isr
+    }
+
+    /// Level of the interrupt line.
+    pub(super) fn interrupt(&self) -> bool {
+        let status = self.status();
+        // IDLEIE, RXNEIE, TCIE and TXEIE stand where their flags do; RXNEIE reports an overrun too.
+        let enabled = self.cr1 & (IDLE | RXNE | TC | TXE);
+        let mut pending = status & enabled;
+        if self.cr1 & RXNE != 0 || self.cr3 & 1 != 0 && self.cr3 >> 6 & 1 != 0 || self.later() && self.cr3 & 1 != 0 {
+            pending |= status & ORE;
+        }
+        if self.fifo_on() {
+            let isr = self.isr();
+            pending |= isr >> 23 & self.cr1 >> 30 & 1;
+            pending |= isr >> 24 & self.cr1 >> 31 & 1;
+            pending |= isr >> 26 & self.cr3 >> 28 & 1;
+            pending |= isr >> 27 & self.cr3 >> 23 & 1;
+        }
+        pending != 0
+    }
+
+    /// A register without side effects.
+    pub(super) fn register(&self, offset: u32) -> u32 {
+        let data = || self.rx.front().copied().map_or(0, u32::from);
+        match (self.layout, offset) {
+            (UsartLayout::V1 { .. }, _) => match offset {
+                0x00 => self.status(),
+                0x04 => data(),
+                0x08 => self.brr,
+                0x0c => self.cr1,
+                0x10 => self.cr2,
+                0x14 => self.cr3,
+                0x18 => self.gtpr,
+                _ => 0,
+            },
+            (UsartLayout::V2 { fifo, .. }, _) => match offset {
+                0x00 => self.cr1,
+                0x04 => self.cr2,
+                0x08 => self.cr3,
+                0x0c => self.brr,
+                0x10 => self.gtpr,
+                0x14 => self.rtor,
+                0x1c => self.isr(),
+                0x24 => data(),
+                0x2c if fifo => self.presc,
+                _ => 0,
+            },
+        }
+    }
+
+    pub(super) fn write_v1(&mut self, offset: u32, value: u32, over8: bool, access: &Access) {
+        match offset {
+            // RXNE and TC are cleared by writing 0; RXNE by reading DR as well.
+            0x00 => {
+                self.flags &= value | !TC;
+                if value & RXNE == 0 {
+                    self.rx.clear();
+                    self.rx_start(access);
+                }
+            }
+            0x04 => self.write_data(value, access),
+            0x08 => self.brr = value & 0xffff,
+            0x0c => self.write_cr1(value & if over8 { 0xbfff } else { 0x3fff }, access),
+            0x10 => self.cr2 = value & 0x7fff,
+            0x14 => self.cr3 = value & 0xfff,
+            0x18 => self.gtpr = value & 0xffff,
+            _ => {}
+        }
+        self.changed_line(matches!(offset, 0x08 | 0x10), access);
+    }
+
+    pub(super) fn write_v2(&mut self, offset: u32, value: u32, fifo: bool, access: &Access) {
+        match offset {
+            0x00 => self.write_cr1(if fifo { value } else { value & 0x1fff_ffff }, access),
+            0x04 => self.cr2 = value,
+            0x08 => self.cr3 = value,
+            0x0c => self.brr = value & 0xf_ffff,
+            0x10 => self.gtpr = value & 0xffff,
+            0x14 => self.rtor = value,
+            0x18 => {
+                self.request(value);
+                self.rx_start(access);
+            }
+            // The clear bits stand where the flags do.
+            0x20 => self.flags &= !(value & (ORE | IDLE | TC | 7)),
+            0x28 => self.write_data(value, access),
+            0x2c if fifo => self.presc = value & 0xf,
+            _ => {}
+        }
+        self.changed_line(matches!(offset, 0x04 | 0x0c | 0x2c), access);
+    }
+
+    /// The divider or the stop bits changed under what is on the line.
+    fn changed_line(&mut self, changed: bool, access: &Access) {
+        if changed {
+            self.rebase(access);
+            self.rx_start(access);
+        }
+    }
+}
