@@ -1,5 +1,6 @@
 """Every clock of every board.toml against the limits of its part: dividers, PLL, buses, wait states, baud rate."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -151,3 +152,17 @@ def test_serial_port_and_timer_can_be_made_from_it(board: Board, hz: int) -> Non
         timer = bus if div == 1 else 2 * bus // div
         assert timer % board.timer.hz == 0
         assert timer // board.timer.hz <= 65536
+
+
+def test_the_table_of_boards_is_true() -> None:
+    root = find_root()
+    rows = (root / "firmware" / "README.md").read_text().splitlines()
+    for name, entry in Catalogue(root).boards.items():
+        board = entry.facts
+        (row,) = [line for line in rows if line.startswith(f"| `{name}` |")]
+        _, _, _, clocks, _, features, _ = (cell.strip() for cell in row.split("|"))
+        choices = sorted(board.clocks) or [board.clock.sys_hz]
+        said = [int(number) * MHZ for number in re.findall(r"\d+", clocks)]
+        assert said == choices, name
+        assert f"**{board.clock.sys_hz // MHZ}**" in clocks
+        assert features == ", ".join(board.features)
