@@ -6,6 +6,7 @@
 pub mod cortex_m0plus;
 pub mod cortex_m3;
 pub mod cortex_m4;
+pub mod cortex_m7;
 pub mod rp2040;
 pub mod stm32_flash;
 

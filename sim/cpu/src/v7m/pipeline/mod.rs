@@ -4,6 +4,7 @@ mod fetch;
 mod float_unit;
 mod lane;
 pub mod m3m4;
+pub mod m7;
 mod operands;
 
 use super::bus::Bus;

@@ -1,0 +1,185 @@
+//! The Cortex-M7's floating-point side: when operands are there, when results are, how long the pipeline is locked.
+
+use super::super::super::code::number as code;
+use super::super::super::op::{Op, flag};
+use rtoslab_timing::cortex_m7::*;
+
+/// What an instruction reads and writes of the S registers, as sets, and its times.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Work {
+    reads: u32,
+    accumulates: u32,
+    stores: u32,
+    writes: u32,
+    /// To the result.
+    latency: u64,
+    /// The pipeline is locked this long, 1 for none.
+    pub occupies: u64,
+    loads: bool,
+    what: What,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum What {
+    /// May follow a multiply-accumulate at once: multiplication, division, comparison.
+    #[default]
+    Free,
+    /// VADD and relatives, constants, VLDM, VSTM, 64-bit loads and stores.
+    Held,
+    /// 32-bit loads and stores, moves.
+    Move,
+    Fused,
+    Chained,
+}
+
+/// Ready times of the S registers.
+#[derive(Debug, Clone)]
+pub struct Scoreboard {
+    ready: [u64; 32],
+    /// Registers that a multiply-accumulate wrote last, and those that a load did.
+    accumulated: u32,
+    loaded: u32,
+    /// First cycle that is not under the influence of the last single-precision multiply-accumulate.
+    after_accumulate: u64,
+    /// First cycle in which VFMA may follow the last VMLA.
+    after_chained: u64,
+}
+
+const fn one(register: u8) -> u32 {
+    1 << (register & 31)
+}
+
+const fn set(register: u8, double: bool) -> u32 {
+    if double { 3 << ((2 * register) & 31) } else { one(register) }
+}
+
+/// The words of VLDM and VSTM.
+fn several(op: Op) -> u32 {
+    ((1u64 << op.shift) - 1) as u32 * one(op.rd)
+}
+
+/// Takes an instruction apart.
+pub fn work(op: Op) -> Work {
+    let double = op.flags & flag::DOUBLE != 0;
+    let (d, n, m) = (set(op.rd, double), set(op.rn, double), set(op.rm, double));
+    let lock = |single, double_cycles| if double { double_cycles } else { single };
+    let mut work = Work { latency: FLOAT_LATENCY, occupies: 1, what: What::Held, ..Work::default() };
+    match op.code {
+        code::Vadd32 | code::Vadd64 | code::Vsub32 | code::Vsub64 => {
+            (work.reads, work.writes, work.occupies) = (n | m, d, lock(1, ADD_DOUBLE_CYCLES));
+        }
+        code::Vmul32 | code::Vmul64 | code::Vnmul32 | code::Vnmul64 => {
+            (work.reads, work.writes, work.occupies) = (n | m, d, lock(1, MULTIPLY_DOUBLE_CYCLES));
+            work.what = What::Free;
+        }
+        code::Vdiv32 | code::Vdiv64 => {
+            (work.reads, work.writes, work.what) = (n | m, d, What::Free);
+            (work.occupies, work.latency) = (lock(DIVIDE_SINGLE_CYCLES, DIVIDE_DOUBLE_CYCLES), 1);
+        }
+        code::Vsqrt32 | code::Vsqrt64 => {
+            (work.reads, work.writes, work.what) = (m, d, What::Free);
+            (work.occupies, work.latency) = (lock(ROOT_SINGLE_CYCLES, ROOT_DOUBLE_CYCLES), 1);
+        }
+        code::VmultiplyAccumulate32 | code::VmultiplyAccumulate64 => {
+            let fused = op.ra >= 4;
+            (work.reads, work.accumulates, work.writes) = (n | m, d, d);
+            work.latency = lock(if fused { FUSED_LATENCY } else { CHAINED_LATENCY }, FLOAT_LATENCY);
+            work.occupies = lock(1, ACCUMULATE_DOUBLE_CYCLES);
+            work.what = if fused { What::Fused } else { What::Chained };
+        }
+        code::Vcmp32 | code::Vcmp64 => {
+            work.reads = if op.ra & 2 != 0 { d } else { d | m };
+            work.what = What::Free;
+        }
+        code::Vsel32 | code::Vsel64 | code::Vmaxnm32 | code::Vmaxnm64 => (work.reads, work.writes) = (n | m, d),
+        code::Vrint => (work.reads, work.writes) = (m, d),
+        code::VcvtToInteger => (work.reads, work.writes) = (m, one(op.rd)),
+        code::VcvtFromInteger => (work.reads, work.writes) = (one(op.rm), d),
+        code::VcvtFixed => (work.reads, work.writes) = (d, d),
+        code::VcvtHalf if op.ra & 2 != 0 => (work.reads, work.writes) = (m, one(op.rd)),
+        code::VcvtHalf => (work.reads, work.writes) = (one(op.rm), d),
+        code::VcvtDoubleFromSingle => (work.reads, work.writes) = (one(op.rm), set(op.rd, true)),
+        code::VcvtSingleFromDouble => (work.reads, work.writes) = (set(op.rm, true), one(op.rd)),
+        code::VmovImm32 | code::VmovImm64 => work.writes = d,
+        code::Vmov32 | code::Vmov64 => (work.reads, work.writes, work.what) = (m, d, What::Move),
+        code::VmovToCore => (work.reads, work.what) = (one(op.rn), What::Move),
+        code::VmovFromCore => (work.writes, work.what) = (one(op.rd), What::Move),
+        code::VmovPairToCore => work.reads = 3 * one(op.rm),
+        code::VmovPairFromCore => work.writes = 3 * one(op.rm),
+        code::Vldr32 | code::Vldr64 => (work.writes, work.latency, work.loads) = (d, LOAD_LATENCY, true),
+        code::Vldm => (work.writes, work.latency, work.loads) = (several(op), LOAD_LATENCY, true),
+        code::Vstr32 | code::Vstr64 => work.stores = d,
+        code::Vstm => work.stores = several(op),
+        _ => work.what = What::Move,
+    }
+    if matches!(op.code, code::Vldr32 | code::Vstr32) {
+        work.what = What::Move;
+    }
+    work
+}
+
+impl Scoreboard {
+    /// Nothing in flight.
+    pub const fn new() -> Scoreboard {
+        Scoreboard { ready: [0; 32], accumulated: 0, loaded: 0, after_accumulate: 0, after_chained: 0 }
+    }
+
+    /// Earliest cycle at or after `at` in which the instruction can issue, and whether it must be in the older slot.
+    pub fn earliest(&self, work: &Work, at: u64) -> (u64, bool) {
+        let mut need = at;
+        let mut each = |set: u32, late: &dyn Fn(u32, u64) -> u64| {
+            let mut rest = set;
+            while rest != 0 {
+                let register = rest.trailing_zeros();
+                need = need.max(late(register, self.ready[register as usize]));
+                rest &= rest - 1;
+            }
+        };
+        let moves = work.what == What::Move;
+        each(work.reads, &|register, ready| ready + u64::from(moves && self.loaded >> register & 1 != 0));
+        each(work.stores, &|_, ready| ready.saturating_sub(FLOAT_STORE_ADVANCE));
+        let fused = work.what == What::Fused;
+        each(work.accumulates, &|register, ready| {
+            let was = |set: u32| set >> register & 1 != 0;
+            match (fused, was(self.accumulated), was(self.loaded)) {
+                (true, _, true) => ready + LOADED_FUSED_ACCUMULATOR_CYCLES,
+                (false, _, true) => ready + LOADED_CHAINED_ACCUMULATOR_CYCLES,
+                (true, true, _) => ready.saturating_sub(FUSED_ACCUMULATOR_ADVANCE),
+                (false, true, _) => ready.saturating_sub(CHAINED_ACCUMULATOR_ADVANCE),
+                (true, ..) => ready,
+                (false, ..) => ready.saturating_sub(1),
+            }
+        });
+        match work.what {
+            What::Held => (need.max(self.after_accumulate), false),
+            What::Fused => (need.max(self.after_chained), false),
+            What::Move => (need, need < self.after_accumulate),
+            _ => (need, false),
+        }
+    }
+
+    /// The instruction issues in cycle `at` (a load: its data are there in `at` + 1).
+    pub fn issue(&mut self, work: &Work, at: u64) {
+        let ready = at + work.occupies - 1 + work.latency;
+        let mut rest = work.writes;
+        while rest != 0 {
+            self.ready[rest.trailing_zeros() as usize] = ready;
+            rest &= rest - 1;
+        }
+        self.accumulated &= !work.writes;
+        self.loaded &= !work.writes;
+        if matches!(work.what, What::Fused | What::Chained) {
+            self.accumulated |= work.writes;
+            self.after_accumulate = at + work.occupies + AFTER_ACCUMULATE_CYCLES;
+            if work.what == What::Chained {
+                self.after_chained = at + 2;
+            }
+            if work.occupies > 1 {
+                // Double precision: only the first following cycle is closed to VADD.
+                self.after_accumulate = at + work.occupies + 1;
+            }
+        } else if work.loads {
+            self.loaded |= work.writes;
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The branch target address cache of the Cortex-M7.
+//!
+//! ARM names it and says that prediction is dynamic; size, organisation and counters are assumed: direct-mapped by the
+//! branch's address, two-bit counters, entries made by taken branches, indirect branches predicted to go where they
+//! went last. There is no return stack.
+
+use rtoslab_timing::cortex_m7::BRANCH_TARGETS;
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    /// Address of the branch with bit 0 set; 0: free.
+    branch: u32,
+    target: u32,
+    counter: u8,
+}
+
+/// From this counter value on a branch is predicted taken.
+const TAKEN: u8 = 2;
+const STRONGLY_TAKEN: u8 = 3;
+
+/// The predictor's memory.
+#[derive(Debug, Clone)]
+pub struct Predictor {
+    entries: [Entry; BRANCH_TARGETS],
+}
+
+impl Predictor {
+    /// Nothing known.
+    pub const fn new() -> Predictor {
+        Predictor { entries: [Entry { branch: 0, target: 0, counter: 0 }; BRANCH_TARGETS] }
+    }
+
+    fn entry(&mut self, branch: u32) -> &mut Entry {
+        &mut self.entries[(branch >> 1) as usize % BRANCH_TARGETS]
+    }
+
+    /// The target a branch is predicted to go to; `None`: it is not predicted taken.
+    pub fn predicted(&mut self, branch: u32) -> Option<u32> {
+        let entry = self.entry(branch);
+        (entry.branch == branch | 1 && entry.counter >= TAKEN).then_some(entry.target)
+    }
+
+    /// Learns that a branch went to `target`; `allocate` makes an entry for an unknown one.
+    pub fn learn_taken(&mut self, branch: u32, target: u32, allocate: bool) {
+        let entry = self.entry(branch);
+        if entry.branch == branch | 1 {
+            entry.counter = (entry.counter + 1).min(STRONGLY_TAKEN);
+            entry.target = target;
+        } else if allocate {
+            *entry = Entry { branch: branch | 1, target, counter: TAKEN };
+        }
+    }
+
+    /// Learns that a branch was not taken.
+    pub fn learn_not_taken(&mut self, branch: u32) {
+        let entry = self.entry(branch);
+        if entry.branch == branch | 1 {
+            entry.counter = entry.counter.saturating_sub(1);
+        }
+    }
+
+    /// Forgets everything (BPIALL).
+    pub fn forget(&mut self) {
+        *self = Predictor::new();
+    }
+}

@@ -1,0 +1,57 @@
+//! The store buffer of the Cortex-M7.
+
+use rtoslab_timing::cortex_m7::STORE_BUFFER_ENTRIES;
+
+/// Doublewords remembered for loads that follow a store to them.
+const RECENT: usize = 8;
+
+/// Stores on their way to the two banks (even and odd words) of TCM or cache, and to the bus.
+#[derive(Debug, Clone, Copy)]
+pub struct Stores {
+    /// When the last stores had left the buffer.
+    left: [u64; STORE_BUFFER_ENTRIES],
+    turn: usize,
+    bank_free: [u64; 2],
+    recent: [(u32, u64); RECENT],
+}
+
+impl Stores {
+    /// An empty buffer.
+    pub const fn new() -> Stores {
+        Stores { left: [0; STORE_BUFFER_ENTRIES], turn: 0, bank_free: [0; 2], recent: [(0, 0); RECENT] }
+    }
+
+    /// First cycle at or after `at` in which the buffer takes a store.
+    #[inline]
+    pub fn room(&self, at: u64) -> u64 {
+        at.max(self.left[self.turn])
+    }
+
+    /// A store enters in cycle `at` and occupies its bank for `cycles`; a store that makes the bus `wait` holds up
+    /// both banks.
+    #[inline]
+    pub fn push(&mut self, at: u64, address: u32, cycles: u64, wait: u64) {
+        let bank = (address >> 2 & 1) as usize;
+        let gone = (at + 1).max(self.bank_free[bank]) + cycles + wait;
+        self.bank_free[bank] = gone;
+        if wait != 0 {
+            self.bank_free = [gone; 2];
+        }
+        self.left[self.turn] = gone;
+        self.turn = if self.turn + 1 == STORE_BUFFER_ENTRIES { 0 } else { self.turn + 1 };
+        self.recent[(address >> 3) as usize % RECENT] = (address >> 3, at);
+    }
+
+    /// Cycle of the last store to the doubleword of `address`, as far as remembered.
+    #[inline]
+    pub fn stored_at(&self, address: u32) -> Option<u64> {
+        let (doubleword, at) = self.recent[(address >> 3) as usize % RECENT];
+        (doubleword == address >> 3 && at != 0).then_some(at)
+    }
+
+    /// When everything stored so far has left.
+    #[inline]
+    pub fn drained(&self) -> u64 {
+        self.bank_free[0].max(self.bank_free[1])
+    }
+}
