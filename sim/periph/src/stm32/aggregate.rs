@@ -13,7 +13,7 @@ use super::rcc::{Crystals, Rcc, StartUp};
 use super::regfile::RegFile;
 use super::slots::{Lines, Place, Slot, with_block};
 use super::syscfg::Syscfg;
-use super::timer::{Timer, TimerKind};
+use super::timer::{self, Timer, TimerKind};
 use super::usart::{Usart, UsartLayout};
 use crate::NEVER;
 
@@ -261,8 +261,10 @@ impl Stm32 {
             return 0;
         }
         let offset = address.wrapping_sub(slot.row.base) & !3;
-        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz: slot.clock_hz, effects };
-        let value = with_block!(self, slot.place, block => block.read(offset, &mut access));
+        let (place, clock_hz) = (slot.place, slot.clock_hz);
+        self.tell_timer(place, n, now, effects);
+        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, effects };
+        let value = with_block!(self, place, block => block.read(offset, &mut access));
         self.after(n, now, effects);
         let lanes = value >> (address % 4 * 8);
         if bytes == 4 { lanes } else { lanes & ((1 << (bytes * 8)) - 1) }
@@ -283,6 +285,7 @@ impl Stm32 {
         }
         let offset = address.wrapping_sub(slot.row.base) & !3;
         let (clock_hz, place, apb) = (slot.clock_hz, slot.place, slot.row.bus.is_apb());
+        self.tell_timer(place, n, now, effects);
         let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, effects };
         with_block!(self, place, block => {
             let word = match bytes {
@@ -298,7 +301,29 @@ impl Stm32 {
             };
             block.write(offset, word, &mut access);
         });
+        self.tell_timer(place, n, now, effects);
         self.after_write(n, Some(offset), now, effects);
+    }
+
+    /// A timer that counts another one's updates hears of them when it is accessed.
+    fn tell_timer(&mut self, place: Place, n: usize, now: u64, effects: &mut Effects) {
+        let Place::Timer(listener) = place else {
+            return;
+        };
+        let Some(input) = self.timers[usize::from(listener)].listens_to() else {
+            return;
+        };
+        let name = timer::chain::talker(self.slots[n].row.name, input);
+        let Some(talker) = self.slots.iter().find(|slot| Some(slot.row.name) == name) else {
+            return;
+        };
+        let (Place::Timer(talker), clock_hz) = (talker.place, talker.clock_hz) else {
+            return;
+        };
+        let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, effects };
+        if let Some(told) = self.timers[usize::from(talker)].told(&access) {
+            self.timers[usize::from(listener)].hear(told, &access);
+        }
     }
 
     fn note_closed(&mut self, n: usize, address: u32, written: bool, effects: &mut Effects) {

@@ -1,12 +1,14 @@
 //! Timers: basic, general-purpose and the counting part of the advanced ones (RM0090 chapters 17 to 20).
 //!
 //! Nothing ticks: positions are computed from the cycle, and the machine is asked to come back only when a flag whose
-//! interrupt is enabled rises. Counting up, down and centre-aligned, output compare, one-pulse, repetition. Not
-//! modelled: input capture, the outputs' pins, slave modes, external clocks, triggers between timers, DMA bursts.
+//! interrupt is enabled rises. Counting up, down and centre-aligned, output compare, one-pulse, repetition, and a timer
+//! that counts another one's updates (`chain`). Not modelled: input capture, the outputs' pins, the other slave modes,
+//! external clocks, DMA bursts.
 
 use super::block::{Access, Block};
 use crate::{NEVER, RateCounter};
 
+pub(super) mod chain;
 mod events;
 #[cfg(test)]
 mod tests;
@@ -54,6 +56,10 @@ pub struct Timer {
     position: RateCounter,
     /// Position up to which compare matches have been flagged.
     done: u64,
+    /// Update events so far: what a timer that listens to this one counts.
+    updates: u64,
+    /// Listening: the other one's update events heard of already, and those that the prescaler holds back.
+    heard: (Option<u64>, u64),
 }
 
 impl Timer {
@@ -70,6 +76,8 @@ impl Timer {
             repeats: 0,
             position: RateCounter::default(),
             done: 0,
+            updates: 0,
+            heard: (None, 0),
         }
     }
 
@@ -92,7 +100,7 @@ impl Timer {
 
     fn rate(&self, access: &Access) -> (u64, u64) {
         // A counter whose auto-reload value is 0 stands still.
-        let on = self.cr1 & CEN != 0 && self.arr.1 != 0;
+        let on = self.cr1 & CEN != 0 && self.arr.1 != 0 && self.listens_to().is_none();
         (if on { access.clock_hz } else { 0 }, u64::from(self.psc.1) + 1)
     }
 
@@ -210,7 +218,11 @@ impl Block for Timer {
             0x08 if value & 0x0001_4007 != 0 && self.kind.channels > 0 => {
                 // Slave modes and external clock mode 2.
                 self.stored[2] = value;
-                access.effects.unmodelled = Some((offset, true));
+                self.heard = (None, 0);
+                self.rerate(access);
+                if self.listens_to().is_none() {
+                    access.effects.unmodelled = Some((offset, true));
+                }
             }
             0x04..=0x7c => self.stored[offset as usize / 4] = value & self.mask(offset),
             _ => {}

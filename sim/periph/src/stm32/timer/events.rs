@@ -60,6 +60,7 @@ impl Timer {
         if self.cr1 & UDIS == 0 {
             self.reload();
             self.sr |= UIF;
+            self.updates += 1;
             if self.cr1 & OPM != 0 {
                 self.cr1 &= !CEN;
             }
@@ -104,6 +105,7 @@ impl Timer {
             return;
         }
         self.flag_matches(0, length - 1);
+        self.updates += if self.cr1 & UDIS == 0 { whole } else { 0 };
         self.position.set(self.position.cycle_of(whole * length), 0);
     }
 
@@ -116,6 +118,7 @@ impl Timer {
         }
         if self.cr1 & UDIS == 0 {
             self.reload();
+            self.updates += 1;
             if self.cr1 & URS == 0 {
                 self.sr |= UIF;
             }
