@@ -96,6 +96,17 @@ pub const PREFETCH_QUEUE_ENTRIES: usize = 4;
 /// Entries of the modelled branch target address cache. TRM names the cache, not its size.
 pub const BRANCH_TARGETS: usize = 64;
 
+/// Line of both caches (TRM 5.9).
+pub const CACHE_LINE_BYTES: u32 = 32;
+/// Instruction cache of 16 kB: sets and ways (data sheets of the STM32F767 and STM32H743).
+pub const INSTRUCTION_CACHE_SETS: usize = 256;
+/// See [`INSTRUCTION_CACHE_SETS`].
+pub const INSTRUCTION_CACHE_WAYS: usize = 2;
+/// Data cache of 16 kB: sets and ways (data sheets of the STM32F767 and STM32H743).
+pub const DATA_CACHE_SETS: usize = 128;
+/// See [`DATA_CACHE_SETS`].
+pub const DATA_CACHE_WAYS: usize = 4;
+
 /// Index of each adjustable rule in [`SETTINGS`].
 pub mod key {
     /// A direct branch unknown to the predictor and redirected by the decoder.

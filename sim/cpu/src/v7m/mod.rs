@@ -21,6 +21,7 @@ pub mod features;
 pub mod float;
 pub mod float_context;
 mod identity;
+pub mod l1;
 pub mod mpu;
 pub mod nvic;
 pub mod op;

@@ -1,0 +1,216 @@
+//! The level-one caches of the Cortex-M7: which lines they hold, and which of those are dirty.
+//!
+//! Only presence is modelled, data always come from memory: what a program without cache maintenance would read stale
+//! is not. A chip's bus asks for cacheable Normal memory, if CCR switches the cache on:
+//!
+//! ```text
+//! read:   if !cache.lookup(address) { wait for the line; if let Some(victim) = cache.fill(address) { write it back } }
+//! write:  if cache.lookup(address) { write back: cache.soil(address); write through: to the bus as well }
+//!         else as memory's attributes say: fill and soil, or to the bus alone
+//! SCS:    [`Caches::operate`] for every maintenance operation that [`super::scs::Effect`] reports
+//! ```
+//!
+//! Sizes and the line length: STM32F767 and STM32H743 data sheets, ARM DDI0489F 5.9. Replacement in turn: assumed.
+
+use super::cache::{Line, Operation};
+use rtoslab_timing::cortex_m7::{CACHE_LINE_BYTES, DATA_CACHE_SETS, DATA_CACHE_WAYS};
+use rtoslab_timing::cortex_m7::{INSTRUCTION_CACHE_SETS, INSTRUCTION_CACHE_WAYS};
+
+const LINE_SHIFT: u32 = CACHE_LINE_BYTES.trailing_zeros();
+/// Bits of an entry beside the line's number.
+const VALID: u32 = 1 << 31;
+const DIRTY: u32 = 1 << 30;
+/// No line has this number.
+const NONE: u32 = u32::MAX;
+
+/// One cache.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    /// Line numbers with [`VALID`] and [`DIRTY`], `ways` to a set.
+    entries: Vec<u32>,
+    ways: usize,
+    set_mask: u32,
+    /// Way to be replaced next, by set.
+    turn: Vec<u8>,
+    /// Line of the last hit.
+    last: u32,
+}
+
+impl Cache {
+    fn new(sets: usize, ways: usize) -> Cache {
+        Cache { entries: vec![0; sets * ways], ways, set_mask: sets as u32 - 1, turn: vec![0; sets], last: NONE }
+    }
+
+    /// An empty instruction cache.
+    pub fn instruction() -> Cache {
+        Cache::new(INSTRUCTION_CACHE_SETS, INSTRUCTION_CACHE_WAYS)
+    }
+
+    /// An empty data cache.
+    pub fn data() -> Cache {
+        Cache::new(DATA_CACHE_SETS, DATA_CACHE_WAYS)
+    }
+
+    fn set(&mut self, line: u32) -> &mut [u32] {
+        let first = (line & self.set_mask) as usize * self.ways;
+        &mut self.entries[first..first + self.ways]
+    }
+
+    /// The entry that holds a line.
+    fn entry(&mut self, line: u32) -> Option<&mut u32> {
+        self.set(line).iter_mut().find(|entry| **entry & !DIRTY == line | VALID)
+    }
+
+    /// True if the line of `address` is there.
+    #[inline]
+    pub fn lookup(&mut self, address: u32) -> bool {
+        let line = address >> LINE_SHIFT;
+        if line == self.last {
+            return true;
+        }
+        let hit = self.entry(line).is_some();
+        if hit {
+            self.last = line;
+        }
+        hit
+    }
+
+    /// Brings in the line of `address`; returns the address of a dirty line that had to go.
+    pub fn fill(&mut self, address: u32) -> Option<u32> {
+        let line = address >> LINE_SHIFT;
+        let index = (line & self.set_mask) as usize;
+        let free = self.set(line).iter().position(|entry| entry & VALID == 0);
+        let way = free.unwrap_or(usize::from(self.turn[index]));
+        if free.is_none() {
+            self.turn[index] = ((way + 1) % self.ways) as u8;
+        }
+        let victim = std::mem::replace(&mut self.set(line)[way], line | VALID);
+        self.last = line;
+        (victim & (VALID | DIRTY) == VALID | DIRTY).then_some((victim & !(VALID | DIRTY)) << LINE_SHIFT)
+    }
+
+    /// Makes the line of `address` dirty, if it is there.
+    pub fn soil(&mut self, address: u32) {
+        if let Some(entry) = self.entry(address >> LINE_SHIFT) {
+            *entry |= DIRTY;
+        }
+    }
+
+    /// Forgets every line.
+    pub fn invalidate_all(&mut self) {
+        self.entries.fill(0);
+        self.last = NONE;
+    }
+
+    fn maintain(entry: Option<&mut u32>, clean: bool, invalidate: bool) -> u32 {
+        let Some(entry) = entry else { return 0 };
+        let written = u32::from(clean && *entry & (VALID | DIRTY) == VALID | DIRTY);
+        if clean {
+            *entry &= !DIRTY;
+        }
+        if invalidate {
+            *entry = 0;
+        }
+        written
+    }
+
+    /// Cleans or invalidates the line of an address; returns the lines written back, 0 or 1.
+    pub fn maintain_address(&mut self, address: u32, clean: bool, invalidate: bool) -> u32 {
+        self.last = NONE;
+        Cache::maintain(self.entry(address >> LINE_SHIFT), clean, invalidate)
+    }
+
+    /// The same by set and way.
+    pub fn maintain_line(&mut self, line: Line, clean: bool, invalidate: bool) -> u32 {
+        self.last = NONE;
+        let entry = self.set(line.set).get_mut(line.way as usize);
+        Cache::maintain(entry, clean, invalidate)
+    }
+}
+
+/// Both caches.
+#[derive(Debug, Clone)]
+pub struct Caches {
+    /// Instructions.
+    pub instruction: Cache,
+    /// Data.
+    pub data: Cache,
+}
+
+impl Default for Caches {
+    fn default() -> Caches {
+        Caches { instruction: Cache::instruction(), data: Cache::data() }
+    }
+}
+
+impl Caches {
+    /// Carries out a maintenance operation; returns how many lines it wrote back.
+    pub fn operate(&mut self, operation: Operation) -> u32 {
+        match operation {
+            Operation::InvalidateInstructions => {
+                self.instruction.invalidate_all();
+                0
+            }
+            Operation::InvalidateInstruction(address) => self.instruction.maintain_address(address, false, true),
+            Operation::InvalidateAddress(address) => self.data.maintain_address(address, false, true),
+            Operation::CleanAddress(address) => self.data.maintain_address(address, true, false),
+            Operation::CleanInvalidateAddress(address) => self.data.maintain_address(address, true, true),
+            Operation::InvalidateLine(line) => self.data.maintain_line(line, false, true),
+            Operation::CleanLine(line) => self.data.maintain_line(line, true, false),
+            Operation::CleanInvalidateLine(line) => self.data.maintain_line(line, true, true),
+            // The predictor is the pipeline's.
+            Operation::InvalidatePredictions => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_there_once_filled() {
+        let mut cache = Cache::instruction();
+        assert!(!cache.lookup(0x0800_0000));
+        assert_eq!(cache.fill(0x0800_0004), None);
+        assert!(cache.lookup(0x0800_001F));
+        assert!(!cache.lookup(0x0800_0020));
+        cache.invalidate_all();
+        assert!(!cache.lookup(0x0800_0000));
+    }
+
+    #[test]
+    fn ways_are_replaced_in_turn_and_dirty_victims_reported() {
+        let mut cache = Cache::data();
+        let address = |n: u32| 0x2400_0000 + n * (DATA_CACHE_SETS as u32 * CACHE_LINE_BYTES);
+        for n in 0..4 {
+            assert_eq!(cache.fill(address(n)), None);
+        }
+        cache.soil(address(0) + 8);
+        assert!((0..4).all(|n| cache.lookup(address(n))));
+        assert_eq!(cache.fill(address(4)), Some(address(0)));
+        assert!(!cache.lookup(address(0)));
+        assert_eq!(cache.fill(address(5)), None);
+        assert!(!cache.lookup(address(1)) && cache.lookup(address(2)));
+    }
+
+    #[test]
+    fn maintenance_by_address_and_by_line() {
+        let mut caches = Caches::default();
+        let address = 0x2400_1060;
+        caches.data.fill(address);
+        caches.data.soil(address);
+        assert_eq!(caches.operate(Operation::CleanAddress(address)), 1);
+        assert_eq!(caches.operate(Operation::CleanAddress(address)), 0);
+        assert!(caches.data.lookup(address));
+        caches.data.soil(address);
+        let line = Line { way: 0, set: address >> 5 & 127 };
+        assert_eq!(caches.operate(Operation::CleanInvalidateLine(line)), 1);
+        assert!(!caches.data.lookup(address));
+        caches.data.fill(address);
+        caches.data.soil(address);
+        assert_eq!(caches.operate(Operation::InvalidateAddress(address)), 0);
+        assert!(!caches.data.lookup(address));
+        assert_eq!(caches.operate(Operation::CleanLine(line)), 0);
+    }
+}
