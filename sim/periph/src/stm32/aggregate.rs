@@ -585,6 +585,3 @@ fn push<T>(list: &mut Vec<T>, item: T) -> u8 {
 const FLASH_BASE: u32 = 0x0800_0000;
 /// Blocks report unmodelled registers by offset; anything above is an address already.
 const WHOLE_ADDRESS: u32 = 0x4000_0000;
-
-#[cfg(test)]
-mod tests;

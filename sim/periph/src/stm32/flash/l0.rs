@@ -15,6 +15,7 @@ const PRGLOCK: u32 = 1 << 1;
 const OPTLOCK: u32 = 1 << 2;
 const PROG: u32 = 1 << 3;
 const ERASE: u32 = 1 << 9;
+const FPRG: u32 = 1 << 10;
 const EOPIE: u32 = 1 << 16;
 const ERRIE: u32 = 1 << 17;
 
@@ -99,7 +100,11 @@ impl Flash {
             self.banks[0].sr |= WRPERR;
             return FlashStore::Refused;
         }
-        self.banks[0].start(OPERATION_NS, access);
+        // Half-page programming starts with the last of its 16 words.
+        let half_page = mode & (FPRG | PROG) == FPRG | PROG && !eeprom;
+        if !half_page || (address + 4).is_multiple_of(PAGE_BYTES / 2) {
+            self.banks[0].start(OPERATION_NS, access);
+        }
         // A store to a page with ERASE and PROG set erases it; the word itself is not written.
         if mode & (ERASE | PROG) == ERASE | PROG && !eeprom {
             erase(access, address & !(PAGE_BYTES - 1), PAGE_BYTES, 0);
