@@ -115,11 +115,7 @@ impl<const M4: bool> ThreeStage<M4> {
     fn issue_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, lane: Lane) {
         let mut from = core.t;
         match lane {
-            Lane::Nop => {
-                if self.tail != Tail::None {
-                    from -= 1;
-                }
-            }
+            Lane::Nop if self.tail != Tail::None => from -= 1,
             Lane::Float => from = self.float.ready(op, from),
             Lane::LoadBlock | Lane::StoreBlock => {
                 from = self.memory_from(core, op, lane);
