@@ -8,6 +8,8 @@ use crate::{Grade, Setting};
 
 /// F1: bytes a read of the array gives; the prefetch buffer holds two such lines (RM0008 3.3.3).
 pub const F1_LINE_BYTES: u32 = 8;
+/// F1: cycles it takes to give up a prefetch in progress for a branch [assumed; see docs/accuracy.md].
+pub const F1_ABANDON_CYCLES: u64 = 1;
 /// F4: bytes a read of the array gives and a cache line holds (RM0090 3.5.2).
 pub const F4_LINE_BYTES: u32 = 16;
 /// F4: lines of the instruction cache (RM0090 3.5.2).
@@ -35,12 +37,10 @@ pub mod key {
     pub const H7_AXI: usize = 1;
     /// H7: core cycles a flash clock.
     pub const H7_RATIO: usize = 2;
-    /// F1: cycles between two reads of the array.
-    pub const F1_TURNAROUND: usize = 3;
 }
 
 /// Adjustable rules of the flash interfaces.
-pub const SETTINGS: [Setting; 4] = [
+pub const SETTINGS: [Setting; 3] = [
     Setting {
         key: "f7_flash_axi_extra_cycles",
         default: 4,
@@ -64,13 +64,5 @@ pub const SETTINGS: [Setting; 4] = [
         max: 4,
         about: "H7: the flash runs from the AXI clock, half the core clock at full speed (RM0433 8)",
         grade: Grade::Documented,
-    },
-    Setting {
-        key: "f1_flash_turnaround_cycles",
-        default: 0,
-        min: 0,
-        max: 4,
-        about: "F1: cycles between the end of one prefetch and the start of the next; not published",
-        grade: Grade::Assumed,
     },
 ];

@@ -29,6 +29,8 @@ pub(super) struct Prefetch {
     ready: [u64; 4],
     /// Cycle in which each of the last words, by number modulo 4, gave up its place.
     freed: [u64; 4],
+    /// Cycles in which no address goes out because the pipeline waits for a load: from the first to before the second.
+    held: (u64, u64),
     /// Cycle in which the last instruction issued entered the decoder.
     pub decoded: u64,
     /// Its first execute cycle.
@@ -94,7 +96,7 @@ impl Prefetch {
     #[inline(always)]
     fn fetch_through<B: Bus>(&mut self, core: &mut Core, bus: &mut B, last: u32) {
         loop {
-            let at = self.slot.max(self.room());
+            let at = self.next_address_phase();
             self.fetch(core, bus, at);
             if self.next_word > last {
                 break;
@@ -102,10 +104,19 @@ impl Prefetch {
         }
     }
 
-    /// First cycle in which the queue has room for the next word.
+    /// Cycle in which the address of the next word goes out: the bus is free, the queue has room, no load holds it up.
     #[inline(always)]
-    fn room(&self) -> u64 {
-        self.freed[self.next_word.wrapping_sub(PREFETCH_WORDS) as usize & 3] + 1
+    fn next_address_phase(&self) -> u64 {
+        let room = self.freed[self.next_word.wrapping_sub(PREFETCH_WORDS) as usize & 3] + 1;
+        let at = self.slot.max(room);
+        let (from, until) = self.held;
+        if at >= from && at < until { until } else { at }
+    }
+
+    /// No address goes out from cycle `from` to before `until`.
+    #[inline(always)]
+    pub fn hold(&mut self, from: u64, until: u64) {
+        self.held = (from, until);
     }
 
     /// Fetches the next word, address phase in cycle `at`.
@@ -123,7 +134,7 @@ impl Prefetch {
     pub fn catch_up<B: Bus>(&mut self, core: &mut Core, bus: &mut B, until: u64) {
         // A word that the decoder has not reached yet holds its place.
         while self.next_word < (self.pc >> 2) + PREFETCH_WORDS {
-            let at = self.slot.max(self.room());
+            let at = self.next_address_phase();
             if at >= until {
                 break;
             }
@@ -137,10 +148,14 @@ impl Prefetch {
         self.slot = self.slot.max(until);
     }
 
-    /// Fetches `target` in cycle `at` for a branch that is not taken after all: the word is dropped.
-    pub fn speculate<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64) {
-        let at = at.max(self.slot);
-        self.slot = bus.fetch(core, target & !3, at) - 1;
+    /// Fetches `target` while a branch to it is decoded that is not taken after all; the word is dropped. If the bus
+    /// is busy in that cycle, the branch is resolved before the fetch can begin.
+    pub fn speculate<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32) {
+        let at = self.decoded;
+        self.catch_up(core, bus, at);
+        if self.slot <= at {
+            self.slot = bus.fetch(core, target & !3, at) - 1;
+        }
     }
 
     /// Goes on at `target`: its first address phase is in cycle `at`, the second not before `second`, and it executes

@@ -97,6 +97,7 @@ impl<const M4: bool> ThreeStage<M4> {
         match lane {
             Lane::Load | Lane::Store if self.overlaps(op, address) => {
                 self.overlapped_until = core.t;
+                self.fetch.hold(0, 0);
                 from -= 1;
             }
             _ => {}
@@ -239,6 +240,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
             }
             Lane::Load => {
                 // The data phase. Bases that were written back are not there for an overlapping access either.
+                self.fetch.hold(core.t, core.t + 1);
                 core.t += 1;
                 self.tail = Tail::Load;
                 self.loaded = op.writes;
@@ -262,9 +264,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
                 code::BccFar | code::CompareBranchFar => op.imm,
                 _ => self.fetch.pc.wrapping_sub(2 * op.halfwords() as u32).wrapping_add(op.imm << 1),
             };
-            let at = self.fetch.decoded;
-            self.fetch.catch_up(core, bus, at);
-            self.fetch.speculate(core, bus, target, at);
+            self.fetch.speculate(core, bus, target);
         }
         core.t += 1;
         self.leave(op);
@@ -311,7 +311,10 @@ impl<const M4: bool> ThreeStage<M4> {
     #[inline(never)]
     fn finish_special(&mut self, core: &mut Core, op: Op, lane: Lane, cycles: u64) {
         match lane {
-            Lane::LoadBlock => core.t += 1,
+            Lane::LoadBlock => {
+                core.t += 1;
+                self.fetch.hold(self.fetch.executed + 1, core.t);
+            }
             Lane::StoreBlock => core.t += 1,
             Lane::Nop => core.t += 1,
             Lane::It | Lane::Operands => core.t += self.busy,

@@ -23,8 +23,8 @@ impl Array {
         self.free
     }
 
-    /// Keeps the array busy for some more cycles.
-    pub fn rest(&mut self, cycles: u64) {
-        self.free += cycles;
+    /// Abandons the read in progress: the next can begin in cycle `from` at the latest.
+    pub fn abandon(&mut self, from: u64) {
+        self.free = self.free.min(from);
     }
 }

@@ -1,9 +1,11 @@
 //! STM32F1: two 64-bit blocks of prefetch on the instruction side, nothing on the data side (RM0008 3.3.3, PM0075).
 //!
-//! While instructions come from one block, the other is filled with the line behind it, as soon as it is free.
+//! While instructions come from one block, the other is filled with the line behind it. The reading ahead starts when
+//! the upper word of the line in use is asked for, and a branch out of both blocks abandons it, which costs a cycle:
+//! both are assumed, because cycle counts published for an STM32F103 at two wait states fit no simpler rule.
 
 use super::array::Array;
-use rtoslab_timing::stm32_flash::{F1_LINE_BYTES, SETTINGS, key};
+use rtoslab_timing::stm32_flash::{F1_ABANDON_CYCLES, F1_LINE_BYTES};
 
 /// Bits of FLASH_ACR.
 mod acr {
@@ -19,7 +21,6 @@ const EMPTY: u32 = u32::MAX;
 pub struct FlashF1 {
     array: Array,
     prefetch: bool,
-    turnaround: u64,
     /// Line that instructions come from, and from which cycle on.
     line: u32,
     there: u64,
@@ -28,12 +29,16 @@ pub struct FlashF1 {
     next_there: u64,
 }
 
+impl Default for FlashF1 {
+    fn default() -> FlashF1 {
+        FlashF1::new()
+    }
+}
+
 impl FlashF1 {
     /// After reset: no wait states, prefetch on.
-    pub fn new(settings: [u64; SETTINGS.len()]) -> FlashF1 {
-        let turnaround = settings[key::F1_TURNAROUND];
-        let array = Array::default();
-        FlashF1 { array, prefetch: true, turnaround, line: EMPTY, there: 0, next: EMPTY, next_there: 0 }
+    pub fn new() -> FlashF1 {
+        FlashF1 { array: Array::default(), prefetch: true, line: EMPTY, there: 0, next: EMPTY, next_there: 0 }
     }
 
     /// FLASH_ACR was written.
@@ -51,30 +56,30 @@ impl FlashF1 {
     /// An instruction fetch; returns when the decoder can have the word.
     #[inline(always)]
     pub fn fetch(&mut self, address: u32, at: u64) -> u64 {
+        if self.array.wait_states == 0 {
+            return self.array.free().max(at + 1) + 1;
+        }
         let line = address / F1_LINE_BYTES;
         if line != self.line {
             self.enter(line, at);
+        }
+        if address & 4 != 0 && self.prefetch && self.next != line + 1 {
+            self.next = line + 1;
+            self.next_there = self.array.read(at + 1);
         }
         self.there.max(at + 2)
     }
 
     fn enter(&mut self, line: u32, at: u64) {
-        if self.array.wait_states == 0 {
-            self.line = line;
-            self.there = self.array.free().max(at + 1) + 1;
-            return;
-        }
         if line == self.next {
             (self.line, self.there) = (self.next, self.next_there);
         } else {
+            if self.next != EMPTY && self.next_there > at + 1 {
+                self.array.abandon(at + F1_ABANDON_CYCLES + 1);
+            }
             (self.line, self.there) = (line, self.array.read(at + 1));
         }
         self.next = EMPTY;
-        if self.prefetch {
-            self.array.rest(self.turnaround);
-            self.next = line + 1;
-            self.next_there = self.array.read(at + 1);
-        }
     }
 
     /// A data read; returns its extra cycles.
