@@ -211,6 +211,7 @@ static void send_params(void)
 #define PARAM(name, value) {name, value},
         BENCH_PARAMS(PARAM)
 #undef PARAM
+        {"tick_hz", PORT_TICK_HZ},
     };
 
     for (size_t i = 0; i < sizeof params / sizeof params[0]; i++) {

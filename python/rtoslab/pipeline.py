@@ -138,7 +138,8 @@ def evaluate(catalogue: Catalogue, identity: PointId, run_id: str, output: RunOu
         return _failed(identity, run_id, "run" if output.failure else "decode", problem)
     if output.failure is not None:
         return _failed(identity, run_id, "run", RunError(output.failure))
-    proofs = judge_all(Evidence(decoded, output.observed, benchmark, catalogue.board(identity.board).facts))
+    board, kernel = catalogue.board(identity.board).facts, catalogue.kernel(identity.kernel).facts
+    proofs = judge_all(Evidence(decoded, output.observed, benchmark, board, kernel))
     broken = [each for each in proofs if each.verdict is Verdict.FAILS]
     if broken:
         words = " ".join(f"{each.rule} demands that {each.demands}, but {each.saw}." for each in broken)

@@ -183,9 +183,11 @@ class Kernel(Strict):
     package_folder: str = ""
     licence: str = ""
     smp: bool
+    time_slice_ticks: int = 0
+    """Ticks after which a task goes behind its equals, where that cannot be switched off; 0: never."""
     services: dict[str, bool]
     reasons: dict[str, str] = Field(default_factory=dict)
-    """Why a service is lacking, in a reader's words."""
+    """Why a service (or `smp`) is lacking, in a reader's words."""
     probes: Probes | None = None
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """The kernel functions that each service ends in."""

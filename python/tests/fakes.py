@@ -13,7 +13,7 @@ from rtoslab.decode import Expected, decode
 from rtoslab.proofs import Evidence, Finding, Verdict
 from rtoslab.run.observe import EVENT, Observed, Switch
 from rtoslab.samples import Decoded
-from rtoslab.schemas import Benchmark, Board
+from rtoslab.schemas import Benchmark, Board, Kernel
 from rtoslab.wire import WireConstants
 
 WIRE = WireConstants(wire_version=1, line_max_chars=240)
@@ -54,6 +54,7 @@ CONTROL = 9
 WINDOW: tuple[str, Fields] = ("window", {"n": 0, "open_ticks": 1000, "close_ticks": 251_000})
 BODY: list[tuple[str, Fields]] = [
     ("param", {"name": "words", "value": "32"}),
+    ("param", {"name": "tick_hz", "value": "1000"}),
     *(task(index) for index in (0, 1, 2, CONTROL)),
     ("ruler", {"name": "empty", "core": 0, "n": 3, "t0_cycles": 107, "t1_cycles": 7, "t2_cycles": 7}),
     WINDOW,
@@ -94,6 +95,13 @@ def board() -> Board:
     })  # fmt: skip
 
 
+def kernel(**facts: Any) -> Kernel:
+    return Kernel.model_validate({
+        "id": "k", "title": "K", "version": "1", "smp": False, "services": {},
+        "probes": {"current_task_single": "current"}, **facts,
+    })  # fmt: skip
+
+
 def benchmark(proof: Sequence[dict[str, Any]], tasks: Sequence[int] = (0, 1, 2)) -> Benchmark:
     return Benchmark.model_validate({
         "id": "t2", "title": "T2 test", "question": "?", "tasks_per_core": CONTROL, "stack_bytes": 1024, "inside": "-",
@@ -109,6 +117,7 @@ def evidence(
     calls: dict[str, int] | None = None,
     exceptions: dict[int, int] | None = None,
     probes: bool = True,
+    time_slice_ticks: int = 0,
 ) -> Evidence:
     """Evidence of one core; switches are (from task, to task, cause) -> count."""
     observed = Observed(
@@ -118,7 +127,9 @@ def evidence(
         calls=Counter({(0, name): number for name, number in (calls or {}).items()}),
         exceptions={0: exceptions or {}},
     )
-    return Evidence(decoded(body), observed if probes else None, benchmark([rule]), board())
+    return Evidence(
+        decoded(body), observed if probes else None, benchmark([rule]), board(), kernel(time_slice_ticks=time_slice_ticks)
+    )
 
 
 def events(rows: Sequence[tuple[int, int, int, int]]) -> bytes:

@@ -1,4 +1,4 @@
-/* What a kernel gives: contract version 1. The rules in prose, with their reasons, are in spec/port.md.
+/* What a kernel gives: contract version 2. The rules in prose, with their reasons, are in spec/port.md.
  *
  * kernels/<name>/port.h, included below, defines these names as macros, types and `static inline` functions, so that
  * the disassembly of a benchmark shows the kernel's own symbol called directly. The assertions after it hold every port
@@ -6,9 +6,10 @@
  * benchmarks that need it are refused at configure time.
  *
  * Always:
- *     PORT_CONTRACT              1
+ *     PORT_CONTRACT              2
  *     PORT_TICK_HZ               the kernel's tick
  *     PORT_PRIORITY_MAX          most urgent abstract priority; 0 is the least urgent above idle
+ *     PORT_TIME_SLICE_TICKS      ticks after which a task goes behind its equals; 0: never
  *     PORT_ISR_URGENCY           most urgent NVIC level from which the _from_isr functions may be called (0 = any)
  *     port_task_t                copyable handle */
 #pragma once
@@ -38,27 +39,35 @@ struct port_heap_figures {
 
 #include <port.h>
 
-#if PORT_CONTRACT != 1
+#if PORT_CONTRACT != 2
 #error "This kernel's port.h was written for another version of the port contract; see spec/port.md."
 #endif
 
 #define PORT_IS(function, type) \
     _Static_assert(__builtin_types_compatible_p(__typeof__(function), type), #function " must have the type " #type)
 
-/* Before port_start(), from one core. */
-PORT_IS(port_task_create, bool(port_task_t *, const struct port_task_request *));
-/* Starts the kernel on all configured cores; does not return. */
+/* Starts the kernel on all configured cores; with tasks it does not return, without it returns with the tick running. */
 PORT_IS(port_start, void(void));
 PORT_IS(port_core, unsigned(void));
 PORT_IS(port_tick_now, uint32_t(void));
-/* The address a debugger would know the task by: the kernel's control block. */
-PORT_IS(port_task_address, uintptr_t(port_task_t));
-/* Highest use of the stack so far; stack_bytes is what was asked for. */
-PORT_IS(port_stack_used_bytes, uint32_t(port_task_t, uint32_t));
 /* Nothing else runs on this core, and no other core is inside enter/exit. */
 PORT_IS(port_critical_enter, void(void));
 PORT_IS(port_critical_exit, void(void));
 
+#if KERNEL_SERVICES_TASKS
+/* Before port_start(), from one core. */
+PORT_IS(port_task_create, bool(port_task_t *, const struct port_task_request *));
+/* The address a debugger would know the task by: the kernel's control block. */
+PORT_IS(port_task_address, uintptr_t(port_task_t));
+/* Highest use of the stack so far; stack_bytes is what was asked for. */
+PORT_IS(port_stack_used_bytes, uint32_t(port_task_t, uint32_t));
+#if !KERNEL_SERVICES_SLEEP
+#error "A kernel with tasks must offer sleep: the runner agrees gate and window by tick; see spec/port.md."
+#endif
+#else
+/* Calls the function once, from the tick's handler, on the n-th tick from now; then nothing until it is set again. */
+PORT_IS(port_alarm, void(uint32_t, void (*)(void)));
+#endif
 #if KERNEL_SERVICES_SLEEP
 PORT_IS(port_sleep_ticks, void(uint32_t));
 #endif
@@ -79,6 +88,17 @@ PORT_IS(port_semaphore_create, bool(port_semaphore_t *, uint32_t, uint32_t)); /*
 PORT_IS(port_semaphore_take, bool(port_semaphore_t *));                       /* waits for ever */
 PORT_IS(port_semaphore_give, bool(port_semaphore_t *));
 PORT_IS(port_semaphore_give_from_isr, void(port_semaphore_t *)); /* the last call of the handler */
+#endif
+#if KERNEL_SERVICES_TIMEOUT
+PORT_IS(port_semaphore_take_for, bool(port_semaphore_t *, uint32_t)); /* ticks; false: not given in time */
+#if !KERNEL_SERVICES_SEMAPHORE
+#error "The service timeout is a semaphore's; see spec/port.md."
+#endif
+#endif
+#if KERNEL_SERVICES_MUTEX
+PORT_IS(port_mutex_create, bool(port_mutex_t *));
+PORT_IS(port_mutex_lock, bool(port_mutex_t *)); /* waits for ever; the holder inherits the waiter's priority */
+PORT_IS(port_mutex_unlock, bool(port_mutex_t *));
 #endif
 #if KERNEL_SERVICES_QUEUE
 PORT_IS(port_queue_create, bool(port_queue_t *, uint32_t, uint32_t)); /* length, item_bytes */

@@ -6,14 +6,16 @@
 #include "semphr.h"
 #include "task.h"
 
-#define PORT_CONTRACT 1
+#define PORT_CONTRACT 2
 #define PORT_TICK_HZ configTICK_RATE_HZ
 /* FreeRTOS priority 0 is the idle task's; abstract 0 is therefore 1. */
 #define PORT_PRIORITY_MAX (configMAX_PRIORITIES - 2)
+#define PORT_TIME_SLICE_TICKS (configUSE_PREEMPTION && configUSE_TIME_SLICING ? 1 : 0)
 #define PORT_ISR_URGENCY configBENCH_ISR_URGENCY
 
 typedef TaskHandle_t port_task_t;
 typedef SemaphoreHandle_t port_semaphore_t;
+typedef SemaphoreHandle_t port_mutex_t;
 typedef QueueHandle_t port_queue_t;
 
 bool port_task_create(port_task_t *task, const struct port_task_request *request);
@@ -101,6 +103,11 @@ static inline bool port_semaphore_take(port_semaphore_t *semaphore)
     return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;
 }
 
+static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
+{
+    return xSemaphoreTake(*semaphore, ticks) == pdTRUE;
+}
+
 static inline bool port_semaphore_give(port_semaphore_t *semaphore)
 {
     return xSemaphoreGive(*semaphore) == pdTRUE;
@@ -112,6 +119,22 @@ static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
 
     (void)xSemaphoreGiveFromISR(*semaphore, &woken);
     portYIELD_FROM_ISR(woken);
+}
+
+static inline bool port_mutex_create(port_mutex_t *mutex)
+{
+    *mutex = xSemaphoreCreateMutex();
+    return *mutex != NULL;
+}
+
+static inline bool port_mutex_lock(port_mutex_t *mutex)
+{
+    return xSemaphoreTake(*mutex, portMAX_DELAY) == pdTRUE;
+}
+
+static inline bool port_mutex_unlock(port_mutex_t *mutex)
+{
+    return xSemaphoreGive(*mutex) == pdTRUE;
 }
 
 static inline bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)

@@ -23,5 +23,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
             continue
         low, high = min(counts.values()), max(counts.values())
         text = f"core {core}: {len(counts)} counters from {low} to {high}"
-        (seen if high - low <= params.max_spread else problems).append(text)
-    return finding(params.rule, f"the counters of a core lie within {params.max_spread} of each other", problems, seen)
+        (seen if high - low <= params.max_spread + evidence.slices else problems).append(text)
+    more = f", and {evidence.slices} for its time slices," if evidence.slices else ""
+    demands = f"the counters of a core lie within {params.max_spread}{more} of each other"
+    return finding(params.rule, demands, problems, seen)

@@ -18,7 +18,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:
-        total = evidence.switches(core).total()
-        text, agrees = compare(core, "context switches", total, evidence.counted(core) * params.ratio, params.tolerance)
+        total, wanted = evidence.switches(core).total(), evidence.counted(core) * params.ratio
+        text, agrees = compare(core, "context switches", total, wanted, params.tolerance, evidence.slices)
         (seen if agrees else problems).append(text)
     return finding(params.rule, demands, problems, seen)

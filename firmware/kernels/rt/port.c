@@ -1,0 +1,125 @@
+/* rt behind the port contract: what is never measured.
+ *
+ * An application of rt defines its tasks and queues where they are used, and constructors hand the tasks over before
+ * rt_start(). The benchmarks ask for them by calls before port_start(), so their memory is cut from one array here and
+ * filled in as rt's own initialisers would. */
+#include <string.h>
+
+#include "bench/board.h"
+#include "bench/port.h"
+#include "core.h"
+
+#include <rt/abort.h>
+#include <rt/panic.h>
+#include <rt/start.h>
+
+#define STACK_FILL 0xA5u
+
+#define SCB_SHPR2 CPU_REGISTER(0xE000ED1Cu)
+#define SCB_SHPR3 CPU_REGISTER(0xE000ED20u)
+#define LEAST_URGENT 0xFFu
+#define SYST_CORE_CLOCK_INTERRUPT_ON 7u
+#define SYST_RELOAD (BOARD_CLOCK_SYS_HZ / RT_TICK_RATE_HZ - 1u)
+
+_Static_assert(SYST_RELOAD <= 0xFFFFFFu && SYST_RELOAD >= 1000u, "RT_TICK_RATE_HZ is out of SysTick's range");
+
+void isr_systick(void);
+
+/* The board's allowance for what a kernel takes from its heap: here tasks, stacks and queues. */
+static _Alignas(8) unsigned char memory[BOARD_LIMITS_HEAP_BYTES];
+static size_t memory_used;
+
+static void *cut(size_t bytes)
+{
+    size_t rounded = (bytes + 7u) & ~(size_t)7u;
+    void *piece = memory + memory_used;
+
+    if (rounded > sizeof memory - memory_used) {
+        return NULL;
+    }
+    memory_used += rounded;
+    return piece;
+}
+
+bool port_task_create(port_task_t *handle, const struct port_task_request *request)
+{
+    size_t stack_bytes = RT_STACK_SIZE(request->stack_bytes);
+    struct port_task *made = cut(sizeof *made);
+    unsigned char *stack = cut(stack_bytes);
+
+    if (made == NULL || stack == NULL || request->core != 0 || request->priority > PORT_PRIORITY_MAX) {
+        return false;
+    }
+    memset(stack, STACK_FILL, stack_bytes);
+    made->task = (struct rt_task)RT_TASK_INIT(made->task, request->name, (uint32_t)PORT_PRIORITY_MAX - request->priority);
+    made->notification = (struct rt_notify)RT_NOTIFY_INIT(made->notification, 0);
+    made->task.fn.uintptr = (uintptr_t)request->entry;
+    made->task.arg = (uintptr_t)request->argument;
+    made->task.stack = stack;
+    made->task.stack_size = stack_bytes;
+    made->task.ctx = rt_context_init(made->task.fn.uintptr, made->task.arg, stack, stack_bytes);
+    rt_task_init(&made->task);
+    *handle = made;
+    return true;
+}
+
+/* rt keeps no mark of its own: the fill shows how far the stack has been used. */
+uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
+{
+    const unsigned char *stack = task->task.stack;
+    uint32_t untouched = 0;
+
+    while (untouched < stack_bytes && stack[untouched] == STACK_FILL) {
+        untouched++;
+    }
+    return stack_bytes - untouched;
+}
+
+/* RT_QUEUE's initialiser for a length and an item size that are only known here. */
+bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
+{
+    rt_atomic_uchar *slots = cut(length);
+    void *items = cut((size_t)length * item_bytes);
+
+    if (slots == NULL || items == NULL || length > RT_QUEUE_MAX_SIZE) {
+        return false;
+    }
+    memset((void *)slots, 0, length);
+    *queue = (struct rt_queue)RT_QUEUE_INIT(*queue, char, length, slots, items);
+    queue->elem_size = item_bytes;
+    return true;
+}
+
+extern void (*__init_array_start[])(void);
+extern void (*__init_array_end[])(void);
+
+/* rt's own task (idle) comes from a constructor; rt_start unmasks interrupts when the first task is in place. */
+void port_start(void)
+{
+    (void)cpu_mask_interrupts();
+    for (void (**constructor)(void) = __init_array_start; constructor < __init_array_end; constructor++) {
+        (*constructor)();
+    }
+    SCB_SHPR2 = LEAST_URGENT << 24;                      /* SVCall */
+    SCB_SHPR3 = LEAST_URGENT << 24 | LEAST_URGENT << 16; /* SysTick, PendSV */
+    CPU_SYST_RVR = SYST_RELOAD;
+    CPU_SYST_CVR = 0;
+    CPU_SYST_CSR = SYST_CORE_CLOCK_INTERRUPT_ON;
+    rt_start();
+}
+
+void isr_systick(void)
+{
+    rt_tick_advance();
+}
+
+/* A broken precondition found by rt. */
+noreturn void rt_panic(const char *message)
+{
+    last_words_assert(message, 0);
+}
+
+noreturn void rt_abort(void)
+{
+    last_words_error(ERROR_TASK_RETURNED, "rt gave up: a task came back after its end");
+}

@@ -1,0 +1,143 @@
+/* rt behind the port contract. Each function is one call of the kernel, inlined away. */
+#pragma once
+
+#include <limits.h>
+
+#include <rt/mutex.h>
+#include <rt/notify.h>
+#include <rt/queue.h>
+#include <rt/sem.h>
+#include <rt/task.h>
+#include <rt/tick.h>
+
+#include "cpu.h"
+
+#define PORT_CONTRACT 2
+#define PORT_TICK_HZ RT_TICK_RATE_HZ
+/* rt's 0 is the most urgent and its 31 the idle task's. */
+#define PORT_PRIORITY_MAX 30
+#define PORT_TIME_SLICE_TICKS KERNEL_TIME_SLICE_TICKS
+/* rt never masks interrupts for longer than an atomic operation, so a handler of any level may call it. */
+#define PORT_ISR_URGENCY 0
+
+/* A task and the notification an application would define beside it; rt's own structure first, so that the pointer to
+ * one is the pointer to the other. */
+struct port_task {
+    struct rt_task task;
+    struct rt_notify notification;
+};
+
+typedef struct port_task *port_task_t;
+typedef struct rt_sem port_semaphore_t;
+typedef struct rt_mutex port_mutex_t;
+typedef struct rt_queue port_queue_t;
+
+bool port_task_create(port_task_t *task, const struct port_task_request *request);
+void port_start(void);
+uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes);
+bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes);
+
+static inline unsigned port_core(void)
+{
+    return 0;
+}
+
+static inline uint32_t port_tick_now(void)
+{
+    return rt_tick_count();
+}
+
+static inline uintptr_t port_task_address(port_task_t task)
+{
+    return (uintptr_t)&task->task;
+}
+
+/* rt offers no critical section: its objects need none. Its calls must not stand inside this one. */
+static inline void port_critical_enter(void)
+{
+    (void)cpu_mask_interrupts();
+}
+
+static inline void port_critical_exit(void)
+{
+    cpu_restore_interrupts(0);
+}
+
+static inline void port_sleep_ticks(uint32_t ticks)
+{
+    rt_task_sleep(ticks);
+}
+
+static inline void port_yield(void)
+{
+    rt_task_yield();
+}
+
+static inline void port_notify_give(port_task_t task)
+{
+    rt_notify_post(&task->notification);
+}
+
+static inline void port_notify_take(void)
+{
+    (void)rt_notify_wait(&((struct port_task *)rt_active_task)->notification);
+}
+
+/* An object of rt is initialised where it is defined; this is the same initialiser, applied later. */
+static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
+{
+    *semaphore = (struct rt_sem)RT_SEM_INIT_MAX(*semaphore, (int)initial, (int)maximum);
+    return maximum <= INT_MAX;
+}
+
+static inline bool port_semaphore_take(port_semaphore_t *semaphore)
+{
+    rt_sem_wait(semaphore); /* cannot fail */
+    return true;
+}
+
+static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
+{
+    return rt_sem_timedwait(semaphore, ticks);
+}
+
+static inline bool port_semaphore_give(port_semaphore_t *semaphore)
+{
+    rt_sem_post(semaphore); /* a full one stays full; nobody is told */
+    return true;
+}
+
+static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
+{
+    rt_sem_post_from_interrupt(semaphore);
+}
+
+static inline bool port_mutex_create(port_mutex_t *mutex)
+{
+    *mutex = (struct rt_mutex)RT_MUTEX_INIT(*mutex);
+    return true;
+}
+
+static inline bool port_mutex_lock(port_mutex_t *mutex)
+{
+    rt_mutex_lock(mutex); /* cannot fail */
+    return true;
+}
+
+static inline bool port_mutex_unlock(port_mutex_t *mutex)
+{
+    rt_mutex_unlock(mutex); /* cannot fail */
+    return true;
+}
+
+static inline bool port_queue_send(port_queue_t *queue, const void *item)
+{
+    rt_queue_push(queue, item); /* cannot fail */
+    return true;
+}
+
+static inline bool port_queue_receive(port_queue_t *queue, void *item)
+{
+    rt_queue_pop(queue, item); /* cannot fail */
+    return true;
+}
