@@ -136,8 +136,8 @@ def _obstacle(benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[B
     if cores > board.facts.cores:
         return f"{board.facts.title} has {board.facts.cores} core{'s' if board.facts.cores > 1 else ''}"
     if cores > 1 and not kernel.facts.smp:
-        reason = kernel.facts.reasons.get("smp")
-        return f"{kernel.facts.title} has no symmetric multiprocessing" + (f": {reason}" if reason else "")
+        why = kernel.facts.reasons.get("smp")
+        return f"{kernel.facts.title} has no symmetric multiprocessing" + (f": {why}" if why else "")
     return None
 
 

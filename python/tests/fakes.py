@@ -128,7 +128,11 @@ def evidence(
         exceptions={0: exceptions or {}},
     )
     return Evidence(
-        decoded(body), observed if probes else None, benchmark([rule]), board(), kernel(time_slice_ticks=time_slice_ticks)
+        decoded(body),
+        observed if probes else None,
+        benchmark([rule]),
+        board(),
+        kernel(time_slice_ticks=time_slice_ticks),
     )
 
 

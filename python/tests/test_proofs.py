@@ -1,5 +1,6 @@
 """Each rule holds on what it is for, and breaks on what it is against."""
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -104,9 +105,33 @@ def test_an_unknown_key_is_refused() -> None:
 def test_a_benchmark_without_proof_is_refused() -> None:
     empty = evidence(ZERO)
     with pytest.raises(CatalogueError, match="it proves nothing"):
-        judge_all(type(empty)(empty.decoded, empty.observed, benchmark([]), empty.board))
+        judge_all(dataclasses.replace(empty, benchmark=benchmark([])))
 
 
 def test_watched_services_come_from_the_rules() -> None:
     assert watched_services(benchmark([CHAIN, ZERO])) == ("notify_give", "notify_take")
     assert BODY
+
+
+SLICED = [WINDOW, ("param", {"name": "tick_hz", "value": "1000"}), *(task(index) for index in range(3))]
+
+
+@pytest.mark.parametrize(
+    ("rule", "facts", "slices", "verdict"),
+    [
+        # The window of BODY lasts 250 ticks, its 3003 counts are one switch each.
+        (SWITCHES, {"switches": {(0, 1, ""): TOTAL + 251}}, 1, Verdict.HOLDS),
+        (SWITCHES, {"switches": {(0, 1, ""): TOTAL + 251 + 3}}, 1, Verdict.FAILS),
+        (SWITCHES, {"switches": {(0, 1, ""): TOTAL - 3}}, 1, Verdict.FAILS),  # a slice adds, it never takes away
+        (SWITCHES, {"switches": {(0, 1, ""): TOTAL + 251}}, 0, Verdict.FAILS),
+        (SWITCHES, {"switches": {(0, 1, ""): TOTAL + 251}}, 2, Verdict.FAILS),
+        (SPREAD, {"body": [*SLICED, *(count(index, 1000 + 120 * index) for index in range(3))]}, 1, Verdict.HOLDS),
+        (SPREAD, {"body": [*SLICED, *(count(index, 1000 + 130 * index) for index in range(3))]}, 1, Verdict.FAILS),
+        (SPREAD, {"body": [*SLICED, *(count(index, 1000 + 120 * index) for index in range(3))]}, 0, Verdict.FAILS),
+    ],
+)
+def test_a_kernel_that_must_slice_time_may_switch_once_more_a_tick(
+    rule: dict[str, Any], facts: dict[str, Any], slices: int, verdict: Verdict
+) -> None:
+    (found,) = judge_all(evidence(rule, time_slice_ticks=slices, **facts))
+    assert found.verdict is verdict, found.saw

@@ -115,9 +115,7 @@ def unseen(rule: str, demands: str) -> Finding:
     return Finding(rule=rule, demands=demands, saw="this target has no probes", verdict=Verdict.UNSEEN)
 
 
-def compare(
-    core: int, what: str, found: int, wanted: float, tolerance: float, extra: int = 0
-) -> tuple[str, bool]:
+def compare(core: int, what: str, found: int, wanted: float, tolerance: float, extra: int = 0) -> tuple[str, bool]:
     """A sentence on `found` against `wanted`, and whether they agree; up to `extra` more may have another cause.
 
     Nothing counted never agrees.
