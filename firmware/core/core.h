@@ -35,22 +35,8 @@ void output_send(const char *line, size_t length);
 void output_end(void);    /* completes the record begun on `output` */
 void output_silence(void); /* from now on ordinary records wait for ever: a last word is being said */
 
-/* gate.c */
-void gate_arrive(unsigned slot);  /* by a task: blocks until the control task opens the gate */
-void gate_finish(unsigned slot);  /* by a task: done for good */
-void gate_collect(const char *what); /* by the control task: until every slot is at the gate */
-void gate_open(void);             /* by the control task: returns at the tick on which all others go on */
+/* main.c: the frame. */
+noreturn void run_finish(void); /* the end record, and the end */
 
-/* window.c */
-struct window_edges {
-    uint64_t open_ticks, close_ticks;
-};
-
-extern struct window_edges window_edges;
-void window_open(void);
-void window_close(void);
-void window_report(void);
-
-/* ruler.c */
-void ruler_measure(unsigned core);
-void ruler_report(void);
+/* The image's program: a benchmark (run/), or the conformance suite. */
+noreturn void run_program(void);

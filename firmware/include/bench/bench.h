@@ -10,6 +10,7 @@
  *     gate
  *     body(task)                     the measured window, the same code
  *     report(core)                   by the control task, when all bodies have returned: check records
+ * Without a kernel the only task is a call from main, there is no gate, and the tick's handler ends warm-up and window.
  * body() runs twice on the same objects, so it MUST leave them as it found them (empty queue, free semaphore, no
  * pending notification), or the window would start in another state than the warm-up. */
 #pragma once
@@ -29,7 +30,9 @@
 struct bench_task {
     volatile uint32_t count;
     uint32_t failures; /* the body's own refusals; reported as check `failures` */
+#if KERNEL_SERVICES_TASKS
     port_task_t handle;
+#endif
     uint8_t core;
     uint8_t index;
     uint8_t priority;

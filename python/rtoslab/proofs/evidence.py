@@ -17,7 +17,7 @@ class Verdict(StrEnum):
     HOLDS = "holds"
     FAILS = "fails"
     UNSEEN = "unseen"
-    """The target has no probes, so the proof could not look. Real boards only."""
+    """The proof could not look: a real board has no probes, or there is nothing of the kind without a kernel."""
 
 
 class Finding(BaseModel):
@@ -110,9 +110,9 @@ def finding(rule: str, demands: str, problems: list[str], seen: list[str]) -> Fi
     return Finding(rule=rule, demands=demands, saw="; ".join(problems or seen), verdict=verdict)
 
 
-def unseen(rule: str, demands: str) -> Finding:
-    """The finding of a rule that needs probes on a target without them."""
-    return Finding(rule=rule, demands=demands, saw="this target has no probes", verdict=Verdict.UNSEEN)
+def unseen(rule: str, demands: str, why: str = "this target has no probes") -> Finding:
+    """The finding of a rule that had nothing to look at or nothing to look with."""
+    return Finding(rule=rule, demands=demands, saw=why, verdict=Verdict.UNSEEN)
 
 
 def compare(core: int, what: str, found: int, wanted: float, tolerance: float, extra: int = 0) -> tuple[str, bool]:

@@ -14,6 +14,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     demands = "no context switch inside the window"
     if evidence.observed is None:
         return unseen(params.rule, demands)
+    if evidence.kernel.probes is None:
+        return unseen(params.rule, demands, "there are no tasks to switch between")
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:

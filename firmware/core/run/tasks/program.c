@@ -1,42 +1,15 @@
-/* One benchmark, one boot: makes the tasks, leads them through warm-up and window, sends the records. */
-#include "bench/bench.h"
-#include "core.h"
+/* The run of a benchmark on a kernel with tasks, once the frame has said what the image is. */
+#include "../run.h"
+#include "gate.h"
 
 #define TASK_STACK_BYTES BENCH_STACK_BYTES
 #define CONTROL_STACK_BYTES BENCH_CONTROL_STACK_BYTES
 #define NAME_CHARS 8u
 
-/* The window is agreed by tick, so it is a whole number of them: a slow tick needs a longer window or warm-up. */
-#define TICKS_OF_MS(ms) ((uint32_t)((uint64_t)(ms) * PORT_TICK_HZ / 1000u))
-
-_Static_assert(TICKS_OF_MS(BENCH_WINDOW_MS) >= 1 && TICKS_OF_MS(BENCH_WARMUP_MS) >= 1,
-               "WINDOW_MS and WARMUP_MS must last one tick or longer");
 _Static_assert(BENCH_CORES <= 10 && BENCH_TASKS_PER_CORE <= 10, "task names hold one digit each");
 
-volatile uint32_t bench_run;
-
-static struct bench_task tasks[BENCH_CORES][BENCH_TASKS_PER_CORE];
 static char names[BENCH_CORES][BENCH_TASKS_PER_CORE][NAME_CHARS];
 static port_task_t control;
-
-struct bench_task *bench_task(unsigned core, unsigned index)
-{
-    return &tasks[core][index];
-}
-
-noreturn void bench_error(enum bench_error_code code, const char *detail)
-{
-    last_words_error(code, detail);
-}
-
-void bench_check(const char *name, unsigned core, uint32_t value)
-{
-    wire_begin(&output, "check");
-    wire_text(&output, "name", name);
-    wire_number(&output, "core", core);
-    wire_number(&output, "value", value);
-    output_end();
-}
 
 static unsigned slot_of(const struct bench_task *task)
 {
@@ -73,8 +46,7 @@ static void release_all(void)
 }
 
 static void report_tasks(void);
-static void report_checks(void);
-static void report_memory(void);
+static void report_stacks(void);
 
 static void control_entry(void *argument)
 {
@@ -100,53 +72,30 @@ static void control_entry(void *argument)
     ruler_report();
     window_report();
     report_checks();
-    report_memory();
-    wire_begin(&output, "end");
-    wire_text(&output, "run", BENCH_RUN_ID);
-    wire_number(&output, "records", output.sequence);
-    wire_text(&output, "status", "ok");
-    output_end();
-    end_of_run();
-}
-
-static void report_task(unsigned core, unsigned index, const char *name, unsigned priority, port_task_t handle,
-                        uint32_t stack_bytes)
-{
-    wire_begin(&output, "task");
-    wire_number(&output, "core", core);
-    wire_number(&output, "index", index);
-    wire_text(&output, "name", name);
-    wire_number(&output, "priority", priority);
-    wire_hex(&output, "handle", port_task_address(handle));
-    wire_number(&output, "stack_bytes", stack_bytes);
-    output_end();
+    report_heap();
+    report_stacks();
+    run_finish();
 }
 
 static void report_tasks(void)
 {
     for (unsigned core = 0; core < BENCH_CORES; core++) {
         for (unsigned index = 0; index < BENCH_TASKS_PER_CORE; index++) {
-            const struct bench_task *task = &tasks[core][index];
+            const struct bench_task *task = bench_task(core, index);
 
-            report_task(core, index, names[core][index], task->priority, task->handle, TASK_STACK_BYTES);
+            report_task(&(struct task_facts){.name = names[core][index],
+                                             .address = port_task_address(task->handle),
+                                             .stack_bytes = TASK_STACK_BYTES,
+                                             .core = core,
+                                             .index = index,
+                                             .priority = task->priority});
         }
     }
-    report_task(0, BENCH_TASKS_PER_CORE, "control", PORT_PRIORITY_MAX, control, CONTROL_STACK_BYTES);
-}
-
-static void report_checks(void)
-{
-    for (unsigned core = 0; core < BENCH_CORES; core++) {
-        uint32_t failures = 0;
-
-        for (unsigned index = 0; index < BENCH_TASKS_PER_CORE; index++) {
-            failures += tasks[core][index].failures;
-        }
-        bench_check("failures", core, failures);
-        if (bench_program.report != NULL) {
-            bench_program.report(core);
-        }
-    }
+    report_task(&(struct task_facts){.name = "control",
+                                     .address = port_task_address(control),
+                                     .stack_bytes = CONTROL_STACK_BYTES,
+                                     .index = BENCH_TASKS_PER_CORE,
+                                     .priority = PORT_PRIORITY_MAX});
 }
 
 static void report_stack(unsigned core, unsigned index, const char *name, port_task_t handle, uint32_t stack_bytes)
@@ -166,60 +115,14 @@ static void report_stack(unsigned core, unsigned index, const char *name, port_t
     output_end();
 }
 
-static void report_memory(void)
+static void report_stacks(void)
 {
-#if KERNEL_SERVICES_HEAP
-    struct port_heap_figures heap;
-
-    port_heap_figures(&heap);
-    wire_begin(&output, "heap");
-    wire_number(&output, "size_bytes", heap.size_bytes);
-    wire_number(&output, "peak_bytes", heap.peak_bytes);
-    wire_number(&output, "allocations", heap.allocations);
-    output_end();
-#endif
     for (unsigned core = 0; core < BENCH_CORES; core++) {
         for (unsigned index = 0; index < BENCH_TASKS_PER_CORE; index++) {
-            report_stack(core, index, names[core][index], tasks[core][index].handle, TASK_STACK_BYTES);
+            report_stack(core, index, names[core][index], bench_task(core, index)->handle, TASK_STACK_BYTES);
         }
     }
     report_stack(0, BENCH_TASKS_PER_CORE, "control", control, CONTROL_STACK_BYTES);
-}
-
-static void send_begin(void)
-{
-    wire_begin(&output, "begin");
-    wire_text(&output, "run", BENCH_RUN_ID);
-    wire_number(&output, "wire", WIRE_WIRE_VERSION);
-    wire_text(&output, "bench", BENCH_ID);
-    wire_text(&output, "kernel", BENCH_KERNEL);
-    wire_text(&output, "board", BENCH_BOARD);
-    wire_number(&output, "cores", BENCH_CORES);
-    wire_number(&output, "clock_hz", BOARD_CLOCK_SYS_HZ);
-    wire_number(&output, "window_us", (uint64_t)BENCH_WINDOW_MS * 1000u);
-    wire_number(&output, "timer_hz", BOARD_TIMER_HZ);
-    wire_hex(&output, "manifest", BENCH_MANIFEST);
-    output_end();
-}
-
-static void send_params(void)
-{
-    static const struct {
-        const char *name;
-        uint32_t value;
-    } params[] = {
-#define PARAM(name, value) {name, value},
-        BENCH_PARAMS(PARAM)
-#undef PARAM
-        {"tick_hz", PORT_TICK_HZ},
-    };
-
-    for (size_t i = 0; i < sizeof params / sizeof params[0]; i++) {
-        wire_begin(&output, "param");
-        wire_text(&output, "name", params[i].name);
-        wire_number(&output, "value", params[i].value);
-        output_end();
-    }
 }
 
 static void make_task(port_task_t *handle, const struct port_task_request *request)
@@ -233,7 +136,7 @@ static void make_tasks(void)
 {
     for (unsigned core = 0; core < BENCH_CORES; core++) {
         for (unsigned index = 0; index < BENCH_TASKS_PER_CORE; index++) {
-            struct bench_task *task = &tasks[core][index];
+            struct bench_task *task = bench_task(core, index);
             char *name = names[core][index];
 
             name[0] = 'c';
@@ -258,13 +161,8 @@ static void make_tasks(void)
                                                     .core = 0});
 }
 
-int main(void);
-
-int main(void)
+noreturn void run_program(void)
 {
-    board_init();
-    send_begin();
-    send_params();
     ruler_measure(0);
     make_tasks();
     port_start();

@@ -1,0 +1,57 @@
+/* The run of a benchmark without a kernel: the body is a plain call from main, and the tick's handler ends it.
+ *
+ * Warm-up and window begin right behind a tick and end in the handler of the last one, so that both last a whole number
+ * of ticks. The handler is the control task's stand-in: it stops the clock first and the body second. */
+#include "../run.h"
+
+_Static_assert(BENCH_CORES == 1 && BENCH_TASKS_PER_CORE == 1, "without tasks there is one flow of control");
+
+static void stop(void)
+{
+    bench_run = 0;
+}
+
+static void close_and_stop(void)
+{
+    window_close();
+    stop();
+}
+
+static void wait_for_a_tick(void)
+{
+    uint32_t now = port_tick_now();
+
+    while (port_tick_now() == now) {
+    }
+}
+
+/* Returns right behind a tick, with the end set and the body free to run. */
+static void release(uint32_t ms, void (*end)(void))
+{
+    bench_run = 1;
+    wait_for_a_tick();
+    port_alarm(TICKS_OF_MS(ms), end);
+}
+
+noreturn void run_program(void)
+{
+    struct bench_task *task = bench_task(0, 0);
+
+    ruler_measure(0);
+    port_start();
+    task->priority = bench_program.priority[0];
+    if (!bench_program.prepare(task)) {
+        last_words_error(ERROR_PREPARE, "the only task");
+    }
+    release(BENCH_WARMUP_MS, stop);
+    bench_program.body(task);
+    release(BENCH_WINDOW_MS, close_and_stop);
+    window_open();
+    bench_program.body(task);
+    report_task(&(struct task_facts){.name = "main", .priority = task->priority});
+    ruler_report();
+    window_report();
+    report_checks();
+    report_heap();
+    run_finish();
+}

@@ -1,0 +1,37 @@
+/* What the files of this folder share: the run of a benchmark, with tasks or without. */
+#pragma once
+
+#include "bench/bench.h"
+#include "core.h"
+
+/* The window is agreed by tick, so it is a whole number of them: a slow tick needs a longer window or warm-up. */
+#define TICKS_OF_MS(ms) ((uint32_t)((uint64_t)(ms) * PORT_TICK_HZ / 1000u))
+
+_Static_assert(TICKS_OF_MS(BENCH_WINDOW_MS) >= 1 && TICKS_OF_MS(BENCH_WARMUP_MS) >= 1,
+               "WINDOW_MS and WARMUP_MS must last one tick or longer");
+
+/* bench.c: records. The control task's index follows those of the tasks. */
+struct task_facts {
+    const char *name;
+    uintptr_t address; /* of the kernel's control block; 0: there is none */
+    uint32_t stack_bytes;
+    unsigned core, index, priority;
+};
+
+void report_task(const struct task_facts *task);
+void report_checks(void);
+void report_heap(void);
+
+/* window.c */
+struct window_edges {
+    uint64_t open_ticks, close_ticks;
+};
+
+extern struct window_edges window_edges;
+void window_open(void);
+void window_close(void);
+void window_report(void);
+
+/* ruler.c */
+void ruler_measure(unsigned core);
+void ruler_report(void);

@@ -1,0 +1,160 @@
+/* The services without a kernel, and the tick. */
+#include <string.h>
+
+#include "bench/board.h"
+#include "bench/port.h"
+
+#define SYST_CORE_CLOCK_INTERRUPT_ON 7u
+#define SYST_RELOAD (BOARD_CLOCK_SYS_HZ / BARE_TICK_RATE_HZ - 1u)
+#define SCB_SHPR3 CPU_REGISTER(0xE000ED20u)
+#define LEAST_URGENT 0xFFu
+
+_Static_assert(SYST_RELOAD <= 0xFFFFFFu && SYST_RELOAD >= 1000u, "BARE_TICK_RATE_HZ is out of SysTick's range");
+
+void isr_systick(void);
+
+volatile uint32_t bare_ticks;
+
+static volatile uint32_t alarm_tick;
+static void (*volatile alarm_function)(void);
+
+void port_start(void)
+{
+    SCB_SHPR3 = LEAST_URGENT << 24;
+    CPU_SYST_RVR = SYST_RELOAD;
+    CPU_SYST_CVR = 0;
+    CPU_SYST_CSR = SYST_CORE_CLOCK_INTERRUPT_ON;
+}
+
+void isr_systick(void)
+{
+    uint32_t now = bare_ticks + 1u;
+    void (*function)(void) = alarm_function;
+
+    bare_ticks = now;
+    if (function != NULL && now == alarm_tick) {
+        alarm_function = NULL;
+        function();
+    }
+}
+
+void port_alarm(uint32_t ticks, void (*function)(void))
+{
+    uint32_t masked = cpu_mask_interrupts();
+
+    alarm_tick = bare_ticks + ticks;
+    alarm_function = function;
+    cpu_restore_interrupts(masked);
+}
+
+void port_critical_enter(void)
+{
+    (void)cpu_mask_interrupts();
+}
+
+void port_critical_exit(void)
+{
+    cpu_restore_interrupts(0);
+}
+
+/* A core waiting with its interrupts masked wakes all the same, and the handler runs when they are let in: none can slip
+ * in between the look and the wait. */
+static uint32_t wait_masked(uint32_t masked)
+{
+    cpu_wait_for_interrupt();
+    cpu_restore_interrupts(masked);
+    return cpu_mask_interrupts();
+}
+
+bool bare_semaphore_take(struct bare_semaphore *semaphore)
+{
+    uint32_t masked = cpu_mask_interrupts();
+
+    while (semaphore->count == 0) {
+        masked = wait_masked(masked);
+    }
+    semaphore->count = semaphore->count - 1u;
+    cpu_restore_interrupts(masked);
+    return true;
+}
+
+bool bare_semaphore_take_for(struct bare_semaphore *semaphore, uint32_t ticks)
+{
+    uint32_t start = bare_ticks;
+    uint32_t masked = cpu_mask_interrupts();
+    bool taken;
+
+    while (semaphore->count == 0 && bare_ticks - start < ticks) {
+        masked = wait_masked(masked);
+    }
+    taken = semaphore->count != 0;
+    semaphore->count = semaphore->count - (taken ? 1u : 0u);
+    cpu_restore_interrupts(masked);
+    return taken;
+}
+
+bool bare_semaphore_give(struct bare_semaphore *semaphore)
+{
+    uint32_t masked = cpu_mask_interrupts();
+    bool room = semaphore->count < semaphore->maximum;
+
+    if (room) {
+        semaphore->count = semaphore->count + 1u;
+    }
+    cpu_restore_interrupts(masked);
+    return room;
+}
+
+/* No other handler of this image touches a semaphore, and main does so with interrupts masked: nothing to mask here. */
+void bare_semaphore_give_from_isr(struct bare_semaphore *semaphore)
+{
+    if (semaphore->count < semaphore->maximum) {
+        semaphore->count = semaphore->count + 1u;
+    }
+}
+
+/* The board's allowance for what a kernel takes from its heap: here the items of queues. */
+static _Alignas(8) unsigned char memory[BOARD_LIMITS_HEAP_BYTES];
+static size_t memory_used;
+
+bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
+{
+    size_t bytes = ((size_t)length * item_bytes + 7u) & ~(size_t)7u;
+
+    if (bytes > sizeof memory - memory_used) {
+        return false;
+    }
+    memset(queue, 0, sizeof *queue);
+    queue->length = length;
+    queue->item_bytes = item_bytes;
+    queue->items = memory + memory_used;
+    memory_used += bytes;
+    return true;
+}
+
+static uint32_t next_slot(const struct bare_queue *queue, uint32_t slot)
+{
+    return slot + 1u == queue->length ? 0u : slot + 1u;
+}
+
+bool bare_queue_send(struct bare_queue *queue, const void *item)
+{
+    while (queue->written - queue->read == queue->length) {
+    }
+    memcpy(queue->items + queue->write_slot * queue->item_bytes, item, queue->item_bytes);
+    queue->write_slot = next_slot(queue, queue->write_slot);
+    __asm volatile("" ::: "memory"); /* the item is there before the reader is told */
+    queue->written = queue->written + 1u;
+    return true;
+}
+
+bool bare_queue_receive(struct bare_queue *queue, void *item)
+{
+    while (queue->written == queue->read) {
+    }
+    memcpy(item, queue->items + queue->read_slot * queue->item_bytes, queue->item_bytes);
+    queue->read_slot = next_slot(queue, queue->read_slot);
+    __asm volatile("" ::: "memory"); /* the item is out before the writer may use its place */
+    queue->read = queue->read + 1u;
+    return true;
+}
