@@ -63,12 +63,12 @@ def _lines(stream: bytes, first_number: int, constants: WireConstants) -> list[L
     lines: list[Line] = []
     ended = False
     for number, text in enumerate(texts, first_number):
-        bare = text.removesuffix(b"\r")
+        content = text.removesuffix(b"\r")
         if ended:
-            if bare:
+            if content:
                 raise DecodeError(number, "something follows the end record.")
             continue
-        line = parse_line(bare, number, constants.line_max_chars)
+        line = parse_line(content, number, constants.line_max_chars)
         if line.record in OVERRIDES:
             raise DecodeError(number, f"a {line.record} record.")
         if line.seq != len(lines):
