@@ -8,6 +8,7 @@ pub mod cortex_m3;
 pub mod cortex_m4;
 pub mod cortex_m7;
 pub mod rp2040;
+pub mod stm32_bus;
 pub mod stm32_flash;
 
 /// How well a timing rule is known.

@@ -22,8 +22,6 @@ pub const F7_LINE_BYTES: u32 = 32;
 pub const F7_INSTRUCTION_LINES: usize = 64;
 /// H7: bytes a read of one bank gives (RM0399 4.3.7).
 pub const H7_LINE_BYTES: u32 = 32;
-/// H7: read requests that wait for a bank behind the one in execution (RM0399 4.3.7).
-pub const H7_QUEUE: usize = 2;
 /// L0: bytes a read of the array gives (RM0367 3.3).
 pub const L0_LINE_BYTES: u32 = 4;
 /// L0: buffers that instructions, data and prefetch share (RM0367 3.3.3).

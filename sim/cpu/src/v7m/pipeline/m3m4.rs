@@ -337,5 +337,8 @@ impl<const M4: bool> ThreeStage<M4> {
             return;
         }
         self.leave(op);
+        if matches!(lane, Lane::LoadBlock | Lane::StoreBlock) {
+            self.computed = 0;
+        }
     }
 }

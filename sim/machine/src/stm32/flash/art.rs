@@ -50,6 +50,8 @@ pub struct Art<const SHIFT: u32> {
 
 /// The F4's flash interface.
 pub type FlashF4 = Art<4>;
+/// The F7's on its ITCM path, single bank. Data read over this path goes through the instruction side.
+pub type FlashF7Itcm = Art<5>;
 
 impl<const SHIFT: u32> Art<SHIFT> {
     /// After reset: no wait states, caches and prefetch off. The flash has `bytes` bytes from `base` on.
@@ -158,6 +160,20 @@ impl FlashF4 {
             data_cache: bit(10),
             instruction_reset: bit(11),
             data_reset: bit(12),
+        });
+    }
+}
+
+impl FlashF7Itcm {
+    /// FLASH_ACR was written.
+    pub fn set_acr(&mut self, value: u32) {
+        let bit = |bit: u32| value >> bit & 1 != 0;
+        self.set_control(ArtControl {
+            wait_states: u64::from(value & 15),
+            prefetch: bit(8),
+            instruction_cache: bit(9),
+            instruction_reset: bit(11),
+            ..ArtControl::default()
         });
     }
 }

@@ -12,8 +12,13 @@
 
 mod array;
 mod art;
+mod axi;
 mod f1;
+mod l0;
 mod lru;
+pub mod wait_states;
 
-pub use art::{Art, ArtControl, FlashF4};
+pub use art::{Art, ArtControl, FlashF4, FlashF7Itcm};
+pub use axi::FlashAxi;
 pub use f1::FlashF1;
+pub use l0::FlashL0;

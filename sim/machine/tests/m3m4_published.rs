@@ -1,0 +1,48 @@
+//! Cycle counts that others measured on silicon and published, against the model: docs/accuracy.md lists them.
+
+mod bench;
+
+use bench::{Bench, FLASH, Interface, SLOW, SRAM};
+
+/// Cycles a further iteration takes: `code` counts register `counter` down, or r6 up to r5.
+fn per_iteration(mut bench: Bench, base: u32, code: &[u16], counter: usize) -> f64 {
+    bench.code(base, code);
+    let end = base + 2 * code.len() as u32;
+    let mut time = |iterations: u32| {
+        bench.core.r[counter] = iterations;
+        bench.core.r[2] = SLOW;
+        bench.core.r[7] = SRAM + 0x2000;
+        bench.core.r[6] = 0;
+        bench.core.r[5] = iterations;
+        bench.cycles(base, end) as f64
+    };
+    time(4);
+    (time(204) - time(104)) / 100.0
+}
+
+/// jnk0le/random, "pipeline cycle test": 17 NOP.W, SUBS.W and BNE.W are 20 cycles, on the M3 and the M4.
+#[test]
+fn twenty_cycles_of_32_bit_code() {
+    let mut code = [0xf3af, 0x8000].repeat(17);
+    code.extend([0xf1b9, 0x0901, 0xf47f, 0xafda]);
+    for bench in [Bench::m3(Interface::f1(0)), Bench::m4(Interface::f4(0)), Bench::m4(Interface::f4(5))] {
+        assert_eq!(per_iteration(bench, FLASH, &code, 9), 20.0);
+    }
+}
+
+/// W. Hebisch, STM32F103, code in RAM: SUB, BGT are 4 cycles.
+#[test]
+fn countdown_in_ram() {
+    assert_eq!(per_iteration(Bench::m3(Interface::f1(2)), SRAM, &[0x3801, 0xdcfd], 0), 4.0);
+}
+
+/// blog.soch.cc: LDR from a GPIO, STR.W with index, ADDS, CMP, BNE at 0x...20, 72 MHz, two wait states: 12.03 cycles.
+/// An APB load has three wait states then, as rtoslab_timing::stm32_bus says.
+#[test]
+fn gpio_read_loop() {
+    let mut bench = Bench::m3(Interface::f1(2));
+    bench.set_slow_wait(3);
+    let code = [0x6810, 0xf847, 0x0026, 0x3601, 0x42ae, 0xd1f9];
+    let cycles = per_iteration(bench, FLASH + 0x320, &code, 0);
+    assert!((cycles - 12.03).abs() < 0.1, "{cycles}");
+}

@@ -1,0 +1,153 @@
+//! Flash interfaces: address sequences and the cycles they take.
+
+use rtoslab_machine::stm32::flash::{FlashF1, FlashF4, FlashF7Itcm, FlashL0};
+
+const BASE: u32 = 0x0800_0000;
+
+/// Fetches words one behind the other as fast as they come; returns when the decoder has each.
+fn stream(mut fetch: impl FnMut(u32, u64) -> u64, words: u32) -> Vec<u64> {
+    let mut at = 0;
+    (0..words)
+        .map(|word| {
+            let there = fetch(BASE + 4 * word, at);
+            at = there - 1;
+            there
+        })
+        .collect()
+}
+
+#[test]
+fn without_wait_states_every_word_takes_its_two_cycles() {
+    let (mut f1, mut f4, mut l0) = (FlashF1::new(), FlashF4::new(BASE, 0x1000), FlashL0::new());
+    let straight = [2, 3, 4, 5, 6, 7];
+    assert_eq!(stream(|address, at| f1.fetch(address, at), 6), straight);
+    assert_eq!(stream(|address, at| f4.fetch(address, at), 6), straight);
+    assert_eq!(stream(|address, at| l0.fetch(address, at), 6), straight);
+    assert!(!f1.waits() && !f4.waits() && !l0.waits());
+}
+
+#[test]
+fn f1_streams_eight_bytes_in_three_cycles_at_two_wait_states() {
+    let mut f1 = FlashF1::new();
+    f1.set_acr(0x12);
+    assert_eq!(stream(|address, at| f1.fetch(address, at), 8), [4, 5, 7, 8, 10, 11, 13, 14]);
+}
+
+#[test]
+fn f1_without_prefetch_waits_for_every_line() {
+    let mut f1 = FlashF1::new();
+    f1.set_acr(0x02);
+    assert_eq!(stream(|address, at| f1.fetch(address, at), 6), [4, 5, 8, 9, 12, 13]);
+}
+
+#[test]
+fn f1_branches_give_up_a_prefetch_and_data_goes_in_between() {
+    let mut f1 = FlashF1::new();
+    f1.set_acr(0x12);
+    f1.fetch(BASE, 0);
+    f1.fetch(BASE + 4, 3);
+    // The line behind is being read from cycle 4 to 6; the branch in cycle 4 gives it up.
+    assert_eq!(f1.fetch(BASE + 0x100, 4), 9);
+    // A literal waits for nothing but its own read; the fetch behind it waits for both.
+    assert_eq!(f1.read(BASE + 0x200, 20), 2);
+    assert_eq!(f1.fetch(BASE + 0x300, 20), 27);
+}
+
+#[test]
+fn f4_reads_ahead_and_remembers() {
+    let mut f4 = FlashF4::new(BASE, 0x1000);
+    f4.set_acr(0x705);
+    let first = stream(|address, at| f4.fetch(address, at), 12);
+    assert_eq!(first, [7, 8, 9, 10, 13, 14, 15, 16, 19, 20, 21, 22], "a line in six cycles");
+    for (word, at) in (0..12).zip(100..) {
+        assert_eq!(f4.fetch(BASE + 4 * word, at), at + 2, "all of it is in the cache");
+    }
+}
+
+#[test]
+fn f4_without_its_parts() {
+    // Neither prefetch nor caches: six cycles and four words a line, every time.
+    let mut f4 = FlashF4::new(BASE, 0x1000);
+    f4.set_acr(5);
+    for start in [1000, 2000] {
+        f4.fetch(BASE + 0x800, start - 500);
+        let mut at = start;
+        let there: Vec<u64> = (0..8)
+            .map(|word| {
+                let there = f4.fetch(BASE + 4 * word, at);
+                at = there - 1;
+                there - start
+            })
+            .collect();
+        assert_eq!(there, [7, 8, 9, 10, 16, 17, 18, 19]);
+    }
+}
+
+#[test]
+fn f4_holds_64_lines_and_drops_the_oldest() {
+    let mut f4 = FlashF4::new(BASE, 0x10000);
+    f4.set_acr(0x205);
+    let line = |index: u32| BASE + 32 * index;
+    let mut at = 0;
+    let mut wait = |f4: &mut FlashF4, index| {
+        at += 100;
+        f4.fetch(line(index), at) - (at + 2)
+    };
+    for index in 0..64 {
+        assert_eq!(wait(&mut f4, index), 5);
+    }
+    assert_eq!(wait(&mut f4, 0), 0);
+    assert_eq!(wait(&mut f4, 64), 5, "takes the place of line 1");
+    assert_eq!(wait(&mut f4, 0), 0);
+    assert_eq!(wait(&mut f4, 1), 5);
+    f4.set_acr(0x005);
+    f4.set_acr(0x805);
+    f4.set_acr(0x205);
+    assert_eq!(wait(&mut f4, 0), 5, "it was reset");
+}
+
+#[test]
+fn f4_data_has_eight_lines_of_its_own() {
+    let mut f4 = FlashF4::new(BASE, 0x1000);
+    f4.set_acr(0x405);
+    for index in 0..8 {
+        assert_eq!(f4.read(BASE + 16 * index, 100 * u64::from(index)), 5);
+    }
+    for index in 0..8 {
+        assert_eq!(f4.read(BASE + 16 * index + 8, 1000), 0);
+    }
+    assert_eq!(f4.read(BASE + 16 * 8, 2000), 5);
+    assert_eq!(f4.read(BASE, 3000), 5);
+    f4.set_acr(5);
+    assert_eq!(f4.read(BASE, 4000), 5);
+    assert_eq!(f4.read(BASE + 4, 4001 + 5), 0, "the last line read is at hand");
+}
+
+#[test]
+fn f7_itcm_reads_32_bytes() {
+    let mut f7 = FlashF7Itcm::new(0x0020_0000, 0x1000);
+    f7.set_acr(0x307);
+    assert_eq!(f7.fetch(0x0020_0000, 0), 9);
+    assert_eq!(f7.fetch(0x0020_001c, 9), 11);
+    assert_eq!(f7.fetch(0x0020_0020, 10), 17, "prefetched from cycle 9 on");
+}
+
+#[test]
+fn l0_buffers() {
+    let mut l0 = FlashL0::new();
+    l0.set_acr(1);
+    assert_eq!(l0.fetch(BASE, 0), 3);
+    assert_eq!(l0.fetch(BASE, 10), 12, "history");
+    for word in 1..7 {
+        assert_eq!(l0.fetch(BASE + 4 * word, 20 * u64::from(word)), 20 * u64::from(word) + 3);
+    }
+    assert_eq!(l0.fetch(BASE, 200), 203, "six buffers");
+    l0 = FlashL0::new();
+    l0.set_acr(3);
+    assert_eq!(stream(|address, at| l0.fetch(address, at), 4), [3, 5, 7, 9], "each word takes two cycles of the array");
+    assert_eq!(l0.fetch(BASE + 16, 30), 32, "prefetched meanwhile");
+    l0.set_acr(0x21);
+    assert_eq!((l0.fetch(BASE, 300), l0.fetch(BASE, 310)), (303, 313), "no buffers");
+    l0.set_acr(0x41);
+    assert_eq!((l0.read(BASE, 400), l0.read(BASE + 4, 410)), (1, 0), "pre-read");
+}
