@@ -3,18 +3,24 @@
 use super::block::{Access, Block};
 use super::chips::{Chip, Device, Spec};
 use super::clocks::{Bus, Clocks};
+use super::crc::Crc;
 use super::effects::{Effects, PinChange, ResetCause};
 use super::exti::Exti;
 use super::flash::{Flash, FlashControl, FlashStore};
 use super::gpio::Gpio;
+use super::iwdg::Iwdg;
 use super::map::PageMap;
 use super::pwr::Pwr;
 use super::rcc::{Crystals, Rcc, StartUp};
 use super::regfile::RegFile;
+use super::rng::Rng;
+use super::rtc::Rtc;
+use super::rtc_f1::RtcF1;
 use super::slots::{Lines, Place, Slot, with_block};
 use super::syscfg::Syscfg;
 use super::timer::{self, Timer, TimerKind};
 use super::usart::{Usart, UsartLayout};
+use super::wwdg::Wwdg;
 use crate::NEVER;
 
 /// A pin of a port.
@@ -48,12 +54,14 @@ pub struct Options {
     pub wires: Vec<Wire>,
     /// Bytes typed at a console come at line speed even if the receiver is full.
     pub host_overruns: bool,
+    /// Seed of the random number generator.
+    pub seed: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let start_up = StartUp::default();
-        Self { hse_hz: 8_000_000, lse_hz: 32_768, start_up, wires: Vec::new(), host_overruns: false }
+        Self { hse_hz: 8_000_000, lse_hz: 32_768, start_up, wires: Vec::new(), host_overruns: false, seed: 1 }
     }
 }
 
@@ -81,6 +89,18 @@ pub struct Stm32 {
     pub usarts: Vec<Usart>,
     /// Timers, in the order of the memory map.
     pub timers: Vec<Timer>,
+    /// CRC unit.
+    pub crc: Crc,
+    /// Random number generator, where there is one.
+    pub rng: Rng,
+    /// Independent watchdog.
+    pub iwdg: Iwdg,
+    /// Window watchdog.
+    pub wwdg: Wwdg,
+    /// Real-time clock of all but the F1.
+    pub rtc: Rtc,
+    /// Real-time clock of the F1.
+    pub rtc_f1: RtcF1,
     pub(super) files: Vec<RegFile>,
     slots: Vec<Slot>,
     map: PageMap,
@@ -109,6 +129,12 @@ impl Stm32 {
             gpios: Vec::new(),
             usarts: Vec::new(),
             timers: Vec::new(),
+            crc: Crc::new(spec.window_and_crc),
+            rng: Rng::new(options.seed),
+            iwdg: Iwdg::new(spec.window_and_crc),
+            wwdg: Wwdg::new(spec.chip == Chip::H743),
+            rtc: Rtc::new(),
+            rtc_f1: RtcF1::new(),
             files: Vec::new(),
             slots: Vec::new(),
             map: PageMap::new(),
@@ -157,9 +183,14 @@ impl Stm32 {
                     bytes = size;
                     Place::File(push(&mut self.files, RegFile::new(size, fixed, inert)))
                 }
-                Device::Iwdg | Device::Wwdg | Device::Rtc | Device::Rng | Device::Crc | Device::Dma => {
-                    Place::File(push(&mut self.files, RegFile::new(0x400, &[], true)))
-                }
+                Device::Backup => Place::File(push(&mut self.files, RegFile::new(0x400, &[], false))),
+                Device::Dma => Place::File(push(&mut self.files, RegFile::new(0x400, &[], true))),
+                Device::Iwdg => Place::Iwdg,
+                Device::Wwdg => Place::Wwdg,
+                Device::Rtc => Place::Rtc,
+                Device::RtcF1 => Place::RtcF1,
+                Device::Rng => Place::Rng,
+                Device::Crc => Place::Crc,
             };
             if place == Place::Exti {
                 self.exti_slot = self.slots.len();
@@ -263,7 +294,7 @@ impl Stm32 {
         let offset = address.wrapping_sub(slot.row.base) & !3;
         let (place, clock_hz) = (slot.place, slot.clock_hz);
         self.tell_timer(place, n, now, effects);
-        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, effects };
+        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes, effects };
         let value = with_block!(self, place, block => block.read(offset, &mut access));
         self.after(n, now, effects);
         let lanes = value >> (address % 4 * 8);
@@ -283,10 +314,13 @@ impl Stm32 {
             self.note_closed(n, address, true, effects);
             return;
         }
+        if slot.backup && !self.pwr.backup_open() {
+            return;
+        }
         let offset = address.wrapping_sub(slot.row.base) & !3;
         let (clock_hz, place, apb) = (slot.clock_hz, slot.place, slot.row.bus.is_apb());
         self.tell_timer(place, n, now, effects);
-        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, effects };
+        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes, effects };
         with_block!(self, place, block => {
             let word = match bytes {
                 4 => value,
@@ -320,7 +354,7 @@ impl Stm32 {
         let (Place::Timer(talker), clock_hz) = (talker.place, talker.clock_hz) else {
             return;
         };
-        let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, effects };
+        let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes: 4, effects };
         if let Some(told) = self.timers[usize::from(talker)].told(&access) {
             self.timers[usize::from(listener)].hear(told, &access);
         }
@@ -346,7 +380,7 @@ impl Stm32 {
 
     fn advance_slot(&mut self, n: usize, now: u64, effects: &mut Effects) {
         let (place, clock_hz) = (self.slots[n].place, self.slots[n].clock_hz);
-        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, effects };
+        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes: 4, effects };
         with_block!(self, place, block => block.advance(&mut access));
     }
 
@@ -373,6 +407,9 @@ impl Stm32 {
     #[inline]
     fn after(&mut self, n: usize, now: u64, effects: &mut Effects) {
         if effects.clocks_changed && self.slots[n].place == Place::Rcc {
+            if self.rcc.backup_in_reset() {
+                self.reset_where(|slot| slot.backup);
+            }
             self.retime(now, effects);
         }
         let place = self.slots[n].place;
@@ -421,8 +458,8 @@ impl Stm32 {
         match slot.row.device {
             Device::Timer(_) => clocks.timer_hz[usize::from(bus == Bus::Apb2)],
             Device::Usart(_, Some(mux)) | Device::Lpuart(Some(mux)) => self.rcc.kernel_hz(clocks, mux, bus),
-            Device::Iwdg => clocks.lsi_hz,
-            Device::Rtc => self.rcc.rtc_hz(),
+            Device::Iwdg => self.spec.rcc.lsi_hz(),
+            Device::Rtc | Device::RtcF1 => self.rcc.rtc_hz(),
             _ => clocks.bus_hz(bus),
         }
     }
@@ -443,7 +480,7 @@ impl Stm32 {
             }
             self.slots[n].clock_hz = clock_hz;
             let place = self.slots[n].place;
-            let mut access = Access { now, core_hz: clocks.core_hz, clock_hz, effects };
+            let mut access = Access { now, core_hz: clocks.core_hz, clock_hz, bytes: 4, effects };
             let due = with_block!(self, place, block => {
                 block.clocks_changed(&mut access);
                 block.due()
@@ -460,10 +497,7 @@ impl Stm32 {
 
     /// A chip reset: every block but the backup domain, then the cause's flag.
     pub fn reset(&mut self, cause: ResetCause, now: u64, effects: &mut Effects) {
-        for n in 0..self.slots.len() {
-            let place = self.slots[n].place;
-            with_block!(self, place, block => block.reset());
-        }
+        self.reset_where(|slot| !slot.backup);
         self.rcc.note_cause(cause);
         self.rcc.set_backup_open(false);
         for n in 0..self.slots.len() {
@@ -477,10 +511,19 @@ impl Stm32 {
         effects.clocks_changed = true;
     }
 
+    fn reset_where(&mut self, chosen: impl Fn(&Slot) -> bool) {
+        for n in 0..self.slots.len() {
+            if chosen(&self.slots[n]) {
+                let place = self.slots[n].place;
+                with_block!(self, place, block => block.reset());
+            }
+        }
+    }
+
     /// A store to the flash array: whether it programs. Erasures come as effects.
     pub fn flash_store(&mut self, address: u32, bytes: u32, now: u64, effects: &mut Effects) -> FlashStore {
         let core_hz = self.clocks.core_hz;
-        let mut access = Access { now, core_hz, clock_hz: self.clocks.hclk_hz, effects };
+        let mut access = Access { now, core_hz, clock_hz: self.clocks.hclk_hz, bytes: 4, effects };
         let store = self.flash.store(address, bytes, &mut access);
         if let Some(n) = self.slots.iter().position(|slot| slot.place == Place::Flash) {
             self.after(n, now, effects);
@@ -554,7 +597,7 @@ impl Stm32 {
 
     /// Hands edges to the EXTI lines that listen to the port.
     fn sense(&mut self, port: u8, changed: u16, levels: u16, now: u64, effects: &mut Effects) {
-        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz: 0, effects };
+        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz: 0, bytes: 4, effects };
         let mut rest = changed;
         while rest != 0 {
             let line = rest.trailing_zeros() as u8;

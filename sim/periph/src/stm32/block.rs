@@ -14,6 +14,8 @@ pub struct Access<'a> {
     pub core_hz: u64,
     /// Clock that the block runs from (USART: kernel clock, timer: timer clock); 0 while it is gated.
     pub clock_hz: u64,
+    /// Bytes of the access, 1, 2 or 4; 4 in events.
+    pub bytes: u32,
     /// What the machine must do after the access.
     pub effects: &'a mut Effects,
 }

@@ -64,6 +64,13 @@ pub(super) struct Field {
     width: u32,
 }
 
+impl Spec {
+    /// The LSI whether or not it runs: the independent watchdog starts it by itself.
+    pub(super) fn lsi_hz(&self) -> u64 {
+        self.lsi_hz
+    }
+}
+
 const fn field(offset: u32, shift: u32, width: u32) -> Field {
     Field { offset, shift, width }
 }
@@ -260,6 +267,11 @@ impl Rcc {
     pub(super) fn kernel_hz(&self, clocks: &Clocks, (offset, shift): (u32, u32), bus: Bus) -> u64 {
         let code = self.get(field(offset, shift, self.spec.kernel_width));
         (self.spec.kernel)(clocks, code, clocks.bus_hz(bus))
+    }
+
+    /// True while the backup domain is held in reset.
+    pub(super) fn backup_in_reset(&self) -> bool {
+        self.bit(self.spec.backup)
     }
 
     /// RTC clock: RTCEN and RTCSEL (LSE, LSI; HSE through a divider is not modelled and counts as off).

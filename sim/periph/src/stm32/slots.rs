@@ -1,6 +1,6 @@
 //! A placed block: where it is, whether it is clocked, what it wants next.
 
-use super::chips::Row;
+use super::chips::{Device, Row};
 use crate::NEVER;
 
 /// Which of the aggregate's blocks a slot is.
@@ -15,6 +15,12 @@ pub(super) enum Place {
     Usart(u8),
     Timer(u8),
     File(u8),
+    Crc,
+    Rng,
+    Iwdg,
+    Wwdg,
+    Rtc,
+    RtcF1,
 }
 
 /// One placed block.
@@ -31,6 +37,8 @@ pub(super) struct Slot {
     pub due: u64,
     /// Interrupt outputs as last seen.
     pub outputs: u32,
+    /// In the backup domain: survives system resets, and PWR locks it.
+    pub backup: bool,
     /// The user has been told: (that it is not modelled, that its clock is off).
     pub told: (bool, bool),
 }
@@ -38,7 +46,8 @@ pub(super) struct Slot {
 impl Slot {
     pub fn new(row: &'static Row, place: Place) -> Self {
         let open = row.gate.is_none();
-        Self { row, place, open, in_reset: false, clock_hz: 0, due: NEVER, outputs: 0, told: (false, false) }
+        let backup = matches!(row.device, Device::Rtc | Device::RtcF1 | Device::Backup);
+        Self { row, place, open, backup, in_reset: false, clock_hz: 0, due: NEVER, outputs: 0, told: (false, false) }
     }
 }
 
@@ -55,6 +64,12 @@ macro_rules! with_block {
             Place::Usart(n) => with_block!(@ &mut $chip.usarts[usize::from(n)], $block, $body),
             Place::Timer(n) => with_block!(@ &mut $chip.timers[usize::from(n)], $block, $body),
             Place::File(n) => with_block!(@ &mut $chip.files[usize::from(n)], $block, $body),
+            Place::Crc => with_block!(@ &mut $chip.crc, $block, $body),
+            Place::Rng => with_block!(@ &mut $chip.rng, $block, $body),
+            Place::Iwdg => with_block!(@ &mut $chip.iwdg, $block, $body),
+            Place::Wwdg => with_block!(@ &mut $chip.wwdg, $block, $body),
+            Place::Rtc => with_block!(@ &mut $chip.rtc, $block, $body),
+            Place::RtcF1 => with_block!(@ &mut $chip.rtc_f1, $block, $body),
         }
     };
     (@ $field:expr, $block:ident, $body:expr) => {{

@@ -17,7 +17,7 @@ impl Bench {
     }
 
     pub fn access(&mut self) -> Access<'_> {
-        Access { now: self.now, core_hz: self.core_hz, clock_hz: self.clock_hz, effects: &mut self.effects }
+        Access { now: self.now, core_hz: self.core_hz, clock_hz: self.clock_hz, bytes: 4, effects: &mut self.effects }
     }
 
     pub fn at(&mut self, now: u64) -> Access<'_> {

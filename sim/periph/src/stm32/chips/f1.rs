@@ -9,7 +9,7 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
     row("TIM2", 0x4000_0000, Timer(GENERAL), Apb1, gate(0x1c, 0), &[(0xf, 28)]),
     row("TIM3", 0x4000_0400, Timer(GENERAL), Apb1, gate(0x1c, 1), &[(0xf, 29)]),
     row("TIM4", 0x4000_0800, Timer(GENERAL), Apb1, gate(0x1c, 2), &[(0xf, 30)]),
-    row("RTC", 0x4000_2800, STUB, Apb1, NONE, &[]),
+    row("RTC", 0x4000_2800, RtcF1, Apb1, NONE, &[(0x1, 3)]),
     row("WWDG", 0x4000_2c00, Wwdg, Apb1, gate(0x1c, 11), &[(0x1, 0)]),
     row("IWDG", 0x4000_3000, Iwdg, Apb1, NONE, &[]),
     row("SPI2", 0x4000_3800, STUB, Apb1, gate(0x1c, 14), &[(0x1, 36)]),
@@ -20,7 +20,7 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
     row("USB", 0x4000_5c00, STUB, Apb1, gate(0x1c, 23), &[]),
     row("USBRAM", 0x4000_6000, STUB, Apb1, NONE, &[]),
     row("CAN", 0x4000_6400, STUB, Apb1, gate(0x1c, 25), &[]),
-    row("BKP", 0x4000_6c00, STUB, Apb1, gate(0x1c, 27), &[]),
+    row("BKP", 0x4000_6c00, Backup, Apb1, gate(0x1c, 27), &[]),
     row("PWR", 0x4000_7000, Pwr, Apb1, gate(0x1c, 28), &[]),
     row("AFIO", 0x4001_0000, Syscfg, Apb2, gate(0x18, 0), &[]),
     row(

@@ -69,6 +69,9 @@ pub(super) enum Device {
     Iwdg,
     Wwdg,
     Rtc,
+    RtcF1,
+    /// Backup registers of the F1.
+    Backup,
     Rng,
     Crc,
     Dma,
@@ -148,8 +151,10 @@ pub(super) struct Spec {
     /// Unique identifier, flash size register.
     pub uid: u32,
     pub flash_size: u32,
-    /// Timers offer CR1.UIFREMAP.
+    /// Timers have CR1.UIFREMAP (F7, H7).
     pub uif_remap: bool,
+    /// Programmable CRC unit and a window in the independent watchdog (L0, F7, H7).
+    pub window_and_crc: bool,
     /// NVIC lines.
     pub irq_lines: u16,
 }
@@ -177,6 +182,7 @@ const F446_SPEC: Spec = Spec {
     uid: 0x1fff_7a10,
     flash_size: 0x1fff_7a22,
     uif_remap: false,
+    window_and_crc: false,
     irq_lines: 97,
 };
 
@@ -197,6 +203,7 @@ const L073_SPEC: Spec = Spec {
     uid: 0x1ff8_0050,
     flash_size: 0x1ff8_007c,
     uif_remap: false,
+    window_and_crc: true,
     irq_lines: 32,
 };
 
@@ -220,6 +227,7 @@ static SPECS: [Spec; 8] = [
         uid: 0x1fff_f7e8,
         flash_size: 0x1fff_f7e0,
         uif_remap: false,
+        window_and_crc: false,
         irq_lines: 43,
     },
     Spec {
@@ -254,6 +262,7 @@ static SPECS: [Spec; 8] = [
         uid: 0x1ff0_f420,
         flash_size: 0x1ff0_f442,
         uif_remap: true,
+        window_and_crc: true,
         irq_lines: 110,
         ..F446_SPEC
     },
@@ -275,6 +284,7 @@ static SPECS: [Spec; 8] = [
         uid: 0x1ff1_e800,
         flash_size: 0x1ff1_e880,
         uif_remap: true,
+        window_and_crc: true,
         irq_lines: 150,
     },
 ];

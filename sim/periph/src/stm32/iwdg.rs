@@ -1,0 +1,201 @@
+//! Independent watchdog (RM0090 chapter 21; the window of L0, F7 and H7: RM0410 chapter 29).
+//!
+//! It runs from the LSI, which it starts by itself; LSION is not shown as set meanwhile. The time a register update
+//! takes is five LSI periods.
+
+use super::block::{Access, Block};
+use super::effects::ResetCause;
+use crate::{NEVER, RateCounter};
+
+const UNLOCK: u32 = 0x5555;
+const RELOAD: u32 = 0xaaaa;
+const START: u32 = 0xcccc;
+/// LSI periods until an update flag falls (RM0090 21.4.4).
+const UPDATE_PERIODS: u64 = 5;
+
+/// The IWDG block.
+#[derive(Debug, Clone)]
+pub struct Iwdg {
+    /// WINR exists.
+    window: bool,
+    open: bool,
+    pr: u32,
+    rlr: u32,
+    winr: u32,
+    /// Watchdog ticks since the last reload; `None` before the start.
+    ticks: Option<RateCounter>,
+    /// LSI periods since the last register write, and the flags it raised.
+    updating: Option<(RateCounter, u32)>,
+}
+
+impl Iwdg {
+    pub(super) fn new(window: bool) -> Self {
+        Self { window, open: false, pr: 0, rlr: 0xfff, winr: 0xfff, ticks: None, updating: None }
+    }
+
+    fn divider(&self) -> u64 {
+        4 << self.pr.min(6)
+    }
+
+    /// Counter value at `cycle`.
+    fn count(&self, cycle: u64) -> u32 {
+        let done = self.ticks.as_ref().map_or(0, |ticks| ticks.value(cycle));
+        self.rlr.saturating_sub(done.min(0xfff) as u32)
+    }
+
+    fn restart(&mut self, access: &Access) {
+        self.ticks = Some(RateCounter::start(access.now, 0, access.clock_hz, self.divider(), access.core_hz));
+    }
+
+    fn update(&mut self, flag: u32, access: &Access) {
+        let flags = self.updating.as_ref().map_or(0, |(_, flags)| *flags);
+        self.updating = Some((RateCounter::start(access.now, 0, access.clock_hz, 1, access.core_hz), flags | flag));
+    }
+
+    fn write_key(&mut self, key: u32, access: &mut Access) {
+        self.open = key == UNLOCK;
+        match key {
+            START if self.ticks.is_none() => self.restart(access),
+            RELOAD | START if self.ticks.is_some() => {
+                if self.window && self.count(access.now) > self.winr {
+                    access.effects.chip_reset = Some(ResetCause::Iwdg);
+                }
+                self.restart(access);
+            }
+            _ => {}
+        }
+    }
+
+    fn timeout(&self) -> u64 {
+        // The counter has to pass 0.
+        self.ticks.as_ref().map_or(NEVER, |ticks| ticks.cycle_of(u64::from(self.rlr) + 1))
+    }
+}
+
+impl Block for Iwdg {
+    fn reset(&mut self) {
+        *self = Self::new(self.window);
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.advance(access);
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
+        match offset {
+            0x00 => self.write_key(value & 0xffff, access),
+            0x04 if self.open => {
+                self.pr = value & 7;
+                let divider = self.divider();
+                if let Some(ticks) = &mut self.ticks {
+                    ticks.rebase(access.now, access.clock_hz, divider, access.core_hz);
+                }
+                self.update(1, access);
+            }
+            0x08 if self.open => {
+                self.rlr = value & 0xfff;
+                self.update(2, access);
+            }
+            0x10 if self.open && self.window => {
+                self.winr = value & 0xfff;
+                self.update(4, access);
+                // Writing the window reloads the counter.
+                if self.ticks.is_some() {
+                    self.restart(access);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        match offset {
+            0x04 => self.pr,
+            0x08 => self.rlr,
+            0x0c => self.updating.as_ref().map_or(0, |(_, flags)| *flags),
+            0x10 if self.window => self.winr,
+            _ => 0,
+        }
+    }
+
+    fn due(&self) -> u64 {
+        let update = self.updating.as_ref().map_or(NEVER, |(periods, _)| periods.cycle_of(UPDATE_PERIODS));
+        self.timeout().min(update)
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        if self.updating.as_ref().is_some_and(|(periods, _)| periods.cycle_of(UPDATE_PERIODS) <= access.now) {
+            self.updating = None;
+        }
+        if self.timeout() <= access.now {
+            access.effects.chip_reset = Some(ResetCause::Iwdg);
+            self.restart(access);
+        }
+    }
+
+    fn clocks_changed(&mut self, access: &mut Access) {
+        let divider = self.divider();
+        if let Some(ticks) = &mut self.ticks {
+            ticks.rebase(access.now, access.clock_hz, divider, access.core_hz);
+        }
+        if let Some((periods, _)) = &mut self.updating {
+            periods.rebase(access.now, access.clock_hz, 1, access.core_hz);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stm32::testing::Bench;
+
+    /// A watchdog on a 32 kHz LSI: 500 core cycles to a period.
+    fn running(window: bool, writes: &[(u32, u32)]) -> (Bench, Iwdg) {
+        let mut bench = Bench::new();
+        bench.clock_hz = 32_000;
+        let mut iwdg = Iwdg::new(window);
+        for &(offset, value) in writes {
+            iwdg.write(offset, value, &mut bench.access());
+        }
+        (bench, iwdg)
+    }
+
+    #[test]
+    fn resets_the_chip_unless_fed() {
+        // /4, reload 99: 100 ticks of 4 periods.
+        let (mut bench, mut iwdg) = running(false, &[(0, UNLOCK), (8, 99), (0, RELOAD), (0, START)]);
+        assert_eq!(iwdg.timeout(), 100 * 4 * 500);
+        iwdg.write(0, RELOAD, &mut bench.at(150_000));
+        assert_eq!(iwdg.timeout(), 350_000);
+        iwdg.advance(&mut bench.at(349_999));
+        assert_eq!(bench.effects.chip_reset, None);
+        iwdg.advance(&mut bench.at(350_000));
+        assert_eq!(bench.effects.chip_reset, Some(ResetCause::Iwdg));
+    }
+
+    #[test]
+    fn registers_need_the_key_and_time() {
+        let (mut bench, mut iwdg) = running(false, &[(4, 3), (8, 5)]);
+        assert_eq!((iwdg.read(4, &mut bench.access()), iwdg.read(8, &mut bench.access())), (0, 0xfff));
+        iwdg.write(0, UNLOCK, &mut bench.access());
+        iwdg.write(4, 3, &mut bench.access());
+        iwdg.write(8, 5, &mut bench.access());
+        assert_eq!((iwdg.read(4, &mut bench.access()), iwdg.read(8, &mut bench.access())), (3, 5));
+        assert_eq!(iwdg.read(0xc, &mut bench.at(2499)), 3);
+        assert_eq!((iwdg.read(0xc, &mut bench.at(2500)), iwdg.due()), (0, NEVER));
+        iwdg.write(0, RELOAD, &mut bench.access());
+        iwdg.write(4, 1, &mut bench.access());
+        assert_eq!(iwdg.read(4, &mut bench.access()), 3, "any other key closes");
+    }
+
+    #[test]
+    fn feeding_before_the_window_resets() {
+        for (window, at, reset) in [(true, 1_000, true), (true, 120_000, false), (false, 1_000, false)] {
+            let (mut bench, mut iwdg) = running(window, &[(0, UNLOCK), (8, 99), (0x10, 50), (0, START)]);
+            iwdg.write(0, RELOAD, &mut bench.at(at));
+            assert_eq!(bench.effects.chip_reset.is_some(), reset, "{window} {at}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Random number generator (RM0090 chapter 24): deterministic here, from the seed in the options.
+
+use super::block::{Access, Block};
+use crate::{NEVER, RateCounter};
+
+const RNGEN: u32 = 1 << 2;
+const IE: u32 = 1 << 3;
+const DRDY: u32 = 1 << 0;
+/// A word takes 40 periods of the 48 MHz clock (RM0090 24.3.1); the clock's source is not checked.
+const WORD_PERIODS: u64 = 40;
+const CLOCK_HZ: u64 = 48_000_000;
+
+/// The RNG block.
+#[derive(Debug, Clone)]
+pub struct Rng {
+    seed: u64,
+    state: u64,
+    cr: u32,
+    word: Option<u32>,
+    /// Periods since the last word was taken.
+    making: Option<RateCounter>,
+}
+
+impl Rng {
+    pub(super) fn new(seed: u64) -> Self {
+        Self { seed, state: seed | 1, cr: 0, word: None, making: None }
+    }
+
+    fn start(&mut self, access: &Access) {
+        if self.cr & RNGEN != 0 && self.word.is_none() && self.making.is_none() {
+            self.making = Some(RateCounter::start(access.now, 0, CLOCK_HZ, 1, access.core_hz));
+        }
+    }
+
+    /// The next word: xorshift64*.
+    fn next(&mut self) -> u32 {
+        self.state ^= self.state >> 12;
+        self.state ^= self.state << 25;
+        self.state ^= self.state >> 27;
+        (self.state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
+    }
+}
+
+impl Block for Rng {
+    fn reset(&mut self) {
+        // The noise does not start over with a reset.
+        *self = Self { state: self.state, ..Self::new(self.seed) };
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.advance(access);
+        if offset == 8 {
+            let word = self.word.take().unwrap_or(0);
+            self.start(access);
+            return word;
+        }
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
+        if offset == 0 {
+            self.cr = value;
+            if value & RNGEN == 0 {
+                self.making = None;
+            }
+            self.start(access);
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        match offset {
+            0 => self.cr,
+            4 => u32::from(self.word.is_some()) * DRDY,
+            _ => 0,
+        }
+    }
+
+    fn due(&self) -> u64 {
+        self.making.as_ref().map_or(NEVER, |periods| periods.cycle_of(WORD_PERIODS))
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        if self.due() <= access.now {
+            self.making = None;
+            self.word = Some(self.next());
+        }
+    }
+
+    fn clocks_changed(&mut self, access: &mut Access) {
+        if let Some(periods) = &mut self.making {
+            periods.rebase(access.now, CLOCK_HZ, 1, access.core_hz);
+        }
+    }
+
+    fn outputs(&self) -> u32 {
+        u32::from(self.cr & IE != 0 && self.word.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stm32::testing::Bench;
+
+    fn words(seed: u64, count: usize) -> Vec<u32> {
+        let mut bench = Bench::new();
+        let mut rng = Rng::new(seed);
+        rng.write(0, RNGEN, &mut bench.access());
+        let mut words = Vec::new();
+        while words.len() < count {
+            let due = rng.due();
+            rng.advance(&mut bench.at(due));
+            words.push(rng.read(8, &mut bench.access()));
+        }
+        words
+    }
+
+    #[test]
+    fn a_word_every_40_periods() {
+        let mut bench = Bench::new();
+        let mut rng = Rng::new(1);
+        assert_eq!((rng.read(4, &mut bench.access()), rng.read(8, &mut bench.access()), rng.due()), (0, 0, NEVER));
+        rng.write(0, RNGEN | IE, &mut bench.access());
+        // 40 periods of 48 MHz at 16 MHz.
+        assert_eq!(rng.due(), 14);
+        assert_eq!((rng.read(4, &mut bench.at(13)), rng.outputs()), (0, 0));
+        assert_eq!((rng.read(4, &mut bench.at(14)), rng.outputs()), (DRDY, 1));
+        assert_ne!(rng.read(8, &mut bench.access()), 0);
+        assert_eq!((rng.read(4, &mut bench.access()), rng.outputs(), rng.due()), (0, 0, 28));
+        rng.write(0, 0, &mut bench.access());
+        assert_eq!(rng.due(), NEVER);
+    }
+
+    #[test]
+    fn same_seed_same_words() {
+        let first = words(7, 100);
+        assert_eq!(first, words(7, 100));
+        assert_ne!(first, words(8, 100));
+        let mut distinct = first.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), 100);
+    }
+}

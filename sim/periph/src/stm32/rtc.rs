@@ -1,0 +1,241 @@
+//! Real-time clock of the F4 and everything later (RM0090 chapter 26, RM0410 chapter 32): calendar, initialisation,
+//! shadow synchronisation and backup registers. Alarms, wake-up timer, time stamps and calibration are registers
+//! only; setting one up is reported. The key of the backup domain (PWR's DBP) is the aggregate's.
+
+use super::block::{Access, Block};
+use crate::{NEVER, RateCounter};
+
+const ISR: usize = 3;
+const RSF: u32 = 1 << 5;
+const INITF: u32 = 1 << 6;
+const INIT: u32 = 1 << 7;
+/// CR: 12-hour format.
+const FMT: u32 = 1 << 6;
+/// CR: alarms, wake-up timer, time stamp.
+const INERT: u32 = 0xf << 8;
+/// RTC clock periods until INITF or RSF rises (RM0090 26.3.5, 26.3.6).
+const SYNC_PERIODS: u64 = 2;
+const KEYS: [u32; 2] = [0xca, 0x53];
+
+/// The RTC block.
+#[derive(Debug, Clone)]
+pub struct Rtc {
+    words: [u32; 64],
+    /// Progress of the key sequence: 2 is open.
+    keys: usize,
+    /// Seconds since 2000-01-01 at which `sub` counts from 0.
+    base_seconds: u64,
+    /// Weekday of day 0 of the calendar, 0 = Monday.
+    weekday: u64,
+    /// Periods of the asynchronous prescaler's output.
+    sub: RateCounter,
+    /// RTC clock periods since a synchronisation was asked for.
+    sync: Option<RateCounter>,
+}
+
+impl Rtc {
+    pub(super) fn new() -> Self {
+        let mut rtc =
+            Self { words: [0; 64], keys: 0, base_seconds: 0, weekday: 0, sub: RateCounter::default(), sync: None };
+        rtc.reset();
+        rtc
+    }
+
+    fn prer(&self) -> u32 {
+        self.words[4]
+    }
+
+    fn rate(&self, access: &Access) -> (u64, u64) {
+        let on = self.words[ISR] & INIT == 0;
+        (if on { access.clock_hz } else { 0 }, u64::from(self.prer() >> 16 & 0x7f) + 1)
+    }
+
+    fn per_second(&self) -> u64 {
+        u64::from(self.prer() & 0x7fff) + 1
+    }
+
+    fn seconds(&self, cycle: u64) -> u64 {
+        self.base_seconds + self.sub.value(cycle) / self.per_second()
+    }
+
+    fn tr(&self, cycle: u64) -> u32 {
+        let second = self.seconds(cycle) % 86_400;
+        let hour = (second / 3600) as u32;
+        let (pm, hour) = if self.words[2] & FMT == 0 { (0, hour) } else { (hour / 12, (hour + 11) % 12 + 1) };
+        pm << 22 | bcd(hour) << 16 | bcd((second / 60 % 60) as u32) << 8 | bcd((second % 60) as u32)
+    }
+
+    fn dr(&self, cycle: u64) -> u32 {
+        let days = self.seconds(cycle) / 86_400;
+        let (year, month, day) = date_of(days);
+        let weekday = (self.weekday + days) % 7 + 1;
+        bcd(year) << 16 | (weekday as u32) << 13 | bcd(month) << 8 | bcd(day)
+    }
+
+    fn set_time(&mut self, tr: u32, access: &Access) {
+        let hour = match (unbcd(tr >> 16 & 0x3f), self.words[2] & FMT != 0) {
+            (hour, false) => hour,
+            (hour, true) => hour % 12 + 12 * (tr >> 22 & 1),
+        };
+        let second = u64::from(hour * 3600 + unbcd(tr >> 8 & 0x7f) * 60 + unbcd(tr & 0x7f));
+        self.base_seconds = self.seconds(access.now) / 86_400 * 86_400 + second;
+        self.sub.set(access.now, 0);
+    }
+
+    fn set_date(&mut self, dr: u32, access: &Access) {
+        let second = self.seconds(access.now) % 86_400;
+        let days = days_of(unbcd(dr >> 16 & 0xff), unbcd(dr >> 8 & 0x1f), unbcd(dr & 0x3f));
+        self.weekday = (u64::from(dr >> 13 & 7) + 6 + 7 - days % 7) % 7;
+        self.base_seconds = days * 86_400 + second;
+        self.sub.set(access.now, 0);
+    }
+
+    fn ask(&mut self, access: &Access) {
+        self.sync = Some(RateCounter::start(access.now, 0, access.clock_hz, 1, access.core_hz));
+    }
+
+    fn write_isr(&mut self, value: u32, access: &Access) {
+        let isr = self.words[ISR];
+        // Flags in bits 8 to 13 and RSF are cleared by writing 0.
+        let kept = isr & (0xffff_c05f | value & (0x3f00 | RSF));
+        if self.keys < 2 {
+            self.words[ISR] = kept | isr & RSF;
+            return;
+        }
+        self.words[ISR] = kept & !INIT | value & INIT;
+        if value & INIT == 0 {
+            self.words[ISR] &= !INITF;
+        }
+        let (num, den) = self.rate(access);
+        if (isr ^ value) & INIT != 0 || isr & RSF != 0 && value & RSF == 0 {
+            self.sub.rebase(access.now, num, den, access.core_hz);
+            self.ask(access);
+        }
+    }
+
+    fn write_protected(&mut self, word: usize, value: u32, access: &mut Access) {
+        let initialising = self.words[ISR] & INITF != 0;
+        match word {
+            0 if initialising => self.set_time(value, access),
+            1 if initialising => self.set_date(value, access),
+            4 if initialising => {
+                let seconds = self.seconds(access.now);
+                self.words[4] = value & 0x007f_7fff;
+                self.base_seconds = seconds;
+                self.sub.set(access.now, 0);
+            }
+            0 | 1 | 4 => {}
+            2 => {
+                self.words[2] = value;
+                if value & INERT != 0 {
+                    access.effects.unmodelled = Some((8, true));
+                }
+            }
+            _ => self.words[word] = value,
+        }
+    }
+}
+
+impl Block for Rtc {
+    /// A reset of the backup domain.
+    fn reset(&mut self) {
+        self.words = [0; 64];
+        self.words[ISR] = 7;
+        self.words[4] = 0x007f_00ff;
+        self.words[5] = 0xffff;
+        (self.keys, self.base_seconds, self.weekday) = (0, 0, 0);
+        self.sub = RateCounter::default();
+        self.sync = None;
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.advance(access);
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
+        let word = offset as usize / 4;
+        match word {
+            ISR => self.write_isr(value, access),
+            9 => {
+                let key = KEYS.get(self.keys).is_some_and(|&key| key == value & 0xff);
+                self.keys = if key { self.keys + 1 } else { 0 };
+            }
+            10 | 12..=14 => {}
+            // Tamper configuration and the backup registers are not behind the keys.
+            16 | 19..=63 => self.words[word] = value,
+            _ if self.keys == 2 && word < 64 => self.write_protected(word, value, access),
+            _ => {}
+        }
+    }
+
+    fn peek(&self, offset: u32, access: &Access) -> u32 {
+        let per_second = self.per_second();
+        match offset {
+            0x00 => self.tr(access.now),
+            0x04 => self.dr(access.now),
+            // INITS: the year is not 0.
+            0x0c => self.words[ISR] | u32::from(self.dr(access.now) >> 16 != 0) << 4,
+            0x24 => 0,
+            0x28 => (per_second - 1 - self.sub.value(access.now) % per_second) as u32,
+            _ => self.words.get(offset as usize / 4).copied().unwrap_or(0),
+        }
+    }
+
+    fn due(&self) -> u64 {
+        self.sync.as_ref().map_or(NEVER, |periods| periods.cycle_of(SYNC_PERIODS))
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        if self.due() <= access.now {
+            self.sync = None;
+            self.words[ISR] |= if self.words[ISR] & INIT != 0 { INITF } else { RSF };
+        }
+    }
+
+    fn clocks_changed(&mut self, access: &mut Access) {
+        let (num, den) = self.rate(access);
+        self.sub.rebase(access.now, num, den, access.core_hz);
+        match &mut self.sync {
+            Some(periods) => periods.rebase(access.now, access.clock_hz, 1, access.core_hz),
+            // The clock came up: the shadow registers follow.
+            None if access.clock_hz != 0 && self.words[ISR] & RSF == 0 => self.ask(access),
+            None => {}
+        }
+    }
+}
+
+fn bcd(value: u32) -> u32 {
+    ((value / 10 % 10) << 4) | (value % 10)
+}
+
+fn unbcd(value: u32) -> u32 {
+    (value >> 4) * 10 + (value & 0xf)
+}
+
+/// Days of the months before `month` (1 to 12) in a year of the 2000s; every fourth year is a leap year.
+fn days_before(year: u32, month: u32) -> u32 {
+    const BEFORE: [u32; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
+    BEFORE[(month.clamp(1, 12) - 1) as usize] + u32::from(month > 2 && year.is_multiple_of(4))
+}
+
+/// Days from 2000-01-01.
+fn days_of(year: u32, month: u32, day: u32) -> u64 {
+    u64::from(year * 365 + year.div_ceil(4) + days_before(year, month) + day.max(1) - 1)
+}
+
+/// Year (0 to 99), month and day of a day number; a century later it starts over.
+fn date_of(days: u64) -> (u32, u32, u32) {
+    let days = days % 36_525;
+    let mut year = (days / 366) as u32;
+    while year < 99 && days_of(year + 1, 1, 1) <= days {
+        year += 1;
+    }
+    let rest = (days - days_of(year, 1, 1)) as u32;
+    let month = (1..=12).rev().find(|&month| days_before(year, month) <= rest).unwrap_or(1);
+    (year, month, rest - days_before(year, month) + 1)
+}
+
+#[cfg(test)]
+mod tests;

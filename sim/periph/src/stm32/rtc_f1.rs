@@ -1,0 +1,177 @@
+//! Real-time clock of the F1: a 32-bit counter behind a prescaler (RM0008 chapter 18). Writes are complete at once
+//! (RTOFF is always set); the key of the backup domain (PWR's DBP) is the aggregate's.
+
+use super::block::{Access, Block};
+use crate::{NEVER, RateCounter};
+
+const SECF: u32 = 1 << 0;
+const ALRF: u32 = 1 << 1;
+const OWF: u32 = 1 << 2;
+const RSF: u32 = 1 << 3;
+const CNF: u32 = 1 << 4;
+const RTOFF: u32 = 1 << 5;
+
+/// The RTC block of the F1.
+#[derive(Debug, Clone)]
+pub struct RtcF1 {
+    crh: u32,
+    crl: u32,
+    prl: u32,
+    alarm: u32,
+    /// Seconds, or whatever the prescaler makes of the clock.
+    counter: RateCounter,
+    /// Value up to which flags have been raised.
+    done: u64,
+}
+
+impl RtcF1 {
+    pub(super) fn new() -> Self {
+        Self { crh: 0, crl: RTOFF, prl: 0x8000, alarm: u32::MAX, counter: RateCounter::default(), done: 0 }
+    }
+
+    fn rerate(&mut self, access: &Access) {
+        self.counter.rebase(access.now, access.clock_hz, u64::from(self.prl) + 1, access.core_hz);
+    }
+
+    fn set_half(word: u32, value: u32, high: bool) -> u32 {
+        if high { word & 0xffff | value << 16 } else { word & 0xffff_0000 | value & 0xffff }
+    }
+
+    /// PRL, CNT and ALR can be written in configuration mode.
+    fn write_configuration(&mut self, offset: u32, value: u32, access: &Access) {
+        match offset {
+            0x08 => self.prl = Self::set_half(self.prl, value & 0xf, true),
+            0x0c => self.prl = Self::set_half(self.prl, value, false),
+            0x18 | 0x1c => {
+                let count = Self::set_half(self.counter.value(access.now) as u32, value, offset == 0x18);
+                self.counter.set(access.now, u64::from(count));
+                self.done = u64::from(count);
+            }
+            0x20 | 0x24 => self.alarm = Self::set_half(self.alarm, value, offset == 0x20),
+            _ => {}
+        }
+        self.rerate(access);
+    }
+
+    /// Value of the counter, without wrapping, at which the next flag rises.
+    fn alarm_at(&self) -> u64 {
+        let base = self.done & !0xffff_ffff;
+        let alarm = base | u64::from(self.alarm);
+        if alarm > self.done { alarm } else { alarm + (1 << 32) }
+    }
+}
+
+impl Block for RtcF1 {
+    /// A reset of the backup domain.
+    fn reset(&mut self) {
+        *self = Self::new();
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.advance(access);
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
+        match offset {
+            0x00 => self.crh = value & 7,
+            0x04 => {
+                let flags = self.crl & value & (SECF | ALRF | OWF | RSF);
+                self.crl = flags | value & CNF | RTOFF;
+                // The registers synchronise again with the next edge of the clock: at once here.
+                if access.clock_hz != 0 {
+                    self.crl |= RSF;
+                }
+            }
+            _ if self.crl & CNF != 0 => self.write_configuration(offset, value, access),
+            _ => {}
+        }
+    }
+
+    fn peek(&self, offset: u32, access: &Access) -> u32 {
+        let count = self.counter.value(access.now) as u32;
+        match offset {
+            0x00 => self.crh,
+            0x04 => self.crl,
+            0x18 => count >> 16,
+            0x1c => count & 0xffff,
+            _ => 0,
+        }
+    }
+
+    fn due(&self) -> u64 {
+        let second = if self.crh & SECF & !self.crl != 0 { self.counter.cycle_of(self.done + 1) } else { NEVER };
+        let alarm = if self.crh & ALRF & !self.crl != 0 { self.counter.cycle_of(self.alarm_at()) } else { NEVER };
+        second.min(alarm)
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        let count = self.counter.value(access.now);
+        if count > self.done {
+            self.crl |= SECF;
+            self.crl |= if self.alarm_at() <= count { ALRF } else { 0 };
+            self.crl |= if count >> 32 != self.done >> 32 { OWF } else { 0 };
+            self.done = count;
+        }
+    }
+
+    fn clocks_changed(&mut self, access: &mut Access) {
+        self.rerate(access);
+        if access.clock_hz != 0 {
+            self.crl |= RSF;
+        }
+    }
+
+    fn outputs(&self) -> u32 {
+        u32::from(self.crh & self.crl & 7 != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stm32::testing::Bench;
+
+    fn started() -> (Bench, RtcF1) {
+        let mut bench = Bench::new();
+        (bench.core_hz, bench.clock_hz) = (32_768_000, 32_768);
+        let mut rtc = RtcF1::new();
+        rtc.clocks_changed(&mut bench.access());
+        (bench, rtc)
+    }
+
+    #[test]
+    fn counts_seconds_with_alarm_and_interrupts() {
+        let (mut bench, mut rtc) = started();
+        rtc.write(0x04, CNF, &mut bench.access());
+        for (offset, value) in [(0x08, 0), (0x0c, 0x7fff), (0x18, 0), (0x1c, 0xfffe), (0x20, 1), (0x24, 0)] {
+            rtc.write(offset, value, &mut bench.access());
+        }
+        rtc.write(0x04, 0, &mut bench.access());
+        rtc.write(0x00, SECF, &mut bench.access());
+        assert_eq!(rtc.due(), 32_768_000);
+        rtc.advance(&mut bench.at(32_768_000));
+        assert_eq!((rtc.outputs(), rtc.read(0x1c, &mut bench.access())), (1, 0xffff));
+        rtc.write(0x00, ALRF, &mut bench.access());
+        assert_eq!((rtc.outputs(), rtc.due()), (0, 2 * 32_768_000));
+        rtc.advance(&mut bench.at(2 * 32_768_000));
+        assert_eq!(
+            (rtc.outputs(), rtc.read(0x18, &mut bench.access()), rtc.read(0x1c, &mut bench.access())),
+            (1, 1, 0)
+        );
+        rtc.write(0x04, !ALRF, &mut bench.access());
+        assert_eq!((rtc.outputs(), rtc.read(0x04, &mut bench.access()) & ALRF), (0, 0));
+    }
+
+    #[test]
+    fn configuration_needs_cnf_and_rtoff_is_set() {
+        let (mut bench, mut rtc) = started();
+        rtc.write(0x1c, 55, &mut bench.access());
+        assert_eq!(rtc.read(0x1c, &mut bench.access()), 0);
+        assert_eq!(rtc.read(0x04, &mut bench.access()), RTOFF | RSF);
+        rtc.write(0x04, CNF, &mut bench.access());
+        rtc.write(0x1c, 55, &mut bench.access());
+        assert_eq!(rtc.read(0x1c, &mut bench.access()), 55);
+    }
+}

@@ -1,0 +1,172 @@
+//! Window watchdog (RM0090 chapter 22). Its prescaler starts over with every reload, which a real one does not.
+
+use super::block::{Access, Block};
+use super::effects::ResetCause;
+use crate::{NEVER, RateCounter};
+
+const WDGA: u32 = 1 << 7;
+const EWI: u32 = 1 << 9;
+
+/// The WWDG block.
+#[derive(Debug, Clone)]
+pub struct Wwdg {
+    /// Shift and mask of WDGTB in CFR.
+    timebase: (u32, u32),
+    cr: u32,
+    cfr: u32,
+    /// EWIF.
+    flag: bool,
+    /// T has passed 0x40 since CR was written.
+    warned: bool,
+    /// Ticks since CR was written; stopped before the start.
+    ticks: RateCounter,
+}
+
+impl Wwdg {
+    /// `wide`: three bits of prescaler at bit 11 (H7) instead of two at bit 7.
+    pub(super) fn new(wide: bool) -> Self {
+        let timebase = if wide { (11, 7) } else { (7, 3) };
+        Self { timebase, cr: 0x7f, cfr: 0x7f, flag: false, warned: false, ticks: RateCounter::default() }
+    }
+
+    fn rate(&self, access: &Access) -> (u64, u64) {
+        let (shift, mask) = self.timebase;
+        (if self.cr & WDGA != 0 { access.clock_hz } else { 0 }, 4096 << (self.cfr >> shift & mask))
+    }
+
+    /// T at `cycle`.
+    fn count(&self, cycle: u64) -> u32 {
+        (self.cr & 0x7f).wrapping_sub(self.ticks.value(cycle) as u32) & 0x7f
+    }
+
+    fn write_cr(&mut self, value: u32, access: &mut Access) {
+        let running = self.cr & WDGA != 0;
+        let early = running && self.count(access.now) > self.cfr & 0x7f;
+        self.cr = value & 0x7f | (self.cr | value) & WDGA;
+        if self.cr & WDGA != 0 && (early || value & 0x40 == 0) {
+            access.effects.chip_reset = Some(ResetCause::Wwdg);
+        }
+        let (num, den) = self.rate(access);
+        self.ticks = RateCounter::start(access.now, 0, num, den, access.core_hz);
+        self.warned = false;
+    }
+
+    /// Cycle at which T reaches `value`.
+    fn cycle_of(&self, value: u32) -> u64 {
+        let ticks = (self.cr & 0x7f).saturating_sub(value);
+        if self.ticks.running() { self.ticks.cycle_of(u64::from(ticks)) } else { NEVER }
+    }
+}
+
+impl Block for Wwdg {
+    fn reset(&mut self) {
+        *self = Self { timebase: self.timebase, ..Self::new(false) };
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.advance(access);
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
+        match offset {
+            0 => self.write_cr(value, access),
+            4 => {
+                let (shift, mask) = self.timebase;
+                // EWI can only be set.
+                self.cfr = value & (0x7f | EWI | mask << shift) | self.cfr & EWI;
+                let (num, den) = self.rate(access);
+                self.ticks.rebase(access.now, num, den, access.core_hz);
+            }
+            8 => self.flag &= value & 1 != 0,
+            _ => {}
+        }
+    }
+
+    fn peek(&self, offset: u32, access: &Access) -> u32 {
+        match offset {
+            0 => self.cr & WDGA | self.count(access.now),
+            4 => self.cfr,
+            8 => u32::from(self.flag),
+            _ => 0,
+        }
+    }
+
+    fn due(&self) -> u64 {
+        let warning = if self.warned { NEVER } else { self.cycle_of(0x40) };
+        warning.min(self.cycle_of(0x3f))
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        if !self.warned && self.cycle_of(0x40) <= access.now {
+            (self.warned, self.flag) = (true, true);
+        }
+        if self.cycle_of(0x3f) <= access.now {
+            access.effects.chip_reset = Some(ResetCause::Wwdg);
+            self.cr &= !WDGA;
+            self.ticks = RateCounter::default();
+        }
+    }
+
+    fn clocks_changed(&mut self, access: &mut Access) {
+        let (num, den) = self.rate(access);
+        self.ticks.rebase(access.now, num, den, access.core_hz);
+    }
+
+    fn outputs(&self) -> u32 {
+        u32::from(self.flag && self.cfr & EWI != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stm32::testing::Bench;
+
+    #[test]
+    fn warns_then_resets() {
+        for (wide, cfr, tick) in [(false, 0x7f | 1 << 7 | EWI, 8192), (true, 0x7f | 5 << 11 | EWI, 4096 << 5)] {
+            let mut bench = Bench::new();
+            let mut wwdg = Wwdg::new(wide);
+            wwdg.write(4, cfr, &mut bench.access());
+            wwdg.write(0, WDGA | 0x50, &mut bench.access());
+            assert_eq!(wwdg.read(0, &mut bench.at(3 * tick)), WDGA | 0x4d);
+            assert_eq!(wwdg.due(), 16 * tick);
+            wwdg.advance(&mut bench.at(16 * tick));
+            assert_eq!((wwdg.outputs(), wwdg.read(8, &mut bench.access()), bench.effects.chip_reset), (1, 1, None));
+            wwdg.write(8, 0, &mut bench.access());
+            assert_eq!((wwdg.outputs(), wwdg.read(8, &mut bench.access())), (0, 0));
+            wwdg.advance(&mut bench.at(17 * tick));
+            assert_eq!(bench.effects.chip_reset, Some(ResetCause::Wwdg), "{wide}");
+        }
+    }
+
+    #[test]
+    fn window_and_clear_bit() {
+        // W, ticks waited, new T, reset.
+        for (window, ticks, value, reset) in
+            [(0x7f, 1, 0x7f, false), (0x60, 1, 0x7f, true), (0x60, 0x20, 0x7f, false), (0x7f, 1, 0x3f, true)]
+        {
+            let mut bench = Bench::new();
+            let mut wwdg = Wwdg::new(false);
+            wwdg.write(4, window, &mut bench.access());
+            wwdg.write(0, WDGA | 0x7f, &mut bench.access());
+            wwdg.write(0, value, &mut bench.at(ticks * 4096));
+            assert_eq!(bench.effects.chip_reset.is_some(), reset, "{window:x} {ticks} {value:x}");
+            if !reset {
+                wwdg.write(0, 0x7f, &mut bench.access());
+                assert_eq!(wwdg.read(0, &mut bench.access()) & WDGA, WDGA, "it cannot be stopped");
+            }
+        }
+    }
+
+    #[test]
+    fn off_until_started() {
+        let mut bench = Bench::new();
+        let mut wwdg = Wwdg::new(false);
+        assert_eq!((wwdg.read(0, &mut bench.at(1 << 30)), wwdg.due()), (0x7f, NEVER));
+        wwdg.write(0, 0x10, &mut bench.access());
+        assert_eq!(bench.effects.chip_reset, None);
+    }
+}
