@@ -111,7 +111,7 @@ pub struct Flat {
 pub const STATE_WORDS: usize = 50;
 
 impl Flat {
-    /// A core of this kind in thread mode, privileged, its FPU enabled.
+    /// A core of this kind in thread mode, privileged, its FPU enabled and in use.
     pub fn new(features: Features) -> Flat {
         let halves = BYTES as usize / 2;
         let mut ops = vec![Op::default(); halves];
@@ -121,6 +121,7 @@ impl Flat {
         let mut flat = Flat { core: Box::new(Core::new(features)), memory };
         flat.core.phase = Phase::Run;
         flat.core.scb.cpacr = 0xf << 20;
+        flat.core.fpca = true;
         flat.until(BASE);
         flat
     }

@@ -1,0 +1,1 @@
+"""The virtual v7-M cores against an independent implementation."""
