@@ -30,8 +30,8 @@ class CoreStats(TypedDict):
     cycles: int
     instructions: int
     sleep_cycles: int
-    bus_wait_cycles: int  # arbitration lost to the other core, data and fetch
-    flash_wait_cycles: int  # XIP misses
+    bus_wait_cycles: int  # lost to buses: arbitration, bridges, busy slaves
+    flash_wait_cycles: int  # XIP misses; wait states of embedded flash
     xip_misses: int
     exception_cycles: int  # entry, exit and tail-chain sequences
     exceptions: dict[int, int]  # exception number -> entries
@@ -59,15 +59,19 @@ class Machine:
         self,
         chip: str,
         *,
-        cores: int = 2,
-        flash_bytes: int = 2097152,
-        crystal_hz: int = 12000000,
+        cores: int = 0,
+        flash_bytes: int = 0,
+        crystal_hz: int = 0,
+        console_port: int = 0,
         strict: bool = False,
     ) -> None:
-        """cores=1 keeps core 1 in reset: a launch handshake then never answers."""
-    @staticmethod
-    def settings() -> list[tuple[str, int, str, str]]:
-        """(key, default, what it is, grade: documented | approximate | assumed)"""
+        """A board by its chip: rp2040 or an stm32 by series. 0: the chip's usual value.
+
+        cores=1 keeps the second core of an rp2040 in reset: a launch handshake then never answers. flash_bytes is an
+        external flash's. console_port: number of the serial port that typed text goes to (stm32).
+        """
+    def settings(self) -> list[tuple[str, int, str, str]]:
+        """(key, value in force, what it is, grade: documented | approximate | assumed)"""
     def set(self, key: str, value: int) -> None: ...
     def load(self, image: bytes, name: str) -> None:
         """ELF or UF2 (told by content); then the machine stands at reset. Raises ImageError."""

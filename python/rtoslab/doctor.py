@@ -46,7 +46,7 @@ def _tool(tool: tools.Tool) -> Examined:
 
 def _simulator(root: Path) -> Examined:
     try:
-        count = len(timing_settings())
+        count = len(timing_settings("rp2040"))
     except RtoslabError as cause:
         return Examined("virtual board", fine=False, found=str(cause), remedy="make demo")
     from rtoslab import _sim  # noqa: PLC0415

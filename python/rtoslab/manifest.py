@@ -24,7 +24,7 @@ def virtual_target(root: Path, point: Point, board: Board) -> dict[str, Any]:
     chosen = {key.removeprefix("timing."): value for key, value in point.timing.items()}
     settings = {
         key: {"value": chosen.get(key.removeprefix("timing."), default), "grade": grade}
-        for key, default, _, grade in timing_settings()
+        for key, default, _, grade in timing_settings(board.chip)
     }
     return {
         "kind": "virtual",

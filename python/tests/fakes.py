@@ -202,6 +202,9 @@ class FakeMachine:
     queue: bytes = b""
     watched: list[int] = field(default_factory=list)
 
+    def settings(self) -> list[tuple[str, int, str, str]]:
+        return []
+
     def set(self, key: str, value: int) -> None: ...
     def load(self, image: bytes, name: str) -> None: ...
     def symbol(self, name: str) -> int | None:

@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from rtoslab.errors import ImageFileError, RtoslabError, SettingError, SymbolError, ToolMissingError, UnknownNameError
@@ -14,9 +15,14 @@ if TYPE_CHECKING:
 Settings = tuple[tuple[str, int, str, str], ...]
 
 
-def timing_settings() -> Settings:
-    """Every parameter of the virtual boards: (key, default, what it is, grade)."""
-    return tuple(_simulator().Machine.settings())
+@cache
+def timing_settings(chip: str) -> Settings:
+    """Every parameter of a chip's virtual board: (key, default, what it is, grade). Raises SettingError."""
+    sim = _simulator()
+    try:
+        return tuple(sim.Machine(chip).settings())
+    except sim.SimError as cause:
+        raise SettingError(f"The chip {chip} has no parameters: {cause}") from None
 
 
 def make_machine(board: Board, *, cores: int, strict: bool = False) -> "VirtualMachine":
@@ -28,6 +34,7 @@ def make_machine(board: Board, *, cores: int, strict: bool = False) -> "VirtualM
             cores=cores,
             flash_bytes=board.memory.flash_bytes,
             crystal_hz=board.clock.crystal_hz,
+            console_port=board.uart.index,
             strict=strict,
         )
     except sim.SimError as cause:
@@ -45,7 +52,7 @@ def load_image(machine: "VirtualMachine", image: bytes, name: str) -> None:
 
 def apply_settings(machine: "VirtualMachine", values: Mapping[str, int]) -> None:
     """Sets timing parameters by key, with or without their `timing.` prefix."""
-    known = {key for key, *_ in timing_settings()}
+    known = {key for key, *_ in machine.settings()}
     for name, value in values.items():
         candidates = (name, name.removeprefix("timing."), f"timing.{name}")
         key = next((each for each in candidates if each in known), None)

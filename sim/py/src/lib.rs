@@ -7,7 +7,8 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use rtoslab_lab::Kind;
-use rtoslab_machine::rp2040::{Machine as Rp2040, Options, Stop};
+use rtoslab_machine::Stop;
+use rtoslab_machine::board::{Board, Options, board};
 
 create_exception!(_sim, SimError, PyException, "Base of every error the simulator raises.");
 create_exception!(_sim, ImageError, SimError, "The image cannot be loaded.");
@@ -19,33 +20,27 @@ const SLICE_CYCLES: u64 = 20_000_000;
 /// A virtual board.
 #[pyclass(unsendable, module = "rtoslab._sim")]
 struct Machine {
-    inner: Rp2040,
+    inner: Box<dyn Board>,
 }
 
 #[pymethods]
 impl Machine {
     #[new]
-    #[pyo3(signature = (chip, *, cores=2, flash_bytes=2_097_152, crystal_hz=12_000_000, strict=false))]
-    fn new(chip: &str, cores: usize, flash_bytes: u32, crystal_hz: u64, strict: bool) -> PyResult<Machine> {
-        if chip != "rp2040" {
-            return Err(SimError::new_err(format!("there is no virtual chip {chip}; known is rp2040")));
-        }
-        if !(1..=2).contains(&cores) {
-            return Err(SettingError::new_err(format!("the rp2040 has 1 or 2 cores to use, not {cores}")));
-        }
-        if !flash_bytes.is_power_of_two() || !(4096..=16 << 20).contains(&flash_bytes) {
-            return Err(SettingError::new_err(format!(
-                "a flash of {flash_bytes} bytes cannot be modelled; give a power of two from 4 kB to 16 MB"
-            )));
-        }
-        let options = Options { cores, flash_bytes, crystal_hz, strict };
-        Ok(Machine { inner: Rp2040::new(options) })
+    #[pyo3(signature = (chip, *, cores=0, flash_bytes=0, crystal_hz=0, console_port=0, strict=false))]
+    fn new(
+        chip: &str,
+        cores: usize,
+        flash_bytes: u32,
+        crystal_hz: u64,
+        console_port: u8,
+        strict: bool,
+    ) -> PyResult<Machine> {
+        let options = Options { cores, flash_bytes, crystal_hz, console_port, strict };
+        Ok(Machine { inner: board(chip, &options).map_err(|error| SettingError::new_err(error.0))? })
     }
 
-    #[staticmethod]
-    fn settings() -> Vec<(String, u64, String, String)> {
-        let defaults = Rp2040::new(Options { flash_bytes: 4096, ..Options::default() });
-        let rows = defaults.settings().into_iter();
+    fn settings(&self) -> Vec<(String, u64, String, String)> {
+        let rows = self.inner.settings().into_iter();
         rows.map(|(key, rule, value)| (key, value, rule.about.to_owned(), rule.grade.name().to_owned())).collect()
     }
 
@@ -58,7 +53,7 @@ impl Machine {
     }
 
     fn symbol(&self, name: &str) -> Option<u32> {
-        self.inner.symbol(name)
+        self.inner.symbols().iter().find(|symbol| symbol.name == name).map(|symbol| symbol.address)
     }
 
     fn symbols(&self) -> Vec<(u32, u32, String)> {
@@ -70,7 +65,7 @@ impl Machine {
         loop {
             let slice = left.min(SLICE_CYCLES);
             let start = self.inner.cycle();
-            let inner = Shared(&mut self.inner);
+            let inner = Shared(&mut *self.inner);
             let stop = py.detach(move || inner.run(slice));
             left -= (self.inner.cycle() - start).min(left);
             if stop.reason.name() != "cycles" || left == 0 {
@@ -82,40 +77,40 @@ impl Machine {
 
     fn until(&mut self, address: u32) -> PyResult<()> {
         self.check_executable(address)?;
-        self.inner.instruments().until(address);
+        self.inner.until(address);
         Ok(())
     }
 
     fn watch_exec(&mut self, address: u32, ident: u16) -> PyResult<()> {
         self.check_executable(address)?;
-        self.inner.instruments().watch_exec(address, ident);
+        self.inner.watch_exec(address, ident);
         Ok(())
     }
 
     #[pyo3(signature = (address, ident, stop=false))]
     fn watch_write(&mut self, address: u32, ident: u16, stop: bool) -> PyResult<()> {
-        if self.inner.instruments().watch_write(address, ident, stop) {
+        if self.inner.watch_write(address, ident, stop) {
             return Ok(());
         }
         Err(SimError::new_err(format!("0x{address:08x} is not in SRAM, only SRAM words can be watched")))
     }
 
     fn trace_exceptions(&mut self, on: bool) {
-        self.inner.instruments().trace_exceptions(on);
+        self.inner.trace_exceptions(on);
     }
 
     fn trace_pins(&mut self, on: bool) {
-        self.inner.instruments().trace_pins(on);
+        self.inner.trace_pins(on);
     }
 
     fn between(&mut self, start: u32, end: u32) -> PyResult<usize> {
         self.check_executable(start)?;
         self.check_executable(end)?;
-        Ok(self.inner.instruments().between(start, end))
+        Ok(self.inner.between(start, end))
     }
 
     fn between_result<'py>(&mut self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
-        let Some(result) = self.inner.instruments().between_result(index) else {
+        let Some(result) = self.inner.between_result(index) else {
             return Err(SimError::new_err(format!("there is no interval number {index}")));
         };
         let dict = PyDict::new(py);
@@ -131,12 +126,12 @@ impl Machine {
     }
 
     fn take_profile<'py>(&mut self, py: Python<'py>, core: usize) -> PyResult<Bound<'py, PyBytes>> {
-        check_core(core)?;
+        self.check_core(core)?;
         let mut bytes = Vec::new();
-        for (address, cell) in self.inner.take_profile(core) {
+        for (address, cycles, executions, wait_cycles) in self.inner.take_profile(core) {
             bytes.extend(address.to_le_bytes());
             bytes.extend([0; 4]);
-            for value in [cell.cycles, cell.executions, cell.wait_cycles] {
+            for value in [cycles, executions, wait_cycles] {
                 bytes.extend(value.to_le_bytes());
             }
         }
@@ -144,46 +139,46 @@ impl Machine {
     }
 
     fn take_events<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let events = self.inner.instruments().take_events();
+        let events = self.inner.take_events();
         let bytes: Vec<u8> = events.iter().flat_map(|event| event.to_bytes()).collect();
         PyBytes::new(py, &bytes)
     }
 
     #[pyo3(signature = (port=0))]
     fn take_uart<'py>(&mut self, py: Python<'py>, port: usize) -> PyResult<Bound<'py, PyBytes>> {
-        check_port(port)?;
-        Ok(PyBytes::new(py, &self.inner.instruments().take_uart(port)))
+        self.check_port(port)?;
+        Ok(PyBytes::new(py, &self.inner.take_uart(port)))
     }
 
     #[pyo3(signature = (text, port=0))]
     fn type_uart(&mut self, text: &[u8], port: usize) -> PyResult<()> {
-        check_port(port)?;
-        self.inner.instruments().type_uart(port, text);
+        self.check_port(port)?;
+        self.inner.type_uart(port, text);
         Ok(())
     }
 
     #[pyo3(signature = (steps, port=0))]
     fn script_uart(&mut self, steps: Vec<(Vec<u8>, Vec<u8>)>, port: usize) -> PyResult<()> {
-        check_port(port)?;
+        self.check_port(port)?;
         for (prompt, text) in &steps {
-            self.inner.instruments().script_uart(port, prompt, text);
+            self.inner.script_uart(port, prompt, text);
         }
         Ok(())
     }
 
     #[pyo3(signature = (port=0))]
     fn script_steps_left(&mut self, port: usize) -> PyResult<usize> {
-        check_port(port)?;
-        Ok(self.inner.instruments().steps_left(port))
+        self.check_port(port)?;
+        Ok(self.inner.steps_left(port))
     }
 
     fn stats<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let cores = PyList::empty(py);
-        for core in 0..2 {
-            cores.append(core_stats(py, &self.inner, core)?)?;
+        for core in 0..self.inner.cores() {
+            cores.append(core_stats(py, &*self.inner, core)?)?;
         }
         let locks = PyList::empty(py);
-        for (lock, both) in self.inner.instruments().lock_stats().iter().enumerate() {
+        for (lock, both) in self.inner.lock_stats().iter().enumerate() {
             for (core, stats) in both.iter().enumerate() {
                 if stats.acquisitions + stats.failed_reads == 0 {
                     continue;
@@ -218,11 +213,11 @@ impl Machine {
     }
 
     fn warnings(&mut self) -> Vec<String> {
-        self.inner.instruments().warnings().to_vec()
+        self.inner.warnings()
     }
 
     fn read<'py>(&mut self, py: Python<'py>, address: u32, length: usize) -> PyResult<Bound<'py, PyBytes>> {
-        match self.inner.instruments().read(address, length) {
+        match self.inner.read(address, length) {
             Some(bytes) => Ok(PyBytes::new(py, &bytes)),
             None => {
                 Err(SimError::new_err(format!("{length} bytes at 0x{address:08x} are not all in ROM, flash or SRAM")))
@@ -231,14 +226,14 @@ impl Machine {
     }
 
     fn write(&mut self, address: u32, data: &[u8]) -> PyResult<()> {
-        if self.inner.instruments().write(address, data) {
+        if self.inner.write(address, data) {
             return Ok(());
         }
         Err(SimError::new_err(format!("{} bytes at 0x{address:08x} are not all in SRAM", data.len())))
     }
 
     fn set_register(&mut self, core: usize, name: &str, value: u32) -> PyResult<()> {
-        check_core(core)?;
+        self.check_core(core)?;
         if self.inner.set_register(core, name, value) {
             return Ok(());
         }
@@ -248,7 +243,7 @@ impl Machine {
     }
 
     fn registers<'py>(&self, py: Python<'py>, core: usize) -> PyResult<Bound<'py, PyDict>> {
-        check_core(core)?;
+        self.check_core(core)?;
         let dict = PyDict::new(py);
         for (name, value) in self.inner.registers(core) {
             dict.set_item(name, value)?;
@@ -258,8 +253,22 @@ impl Machine {
 }
 
 impl Machine {
+    fn check_core(&self, core: usize) -> PyResult<()> {
+        if core < self.inner.cores() {
+            return Ok(());
+        }
+        Err(SimError::new_err(format!("there is no core {core}; the chip has {}", self.inner.cores())))
+    }
+
+    fn check_port(&self, port: usize) -> PyResult<()> {
+        if port < self.inner.ports() {
+            return Ok(());
+        }
+        Err(SimError::new_err(format!("there is no console {port}; the board has {}", self.inner.ports())))
+    }
+
     fn check_executable(&mut self, address: u32) -> PyResult<()> {
-        if self.inner.instruments().executable(address) {
+        if self.inner.executable(address) {
             return Ok(());
         }
         Err(SimError::new_err(format!("0x{address:08x} is in no memory that can hold code, so it will never execute")))
@@ -267,7 +276,7 @@ impl Machine {
 }
 
 /// Lends the machine to the thread that runs without the GIL.
-struct Shared<'a>(&'a mut Rp2040);
+struct Shared<'a>(&'a mut dyn Board);
 
 // SAFETY: the machine's raw pointers lead into tables it owns, and the borrow is exclusive for the whole call.
 unsafe impl Send for Shared<'_> {}
@@ -278,16 +287,8 @@ impl Shared<'_> {
     }
 }
 
-fn check_core(core: usize) -> PyResult<()> {
-    if core < 2 { Ok(()) } else { Err(SimError::new_err(format!("there is no core {core}; cores are 0 and 1"))) }
-}
-
-fn check_port(port: usize) -> PyResult<()> {
-    if port < 2 { Ok(()) } else { Err(SimError::new_err(format!("there is no UART {port}; UARTs are 0 and 1"))) }
-}
-
-fn core_stats<'py>(py: Python<'py>, machine: &Rp2040, core: usize) -> PyResult<Bound<'py, PyDict>> {
-    let stats = machine.core_stats(core);
+fn core_stats<'py>(py: Python<'py>, machine: &dyn Board, core: usize) -> PyResult<Bound<'py, PyDict>> {
+    let stats = machine.stats(core);
     let dict = PyDict::new(py);
     dict.set_item("cycles", stats.cycles)?;
     dict.set_item("instructions", stats.instructions)?;

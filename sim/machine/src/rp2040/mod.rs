@@ -1,6 +1,7 @@
 //! The RP2040 as a machine: memories, bus fabric, boot, and the run loop.
 
 mod access;
+mod board;
 mod boot;
 mod dma;
 pub mod instruments;
@@ -10,5 +11,5 @@ mod rom;
 mod settings;
 mod system;
 
-pub use machine::{CoreStats, Machine, Options, Stop, StopReason};
-pub use settings::SettingError;
+pub use board::board;
+pub use machine::{CoreStats, Machine, Options};

@@ -5,8 +5,8 @@ use rtoslab_cpu::v6m::core::{Core, Request};
 use rtoslab_cpu::v6m::exception;
 use rtoslab_periph::rp2040::bootrom::{self, FlashCommand, RomHost, RomOutcome};
 
-use super::machine::StopReason;
 use super::system::System;
+use crate::stop::StopReason;
 
 struct Host<'a> {
     core: &'a mut Core,

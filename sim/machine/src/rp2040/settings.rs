@@ -3,10 +3,7 @@
 use rtoslab_cpu::v6m::exception::ExceptionTiming;
 use rtoslab_timing::{Setting, cortex_m0plus, rp2040};
 
-/// Why a setting was refused. The message is one sentence for a person.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0}")]
-pub struct SettingError(pub String);
+use crate::setting::SettingError;
 
 /// Values of every adjustable rule.
 #[derive(Debug, Clone)]

@@ -9,9 +9,9 @@ use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects, NEVER};
 
 use super::access::bank_of;
-use super::machine::{Stop, StopReason};
 use super::settings::Timing;
 use crate::code::CodeTable;
+use crate::stop::{Stop, StopReason};
 use crate::xip::{LINE_BYTES, XipCache};
 
 /// Bus slaves of the crossbar (RP2040 data sheet 2.1).

@@ -1,3 +1,17 @@
-//! The STM32 families put together.
+//! The STM32 boards with an ARMv7-M core put together: memories, buses, flash interfaces, and the run loop.
 
+mod access;
+mod board;
+mod chip;
+mod code;
+mod effects;
+mod family;
 pub mod flash;
+pub mod instruments;
+mod machine;
+mod settings;
+mod system;
+
+pub use board::board;
+pub use family::{F1, F4};
+pub use machine::{CoreStats, Machine, Options};

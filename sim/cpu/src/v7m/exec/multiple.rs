@@ -131,7 +131,9 @@ pub(super) fn store<B: Bus, P: Pipeline, const GUARD: bool>(
         moved += 1;
         address = address.wrapping_add(4);
         if core.t >= core.limit {
-            return Ok(give_way(core, moved, left.trailing_zeros()));
+            // The frame of an exception would overwrite what PUSH stored below SP: it starts anew.
+            let next = if op.rn == 13 { 0 } else { left.trailing_zeros() };
+            return Ok(give_way(core, moved, next));
         }
     }
     if op.has(flag::POST_INDEXED) {

@@ -1,0 +1,140 @@
+//! The face that every virtual board shows to the outside, and how to make one by its chip's name.
+//!
+//! Dynamic dispatch ends here: a call runs a board for millions of cycles, or reads an instrument.
+
+use rtoslab_lab::{Between, Event};
+use rtoslab_periph::rp2040::LockStats;
+use rtoslab_periph::stm32::{Chip, Options as Stm32Board};
+use rtoslab_timing::Setting;
+
+use crate::image::{ImageError, Symbol};
+use crate::setting::SettingError;
+use crate::stop::Stop;
+use crate::{rp2040, stm32};
+
+/// How the board differs from a plain one. Zero means the chip's usual value.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Cores in use; the others stay in reset.
+    pub cores: usize,
+    /// Size of an external flash (RP2040).
+    pub flash_bytes: u32,
+    /// Crystal or external clock.
+    pub crystal_hz: u64,
+    /// Serial port of the console, by its number in the manual (STM32).
+    pub console_port: u8,
+    /// Stop at anything not modelled.
+    pub strict: bool,
+}
+
+/// Where one core's cycles went.
+#[derive(Debug, Clone, Default)]
+pub struct Stats {
+    /// Cycles covered.
+    pub cycles: u64,
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Cycles asleep.
+    pub sleep_cycles: u64,
+    /// Cycles lost to buses and arbitration.
+    pub bus_wait_cycles: u64,
+    /// Cycles lost to flash.
+    pub flash_wait_cycles: u64,
+    /// XIP line fills (RP2040).
+    pub xip_misses: u64,
+    /// Cycles in exception entry, exit and tail-chaining.
+    pub exception_cycles: u64,
+    /// Exceptions entered, by number.
+    pub exceptions: Vec<u64>,
+}
+
+/// One instruction's part of a profile: address, cycles, executions, cycles of waiting.
+pub type ProfileRow = (u32, u64, u64, u64);
+
+/// A virtual board.
+pub trait Board {
+    /// Cores in the chip.
+    fn cores(&self) -> usize;
+    /// Consoles that [`Board::take_uart`] knows.
+    fn ports(&self) -> usize;
+    /// Overrides a rule by name.
+    fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError>;
+    /// Every setting: name, rule, value in force.
+    fn settings(&self) -> Vec<(String, Setting, u64)>;
+    /// Loads an image and resets the board; `name` is for messages.
+    fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError>;
+    /// Functions and objects of the image by address.
+    fn symbols(&self) -> &[Symbol];
+    /// Runs for at most `cycles` more cycles.
+    fn run(&mut self, cycles: u64) -> Stop;
+    /// Current cycle.
+    fn cycle(&self) -> u64;
+    /// Core clock in Hz.
+    fn clock_hz(&self) -> u64;
+    /// Stops the run when an address is about to execute.
+    fn until(&mut self, address: u32);
+    /// Records an event when an address is about to execute.
+    fn watch_exec(&mut self, address: u32, id: u16);
+    /// Records writes to a word; false if it cannot be watched.
+    fn watch_write(&mut self, address: u32, id: u16, stop: bool) -> bool;
+    /// Measures cycles between two addresses; the result is found under the returned index.
+    fn between(&mut self, start: u32, end: u32) -> usize;
+    /// Result of [`Board::between`].
+    fn between_result(&mut self, index: usize) -> Option<Between>;
+    /// Records handler entries and exits.
+    fn trace_exceptions(&mut self, on: bool);
+    /// Records pin edges.
+    fn trace_pins(&mut self, on: bool);
+    /// Takes the recorded events.
+    fn take_events(&mut self) -> Vec<Event>;
+    /// Switches the per-instruction profile on (from zero) or off.
+    fn profile(&mut self, on: bool);
+    /// Takes a core's profile.
+    fn take_profile(&mut self, core: usize) -> Vec<ProfileRow>;
+    /// Takes what a console has received.
+    fn take_uart(&mut self, port: usize) -> Vec<u8>;
+    /// Types text into a console at line speed.
+    fn type_uart(&mut self, port: usize, text: &[u8]);
+    /// Adds a scripted line: typed when `prompt` has appeared.
+    fn script_uart(&mut self, port: usize, prompt: &[u8], text: &[u8]);
+    /// Scripted lines that were never typed.
+    fn steps_left(&mut self, port: usize) -> usize;
+    /// Statistics of a core since the start or the last [`Board::reset_stats`].
+    fn stats(&self, core: usize) -> Stats;
+    /// Statistics of hardware spinlocks, by lock and core; empty without any.
+    fn lock_stats(&mut self) -> Vec<[LockStats; 2]>;
+    /// Starts all statistics again from now.
+    fn reset_stats(&mut self);
+    /// One sentence for each thing the firmware used that is not modelled, and each fault.
+    fn warnings(&mut self) -> Vec<String>;
+    /// Reads memory without side effects; `None` outside.
+    fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>>;
+    /// Writes RAM; false outside.
+    fn write(&mut self, address: u32, data: &[u8]) -> bool;
+    /// True if code can execute at the address.
+    fn executable(&mut self, address: u32) -> bool;
+    /// Registers of a core by name.
+    fn registers(&self, core: usize) -> Vec<(String, u32)>;
+    /// Sets a register of a core by name; false if that cannot be.
+    fn set_register(&mut self, core: usize, name: &str, value: u32) -> bool;
+}
+
+/// Makes the board of a chip. Errors: the chip is not known, or the options do not fit it.
+pub fn board(chip: &str, options: &Options) -> Result<Box<dyn Board>, SettingError> {
+    if chip == "rp2040" {
+        return rp2040::board(options);
+    }
+    let Some(part) = Chip::from_name(chip) else {
+        let parts = Chip::ALL.map(|part| format!("stm32{part:?}").to_ascii_lowercase()).join(", ");
+        return Err(SettingError(format!("there is no virtual chip {chip}; known are rp2040, {parts}")));
+    };
+    if options.cores > 1 {
+        return Err(SettingError(format!("the {chip} has 1 core to use, not {}", options.cores)));
+    }
+    let mut board = Stm32Board::default();
+    if options.crystal_hz != 0 {
+        board.hse_hz = options.crystal_hz;
+    }
+    let console_port = if options.console_port == 0 { 2 } else { options.console_port };
+    stm32::board(part, stm32::Options { board, console_port, strict: options.strict })
+}

@@ -1,0 +1,173 @@
+//! Loads and stores beyond main RAM: what each address is and what it costs.
+
+use rtoslab_cpu::v7m::bitband;
+use rtoslab_cpu::v7m::bus::Loaded;
+use rtoslab_cpu::v7m::core::Core;
+use rtoslab_cpu::v7m::fault::Fault;
+use rtoslab_cpu::v7m::scs;
+use rtoslab_periph::stm32::{Bus as PeripheralBus, FlashStore};
+use rtoslab_timing::stm32_bus::{apb_wait, key};
+
+use super::chip::{FLASH_BASE, Kind};
+use super::family::{Family, FlashPort};
+use super::system::{Home, System, get};
+
+/// The debug unit's registers on the private peripheral bus: the chip's, not the core's.
+const DBGMCU_PAGE: u32 = 0xe004_2000 >> 12;
+/// An answer without wait states.
+const fn at_once(value: u32) -> Loaded {
+    Loaded { value, wait: 0 }
+}
+
+impl<F: Family> System<F> {
+    /// Fetches from anything but the main flash at its own address.
+    #[inline(never)]
+    pub(super) fn fetch_elsewhere(&mut self, _: &mut Core, address: u32, at: u64) -> u64 {
+        match self.place(address) {
+            Some((Home::Flash, offset)) => self.flash_port.fetch(FLASH_BASE + offset, at),
+            _ => at + 2,
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn load_elsewhere(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        bytes: u32,
+        at: u64,
+    ) -> Result<Loaded, Fault> {
+        let offset = address.wrapping_sub(FLASH_BASE);
+        if offset < self.map.flash_bytes {
+            let wait = self.flash_port.read(address, at);
+            // SAFETY: an aligned access that begins inside the flash ends inside it.
+            return Ok(Loaded { value: unsafe { get(self.flash.as_ptr().add(offset as usize), bytes) }, wait });
+        }
+        match address >> 28 {
+            0xe if address >> 20 == 0xe00 && address >> 12 != DBGMCU_PAGE => {
+                return scs::read(core, address, bytes, at).map(at_once);
+            }
+            0x2 | 0x4 if core.features.bit_band => {
+                if let Some(bit) = bitband::target(address) {
+                    let word = self.load_behind(core, bit.address(bytes), bytes, at)?;
+                    return Ok(Loaded { value: u32::from(word.value & bit.mask(bytes) != 0), ..word });
+                }
+            }
+            _ => {}
+        }
+        if let Some((home, offset)) = self.place(address) {
+            return Ok(self.load_memory(home, address, offset, bytes, at));
+        }
+        if let Some(word) = self.periph.factory_word(address) {
+            return Ok(at_once(word >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * bytes))));
+        }
+        if let Some(wait) = self.bridge(address, false, at) {
+            let now = at + 1 + wait;
+            let value = self.periph.read(address, bytes, now, &mut self.effects);
+            self.settle(core, now);
+            return Ok(Loaded { value, wait });
+        }
+        self.nothing_there(core, address, "load", at).map(|()| at_once(0))
+    }
+
+    /// A load through any path.
+    fn load_behind(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<Loaded, Fault> {
+        rtoslab_cpu::v7m::bus::Bus::load(self, core, address, bytes, at)
+    }
+
+    fn load_memory(&mut self, home: Home, address: u32, offset: u32, bytes: u32, at: u64) -> Loaded {
+        let value = self.bytes_at(address, bytes as usize).map_or(0, |memory| {
+            // SAFETY: the slice has `bytes` bytes.
+            unsafe { get(memory.as_ptr(), bytes) }
+        });
+        let wait = if home == Home::Flash { self.flash_port.read(FLASH_BASE + offset, at) } else { 0 };
+        Loaded { value, wait }
+    }
+
+    #[inline(never)]
+    pub(super) fn store_elsewhere(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        bytes: u32,
+        value: u32,
+        at: u64,
+    ) -> Result<u64, Fault> {
+        match address >> 28 {
+            0xe if address >> 20 == 0xe00 && address >> 12 != DBGMCU_PAGE => {
+                scs::write(core, address, bytes, value, at)?;
+                return Ok(0);
+            }
+            0x2 | 0x4 if core.features.bit_band => {
+                if let Some(bit) = bitband::target(address) {
+                    let (behind, mask) = (bit.address(bytes), bit.mask(bytes));
+                    let old = self.load_behind(core, behind, bytes, at)?;
+                    let new = if value & 1 != 0 { old.value | mask } else { old.value & !mask };
+                    // Read and write, each an access of its own on the bus.
+                    let read = self.bus_rules[key::BIT_BAND] + old.wait;
+                    let wait = rtoslab_cpu::v7m::bus::Bus::store(self, core, behind, bytes, new, at + read)?;
+                    return Ok(read + wait);
+                }
+            }
+            _ => {}
+        }
+        if let Some((home, offset)) = self.place(address) {
+            self.store_memory(core, home, offset, bytes, value, at);
+            return Ok(0);
+        }
+        if let Some(wait) = self.bridge(address, true, at) {
+            let now = at + 1 + wait;
+            self.periph.write(address, bytes, value, now, &mut self.effects);
+            self.settle(core, now);
+            return Ok(wait);
+        }
+        self.nothing_there(core, address, "store", at).map(|()| 0)
+    }
+
+    fn store_memory(&mut self, core: &mut Core, home: Home, offset: u32, bytes: u32, value: u32, at: u64) {
+        let (start, data) = (offset as usize, value.to_le_bytes());
+        match home {
+            Home::Ram => self.ram[start..start + bytes as usize].copy_from_slice(&data[..bytes as usize]),
+            Home::Area(index) if self.memories[index].area.kind != Kind::Rom => {
+                self.memories[index].bytes[start..start + bytes as usize].copy_from_slice(&data[..bytes as usize]);
+            }
+            Home::Area(_) => return,
+            Home::Flash => {
+                let verdict = self.periph.flash_store(FLASH_BASE + offset, bytes, at + 1, &mut self.effects);
+                self.settle(core, at + 1);
+                if verdict == FlashStore::Refused {
+                    return;
+                }
+                // Programming only clears bits.
+                for (byte, new) in self.flash[start..].iter_mut().zip(&data[..bytes as usize]) {
+                    *byte &= new;
+                }
+            }
+        }
+        self.forget_code(home, offset, bytes);
+    }
+
+    /// Extra cycles on the way to a peripheral; `None` if none answers at the address.
+    fn bridge(&self, address: u32, write: bool, at: u64) -> Option<u64> {
+        let bus = self.periph.bus(address)?;
+        let rules = &self.bus_rules;
+        Some(if bus.is_apb() {
+            apb_wait(rules, at, self.periph.clocks().cycles_per(bus))
+        } else if bus == PeripheralBus::Ppb {
+            0
+        } else {
+            rules[if write { key::AHB_WRITE } else { key::AHB_READ }]
+        })
+    }
+
+    /// An address where nothing answers.
+    #[cold]
+    fn nothing_there(&mut self, core: &mut Core, address: u32, what: &str, at: u64) -> Result<(), Fault> {
+        if matches!(address >> 28, 4 | 5) {
+            // Reserved places between blocks read as zero; firmware for a bigger part of the family touches them.
+            self.not_modelled(core, address, &format!("{what} of a register that no block has"), at);
+            return Ok(());
+        }
+        if core.ignores_bus_faults() { Ok(()) } else { Err(Fault::DataBus(address)) }
+    }
+}

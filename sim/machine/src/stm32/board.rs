@@ -1,0 +1,165 @@
+//! The STM32s as [`Board`]s.
+
+use rtoslab_lab::{Between, Event};
+use rtoslab_periph::rp2040::LockStats;
+use rtoslab_periph::stm32::Chip;
+use rtoslab_timing::Setting;
+
+use super::family::{F1, F4, Family};
+use super::machine::{Machine, Options};
+use crate::board::{Board, ProfileRow, Stats};
+use crate::image::{ImageError, Symbol};
+use crate::setting::SettingError;
+use crate::stop::Stop;
+
+/// Makes the board of a chip.
+pub fn board(chip: Chip, options: Options) -> Result<Box<dyn Board>, SettingError> {
+    Ok(match chip {
+        Chip::F103 => Box::new(Machine::<F1>::new(chip, &options)),
+        Chip::F407 | Chip::F411 | Chip::F446 => Box::new(Machine::<F4>::new(chip, &options)),
+        Chip::L053 | Chip::L073 | Chip::F767 | Chip::H743 => {
+            return Err(SettingError(format!("the stm32{chip:?} has no virtual board yet")));
+        }
+    })
+}
+
+impl<F: Family> Board for Machine<F> {
+    fn cores(&self) -> usize {
+        1
+    }
+
+    fn ports(&self) -> usize {
+        1
+    }
+
+    fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
+        self.set(key, value)
+    }
+
+    fn settings(&self) -> Vec<(String, Setting, u64)> {
+        self.settings()
+    }
+
+    fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
+        self.load(data, name)
+    }
+
+    fn symbols(&self) -> &[Symbol] {
+        self.symbols()
+    }
+
+    fn run(&mut self, cycles: u64) -> Stop {
+        self.run(cycles)
+    }
+
+    fn cycle(&self) -> u64 {
+        self.cycle()
+    }
+
+    fn clock_hz(&self) -> u64 {
+        self.clock_hz()
+    }
+
+    fn until(&mut self, address: u32) {
+        self.instruments().until(address);
+    }
+
+    fn watch_exec(&mut self, address: u32, id: u16) {
+        self.instruments().watch_exec(address, id);
+    }
+
+    fn watch_write(&mut self, address: u32, id: u16, stop: bool) -> bool {
+        self.instruments().watch_write(address, id, stop)
+    }
+
+    fn between(&mut self, start: u32, end: u32) -> usize {
+        self.instruments().between(start, end)
+    }
+
+    fn between_result(&mut self, index: usize) -> Option<Between> {
+        self.instruments().between_result(index)
+    }
+
+    fn trace_exceptions(&mut self, on: bool) {
+        self.instruments().trace_exceptions(on);
+    }
+
+    fn trace_pins(&mut self, on: bool) {
+        self.instruments().trace_pins(on);
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        self.instruments().take_events()
+    }
+
+    fn profile(&mut self, on: bool) {
+        self.profile(on);
+    }
+
+    fn take_profile(&mut self, _: usize) -> Vec<ProfileRow> {
+        let rows = self.take_profile().into_iter();
+        rows.map(|(address, cell)| (address, cell.cycles, cell.executions, cell.wait_cycles)).collect()
+    }
+
+    fn take_uart(&mut self, _: usize) -> Vec<u8> {
+        self.instruments().take_uart()
+    }
+
+    fn type_uart(&mut self, _: usize, text: &[u8]) {
+        self.instruments().type_uart(text);
+    }
+
+    fn script_uart(&mut self, _: usize, prompt: &[u8], text: &[u8]) {
+        self.instruments().script_uart(prompt, text);
+    }
+
+    fn steps_left(&mut self, _: usize) -> usize {
+        self.instruments().steps_left()
+    }
+
+    fn stats(&self, _: usize) -> Stats {
+        let stats = self.core_stats();
+        Stats {
+            cycles: stats.cycles,
+            instructions: stats.instructions,
+            sleep_cycles: stats.sleep_cycles,
+            bus_wait_cycles: stats.bus_wait_cycles,
+            flash_wait_cycles: stats.flash_wait_cycles,
+            xip_misses: 0,
+            exception_cycles: stats.exception_cycles,
+            exceptions: stats.exceptions.to_vec(),
+        }
+    }
+
+    fn lock_stats(&mut self) -> Vec<[LockStats; 2]> {
+        Vec::new()
+    }
+
+    fn reset_stats(&mut self) {
+        self.reset_stats();
+    }
+
+    fn warnings(&mut self) -> Vec<String> {
+        self.instruments().warnings().to_vec()
+    }
+
+    fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {
+        self.instruments().read(address, bytes)
+    }
+
+    fn write(&mut self, address: u32, data: &[u8]) -> bool {
+        self.instruments().write(address, data)
+    }
+
+    fn executable(&mut self, address: u32) -> bool {
+        self.instruments().executable(address)
+    }
+
+    fn registers(&self, _: usize) -> Vec<(String, u32)> {
+        self.registers()
+    }
+
+    fn set_register(&mut self, _: usize, name: &str, value: u32) -> bool {
+        self.set_register(name, value)
+    }
+}

@@ -1,0 +1,84 @@
+//! Tables of predecoded ARMv7-M instructions, one for each address range at which a memory can be executed.
+
+use rtoslab_cpu::v7m::core::{ProfileCell, Region};
+use rtoslab_cpu::v7m::op::Op;
+
+/// Ops behind the last halfword, so that running off the end is noticed.
+const TAIL: usize = 4;
+
+/// The predecoded form of one address range.
+pub struct CodeTable {
+    /// Ops as raw words: memory of zeros costs nothing until it is touched.
+    ops: Vec<u128>,
+    profile: Vec<ProfileCell>,
+    base: u32,
+    bytes: u32,
+}
+
+impl CodeTable {
+    /// An undecoded table for `bytes` of code at `base`.
+    pub fn new(base: u32, bytes: u32) -> CodeTable {
+        let halves = bytes as usize / 2;
+        let mut table = CodeTable { ops: vec![0; halves + TAIL], profile: Vec::new(), base, bytes };
+        for index in halves..halves + TAIL {
+            // SAFETY: inside the allocation.
+            unsafe { *table.pointer().add(index) = Op::OUT_OF_REGION };
+        }
+        table
+    }
+
+    fn pointer(&mut self) -> *mut Op {
+        self.ops.as_mut_ptr().cast()
+    }
+
+    /// First address and length.
+    pub fn range(&self) -> (u32, u32) {
+        (self.base, self.bytes)
+    }
+
+    /// True if `address` is in it.
+    #[inline(always)]
+    pub fn contains(&self, address: u32) -> bool {
+        address.wrapping_sub(self.base) < self.bytes
+    }
+
+    /// The op of an address inside.
+    pub fn op(&mut self, address: u32) -> &mut Op {
+        let index = (address.wrapping_sub(self.base) / 2) as usize;
+        assert!(index < self.bytes as usize / 2, "no code at {address:#x}");
+        // SAFETY: inside the table, whose words are ops.
+        unsafe { &mut *self.pointer().add(index) }
+    }
+
+    /// Forgets what was decoded from `bytes` at `address`, and a 32-bit opcode that begins a halfword before.
+    pub fn forget(&mut self, address: u32, bytes: u32) {
+        let first = (address & !1).saturating_sub(2).max(self.base);
+        let end = address.saturating_add(bytes).min(self.base.saturating_add(self.bytes));
+        for at in (first..end).step_by(2) {
+            *self.op(at) = Op::default();
+        }
+    }
+
+    /// Allocates (zeroed) or drops the profile cells.
+    pub fn set_profile(&mut self, on: bool) {
+        let cells = if on { self.ops.len() } else { 0 };
+        self.profile = vec![ProfileCell::default(); cells];
+    }
+
+    /// Non-zero cells with their addresses; the table is zeroed behind it.
+    pub fn take_profile(&mut self) -> Vec<(u32, ProfileCell)> {
+        let base = self.base;
+        self.profile
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, cell)| cell.cycles != 0 || cell.executions != 0)
+            .map(|(index, cell)| (base + index as u32 * 2, std::mem::take(cell)))
+            .collect()
+    }
+
+    /// The region as the executor sees it.
+    pub fn region(&mut self) -> Region {
+        let profile = if self.profile.is_empty() { std::ptr::null_mut() } else { self.profile.as_mut_ptr() };
+        Region { base: self.base, bytes: self.bytes, ops: self.pointer(), profile }
+    }
+}

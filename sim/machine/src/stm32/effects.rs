@@ -1,0 +1,143 @@
+//! What an access to a peripheral, or time, brings about: interrupt lines, clocks, pins, console bytes, flash.
+
+use rtoslab_cpu::systick::Rate;
+use rtoslab_cpu::v7m::core::Core;
+use rtoslab_cpu::v7m::exception;
+use rtoslab_lab::Kind;
+
+use super::chip::FLASH_BASE;
+use super::family::{Family, FlashPort};
+use super::system::{Home, System};
+
+impl<F: Family> System<F> {
+    /// Brings the peripherals up to cycle `now`.
+    pub(super) fn advance(&mut self, core: &mut Core, now: u64) {
+        self.periph.advance(now, &mut self.effects);
+        self.settle(core, now);
+    }
+
+    /// Deals with all effects of something that happened in cycle `now`.
+    pub(super) fn settle(&mut self, core: &mut Core, now: u64) {
+        if let Some((address, written)) = self.effects.unmodelled.take() {
+            let block = self.periph.block_name(address).unwrap_or("register");
+            let direction = if written { "write to" } else { "read of" };
+            self.not_modelled(core, address, &format!("{direction} a {block} register"), now);
+        }
+        if let Some((address, written)) = self.effects.unclocked.take() {
+            self.note_unclocked(core, address, written);
+        }
+        if std::mem::take(&mut self.effects.clocks_changed) {
+            self.clocks_changed(core, now);
+        }
+        if std::mem::take(&mut self.effects.flash_timing_changed) {
+            self.flash_timing_changed();
+        }
+        if std::mem::take(&mut self.effects.remap) {
+            self.tables.iter_mut().filter(|table| table.range().0 == 0).for_each(|table| {
+                let (base, bytes) = table.range();
+                table.forget(base, bytes);
+            });
+            core.refetch = true;
+        }
+        if std::mem::take(&mut self.effects.event) {
+            core.event = true;
+        }
+        if let Some(cause) = self.effects.chip_reset.take() {
+            self.chip_reset = Some(cause);
+            core.limit = 0;
+        }
+        self.emit_pins();
+        self.emit_console();
+        self.erase();
+        self.drive_lines(core);
+        core.limit = core.limit.min(self.periph.due());
+    }
+
+    fn note_unclocked(&mut self, core: &Core, address: u32, written: bool) {
+        let block = self.periph.block_name(address).unwrap_or("block");
+        let (verb, outcome) = if written { ("written to", "is ignored") } else { ("read", "gives 0") };
+        let text = format!(
+            "{block} is {verb} at 0x{address:08x} while its clock is off, which {outcome} (by 0x{:08x}); enable it in RCC first",
+            core.pc()
+        );
+        self.warnings.push(text);
+    }
+
+    /// Takes over new frequencies.
+    pub(super) fn clocks_changed(&mut self, core: &mut Core, now: u64) {
+        let clocks = self.periph.clocks();
+        let reference = clocks.systick_reference_hz();
+        let den = clocks.core_hz.checked_div(reference).unwrap_or(8).max(1);
+        core.systick.set_external(Rate { num: 1, den }, now);
+        core.limit = 0;
+    }
+
+    /// Hands FLASH_ACR, with what the run overrides, to the flash interface.
+    pub(super) fn flash_timing_changed(&mut self) {
+        let acr = self.settings.acr(self.periph.flash_control().acr);
+        self.flash_port.set_acr(acr);
+    }
+
+    fn emit_pins(&mut self) {
+        for change in std::mem::take(&mut self.effects.pins) {
+            if !self.probes.trace_pins {
+                continue;
+            }
+            let mut rest = change.changed;
+            while rest != 0 {
+                let pin = rest.trailing_zeros();
+                rest &= rest - 1;
+                let number = u16::from(change.port) * 16 + pin as u16;
+                self.probes.record(Kind::Pin, 0, change.cycle, number, u32::from(change.levels >> pin & 1), 0);
+            }
+        }
+    }
+
+    fn emit_console(&mut self) {
+        for (port, byte) in std::mem::take(&mut self.effects.uart_tx) {
+            self.console_port = port;
+            if let Some(text) = self.console.receive(byte) {
+                self.periph.uart_push(port, &text);
+            }
+        }
+    }
+
+    fn erase(&mut self) {
+        for erase in std::mem::take(&mut self.effects.erase) {
+            let offset = erase.address.wrapping_sub(FLASH_BASE);
+            let end = (offset + erase.bytes).min(self.map.flash_bytes);
+            if offset < end {
+                self.flash[offset as usize..end as usize].fill(erase.value);
+                self.forget_code(Home::Flash, offset, end - offset);
+            }
+        }
+    }
+
+    /// Tells the core which interrupt lines changed.
+    fn drive_lines(&mut self, core: &mut Core) {
+        let levels = *self.periph.irq_levels();
+        if levels == self.lines {
+            return;
+        }
+        for (word, (new, old)) in levels.into_iter().zip(self.lines).enumerate() {
+            let mut changed = new ^ old;
+            while changed != 0 {
+                let bit = changed.trailing_zeros();
+                changed &= changed - 1;
+                exception::drive_line(core, word as u32 * 32 + bit, new >> bit & 1 != 0);
+            }
+        }
+        self.lines = levels;
+    }
+
+    /// Lets the serial ports send what they hold, for a console that shows the last line; returns the cycle then.
+    pub(super) fn finish_sending(&mut self, core: &mut Core, now: u64) -> u64 {
+        let limit = now.saturating_add(self.periph.clocks().core_hz);
+        let mut at = now;
+        while self.periph.usarts.iter().any(|usart| usart.busy()) && self.periph.due() <= limit {
+            at = at.max(self.periph.due());
+            self.advance(core, at);
+        }
+        at
+    }
+}

@@ -1,0 +1,135 @@
+//! What differs between the families that the machine is built for: pipeline, flash interface, rules.
+
+use rtoslab_cpu::v7m::exception::ExceptionTiming;
+use rtoslab_cpu::v7m::pipeline::Pipeline;
+use rtoslab_cpu::v7m::pipeline::m3m4::{CortexM3, CortexM4};
+use rtoslab_timing::{Setting, cortex_m3, cortex_m4};
+
+use super::chip::{FLASH_BASE, Map};
+use super::flash::{FlashF1, FlashF4};
+
+/// A flash interface as the machine uses it. Addresses are those of the main flash at [`FLASH_BASE`].
+pub trait FlashPort {
+    /// First cycle in which the decoder can have the code word whose address phase is in cycle `at`.
+    fn fetch(&mut self, address: u32, at: u64) -> u64;
+    /// Extra cycles of a data read.
+    fn read(&mut self, address: u32, at: u64) -> u64;
+    /// FLASH_ACR was written, or an override of it changed.
+    fn set_acr(&mut self, acr: u32);
+    /// Whether a fetch can wait at all.
+    fn waits(&self) -> bool;
+}
+
+macro_rules! port {
+    ($name:ty) => {
+        impl FlashPort for $name {
+            #[inline(always)]
+            fn fetch(&mut self, address: u32, at: u64) -> u64 {
+                self.fetch(address, at)
+            }
+
+            #[inline(always)]
+            fn read(&mut self, address: u32, at: u64) -> u64 {
+                self.read(address, at)
+            }
+
+            fn set_acr(&mut self, acr: u32) {
+                self.set_acr(acr);
+            }
+
+            #[inline(always)]
+            fn waits(&self) -> bool {
+                self.waits()
+            }
+        }
+    };
+}
+
+port!(FlashF1);
+port!(FlashF4);
+
+/// Bits of FLASH_ACR that a run may override by name.
+#[derive(Debug, Clone, Copy)]
+pub struct AcrBit {
+    /// Name after `flash.`.
+    pub name: &'static str,
+    /// The bits.
+    pub mask: u32,
+    /// What it is.
+    pub about: &'static str,
+}
+
+const fn acr(name: &'static str, mask: u32, about: &'static str) -> AcrBit {
+    AcrBit { name, mask, about }
+}
+
+/// The rules of a core and of its family's flash, as values by their place in the timing crate's tables.
+pub type Rules<'a> = &'a dyn Fn(&str) -> u64;
+
+/// A family of chips with an ARMv7-M core.
+pub trait Family {
+    /// The core's pipeline.
+    type Pipe: Pipeline;
+    /// The flash interface.
+    type Flash: FlashPort;
+    /// Exception timing.
+    const EXCEPTIONS: ExceptionTiming;
+    /// Adjustable rules of the core and the flash interface.
+    const RULES: &'static [&'static [Setting]];
+    /// What of FLASH_ACR can be overridden.
+    const ACR: &'static [AcrBit];
+
+    /// The pipeline under the rules in force.
+    fn pipe(rules: Rules) -> Self::Pipe;
+    /// The flash interface under the rules in force.
+    fn flash(map: &Map, rules: Rules) -> Self::Flash;
+}
+
+/// The values of a rule table, in its order.
+pub(super) fn values<const N: usize>(settings: &[Setting; N], rules: Rules) -> [u64; N] {
+    settings.map(|setting| rules(setting.key))
+}
+
+/// STM32F1.
+pub struct F1;
+
+impl Family for F1 {
+    type Pipe = CortexM3;
+    type Flash = FlashF1;
+    const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M3;
+    const RULES: &'static [&'static [Setting]] = &[&cortex_m3::SETTINGS];
+    const ACR: &'static [AcrBit] =
+        &[acr("wait_states", 7, "LATENCY"), acr("prefetch", 1 << 4, "PRFTBE: the prefetch buffer")];
+
+    fn pipe(rules: Rules) -> CortexM3 {
+        CortexM3::new(values(&cortex_m3::SETTINGS, rules))
+    }
+
+    fn flash(_: &Map, _: Rules) -> FlashF1 {
+        FlashF1::new()
+    }
+}
+
+/// STM32F4.
+pub struct F4;
+
+impl Family for F4 {
+    type Pipe = CortexM4;
+    type Flash = FlashF4;
+    const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M4;
+    const RULES: &'static [&'static [Setting]] = &[&cortex_m4::SETTINGS];
+    const ACR: &'static [AcrBit] = &[
+        acr("wait_states", 15, "LATENCY"),
+        acr("prefetch", 1 << 8, "PRFTEN: prefetch of the next line"),
+        acr("icache", 1 << 9, "ICEN: the accelerator's instruction lines"),
+        acr("dcache", 1 << 10, "DCEN: the accelerator's data lines"),
+    ];
+
+    fn pipe(rules: Rules) -> CortexM4 {
+        CortexM4::new(values(&cortex_m4::SETTINGS, rules))
+    }
+
+    fn flash(map: &Map, _: Rules) -> FlashF4 {
+        FlashF4::new(FLASH_BASE, map.flash_bytes)
+    }
+}

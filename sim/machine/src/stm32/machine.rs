@@ -1,0 +1,509 @@
+//! The run loop: the core, events and exceptions in time order.
+
+use rtoslab_cpu::v7m::core::{Core, Phase, ProfileCell, Request};
+use rtoslab_cpu::v7m::exception::{self, ExceptionTiming, Outcome};
+use rtoslab_cpu::v7m::fault::Fault;
+use rtoslab_cpu::v7m::nvic::EXCEPTIONS;
+use rtoslab_cpu::v7m::{exec, scs};
+use rtoslab_lab::Kind;
+use rtoslab_periph::NEVER;
+use rtoslab_periph::stm32::{Chip, Options as BoardOptions, ResetCause, Stm32};
+
+use rtoslab_timing::stm32_bus;
+
+use super::chip::{FLASH_BASE, RAM_BASE, map};
+use super::family::Family;
+use super::system::{Home, System};
+use crate::image::{Image, ImageError, Symbol};
+use crate::setting::SettingError;
+use crate::stop::{Stop, StopReason};
+
+/// What the board adds to the chip.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Crystals and wires.
+    pub board: BoardOptions,
+    /// Serial port (its number in the manual) that typed text goes to before any has printed.
+    pub console_port: u8,
+    /// Stop at anything not modelled.
+    pub strict: bool,
+}
+
+/// Where the core's cycles went.
+#[derive(Debug, Clone, Copy)]
+pub struct CoreStats {
+    /// Cycles covered.
+    pub cycles: u64,
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Cycles asleep.
+    pub sleep_cycles: u64,
+    /// Cycles lost to buses.
+    pub bus_wait_cycles: u64,
+    /// Cycles lost to flash.
+    pub flash_wait_cycles: u64,
+    /// Cycles in exception entry, exit and tail-chaining.
+    pub exception_cycles: u64,
+    /// Exceptions entered, by number.
+    pub exceptions: [u64; EXCEPTIONS],
+}
+
+/// A virtual STM32 board.
+pub struct Machine<F: Family> {
+    core: Box<Core>,
+    pipe: F::Pipe,
+    pub(super) system: Box<System<F>>,
+    chip: Chip,
+    /// Vector table of an image that lives in RAM.
+    table_in_ram: Option<u32>,
+    now: u64,
+    symbols: Vec<Symbol>,
+    profiling: bool,
+    stats_base: CoreStats,
+}
+
+impl<F: Family> Machine<F> {
+    /// A board with erased flash. Panics if the chip is not one of the family: a mistake in the caller.
+    pub fn new(chip: Chip, options: &Options) -> Machine<F> {
+        let map = map(chip).expect("a chip with an ARMv7-M core");
+        let periph = Stm32::new(chip, &options.board);
+        let system = System::new(map, periph, options.strict, options.console_port);
+        let pipe = F::pipe(&|key| system.settings.value(key));
+        let core = Box::new(Core::new(map.features));
+        let stats_base = totals(&core, 0);
+        let mut machine = Machine {
+            core,
+            pipe,
+            system,
+            chip,
+            table_in_ram: None,
+            now: 0,
+            symbols: Vec::new(),
+            profiling: false,
+            stats_base,
+        };
+        machine.system.clocks_changed(&mut machine.core, 0);
+        machine
+    }
+
+    /// Overrides a rule or a register field by name.
+    pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
+        self.system.settings.set(key, value)?;
+        let settings = &self.system.settings;
+        self.pipe = F::pipe(&|key| settings.value(key));
+        self.system.flash_port = F::flash(self.system.map, &|key| settings.value(key));
+        self.system.bus_rules = stm32_bus::SETTINGS.map(|rule| settings.value(rule.key));
+        self.system.flash_timing_changed();
+        Ok(())
+    }
+
+    /// Every setting with the value in force.
+    pub fn settings(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
+        self.system.settings.list()
+    }
+
+    /// Loads an ELF image and resets the board.
+    pub fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
+        let image = Image::parse(data, name)?;
+        for (address, bytes) in &image.segments {
+            self.place(*address, bytes, name)?;
+        }
+        self.table_in_ram = self.vectors_in_ram(&image);
+        self.symbols = image.symbols;
+        self.start();
+        Ok(())
+    }
+
+    /// Copies a segment to where it belongs.
+    fn place(&mut self, address: u32, bytes: &[u8], name: &str) -> Result<(), ImageError> {
+        let system = &mut self.system;
+        let home = system.place(address);
+        let content = match home {
+            Some((Home::Flash, offset)) => system.flash.get_mut(offset as usize..),
+            Some((Home::Ram, offset)) => system.ram.get_mut(offset as usize..),
+            Some((Home::Area(index), offset)) => system.memories[index].bytes.get_mut(offset as usize..),
+            None => None,
+        };
+        match content {
+            Some(memory) if memory.len() >= bytes.len() => {
+                memory[..bytes.len()].copy_from_slice(bytes);
+                if let Some((home, offset)) = home {
+                    system.forget_code(home, offset, bytes.len() as u32);
+                }
+                Ok(())
+            }
+            _ => Err(ImageError(format!(
+                "{name} has {} bytes for 0x{address:08x}, which are not all in one of the chip's memories ({} kB of flash at 0x{FLASH_BASE:08x}, {} kB of RAM at 0x{RAM_BASE:08x}); link it for this board",
+                bytes.len(),
+                system.map.flash_bytes >> 10,
+                system.map.ram_bytes >> 10
+            ))),
+        }
+    }
+
+    /// The vector table of an image without any segment in flash: where its lowest segment begins, as a debugger
+    /// that loads it would set VTOR.
+    fn vectors_in_ram(&self, image: &Image) -> Option<u32> {
+        let in_flash = |&(address, _): &(u32, Vec<u8>)| matches!(self.system.place(address), Some((Home::Flash, _)));
+        if image.segments.iter().any(in_flash) {
+            return None;
+        }
+        image.segments.iter().map(|&(address, _)| address).min()
+    }
+
+    /// Starts the core as after reset.
+    fn start(&mut self) {
+        self.core.reset();
+        self.core.t = self.core.t.max(self.now);
+        self.system.passed_until = None;
+        self.system.clocks_changed(&mut self.core, self.now);
+        self.system.lines = [0; 5];
+        let table = self.table_in_ram.unwrap_or(self.system.periph.boot_address());
+        exception::start(&mut self.core, &mut *self.system, &mut self.pipe, table);
+        if self.table_in_ram.is_none() && self.chip != Chip::H743 && self.chip != Chip::F767 {
+            // The table is read at address 0, where the flash shows.
+            self.core.scb.vtor = 0;
+        }
+    }
+
+    /// Address of a symbol of the image.
+    pub fn symbol(&self, name: &str) -> Option<u32> {
+        self.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.address)
+    }
+
+    /// Functions and objects of the image by address.
+    pub fn symbols(&self) -> &[Symbol] {
+        &self.symbols
+    }
+
+    /// Current cycle.
+    pub fn cycle(&self) -> u64 {
+        self.now
+    }
+
+    /// Core clock in Hz: what the run states, else what RCC's registers give.
+    pub fn clock_hz(&self) -> u64 {
+        self.system.settings.clock_hz().unwrap_or(self.system.periph.clocks().core_hz)
+    }
+
+    /// Runs for at most `cycles` more cycles.
+    pub fn run(&mut self, cycles: u64) -> Stop {
+        let end = self.now.saturating_add(cycles);
+        let timing = self.system.settings.exceptions();
+        loop {
+            self.serve_request(&timing);
+            if let Some(stop) = self.take_stop() {
+                return stop;
+            }
+            let due = self.core.systick.due().min(self.system.periph.due());
+            let horizon = if self.waits() { NEVER } else { self.core.t };
+            if horizon >= due.min(end) {
+                if due > end || due == NEVER {
+                    return self.ran_out(end, horizon == NEVER && due == NEVER);
+                }
+                self.now = due;
+                self.events(due);
+                self.step(&timing, due);
+                continue;
+            }
+            self.now = self.now.max(horizon);
+            if self.step(&timing, self.now) {
+                continue;
+            }
+            if self.core.phase == Phase::Run && self.core.request == Request::None {
+                self.core.limit = due.min(end).max(self.core.t + 1);
+                self.execute();
+            }
+        }
+    }
+
+    /// True if only an event can bring the core on.
+    fn waits(&self) -> bool {
+        self.core.asleep() || matches!(self.core.phase, Phase::Reset | Phase::Lockup)
+    }
+
+    fn execute(&mut self) {
+        let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
+        match (self.profiling, core.mpu.enabled()) {
+            (false, false) => exec::run::<_, _, false, false>(core, pipe, system),
+            (false, true) => exec::run::<_, _, false, true>(core, pipe, system),
+            (true, false) => exec::run::<_, _, true, false>(core, pipe, system),
+            (true, true) => exec::run::<_, _, true, true>(core, pipe, system),
+        }
+    }
+
+    /// Processes everything scheduled for cycle `at`.
+    fn events(&mut self, at: u64) {
+        if self.core.systick.due() <= at {
+            scs::advance_systick(&mut self.core, at);
+        }
+        if self.system.periph.due() <= at {
+            self.system.advance(&mut self.core, at);
+        }
+    }
+
+    /// Takes, completes or pre-empts exceptions. True if something happened.
+    fn step(&mut self, timing: &ExceptionTiming, now: u64) -> bool {
+        let before = match self.core.phase {
+            Phase::Entry { recognised, .. } => recognised,
+            Phase::Exit { started, .. } => started,
+            _ => self.core.t,
+        };
+        let outcome = exception::step(&mut self.core, &mut *self.system, &mut self.pipe, timing, now);
+        self.trace(outcome, before);
+        outcome != Outcome::None
+    }
+
+    /// Deals with what made the core leave the executor.
+    fn serve_request(&mut self, timing: &ExceptionTiming) {
+        let before = self.core.t;
+        let outcome = match std::mem::replace(&mut self.core.request, Request::None) {
+            Request::None | Request::Stopped => Outcome::None,
+            Request::Svc => exception::supervisor_call(&mut self.core, &mut *self.system, timing),
+            Request::ExceptionReturn(value) => {
+                exception::exception_return(&mut self.core, &mut *self.system, value, timing)
+            }
+            Request::Abandonable(until) => {
+                self.bring_to(until, timing);
+                Outcome::None
+            }
+            Request::Fault(fault) => {
+                let pc = self.core.pc();
+                let outcome = exception::raise(&mut self.core, &mut *self.system, fault, timing);
+                self.note_fault(fault, pc, before, outcome);
+                outcome
+            }
+        };
+        self.trace(outcome, before);
+        if self.core.phase == Phase::Lockup && self.system.stop.is_none() {
+            let detail = "core 0 is locked up: its stack or vector table cannot be accessed".to_owned();
+            self.system.stop_at(StopReason::Lockup, self.core.pc(), self.core.t, detail);
+        }
+        let software = std::mem::take(&mut self.core.scb.reset_request).then_some(ResetCause::Software);
+        if let Some(cause) = software.or_else(|| self.system.chip_reset.take()) {
+            self.reset(cause);
+        }
+    }
+
+    /// Carries out what happens before cycle `until` while an instruction is in progress that an interrupt abandons.
+    fn bring_to(&mut self, until: u64, timing: &ExceptionTiming) {
+        loop {
+            let due = self.core.systick.due().min(self.system.periph.due());
+            if due >= until {
+                break;
+            }
+            self.events(due);
+            if exception::takeable(&self.core).is_some() {
+                self.core.t = self.core.t.max(due);
+                self.now = self.now.max(due);
+                self.step(timing, due);
+                return;
+            }
+        }
+        self.core.committed = true;
+    }
+
+    fn note_fault(&mut self, fault: Fault, pc: u32, cycle: u64, outcome: Outcome) {
+        let why = describe(fault);
+        if outcome == Outcome::LockedUp {
+            let detail = format!("core 0 is locked up: {why} at 0x{pc:08x} inside a fault handler");
+            self.system.stop_at(StopReason::Lockup, pc, cycle, detail);
+            return;
+        }
+        let warnings = &mut self.system.warnings;
+        if warnings.iter().filter(|warning| warning.contains(" faulted at ")).count() < 8 {
+            warnings.push(format!("core 0 faulted at 0x{pc:08x} in cycle {cycle}: {why}"));
+        }
+    }
+
+    /// Chip reset: memories keep their content.
+    fn reset(&mut self, cause: ResetCause) {
+        let now = self.now.max(self.core.t);
+        self.now = now;
+        let system = &mut *self.system;
+        system.periph.reset(cause, now, &mut system.effects);
+        system.settle(&mut self.core, now);
+        self.start();
+    }
+
+    fn take_stop(&mut self) -> Option<Stop> {
+        let stop = self.system.stop.take()?;
+        self.now = self.now.max(stop.cycle);
+        if stop.reason == StopReason::Lockup {
+            self.now = self.system.finish_sending(&mut self.core, self.now);
+        }
+        Some(stop)
+    }
+
+    fn ran_out(&mut self, end: u64, for_ever: bool) -> Stop {
+        if for_ever && self.core.phase == Phase::Lockup {
+            return self.stop(StopReason::Lockup, "core 0 is locked up");
+        }
+        if for_ever {
+            return self.stop(StopReason::Deadlock, "the core sleeps and nothing is scheduled that could wake it");
+        }
+        self.now = end;
+        self.stop(StopReason::Cycles, "the cycles asked for have passed")
+    }
+
+    fn stop(&self, reason: StopReason, detail: &str) -> Stop {
+        Stop { reason, core: 0, cycle: self.now, address: self.pc(), detail: detail.to_owned() }
+    }
+
+    fn trace(&mut self, outcome: Outcome, before: u64) {
+        if !self.system.probes.trace_exceptions {
+            return;
+        }
+        let (t, pc) = (self.core.t, self.pc());
+        let probes = &mut self.system.probes;
+        let mut enter = |number: u32| probes.record(Kind::ExceptionEnter, 0, t, number as u16, (t - before) as u32, pc);
+        match outcome {
+            Outcome::Entered(number) => enter(number),
+            Outcome::Chained(from, to) => {
+                enter(to);
+                probes.record(Kind::ExceptionExit, 0, before, from as u16, 0, pc);
+            }
+            Outcome::Returned(number) | Outcome::Slept(number) => {
+                probes.record(Kind::ExceptionExit, 0, before, number as u16, 0, pc);
+            }
+            Outcome::Woken | Outcome::Begun | Outcome::LockedUp | Outcome::None => {}
+        }
+    }
+
+    /// Address of the next instruction.
+    pub fn pc(&self) -> u32 {
+        if self.core.ip.is_null() { self.core.stray.unwrap_or(0) } else { self.core.pc() }
+    }
+
+    /// Registers by name.
+    pub fn registers(&self) -> Vec<(String, u32)> {
+        let core = &self.core;
+        let mut named: Vec<(String, u32)> = (0..13).map(|n| (format!("r{n}"), core.r[n])).collect();
+        let others = [
+            ("sp", core.r[13]),
+            ("lr", core.r[14]),
+            ("pc", self.pc()),
+            ("xpsr", core.xpsr()),
+            ("msp", core.msp()),
+            ("psp", core.psp()),
+            ("primask", u32::from(core.primask)),
+            ("basepri", u32::from(core.basepri)),
+            ("faultmask", u32::from(core.faultmask)),
+            ("control", core.control()),
+            ("fpscr", core.fpscr),
+        ];
+        named.extend(others.map(|(name, value)| (name.to_owned(), value)));
+        if core.features.float {
+            named.extend((0..32).map(|n| (format!("s{n}"), core.s[n])));
+        }
+        named
+    }
+
+    /// Sets a register (`r0`–`r12`, `s0`–`s31`, `sp`, `lr`, `pc`) or the flags (`apsr`). False if there is no such
+    /// register, or `pc` is no address of code.
+    pub fn set_register(&mut self, name: &str, value: u32) -> bool {
+        let core = &mut self.core;
+        match name {
+            "sp" => core.r[13] = value & !3,
+            "lr" => core.r[14] = value,
+            "apsr" => {
+                core.set_nzcvq(value);
+                core.set_ge(value);
+            }
+            "pc" => {
+                exception::jump(core, &mut *self.system, value | 1);
+                (core.it, core.ici, core.words_moved, core.committed) = (0, 0, 0, false);
+                self.system.passed_until = None;
+                if core.stray.take().is_some() {
+                    core.request = Request::None;
+                    return false;
+                }
+                let at = core.t;
+                rtoslab_cpu::v7m::pipeline::Pipeline::flush(&mut self.pipe, core, &mut *self.system, value & !1, at);
+            }
+            _ => {
+                let number = |prefix: char| name.strip_prefix(prefix)?.parse::<usize>().ok();
+                match (number('r'), number('s')) {
+                    (Some(n), _) if n < 13 => core.r[n] = value,
+                    (_, Some(n)) if n < 32 && core.features.float => core.s[n] = value,
+                    _ => return false,
+                }
+            }
+        }
+        true
+    }
+
+    /// Statistics since the start or the last [`Machine::reset_stats`].
+    pub fn core_stats(&self) -> CoreStats {
+        let (total, base) = (totals(&self.core, self.now), &self.stats_base);
+        let mut exceptions = total.exceptions;
+        for (count, before) in exceptions.iter_mut().zip(base.exceptions) {
+            *count -= before;
+        }
+        CoreStats {
+            cycles: total.cycles - base.cycles,
+            instructions: total.instructions - base.instructions,
+            sleep_cycles: total.sleep_cycles - base.sleep_cycles,
+            bus_wait_cycles: total.bus_wait_cycles - base.bus_wait_cycles,
+            flash_wait_cycles: total.flash_wait_cycles - base.flash_wait_cycles,
+            exception_cycles: total.exception_cycles - base.exception_cycles,
+            exceptions,
+        }
+    }
+
+    /// Starts all statistics again from now.
+    pub fn reset_stats(&mut self) {
+        self.stats_base = totals(&self.core, self.now);
+    }
+
+    /// Switches the per-instruction profile on (from zero) or off.
+    pub fn profile(&mut self, on: bool) {
+        self.profiling = on;
+        self.system.set_profile(on);
+        if !self.core.ip.is_null() && self.core.stray.is_none() {
+            exception::refetch(&mut self.core, &mut *self.system);
+        }
+    }
+
+    /// Takes the profile: address and cell of each instruction that executed.
+    pub fn take_profile(&mut self) -> Vec<(u32, ProfileCell)> {
+        self.system.take_profile()
+    }
+
+    /// The observer's side.
+    pub fn instruments(&mut self) -> super::instruments::Instruments<'_, F> {
+        super::instruments::Instruments { system: &mut self.system, core: &mut self.core }
+    }
+}
+
+fn totals(core: &Core, now: u64) -> CoreStats {
+    let asleep = if core.asleep() { now.saturating_sub(core.slept_at) } else { 0 };
+    CoreStats {
+        cycles: now,
+        instructions: core.instructions,
+        sleep_cycles: core.sleep_cycles + asleep,
+        bus_wait_cycles: core.bus_wait,
+        flash_wait_cycles: core.flash_wait,
+        exception_cycles: core.exception_cycles,
+        exceptions: core.exceptions,
+    }
+}
+
+/// A fault in a person's words.
+fn describe(fault: Fault) -> String {
+    match fault {
+        Fault::Undefined => "undefined instruction".to_owned(),
+        Fault::NoCoprocessor => "floating-point or coprocessor instruction without access (CPACR)".to_owned(),
+        Fault::InvalidState => "execution with the Thumb bit clear".to_owned(),
+        Fault::InvalidPc => "illegal exception return".to_owned(),
+        Fault::Unaligned => "unaligned access".to_owned(),
+        Fault::DivideByZero => "division by zero".to_owned(),
+        Fault::FetchBus => "instruction fetch from an address that holds no code".to_owned(),
+        Fault::DataBus(address) => format!("access to 0x{address:08x}, where nothing answers"),
+        Fault::FetchProtection => "instruction fetch that protection forbids".to_owned(),
+        Fault::DataProtection(address) => format!("access to 0x{address:08x} that protection forbids"),
+        Fault::LazyBus => "saving floating-point state to where nothing answers".to_owned(),
+        Fault::LazyProtection => "saving floating-point state to where protection forbids it".to_owned(),
+        Fault::Breakpoint => "BKPT without a debugger".to_owned(),
+    }
+}

@@ -1,0 +1,141 @@
+//! What a run may override: timing rules, and what FLASH_ACR says, as if the firmware had written it.
+
+use std::marker::PhantomData;
+
+use rtoslab_cpu::v7m::exception::ExceptionTiming;
+use rtoslab_timing::{Grade, Setting, stm32_bus};
+
+use super::family::Family;
+use crate::setting::SettingError;
+
+/// The core clock that a run states, whatever RCC says: it only names the cycles.
+pub(super) const CLOCK: &str = "clock_hz";
+
+/// A rule with the value in force.
+#[derive(Debug, Clone)]
+struct Row {
+    rule: Setting,
+    value: u64,
+}
+
+/// Values of every adjustable rule of a family, and overrides.
+#[derive(Debug, Clone)]
+pub struct Settings<F> {
+    rules: Vec<Row>,
+    exceptions: Vec<Row>,
+    /// Bits of FLASH_ACR that are overridden, and their values.
+    acr: (u32, u32),
+    clock_hz: Option<u64>,
+    family: PhantomData<F>,
+}
+
+/// The exception rules of a core, as settings.
+fn exception_rules(timing: ExceptionTiming) -> Vec<Row> {
+    let rule =
+        |key, value, about, grade| Row { rule: Setting { key, default: value, min: 0, max: 64, about, grade }, value };
+    vec![
+        rule("exception_entry_cycles", timing.entry, "recognised to first handler instruction", Grade::Documented),
+        rule(
+            "exception_exit_cycles",
+            timing.exit,
+            "return to first instruction of the interrupted code",
+            Grade::Documented,
+        ),
+        rule(
+            "tail_chain_cycles",
+            timing.tail_chain,
+            "return to first instruction of the next handler",
+            Grade::Documented,
+        ),
+        rule("late_arrival_cycles", timing.late_arrival, "recognised to the choice of the vector", Grade::Assumed),
+        rule(
+            "pop_preemption_cycles",
+            timing.pop_preemption,
+            "return to where unstacking is no longer aborted",
+            Grade::Assumed,
+        ),
+    ]
+}
+
+impl<F: Family> Settings<F> {
+    /// The defaults.
+    pub fn new() -> Settings<F> {
+        let rules = F::RULES.iter().flat_map(|table| table.iter()).chain(&stm32_bus::SETTINGS);
+        Settings {
+            rules: rules.map(|&rule| Row { rule, value: rule.default }).collect(),
+            exceptions: exception_rules(F::EXCEPTIONS),
+            acr: (0, 0),
+            clock_hz: None,
+            family: PhantomData,
+        }
+    }
+
+    /// Every setting: name, rule, value in force. FLASH_ACR's bits and the clock show 0 until they are overridden.
+    pub fn list(&self) -> Vec<(String, Setting, u64)> {
+        let rows = self.rules.iter().chain(&self.exceptions);
+        let timing = rows.map(|row| (format!("timing.{}", row.rule.key), row.rule, row.value));
+        let flash = F::ACR.iter().map(|bit| {
+            let max = u64::from(bit.mask >> bit.mask.trailing_zeros());
+            let rule = Setting { key: bit.name, default: 0, min: 0, max, about: bit.about, grade: Grade::Documented };
+            (format!("flash.{}", bit.name), rule, u64::from((self.acr.1 & bit.mask) >> bit.mask.trailing_zeros()))
+        });
+        let about = "core clock that the run states; 0: what RCC's registers give";
+        let rule = Setting { key: CLOCK, default: 0, min: 0, max: 1_000_000_000, about, grade: Grade::Documented };
+        let clock = (CLOCK.to_owned(), rule, self.clock_hz.unwrap_or(0));
+        timing.chain(flash).chain([clock]).collect()
+    }
+
+    /// Overrides one. Errors: unknown name, value out of range.
+    pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
+        let Some((_, rule, _)) = self.list().into_iter().find(|(name, _, _)| name == key) else {
+            let known: Vec<String> = self.list().into_iter().map(|(name, _, _)| name).collect();
+            return Err(SettingError(format!("there is no setting {key}; known are {}", known.join(", "))));
+        };
+        if !(rule.min..=rule.max).contains(&value) {
+            return Err(SettingError(format!("{key} = {value} is out of range; give {} to {}", rule.min, rule.max)));
+        }
+        if key == CLOCK {
+            self.clock_hz = Some(value).filter(|&hz| hz != 0);
+        } else if let Some(bit) = key.strip_prefix("flash.").and_then(|name| F::ACR.iter().find(|bit| bit.name == name))
+        {
+            self.acr.0 |= bit.mask;
+            self.acr.1 = self.acr.1 & !bit.mask | (value as u32) << bit.mask.trailing_zeros();
+        } else if let Some(row) = self
+            .rules
+            .iter_mut()
+            .chain(&mut self.exceptions)
+            .find(|row| key.strip_prefix("timing.") == Some(row.rule.key))
+        {
+            row.value = value;
+        }
+        Ok(())
+    }
+
+    /// Value of a timing rule by its key. Panics if the family has no such rule: a mistake in the code.
+    pub fn value(&self, key: &str) -> u64 {
+        let row = self.rules.iter().chain(&self.exceptions).find(|row| row.rule.key == key);
+        row.unwrap_or_else(|| panic!("no rule {key}")).value
+    }
+
+    /// The exception rules in force.
+    pub fn exceptions(&self) -> ExceptionTiming {
+        ExceptionTiming {
+            entry: self.value("exception_entry_cycles"),
+            exit: self.value("exception_exit_cycles"),
+            tail_chain: self.value("tail_chain_cycles"),
+            late_arrival: self.value("late_arrival_cycles"),
+            pop_preemption: self.value("pop_preemption_cycles"),
+            ..F::EXCEPTIONS
+        }
+    }
+
+    /// FLASH_ACR as it counts.
+    pub fn acr(&self, register: u32) -> u32 {
+        register & !self.acr.0 | self.acr.1
+    }
+
+    /// The stated core clock, if there is one.
+    pub fn clock_hz(&self) -> Option<u64> {
+        self.clock_hz
+    }
+}

@@ -1,0 +1,380 @@
+//! Everything behind the core: memories, code tables, flash interface, peripherals. Implements the executor's [`Bus`].
+
+use rtoslab_cpu::v7m::bus::{Bus, Loaded};
+use rtoslab_cpu::v7m::core::{Core, ProfileCell, Region};
+use rtoslab_cpu::v7m::decode::{Place, decode};
+use rtoslab_cpu::v7m::fault::Fault;
+use rtoslab_cpu::v7m::op::Op;
+use rtoslab_lab::{Console, Probes};
+use rtoslab_periph::stm32::{Effects, Stm32};
+use rtoslab_timing::stm32_bus;
+
+use super::chip::{Area, FLASH_BASE, Map, RAM_BASE};
+use super::code::CodeTable;
+use super::family::{Family, FlashPort};
+use super::settings::Settings;
+use crate::stop::{Stop, StopReason};
+
+/// The page of a store holds decoded code.
+const MARK_CODE: u8 = 1;
+/// The page of a store holds a watched word.
+const MARK_WATCH: u8 = 2;
+/// log2 of the bytes that share a mark.
+const MARK_SHIFT: u32 = 8;
+
+/// A memory that is neither main flash nor main RAM.
+pub(super) struct Memory {
+    pub area: Area,
+    pub bytes: Vec<u8>,
+}
+
+/// The chip without its core.
+pub struct System<F: Family> {
+    pub(super) map: &'static Map,
+    pub(super) ram: Vec<u8>,
+    ram_bytes: u32,
+    marks: Vec<u8>,
+    pub(super) flash: Vec<u8>,
+    pub(super) flash_port: F::Flash,
+    pub(super) memories: Vec<Memory>,
+    /// Code tables: main flash, main RAM, then alias and areas.
+    pub(super) tables: Vec<CodeTable>,
+    pub(super) periph: Stm32,
+    pub(super) effects: Effects,
+    /// Levels of the interrupt lines as the core knows them.
+    pub(super) lines: [u32; 5],
+    pub(super) settings: Settings<F>,
+    /// What ways to peripherals cost, by `stm32_bus::key`.
+    pub(super) bus_rules: [u64; stm32_bus::SETTINGS.len()],
+    pub(super) probes: Probes,
+    pub(super) console: Console,
+    /// Serial port that typed text goes to: the one that printed last.
+    pub(super) console_port: u8,
+    /// Address of an `until` stop that the next run passes.
+    pub(super) passed_until: Option<u32>,
+    pub(super) stop: Option<Stop>,
+    pub(super) warnings: Vec<String>,
+    pub(super) strict: bool,
+    /// A reset of the chip that the machine must carry out.
+    pub(super) chip_reset: Option<rtoslab_periph::stm32::ResetCause>,
+}
+
+impl<F: Family> System<F> {
+    /// Memories empty (flash erased), peripherals as at power-on.
+    pub(super) fn new(map: &'static Map, periph: Stm32, strict: bool, console_port: u8) -> Box<System<F>> {
+        let settings = Settings::new();
+        let mut tables = vec![CodeTable::new(FLASH_BASE, map.flash_bytes), CodeTable::new(RAM_BASE, map.ram_bytes)];
+        tables.extend(map.flash_alias.map(|base| CodeTable::new(base, map.flash_bytes)));
+        for area in map.areas.iter().filter(|area| area.code) {
+            tables.push(CodeTable::new(area.base, area.bytes));
+            tables.extend(area.alias.map(|base| CodeTable::new(base, area.bytes)));
+        }
+        let memories = map.areas.iter().map(|&area| Memory { area, bytes: vec![0; area.bytes as usize] }).collect();
+        let flash_port = F::flash(map, &|key| settings.value(key));
+        let mut system = Box::new(System {
+            map,
+            ram: vec![0; map.ram_bytes as usize],
+            ram_bytes: map.ram_bytes,
+            marks: vec![0; (map.ram_bytes >> MARK_SHIFT) as usize],
+            flash: vec![0xff; map.flash_bytes as usize],
+            flash_port,
+            memories,
+            tables,
+            periph,
+            effects: Effects::default(),
+            lines: [0; 5],
+            bus_rules: stm32_bus::SETTINGS.map(|rule| rule.default),
+            settings,
+            probes: Probes::default(),
+            console: Console::default(),
+            console_port,
+            passed_until: None,
+            stop: None,
+            warnings: Vec::new(),
+            strict,
+            chip_reset: None,
+        });
+        system.flash_timing_changed();
+        system
+    }
+
+    /// Two little-endian bytes at an address that can hold code.
+    fn halfword(&self, address: u32) -> u16 {
+        let bytes = self.bytes_at(address, 2).unwrap_or(&[0, 0]);
+        u16::from_le_bytes([bytes[0], bytes[1]])
+    }
+
+    /// `bytes` bytes of memory at an address, if they are in one memory.
+    pub(super) fn bytes_at(&self, address: u32, bytes: usize) -> Option<&[u8]> {
+        let (memory, offset) = self.place(address)?;
+        let content = match memory {
+            Home::Flash => &self.flash,
+            Home::Ram => &self.ram,
+            Home::Area(index) => &self.memories[index].bytes,
+        };
+        content.get(offset as usize..offset as usize + bytes)
+    }
+
+    /// The memory of an address, and the offset in it.
+    pub(super) fn place(&self, address: u32) -> Option<(Home, u32)> {
+        let inside = |base: u32, bytes: u32| Some(address.wrapping_sub(base)).filter(|&offset| offset < bytes);
+        if let Some(offset) = inside(FLASH_BASE, self.map.flash_bytes) {
+            return Some((Home::Flash, offset));
+        }
+        if let Some(offset) = inside(RAM_BASE, self.map.ram_bytes) {
+            return Some((Home::Ram, offset));
+        }
+        for (index, memory) in self.memories.iter().enumerate() {
+            let area = memory.area;
+            let offset = inside(area.base, area.bytes).or_else(|| inside(area.alias?, area.bytes));
+            if let Some(offset) = offset {
+                return Some((Home::Area(index), offset));
+            }
+        }
+        let offset = inside(self.map.flash_alias?, self.map.flash_bytes)?;
+        if self.map.flash_alias == Some(0) && self.periph.memory_at_zero() == 3 {
+            return Some((Home::Ram, offset)).filter(|_| offset < self.map.ram_bytes);
+        }
+        Some((Home::Flash, offset))
+    }
+
+    /// The table that an address is executed from.
+    pub(super) fn table(&mut self, address: u32) -> Option<&mut CodeTable> {
+        self.tables.iter_mut().find(|table| table.contains(address))
+    }
+
+    /// Decodes the instruction at an address, whatever stands in the table.
+    fn decode_at(&self, core_features: rtoslab_cpu::v7m::core::Features, address: u32) -> Op {
+        let (region_base, region_bytes) =
+            self.tables.iter().find(|table| table.contains(address)).map_or((address, 4), CodeTable::range);
+        let place = Place { address, region_base, region_bytes };
+        decode(self.halfword(address), self.halfword(address.wrapping_add(2)), place, core_features)
+    }
+
+    /// Makes the executor look at an address again after its probes changed.
+    pub(super) fn refresh(&mut self, address: u32) {
+        let stand_in = if self.probes.watches_code(address) { Op::ATTEND } else { Op::default() };
+        if let Some(table) = self.table(address) {
+            *table.op(address) = stand_in;
+        }
+    }
+
+    /// Marks the page of a watched word of the main RAM.
+    pub(super) fn mark_watch(&mut self, address: u32) {
+        self.marks[(address.wrapping_sub(RAM_BASE) >> MARK_SHIFT) as usize] |= MARK_WATCH;
+    }
+
+    /// Forgets what was decoded from a place in a memory, wherever it can be executed.
+    pub(super) fn forget_code(&mut self, home: Home, offset: u32, bytes: u32) {
+        let mut bases = [None; 3];
+        match home {
+            Home::Flash => bases = [Some(FLASH_BASE), self.map.flash_alias, None],
+            Home::Ram => bases[0] = Some(RAM_BASE),
+            Home::Area(index) => {
+                let area = self.memories[index].area;
+                bases = [Some(area.base), area.alias, None];
+            }
+        }
+        for base in bases.into_iter().flatten() {
+            let address = base + offset;
+            let Some(table) = self.tables.iter_mut().find(|table| table.contains(address)) else { continue };
+            table.forget(address, bytes);
+            for at in (address.saturating_sub(2) & !1..address + bytes).step_by(2) {
+                if self.probes.watches_code(at) && table.contains(at) {
+                    *table.op(at) = Op::ATTEND;
+                }
+            }
+        }
+    }
+
+    /// A store to main RAM with decoded code or a watched word around it; the bytes are written already.
+    #[cold]
+    #[inline(never)]
+    fn stored_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, at: u64) {
+        let mark = self.marks[(offset >> MARK_SHIFT) as usize];
+        if mark & MARK_CODE != 0 {
+            self.forget_code(Home::Ram, offset, bytes);
+        }
+        if mark & MARK_WATCH == 0 {
+            return;
+        }
+        let word_at = (offset & !3) as usize;
+        let mut word = [0; 4];
+        word.copy_from_slice(&self.ram[word_at..word_at + 4]);
+        let (address, word) = (RAM_BASE + word_at as u32, u32::from_le_bytes(word));
+        if self.probes.written(address, word, 0, at, core.pc()) {
+            core.limit = 0;
+            let detail = format!("the watched word at 0x{address:08x} became {word}");
+            self.stop_at(StopReason::Watch, address, at, detail);
+        }
+    }
+
+    /// Stops the run with a reason that carries one sentence.
+    pub(super) fn stop_at(&mut self, reason: StopReason, address: u32, cycle: u64, detail: String) {
+        self.stop.get_or_insert(Stop { reason, core: 0, cycle, address, detail });
+    }
+
+    /// Warns once about a thing that is not modelled; under `strict` the run stops.
+    pub(super) fn not_modelled(&mut self, core: &mut Core, address: u32, what: &str, cycle: u64) {
+        let text = format!("{what} at 0x{address:08x} is not modelled (first used by 0x{:08x})", core.pc());
+        let key = format!("at 0x{address:08x} ");
+        if !self.warnings.iter().any(|warning| warning.contains(&key)) {
+            self.warnings.push(text.clone());
+        }
+        if self.strict {
+            core.limit = 0;
+            self.stop_at(StopReason::Strict, address, cycle, text);
+        }
+    }
+
+    /// Switches the profile of every table.
+    pub(super) fn set_profile(&mut self, on: bool) {
+        for table in &mut self.tables {
+            table.set_profile(on);
+        }
+    }
+
+    /// Takes the profile of every table.
+    pub(super) fn take_profile(&mut self) -> Vec<(u32, ProfileCell)> {
+        self.tables.iter_mut().flat_map(CodeTable::take_profile).collect()
+    }
+}
+
+/// Where an address lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Home {
+    /// Main flash.
+    Flash,
+    /// Main RAM.
+    Ram,
+    /// Another memory, by its index.
+    Area(usize),
+}
+
+/// Little-endian value of up to four bytes.
+///
+/// # Safety
+/// `memory..memory + bytes` can be read.
+#[inline(always)]
+pub(super) unsafe fn get(memory: *const u8, bytes: u32) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match bytes {
+            1 => u32::from(memory.read()),
+            2 => u32::from(u16::from_le(memory.cast::<u16>().read_unaligned())),
+            _ => u32::from_le(memory.cast::<u32>().read_unaligned()),
+        }
+    }
+}
+
+/// Stores the low `bytes` bytes of a value.
+///
+/// # Safety
+/// `memory..memory + bytes` can be written.
+#[inline(always)]
+unsafe fn put(memory: *mut u8, bytes: u32, value: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match bytes {
+            1 => memory.write(value as u8),
+            2 => memory.cast::<u16>().write_unaligned((value as u16).to_le()),
+            _ => memory.cast::<u32>().write_unaligned(value.to_le()),
+        }
+    }
+}
+
+impl<F: Family> Bus for System<F> {
+    #[inline(always)]
+    fn fetch(&mut self, core: &mut Core, address: u32, at: u64) -> u64 {
+        if address.wrapping_sub(FLASH_BASE) < self.map.flash_bytes {
+            return self.flash_port.fetch(address, at);
+        }
+        self.fetch_elsewhere(core, address, at)
+    }
+
+    #[inline(always)]
+    fn fetch_waits(&self) -> bool {
+        self.flash_port.waits()
+    }
+
+    #[inline(always)]
+    fn redirect(&mut self, _: &mut Core, _: u32, _: u64) {}
+
+    #[inline(always)]
+    fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<Loaded, Fault> {
+        let offset = address.wrapping_sub(RAM_BASE);
+        if offset < self.ram_bytes {
+            // SAFETY: an aligned access that begins inside the RAM ends inside it.
+            let value = unsafe { get(self.ram.as_ptr().add(offset as usize), bytes) };
+            return Ok(Loaded { value, wait: 0 });
+        }
+        self.load_elsewhere(core, address, bytes, at)
+    }
+
+    #[inline(always)]
+    fn store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, at: u64) -> Result<u64, Fault> {
+        let offset = address.wrapping_sub(RAM_BASE);
+        if offset < self.ram_bytes {
+            // SAFETY: an aligned access that begins inside the RAM ends inside it; there is a mark for each page.
+            let mark = unsafe {
+                put(self.ram.as_mut_ptr().add(offset as usize), bytes, value);
+                *self.marks.get_unchecked((offset >> MARK_SHIFT) as usize)
+            };
+            if mark != 0 {
+                self.stored_marked(core, offset, bytes, at);
+            }
+            return Ok(0);
+        }
+        self.store_elsewhere(core, address, bytes, value, at)
+    }
+
+    #[inline(always)]
+    fn block(&self, address: u32) -> u8 {
+        match address >> 28 {
+            2 => 1 + u8::from(address.wrapping_sub(RAM_BASE) >= self.map.ram_split),
+            0 if address < 0x1000_0000 => 0,
+            // CCM and system memory lie in the same 256 MB.
+            1 => 0x10 + u8::from(address >= 0x1f00_0000),
+            other => 0x20 + other as u8,
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn region(&mut self, address: u32) -> Option<Region> {
+        self.place(address)?;
+        self.table(address).map(CodeTable::region)
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn decode(&mut self, core: &Core, ip: *mut Op) {
+        let address = core.address_of(ip);
+        let decoded =
+            if self.probes.watches_code(address) { Op::ATTEND } else { self.decode_at(core.features, address) };
+        // SAFETY: the caller passes a pointer into the ops of the core's region.
+        unsafe { *ip = decoded };
+        if let Some((Home::Ram, offset)) = self.place(address) {
+            self.marks[(offset >> MARK_SHIFT) as usize] |= MARK_CODE;
+            let end = (offset + 3).min(self.ram_bytes - 1);
+            self.marks[(end >> MARK_SHIFT) as usize] |= MARK_CODE;
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn attend(&mut self, core: &mut Core, ip: *mut Op, served: bool) -> Option<Op> {
+        let address = core.address_of(ip);
+        let instruction = self.decode_at(core.features, address);
+        if served {
+            return Some(instruction);
+        }
+        let skip = self.passed_until.take() == Some(address);
+        if self.probes.issue(address, 0, core.t, core.r[0], skip) {
+            self.passed_until = Some(address);
+            self.stop_at(StopReason::Until, address, core.t, format!("0x{address:08x} is about to execute"));
+            return None;
+        }
+        Some(instruction)
+    }
+}

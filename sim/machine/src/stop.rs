@@ -1,0 +1,50 @@
+//! The end of a run.
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    /// The cycles asked for have passed.
+    Cycles,
+    /// An `until` address is about to execute.
+    Until,
+    /// A watched word was written.
+    Watch,
+    /// A core faulted inside HardFault or NMI.
+    Lockup,
+    /// Every core sleeps and nothing can wake one.
+    Deadlock,
+    /// Something not modelled was touched under `strict`.
+    Strict,
+    /// The firmware entered the boot ROM's USB mode.
+    UsbBoot,
+}
+
+impl StopReason {
+    /// Name as results print it.
+    pub fn name(self) -> &'static str {
+        match self {
+            StopReason::Cycles => "cycles",
+            StopReason::Until => "until",
+            StopReason::Watch => "watch",
+            StopReason::Lockup => "lockup",
+            StopReason::Deadlock => "deadlock",
+            StopReason::Strict => "strict",
+            StopReason::UsbBoot => "usbboot",
+        }
+    }
+}
+
+/// The end of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stop {
+    /// Why.
+    pub reason: StopReason,
+    /// Core concerned.
+    pub core: usize,
+    /// Its cycle.
+    pub cycle: u64,
+    /// Address concerned.
+    pub address: u32,
+    /// One sentence.
+    pub detail: String,
+}
