@@ -94,6 +94,11 @@ impl RateCounter {
         if self.num == 0 {
             return NEVER;
         }
+        // As in `split`: 64 bits serve every ordinary run.
+        let product = (target - self.base_value).checked_mul(self.den);
+        if let Some(needed) = product.and_then(|product| product.checked_sub(self.phase)) {
+            return self.base_cycle.saturating_add(needed.div_ceil(self.num));
+        }
         let needed = u128::from(target - self.base_value) * u128::from(self.den) - u128::from(self.phase);
         let cycles = needed.div_ceil(u128::from(self.num));
         u64::try_from(u128::from(self.base_cycle) + cycles).unwrap_or(NEVER)

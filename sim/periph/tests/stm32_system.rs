@@ -51,7 +51,9 @@ impl Program {
 
 /// Where RTC, its clock and PWR are: RTC base, backup register and its LSEON, LSERDY, RTCSEL for the LSE, RTCEN and
 /// reset bits, PWR's control register, the enable bits of PWR.
-const DOMAINS: [(Chip, u32, u32, [u32; 5], u32, (u32, u32)); 5] = [
+type Domain = (Chip, u32, u32, [u32; 5], u32, (u32, u32));
+
+const DOMAINS: [Domain; 5] = [
     (Chip::F446, 0x4000_2800, 0x4002_3870, [0, 1, 8, 15, 16], 0x4000_7000, (0x4002_3840, 1 << 28)),
     (Chip::F767, 0x4000_2800, 0x4002_3870, [0, 1, 8, 15, 16], 0x4000_7000, (0x4002_3840, 1 << 28)),
     (Chip::L053, 0x4000_2800, 0x4002_1050, [8, 9, 16, 18, 19], 0x4000_7000, (0x4002_1038, 1 << 28)),

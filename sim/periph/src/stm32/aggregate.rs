@@ -181,7 +181,7 @@ impl Stm32 {
                 Device::Dbgmcu => Place::File(push(&mut self.files, RegFile::new(0x400, self.spec.dbgmcu, false))),
                 Device::File(size, fixed, inert) => {
                     bytes = size;
-                    Place::File(push(&mut self.files, RegFile::new(size, fixed, inert)))
+                    Place::File(push(&mut self.files, RegFile::new(size.min(STORED_BYTES), fixed, inert)))
                 }
                 Device::Backup => Place::File(push(&mut self.files, RegFile::new(0x400, &[], false))),
                 Device::Dma => Place::File(push(&mut self.files, RegFile::new(0x400, &[], true))),
@@ -626,5 +626,7 @@ fn push<T>(list: &mut Vec<T>, item: T) -> u8 {
 
 /// Main flash of every STM32.
 const FLASH_BASE: u32 = 0x0800_0000;
+/// What a block of registers stores at most; beyond it reads 0.
+const STORED_BYTES: u32 = 0x9000;
 /// Blocks report unmodelled registers by offset; anything above is an address already.
 const WHOLE_ADDRESS: u32 = 0x4000_0000;

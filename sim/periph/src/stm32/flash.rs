@@ -190,6 +190,14 @@ impl Flash {
         }
     }
 
+    /// H7: the registers that both banks share appear in each bank's half.
+    fn plain(&self, offset: u32) -> u32 {
+        match (&self.spec.program, offset) {
+            (Program::Banked(spec), 0x100 | 0x108 | 0x118 | 0x11c | 0x120) if spec.has_banks() => offset - 0x100,
+            _ => offset,
+        }
+    }
+
     fn write_acr(&mut self, value: u32, access: &mut Access) {
         let bits = &self.spec.acr;
         let before = self.acr;
@@ -233,6 +241,7 @@ impl Block for Flash {
 
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
+        let offset = self.plain(offset);
         match self.spec.program {
             _ if offset == 0 => self.write_acr(value, access),
             Program::Banked(spec) => self.banked_write(spec, offset, value, access),
@@ -241,6 +250,7 @@ impl Block for Flash {
     }
 
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        let offset = self.plain(offset);
         if offset == 0 {
             return self.acr;
         }

@@ -94,7 +94,7 @@ pub(super) struct Spec {
     backup_mask: u32,
     /// Reset flags: register, the bit that clears them, mask of the flags.
     flags_register: (u32, u32, u32),
-    /// Bit of each cause, in the order of [`ResetCause`]; every reset also pulls the reset pin.
+    /// Flags of each cause, in the order of [`ResetCause`]; every reset also pulls the reset pin.
     causes: [u32; 5],
     /// Registers (mask) that cannot change while a PLL (its "on" bit in CR) runs.
     locked: &'static [(u32, u32, u32)],
@@ -288,8 +288,8 @@ impl Rcc {
     /// Remembers why the chip was reset.
     pub(super) fn note_cause(&mut self, cause: ResetCause) {
         let (register, _, _) = self.spec.flags_register;
-        let pin = 1 << self.spec.causes[ResetCause::Pin as usize];
-        self.words[register as usize / 4] |= pin | 1 << self.spec.causes[cause as usize];
+        let pin = self.spec.causes[ResetCause::Pin as usize];
+        self.words[register as usize / 4] |= pin | self.spec.causes[cause as usize];
     }
 
     fn start_up_ns(&self, osc: Osc) -> u64 {

@@ -16,6 +16,7 @@ mod f4;
 mod f7;
 mod h7;
 mod l0;
+mod stubs;
 
 /// A chip of one of the boards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,9 +80,6 @@ pub(super) enum Device {
     /// Registers that only store: bytes, differing registers, and whether setting it up deserves a warning.
     File(u32, &'static [Fixed], bool),
 }
-
-/// A block that stores what is written and warns.
-const STUB: Device = Device::File(0x400, &[], true);
 
 const ADVANCED: TimerKind = TimerKind { channels: 4, wide: false, advanced: true, remap: false };
 const GENERAL: TimerKind = TimerKind { advanced: false, ..ADVANCED };

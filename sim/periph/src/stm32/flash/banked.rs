@@ -208,8 +208,12 @@ impl Spec {
         if self.stride != 0 && offset >= self.stride { (1, offset - self.stride) } else { (0, offset) }
     }
 
+    pub(super) fn has_banks(&self) -> bool {
+        self.stride != 0
+    }
+
     fn banks(&self) -> u32 {
-        if self.stride == 0 { 1 } else { 2 }
+        1 + u32::from(self.has_banks())
     }
 }
 

@@ -30,6 +30,17 @@ fn access_control_reads_back_what_exists() {
 }
 
 #[test]
+fn h7_shows_the_common_registers_twice() {
+    let (mut bench, mut h7) = flash(&H7, 2048);
+    h7.write(0x100, 0x12, &mut bench.access());
+    assert_eq!((h7.read(0, &mut bench.access()), h7.read(0x100, &mut bench.access())), (0x12, 0x12));
+    assert_eq!(h7.read(0x118, &mut bench.access()), 1);
+    let (mut bench, mut f7) = flash(&F7, 2048);
+    f7.write(0x100, 0x12, &mut bench.access());
+    assert_eq!((f7.read(0, &mut bench.access()), f7.read(0x100, &mut bench.access())), (0, 0));
+}
+
+#[test]
 fn control_decodes_acr() {
     let (mut bench, mut f4) = flash(&F4, 512);
     f4.write(0, 0x705, &mut bench.access());

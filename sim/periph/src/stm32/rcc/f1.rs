@@ -24,7 +24,7 @@ pub(in crate::stm32) static F1: Spec = Spec {
     backup: (BDCR, 16),
     backup_mask: u32::MAX,
     flags_register: (CSR, 24, 0xfc00_0000),
-    causes: [27, 26, 28, 29, 30],
+    causes: [1 << 27, 1 << 26, 1 << 28, 1 << 29, 1 << 30],
     // PLLSRC, PLLXTPRE and PLLMUL.
     locked: &[(CFGR, 0x3f << 16, 24)],
     // AHBENR has no reset register on these parts.

@@ -58,7 +58,8 @@ const BASE: Spec = Spec {
     backup: (BDCR, 16),
     backup_mask: u32::MAX,
     flags_register: (CSR, 24, 0xfe00_0000),
-    causes: [27, 26, 28, 29, 30],
+    // Power coming up is a brown-out too.
+    causes: [1 << 27 | 1 << 25, 1 << 26, 1 << 28, 1 << 29, 1 << 30],
     locked: &[(PLLCFGR, u32::MAX, 24), (PLLI2SCFGR, u32::MAX, 26), (PLLSAICFGR, u32::MAX, 28)],
     reset_registers: (0x20, 0),
     enables: &[0x30, 0x34, 0x38, 0x40, 0x44],

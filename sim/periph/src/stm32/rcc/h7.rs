@@ -56,7 +56,8 @@ pub(in crate::stm32) static H7: Spec = Spec {
     backup: (BDCR, 16),
     backup_mask: u32::MAX,
     flags_register: (RSR, 16, 0x7ffe_0000),
-    causes: [23, 22, 24, 26, 28],
+    // Power-on, brown-out, both domains and the CPU.
+    causes: [0x00ba_0000, 1 << 22, 1 << 24 | 1 << 17, 1 << 26, 1 << 28],
     locked: &[
         (PLLCKSELR, 0x3f << 4, 24),
         (PLLCKSELR, 0x3f << 12, 26),

@@ -43,7 +43,7 @@ pub(in crate::stm32) static L0: Spec = Spec {
     // LSEON to RTCRST; LSION, RMVF and the reset flags of the same register are free.
     backup_mask: 0x000f_ff00,
     flags_register: (CSR, 23, 0xff00_0000),
-    causes: [27, 26, 28, 29, 30],
+    causes: [1 << 27, 1 << 26, 1 << 28, 1 << 29, 1 << 30],
     // PLLSRC, PLLMUL and PLLDIV.
     locked: &[(CFGR, 0x00fd_0000, 24)],
     reset_registers: (0x10, 0),
