@@ -13,8 +13,17 @@ use super::super::bus::Bus;
 use super::super::core::Core;
 use rtoslab_timing::cortex_m3::PREFETCH_WORDS;
 
-/// A word in use whose last halfword is still in the queue.
+/// A word whose last halfword is still in the queue has no time yet at which it gave up its place.
 const IN_USE: u64 = u64::MAX / 2;
+
+/// A word of code on its way to the decoder.
+#[derive(Debug, Clone, Copy, Default)]
+struct Word {
+    /// Cycle in which it is there.
+    ready: u64,
+    /// Cycle in which its place can be given to another one.
+    free: u64,
+}
 
 /// State of the prefetch unit.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,18 +32,20 @@ pub(super) struct Prefetch {
     pub pc: u32,
     /// First word not fetched yet (address / 4).
     next_word: u32,
+    /// The last words fetched, by number modulo 4.
+    words: [Word; 4],
     /// Earliest cycle of the next address phase.
     slot: u64,
-    /// Cycle in which each of the last words, by number modulo 4, is there.
-    ready: [u64; 4],
-    /// Cycle in which each of the last words, by number modulo 4, gave up its place.
-    freed: [u64; 4],
-    /// Cycles in which no address goes out because the pipeline waits for a load: from the first to before the second.
-    held: (u64, u64),
+    /// Cycle in which no address goes out because the pipeline waits for a load.
+    held: u64,
     /// Cycle in which the last instruction issued entered the decoder.
     pub decoded: u64,
     /// Its first execute cycle.
     pub executed: u64,
+    /// Code comes over the System bus.
+    pub system: bool,
+    /// Extra cycles of a fetch where code comes from now.
+    extra: u64,
     /// Extra cycles of a fetch over the System bus.
     system_extra: u64,
 }
@@ -50,83 +61,88 @@ impl Prefetch {
     pub fn enter<B: Bus>(&mut self, core: &mut Core, bus: &mut B, wide: bool, earliest: u64) -> u64 {
         let at = self.pc;
         let word = at >> 2;
-        let last = (at + 2 * u32::from(wide)) >> 2;
-        self.pc = at + 2 + 2 * u32::from(wide);
-        if last >= self.next_word {
-            self.fetch_through(core, bus, last);
-        }
-        let ready = self.ready[last as usize & 3];
-        let left_queue = ready.max(self.decoded);
-        let own = &mut self.freed[word as usize & 3];
         if at & 2 == 0 {
-            *own = if wide { left_queue } else { IN_USE };
+            self.pc = at + 2 + 2 * u32::from(wide);
+            let ready = self.ready(core, bus, word);
+            let left_queue = ready.max(self.decoded);
+            self.words[word as usize & 3].free = if wide { left_queue + 1 } else { IN_USE };
+            self.settle(core, ready, earliest)
+        } else if wide {
+            self.pc = at + 4;
+            let ready = self.ready(core, bus, word + 1);
+            let free = ready.max(self.decoded) + 1;
+            let own = &mut self.words[word as usize & 3].free;
+            *own = (*own).min(free);
+            self.words[(word + 1) as usize & 3].free = free;
+            self.settle(core, ready, earliest)
         } else {
-            *own = (*own).min(left_queue);
-            if wide {
-                self.freed[last as usize & 3] = left_queue;
-            }
+            // The upper half of a word that is there since the lower half was used or jumped over.
+            self.pc = at + 2;
+            let own = &mut self.words[word as usize & 3].free;
+            *own = (*own).min(self.decoded + 1);
+            self.decoded = self.executed;
+            self.executed = earliest;
+            earliest
         }
+    }
+
+    /// When a word is there; it is fetched if it was not yet.
+    #[inline(always)]
+    fn ready<B: Bus>(&mut self, core: &mut Core, bus: &mut B, word: u32) -> u64 {
+        if word == self.next_word {
+            let at = self.next_address_phase();
+            self.fetch(core, bus, at)
+        } else {
+            self.words[word as usize & 3].ready
+        }
+    }
+
+    /// The instruction whose last word is there in cycle `ready` goes through decoder and execute stage.
+    #[inline(always)]
+    fn settle(&mut self, core: &mut Core, ready: u64, earliest: u64) -> u64 {
         self.decoded = ready.max(self.executed);
+        self.executed = earliest;
         if ready >= earliest {
             core.flash_wait += ready + 1 - earliest;
             self.executed = ready + 1;
-        } else {
-            self.executed = earliest;
         }
         self.executed
     }
 
     /// Whether the 16-bit instruction at `pc` is in the queue while the instruction before it is decoded.
     pub fn holds_narrow<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> bool {
-        let word = self.pc >> 2;
-        if word >= self.next_word {
-            self.fetch_through(core, bus, word);
-        }
-        self.ready[word as usize & 3] <= self.decoded
+        self.ready(core, bus, self.pc >> 2) <= self.decoded
     }
 
     /// Takes the 16-bit instruction at `pc` out of the queue together with the one before it.
     pub fn pass_narrow(&mut self) {
-        let own = &mut self.freed[(self.pc >> 2) as usize & 3];
-        *own = if self.pc & 2 == 0 { IN_USE } else { (*own).min(self.decoded) };
+        let own = &mut self.words[(self.pc >> 2) as usize & 3].free;
+        *own = if self.pc & 2 == 0 { IN_USE } else { (*own).min(self.decoded + 1) };
         self.pc += 2;
-    }
-
-    /// Fetches all words up to `last`.
-    #[inline(always)]
-    fn fetch_through<B: Bus>(&mut self, core: &mut Core, bus: &mut B, last: u32) {
-        loop {
-            let at = self.next_address_phase();
-            self.fetch(core, bus, at);
-            if self.next_word > last {
-                break;
-            }
-        }
     }
 
     /// Cycle in which the address of the next word goes out: the bus is free, the queue has room, no load holds it up.
     #[inline(always)]
     fn next_address_phase(&self) -> u64 {
-        let room = self.freed[self.next_word.wrapping_sub(PREFETCH_WORDS) as usize & 3] + 1;
+        let room = self.words[self.next_word.wrapping_sub(PREFETCH_WORDS) as usize & 3].free;
         let at = self.slot.max(room);
-        let (from, until) = self.held;
-        if at >= from && at < until { until } else { at }
+        at + u64::from(at == self.held)
     }
 
-    /// No address goes out from cycle `from` to before `until`.
+    /// No address goes out in cycle `at`.
     #[inline(always)]
-    pub fn hold(&mut self, from: u64, until: u64) {
-        self.held = (from, until);
+    pub fn hold(&mut self, at: u64) {
+        self.held = at;
     }
 
-    /// Fetches the next word, address phase in cycle `at`.
+    /// Fetches the next word, address phase in cycle `at`; returns when it is there.
     #[inline(always)]
-    fn fetch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64) {
-        let address = self.next_word << 2;
-        let there = bus.fetch(core, address, at);
+    fn fetch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64) -> u64 {
+        let there = bus.fetch(core, self.next_word << 2, at);
         self.slot = there - 1;
-        self.ready[self.next_word as usize & 3] = if address < 0x2000_0000 { there } else { there + self.system_extra };
+        self.words[self.next_word as usize & 3].ready = there + self.extra;
         self.next_word += 1;
+        there + self.extra
     }
 
     /// Fetches what was fetched before cycle `until` even if nobody needed it yet.
@@ -159,9 +175,17 @@ impl Prefetch {
     }
 
     /// Goes on at `target`: its first address phase is in cycle `at`, the second not before `second`, and it executes
-    /// at `earliest` at the earliest.
+    /// at `earliest` at the earliest. Returns when it can execute as far as its first word goes.
     #[inline(always)]
-    pub fn redirect<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64, second: u64, earliest: u64) {
+    pub fn redirect<B: Bus>(
+        &mut self,
+        core: &mut Core,
+        bus: &mut B,
+        target: u32,
+        at: u64,
+        second: u64,
+        earliest: u64,
+    ) -> u64 {
         if bus.fetch_waits() {
             self.catch_up(core, bus, at);
         }
@@ -169,19 +193,23 @@ impl Prefetch {
         bus.redirect(core, target, at);
         self.pc = target;
         self.next_word = target >> 2;
-        self.freed = [0; 4];
-        self.fetch(core, bus, at);
+        self.system = target >= 0x2000_0000;
+        self.extra = if self.system { self.system_extra } else { 0 };
+        for word in &mut self.words {
+            word.free = 0;
+        }
+        let ready = self.fetch(core, bus, at);
         self.slot = self.slot.max(second);
-        self.decoded = earliest - 1;
-        self.executed = earliest - 1;
+        let start = earliest.max(ready + 1);
+        core.flash_wait += start - earliest;
+        self.decoded = start - 1;
+        self.executed = start - 1;
+        start
     }
 
     /// Drops what is in the queue and fetches from `pc` again, first address phase in cycle `at`.
-    pub fn refill(&mut self, at: u64) {
-        self.next_word = self.pc >> 2;
-        self.freed = [0; 4];
-        self.slot = self.slot.max(at);
-        self.decoded = at;
-        self.executed = at;
+    pub fn refill<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64, earliest: u64) -> u64 {
+        let pc = self.pc;
+        self.redirect(core, bus, pc, at, at, earliest)
     }
 }

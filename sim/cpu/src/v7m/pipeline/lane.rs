@@ -3,14 +3,14 @@
 use super::super::op::Class;
 
 /// Number of classes.
-const CLASSES: usize = Class::FloatSystem as usize + 1;
+pub(super) const CLASSES: usize = Class::FloatSystem as usize + 1;
 
-/// Which rules apply to a class besides "one cycle when it is fetched".
+/// Which rules apply to a class besides a fixed number of cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Lane {
-    /// A fixed number of cycles, nothing else.
-    Simple,
+    /// None.
+    Simple = 0,
     /// One load, which a neighbour may overlap.
     Load,
     /// One store, whose data phase the next instruction overlaps.
@@ -81,6 +81,6 @@ const fn lanes(m4: bool) -> [(Lane, u8); CLASSES] {
 }
 
 /// The M3's table.
-pub(super) static M3: [(Lane, u8); CLASSES] = lanes(false);
+pub(super) const M3: [(Lane, u8); CLASSES] = lanes(false);
 /// The M4's table.
-pub(super) static M4: [(Lane, u8); CLASSES] = lanes(true);
+pub(super) const M4: [(Lane, u8); CLASSES] = lanes(true);

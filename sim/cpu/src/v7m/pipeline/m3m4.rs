@@ -21,8 +21,22 @@ pub type CortexM3 = ThreeStage<false>;
 /// The Cortex-M4's pipeline.
 pub type CortexM4 = ThreeStage<true>;
 
+/// What the instruction before left for the next one, in one word so that most leave it with one store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C, align(8))]
+struct Wake {
+    tail: Tail,
+    /// It was a 16-bit one: an IT behind it folds.
+    folds: bool,
+    /// Registers that it loaded, or bases it wrote back in doing so: an address made of them cannot overlap it.
+    loaded: u16,
+    /// Registers that it computed: as part of an address they cost a cycle.
+    computed: u16,
+}
+
 /// What the instruction before left half done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
 enum Tail {
     /// Nothing.
     #[default]
@@ -38,25 +52,21 @@ enum Tail {
 pub struct ThreeStage<const M4: bool> {
     fetch: Prefetch,
     float: FloatUnit,
-    tail: Tail,
+    wake: Wake,
     /// The instruction in hand was issued into the tail of a load, which would have ended here; 0 otherwise.
     overlapped_until: u64,
-    /// Block of memory that the last load or store went to.
-    block: u8,
-    /// Registers that the load before wrote: an address made of them cannot overlap it.
-    loaded: u16,
-    /// Registers that the instruction before wrote without a load: as part of an address they cost a cycle.
-    computed: u16,
+    /// Address of the last load or store.
+    last_address: u32,
     /// Cycle of the data phase of the last store's end: a store's address phase can coincide with it, a load's not.
     store_ends: u64,
-    /// Cycles of the instruction in hand if they depend on its operands.
+    /// Cycles of the instruction in hand if they depend on its operands or on the fetch.
     busy: u64,
-    /// The instruction before was a 16-bit one and nothing kept the decoder waiting since.
-    folds: bool,
     settings: [u64; rules::SETTINGS_COUNT],
 }
 
 impl<const M4: bool> ThreeStage<M4> {
+    const LANES: [(Lane, u8); lane::CLASSES] = if M4 { lane::M4 } else { lane::M3 };
+
     /// An empty pipeline under the rules' values in force, by [`key`].
     pub fn new(settings: [u64; rules::SETTINGS_COUNT]) -> ThreeStage<M4> {
         let fetch = Prefetch::new(settings[key::SYSTEM_FETCH]);
@@ -70,39 +80,44 @@ impl<const M4: bool> ThreeStage<M4> {
 
     #[inline(always)]
     fn lane(op: Op) -> (Lane, u64) {
-        let (lane, cycles) = if M4 { lane::M4[op.class as usize] } else { lane::M3[op.class as usize] };
+        let (lane, cycles) = Self::LANES[op.class as usize];
         (lane, u64::from(cycles))
     }
 
     /// Registers that the address is made of.
     #[inline(always)]
-    fn address_registers(op: Op) -> u16 {
-        let index = op.has(flag::REGISTER_OFFSET) || op.class == Class::TableBranch;
-        (1 << (op.rn & 15)) & 0x7fff | if index { 1 << (op.rm & 15) } else { 0 }
+    fn address_registers(op: Op, lane: Lane) -> u16 {
+        match lane {
+            Lane::Load => op.reads,
+            _ => {
+                let index = op.has(flag::REGISTER_OFFSET) || op.class == Class::TableBranch;
+                (1 << (op.rn & 15)) & 0x7fff | if index { 1 << (op.rm & 15) } else { 0 }
+            }
+        }
     }
 
     /// Whether a load or store fits into the data phase of the load before.
     #[inline(always)]
     fn overlaps(&self, op: Op, address: u16) -> bool {
         let indexed = op.has(flag::PRE_INDEXED | flag::POST_INDEXED);
-        self.tail == Tail::Load && address & self.loaded == 0 && (M4 || !indexed)
+        self.wake.tail == Tail::Load && address & self.wake.loaded == 0 && (M4 || !indexed)
     }
 
     /// First cycle in which a memory access can be issued; sets `overlapped_until`.
     #[inline(always)]
     fn memory_from(&mut self, core: &Core, op: Op, lane: Lane) -> u64 {
-        let address = Self::address_registers(op);
+        let address = Self::address_registers(op, lane);
         let mut from = core.t;
         self.overlapped_until = 0;
         match lane {
             Lane::Load | Lane::Store if self.overlaps(op, address) => {
                 self.overlapped_until = core.t;
-                self.fetch.hold(0, 0);
+                self.fetch.hold(0);
                 from -= 1;
             }
             _ => {}
         }
-        if address & self.computed != 0 {
+        if address & self.wake.computed != 0 {
             from = from.max(core.t + 1);
         }
         match lane {
@@ -116,7 +131,7 @@ impl<const M4: bool> ThreeStage<M4> {
     fn issue_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, lane: Lane) {
         let mut from = core.t;
         match lane {
-            Lane::Nop if self.tail != Tail::None => from -= 1,
+            Lane::Nop if self.wake.tail != Tail::None => from -= 1,
             Lane::Float => from = self.float.ready(op, from),
             Lane::LoadBlock | Lane::StoreBlock => {
                 from = self.memory_from(core, op, lane);
@@ -128,7 +143,7 @@ impl<const M4: bool> ThreeStage<M4> {
             }
             Lane::Barrier => from = from.max(self.store_ends) + self.settings[key::BARRIER],
             Lane::It => {
-                let folds = self.folds && self.settings[key::IT_FOLDING] != 0;
+                let folds = self.wake.folds && self.settings[key::IT_FOLDING] != 0;
                 if folds && self.fetch.holds_narrow(core, bus) {
                     // In the shadow of the instruction before it, which is the last one to have been decoded.
                     self.fetch.pass_narrow();
@@ -140,34 +155,46 @@ impl<const M4: bool> ThreeStage<M4> {
             _ => {}
         }
         core.t = self.fetch.enter(core, bus, op.has(flag::WIDE), from);
+        match lane {
+            // While it loads, no address of a fetch goes out.
+            Lane::LoadBlock => self.fetch.catch_up(core, bus, core.t + 1),
+            // 4 DSB, 5 DMB, 6 ISB.
+            Lane::Barrier if op.ra == 6 => {
+                let refetched = self.fetch.refill(core, bus, core.t + 1, core.t + rules::ISB_CYCLES);
+                self.busy = refetched - core.t;
+            }
+            Lane::Barrier => self.busy = 1,
+            _ => {}
+        }
     }
 
     /// Address phase of an access: a load that overlaps another one must go to the same block of memory.
     #[inline(always)]
     fn address_phase<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32, index: u32) {
         if index == 0 {
-            let block = bus.block(address);
-            if block != self.block && core.t < self.overlapped_until {
+            if core.t < self.overlapped_until && bus.block(address) != bus.block(self.last_address) {
                 core.t = self.overlapped_until;
             }
-            self.block = block;
+            self.last_address = address;
         }
-        // Code and data over the same bus: what was fetched before this cycle comes first.
-        if (address < 0x2000_0000) == (self.fetch.pc < 0x2000_0000) {
-            self.fetch.catch_up(core, bus, core.t);
-            if address >= 0x2000_0000 {
-                self.fetch.give_up_bus(core.t + 1);
-            }
+        if address < 0x2000_0000 || self.fetch.system {
+            self.meet_fetches(core, bus, address);
         }
     }
 
-    /// Forgets what the instruction before left.
+    /// Code and data over the same bus, or from the same memory: what was fetched before this cycle comes first.
+    #[inline(never)]
+    fn meet_fetches<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32) {
+        self.fetch.catch_up(core, bus, core.t);
+        if address >= 0x2000_0000 {
+            self.fetch.give_up_bus(core.t + 1);
+        }
+    }
+
+    /// Leaves results that the next instruction may compute an address with, and nothing else.
     #[inline(always)]
     fn leave(&mut self, op: Op) {
-        self.tail = Tail::None;
-        self.loaded = 0;
-        self.computed = op.writes;
-        self.folds = !op.has(flag::WIDE);
+        self.wake = Wake { tail: Tail::None, folds: !op.has(flag::WIDE), loaded: 0, computed: op.writes };
     }
 }
 
@@ -239,19 +266,16 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
                 self.leave(op);
             }
             Lane::Load => {
-                // The data phase. Bases that were written back are not there for an overlapping access either.
-                self.fetch.hold(core.t, core.t + 1);
+                // The data phase, in which nothing is fetched unless a neighbour overlaps it.
+                self.fetch.hold(core.t);
                 core.t += 1;
-                self.tail = Tail::Load;
-                self.loaded = op.writes;
-                self.computed = 0;
-                self.folds = !op.has(flag::WIDE);
+                self.wake = Wake { tail: Tail::Load, folds: !op.has(flag::WIDE), loaded: op.writes, computed: 0 };
             }
             Lane::Store => {
                 self.leave(op);
                 if op.has(flag::REGISTER_OFFSET) {
                     core.t += 1;
-                    self.tail = Tail::Store;
+                    self.wake.tail = Tail::Store;
                 }
             }
             _ => self.finish_special(core, op, lane, cycles),
@@ -283,10 +307,9 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
                 (at, at, at + rules::BRANCH_LOADED_REFILL_CYCLES)
             }
         };
-        self.fetch.redirect(core, bus, target, at, second, earliest);
-        core.t = earliest;
+        core.t = self.fetch.redirect(core, bus, target, at, second, earliest);
         self.leave(op);
-        self.folds = false;
+        self.wake.folds = false;
     }
 
     fn cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {
@@ -299,11 +322,8 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
     }
 
     fn flush<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64) {
-        let earliest = at + Self::REFILL;
-        self.fetch.redirect(core, bus, target, at, at, earliest);
-        core.t = earliest;
-        self.leave(Op::default());
-        self.folds = false;
+        core.t = self.fetch.redirect(core, bus, target, at, at, at + Self::REFILL);
+        self.wake = Wake::default();
     }
 }
 
@@ -313,11 +333,11 @@ impl<const M4: bool> ThreeStage<M4> {
         match lane {
             Lane::LoadBlock => {
                 core.t += 1;
-                self.fetch.hold(self.fetch.executed + 1, core.t);
+                self.fetch.give_up_bus(core.t);
             }
             Lane::StoreBlock => core.t += 1,
             Lane::Nop => core.t += 1,
-            Lane::It | Lane::Operands => core.t += self.busy,
+            Lane::It | Lane::Operands | Lane::Barrier => core.t += self.busy,
             Lane::System => {
                 let narrow = !op.has(flag::WIDE);
                 core.t += self.settings[if narrow { key::MASK_CHANGE } else { key::SPECIAL_REGISTER }];
@@ -326,11 +346,6 @@ impl<const M4: bool> ThreeStage<M4> {
                 core.t += cycles;
                 self.float.issued(op, core.t);
             }
-            // 4 DSB, 5 DMB, 6 ISB.
-            Lane::Barrier if op.ra == 6 => {
-                self.fetch.refill(core.t + 1);
-                core.t += rules::ISB_CYCLES;
-            }
             _ => core.t += cycles,
         }
         if lane == Lane::It && self.busy == 0 {
@@ -338,7 +353,7 @@ impl<const M4: bool> ThreeStage<M4> {
         }
         self.leave(op);
         if matches!(lane, Lane::LoadBlock | Lane::StoreBlock) {
-            self.computed = 0;
+            self.wake.computed = 0;
         }
     }
 }
