@@ -66,6 +66,7 @@ pub struct ThreeStage<const M4: bool> {
 
 impl<const M4: bool> ThreeStage<M4> {
     const LANES: [(Lane, u8); lane::CLASSES] = if M4 { lane::M4 } else { lane::M3 };
+    const PLAIN: u64 = lane::plain(&Self::LANES);
 
     /// An empty pipeline under the rules' values in force, by [`key`].
     pub fn new(settings: [u64; rules::SETTINGS_COUNT]) -> ThreeStage<M4> {
@@ -201,15 +202,17 @@ impl<const M4: bool> ThreeStage<M4> {
 impl<const M4: bool> Pipeline for ThreeStage<M4> {
     #[inline(always)]
     fn issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
-        let (lane, _) = Self::lane(op);
-        match lane {
-            Lane::Simple => core.t = self.fetch.enter(core, bus, op.has(flag::WIDE), core.t),
-            Lane::Load | Lane::Store => {
-                let from = self.memory_from(core, op, lane);
-                core.t = self.fetch.enter(core, bus, op.has(flag::WIDE), from);
+        let from = if Self::PLAIN >> op.class as u32 & 1 != 0 {
+            core.t
+        } else {
+            let (lane, _) = Self::lane(op);
+            match lane {
+                Lane::Simple => core.t,
+                Lane::Load | Lane::Store => self.memory_from(core, op, lane),
+                _ => return self.issue_special(core, bus, op, lane),
             }
-            _ => self.issue_special(core, bus, op, lane),
-        }
+        };
+        core.t = self.fetch.enter(core, bus, op.has(flag::WIDE), from);
     }
 
     #[inline(always)]
@@ -259,6 +262,10 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
 
     #[inline(always)]
     fn finish(&mut self, core: &mut Core, op: Op) {
+        if Self::PLAIN >> op.class as u32 & 1 != 0 {
+            core.t += 1;
+            return self.leave(op);
+        }
         let (lane, cycles) = Self::lane(op);
         match lane {
             Lane::Simple => {
