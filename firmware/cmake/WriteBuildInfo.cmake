@@ -45,7 +45,7 @@ function(all_sources out)
     endforeach()
   endforeach()
   file(GLOB_RECURSE ours
-    "${FIRMWARE_DIR}/include/*.h" "${FIRMWARE_DIR}/core/*.h" "${FIRMWARE_DIR}/core/run/*.h" "${FIRMWARE_DIR}/benchmarks/${BENCH}/*"
+    "${FIRMWARE_DIR}/include/*.h" "${FIRMWARE_DIR}/core/*.h" "${FIRMWARE_DIR}/core/run/*.h" "${BENCH_DIR}/*"
     "${FIRMWARE_DIR}/kernels/${KERNEL}/*" "${FIRMWARE_DIR}/cmake/*.cmake" "${FIRMWARE_DIR}/CMakeLists.txt")
   foreach(folder IN LISTS CPU_FOLDERS BOARD_FOLDERS)
     file(GLOB found "${folder}/*")

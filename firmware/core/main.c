@@ -29,6 +29,7 @@ static void send_params(void)
         BENCH_PARAMS(PARAM)
 #undef PARAM
         {"tick_hz", PORT_TICK_HZ},
+        {"time_slice_ticks", PORT_TIME_SLICE_TICKS},
     };
 
     for (size_t i = 0; i < sizeof params / sizeof params[0]; i++) {

@@ -25,6 +25,8 @@ from rtoslab.plan import Point
 IMAGE = "image.elf"
 INFO = "build-info.json"
 LOG = "build.log"
+CONFORMANCE = "conformance"
+"""The image that is no benchmark; its sources lie in a folder of that name."""
 _COMMON = ("CMakeLists.txt", "cmake", "core", "include", "cpus", "chips", "kernels/Cargo.toml", "kernels/Cargo.lock")
 
 
@@ -158,7 +160,8 @@ def _reason(log: str) -> str:
 def inputs_digest(root: Path, point: Point) -> str:
     """SHA-256 of everything that goes into an image: sources, kernel lock, options, compiler."""
     firmware = root / "firmware"
-    parts = [*_COMMON, f"benchmarks/{point.benchmark}", f"kernels/{point.kernel}", f"boards/{point.board}"]
+    program = CONFORMANCE if point.benchmark == CONFORMANCE else f"benchmarks/{point.benchmark}"
+    parts = [*_COMMON, program, f"kernels/{point.kernel}", f"boards/{point.board}"]
     digest = hashlib.sha256()
     for path in sorted([*_files(firmware, parts), root / "spec" / "wire.toml"]):
         digest.update(f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())

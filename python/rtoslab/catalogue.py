@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from rtoslab.errors import CatalogueError, UnknownNameError
-from rtoslab.schemas import Benchmark, Board, Kernel, Suite
+from rtoslab.schemas import Benchmark, Board, ConformanceSuite, Kernel, Suite
 
 Item = TypeVar("Item", bound=BaseModel)
 
@@ -53,6 +53,11 @@ class Catalogue:
     def suites(self) -> Mapping[str, Entry[Suite]]:
         """By id; one folder per paper or suite under papers/."""
         return _scan(self.root / "papers", "suite.toml", Suite)
+
+    @cached_property
+    def conformance(self) -> ConformanceSuite:
+        """What every kernel port must show."""
+        return read_toml(self.root / "firmware" / "conformance" / "conformance.toml", ConformanceSuite)
 
     def kernel(self, name: str) -> Entry[Kernel]:
         """By id or a unique beginning of it. Raises UnknownNameError."""

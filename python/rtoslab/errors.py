@@ -104,6 +104,12 @@ class ProofError(RtoslabError):
     exit_code = EXIT_POINT_FAILED
 
 
+class ConformanceError(RtoslabError):
+    """A kernel's port does not behave as the port contract promises."""
+
+    exit_code = EXIT_POINT_FAILED
+
+
 class StoreError(RtoslabError):
     """A run directory cannot be read or written."""
 

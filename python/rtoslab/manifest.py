@@ -41,7 +41,9 @@ def serial_target(board: Board) -> dict[str, Any]:
     return {"kind": "serial", "chip": board.chip, "baud": board.uart.baud}
 
 
-def make_manifest(point: Point, board: Board, build: Build, target: dict[str, Any]) -> dict[str, Any]:
+def make_manifest(
+    point: Point, board: Board, build: Build, target: dict[str, Any], conformance: dict[str, Any]
+) -> dict[str, Any]:
     """The manifest of one point."""
     return {
         "format": FORMAT,
@@ -51,6 +53,7 @@ def make_manifest(point: Point, board: Board, build: Build, target: dict[str, An
         "board": board.model_dump(mode="json"),
         "window_ms": point.window_ms,
         "target": target,
+        "conformance": conformance,
     }
 
 

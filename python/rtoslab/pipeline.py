@@ -1,4 +1,4 @@
-"""One point through all stages: build, run, decode, prove, store. Every way it can fail becomes a stored result.
+"""One point through all stages: build, conform, run, decode, prove, store. Every way it can fail becomes a result.
 
 Errors of the environment (no compiler, full disk) are raised; errors of the point are results, because the other
 points of the experiment are still worth having.
@@ -11,9 +11,11 @@ from pathlib import Path
 
 from rtoslab.build import LOG, Build, build
 from rtoslab.catalogue import Catalogue
+from rtoslab.conformance import examine
 from rtoslab.decode import Expected, decode
 from rtoslab.errors import (
     BuildError,
+    ConformanceError,
     DecodeError,
     OverrideReceivedError,
     RunError,
@@ -21,7 +23,7 @@ from rtoslab.errors import (
     StoreError,
     UnknownNameError,
 )
-from rtoslab.manifest import make_manifest, manifest_hash, serial_target, virtual_target
+from rtoslab.manifest import canonical, make_manifest, manifest_hash, serial_target, virtual_target
 from rtoslab.plan import Point
 from rtoslab.proofs import Evidence, Finding, Verdict, judge_all, watched_services
 from rtoslab.results import (
@@ -42,7 +44,7 @@ from rtoslab.run.machine import VirtualMachine
 from rtoslab.run.virtual import Progress, RunOutput, VirtualJob, run_virtual
 from rtoslab.samples import Decoded
 from rtoslab.schemas import Kernel
-from rtoslab.store import UART, AnyResult, RunDirectory
+from rtoslab.store import CONFORMANCE, UART, AnyResult, RunDirectory
 from rtoslab.wire import constants
 
 Runner = Callable[[Build, Progress], RunOutput]
@@ -102,12 +104,13 @@ def run_point(
     progress("building", 0.0)
     try:
         built = build(catalogue, point)
+        conformance = examine(catalogue, point, progress)
     except BuildError as cause:
         failed = Failed(run_id="0" * 16, point=identity, stage="build", error=type(cause).__name__, message=str(cause))
         return Outcome(failed, run.path, fresh=True)  # not stored: the next try may find the cause mended
     board = catalogue.board(point.board).facts
     target = serial_target(board) if runner else virtual_target(catalogue.root, point, board)
-    manifest = make_manifest(point, board, built, target)
+    manifest = make_manifest(point, board, built, target, conformance.summary())
     run_id = manifest_hash(manifest)[:16]
     folder = _folder_name(identity, run_id)
     if run.has(folder):
@@ -118,10 +121,19 @@ def run_point(
         raise StoreError(
             f"{other} was measured with another build or virtual board; choose another --out to measure again."
         )
+    files = {
+        LOG: (built.folder / LOG).read_bytes(),
+        CONFORMANCE: canonical(conformance.model_dump(mode="json")).encode(),
+    }
+    try:
+        conformance.demand()
+    except ConformanceError as cause:
+        failed = _failed(identity, run_id, "conformance", cause)
+        return _store(run, identity, failed, manifest, files, run_id)
     output = (runner or _virtual_runner(catalogue, point))(built, progress)
     progress("decoding", 1.0)
     result = evaluate(catalogue, identity, run_id, output, built.expected)
-    files = {UART: output.uart, LOG: (built.folder / LOG).read_bytes()}
+    files[UART] = output.uart
     return _store(run, identity, result, manifest, files, run_id)
 
 

@@ -94,6 +94,25 @@ def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> P
     return Plan(tuple(points), suites[0] if len(suites) == 1 else None)
 
 
+def conformance_points(catalogue: Catalogue, options: Options) -> tuple[Point, ...]:
+    """What of the options the conformance suite can be asked for: no benchmark, so no window and no parameters."""
+    suite = catalogue.conformance
+    nothing = Benchmark.model_validate(
+        {
+            **suite.model_dump(include={"id", "title", "tasks_per_core", "stack_bytes", "services"}),
+            **dict.fromkeys(("question", "inside", "outside"), ""),
+            "metric": {"id": suite.id, "unit": "", "tasks": ()},
+        }
+    )
+    program = Entry(suite.id, catalogue.root / "firmware" / suite.id, nothing)
+    return tuple(
+        _point(program, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, options.config)
+        for kernel in options.kernels or catalogue.kernels
+        for board in options.boards or catalogue.boards
+        for cores in options.cores or (1,)
+    )
+
+
 def _point(
     benchmark: Entry[Benchmark],
     kernel: Entry[Kernel],

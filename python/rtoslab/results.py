@@ -159,7 +159,7 @@ class Failed(Stored):
     format: Literal[1] = 1
     run_id: str
     point: PointId
-    stage: Literal["build", "run", "decode", "proof"]
+    stage: Literal["build", "conformance", "run", "decode", "proof"]
     error: str
     message: str
     proofs: tuple[Finding, ...] = ()

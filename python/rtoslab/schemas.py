@@ -153,6 +153,11 @@ class Board(Strict):
     limits: Limits
     flash: Flash
 
+    @property
+    def has_fpu(self) -> bool:
+        """Whether the firmware is built to use a floating-point unit."""
+        return "-mfloat-abi=hard" in self.gcc_flags
+
 
 class Probes(Strict):
     """Symbols of a kernel that the virtual board watches; the image is not touched."""
@@ -230,6 +235,35 @@ class Benchmark(Strict):
     params: dict[str, int] = Field(default_factory=dict)
     proof: tuple[dict[str, Any], ...] = ()
     """One table per rule; each rule checks its own keys, see `proofs`."""
+
+
+class Check(Strict):
+    """One check of the conformance suite: what the notes of its scene must be."""
+
+    id: str
+    title: str
+    demands: str
+    services: tuple[str, ...] = ()
+    needs_fpu: bool = False
+    first_core_only: bool = False
+    kind: Literal["sequence", "timer", "slices", "growth", "ticks"]
+    notes: tuple[int, ...] = ()
+    ticks: tuple[int, ...] = ()
+    span_ticks: int = 0
+    least: int = 0
+    tolerance_percent: float = 0
+    total_tolerance_percent: float = 0
+
+
+class ConformanceSuite(Strict):
+    """`firmware/conformance/conformance.toml`."""
+
+    id: Literal["conformance"]
+    title: str
+    tasks_per_core: int
+    stack_bytes: int
+    services: tuple[str, ...]
+    check: tuple[Check, ...]
 
 
 class Claim(Strict):

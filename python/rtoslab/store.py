@@ -2,7 +2,7 @@
 
     <run>/plan.json                       the points asked for, in the order they are reported
     <run>/points/<point>-<run id>/        one folder per finished point:
-        result.json manifest.json uart.txt build.log
+        result.json manifest.json conformance.json uart.txt build.log
 
 A point is written into a folder beside its final place and renamed, so an interruption or a full disk leaves either a
 whole point or none. A run directory can be copied and archived; all paths in it are relative.
@@ -29,6 +29,7 @@ RESULT = "result.json"
 MANIFEST = "manifest.json"
 UART = "uart.txt"
 LOG = "build.log"
+CONFORMANCE = "conformance.json"
 
 AnyResult = Measured | Failed | NotApplicable
 

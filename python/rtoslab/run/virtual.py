@@ -43,6 +43,8 @@ class VirtualJob:
     window_ms: int
     watched_services: tuple[str, ...] = ()
     settings: Mapping[str, int] = field(default_factory=dict)
+    sending_limit_s: float = SENDING_LIMIT_S
+    """For all that follows the window."""
 
 
 @dataclass(slots=True)
@@ -146,7 +148,7 @@ class _Run:
                 raise RunError(f"The image set its window state to {found} during its {phase}.")
 
     def _until_done(self) -> None:
-        while self._run("sending", SENDING_LIMIT_S)["reason"] != "until":
+        while self._run("sending", self.job.sending_limit_s)["reason"] != "until":
             if self._word(find_address(self.machine, WINDOW_SYMBOL)) == 1:
                 raise RunError("The image opened a second window; this version measures one.")
 

@@ -1,0 +1,48 @@
+/* The conformance suite: scenes that put a kernel port through what the port contract promises, and note what happened
+ * in which order. The host knows what should have happened (conformance.toml) and judges; nothing is judged here. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bench_config.h"
+#include "bench/board.h"
+#include "bench/port.h"
+#include "core.h"
+
+/* notes.c: what the scene on stage has seen so far. From any context of the core it plays on. */
+void note(uint32_t value);
+void notes_send(const char *scene, unsigned core);
+
+/* Runs before the handler returns; set it before pending the interrupt. */
+extern void (*volatile on_interrupt)(void);
+
+/* 1 while the virtual board counts ticks against cycles. */
+extern volatile uint32_t bench_window_state;
+
+/* objects.c: made once, used by every scene, left as they were found: empty, `counting` with one of three. */
+#if KERNEL_SERVICES_SEMAPHORE
+extern port_semaphore_t semaphores[3], counting;
+#endif
+#if KERNEL_SERVICES_MUTEX
+extern port_mutex_t mutex;
+#endif
+#if KERNEL_SERVICES_QUEUE
+#define QUEUE_LENGTH 4u
+extern port_queue_t queue;
+#endif
+void objects_make(void);
+
+/* solo.c: scenes for one flow of control, with a kernel (in a task) or without (in main). */
+struct solo {
+    const char *name;
+    void (*play)(void);
+    bool first_core_only;
+};
+
+extern const struct solo solos[];
+extern const size_t solo_count;
+
+/* Returns right behind the n-th tick from now. */
+void pass_ticks(uint32_t ticks);

@@ -1,0 +1,59 @@
+/* The notes of one scene. */
+#include "conformance.h"
+
+#define NOTES_MAX 48u
+#define NOTES_A_LINE 12u
+
+static uint32_t notes[NOTES_MAX];
+static uint32_t count;
+
+void (*volatile on_interrupt)(void);
+volatile uint32_t bench_window_state;
+
+void BOARD_SOFT_IRQ_HANDLER(void);
+
+void BOARD_SOFT_IRQ_HANDLER(void)
+{
+    on_interrupt();
+}
+
+/* Masked by hand: a task may be preempted by another that notes, and the kernel is what is under test. */
+void note(uint32_t value)
+{
+    uint32_t masked = cpu_mask_interrupts();
+
+    if (count < NOTES_MAX) {
+        notes[count] = value;
+        count++;
+    }
+    cpu_restore_interrupts(masked);
+}
+
+void notes_send(const char *scene, unsigned core)
+{
+    uint32_t sent = 0;
+    char metric[32];
+    size_t length = 0;
+
+    while (scene[length] != '\0' && length < sizeof metric - 3u) {
+        metric[length] = scene[length];
+        length++;
+    }
+    metric[length] = '/';
+    metric[length + 1u] = (char)('0' + (char)core);
+    metric[length + 2u] = '\0';
+    while (sent < count) {
+        uint32_t share = count - sent < NOTES_A_LINE ? count - sent : NOTES_A_LINE;
+
+        wire_begin(&output, "sample");
+        wire_text(&output, "metric", metric);
+        wire_number(&output, "n", share);
+        wire_key(&output, "values");
+        for (uint32_t i = 0; i < share; i++) {
+            wire_list_number(&output, i == 0, notes[sent + i]);
+        }
+        output_end();
+        sent += share;
+    }
+    count = 0;
+}

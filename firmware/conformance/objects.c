@@ -1,0 +1,36 @@
+/* The objects that scenes use. Made once and before the kernel starts: some kernels can make none later, and the
+ * smallest board has no room for two sets. */
+#include "conformance.h"
+
+#if KERNEL_SERVICES_SEMAPHORE
+port_semaphore_t semaphores[3], counting;
+#endif
+#if KERNEL_SERVICES_MUTEX
+port_mutex_t mutex;
+#endif
+#if KERNEL_SERVICES_QUEUE
+port_queue_t queue;
+#endif
+
+static void need(bool made)
+{
+    if (!made) {
+        last_words_error(ERROR_PREPARE, "an object of the conformance suite");
+    }
+}
+
+void objects_make(void)
+{
+#if KERNEL_SERVICES_SEMAPHORE
+    for (size_t i = 0; i < sizeof semaphores / sizeof semaphores[0]; i++) {
+        need(port_semaphore_create(&semaphores[i], 1, 0));
+    }
+    need(port_semaphore_create(&counting, 3, 1));
+#endif
+#if KERNEL_SERVICES_MUTEX
+    need(port_mutex_create(&mutex));
+#endif
+#if KERNEL_SERVICES_QUEUE
+    need(port_queue_create(&queue, QUEUE_LENGTH, 2 * sizeof(uint32_t)));
+#endif
+}

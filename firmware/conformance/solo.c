@@ -1,0 +1,225 @@
+/* Scenes for one flow of control. They run in a task of each core, and in main where there are no tasks. */
+#include "conformance.h"
+
+#define STAMPS 8u
+#define TICKS_A_STAMP 10u
+
+#if KERNEL_SERVICES_SLEEP
+void pass_ticks(uint32_t ticks)
+{
+    port_sleep_ticks(ticks);
+}
+#else
+void pass_ticks(uint32_t ticks)
+{
+    uint32_t start = port_tick_now();
+
+    while (port_tick_now() - start < ticks) {
+    }
+}
+#endif
+
+/* Timer units between one look and the next, ten ticks apart. The virtual board counts cycles and ticks between the two
+ * states of the window word. */
+static void tick_rate(void)
+{
+    uint64_t before, now;
+
+    pass_ticks(1);
+    bench_window_state = 1;
+    before = board_timer_ticks();
+    for (unsigned stamp = 0; stamp < STAMPS; stamp++) {
+        pass_ticks(TICKS_A_STAMP);
+        now = board_timer_ticks();
+        note((uint32_t)(now - before));
+        before = now;
+    }
+    bench_window_state = 2;
+}
+
+#if KERNEL_SERVICES_SLEEP
+/* Ticks slept, as the kernel's own counter has them. */
+static void sleep_ticks(void)
+{
+    static const uint8_t lengths[] = {1, 2, 5, 10};
+
+    port_sleep_ticks(1);
+    for (size_t i = 0; i < sizeof lengths; i++) {
+        uint32_t start = port_tick_now();
+
+        port_sleep_ticks(lengths[i]);
+        note(port_tick_now() - start);
+    }
+}
+#endif
+
+#if KERNEL_SERVICES_SEMAPHORE
+static void count_from_handler(void)
+{
+    note(2);
+    port_semaphore_give_from_isr(&semaphores[0]);
+}
+
+/* 1 before, 2 in the handler, 3 after, with what the handler gave in hand. */
+static void isr_gives(void)
+{
+    on_interrupt = count_from_handler;
+    board_soft_irq_enable(PORT_ISR_URGENCY);
+    note(1);
+    board_soft_irq_pend();
+    if (port_semaphore_take(&semaphores[0])) {
+        note(3);
+    }
+}
+#endif
+
+static void note_in_handler(void)
+{
+    note(3);
+}
+
+/* 1, then inside the critical section 2 with the interrupt pending, behind it 3 by the handler and 4. */
+static void critical_masks(void)
+{
+    on_interrupt = note_in_handler;
+    board_soft_irq_enable(PORT_ISR_URGENCY);
+    note(1);
+    port_critical_enter();
+    board_soft_irq_pend();
+    note(2);
+    port_critical_exit();
+    __asm volatile("isb" ::: "memory");
+    note(4);
+}
+
+#if KERNEL_SERVICES_TIMEOUT
+static void takes(port_semaphore_t *semaphore, unsigned times)
+{
+    for (unsigned i = 0; i < times; i++) {
+        note(port_semaphore_take_for(semaphore, 0));
+    }
+}
+
+static void gives(port_semaphore_t *semaphore, unsigned times)
+{
+    for (unsigned i = 0; i < times; i++) {
+        (void)port_semaphore_give(semaphore); /* some kernels say when it is full, some do not */
+    }
+}
+
+/* Made with one of at most three: whether each take found one. */
+static void semaphore_counts(void)
+{
+    takes(&counting, 2);
+    gives(&counting, 5);
+    takes(&counting, 4);
+    gives(&counting, 1);
+}
+
+static void semaphore_binary(void)
+{
+    takes(&semaphores[0], 1);
+    gives(&semaphores[0], 2);
+    takes(&semaphores[0], 2);
+}
+
+/* Whether it was taken, and the ticks until the call gave up. */
+static void timeout_expires(void)
+{
+    static const uint8_t lengths[] = {1, 2, 5, 10};
+
+    for (size_t i = 0; i < sizeof lengths; i++) {
+        uint32_t start;
+
+        pass_ticks(1);
+        start = port_tick_now();
+        note(port_semaphore_take_for(&semaphores[0], lengths[i]));
+        note(port_tick_now() - start);
+    }
+}
+#endif
+
+#if KERNEL_SERVICES_QUEUE
+static void send(uint32_t number)
+{
+    uint32_t item[2] = {number, ~number};
+
+    (void)port_queue_send(&queue, item);
+    item[0] = item[1] = 0; /* the queue has a copy */
+}
+
+static void receive(void)
+{
+    uint32_t item[2] = {0, 0};
+
+    note(port_queue_receive(&queue, item) && item[1] == ~item[0] ? item[0] : 0);
+}
+
+/* Full, empty, and once more over the end of its memory. */
+static void queue_order(void)
+{
+    for (uint32_t number = 1; number <= QUEUE_LENGTH; number++) {
+        send(number);
+    }
+    for (uint32_t number = 1; number <= QUEUE_LENGTH; number++) {
+        receive();
+    }
+    for (uint32_t number = 5; number <= 7; number++) {
+        send(number);
+        send(number + 10u);
+        receive();
+        receive();
+    }
+}
+#endif
+
+#if KERNEL_SERVICES_HEAP
+#define BLOCK_BYTES 64u
+
+/* 1 for each: aligned, apart, the peak has grown by both, and not by the same two again. */
+static void heap_figures(void)
+{
+    struct port_heap_figures before, after, again;
+    void *one, *two;
+
+    port_heap_figures(&before);
+    one = port_malloc(BLOCK_BYTES);
+    two = port_malloc(BLOCK_BYTES);
+    port_heap_figures(&after);
+    note(one != NULL && two != NULL && (((uintptr_t)one | (uintptr_t)two) & 7u) == 0);
+    note((uintptr_t)one + BLOCK_BYTES <= (uintptr_t)two || (uintptr_t)two + BLOCK_BYTES <= (uintptr_t)one);
+    note(after.peak_bytes >= before.peak_bytes + 2u * BLOCK_BYTES && after.peak_bytes <= after.size_bytes);
+    port_free(one);
+    port_free(two);
+    one = port_malloc(BLOCK_BYTES);
+    two = port_malloc(BLOCK_BYTES);
+    port_heap_figures(&again);
+    note(again.peak_bytes == after.peak_bytes && again.allocations == after.allocations + 2u);
+    port_free(two);
+    port_free(one);
+}
+#endif
+
+/* `tick_rate` first: the virtual board waits for its window. */
+const struct solo solos[] = {
+    {"tick_rate", tick_rate, true},
+    {"critical_masks", critical_masks, false},
+#if KERNEL_SERVICES_SLEEP
+    {"sleep_ticks", sleep_ticks, false},
+#endif
+#if KERNEL_SERVICES_SEMAPHORE
+    {"isr_gives", isr_gives, false},
+#endif
+#if KERNEL_SERVICES_TIMEOUT
+    {"semaphore_counts", semaphore_counts, false},
+    {"semaphore_binary", semaphore_binary, false},
+    {"timeout_expires", timeout_expires, false},
+#endif
+#if KERNEL_SERVICES_QUEUE
+    {"queue_order", queue_order, false},
+#endif
+#if KERNEL_SERVICES_HEAP
+    {"heap_figures", heap_figures, true},
+#endif
+};
+const size_t solo_count = sizeof solos / sizeof solos[0];

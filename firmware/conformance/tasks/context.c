@@ -1,0 +1,152 @@
+/* What a switch must carry over and what a port says of it: interrupts that preempt, floating-point registers, stacks. */
+#include <string.h>
+
+#include "scene.h"
+
+#if KERNEL_SERVICES_SEMAPHORE
+/* isr_preempts: 1 pends, 2 in the handler, which wakes the more urgent task: 3, before 4 behind the pending. */
+static void give_in_handler(void)
+{
+    note(2);
+    port_semaphore_give_from_isr(&semaphores[0]);
+}
+
+static void take_and_note_3(void)
+{
+    (void)port_semaphore_take(&semaphores[0]);
+    note(3);
+}
+
+static void pend_between_notes(void)
+{
+    port_sleep_ticks(LATER_TICKS);
+    on_interrupt = give_in_handler;
+    board_soft_irq_enable(PORT_ISR_URGENCY);
+    note(1);
+    board_soft_irq_pend();
+    note(4);
+}
+#endif
+
+#if KERNEL_SERVICES_SUSPEND
+/* isr_resumes: the same by resuming a suspended task. */
+static void resume_in_handler(void)
+{
+    note(2);
+    port_resume_from_isr(worker(HIGH)->handle);
+}
+
+static void suspend_and_note_3(void)
+{
+    port_suspend_self();
+    note(3);
+}
+
+static void pend_to_resume(void)
+{
+    port_sleep_ticks(LATER_TICKS);
+    on_interrupt = resume_in_handler;
+    board_soft_irq_enable(PORT_ISR_URGENCY);
+    note(1);
+    board_soft_irq_pend();
+    note(4);
+}
+#endif
+
+#if defined(__ARM_FP) && KERNEL_SERVICES_SEMAPHORE
+#define FP_REGISTERS 32u
+
+static uint32_t low_pattern[FP_REGISTERS], low_found[FP_REGISTERS], other_pattern[FP_REGISTERS];
+
+#define ALL_FP_REGISTERS                                                                                              \
+    "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "s16",      \
+        "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31"
+
+static void fill_fp_registers(const uint32_t *pattern)
+{
+    __asm volatile("vldmia %0, {s0-s31}" : : "r"(pattern) : "memory", ALL_FP_REGISTERS);
+}
+
+static void fill(uint32_t *pattern, uint32_t first)
+{
+    for (uint32_t i = 0; i < FP_REGISTERS; i++) {
+        pattern[i] = first + i;
+    }
+}
+
+/* The handler computes too, so that what is stacked lazily must be stacked. */
+static void give_with_fp_in_handler(void)
+{
+    fill_fp_registers(other_pattern);
+    note(2);
+    port_semaphore_give_from_isr(&semaphores[0]);
+}
+
+static void take_and_fill(void)
+{
+    (void)port_semaphore_take(&semaphores[0]);
+    fill_fp_registers(other_pattern);
+    note(3);
+}
+
+/* fp_registers: filled, preempted by a handler and a task that fill them otherwise, and looked at without a call in
+ * between. Last the number of registers that do not hold what they held. */
+static void keep_fp_registers(void)
+{
+    uint32_t wrong = 0;
+
+    port_sleep_ticks(LATER_TICKS);
+    fill(low_pattern, 0x3F800000u);
+    fill(other_pattern, 0xC1200000u);
+    on_interrupt = give_with_fp_in_handler;
+    board_soft_irq_enable(PORT_ISR_URGENCY);
+    note(1);
+    __asm volatile("vldmia %0, {s0-s31}\n\t"
+                   "str %2, [%1]\n\t"
+                   "dsb\n\t"
+                   "isb\n\t"
+                   "vstmia %3, {s0-s31}"
+                   :
+                   : "r"(low_pattern), "r"(&CPU_NVIC_ISPR(BOARD_IRQ_SOFT >> 5)), "r"(1u << (BOARD_IRQ_SOFT & 31u)),
+                     "r"(low_found)
+                   : "memory", ALL_FP_REGISTERS);
+    note(4);
+    for (uint32_t i = 0; i < FP_REGISTERS; i++) {
+        wrong += low_found[i] != low_pattern[i];
+    }
+    note(wrong);
+}
+#endif
+
+/* stack_figures: the bytes used before, after more were than any scene uses, and the size. */
+#define DEEPER_BYTES 192u
+
+static __attribute__((noinline)) void use_stack(void)
+{
+    uint8_t deeper[DEEPER_BYTES];
+
+    memset(deeper, 1, sizeof deeper);
+    __asm volatile("" : : "r"(deeper) : "memory"); /* somebody might look at it: it stays */
+    note(port_stack_used_bytes(worker(MID_C)->handle, BENCH_STACK_BYTES));
+}
+
+static void measure_stack(void)
+{
+    note(port_stack_used_bytes(worker(MID_C)->handle, BENCH_STACK_BYTES));
+    use_stack();
+    note(BENCH_STACK_BYTES);
+}
+
+const struct scene context_scenes[] = {
+#if KERNEL_SERVICES_SEMAPHORE
+    {"isr_preempts", {pend_between_notes, NULL, take_and_note_3, NULL, NULL}, NULL},
+#endif
+#if KERNEL_SERVICES_SUSPEND
+    {"isr_resumes", {pend_to_resume, NULL, suspend_and_note_3, NULL, NULL}, NULL},
+#endif
+#if defined(__ARM_FP) && KERNEL_SERVICES_SEMAPHORE
+    {"fp_registers", {keep_fp_registers, NULL, take_and_fill, NULL, NULL}, NULL},
+#endif
+    {"stack_figures", {NULL, NULL, NULL, NULL, measure_stack}, NULL},
+};
+const size_t context_scene_count = sizeof context_scenes / sizeof context_scenes[0];

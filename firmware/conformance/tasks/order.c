@@ -1,0 +1,134 @@
+/* Who runs first: by priority, by the order of getting ready, by yield, by time slice. */
+#include "scene.h"
+
+#define SLICE_SCENE_TICKS 7u
+
+/* priority_order: all five are woken by one tick; each notes its urgency. */
+static void note_low(void)
+{
+    note(1);
+}
+
+static void note_mid(void)
+{
+    note(2);
+}
+
+static void note_high(void)
+{
+    note(3);
+}
+
+#if KERNEL_SERVICES_SEMAPHORE
+/* The more urgent one lets the three equal ones go, B first, C, then A, without giving the core away in between. */
+static void let_go(void)
+{
+    port_sleep_ticks(LATER_TICKS);
+    (void)port_semaphore_give(&semaphores[1]);
+    (void)port_semaphore_give(&semaphores[2]);
+    (void)port_semaphore_give(&semaphores[0]);
+}
+
+static void wait_for_go(unsigned index)
+{
+    (void)port_semaphore_take(&semaphores[index]);
+}
+
+/* ready_order */
+static void ready_a(void)
+{
+    wait_for_go(0);
+    note(1);
+}
+
+static void ready_b(void)
+{
+    wait_for_go(1);
+    note(2);
+}
+
+static void ready_c(void)
+{
+    wait_for_go(2);
+    note(3);
+}
+
+#if KERNEL_SERVICES_YIELD
+/* yield_order */
+static void yielding(unsigned index)
+{
+    wait_for_go(index);
+    for (unsigned round = 0; round < 3; round++) {
+        note(index + 1u);
+        port_yield();
+    }
+}
+
+static void yield_a(void)
+{
+    yielding(0);
+}
+
+static void yield_b(void)
+{
+    yielding(1);
+}
+
+static void yield_c(void)
+{
+    yielding(2);
+}
+#endif
+
+/* time_slice: two equal tasks want the core until the same tick; each notes when it finds that the other ran last. */
+static volatile uint32_t ran_last, slice_end_tick;
+
+/* Nobody else may look up meanwhile: some kernels hand the core to the next equal whenever a more urgent task has run. */
+static void stay_away(void)
+{
+    port_sleep_ticks(LATER_TICKS + SLICE_SCENE_TICKS + 2u);
+}
+
+static void let_two_go(void)
+{
+    port_sleep_ticks(LATER_TICKS);
+    ran_last = 0;
+    slice_end_tick = port_tick_now() + SLICE_SCENE_TICKS;
+    (void)port_semaphore_give(&semaphores[0]);
+    (void)port_semaphore_give(&semaphores[1]);
+    stay_away();
+}
+
+static void computing(uint32_t self)
+{
+    wait_for_go(self - 1u);
+    do {
+        if (ran_last != self) {
+            ran_last = self;
+            note(self);
+        }
+    } while ((int32_t)(slice_end_tick - port_tick_now()) > 0);
+}
+
+static void compute_a(void)
+{
+    computing(1);
+}
+
+static void compute_b(void)
+{
+    computing(2);
+}
+#endif
+
+const struct scene order_scenes[] = {
+    {"priority_order", {note_low, note_mid, note_high, note_mid, note_mid}, NULL},
+#if KERNEL_SERVICES_SEMAPHORE
+    {"ready_order", {NULL, ready_a, let_go, ready_b, ready_c}, NULL},
+    {"time_slice", {stay_away, compute_a, let_two_go, compute_b, stay_away}, stay_away},
+#if KERNEL_SERVICES_YIELD
+    {"yield_order", {NULL, yield_a, let_go, yield_b, yield_c}, NULL},
+#endif
+#endif
+};
+const size_t order_scene_count = sizeof order_scenes / sizeof order_scenes[0];

@@ -1,0 +1,157 @@
+/* The suite on a kernel with tasks. A director, most urgent of all, puts one scene after the other on the stage of each
+ * core in turn, waits until every part is played, and sends the notes. A part that never ends is an error that names
+ * the scene: what comes after would not be worth hearing. */
+#include "scene.h"
+
+#define WORKER_STACK_BYTES BENCH_STACK_BYTES
+#define DIRECTOR_STACK_BYTES BENCH_CONTROL_STACK_BYTES
+#define LOOK_TICKS 2u
+#define SCENE_LIMIT_TICKS 400u
+
+static struct worker workers[BENCH_CORES][PARTS];
+static const uint8_t priorities[PARTS] = {1, 2, 3, 2, 2};
+static const char *const names[PARTS] = {"low", "mid_a", "high", "mid_b", "mid_c"};
+static port_task_t director;
+
+static const struct scene *volatile scene;
+static volatile uint32_t scene_number;
+static volatile uint32_t start_tick;
+static volatile unsigned stage; /* the core */
+
+struct worker *worker(enum part part)
+{
+    return &workers[stage][part];
+}
+
+static void sleep_until(uint32_t tick)
+{
+    int32_t left = (int32_t)(tick - port_tick_now());
+
+    if (left > 0) {
+        port_sleep_ticks((uint32_t)left);
+    }
+}
+
+static void worker_entry(void *argument)
+{
+    struct worker *self = argument;
+    uint32_t seen = 0;
+
+    if (port_core() != self->core) {
+        last_words_error(ERROR_WRONG_CORE, "a task runs on another core than the one it was pinned to");
+    }
+    for (;;) {
+        void (*play)(void);
+
+        while (scene_number == seen) {
+            port_sleep_ticks(LOOK_TICKS);
+        }
+        seen = scene_number;
+        play = self->core == stage ? scene->parts[self->part] : NULL;
+        if (play != NULL) {
+            sleep_until(start_tick);
+            play();
+        }
+        self->finished = seen;
+    }
+}
+
+static bool all_finished(void)
+{
+    for (unsigned core = 0; core < BENCH_CORES; core++) {
+        for (unsigned part = 0; part < PARTS; part++) {
+            if (workers[core][part].finished != scene_number) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void put_on_stage(const struct scene *next, unsigned core)
+{
+    scene = next;
+    stage = core;
+    start_tick = port_tick_now() + 2u * LOOK_TICKS + 1u;
+    scene_number = scene_number + 1u;
+    if (next->direct != NULL) {
+        sleep_until(start_tick);
+        next->direct();
+    }
+    while (!all_finished()) {
+        if (port_tick_now() - start_tick > SCENE_LIMIT_TICKS && (int32_t)(port_tick_now() - start_tick) > 0) {
+            last_words_error(ERROR_STUCK, next->name);
+        }
+        port_sleep_ticks(LOOK_TICKS);
+    }
+    notes_send(next->name, core);
+}
+
+static const struct solo *volatile solo;
+
+static void play_solo(void)
+{
+    solo->play();
+}
+
+static void put_solos_on_stage(unsigned core)
+{
+    for (size_t i = 0; i < solo_count; i++) {
+        if (core == 0 || !solos[i].first_core_only) {
+            solo = &solos[i];
+            put_on_stage(&(struct scene){.name = solos[i].name, .parts = {[MID_A] = play_solo}}, core);
+        }
+    }
+}
+
+static void put_all_on_stage(const struct scene *scenes, size_t count, unsigned core)
+{
+    for (size_t i = 0; i < count; i++) {
+        put_on_stage(&scenes[i], core);
+    }
+}
+
+static void director_entry(void *argument)
+{
+    (void)argument;
+    for (unsigned core = 0; core < BENCH_CORES; core++) {
+        put_solos_on_stage(core);
+        put_all_on_stage(order_scenes, order_scene_count, core);
+        put_all_on_stage(wake_scenes, wake_scene_count, core);
+        put_all_on_stage(context_scenes, context_scene_count, core);
+    }
+    run_finish();
+}
+
+static void make_task(port_task_t *handle, const struct port_task_request *request)
+{
+    if (!port_task_create(handle, request)) {
+        last_words_error(ERROR_TASK_CREATE, request->name);
+    }
+}
+
+noreturn void run_program(void)
+{
+    objects_make();
+    for (unsigned core = 0; core < BENCH_CORES; core++) {
+        for (unsigned part = 0; part < PARTS; part++) {
+            struct worker *made = &workers[core][part];
+
+            made->core = (uint8_t)core;
+            made->part = (uint8_t)part;
+            make_task(&made->handle, &(struct port_task_request){.name = names[part],
+                                                                 .entry = worker_entry,
+                                                                 .argument = made,
+                                                                 .stack_bytes = WORKER_STACK_BYTES,
+                                                                 .priority = priorities[part],
+                                                                 .core = (uint8_t)core});
+        }
+    }
+    make_task(&director, &(struct port_task_request){.name = "director",
+                                                     .entry = director_entry,
+                                                     .stack_bytes = DIRECTOR_STACK_BYTES,
+                                                     .priority = PORT_PRIORITY_MAX,
+                                                     .core = 0});
+    port_start();
+    last_words_error(ERROR_KERNEL_START, "the kernel did not start");
+}

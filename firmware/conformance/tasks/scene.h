@@ -1,0 +1,28 @@
+/* Scenes for several tasks of one core. */
+#pragma once
+
+#include "../conformance.h"
+
+/* The cast: on each core one task less urgent and one more urgent than three equal ones. */
+enum part { LOW, MID_A, HIGH, MID_B, MID_C, PARTS };
+
+struct worker {
+    port_task_t handle;
+    uint8_t core;
+    uint8_t part;
+    volatile uint32_t finished; /* number of the last scene whose part was played to its end */
+};
+
+struct worker *worker(enum part part); /* of the core on stage */
+
+struct scene {
+    const char *name;
+    void (*parts[PARTS])(void); /* NULL: not in this scene */
+    void (*direct)(void);       /* optional; by the director, most urgent of all and on core 0 */
+};
+
+/* Each part starts on the same tick. A part that must come later than another sleeps that much longer: */
+#define LATER_TICKS 2u
+
+extern const struct scene order_scenes[], wake_scenes[], context_scenes[];
+extern const size_t order_scene_count, wake_scene_count, context_scene_count;

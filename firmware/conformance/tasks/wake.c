@@ -1,0 +1,215 @@
+/* Who is woken, when, and by whom: semaphores, notifications, suspension, queues, mutexes, time-outs. */
+#include "scene.h"
+
+#if KERNEL_SERVICES_SEMAPHORE
+/* preempt_by_give: 1 before the give, 2 by the more urgent task it wakes, 3 behind it. */
+static void take_and_note_2(void)
+{
+    (void)port_semaphore_take(&semaphores[0]);
+    note(2);
+}
+
+static void give_between_notes(void)
+{
+    port_sleep_ticks(LATER_TICKS);
+    note(1);
+    (void)port_semaphore_give(&semaphores[0]);
+    note(3);
+}
+
+/* wake_urgent: three wait for one semaphore, the less urgent first; each give wakes one. The same for three equal ones,
+ * wake_first: B, C, A. */
+static void wait_and_note(uint32_t turn, uint32_t value)
+{
+    port_sleep_ticks(turn * LATER_TICKS);
+    (void)port_semaphore_take(&semaphores[0]);
+    note(value);
+}
+
+static void wait_low(void)
+{
+    wait_and_note(1, 1);
+}
+
+static void wait_mid(void)
+{
+    wait_and_note(2, 2);
+}
+
+static void wait_high(void)
+{
+    wait_and_note(3, 3);
+}
+
+static void wait_third(void)
+{
+    wait_and_note(3, 3);
+}
+
+static void wait_first(void)
+{
+    wait_and_note(1, 1);
+}
+
+static void wait_second(void)
+{
+    wait_and_note(2, 2);
+}
+
+/* 10 stands between one wake and the next: a give that wakes two would show. */
+static void give_three_times(void)
+{
+    port_sleep_ticks(6u * LATER_TICKS);
+    for (unsigned i = 0; i < 3; i++) {
+        (void)port_semaphore_give(&semaphores[0]);
+        port_sleep_ticks(LATER_TICKS);
+        note(10);
+    }
+}
+#endif
+
+#if KERNEL_SERVICES_TIMEOUT
+/* timeout_given: given in time, so it ends with the give: 1 and the ticks it took. */
+static void take_in_time(void)
+{
+    uint32_t start;
+
+    port_sleep_ticks(1);
+    start = port_tick_now();
+    note(port_semaphore_take_for(&semaphores[0], 10));
+    note(port_tick_now() - start);
+}
+
+static void give_after_three(void)
+{
+    port_sleep_ticks(4);
+    (void)port_semaphore_give(&semaphores[0]);
+}
+#endif
+
+#if KERNEL_SERVICES_NOTIFY
+/* notify_order: a give to a waiting, more urgent task preempts (1 2 3); one before the take is kept (4 5). */
+static void take_notification(void)
+{
+    port_notify_take();
+    note(2);
+}
+
+static void take_late(void)
+{
+    port_sleep_ticks(3u * LATER_TICKS);
+    port_notify_take();
+    note(5);
+}
+
+static void give_notifications(void)
+{
+    port_sleep_ticks(LATER_TICKS);
+    note(1);
+    port_notify_give(worker(HIGH)->handle);
+    note(3);
+    port_notify_give(worker(MID_A)->handle);
+    note(4);
+}
+#endif
+
+#if KERNEL_SERVICES_SUSPEND
+/* suspend_order: 1 suspends itself, 2 resumes it, 3 it runs on at once, 4 behind the resume. */
+static void suspend_and_note(void)
+{
+    note(1);
+    port_suspend_self();
+    note(3);
+}
+
+static void resume_between_notes(void)
+{
+    port_sleep_ticks(LATER_TICKS);
+    note(2);
+    port_resume(worker(HIGH)->handle);
+    note(4);
+}
+#endif
+
+#if KERNEL_SERVICES_QUEUE
+#define ITEMS (2u * QUEUE_LENGTH)
+
+/* queue_blocks: the more urgent task fills the queue and waits for room, the other takes item by item: 100 and its
+ * number when one is sent, its number when one is received. */
+static void send_many(void)
+{
+    for (uint32_t number = 1; number <= ITEMS; number++) {
+        uint32_t item[2] = {number, ~number};
+
+        (void)port_queue_send(&queue, item);
+        note(100u + number);
+    }
+}
+
+static void receive_many(void)
+{
+    port_sleep_ticks(LATER_TICKS);
+    for (uint32_t number = 1; number <= ITEMS; number++) {
+        uint32_t item[2] = {0, 0};
+
+        (void)port_queue_receive(&queue, item);
+        note(item[1] == ~item[0] ? item[0] : 0);
+    }
+}
+#endif
+
+#if KERNEL_SERVICES_MUTEX
+/* mutex_inherits: the least urgent locks (1), the most urgent waits for it (2), and while it does the one between must
+ * not run: 3 unlocks, 4 the most urgent has it, 5 the one between, 6 the least urgent again. */
+static void hold_the_mutex(void)
+{
+    uint32_t start = port_tick_now();
+
+    (void)port_mutex_lock(&mutex);
+    note(1);
+    while (port_tick_now() - start < 4u * LATER_TICKS) {
+    }
+    note(3);
+    (void)port_mutex_unlock(&mutex);
+    note(6);
+}
+
+static void want_the_mutex(void)
+{
+    port_sleep_ticks(LATER_TICKS);
+    note(2);
+    (void)port_mutex_lock(&mutex);
+    note(4);
+    (void)port_mutex_unlock(&mutex);
+}
+
+static void come_between(void)
+{
+    port_sleep_ticks(2u * LATER_TICKS);
+    note(5);
+}
+#endif
+
+const struct scene wake_scenes[] = {
+#if KERNEL_SERVICES_SEMAPHORE
+    {"preempt_by_give", {give_between_notes, NULL, take_and_note_2, NULL, NULL}, NULL},
+    {"wake_urgent", {wait_low, wait_mid, wait_high, NULL, NULL}, give_three_times},
+    {"wake_first", {NULL, wait_third, NULL, wait_first, wait_second}, give_three_times},
+#endif
+#if KERNEL_SERVICES_TIMEOUT
+    {"timeout_given", {give_after_three, take_in_time, NULL, NULL, NULL}, NULL},
+#endif
+#if KERNEL_SERVICES_NOTIFY
+    {"notify_order", {give_notifications, take_late, take_notification, NULL, NULL}, NULL},
+#endif
+#if KERNEL_SERVICES_SUSPEND
+    {"suspend_order", {resume_between_notes, NULL, suspend_and_note, NULL, NULL}, NULL},
+#endif
+#if KERNEL_SERVICES_QUEUE
+    {"queue_blocks", {receive_many, send_many, NULL, NULL, NULL}, NULL},
+#endif
+#if KERNEL_SERVICES_MUTEX
+    {"mutex_inherits", {hold_the_mutex, come_between, want_the_mutex, NULL, NULL}, NULL},
+#endif
+};
+const size_t wake_scene_count = sizeof wake_scenes / sizeof wake_scenes[0];

@@ -1,0 +1,77 @@
+"""`rtoslab conformance`: does a kernel's port behave as the port contract promises?"""
+
+import json
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.names import CatalogueName, CoreCounts, Frequency, KeyValue
+from rtoslab.conformance import Conformance, Outcome, examine
+from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
+from rtoslab.paths import find_root
+from rtoslab.plan import Options, conformance_points
+
+_COLOURS = {Outcome.HOLDS: "green", Outcome.FAILS: "red", Outcome.UNSEEN: "yellow"}
+
+
+@click.command("conformance")
+@click.option("--kernel", "kernels", multiple=True, type=CatalogueName("kernels"), help="A kernel; all by default.")
+@click.option("--board", "boards", multiple=True, type=CatalogueName("boards"), help="A board; all by default.")
+@click.option("--cores", type=CoreCounts(), help="Numbers of cores to run with; 1 by default.")
+@click.option("--clock", type=Frequency(), help="The boards' clock, one of those in board.toml.")
+@click.option(
+    "--config", type=KeyValue(), multiple=True, help="As for `rtoslab run`; what changes the image or the board counts."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
+def command(
+    kernels: tuple[str, ...],
+    boards: tuple[str, ...],
+    cores: tuple[int, ...] | None,
+    clock: int | None,
+    config: tuple[tuple[str, str], ...],
+    as_json: bool,
+) -> int:
+    """Run the conformance suite on virtual boards and show every check: what it demands, what was seen.
+
+    `rtoslab run` does the same before it measures, and measures nothing where a check fails. Exit code 3 if one does.
+    """
+    catalogue = Catalogue(find_root())
+    chosen = dict(config) if clock is None else {**dict(config), "clock_hz": str(clock)}
+    points = conformance_points(catalogue, Options(kernels or None, boards or None, cores, config=chosen))
+    console = Console(highlight=False)
+    verdicts: list[Conformance] = []
+    for point in points:
+        if point.not_applicable is not None:
+            click.echo(f"n/a {point.label}: {point.not_applicable}", err=as_json)
+            continue
+        verdict = examine(catalogue, point)
+        verdicts.append(verdict)
+        if not as_json:
+            _print(console, verdict)
+    if as_json:
+        click.echo(json.dumps([{**each.model_dump(mode="json"), "holds": each.holds} for each in verdicts], indent=2))
+    return EXIT_OK if all(each.holds for each in verdicts) else EXIT_POINT_FAILED
+
+
+def _print(console: Console, verdict: Conformance) -> None:
+    cores = f"{verdict.cores} core{'s' if verdict.cores > 1 else ''}"
+    name = f"{verdict.kernel} on {verdict.board}, {cores}"
+    table = Table("check", "core", "seen", "", title=name, title_justify="left")
+    absent: dict[str, list[str]] = {}
+    for each in verdict.findings:
+        if each.outcome is Outcome.NOT_APPLICABLE:
+            absent.setdefault(each.saw, []).append(each.title)
+            continue
+        colour = _COLOURS[each.outcome]
+        saw = f"{each.demands}: {each.saw}" if each.outcome is Outcome.FAILS else each.saw
+        table.add_row(each.title, str(each.core), saw, f"[{colour}]{each.outcome.value}[/{colour}]")
+    console.print(table)
+    for reason, titles in absent.items():
+        console.print(f"n/a {', '.join(titles)}: {reason}", markup=False)
+    counts = {outcome: sum(each.outcome is outcome for each in verdict.findings) for outcome in Outcome}
+    told = ", ".join(f"{count} {outcome.value}" for outcome, count in counts.items() if count)
+    if verdict.failure is not None:
+        console.print(f"The suite did not come to its end: {verdict.failure}", markup=False)
+    console.print(f"{name}: {told or 'nothing was seen'}.", markup=False)

@@ -1,0 +1,162 @@
+"""From the notes of the suite's image to one finding a check and core. Pure functions of what was sent and counted."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from pydantic import BaseModel, ConfigDict
+
+from rtoslab.samples import Decoded
+from rtoslab.schemas import Board, Check, Kernel
+
+if TYPE_CHECKING:
+    from rtoslab._sim import Stats
+
+SYSTICK: Final = 15
+"""Number of the exception that drives every kernel's tick here."""
+
+
+class Outcome(StrEnum):
+    """What became of one check on one core."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    NOT_APPLICABLE = "n/a"
+    UNSEEN = "unseen"
+    """A real board has no counters to look at."""
+
+
+class CheckFinding(BaseModel):
+    """What a check demanded and what was seen, in prose; for n/a, why."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    check: str
+    title: str
+    core: int | None
+    """None: on no core, because it does not apply."""
+    demands: str
+    saw: str
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """What one scene left on one core, with the facts to read it by."""
+
+    values: tuple[int, ...]
+    tick_hz: int
+    time_slice_ticks: int
+    timer_hz: int
+    clock_hz: int
+    stats: "Stats | None"
+
+
+def judge_all(
+    checks: Sequence[Check], decoded: Decoded, stats: "Stats | None", kernel: Kernel, board: Board
+) -> tuple[CheckFinding, ...]:
+    """Every check in the table's order, on every core it is for."""
+    scenes: dict[str, tuple[int, ...]] = {}
+    for sample in decoded.samples:
+        scenes[sample.metric] = scenes.get(sample.metric, ()) + sample.values
+    findings: list[CheckFinding] = []
+    for check in checks:
+        obstacle = not_applicable(check, kernel, board)
+        if obstacle is not None:
+            findings.append(_finding(check, None, obstacle, Outcome.NOT_APPLICABLE))
+            continue
+        cores = range(1 if check.first_core_only else decoded.begin.cores)
+        findings += [_judge(check, core, _notes(scenes, check, core, decoded, stats)) for core in cores]
+    return tuple(findings)
+
+
+def not_applicable(check: Check, kernel: Kernel, board: Board) -> str | None:
+    """Why this kernel on this board need not show it; None if it must."""
+    for service in check.services:
+        if not kernel.services.get(service, False):
+            return f"{kernel.title} has no {service} service: {kernel.reasons.get(service, 'its kernel.toml says so')}"
+    if check.needs_fpu and not board.has_fpu:
+        return f"{board.title} has no floating-point unit"
+    return None
+
+
+def _notes(
+    scenes: Mapping[str, tuple[int, ...]], check: Check, core: int, decoded: Decoded, stats: "Stats | None"
+) -> Notes:
+    return Notes(
+        values=scenes.get(f"{check.id}/{core}", ()),
+        tick_hz=int(decoded.params["tick_hz"]),
+        time_slice_ticks=int(decoded.params["time_slice_ticks"]),
+        timer_hz=decoded.begin.timer_hz,
+        clock_hz=decoded.begin.clock_hz,
+        stats=stats,
+    )
+
+
+def _judge(check: Check, core: int, notes: Notes) -> CheckFinding:
+    if check.kind == "ticks" and notes.stats is None:
+        return _finding(check, core, "this target does not count cycles", Outcome.UNSEEN)
+    if check.kind != "ticks" and not notes.values:
+        return _finding(check, core, "its scene left no notes", Outcome.FAILS)
+    holds, saw = _KINDS[check.kind](check, notes)
+    return _finding(check, core, saw, Outcome.HOLDS if holds else Outcome.FAILS)
+
+
+def _finding(check: Check, core: int | None, saw: str, outcome: Outcome) -> CheckFinding:
+    return CheckFinding(check=check.id, title=check.title, core=core, demands=check.demands, saw=saw, outcome=outcome)
+
+
+def _sequence(check: Check, notes: Notes) -> tuple[bool, str]:
+    if notes.values == check.notes:
+        return True, f"noted {_listed(notes.values)}"
+    return False, f"noted {_listed(notes.values)} where {_listed(check.notes)} was due"
+
+
+def _timer(check: Check, notes: Notes) -> tuple[bool, str]:
+    due = [each * notes.timer_hz / notes.tick_hz for each in check.ticks]
+    if len(notes.values) != len(due):
+        return False, f"{len(notes.values)} intervals where {len(due)} were due"
+    worst = max(abs(seen / wanted - 1) * 100 for seen, wanted in zip(notes.values, due, strict=True))
+    total = abs(sum(notes.values) / sum(due) - 1) * 100
+    good = worst <= check.tolerance_percent and total <= check.total_tolerance_percent
+    return good, f"intervals off by at most {worst:.2f} %, their sum by {total:.3f} %"
+
+
+def _slices(check: Check, notes: Notes) -> tuple[bool, str]:
+    """Two tasks that compute for so many ticks: without slices the second runs when the first has ended."""
+    turns = len(notes.values)
+    alternate = all(one != other for one, other in zip(notes.values, notes.values[1:], strict=False))
+    if notes.time_slice_ticks == 0:
+        return turns == 2 and alternate, f"{turns} turns where 2 were due, one a task"
+    slices = check.span_ticks // notes.time_slice_ticks
+    return alternate and abs(turns - slices) <= 1, f"{turns} turns where {slices} were due, one a slice"
+
+
+def _growth(check: Check, notes: Notes) -> tuple[bool, str]:
+    if len(notes.values) != 3:
+        return False, f"noted {_listed(notes.values)} where three figures were due"
+    before, after, size = notes.values
+    return 0 < before <= after - check.least and after < size, f"{before} bytes, then {after} of {size}"
+
+
+def _ticks(check: Check, notes: Notes) -> tuple[bool, str]:
+    assert notes.stats is not None
+    core = notes.stats["cores"][0]
+    taken = core["exceptions"].get(SYSTICK, 0)
+    due = core["cycles"] * notes.tick_hz / notes.clock_hz
+    slack = 1 + due * check.tolerance_percent / 100  # the span's two ends lie anywhere between two ticks
+    return due > 1 and abs(taken - due) <= slack, f"{taken} tick interrupts in {due:.1f} tick periods"
+
+
+_KINDS: Final[Mapping[str, Callable[[Check, Notes], tuple[bool, str]]]] = {
+    "sequence": _sequence,
+    "timer": _timer,
+    "slices": _slices,
+    "growth": _growth,
+    "ticks": _ticks,
+}
+
+
+def _listed(values: Sequence[int]) -> str:
+    return " ".join(map(str, values))
