@@ -1,12 +1,13 @@
 //! A bare v7-M core with one flat RAM that holds code and data: for tests of what instructions do.
 
 use rtoslab_cpu::v7m::bus::{Bus, Loaded};
-use rtoslab_cpu::v7m::core::{Core, Features, Phase, Region, Request};
+use rtoslab_cpu::v7m::core::{Core, Phase, Region, Request};
 use rtoslab_cpu::v7m::decode::{Place, decode};
 use rtoslab_cpu::v7m::exec;
 use rtoslab_cpu::v7m::fault::Fault;
+use rtoslab_cpu::v7m::features::Features;
 use rtoslab_cpu::v7m::op::Op;
-use rtoslab_cpu::v7m::pipeline::Plain;
+use rtoslab_cpu::v7m::pipeline::{Pipeline, Plain};
 
 /// First address of the RAM.
 pub const BASE: u32 = 0x2000_0000;
@@ -102,23 +103,24 @@ impl Bus for Memory {
 }
 
 /// Core, pipeline and memory. Its clock counts instructions.
-pub struct Flat {
+pub struct Flat<P = Plain> {
     core: Box<Core>,
+    pipe: P,
     memory: Memory,
 }
 
 /// Number of words in [`Flat::state`].
 pub const STATE_WORDS: usize = 50;
 
-impl Flat {
+impl<P: Pipeline + Default> Flat<P> {
     /// A core of this kind in thread mode, privileged, its FPU enabled and in use.
-    pub fn new(features: Features) -> Flat {
+    pub fn new(features: Features) -> Flat<P> {
         let halves = BYTES as usize / 2;
         let mut ops = vec![Op::default(); halves];
         ops.extend([Op::OUT_OF_REGION; 4]);
         let memory =
             Memory { ram: vec![0; BYTES as usize], ops, decoded: vec![false; (BYTES / LINE) as usize], until: BASE };
-        let mut flat = Flat { core: Box::new(Core::new(features)), memory };
+        let mut flat = Flat { core: Box::new(Core::new(features)), pipe: P::default(), memory };
         flat.core.phase = Phase::Run;
         flat.core.scb.cpacr = 0xf << 20;
         flat.core.fpca = true;
@@ -127,7 +129,7 @@ impl Flat {
     }
 
     /// A core by its short name: m3, m4 or m7.
-    pub fn named(name: &str) -> Option<Flat> {
+    pub fn named(name: &str) -> Option<Flat<P>> {
         match name {
             "m3" => Some(Flat::new(Features::CORTEX_M3)),
             "m4" => Some(Flat::new(Features::CORTEX_M4F)),
@@ -208,7 +210,7 @@ impl Flat {
         while core.t < end {
             core.request = Request::None;
             core.limit = end.min(core.t.saturating_add(pause));
-            exec::run::<_, _, false, false>(core, &mut Plain, &mut self.memory);
+            exec::run::<_, _, false, false>(core, &mut self.pipe, &mut self.memory);
             match core.request {
                 Request::None if core.phase == Phase::Run => {}
                 Request::Abandonable(_) => core.committed = true,

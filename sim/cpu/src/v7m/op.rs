@@ -131,6 +131,61 @@ pub enum Class {
     FloatSystem,
 }
 
+/// An op as two words: how it is held in registers and handed to functions. Its fields are taken out of them where
+/// they are used, instead of one load each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packed(u64, u64);
+
+impl Packed {
+    /// No op: what an undecoded table holds.
+    pub const NONE: Packed = Packed(0, 0);
+
+    /// Reads the op at `ip`.
+    ///
+    /// # Safety
+    /// `ip` points to an op.
+    #[inline(always)]
+    pub unsafe fn read(ip: *const Op) -> Packed {
+        // SAFETY: the caller's promise; an op is 16 bytes without padding, aligned to them.
+        unsafe {
+            let words = ip.cast::<u64>();
+            Packed(*words, *words.add(1))
+        }
+    }
+
+    /// The operation.
+    #[inline(always)]
+    pub fn code(self) -> u8 {
+        self.0 as u8
+    }
+
+    /// The op.
+    #[inline(always)]
+    pub fn op(self) -> Op {
+        Op {
+            code: self.0 as u8,
+            rd: (self.0 >> 8) as u8,
+            rn: (self.0 >> 16) as u8,
+            rm: (self.0 >> 24) as u8,
+            ra: (self.0 >> 32) as u8,
+            shift: (self.0 >> 40) as u8,
+            flags: (self.0 >> 48) as u8,
+            // SAFETY: the byte is that of an op.
+            class: unsafe { std::mem::transmute::<u8, Class>((self.0 >> 56) as u8) },
+            imm: self.1 as u32,
+            reads: (self.1 >> 32) as u16,
+            writes: (self.1 >> 48) as u16,
+        }
+    }
+}
+
+impl From<Op> for Packed {
+    fn from(op: Op) -> Packed {
+        // SAFETY: it points to an op.
+        unsafe { Packed::read(&op) }
+    }
+}
+
 impl Op {
     /// An operation without operands.
     pub const fn bare(code: Code, class: Class) -> Op {

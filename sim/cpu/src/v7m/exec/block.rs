@@ -1,27 +1,22 @@
 //! IT blocks (ARMv7-M A7.3.2, A7.7.38).
 
-use crate::v7m::code::number as code;
+use crate::v7m::code::{Code, number as code};
 use crate::v7m::core::Core;
-use crate::v7m::op::{Class, Op, flag};
+use crate::v7m::op::{Class, Op, Packed, flag};
 
-/// What becomes of an instruction in an IT block.
-pub(super) enum Verdict {
-    /// Its condition fails.
-    Skip,
-    /// It executes, as this op.
-    Execute(Op),
-    /// It may not be in an IT block, or not there.
-    Undefined,
-}
+/// The op of an instruction whose condition fails.
+pub(super) const SKIPPED: Packed = Packed::NONE;
 
 /// ITSTATE behind the instruction.
 pub(super) fn advanced(it: u8) -> u8 {
     if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f }
 }
 
-/// Judges the instruction that ITSTATE stands at.
+/// What the instruction that ITSTATE stands at executes as: itself, its variant without flags, [`SKIPPED`], or
+/// undefined where it may not be.
 #[inline(never)]
-pub(super) fn judge(core: &Core, op: Op) -> Verdict {
+pub(super) fn judge(core: &Core, packed: Packed) -> Packed {
+    let mut op = packed.op();
     let last = core.it & 7 == 0;
     let permitted = match op.class {
         Class::It | Class::BranchConditional | Class::CompareBranch => false,
@@ -29,17 +24,16 @@ pub(super) fn judge(core: &Core, op: Op) -> Verdict {
         _ => op.code != code::Cps && (op.code != code::MovRegS || op.has(flag::WIDE)),
     };
     if !permitted {
-        return Verdict::Undefined;
+        return Op::bare(Code::Undefined, Class::None).into();
     }
     // BKPT executes always.
     if op.code != code::Bkpt && !core.holds(core.it >> 4) {
-        return Verdict::Skip;
+        return SKIPPED;
     }
-    let mut op = op;
     if op.has(flag::SETS_OUTSIDE_IT) {
         // The variant without flags is the next code; MULS, RSBS and the others are pairs like this.
         op.code += 1;
         op.flags &= !flag::SETS;
     }
-    Verdict::Execute(op)
+    op.into()
 }

@@ -8,7 +8,7 @@ use crate::v7m::core::Core;
 use crate::v7m::fault::Fault;
 use crate::v7m::float::{self, Fixed, Rounding};
 use crate::v7m::float_context;
-use crate::v7m::op::{Op, flag};
+use crate::v7m::op::{Op, Packed, flag};
 use crate::v7m::pipeline::Pipeline;
 
 /// The bits of FPSCR that exist: N, Z, C, V, AHP, DN, FZ, RMode and the cumulative exceptions.
@@ -45,8 +45,9 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    op: Op,
+    packed: Packed,
 ) -> Result<Flow, Fault> {
+    let op = packed.op();
     if !core.float_ready {
         float_context::before_float(core, bus)?;
     }

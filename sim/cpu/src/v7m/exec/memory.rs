@@ -6,7 +6,7 @@ use crate::v7m::code::number as code;
 use crate::v7m::core::Core;
 use crate::v7m::fault::Fault;
 use crate::v7m::mpu::{self, Access};
-use crate::v7m::op::{Op, flag};
+use crate::v7m::op::{Op, Packed, flag};
 use crate::v7m::pipeline::Pipeline;
 
 /// Bits of `ra` of the general codes.
@@ -188,12 +188,14 @@ fn write_back(core: &mut Core, op: Op, base: Option<u32>) {
 }
 
 /// `Code::Load`: any size, any addressing.
+#[inline(never)]
 pub(super) fn load_general<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    op: Op,
+    packed: Packed,
 ) -> Result<Flow, Fault> {
+    let op = packed.op();
     let (address, base) = address(core, op);
     core.as_user = op.ra & kind::UNPRIVILEGED != 0;
     let loaded = match op.ra & 3 {
@@ -214,12 +216,14 @@ pub(super) fn load_general<B: Bus, P: Pipeline, const GUARD: bool>(
 }
 
 /// `Code::Store`: any size, with write-back or unprivileged.
+#[inline(never)]
 pub(super) fn store_general<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    op: Op,
+    packed: Packed,
 ) -> Result<Flow, Fault> {
+    let op = packed.op();
     let (address, base) = address(core, op);
     core.as_user = op.ra & kind::UNPRIVILEGED != 0;
     let stored = match op.ra & 3 {
@@ -239,8 +243,9 @@ pub(super) fn load_pc<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    op: Op,
+    packed: Packed,
 ) -> Result<Flow, Fault> {
+    let op = packed.op();
     let (address, base) = address(core, op);
     let target = load::<B, P, GUARD, 4>(core, pipe, bus, op, address)?;
     write_back(core, op, base);
@@ -253,8 +258,9 @@ pub(super) fn double<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    op: Op,
+    packed: Packed,
 ) -> Result<Flow, Fault> {
+    let op = packed.op();
     let (first, base) = address(core, op);
     let second = first.wrapping_add(4);
     if first & 3 != 0 {
@@ -280,8 +286,9 @@ pub(super) fn exclusive<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    op: Op,
+    packed: Packed,
 ) -> Result<Flow, Fault> {
+    let op = packed.op();
     let address = base_and_offset(core, op);
     let bytes = 1 << op.shift;
     if address & (bytes - 1) != 0 {

@@ -19,11 +19,10 @@ use super::bus::Bus;
 use super::code::number as code;
 use super::core::{Core, Phase, Request};
 use super::fault::Fault;
-use super::op::{Op, flag};
+use super::op::{Op, Packed, flag};
 use super::pipeline::{Jump, Pipeline};
 use super::scb::ccr;
 use alu::{Shift, finish_logical, shift_by_register, shifted};
-use block::Verdict;
 use multiply::{accumulator, set_long};
 use profile::Profile;
 
@@ -34,6 +33,8 @@ enum Flow {
     Next,
     /// Its branch was not taken.
     NotTaken,
+    /// It branches inside the region, by `imm`.
+    Near(Jump),
     /// It branched, and all is done; a request may have come of it.
     Jumped,
     /// It is done and left a request; execution goes on behind it.
@@ -64,11 +65,11 @@ pub fn run<B: Bus, P: Pipeline, const PROFILE: bool, const GUARD: bool>(core: &m
     while core.t < core.limit {
         let ip = core.ip;
         // SAFETY: `ip` points into the ops of the region.
-        let mut op = unsafe { *ip };
-        if op.code <= code::OutOfRegion {
-            match stand_in(core, bus) {
-                Some(instruction) => op = instruction,
-                None => return,
+        let mut packed = unsafe { Packed::read(ip) };
+        if packed.code() <= code::OutOfRegion {
+            packed = stand_in(core, bus);
+            if packed == Packed::NONE {
+                return;
             }
         }
         if GUARD && !fetch_allowed(core, bus) {
@@ -77,25 +78,20 @@ pub fn run<B: Bus, P: Pipeline, const PROFILE: bool, const GUARD: bool>(core: &m
         let profile = Profile::<PROFILE>::start(core);
         let it = core.it;
         if it != 0 {
-            match block::judge(core, op) {
-                Verdict::Execute(instruction) => op = instruction,
-                Verdict::Skip => {
-                    pipe.skip(core, bus, op);
-                    core.it = block::advanced(it);
-                    core.ip = ip.wrapping_add(op.halfwords());
-                    core.instructions += 1;
-                    profile.end(core, 1);
-                    continue;
-                }
-                Verdict::Undefined => {
-                    core.request = Request::Fault(Fault::Undefined);
-                    return;
-                }
-            }
+            let skipped = packed.op();
+            packed = block::judge(core, packed);
             core.it = block::advanced(it);
+            if packed == block::SKIPPED {
+                pipe.skip(core, bus, skipped);
+                core.ip = ip.wrapping_add(skipped.halfwords());
+                core.instructions += 1;
+                profile.end(core, 1);
+                continue;
+            }
         }
+        let op = packed.op();
         pipe.issue(core, bus, op);
-        let flow = execute::<B, P, GUARD>(core, pipe, bus, op);
+        let flow = execute::<B, P, GUARD>(core, pipe, bus, packed);
         if !settle::<B, P, PROFILE>(core, pipe, bus, op, flow, it, profile, ip) {
             return;
         }
@@ -124,6 +120,11 @@ fn settle<B: Bus, P: Pipeline, const PROFILE: bool>(
         Ok(Flow::NotTaken) => {
             pipe.not_taken(core, bus, op);
             core.ip = ip.wrapping_add(op.halfwords());
+        }
+        Ok(Flow::Near(jump)) => {
+            core.ip = ip.wrapping_offset(op.imm as i32 as isize);
+            let target = core.address_of(core.ip);
+            pipe.taken(core, bus, op, jump, target);
         }
         Ok(Flow::Jumped) => goes_on = core.request == Request::None,
         Ok(Flow::Left) => {
@@ -167,12 +168,12 @@ fn resume<B: Bus, P: Pipeline, const PROFILE: bool, const GUARD: bool>(core: &mu
     }
     let ip = core.ip;
     // SAFETY: as in `run`.
-    let mut op = unsafe { *ip };
-    if op.code <= code::OutOfRegion {
+    let mut packed = unsafe { Packed::read(ip) };
+    if packed.code() <= code::OutOfRegion {
         core.served = true;
-        match stand_in(core, bus) {
-            Some(instruction) => op = instruction,
-            None => return,
+        packed = stand_in(core, bus);
+        if packed == Packed::NONE {
+            return;
         }
     }
     let profile = Profile::<PROFILE>::start(core);
@@ -180,16 +181,16 @@ fn resume<B: Bus, P: Pipeline, const PROFILE: bool, const GUARD: bool>(core: &mu
     if it != 0 {
         core.it = block::advanced(it);
     }
-    let flow = execute::<B, P, GUARD>(core, pipe, bus, op);
-    if !settle::<B, P, PROFILE>(core, pipe, bus, op, flow, it, profile, ip) {
+    let flow = execute::<B, P, GUARD>(core, pipe, bus, packed);
+    if !settle::<B, P, PROFILE>(core, pipe, bus, packed.op(), flow, it, profile, ip) {
         core.limit = core.limit.min(core.t);
     }
 }
 
-/// Finds the instruction that a stand-in stands for; None: execution stops before it.
+/// Finds the instruction that a stand-in stands for; `Packed::NONE`: execution stops before it.
 #[cold]
 #[inline(never)]
-fn stand_in<B: Bus>(core: &mut Core, bus: &mut B) -> Option<Op> {
+fn stand_in<B: Bus>(core: &mut Core, bus: &mut B) -> Packed {
     loop {
         let ip = core.ip;
         // SAFETY: `ip` points into the ops of the region.
@@ -203,18 +204,21 @@ fn stand_in<B: Bus>(core: &mut Core, bus: &mut B) -> Option<Op> {
                 let served = std::mem::take(&mut core.served);
                 // SAFETY: as above.
                 let op = unsafe { bus.attend(core, ip, served) };
-                if op.is_none() {
-                    core.request = Request::Stopped;
-                }
-                return op;
+                return op.map_or_else(
+                    || {
+                        core.request = Request::Stopped;
+                        Packed::NONE
+                    },
+                    Packed::from,
+                );
             }
             code::OutOfRegion => {
                 let address = core.address_of(ip);
                 if !branch::enter(core, bus, address) {
-                    return None;
+                    return Packed::NONE;
                 }
             }
-            _ => return Some(op),
+            _ => return op.into(),
         }
     }
 }
@@ -238,8 +242,9 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    op: Op,
+    packed: Packed,
 ) -> Result<Flow, Fault> {
+    let op = packed.op();
     // Operands: register fields, immediate.
     macro_rules! n {
         () => {
@@ -320,8 +325,7 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
             if !$condition {
                 return Ok(Flow::NotTaken);
             }
-            branch::near(core, pipe, bus, op, Jump::Conditional);
-            return Ok(Flow::Jumped);
+            return Ok(Flow::Near(Jump::Conditional));
         }};
     }
     // What an interrupt may abandon: the machine decides if it would run beyond the limit.
@@ -505,7 +509,7 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
             let sum = u64::from(core.reg(op.rd)) + u64::from(core.reg(op.ra));
             set_long(core, op, sum + u64::from(n!()) * u64::from(m!()));
         }
-        code::Sdiv | code::Udiv => return divide(core, pipe, op),
+        code::Sdiv | code::Udiv => return divide(core, pipe, packed),
 
         code::LdrImm => load!(base_and_offset, 4, u32),
         code::LdrhImm => load!(base_and_offset, 2, u16),
@@ -524,13 +528,13 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         code::StrhReg => store!(base_and_index, 2),
         code::StrbReg => store!(base_and_index, 1),
         code::LdrLit => load!(literal, 4, u32),
-        code::Load => return memory::load_general::<B, P, GUARD>(core, pipe, bus, op),
-        code::Store => return memory::store_general::<B, P, GUARD>(core, pipe, bus, op),
-        code::LdrPc => return memory::load_pc::<B, P, GUARD>(core, pipe, bus, op),
-        code::Ldrd | code::Strd => return memory::double::<B, P, GUARD>(core, pipe, bus, op),
-        code::Ldm | code::LdmPc => return multiple::load::<B, P, GUARD>(core, pipe, bus, op),
-        code::Stm => return multiple::store::<B, P, GUARD>(core, pipe, bus, op),
-        code::Ldrex | code::Strex => return memory::exclusive::<B, P, GUARD>(core, pipe, bus, op),
+        code::Load => return memory::load_general::<B, P, GUARD>(core, pipe, bus, packed),
+        code::Store => return memory::store_general::<B, P, GUARD>(core, pipe, bus, packed),
+        code::LdrPc => return memory::load_pc::<B, P, GUARD>(core, pipe, bus, packed),
+        code::Ldrd | code::Strd => return memory::double::<B, P, GUARD>(core, pipe, bus, packed),
+        code::Ldm | code::LdmPc => return multiple::load::<B, P, GUARD>(core, pipe, bus, packed),
+        code::Stm => return multiple::store::<B, P, GUARD>(core, pipe, bus, packed),
+        code::Ldrex | code::Strex => return memory::exclusive::<B, P, GUARD>(core, pipe, bus, packed),
 
         code::Beq => branch_if!(z),
         code::Bne => branch_if!(!z),
@@ -549,19 +553,17 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         code::Cbz => branch_if!(n!() == 0),
         code::Cbnz => branch_if!(n!() != 0),
         code::B => {
-            branch::near(core, pipe, bus, op, Jump::Immediate);
-            return Ok(Flow::Jumped);
+            return Ok(Flow::Near(Jump::Immediate));
         }
         code::Bl => {
             core.set(14, core.address_of(core.ip).wrapping_add(5));
-            branch::near(core, pipe, bus, op, Jump::Immediate);
-            return Ok(Flow::Jumped);
+            return Ok(Flow::Near(Jump::Immediate));
         }
-        code::Bx => return branch::register(core, pipe, bus, op),
+        code::Bx => return branch::register(core, pipe, bus, packed),
         code::BccFar | code::BFar | code::BlFar | code::CompareBranchFar | code::Blx | code::MovPc | code::AddPc => {
-            return branch::other(core, pipe, bus, op);
+            return branch::other(core, pipe, bus, packed);
         }
-        code::TableBranch => return branch::table::<B, P, GUARD>(core, pipe, bus, op),
+        code::TableBranch => return branch::table::<B, P, GUARD>(core, pipe, bus, packed),
 
         code::It => core.it = op.imm as u8,
         code::Nop | code::Preload | code::Barrier => {}
@@ -583,7 +585,7 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         | code::Pkh
         | code::SaturatingAdd
         | code::Usad8
-        | code::Usada8 => bits::execute(core, op),
+        | code::Usada8 => bits::execute(core, packed),
         code::Smulxy
         | code::Smlaxy
         | code::Smlalxy
@@ -594,7 +596,7 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         | code::Smlald
         | code::Smmul
         | code::Smmla
-        | code::Smmls => multiply::execute(core, op),
+        | code::Smmls => multiply::execute(core, packed),
         code::Undefined
         | code::NoCoprocessor
         | code::Clrex
@@ -605,9 +607,9 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         | code::Msr
         | code::Cps
         | code::Svc
-        | code::Bkpt => return system::execute(core, op),
+        | code::Bkpt => return system::execute(core, packed),
         code::UndefinedFloat | code::Vadd32..=code::Vmsr => {
-            return float::execute::<B, P, GUARD>(core, pipe, bus, op);
+            return float::execute::<B, P, GUARD>(core, pipe, bus, packed);
         }
         // SAFETY: the loop replaces the stand-ins before it gets here, and every other code has its arm: the decoder
         // makes ops from `Code` alone.
@@ -632,7 +634,8 @@ fn pauses_before<P: Pipeline>(core: &mut Core, pipe: &mut P, op: Op, first: u32,
 
 /// SDIV, UDIV.
 #[inline(never)]
-fn divide<P: Pipeline>(core: &mut Core, pipe: &mut P, op: Op) -> Result<Flow, Fault> {
+fn divide<P: Pipeline>(core: &mut Core, pipe: &mut P, packed: Packed) -> Result<Flow, Fault> {
+    let op = packed.op();
     let (n, m) = (core.reg(op.rn), core.reg(op.rm));
     if m == 0 && core.scb.ccr & ccr::DIV_0_TRP != 0 {
         return Err(Fault::DivideByZero);

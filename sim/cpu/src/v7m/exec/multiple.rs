@@ -6,7 +6,7 @@ use crate::v7m::bus::Bus;
 use crate::v7m::code::number as code;
 use crate::v7m::core::Core;
 use crate::v7m::fault::Fault;
-use crate::v7m::op::{Op, flag};
+use crate::v7m::op::{Op, Packed, flag};
 use crate::v7m::pipeline::Pipeline;
 
 /// Lowest address, and what the base becomes if it is written back.
@@ -48,13 +48,14 @@ fn without_lowest(mut mask: u32, count: u32) -> u32 {
 }
 
 /// LDM, POP.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn load<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    op: Op,
+    packed: Packed,
 ) -> Result<Flow, Fault> {
+    let op = packed.op();
     let (lowest, base) = addresses(core, op, 4 * u32::from(op.shift));
     if lowest & 3 != 0 {
         return Err(Fault::Unaligned);
@@ -104,13 +105,14 @@ pub(super) fn load<B: Bus, P: Pipeline, const GUARD: bool>(
 }
 
 /// STM, PUSH.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn store<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    op: Op,
+    packed: Packed,
 ) -> Result<Flow, Fault> {
+    let op = packed.op();
     let (lowest, base) = addresses(core, op, 4 * u32::from(op.shift));
     if lowest & 3 != 0 {
         return Err(Fault::Unaligned);

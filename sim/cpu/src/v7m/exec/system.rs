@@ -4,11 +4,12 @@ use super::Flow;
 use crate::v7m::code::number as code;
 use crate::v7m::core::{Core, Phase, Request};
 use crate::v7m::fault::Fault;
-use crate::v7m::op::Op;
+use crate::v7m::op::Packed;
 
 /// Executes an op of this group. What changes who may interrupt asks for attention by the limit.
 #[inline(never)]
-pub(super) fn execute(core: &mut Core, op: Op) -> Result<Flow, Fault> {
+pub(super) fn execute(core: &mut Core, packed: Packed) -> Result<Flow, Fault> {
+    let op = packed.op();
     match op.code {
         code::Mrs => {
             let value = core.special(op.imm);
