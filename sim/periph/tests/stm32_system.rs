@@ -157,6 +157,23 @@ fn flash_programs_through_the_chip() {
     p.wait(0x4002_3c0c, 1 << 16, 0);
 }
 
+/// A byte written to a register of flags clears those of its byte only.
+#[test]
+fn narrow_writes_to_flags() {
+    let mut p = Program::new(Chip::L053);
+    // WRPERR (bit 8) from a store to the locked array; EOP (bit 1) from one to the EEPROM.
+    p.chip.flash_store(0x0800_0000, 4, p.now, &mut p.effects);
+    p.write(0x4002_200c, 0x89ab_cdef);
+    p.write(0x4002_200c, 0x0203_0405);
+    assert_eq!(p.chip.flash_store(0x0808_0000, 4, p.now, &mut p.effects), FlashStore::Program);
+    p.wait(0x4002_2018, 1, 0);
+    assert_eq!(p.read(0x4002_2018) & 0x103, 0x102);
+    p.chip.write(0x4002_2018, 1, 2, p.now, &mut p.effects);
+    assert_eq!(p.read(0x4002_2018) & 0x103, 0x100);
+    p.chip.write(0x4002_2019, 1, 1, p.now, &mut p.effects);
+    assert_eq!(p.read(0x4002_2018) & 0x103, 0);
+}
+
 /// CRC over the bus takes the width of the store where the unit is programmable.
 #[test]
 fn crc_by_bytes_and_words() {

@@ -261,6 +261,13 @@ impl Block for Flash {
         special.unwrap_or_else(|| self.words.get(offset as usize / 4).copied().unwrap_or(0))
     }
 
+    fn is_strobe(&self, offset: u32) -> bool {
+        match self.spec.program {
+            Program::Banked(spec) => spec.clears_in_status(offset),
+            Program::L0 => offset == 0x18,
+        }
+    }
+
     fn due(&self) -> u64 {
         self.banks[0].due().min(self.banks[1].due())
     }

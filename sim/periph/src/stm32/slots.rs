@@ -109,3 +109,22 @@ impl Lines {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shared_line_is_up_while_anyone_drives_it() {
+        let mut lines = Lines::new();
+        let (first, second) = ([(1, 40), (2, 41)], [(0xf, 40)]);
+        lines.change(&first, 0, 3);
+        lines.change(&second, 0, 4);
+        assert_eq!(lines.levels()[1], 3 << 8);
+        lines.change(&second, 4, 8);
+        lines.change(&first, 3, 2);
+        assert_eq!(lines.levels()[1], 3 << 8, "the second still drives line 40");
+        lines.change(&second, 8, 0);
+        assert_eq!(lines.levels()[1], 2 << 8);
+    }
+}

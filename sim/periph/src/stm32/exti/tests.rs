@@ -41,8 +41,10 @@ fn software_trigger_needs_the_mask_and_a_fresh_1() {
         let [imr, emr, _, _, swier, pr] = offsets(layout);
         exti.write(swier, 1, &mut bench.access());
         assert_eq!(exti.read(pr, &mut bench.access()), 0);
-        exti.write(pr, 1, &mut bench.access());
         exti.write(imr, 1, &mut bench.access());
+        exti.write(swier, 1, &mut bench.access());
+        assert_eq!(exti.read(pr, &mut bench.access()), 0, "the bit was set already");
+        exti.write(pr, 1, &mut bench.access());
         exti.write(swier, 1, &mut bench.access());
         assert_eq!((exti.read(pr, &mut bench.access()), exti.read(swier, &mut bench.access())), (1, 1));
         exti.write(pr, 1, &mut bench.access());

@@ -208,6 +208,11 @@ impl Spec {
         if self.stride != 0 && offset >= self.stride { (1, offset - self.stride) } else { (0, offset) }
     }
 
+    /// Status bits are cleared by writing 1 to the status register itself.
+    pub(super) fn clears_in_status(&self, offset: u32) -> bool {
+        self.clear.is_none() && offset == self.sr
+    }
+
     pub(super) fn has_banks(&self) -> bool {
         self.stride != 0
     }

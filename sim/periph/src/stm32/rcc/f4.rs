@@ -60,7 +60,14 @@ const BASE: Spec = Spec {
     flags_register: (CSR, 24, 0xfe00_0000),
     // Power coming up is a brown-out too.
     causes: [1 << 27 | 1 << 25, 1 << 26, 1 << 28, 1 << 29, 1 << 30],
-    locked: &[(PLLCFGR, u32::MAX, 24), (PLLI2SCFGR, u32::MAX, 26), (PLLSAICFGR, u32::MAX, 28)],
+    // The source (bit 22) is common to all PLLs.
+    locked: &[
+        (PLLCFGR, u32::MAX, 24),
+        (PLLCFGR, 1 << 22, 26),
+        (PLLCFGR, 1 << 22, 28),
+        (PLLI2SCFGR, u32::MAX, 26),
+        (PLLSAICFGR, u32::MAX, 28),
+    ],
     reset_registers: (0x20, 0),
     enables: &[0x30, 0x34, 0x38, 0x40, 0x44],
     hsi_hz: 16_000_000,

@@ -58,10 +58,11 @@ pub(in crate::stm32) static H7: Spec = Spec {
     flags_register: (RSR, 16, 0x7ffe_0000),
     // Power-on, brown-out, both domains and the CPU.
     causes: [0x00ba_0000, 1 << 22, 1 << 24 | 1 << 17, 1 << 26, 1 << 28],
+    // The source (bits 1:0) is common to all PLLs.
     locked: &[
-        (PLLCKSELR, 0x3f << 4, 24),
-        (PLLCKSELR, 0x3f << 12, 26),
-        (PLLCKSELR, 0x3f << 20, 28),
+        (PLLCKSELR, 0x3f << 4 | 3, 24),
+        (PLLCKSELR, 0x3f << 12 | 3, 26),
+        (PLLCKSELR, 0x3f << 20 | 3, 28),
         (PLL1DIVR, u32::MAX, 24),
         (PLL1DIVR + 8, u32::MAX, 26),
         (PLL1DIVR + 16, u32::MAX, 28),

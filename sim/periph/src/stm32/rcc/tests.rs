@@ -125,6 +125,21 @@ fn a_running_pll_keeps_its_factors() {
     }
 }
 
+/// The second PLL holds the common source, and nothing else of the first one's register.
+#[test]
+fn any_running_pll_keeps_the_source() {
+    for (name, spec, cr_on, register, value, want) in [
+        ("F4", &F4, 0x400_0083, 0x04, 0x2440_3020, 0x2400_3020),
+        ("F7", &F7, 0x1000_0083, 0x04, 0x2440_3020, 0x2400_3020),
+        ("H7", &H7, 0x400_c025, 0x28, 0x0303_0302, 0x0302_0300),
+    ] {
+        let (mut bench, mut rcc) = rcc(spec);
+        rcc.write(0, cr_on, &mut bench.access());
+        rcc.write(register, value, &mut bench.access());
+        assert_eq!(rcc.read(register, &mut bench.access()), want, "{name}");
+    }
+}
+
 #[test]
 fn start_up_takes_its_time_at_any_core_clock() {
     let mut bench = Bench::new();

@@ -77,6 +77,16 @@ fn flags_by_cycle() {
     }
 }
 
+/// Whole runs that pass unseen raise what they would have raised, though neither the run left nor the one reached does.
+#[test]
+fn runs_that_nobody_saw_raise_their_flags() {
+    let mut bench = Bench::new();
+    let mut timer = timer(GENERAL, &mut bench, &[(0x2c, 9), (0x34, 3), (0x00, 1)]);
+    assert_eq!(timer.read(0x10, &mut bench.at(6)) & 2, 2);
+    timer.write(0x10, 0, &mut bench.access());
+    assert_eq!((timer.read(0x10, &mut bench.at(1_000_002)) & 3, count(&mut timer, &mut bench, 1_000_002)), (3, 1));
+}
+
 #[test]
 fn due_only_for_enabled_flags() {
     let mut bench = Bench::new();

@@ -177,6 +177,23 @@ fn interrupt_enables() {
 }
 
 #[test]
+fn an_overrun_interrupts_with_the_receiver_s_enable() {
+    // CR1, CR3, level with ORE up and nothing to read.
+    for (cr1, cr3, level) in [(0, 0, 0), (RXNE, 0, 1), (0, 1, 1)] {
+        let mut bench = Bench::new();
+        let mut usart = port(V2, &mut bench);
+        usart.host_overruns = true;
+        usart.write(0x00, 1 | RE | TE | cr1, &mut bench.access());
+        usart.write(0x08, cr3, &mut bench.access());
+        usart.host_push(b"ab");
+        usart.advance(&mut bench.at(1000));
+        usart.advance(&mut bench.at(3000));
+        usart.read(0x24, &mut bench.access());
+        assert_eq!(usart.outputs(), level, "{cr1:#x} {cr3:#x}");
+    }
+}
+
+#[test]
 fn fifo_of_the_h7() {
     let mut bench = Bench::new();
     let mut usart = port(V2, &mut bench);
