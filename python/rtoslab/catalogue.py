@@ -13,8 +13,9 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from rtoslab.conformance.table import ConformanceSuite
 from rtoslab.errors import CatalogueError, UnknownNameError
-from rtoslab.schemas import Benchmark, Board, ConformanceSuite, Kernel, Suite
+from rtoslab.schemas import Benchmark, Board, Kernel, Suite
 
 Item = TypeVar("Item", bound=BaseModel)
 

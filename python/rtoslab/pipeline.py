@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rtoslab.build import LOG, Build, build
 from rtoslab.catalogue import Catalogue
-from rtoslab.conformance import examine
+from rtoslab.conformance.gate import examine
 from rtoslab.decode import Expected, decode
 from rtoslab.errors import (
     BuildError,

@@ -150,8 +150,7 @@ def _point(
 def _obstacle(benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int) -> str | None:
     for service in benchmark.facts.services:
         if not kernel.facts.services.get(service, False):
-            reason = kernel.facts.reasons.get(service, "its kernel.toml says so")
-            return f"{kernel.facts.title} has no {service} service: {reason}"
+            return f"{kernel.facts.title} has no {service} service: {kernel.facts.reason(service)}"
     if cores > board.facts.cores:
         return f"{board.facts.title} has {board.facts.cores} core{'s' if board.facts.cores > 1 else ''}"
     if cores > 1 and not kernel.facts.smp:

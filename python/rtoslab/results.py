@@ -147,6 +147,11 @@ class Measured(Stored):
         return self
 
     @property
+    def proofs_held(self) -> int:
+        """Proofs that looked and hold; the others had nothing to look at."""
+        return sum(each.verdict is Verdict.HOLDS for each in self.proofs)
+
+    @property
     def window_s(self) -> float:
         """Length of the window in seconds of the board's timer."""
         return self.window_ticks / self.timer_hz

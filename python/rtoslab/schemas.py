@@ -203,6 +203,15 @@ class Kernel(Strict):
     locks: dict[int, str] = Field(default_factory=dict)
     """Hardware spinlocks by number."""
 
+    def reason(self, what: str) -> str:
+        """Why a service (or `smp`) is lacking, as a clause."""
+        return self.reasons.get(what, "its kernel.toml says so")
+
+    def lacks(self) -> dict[str, str]:
+        """What this kernel does not offer, with the reason: services, and more than one core."""
+        found = {service: self.reason(service) for service, offered in self.services.items() if not offered}
+        return found if self.smp else {**found, "smp": self.reason("smp")}
+
     def on(self, cpu: str) -> "Kernel":
         """The facts as they are on one architecture."""
         differences = self.cpus.get(cpu, CpuDifferences())
@@ -235,35 +244,6 @@ class Benchmark(Strict):
     params: dict[str, int] = Field(default_factory=dict)
     proof: tuple[dict[str, Any], ...] = ()
     """One table per rule; each rule checks its own keys, see `proofs`."""
-
-
-class Check(Strict):
-    """One check of the conformance suite: what the notes of its scene must be."""
-
-    id: str
-    title: str
-    demands: str
-    services: tuple[str, ...] = ()
-    needs_fpu: bool = False
-    first_core_only: bool = False
-    kind: Literal["sequence", "timer", "slices", "growth", "ticks"]
-    notes: tuple[int, ...] = ()
-    ticks: tuple[int, ...] = ()
-    span_ticks: int = 0
-    least: int = 0
-    tolerance_percent: float = 0
-    total_tolerance_percent: float = 0
-
-
-class ConformanceSuite(Strict):
-    """`firmware/conformance/conformance.toml`."""
-
-    id: Literal["conformance"]
-    title: str
-    tasks_per_core: int
-    stack_bytes: int
-    services: tuple[str, ...]
-    check: tuple[Check, ...]
 
 
 class Claim(Strict):

@@ -3,11 +3,12 @@
 import pytest
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.conformance import CheckFinding, Conformance, Outcome, judge_all
+from rtoslab.conformance.gate import Conformance
+from rtoslab.conformance.judge import CheckFinding, Outcome, judge_all
+from rtoslab.conformance.table import Check
 from rtoslab.decode import decode
 from rtoslab.errors import ConformanceError
 from rtoslab.paths import find_root
-from rtoslab.schemas import Check
 
 from .fakes import EXPECTED, WIRE, Fields, board, kernel, stream
 
@@ -25,8 +26,7 @@ def judge(
         ("param", {"name": "tick_hz", "value": 1000}),
         ("param", {"name": "time_slice_ticks", "value": slices}),
     ]
-    for line in notes:
-        body.append(("sample", {"metric": f"c/{core}", "n": len(line), "values": ",".join(map(str, line))}))
+    body += [("sample", {"metric": f"c/{core}", "n": len(each), "values": ",".join(map(str, each))}) for each in notes]
     stats = {"cores": [{"cycles": cycles, "exceptions": {15: taken}}], "locks": []}
     decoded = decode(stream(body), WIRE, EXPECTED)
     return judge_all([asked], decoded, stats, kernel(services={"tasks": True}), board())[0]  # type: ignore[arg-type]

@@ -7,12 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.errors import ReportError
 from rtoslab.paths import find_root
 from rtoslab.reports import formats
 from rtoslab.reports.document import Document, make_document
+from rtoslab.reports.terminal import show
 from rtoslab.results import Failed, NotApplicable
 from rtoslab.store import AnyResult, StoredPoint
 
@@ -68,6 +70,39 @@ def test_a_failed_point_has_no_number_in_any_format() -> None:
 def test_what_does_not_apply_is_told() -> None:
     missing = NotApplicable(run_id="0" * 16, point=point(2), reason="K has no heap service")
     assert "K has no heap service" in formats()["md"](document(measured(1), missing))
+
+
+def test_what_does_not_apply_is_told_in_every_format_with_its_reason() -> None:
+    both = document(measured(1), NotApplicable(run_id="0" * 16, point=point(2), reason="K has no heap service"))
+    for suffix, render in formats().items():
+        assert "K has no heap service" in render(both), suffix
+    rows = list(csv.DictReader(io.StringIO(formats()["csv"](both))))
+    assert [(row["status"], row["reason"], row["value"]) for row in rows if row["cores"] == "2"] == [
+        ("n/a", "K has no heap service", "")
+    ]
+
+
+def test_the_terminal_says_what_does_not_apply(capsys: pytest.CaptureFixture[str]) -> None:
+    absent = [
+        NotApplicable(run_id="0" * 16, point=point(2, name, title), reason="K has no heap")
+        for name, title in (("t2", "T2 test"), ("t8", "T8 test"))
+    ]
+    show([measured(1, title="T2 test"), *absent], Console(width=120))
+    said = capsys.readouterr().out
+    assert "n/a T2, T8 k b 2 cores: K has no heap" in said
+    assert re.search(r"T2 test +│ +4,000 │ +n/a", said)
+    assert re.search(r"T8 test +│ +- │ +n/a", said)
+
+
+def test_conformance_is_told() -> None:
+    checks = {"order": "holds", "fp": "n/a: B has no floating-point unit"}
+    stored = StoredPoint(Path("p"), measured(1), {"conformance": {"digest": "abc", "checks": checks}})
+    text = formats()["md"](make_document(Catalogue(find_root()), [stored], None))
+    assert "| k on b, 1 core | 1 | 0 | 0 | 1 | holds | abc |" in text
+    assert "| k on b, 1 core | fp | B has no floating-point unit |" in text
+    checks["order"] = "fails"
+    text = formats()["md"](make_document(Catalogue(find_root()), [stored], None))
+    assert "| k on b, 1 core | 0 | 1 | 0 | 1 | fails | abc |" in text
 
 
 def test_csv_is_long_and_typed() -> None:

@@ -148,7 +148,7 @@ def test_a_stack_overflow_is_told_or_faults(checkout: Path, tmp_path: Path) -> N
 def test_garbage_is_an_error_that_names_its_line(checkout: Path, tmp_path: Path) -> None:
     change(checkout, "core/wire.c", "*byte++;", "(*byte++ ^ 1u);")
     failed = broken(tmp_path, "t2")
-    assert failed.stage == "decode"
+    assert failed.stage == "conformance", "the first image to speak"
     assert "line 1 of the board's output: the check sum" in failed.message
 
 

@@ -8,7 +8,8 @@ from rich.table import Table
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName, CoreCounts, Frequency, KeyValue
-from rtoslab.conformance import Conformance, Outcome, examine
+from rtoslab.conformance.gate import Conformance, examine
+from rtoslab.conformance.judge import Outcome
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.paths import find_root
 from rtoslab.plan import Options, conformance_points

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.paths import find_root
+from rtoslab.schemas import Kernel
 
 KINDS = ("kernels", "boards", "benchmarks", "suites")
 
@@ -22,16 +23,23 @@ def command(kinds: tuple[str, ...], as_json: bool) -> None:
     found: dict[str, list[dict[str, Any]]] = {}
     for kind in kinds or KINDS:
         entries = getattr(catalogue, kind).values()
-        found[kind] = [{"id": entry.id, "title": entry.facts.title, "about": _about(entry.facts)} for entry in entries]
+        found[kind] = [_row(entry.id, entry.facts) for entry in entries]
     if as_json:
         click.echo(json.dumps(found, indent=2))
         return
     console = Console(highlight=False)
     for kind, rows in found.items():
-        table = Table("id", "title", "about", title=kind, title_justify="left")
+        lacking = any("lacks" in row for row in rows)
+        table = Table("id", "title", "about", *(["n/a"] if lacking else []), title=kind, title_justify="left")
         for row in rows:
-            table.add_row(row["id"], row["title"], row["about"])
+            lacks = [f"{what}: {why}" for what, why in row.get("lacks", {}).items()]
+            table.add_row(row["id"], row["title"], row["about"], *(["\n".join(lacks)] if lacking else []))
         console.print(table if rows else f"{kind}: none found")
+
+
+def _row(ident: str, facts: Any) -> dict[str, Any]:
+    row = {"id": ident, "title": facts.title, "about": _about(facts)}
+    return {**row, "lacks": facts.lacks()} if isinstance(facts, Kernel) else row
 
 
 def _about(facts: Any) -> str:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel, ConfigDict
 
+from rtoslab.conformance.table import Check
 from rtoslab.samples import Decoded
-from rtoslab.schemas import Board, Check, Kernel
+from rtoslab.schemas import Board, Kernel
 
 if TYPE_CHECKING:
     from rtoslab._sim import Stats
@@ -75,7 +76,7 @@ def not_applicable(check: Check, kernel: Kernel, board: Board) -> str | None:
     """Why this kernel on this board need not show it; None if it must."""
     for service in check.services:
         if not kernel.services.get(service, False):
-            return f"{kernel.title} has no {service} service: {kernel.reasons.get(service, 'its kernel.toml says so')}"
+            return f"{kernel.title} has no {service} service: {kernel.reason(service)}"
     if check.needs_fpu and not board.has_fpu:
         return f"{board.title} has no floating-point unit"
     return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rtoslab.analyses.cycles import lock_costs, shares
 from rtoslab.analyses.throughput import throughput
 from rtoslab.reports.document import Document
-from rtoslab.results import Measured
+from rtoslab.results import Failed, Measured
 
 SUFFIX = "csv"
 COLUMNS = (
@@ -23,11 +23,12 @@ COLUMNS = (
     "quantity",
     "value",
     "unit",
+    "reason",
 )
 
 
 def render(document: Document) -> str:
-    """The whole file. A point without a number has one row that says so."""
+    """The whole file. A point without a number has one row that says so, and why."""
     out = io.StringIO()
     table = writer.writer(out, lineterminator="\n")
     table.writerow(COLUMNS)
@@ -47,9 +48,10 @@ def render(document: Document) -> str:
         )
         if isinstance(result, Measured):
             for core, quantity, value, unit in _values(result):
-                table.writerow((*front, core, quantity, value, unit))
+                table.writerow((*front, core, quantity, value, unit, ""))
         else:
-            table.writerow((*front, "", "", "", ""))
+            reason = result.message if isinstance(result, Failed) else result.reason
+            table.writerow((*front, "", "", "", "", reason))
     return out.getvalue()
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.errors import ReportError
-from rtoslab.reports.sections import costs, evidence, manifest, memory, missing, paper, speed, summary
+from rtoslab.reports.sections import conformance, costs, evidence, manifest, memory, missing, paper, speed, summary
 from rtoslab.reports.table import Section
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.schemas import Suite
@@ -37,7 +37,7 @@ def make_document(catalogue: Catalogue, points: Sequence[StoredPoint], suite_id:
     failed = [each.result for each in points if isinstance(each.result, Failed)]
     absent = [each.result for each in points if isinstance(each.result, NotApplicable)]
     parts: list[Section | None] = [
-        missing.not_measured(failed, absent),
+        missing.not_measured(measured, failed, absent),
         speed.throughput_section(measured),
         speed.gain_section(measured),
         costs.cycles_section(measured),
@@ -46,6 +46,7 @@ def make_document(catalogue: Catalogue, points: Sequence[StoredPoint], suite_id:
         memory.memory_section(measured),
         paper.paper_section(measured, suite),
         evidence.proofs_section(measured, failed),
+        conformance.conformance_section(points),
         evidence.rulers_section(measured),
         manifest.manifest_section(points),
     ]

@@ -16,15 +16,26 @@ def show(results: Sequence[AnyResult], console: Console) -> None:
     """Prints measured points side by side by number of cores, then what failed and what does not apply."""
     measured = [each for each in results if isinstance(each, Measured)]
     if measured:
-        console.print(_table(measured))
-        proofs = sum(len(each.proofs) for each in measured)
+        console.print(_table(results, measured))
+        proofs = sum(each.proofs_held for each in measured)
         console.print(f"{len(measured)} points measured; all their {proofs} proofs hold.")
     for result in results:
         if isinstance(result, Failed):
             console.print(f"[red]failed[/red] {label(result)} ({result.stage}): ", end="", soft_wrap=True)
             console.print(result.message, markup=False, soft_wrap=True)
-        elif isinstance(result, NotApplicable):
-            console.print(f"[yellow]n/a[/yellow] {label(result)}: {result.reason}", soft_wrap=True)
+    for (where, reason), tests in _missing(results).items():
+        console.print(f"[yellow]n/a[/yellow] {', '.join(tests)} {where}: ", end="", soft_wrap=True)
+        console.print(reason, markup=False, soft_wrap=True)
+
+
+def _missing(results: Sequence[AnyResult]) -> dict[tuple[str, str], list[str]]:
+    """(where, why) -> the tests that cannot exist there for that reason."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for result in results:
+        if isinstance(result, NotApplicable):
+            where = label(result).partition(" ")[2]
+            found.setdefault((where, result.reason), []).append(short_test(result.point))
+    return found
 
 
 def show_proofs(results: Sequence[AnyResult], console: Console) -> None:
@@ -43,12 +54,12 @@ def label(result: AnyResult) -> str:
     return f"{point.benchmark} {point.kernel} {point.board} {core_words(point.cores)}{config}"
 
 
-def _table(measured: Sequence[Measured]) -> Table:
+def _table(results: Sequence[AnyResult], measured: Sequence[Measured]) -> Table:
     """Rows: tests (and what else differs but cores); columns: rate by number of cores, gain, spinlock wait."""
-    cores = sorted({each.point.cores for each in measured})
-    groups: dict[tuple[str, str], dict[int, Measured]] = {}
-    alike = series_names([each.point.model_copy(update={"cores": 1}) for each in measured])
-    for name, each in zip(alike, measured, strict=True):
+    cores = sorted({each.point.cores for each in results})
+    groups: dict[tuple[str, str], dict[int, AnyResult]] = {}
+    alike = series_names([each.point.model_copy(update={"cores": 1}) for each in results])
+    for name, each in zip(alike, results, strict=True):
         groups.setdefault((each.point.title, name.removesuffix("1 core").rstrip(", ")), {})[each.point.cores] = each
     pairs = {each.many.point.run_id: each for each in gains(measured)}
     named = any(series for _, series in groups)
@@ -61,13 +72,22 @@ def _table(measured: Sequence[Measured]) -> Table:
     if pairs:
         table.add_column("gain", justify="right", no_wrap=True)
         table.add_column("cycles spent spinning", justify="right")
-    for (title, series), cells in groups.items():
-        rates = [f"{throughput(cells[count]).total_hz:,.0f}" if count in cells else "-" for count in cores]
+    for (title, series), row in groups.items():
+        rates = [_rate(row.get(count)) for count in cores]
+        cells = {count: each for count, each in row.items() if isinstance(each, Measured)}
         table.add_row(title, *([series] if named else []), *rates, *(_gain_cells(cells, pairs) if pairs else []))
     return table
 
 
+def _rate(result: AnyResult | None) -> str:
+    if isinstance(result, Measured):
+        return f"{throughput(result).total_hz:,.0f}"
+    return "-" if result is None else result.status
+
+
 def _gain_cells(cells: dict[int, Measured], pairs: dict[str, Gain]) -> list[str]:
+    if not cells:
+        return ["-", "-"]
     widest = cells[max(cells)]
     pair = next((each for each in gains(cells.values()) if each.many.point.run_id == widest.run_id), None)
     found = shares(widest)

@@ -2,25 +2,36 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses.series import core_words, short_test
+from rtoslab.analyses.series import series_names, short_test
 from rtoslab.reports.table import Section, TableData
-from rtoslab.results import Failed, NotApplicable
+from rtoslab.results import Failed, Measured, NotApplicable
+
+_PROSE = (
+    "A point whose proof fails, whose kernel's port does not conform, or whose records are damaged, gives no number. "
+    "A point that cannot exist, because kernel or board lacks what it needs, is n/a."
+)
 
 
-def not_measured(failed: Sequence[Failed], missing: Sequence[NotApplicable]) -> Section | None:
+def not_measured(
+    measured: Sequence[Measured], failed: Sequence[Failed], missing: Sequence[NotApplicable]
+) -> Section | None:
     """What gave no number, first, because a reader must not overlook it."""
-    rows = [
-        [short_test(each.point), core_words(each.point.cores), f"failed ({each.stage})", each.message]
-        for each in failed
-    ]
-    rows += [[short_test(each.point), core_words(each.point.cores), "n/a", each.reason] for each in missing]
+    absent: list[Failed | NotApplicable] = [*failed, *missing]
+    names = series_names([each.point for each in (*absent, *measured)])
+    rows = [[short_test(each.point), name, *_outcome(each)] for each, name in zip(absent, names, strict=False)]
     if not rows:
         return None
-    table = TableData("Points without a number", ("test", "cores", "outcome", "why"), rows)
+    table = TableData("Points without a number", ("test", "run with", "outcome", "why"), rows)
     return Section(
         "missing",
         "Not measured",
-        ("A point whose proof fails, or whose records are damaged, gives no number.",),
+        (_PROSE,),
         (),
         (table,),
     )
+
+
+def _outcome(result: Failed | NotApplicable) -> tuple[str, str]:
+    if isinstance(result, Failed):
+        return f"failed ({result.stage})", result.message
+    return "n/a", result.reason

@@ -11,7 +11,7 @@ from rtoslab.results import Failed, Measured, NotApplicable
 def summary(measured: Sequence[Measured], failed: Sequence[Failed], missing: Sequence[NotApplicable]) -> str:
     """One paragraph: what was found."""
     tests = list(dict.fromkeys(each.point.title for each in measured))
-    proofs = sum(len(each.proofs) for each in measured)
+    proofs = sum(each.proofs_held for each in measured)
     sentences = ["No point was measured."]
     if measured:
         done = f"{len(measured)} points of {len(tests)} tests were measured"

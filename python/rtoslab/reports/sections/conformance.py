@@ -1,0 +1,42 @@
+"""What each kernel's port showed before its numbers counted."""
+
+from collections.abc import Sequence
+
+from rtoslab.analyses.series import core_words
+from rtoslab.reports.table import Section, TableData
+from rtoslab.store import StoredPoint
+
+_NOT_APPLICABLE = "n/a: "
+_PROSE = (
+    "Before a number counts, the kernel's port shows on this very board and configuration that it orders, wakes, "
+    "preempts and keeps time as the port contract promises; conformance.json in each point has every check."
+)
+
+
+def conformance_section(points: Sequence[StoredPoint]) -> Section | None:
+    """One row a verdict, and what does not apply with its reason; None if no point has one."""
+    verdicts: dict[str, tuple[str, dict[str, str]]] = {}
+    for each in points:
+        stored = each.manifest.get("conformance")
+        if isinstance(stored, dict):
+            point = each.result.point
+            name = f"{point.kernel} on {point.board}, {core_words(point.cores)}"
+            verdicts[stored["digest"]] = (name, stored["checks"])
+    if not verdicts:
+        return None
+    rows, absent = [], []
+    for digest, (name, checks) in verdicts.items():
+        counts = {word: sum(each == word for each in checks.values()) for word in ("holds", "fails", "unseen")}
+        reasons: dict[str, list[str]] = {}
+        for check, words in checks.items():
+            if words.startswith(_NOT_APPLICABLE):
+                reasons.setdefault(words.removeprefix(_NOT_APPLICABLE), []).append(check)
+        none = str(sum(map(len, reasons.values())))
+        verdict = "fails" if counts["fails"] or not counts["holds"] else "holds"
+        rows.append([name, *(str(count) for count in counts.values()), none, verdict, digest])
+        absent += [[name, ", ".join(checks), reason] for reason, checks in reasons.items()]
+    columns = ("port", ">checks that hold", ">that fail", ">unseen", ">n/a", "verdict", "digest")
+    tables = [TableData("Conformance by port and configuration", columns, rows)]
+    if absent:
+        tables.append(TableData("Checks that do not apply", ("port", "checks", "why"), absent))
+    return Section("conformance", "Conformance of the ports", (_PROSE,), (), tables, folded=True)
