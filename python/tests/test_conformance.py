@@ -59,6 +59,9 @@ HOLDS, FAILS, ABSENT = Outcome.HOLDS, Outcome.FAILS, Outcome.NOT_APPLICABLE
         (SLICES, [(1, 2, 1)], {}, FAILS),  # sliced although it says no
         (SLICES, [(1,)], {}, FAILS),
         (SLICES, [(1, 2, 1, 2, 1, 2, 1)], {"slices": 1}, HOLDS),
+        (SLICES, [(1, 2, 1, 2, 1, 2, 1, 2, 1)], {"slices": 1}, HOLDS),  # one late turn each
+        (SLICES, [(1, 2, 1, 2, 1, 2, 1, 2, 1, 2)], {"slices": 1}, FAILS),
+        (SLICES, [(1, 2, 1, 2, 1)], {"slices": 1}, FAILS),  # every other tick only
         (SLICES, [(1, 2)], {"slices": 1}, FAILS),  # not sliced although it says so
         (SLICES, [(1, 2, 1)], {"slices": 2}, HOLDS),
         (SLICES, [(1, 2, 2, 1, 2, 1, 2)], {"slices": 1}, FAILS),
