@@ -21,7 +21,7 @@ pub const MISPREDICT_EARLY_FLAGS_CYCLES: u64 = 6;
 pub const EARLY_FLAGS_DISTANCE_CYCLES: u64 = 3;
 /// 16-bit opcodes that must have gone before a predicted taken branch for it to pair with the instruction at its
 /// target (JL: at least 2).
-pub const FOLD_NARROW_OPCODES: u32 = 2;
+pub const FOLD_NARROW_OPCODES: u64 = 2;
 
 /// Late result of the late ALU (JL, LLVM).
 pub const ALU_LATENCY: u64 = 1;

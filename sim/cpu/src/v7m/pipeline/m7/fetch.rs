@@ -13,16 +13,14 @@ pub const REFILL: u64 = 2 + DECODE;
 /// doubleword is first needed: it was asked for one cycle after the one before it, or when an entry became free.
 #[derive(Debug, Clone, Copy)]
 pub struct Fetch {
-    /// Halfwords of arrived doublewords not issued yet.
-    pub left: u32,
+    /// Halfwords of arrived doublewords not issued yet; negative: so many are missing.
+    pub left: i32,
     /// First cycle in which an instruction of the doubleword at hand can issue.
     pub ready: u64,
-    /// Cycles of that which memory is to blame for.
-    pub waited: u64,
     /// Next doubleword to ask for.
     next: u32,
     /// Halfwords of it before a branch's target.
-    skip: u32,
+    skip: i32,
     /// Earliest cycle of its address phase.
     at: u64,
     /// When the entries of the last doublewords became free.
@@ -33,7 +31,7 @@ pub struct Fetch {
 impl Fetch {
     /// An empty queue.
     pub const fn new() -> Fetch {
-        Fetch { left: 0, ready: 0, waited: 0, next: 0, skip: 0, at: 0, freed: [0; PREFETCH_QUEUE_ENTRIES], turn: 0 }
+        Fetch { left: 0, ready: 0, next: 0, skip: 0, at: 0, freed: [0; PREFETCH_QUEUE_ENTRIES], turn: 0 }
     }
 
     /// Brings the next doubleword; the instruction before it issued in cycle `core.t` or before.
@@ -43,7 +41,8 @@ impl Fetch {
         let arrived = bus.fetch(core, self.next, at);
         self.freed[entry] = (core.t + 1).saturating_sub(DECODE);
         self.turn += 1;
-        self.waited = arrived.saturating_sub(at + 2);
+        let late = (arrived + DECODE).saturating_sub(core.t).min(arrived - at - 2);
+        core.flash_wait += late;
         // Address phases follow each other; a doubleword that is late holds up the next.
         self.at = (at + 1).max(arrived - 1);
         self.ready = arrived + DECODE;
@@ -56,7 +55,7 @@ impl Fetch {
     pub fn follow(&mut self, target: u32) {
         self.left = 0;
         self.next = target & !7;
-        self.skip = target >> 1 & 3;
+        self.skip = (target >> 1 & 3) as i32;
     }
 
     /// Starts again at a target, address phase in cycle `at`.

@@ -24,7 +24,7 @@ use fetch::Fetch;
 use float::{Scoreboard, Work};
 use predict::Predictor;
 use rtoslab_timing::cortex_m7::{self as timing, key};
-use rules::{Kind, RULES, Rule, early, is_rotated, uses};
+use rules::{Kind, RULES, Rule, TIMES, early, is_rotated, uses};
 use stores::Stores;
 
 /// ACTLR: the branch target address cache is not read.
@@ -33,18 +33,13 @@ const DISBTACREAD: u32 = 1 << 13;
 const DISBTACALLOC: u32 = 1 << 14;
 /// ACTLR: one instruction a cycle.
 const DISDI: u32 = 1 << 16;
-/// No load in the older slot.
-const NO_BANK: u32 = 2;
-
 /// The pipeline.
 #[derive(Debug, Clone)]
 pub struct M7 {
-    /// First issue cycle in which a late input has each core register.
-    late: [u64; 16],
-    /// Registers that early inputs have two cycles after that, not one.
-    slow: u16,
-    /// Registers whose last writer was a word load.
-    loaded: u16,
+    /// First issue cycle in which a late and an early input has each core register (see [`rules::Place`]).
+    ready: [u64; TIMES],
+    /// When the last word was loaded into each core register.
+    word_loaded: [u64; 16],
     /// First issue cycle in which the flags can be used.
     flags: u64,
     /// Cycle of the last group, and the first one the next may have.
@@ -52,26 +47,28 @@ pub struct M7 {
     next_group: u64,
     /// What may not join the group; everything if it is full.
     blocks: u16,
-    older_uses: u16,
+    /// What every instruction blocks: everything while dual issue is off.
+    always: u16,
     /// The instruction at hand is in the younger slot.
     younger: bool,
-    /// What it blocks, should it move to a group of its own.
-    own_blocks: u16,
-    /// Bank the older slot loads from.
+    /// Instructions left in the IT block.
+    predicated: u32,
+    /// Target of the last taken branch and the count of instructions before it: together with the next branch's place
+    /// they tell how many 16-bit opcodes there were in between.
+    entered: u32,
+    entered_count: u64,
+    fetch: Fetch,
+    /// Bank and cycle of the last load.
     bank: u32,
+    bank_at: u64,
+    stores: Stores,
     /// Address and length of the branch at hand.
     branch: u32,
     branch_bytes: u32,
     /// When what its condition depends on was ready.
     condition: u64,
-    /// Instructions left in the IT block.
-    predicated: u32,
-    /// 16-bit opcodes since the last taken branch.
-    narrow: u32,
-    work: Work,
-    fetch: Fetch,
     predictor: Predictor,
-    stores: Stores,
+    work: Work,
     floats: Scoreboard,
     decoded_branch: u64,
     store_to_load: u64,
@@ -91,6 +88,11 @@ fn each(mut set: u16, mut act: impl FnMut(usize)) {
     }
 }
 
+/// The constant goes through the shifter. (MOVW's is not expanded: the carry field of a logical operation tells.)
+fn rotated_constant(op: Op) -> bool {
+    is_rotated(op.imm) && (op.code != code::MovImm || op.shift != 0)
+}
+
 const fn bit(register: u8) -> u16 {
     1 << (register & 15)
 }
@@ -99,26 +101,26 @@ impl M7 {
     /// A pipeline under the given values of [`timing::SETTINGS`].
     pub fn new(settings: [u64; timing::SETTINGS.len()]) -> M7 {
         M7 {
-            late: [0; 16],
-            slow: 0,
-            loaded: 0,
+            ready: [0; TIMES],
+            word_loaded: [0; 16],
             flags: 0,
             group: 0,
             next_group: 0,
             blocks: uses::ALL,
-            older_uses: 0,
+            always: 0,
             younger: false,
-            own_blocks: uses::ALL,
-            bank: NO_BANK,
+            predicated: 0,
+            entered: 0,
+            entered_count: 0,
+            fetch: Fetch::new(),
+            bank: 0,
+            bank_at: 0,
+            stores: Stores::new(),
             branch: 0,
             branch_bytes: 0,
             condition: 0,
-            predicated: 0,
-            narrow: 0,
-            work: Work::default(),
-            fetch: Fetch::new(),
             predictor: Predictor::new(),
-            stores: Stores::new(),
+            work: Work::default(),
             floats: Scoreboard::new(),
             decoded_branch: settings[key::DECODED_BRANCH],
             store_to_load: settings[key::STORE_TO_LOAD],
@@ -131,184 +133,189 @@ impl M7 {
     }
 
     /// Fetch: the first cycle in which the opcode can issue, counting what memory is to blame for.
-    #[inline]
+    #[inline(always)]
     fn fetched<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) -> u64 {
-        let halfwords = 1 + u32::from(op.flags & flag::WIDE);
-        self.narrow += 2 - halfwords;
-        if self.fetch.left < halfwords {
+        self.fetch.left -= 1 + i32::from(op.flags & flag::WIDE);
+        if self.fetch.left < 0 {
             self.fetch.more(core, bus);
-            if self.fetch.ready > core.t {
-                core.flash_wait += (self.fetch.ready - core.t).min(self.fetch.waited);
-            }
         }
-        self.fetch.left -= halfwords;
         core.t.max(self.fetch.ready)
     }
 
-    /// Operands read early or late: the first cycle in which all are there, and the last of their late times.
-    #[inline]
-    fn operands(&self, op: Op, rule: &Rule) -> (u64, u64) {
-        let (mut reads, mut plus, mut minus) = (op.reads, 0, 0);
+    /// When a core register is there for late inputs.
+    fn late(&self, register: usize) -> u64 {
+        self.ready[2 * (register & 15)]
+    }
+
+    fn set_ready(&mut self, register: usize, late: u64) {
+        self.ready[2 * (register & 15)] = late;
+        self.ready[2 * (register & 15) + 1] = late + 1;
+    }
+
+    /// Latest late and early time of a set of registers.
+    fn latest(&self, set: u16) -> (u64, u64) {
+        let (mut late, mut early) = (0, 0);
+        each(set, |register| {
+            late = late.max(self.ready[2 * register]);
+            early = early.max(self.ready[2 * register + 1]);
+        });
+        (late, early)
+    }
+
+    /// What an instruction of a special kind waits for besides its `n` and `m`.
+    fn special_operands(&mut self, core: &Core, op: Op, rule: &Rule) -> u64 {
+        let all = self.latest(op.reads);
+        if rule.uses & uses::BRANCH != 0 {
+            self.branch = core.address_of(core.ip);
+            self.branch_bytes = 2 + 2 * u32::from(op.flags & flag::WIDE);
+            self.condition = if rule.kind == Kind::CompareBranch { all.0 } else { self.flags };
+        }
         match rule.kind {
-            Kind::Load | Kind::LoadMultiple => plus = reads,
+            Kind::LoadGeneral | Kind::LoadMultiple => all.1,
             // A store reads its data last, when any result is there.
-            Kind::Store | Kind::StoreMultiple => {
+            Kind::StoreGeneral | Kind::StoreMultiple => {
                 let index = if op.flags & flag::REGISTER_OFFSET != 0 { bit(op.rm) } else { 0 };
-                reads &= bit(op.rn) | index;
-                plus = reads;
+                self.latest(op.reads & (bit(op.rn) | index)).1
             }
             // Multiplicands have a loaded word one cycle later, accumulators everything one earlier.
             Kind::Multiply => {
                 let multiplicands = bit(op.rn) | bit(op.rm);
-                plus = self.loaded & multiplicands;
-                minus = reads & !multiplicands;
+                let mut need = self.latest(op.reads & !multiplicands).0.saturating_sub(1);
+                each(multiplicands, |register| {
+                    let late = self.late(register);
+                    need = need.max(late + u64::from(late == self.word_loaded[register] + timing::LOAD_LATENCY));
+                });
+                need
             }
-            _ if rule.early != early::NONE => {
-                plus = if rule.early & early::N != 0 { bit(op.rn) } else { 0 };
-                plus |= if rule.early & early::M != 0 { bit(op.rm) } else { 0 };
-            }
-            _ => {}
+            Kind::Slow if op.class == Class::Barrier => all.0.max(self.stores.drained()),
+            Kind::Movt => self.late(usize::from(op.rd)),
+            _ => all.0,
         }
-        let slow = plus & self.slow;
-        let (mut need, mut newest) = (1, 0);
-        each(reads, |register| {
-            let of = |set: u16| u64::from(set >> register & 1);
-            let late = self.late[register];
-            newest = newest.max(late);
-            need = need.max(late + 1 + of(plus) + of(slow) - of(minus));
-        });
-        (need - 1, newest)
     }
 
-    /// Finds the instruction its group; returns its rule and the last late time of its operands.
-    #[inline]
-    fn start<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) -> (Rule, u64) {
-        let mut rule = RULES[op.code as usize];
-        let mut at = self.fetched(core, bus, op);
-        if matches!(rule.kind, Kind::Constant | Kind::AddConstant) && op.imm > 0xFF && is_rotated(op.imm) {
-            // MOVW's constant is not expanded: the carry field of a logical operation tells.
-            if op.code != code::MovImm || op.shift != 0 {
-                rule.shifted();
-            }
-        }
-        let (need, newest) = self.operands(op, &rule);
-        at = at.max(need);
-        let branches = rule.uses & uses::BRANCH != 0;
-        if !branches && (op.flags & flag::READS_FLAGS != 0 || self.predicated != 0) {
-            at = at.max(self.flags);
-        }
-        // As many instructions as the mask in ITSTATE says, after IT itself.
-        self.predicated = match op.class {
-            Class::It => 4 - (op.imm & 0xF).trailing_zeros(),
-            _ => self.predicated.saturating_sub(1),
-        };
-        let mut older = false;
-        if rule.kind == Kind::Float {
-            self.work = float::work(op);
-            (at, older) = self.floats.earliest(&self.work, at);
-        } else if op.class == Class::Barrier {
-            at = at.max(self.stores.drained());
-        }
-        if branches {
-            self.branch = core.address_of(core.ip);
-            self.branch_bytes = 2 + 2 * u32::from(op.flags & flag::WIDE);
-            self.condition = if rule.kind == Kind::CompareBranch { newest } else { self.flags };
-        }
-        self.younger = at == self.group && rule.uses & self.blocks == 0 && !older;
-        self.own_blocks = if core.scb.actlr & DISDI != 0 { uses::ALL } else { rule.blocks };
-        if self.younger {
+    /// A slot of the group at hand, if `at` is its cycle and nothing keeps the instruction out, else the next group.
+    /// Returns which [`early`] slot it is.
+    #[inline(always)]
+    fn take_slot(&mut self, core: &mut Core, at: u64, used: u16, blocks: u16) -> u8 {
+        if at == self.group && used & self.blocks == 0 {
+            let slot = if self.blocks & uses::SHIFTER_BUSY == 0 { early::YOUNGER } else { 0 };
+            self.younger = true;
             self.blocks = uses::ALL;
+            core.t = self.next_group;
+            slot
         } else {
-            self.open(at.max(self.next_group), rule.uses);
+            self.open(core, at.max(self.next_group), blocks);
+            early::OLDER
         }
-        core.t = self.group;
-        (rule, newest)
     }
 
     /// A group of its own for the instruction at hand, in cycle `at`.
-    #[inline]
-    fn open(&mut self, at: u64, used: u16) {
+    #[inline(always)]
+    fn open(&mut self, core: &mut Core, at: u64, blocks: u16) {
+        let blocks = blocks | self.always;
         self.group = at;
         self.next_group = at + 1;
         self.younger = false;
-        self.blocks = self.own_blocks;
-        self.older_uses = used;
-        self.bank = NO_BANK;
+        self.blocks = blocks;
+        core.t = if blocks == uses::ALL { at + 1 } else { at };
     }
 
-    /// The instruction at hand turns out to execute in cycle `at` only.
-    #[inline]
-    fn delay(&mut self, core: &mut Core, at: u64) {
-        if at > self.group {
-            core.bus_wait += at - core.t;
-            let bank = self.bank;
-            self.open(at, self.older_uses);
-            self.bank = bank;
+    /// The load or store at hand turns out to execute in cycle `at` only.
+    #[cold]
+    fn delay(&mut self, core: &mut Core, op: Op, at: u64) {
+        core.bus_wait += at - self.group;
+        self.open(core, at, RULES[op.code as usize].blocks);
+    }
+
+    /// Cycle of a load's second access or a later one.
+    #[inline(never)]
+    fn further_load(&self, core: &Core, kind: Kind, index: u32) -> u64 {
+        if !matches!(kind, Kind::Load | Kind::LoadGeneral) {
+            // Two words in a cycle. It may have given way between two words: `core.t` is the cycle after the last.
+            return core.t - u64::from(!index.is_multiple_of(timing::WORDS_A_CYCLE as u32));
         }
-        core.t = at;
+        // The second part of an unaligned load; further ones come with it.
+        match (index, self.younger) {
+            (1, true) => self.group + timing::UNALIGNED_LOAD_YOUNGER_CYCLES,
+            (1, false) => self.group + timing::UNALIGNED_LOAD_OLDER_CYCLES,
+            _ => self.group,
+        }
     }
 
     /// Nothing joins the group; the next one is no earlier than `at`.
-    #[inline]
     fn close(&mut self, at: u64) {
         self.blocks = uses::ALL;
         self.next_group = self.next_group.max(at);
     }
 
-    /// Enters what the instruction writes, loaded values excepted.
-    #[inline]
-    fn results(&mut self, op: Op, rule: &Rule, newest: u64) {
-        let at = self.group;
-        let early_inputs = newest < at;
-        let mut latency = u64::from(rule.latency);
-        self.slow &= !op.writes;
-        self.loaded &= !op.writes;
-        match rule.kind {
-            Kind::Add | Kind::AddConstant => {
-                let early = early_inputs && !self.younger && rule.uses & uses::SHIFTED == 0;
-                latency = u64::from(!early);
-            }
-            Kind::Shift => {
-                let free = !self.younger || self.older_uses & (uses::SHIFTED | uses::SHIFTER) == 0;
-                latency = u64::from(!(early_inputs && free));
-            }
-            Kind::Reverse => {
-                latency = 0;
-                self.slow |= op.writes;
-            }
-            // The address unit writes the base back; loaded values come with the load.
-            Kind::Load | Kind::Store => latency = 0,
-            Kind::StoreMultiple => {
-                latency = if op.class == Class::StoreExclusive { timing::LOAD_NARROW_LATENCY } else { 0 }
-            }
-            Kind::LoadMultiple => return self.several_loaded(op),
-            Kind::Slow => self.close(at + latency),
-            Kind::Float => return self.float_results(op),
-            _ => {}
+    /// Issues an instruction of a special kind.
+    #[inline(never)]
+    fn issue_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, fetched: u64) {
+        let rule = &RULES[op.code as usize];
+        let mut used = rule.uses;
+        let mut at = fetched.max(self.special_operands(core, op, rule));
+        if u32::from(op.flags & flag::READS_FLAGS) | self.predicated != 0 {
+            at = if rule.kind == Kind::Branch { at } else { at.max(self.flags) };
+            self.predicated = self.predicated.saturating_sub(1);
         }
-        each(op.writes, |register| self.late[register] = at + latency);
+        at = at.max(self.ready[usize::from(rule.n.of(op.rn))]).max(self.ready[usize::from(rule.m.of(op.rm))]);
+        if rule.kind == Kind::Float {
+            self.work = float::work(op);
+            let (need, older) = self.floats.earliest(&self.work, at);
+            at = need;
+            used |= if older { uses::OLDER } else { 0 };
+        }
+        self.take_slot(core, at, used, rule.blocks);
         if op.flags & (flag::SETS | flag::SETS_OUTSIDE_IT) != 0 {
-            let compares_shifted = rule.uses & uses::SHIFTED != 0 && op.writes == 0 && op.flags & flag::SHIFTED != 0;
-            let late = if compares_shifted { timing::COMPARE_SHIFTED_LATENCY } else { timing::ALU_LATENCY };
-            self.flags = at + late;
+            self.flags = self.group + u64::from(rule.flags);
         }
+        self.special_results(op, rule);
+        self.end(core);
+        if op.code == code::Barrier {
+            self.barrier(core, bus, op);
+        }
+    }
+
+    /// Enters what an instruction of a special kind writes, loaded values excepted.
+    fn special_results(&mut self, op: Op, rule: &Rule) {
+        let at = self.group;
+        let latency = match rule.kind {
+            // The address unit writes the base back; loaded values come with the load.
+            Kind::LoadGeneral | Kind::StoreGeneral => 0,
+            Kind::StoreMultiple if op.class == Class::StoreExclusive => timing::LOAD_NARROW_LATENCY,
+            Kind::StoreMultiple => 0,
+            Kind::LoadMultiple => return self.several_loaded(op),
+            Kind::Float => return self.float_results(op),
+            Kind::Slow => {
+                self.close(at + u64::from(rule.latency));
+                u64::from(rule.latency)
+            }
+            // As many instructions as the mask in ITSTATE says.
+            Kind::It => {
+                self.predicated = 4 - (op.imm & 0xF).trailing_zeros();
+                return;
+            }
+            _ => u64::from(rule.latency),
+        };
+        each(op.writes, |register| self.set_ready(register, at + latency));
     }
 
     /// LDM, LDRD: all but the registers of the last cycle are there when the next group can be.
     fn several_loaded(&mut self, op: Op) {
         let words = if op.code == code::Ldrd { 2 } else { u64::from(op.shift.max(1)) };
         let last = self.group + (words - 1) / timing::WORDS_A_CYCLE;
-        each(op.writes, |register| self.late[register] = last);
+        each(op.writes, |register| self.set_ready(register, last));
         if op.code == code::Ldrd {
-            (self.late[usize::from(op.rd & 15)], self.late[usize::from(op.ra & 15)]) = (last + 1, last + 1);
+            self.set_ready(usize::from(op.rd), last + 1);
+            self.set_ready(usize::from(op.ra), last + 1);
         } else if let Some(highest) = (op.imm as u16).checked_ilog2() {
-            self.late[highest as usize] = last + 1;
+            self.set_ready(highest as usize, last + 1);
             if let Some(next) = (op.imm as u16 & !(1 << highest)).checked_ilog2() {
-                self.late[next as usize] = last + 1;
+                self.set_ready(next as usize, last + 1);
             }
         }
         if op.flags & (flag::PRE_INDEXED | flag::POST_INDEXED) != 0 {
-            self.late[usize::from(op.rn & 15)] = self.group;
+            self.set_ready(usize::from(op.rn), self.group);
         }
     }
 
@@ -318,10 +325,7 @@ impl M7 {
         if self.work.occupies > 1 {
             self.next_group = self.next_group.max(at + self.work.occupies);
         }
-        each(op.writes, |register| self.late[register] = at + timing::ALU_LATENCY);
-        if op.flags & flag::SETS != 0 {
-            self.flags = at + timing::ALU_LATENCY;
-        }
+        each(op.writes, |register| self.set_ready(register, at + timing::ALU_LATENCY));
     }
 
     /// Where the instruction after the one at hand can begin.
@@ -345,9 +349,28 @@ impl M7 {
         core.t = at;
     }
 
+    /// 16-bit opcodes from the last taken branch to the one at hand.
+    fn narrow_before(&self, core: &Core) -> u64 {
+        // The branch that entered here is counted by now, the one at hand not yet.
+        let instructions = core.instructions.saturating_sub(self.entered_count + 1);
+        let halfwords = self.branch.wrapping_sub(self.entered) / 2;
+        (2 * instructions).saturating_sub(u64::from(halfwords)) + u64::from(self.branch_bytes == 2)
+    }
+
     /// Where the branch at hand is predicted to go.
     fn predicted(&mut self, core: &Core) -> Option<u32> {
         if core.scb.actlr & DISBTACREAD != 0 { None } else { self.predictor.predicted(self.branch) }
+    }
+
+    /// DSB and DMB have waited for the store buffer; behind an ISB everything is fetched again.
+    fn barrier<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
+        self.always = if core.scb.actlr & DISDI != 0 { uses::ALL } else { 0 };
+        if op.ra == 6 {
+            let next = core.address_of(core.ip).wrapping_add(4);
+            let at = self.next_group;
+            self.fetch.restart(next, at);
+            bus.redirect(core, next, at);
+        }
     }
 
     /// Static prediction, when the branch target cache is off: backward branches are taken.
@@ -359,21 +382,41 @@ impl M7 {
 impl Pipeline for M7 {
     const REFILL: u64 = fetch::REFILL;
 
-    #[inline]
+    #[inline(always)]
     fn issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
-        let (rule, newest) = self.start(core, bus, op);
-        self.results(op, &rule, newest);
-        if op.code == code::Barrier && op.ra == 6 {
-            // ISB: what follows is fetched again.
-            let next = core.address_of(core.ip).wrapping_add(4);
-            let at = self.next_group;
-            self.fetch.restart(next, at);
-            bus.redirect(core, next, at);
+        let rule = &RULES[op.code as usize];
+        let mut at = self.fetched(core, bus, op);
+        if rule.kind >= Kind::Movt {
+            return self.issue_special(core, bus, op, at);
         }
+        let (mut used, mut blocks, mut early) = (rule.uses, rule.blocks, rule.early);
+        if u32::from(op.flags & flag::READS_FLAGS) | self.predicated != 0 {
+            at = at.max(self.flags);
+            self.predicated = self.predicated.saturating_sub(1);
+        }
+        if op.imm > 0xFF && early & early::CONSTANT != 0 && rotated_constant(op) {
+            used |= uses::SHIFTED;
+            blocks |= uses::SHIFTED;
+            early = 0;
+        }
+        let newest = self.ready[usize::from(rule.n.of(op.rn))].max(self.ready[usize::from(rule.m.of(op.rm))]);
+        let slots = self.take_slot(core, at.max(newest), used, blocks);
+        let at = self.group;
+        if op.flags & (flag::SETS | flag::SETS_OUTSIDE_IT) != 0 {
+            self.flags = at + u64::from(rule.flags);
+        }
+        let early = u64::from(newest < at) & u64::from(early & slots != 0);
+        let late = at + u64::from(rule.latency) - early;
+        let result = rule.d.of(op.rd);
+        self.ready[usize::from(result)] = late;
+        self.ready[usize::from(result | 1)] = late + u64::from(rule.forward);
     }
 
     fn skip<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
-        let (rule, _) = self.start(core, bus, op);
+        let rule = &RULES[op.code as usize];
+        let at = self.fetched(core, bus, op).max(self.flags).max(self.special_operands(core, op, rule));
+        self.predicated = self.predicated.saturating_sub(1);
+        self.take_slot(core, at, rule.uses, rule.blocks);
         let words = match op.class {
             Class::LoadMultiple | Class::LoadMultiplePc | Class::StoreMultiple => u64::from(op.shift),
             Class::FloatLoadMultiple | Class::FloatStoreMultiple => u64::from(op.shift),
@@ -389,7 +432,7 @@ impl Pipeline for M7 {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn load<B: Bus>(
         &mut self,
         core: &mut Core,
@@ -400,46 +443,35 @@ impl Pipeline for M7 {
         index: u32,
     ) -> Result<u32, Fault> {
         let kind = RULES[op.code as usize].kind;
-        let mut at = core.t;
+        let mut at = self.group;
         if index == 0 {
-            let bank = address >> 2 & 1;
-            if self.younger && self.bank == bank {
+            if self.younger && self.bank == address >> 2 & 1 && self.bank_at == at {
                 at = self.next_group;
             }
-            self.bank = bank;
-            if let Some(stored) = self.stores.stored_at(address) {
-                at = at.max(stored + self.store_to_load);
-            }
+            at = at.max(self.stores.loadable(address, self.store_to_load));
             if address >> 29 == 2 {
                 // Peripherals see accesses in order.
                 at = at.max(self.stores.drained());
             }
-        } else if kind == Kind::Load {
-            // The second part of an unaligned load; further ones come with it.
-            let extra = match self.younger {
-                true => timing::UNALIGNED_LOAD_YOUNGER_CYCLES,
-                false => timing::UNALIGNED_LOAD_OLDER_CYCLES,
-            };
-            at += if index == 1 { extra } else { 0 };
         } else {
-            at += u64::from(index.is_multiple_of(timing::WORDS_A_CYCLE as u32));
+            at = self.further_load(core, kind, index);
         }
         let loaded = bus.load(core, address, bytes, at)?;
-        if loaded.wait != 0 || at != core.t {
-            self.delay(core, at + loaded.wait);
+        at += loaded.wait;
+        if at != self.group {
+            self.delay(core, op, at);
         }
-        let at = core.t;
-        match kind {
-            Kind::Load => {
-                let register = usize::from(op.rd & 15);
-                let narrow = bytes < 4 && index == 0;
-                self.late[register] = at + if narrow { timing::LOAD_NARROW_LATENCY } else { timing::LOAD_LATENCY };
-                if !narrow {
-                    self.loaded |= bit(op.rd);
-                }
+        self.bank = address >> 2 & 1;
+        self.bank_at = at;
+        if matches!(kind, Kind::Load | Kind::LoadGeneral) {
+            let word = bytes == 4 || index != 0;
+            let latency = if word { timing::LOAD_LATENCY } else { timing::LOAD_NARROW_LATENCY };
+            self.set_ready(usize::from(op.rd), at + latency);
+            if word {
+                self.word_loaded[usize::from(op.rd & 15)] = at;
             }
-            Kind::Float => self.floats.issue(&self.work, at),
-            _ => {}
+        } else if kind == Kind::Float {
+            self.floats.issue(&self.work, at);
         }
         Ok(loaded.value)
     }
@@ -455,17 +487,17 @@ impl Pipeline for M7 {
         value: u32,
         index: u32,
     ) -> Result<(), Fault> {
-        let mut at = core.t;
+        let mut at = self.group;
         let several = RULES[op.code as usize].uses & uses::ALONE != 0;
         if index == 0 {
             at = self.stores.room(at);
-        } else if several && address & 4 == 0 {
+        } else if several {
             // Two words in a cycle, if they are of one doubleword.
-            at = self.stores.room(at + 1);
+            at = self.stores.room(core.t - u64::from(address & 4 != 0));
         }
         let wait = bus.store(core, address, bytes, value, at)?;
-        if at != core.t {
-            self.delay(core, at);
+        if at != self.group {
+            self.delay(core, op, at);
         }
         let cycles = match bytes {
             4 => 1,
@@ -479,9 +511,11 @@ impl Pipeline for M7 {
         Ok(())
     }
 
-    #[inline]
-    fn finish(&mut self, core: &mut Core, _: Op) {
-        self.end(core);
+    #[inline(always)]
+    fn finish(&mut self, core: &mut Core, op: Op) {
+        if op.class == Class::Divide {
+            self.end(core);
+        }
     }
 
     fn not_taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
@@ -498,7 +532,8 @@ impl Pipeline for M7 {
     fn taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
         let right = self.predicted(core) == Some(target);
         self.predictor.learn_taken(self.branch, target, core.scb.actlr & DISBTACALLOC == 0);
-        let narrow = std::mem::take(&mut self.narrow);
+        let narrow = self.narrow_before(core);
+        (self.entered, self.entered_count) = (target, core.instructions);
         if right {
             self.fetch.follow(target);
             bus.redirect(core, target, core.t);
@@ -530,7 +565,7 @@ impl Pipeline for M7 {
         let cycles = timing::DIVIDE_BASE_CYCLES + bits / timing::DIVIDE_BITS_A_CYCLE;
         let at = self.group + cycles;
         self.close(at);
-        each(op.writes, |register| self.late[register] = at);
+        each(op.writes, |register| self.set_ready(register, at));
         cycles
     }
 
@@ -538,8 +573,9 @@ impl Pipeline for M7 {
         self.group = at.saturating_sub(1);
         self.next_group = at;
         self.blocks = uses::ALL;
-        self.narrow = 0;
+        (self.entered, self.entered_count) = (target, core.instructions);
         self.predicated = 0;
+        self.always = if core.scb.actlr & DISDI != 0 { uses::ALL } else { 0 };
         self.fetch.restart(target, at);
         bus.redirect(core, target, at);
         core.t = at;

@@ -1,7 +1,9 @@
 //! What each operation is to the Cortex-M7's issue logic: one row a group of codes.
 
 use super::super::super::code::{CODES, Code};
-use rtoslab_timing::cortex_m7::{ALU_LATENCY, MULTIPLY_LATENCY, SATURATE_LATENCY, SYSTEM_CYCLES, TABLE_BRANCH_CYCLES};
+use rtoslab_timing::cortex_m7::{
+    ALU_LATENCY, COMPARE_SHIFTED_LATENCY, MULTIPLY_LATENCY, SATURATE_LATENCY, SYSTEM_CYCLES, TABLE_BRANCH_CYCLES,
+};
 
 /// What an instruction uses, one bit each; [`blocks`] says which may not meet in one cycle.
 pub mod uses {
@@ -31,6 +33,8 @@ pub mod uses {
     pub const FLOAT_CONSTANT: u16 = 1 << 11;
     /// A load (a bank conflict is found later).
     pub const LOAD: u16 = 1 << 12;
+    /// Only in what an older instruction blocks: it has the early shifter, a shift beside it goes to the late one.
+    pub const SHIFTER_BUSY: u16 = 1 << 13;
     /// Everything.
     pub const ALL: u16 = u16::MAX;
 }
@@ -40,8 +44,8 @@ const fn blocks(used: u16) -> u16 {
     use uses::*;
     let pairs = [
         (ALONE, ALL),
-        (SHIFTED, SHIFTED),
-        (SHIFTER, SHIFTED),
+        (SHIFTED, SHIFTED | SHIFTER_BUSY),
+        (SHIFTER, SHIFTED | SHIFTER_BUSY),
         (SHIFT, SHIFTED),
         (MULTIPLIER, MULTIPLIER | STORE),
         (STORE, MULTIPLIER | STORE),
@@ -62,33 +66,44 @@ const fn blocks(used: u16) -> u16 {
     blocked
 }
 
-/// Operand fields that are read one stage early.
-pub mod early {
-    pub const NONE: u8 = 0;
-    pub const N: u8 = 1;
-    pub const M: u8 = 2;
-    pub const BOTH: u8 = N | M;
+/// Where the ready times of operands are, two to a register: for late and for early inputs. Behind those of the core
+/// registers come some that are always over and some that nobody reads, 32 registers each.
+pub const TIMES: usize = 256;
+
+/// Which time of a register an operand goes by.
+#[derive(Debug, Clone, Copy)]
+pub struct Place(u8);
+
+const LATE: Place = Place(0);
+const EARLY: Place = Place(1);
+const NOWHERE: Place = Place(64);
+const SINK: Place = Place(128);
+
+impl Place {
+    /// Index of a register's time.
+    #[inline(always)]
+    pub fn of(self, register: u8) -> u8 {
+        register.wrapping_mul(2).wrapping_add(self.0)
+    }
 }
 
-/// What the issue logic does beyond the common rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How the issue logic treats an instruction. From [`Kind::Movt`] on it is a case of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
 pub enum Kind {
-    /// Nothing.
+    /// One result at most, from operands in `rn` and `rm`.
     Plain,
-    /// ADD, SUB, MOV: in the early ALU if the slot is the older one and the operands are there.
-    Add,
-    /// Shifts: in the early ALU if the operands are there and the other slot leaves the shifter free.
-    Shift,
-    /// Always in the early ALU; the result is not forwarded to early inputs in the next cycle.
-    Reverse,
-    /// Data processing with a constant: it may be a rotated one.
-    Constant,
-    /// The same for ADD, SUB, MOV.
-    AddConstant,
-    Multiply,
+    /// A load or store without write-back.
     Load,
-    LoadMultiple,
     Store,
+    /// A further operand in `rd`.
+    Movt,
+    It,
+    Multiply,
+    /// With write-back, or anything else.
+    LoadGeneral,
+    StoreGeneral,
+    LoadMultiple,
     StoreMultiple,
     /// Occupies both slots for a fixed number of cycles: `latency`.
     Slow,
@@ -98,24 +113,67 @@ pub enum Kind {
     Float,
 }
 
+/// Slots from which an instruction can enter the early ALU if its operands are there, and a mark.
+pub mod early {
+    pub const OLDER: u8 = 1 << 0;
+    /// If the older instruction leaves the shifter free.
+    pub const YOUNGER: u8 = 1 << 1;
+    /// The constant may be a rotated one.
+    pub const CONSTANT: u8 = 1 << 7;
+}
+
 /// A row of the table.
 #[derive(Debug, Clone, Copy)]
+#[repr(C)]
 pub struct Rule {
     pub uses: u16,
     pub blocks: u16,
-    pub kind: Kind,
-    pub early: u8,
-    /// Cycles to the late result of what it computes.
+    pub n: Place,
+    pub m: Place,
+    pub d: Place,
+    /// Cycles to the late result.
     pub latency: u8,
+    /// Further cycles to the early one.
+    pub forward: u8,
+    /// Cycles to the flags.
+    pub flags: u8,
+    pub early: u8,
+    pub kind: Kind,
 }
 
 const fn rule(kind: Kind, uses: u16) -> Rule {
-    Rule { uses, blocks: blocks(uses), kind, early: early::NONE, latency: ALU_LATENCY as u8 }
+    Rule {
+        uses,
+        blocks: blocks(uses),
+        n: NOWHERE,
+        m: NOWHERE,
+        d: SINK,
+        latency: ALU_LATENCY as u8,
+        forward: 1,
+        flags: ALU_LATENCY as u8,
+        early: 0,
+        kind,
+    }
 }
 
 impl Rule {
-    const fn early(mut self, operands: u8) -> Rule {
-        self.early = operands;
+    const fn n(mut self, place: Place) -> Rule {
+        self.n = place;
+        self
+    }
+
+    const fn m(mut self, place: Place) -> Rule {
+        self.m = place;
+        self
+    }
+
+    const fn d(mut self) -> Rule {
+        self.d = LATE;
+        self
+    }
+
+    const fn early(mut self, slots: u8) -> Rule {
+        self.early |= slots;
         self
     }
 
@@ -123,41 +181,56 @@ impl Rule {
         self.latency = cycles as u8;
         self
     }
-
-    /// The instruction's operand is shifted on its way in.
-    #[inline]
-    pub fn shifted(&mut self) {
-        self.uses |= uses::SHIFTED;
-        self.blocks |= uses::SHIFTED;
-    }
 }
 
 /// The row of a code.
 const fn row(code: Code) -> Rule {
     use Code::*;
     use uses::*;
+    let plain = rule(Kind::Plain, 0);
+    let constant = plain.n(LATE).early(early::CONSTANT);
+    let shifted = rule(Kind::Plain, SHIFTED).n(LATE).m(EARLY);
+    let older = rule(Kind::Plain, OLDER).d();
+    let shifter = rule(Kind::Plain, OLDER | SHIFTER).d();
+    let load = rule(Kind::Load, LOAD).n(EARLY);
+    let store = rule(Kind::Store, STORE).n(EARLY);
     match code {
-        AddImmS | AddImm | SubImmS | SubImm | MovImmS | MovImm => rule(Kind::AddConstant, 0),
-        AddRegS | AddReg | SubRegS | SubReg | MovRegS | MovReg | AddToSp | MovToSp => rule(Kind::Add, 0),
+        AddImmS | AddImm | SubImmS | SubImm => constant.d().early(early::OLDER),
+        MovImmS | MovImm => constant.n(NOWHERE).d().early(early::OLDER),
         AndImmS | AndImm | BicImmS | BicImm | OrrImmS | OrrImm | OrnImmS | OrnImm | EorImmS | EorImm | AdcImmS
-        | AdcImm | SbcImmS | SbcImm | RsbImmS | RsbImm | MvnImmS | MvnImm | TstImm | TeqImm | CmpImm | CmnImm => {
-            rule(Kind::Constant, 0)
-        }
+        | AdcImm | SbcImmS | SbcImm | RsbImmS | RsbImm => constant.d(),
+        MvnImmS | MvnImm => constant.n(NOWHERE).d(),
+        TstImm | TeqImm | CmpImm | CmnImm => constant,
+        AddRegS | AddReg | SubRegS | SubReg => plain.n(LATE).m(LATE).d().early(early::OLDER),
+        MovRegS | MovReg | MovToSp => plain.m(LATE).d().early(early::OLDER),
+        AddToSp => plain.n(LATE).m(LATE).d().early(early::OLDER),
         AndRegS | AndReg | BicRegS | BicReg | OrrRegS | OrrReg | EorRegS | EorReg | AdcRegS | AdcReg | SbcRegS
-        | SbcReg | MvnRegS | MvnReg | TstReg | CmpReg | CmnReg | Movt | Nop | It => rule(Kind::Plain, 0),
+        | SbcReg => plain.n(LATE).m(LATE).d(),
+        MvnRegS | MvnReg => plain.m(LATE).d(),
+        TstReg | CmpReg | CmnReg => plain.n(LATE).m(LATE),
         AndShift | BicShift | OrrShift | OrnShift | EorShift | AddShift | AdcShift | SbcShift | SubShift | RsbShift
-        | MvnShift | TstShift | TeqShift | CmpShift | CmnShift | AddLsl => rule(Kind::Plain, SHIFTED).early(early::M),
-        LslImmS | LslImm | LsrImmS | LsrImm | AsrImmS | AsrImm | LslRegS | LslReg | LsrRegS | LsrReg | AsrRegS
-        | AsrReg | RorRegS | RorReg | MovShift => rule(Kind::Shift, SHIFT),
+        | AddLsl => shifted.d(),
+        MvnShift => shifted.n(NOWHERE).d(),
+        TstShift | TeqShift | CmpShift | CmnShift => Rule { flags: COMPARE_SHIFTED_LATENCY as u8, ..shifted },
+        LslImmS | LslImm | LsrImmS | LsrImm | AsrImmS | AsrImm | MovShift => {
+            rule(Kind::Plain, SHIFT).m(LATE).d().early(early::OLDER | early::YOUNGER)
+        }
+        LslRegS | LslReg | LsrRegS | LsrReg | AsrRegS | AsrReg | RorRegS | RorReg => {
+            rule(Kind::Plain, SHIFT).n(LATE).m(LATE).d().early(early::OLDER | early::YOUNGER)
+        }
+        Nop => plain,
+        It => rule(Kind::It, 0),
+        Movt => rule(Kind::Movt, 0),
 
-        Ubfx | Sbfx => rule(Kind::Plain, OLDER | SHIFTER).early(early::N),
-        Bfi => rule(Kind::Plain, OLDER | SHIFTER).early(early::N),
-        Rbit | Rev | Rev16 | Revsh => rule(Kind::Reverse, OLDER | SHIFTER).early(early::M),
-        Sxtab | Sxtah | Uxtab | Uxtah | Xtab16 | Pkh => rule(Kind::Plain, OLDER | SHIFTER).early(early::M),
-        Ssat | Usat | Ssat16 | Usat16 => rule(Kind::Plain, OLDER | SHIFTER).early(early::N).latency(SATURATE_LATENCY),
-        Sxtb | Sxth | Uxtb | Uxth | Xtb16 | Clz | Parallel | Sel => rule(Kind::Plain, OLDER),
-        SaturatingAdd => rule(Kind::Plain, OLDER).early(early::BOTH).latency(SATURATE_LATENCY),
-        Usad8 | Usada8 => rule(Kind::Plain, OLDER).latency(SATURATE_LATENCY),
+        Ubfx | Sbfx => shifter.n(EARLY),
+        Bfi => rule(Kind::Movt, OLDER | SHIFTER).n(EARLY),
+        Rbit | Rev | Rev16 | Revsh => Rule { latency: 0, forward: 2, ..shifter.m(EARLY) },
+        Sxtab | Sxtah | Uxtab | Uxtah | Xtab16 | Pkh => shifter.n(LATE).m(EARLY),
+        Ssat | Usat | Ssat16 | Usat16 => shifter.n(EARLY).latency(SATURATE_LATENCY),
+        Sxtb | Sxth | Uxtb | Uxth | Xtb16 | Clz => older.m(LATE),
+        Parallel | Sel => older.n(LATE).m(LATE),
+        SaturatingAdd => older.n(EARLY).m(EARLY).latency(SATURATE_LATENCY),
+        Usad8 | Usada8 => older.n(LATE).m(LATE).latency(SATURATE_LATENCY),
 
         MulS | Mul | Mla | Mls | Smull | Umull | Smlal | Umlal | Umaal | Smulxy | Smlaxy | Smlalxy | Smulwy
         | Smlawy | Smuad | Smlad | Smlald | Smmul | Smmla | Smmls => {
@@ -165,27 +238,32 @@ const fn row(code: Code) -> Rule {
         }
         Sdiv | Udiv => rule(Kind::Divide, ALONE),
 
-        LdrImm | LdrhImm | LdrbImm | LdrshImm | LdrsbImm | LdrReg | LdrhReg | LdrbReg | LdrshReg | LdrsbReg
-        | LdrLit | Load | LdrPc | Preload => rule(Kind::Load, LOAD).early(early::BOTH),
-        Ldrex => rule(Kind::Load, LOAD | OLDER).early(early::BOTH),
-        Ldrd | Ldm => rule(Kind::LoadMultiple, ALONE).early(early::BOTH),
-        LdmPc => rule(Kind::LoadMultiple, ALONE | BRANCH).early(early::BOTH),
-        StrImm | StrhImm | StrbImm | StrReg | StrhReg | StrbReg | Store => rule(Kind::Store, STORE),
-        Strd | Stm => rule(Kind::StoreMultiple, ALONE),
-        Strex => rule(Kind::StoreMultiple, ALONE),
+        LdrImm | LdrhImm | LdrbImm | LdrshImm | LdrsbImm => load,
+        LdrReg | LdrhReg | LdrbReg | LdrshReg | LdrsbReg => load.m(EARLY),
+        LdrLit => load.n(NOWHERE),
+        Load | Preload => rule(Kind::LoadGeneral, LOAD),
+        LdrPc => rule(Kind::LoadGeneral, LOAD | BRANCH),
+        Ldrex => rule(Kind::LoadGeneral, LOAD | OLDER),
+        Ldrd | Ldm => rule(Kind::LoadMultiple, ALONE),
+        LdmPc => rule(Kind::LoadMultiple, ALONE | BRANCH),
+        StrImm | StrhImm | StrbImm => store,
+        StrReg | StrhReg | StrbReg => store.m(EARLY),
+        Store => rule(Kind::StoreGeneral, STORE),
+        Strd | Stm | Strex => rule(Kind::StoreMultiple, ALONE),
 
         Beq | Bne | Bcs | Bcc | Bmi | Bpl | Bvs | Bvc | Bhi | Bls | Bge | Blt | Bgt | Ble | B | Bl | BccFar | BFar
         | BlFar | Bx | Blx | MovPc | AddPc => rule(Kind::Branch, BRANCH),
         Cbz | Cbnz | CompareBranchFar => rule(Kind::CompareBranch, BRANCH),
-        TableBranch => rule(Kind::Slow, ALONE | BRANCH).early(early::BOTH).latency(TABLE_BRANCH_CYCLES),
+        TableBranch => rule(Kind::Slow, ALONE | BRANCH).n(EARLY).m(EARLY).latency(TABLE_BRANCH_CYCLES),
 
         Clrex | Sev | Wfe | Wfi | Barrier | Mrs | Msr | Cps | Svc | Bkpt => {
             rule(Kind::Slow, ALONE).latency(SYSTEM_CYCLES)
         }
         Vmrs | VmrsFlags | Vmsr => rule(Kind::Float, ALONE | FLOAT_MOVE),
-        VmovPairToCore | VmovPairFromCore | Vldr64 | Vstr64 | Vldm | Vstm => rule(Kind::Float, ALONE | FLOAT_MOVE),
-        Vldr32 => rule(Kind::Float, FLOAT_MOVE | LOAD).early(early::N),
-        Vstr32 => rule(Kind::Float, FLOAT_MOVE | STORE).early(early::N),
+        VmovPairToCore | VmovPairFromCore => rule(Kind::Float, ALONE | FLOAT_MOVE),
+        Vldr64 | Vstr64 | Vldm | Vstm => rule(Kind::Float, ALONE | FLOAT_MOVE).n(EARLY),
+        Vldr32 => rule(Kind::Float, FLOAT_MOVE | LOAD).n(EARLY),
+        Vstr32 => rule(Kind::Float, FLOAT_MOVE | STORE).n(EARLY),
         Vmov32 | Vmov64 | VmovToCore | VmovFromCore => rule(Kind::Float, FLOAT_MOVE),
         VmovImm32 | VmovImm64 => rule(Kind::Float, FLOAT_MOVE | FLOAT_CONSTANT),
         VmultiplyAccumulate32 | VmultiplyAccumulate64 => rule(Kind::Float, FLOAT | ACCUMULATE),
@@ -194,13 +272,13 @@ const fn row(code: Code) -> Rule {
         | VcvtHalf | VcvtDoubleFromSingle | VcvtSingleFromDouble => rule(Kind::Float, FLOAT),
         Vsel32 | Vsel64 => rule(Kind::Float, FLOAT | OLDER),
 
-        Undecoded | Attend | OutOfRegion | Undefined | NoCoprocessor | UndefinedFloat => rule(Kind::Plain, ALONE),
+        Undecoded | Attend | OutOfRegion | Undefined | NoCoprocessor | UndefinedFloat => rule(Kind::Slow, ALONE),
     }
 }
 
 /// The rules by code.
 pub static RULES: [Rule; 256] = {
-    let mut table = [rule(Kind::Plain, uses::ALONE); 256];
+    let mut table = [rule(Kind::Slow, uses::ALONE); 256];
     let mut i = 0;
     while i < CODES.len() {
         table[CODES[i].0 as usize] = row(CODES[i].0);

@@ -18,7 +18,7 @@ pub struct Stores {
 impl Stores {
     /// An empty buffer.
     pub const fn new() -> Stores {
-        Stores { left: [0; STORE_BUFFER_ENTRIES], turn: 0, bank_free: [0; 2], recent: [(0, 0); RECENT] }
+        Stores { left: [0; STORE_BUFFER_ENTRIES], turn: 0, bank_free: [0; 2], recent: [(u32::MAX, 0); RECENT] }
     }
 
     /// First cycle at or after `at` in which the buffer takes a store.
@@ -42,11 +42,11 @@ impl Stores {
         self.recent[(address >> 3) as usize % RECENT] = (address >> 3, at);
     }
 
-    /// Cycle of the last store to the doubleword of `address`, as far as remembered.
+    /// First cycle in which the doubleword of `address` can be loaded, `distance` behind the last store to it.
     #[inline]
-    pub fn stored_at(&self, address: u32) -> Option<u64> {
+    pub fn loadable(&self, address: u32, distance: u64) -> u64 {
         let (doubleword, at) = self.recent[(address >> 3) as usize % RECENT];
-        (doubleword == address >> 3 && at != 0).then_some(at)
+        if doubleword == address >> 3 { at + distance } else { 0 }
     }
 
     /// When everything stored so far has left.

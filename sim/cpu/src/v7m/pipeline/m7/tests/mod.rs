@@ -71,3 +71,65 @@ fn memory() {
 fn single_issue_and_floating_point() {
     check(rows::SINGLE);
 }
+
+/// A program whose first opcode is MOVS r0, #n, with another n.
+fn iterations(program: &[u16], n: u16) -> Vec<u16> {
+    let mut program = program.to_vec();
+    program[0] = 0x2000 | n;
+    program
+}
+
+#[test]
+fn loops() {
+    for (name, cycles, around, program) in rows::LOOPS {
+        let (short, long) = (run(&iterations(program, 20)), run(&iterations(program, 60)));
+        assert_eq!(long - short, *cycles, "{name}");
+        assert_eq!(short - cycles / 2, *around, "{name}: around the loop");
+    }
+}
+
+/// Cycles of a program under a value of ACTLR.
+fn run_under(actlr: u32, program: &[u16]) -> u64 {
+    let (mut bench, mut pipe) = bench(program);
+    bench.core.scb.actlr = actlr;
+    pipe.flush(&mut bench.core, &mut bench.bus, THREAD, 1000);
+    exec::run::<_, _, false, false>(&mut bench.core, &mut pipe, &mut bench.bus);
+    bench.core.t - 1000
+}
+
+#[test]
+fn dual_issue_and_prediction_can_be_switched_off() {
+    let nops = [0xf3af, 0x8000].repeat(64);
+    assert_eq!(run_under(DISDI, &nops) - run_under(0, &nops), 32);
+    let (_, cycles, _, program) = rows::LOOPS[0];
+    let spent = |n| run_under(DISBTACREAD, &iterations(program, n));
+    let decoded = M7::default().decoded_branch;
+    assert_eq!(spent(60) - spent(20), cycles + 40 * decoded, "backward branches are predicted taken by the decoder");
+    let spent = |n| run_under(DISBTACALLOC, &iterations(program, n));
+    assert_eq!(spent(60) - spent(20), cycles + 40 * timing::MISPREDICT_EARLY_FLAGS_CYCLES);
+}
+
+#[test]
+fn waits_of_the_bus_are_counted_once() {
+    let program = [0xf8d8, 0x0000, 0xf8d8, 0x1004];
+    let (mut bench, mut pipe) = bench(&program);
+    bench.bus.ram_wait = 5;
+    exec::run::<_, _, false, false>(&mut bench.core, &mut pipe, &mut bench.bus);
+    assert_eq!(bench.core.bus_wait, 10);
+    assert_eq!(bench.core.t - 1000, run(&program) + 10);
+}
+
+#[test]
+fn divisions_take_longer_the_longer_the_quotient() {
+    // UDIV r0, r1, r2.
+    let spent = |dividend, divisor| {
+        let (mut bench, mut pipe) = bench(&[0xfbb1, 0xf0f2]);
+        (bench.core.r[1], bench.core.r[2]) = (dividend, divisor);
+        exec::run::<_, _, false, false>(&mut bench.core, &mut pipe, &mut bench.bus);
+        bench.core.t - 1000
+    };
+    let least = spent(0, 5);
+    assert_eq!(spent(7, 0), least);
+    assert_eq!(spent(u32::MAX, 1), least + 16);
+    assert_eq!(spent(0xFF, 0xF), least + 2);
+}
