@@ -6,10 +6,12 @@
 //! *early* inputs (addresses, shifted operands) have it one cycle later. Loads know only when they execute whether
 //! their bank is free, and then still move to the next group.
 
+mod branches;
 mod fetch;
 mod float;
 mod predict;
 mod rules;
+mod special;
 mod stores;
 #[cfg(test)]
 mod tests;
@@ -24,7 +26,8 @@ use fetch::Fetch;
 use float::{Scoreboard, Work};
 use predict::Predictor;
 use rtoslab_timing::cortex_m7::{self as timing, key};
-use rules::{Kind, RULES, Rule, TIMES, early, is_rotated, uses};
+use rules::{Kind, RULES, TIMES, early, is_rotated, uses};
+use special::each;
 use stores::Stores;
 
 /// ACTLR: the branch target address cache is not read.
@@ -80,21 +83,9 @@ impl Default for M7 {
     }
 }
 
-/// Iterates the registers of a set.
-fn each(mut set: u16, mut act: impl FnMut(usize)) {
-    while set != 0 {
-        act(set.trailing_zeros() as usize);
-        set &= set - 1;
-    }
-}
-
 /// The constant goes through the shifter. (MOVW's is not expanded: the carry field of a logical operation tells.)
 fn rotated_constant(op: Op) -> bool {
     is_rotated(op.imm) && (op.code != code::MovImm || op.shift != 0)
-}
-
-const fn bit(register: u8) -> u16 {
-    1 << (register & 15)
 }
 
 impl M7 {
@@ -152,47 +143,6 @@ impl M7 {
         self.ready[2 * (register & 15) + 1] = late + 1;
     }
 
-    /// Latest late and early time of a set of registers.
-    fn latest(&self, set: u16) -> (u64, u64) {
-        let (mut late, mut early) = (0, 0);
-        each(set, |register| {
-            late = late.max(self.ready[2 * register]);
-            early = early.max(self.ready[2 * register + 1]);
-        });
-        (late, early)
-    }
-
-    /// What an instruction of a special kind waits for besides its `n` and `m`.
-    fn special_operands(&mut self, core: &Core, op: Op, rule: &Rule) -> u64 {
-        let all = self.latest(op.reads);
-        if rule.uses & uses::BRANCH != 0 {
-            self.branch = core.address_of(core.ip);
-            self.branch_bytes = 2 + 2 * u32::from(op.flags & flag::WIDE);
-            self.condition = if rule.kind == Kind::CompareBranch { all.0 } else { self.flags };
-        }
-        match rule.kind {
-            Kind::LoadGeneral | Kind::LoadMultiple => all.1,
-            // A store reads its data last, when any result is there.
-            Kind::StoreGeneral | Kind::StoreMultiple => {
-                let index = if op.flags & flag::REGISTER_OFFSET != 0 { bit(op.rm) } else { 0 };
-                self.latest(op.reads & (bit(op.rn) | index)).1
-            }
-            // Multiplicands have a loaded word one cycle later, accumulators everything one earlier.
-            Kind::Multiply => {
-                let multiplicands = bit(op.rn) | bit(op.rm);
-                let mut need = self.latest(op.reads & !multiplicands).0.saturating_sub(1);
-                each(multiplicands, |register| {
-                    let late = self.late(register);
-                    need = need.max(late + u64::from(late == self.word_loaded[register] + timing::LOAD_LATENCY));
-                });
-                need
-            }
-            Kind::Slow if op.class == Class::Barrier => all.0.max(self.stores.drained()),
-            Kind::Movt => self.late(usize::from(op.rd)),
-            _ => all.0,
-        }
-    }
-
     /// A slot of the group at hand, if `at` is its cycle and nothing keeps the instruction out, else the next group.
     /// Returns which [`early`] slot it is.
     #[inline(always)]
@@ -248,134 +198,10 @@ impl M7 {
         self.next_group = self.next_group.max(at);
     }
 
-    /// Issues an instruction of a special kind.
-    #[inline(never)]
-    fn issue_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, fetched: u64) {
-        let rule = &RULES[op.code as usize];
-        let mut used = rule.uses;
-        let mut at = fetched.max(self.special_operands(core, op, rule));
-        if u32::from(op.flags & flag::READS_FLAGS) | self.predicated != 0 {
-            at = if rule.kind == Kind::Branch { at } else { at.max(self.flags) };
-            self.predicated = self.predicated.saturating_sub(1);
-        }
-        at = at.max(self.ready[usize::from(rule.n.of(op.rn))]).max(self.ready[usize::from(rule.m.of(op.rm))]);
-        if rule.kind == Kind::Float {
-            self.work = float::work(op);
-            let (need, older) = self.floats.earliest(&self.work, at);
-            at = need;
-            used |= if older { uses::OLDER } else { 0 };
-        }
-        self.take_slot(core, at, used, rule.blocks);
-        if op.flags & (flag::SETS | flag::SETS_OUTSIDE_IT) != 0 {
-            self.flags = self.group + u64::from(rule.flags);
-        }
-        self.special_results(op, rule);
-        self.end(core);
-        if op.code == code::Barrier {
-            self.barrier(core, bus, op);
-        }
-    }
-
-    /// Enters what an instruction of a special kind writes, loaded values excepted.
-    fn special_results(&mut self, op: Op, rule: &Rule) {
-        let at = self.group;
-        let latency = match rule.kind {
-            // The address unit writes the base back; loaded values come with the load.
-            Kind::LoadGeneral | Kind::StoreGeneral => 0,
-            Kind::StoreMultiple if op.class == Class::StoreExclusive => timing::LOAD_NARROW_LATENCY,
-            Kind::StoreMultiple => 0,
-            Kind::LoadMultiple => return self.several_loaded(op),
-            Kind::Float => return self.float_results(op),
-            Kind::Slow => {
-                self.close(at + u64::from(rule.latency));
-                u64::from(rule.latency)
-            }
-            // As many instructions as the mask in ITSTATE says.
-            Kind::It => {
-                self.predicated = 4 - (op.imm & 0xF).trailing_zeros();
-                return;
-            }
-            _ => u64::from(rule.latency),
-        };
-        each(op.writes, |register| self.set_ready(register, at + latency));
-    }
-
-    /// LDM, LDRD: all but the registers of the last cycle are there when the next group can be.
-    fn several_loaded(&mut self, op: Op) {
-        let words = if op.code == code::Ldrd { 2 } else { u64::from(op.shift.max(1)) };
-        let last = self.group + (words - 1) / timing::WORDS_A_CYCLE;
-        each(op.writes, |register| self.set_ready(register, last));
-        if op.code == code::Ldrd {
-            self.set_ready(usize::from(op.rd), last + 1);
-            self.set_ready(usize::from(op.ra), last + 1);
-        } else if let Some(highest) = (op.imm as u16).checked_ilog2() {
-            self.set_ready(highest as usize, last + 1);
-            if let Some(next) = (op.imm as u16 & !(1 << highest)).checked_ilog2() {
-                self.set_ready(next as usize, last + 1);
-            }
-        }
-        if op.flags & (flag::PRE_INDEXED | flag::POST_INDEXED) != 0 {
-            self.set_ready(usize::from(op.rn), self.group);
-        }
-    }
-
-    fn float_results(&mut self, op: Op) {
-        let at = self.group;
-        self.floats.issue(&self.work, at);
-        if self.work.occupies > 1 {
-            self.next_group = self.next_group.max(at + self.work.occupies);
-        }
-        each(op.writes, |register| self.set_ready(register, at + timing::ALU_LATENCY));
-    }
-
     /// Where the instruction after the one at hand can begin.
     #[inline]
     fn end(&self, core: &mut Core) {
         core.t = if self.blocks == uses::ALL { self.next_group } else { self.group };
-    }
-
-    /// Cycles a mispredicted branch loses.
-    fn mispredict_cycles(&self, conditional: bool) -> u64 {
-        let early = self.condition + timing::EARLY_FLAGS_DISTANCE_CYCLES <= self.group + timing::ALU_LATENCY;
-        if conditional && early { timing::MISPREDICT_EARLY_FLAGS_CYCLES } else { timing::MISPREDICT_CYCLES }
-    }
-
-    /// Starts again at `target` after `lost` cycles.
-    fn resume<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, lost: u64) {
-        let at = self.next_group + lost;
-        self.close(at);
-        self.fetch.restart(target, at - fetch::REFILL.min(at));
-        bus.redirect(core, target, at - fetch::REFILL.min(at));
-        core.t = at;
-    }
-
-    /// 16-bit opcodes from the last taken branch to the one at hand.
-    fn narrow_before(&self, core: &Core) -> u64 {
-        // The branch that entered here is counted by now, the one at hand not yet.
-        let instructions = core.instructions.saturating_sub(self.entered_count + 1);
-        let halfwords = self.branch.wrapping_sub(self.entered) / 2;
-        (2 * instructions).saturating_sub(u64::from(halfwords)) + u64::from(self.branch_bytes == 2)
-    }
-
-    /// Where the branch at hand is predicted to go.
-    fn predicted(&mut self, core: &Core) -> Option<u32> {
-        if core.scb.actlr & DISBTACREAD != 0 { None } else { self.predictor.predicted(self.branch) }
-    }
-
-    /// DSB and DMB have waited for the store buffer; behind an ISB everything is fetched again.
-    fn barrier<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
-        self.always = if core.scb.actlr & DISDI != 0 { uses::ALL } else { 0 };
-        if op.ra == 6 {
-            let next = core.address_of(core.ip).wrapping_add(4);
-            let at = self.next_group;
-            self.fetch.restart(next, at);
-            bus.redirect(core, next, at);
-        }
-    }
-
-    /// Static prediction, when the branch target cache is off: backward branches are taken.
-    fn statically_taken(core: &Core, op: Op) -> bool {
-        core.scb.actlr & DISBTACREAD != 0 && op.class == Class::BranchConditional && (op.imm as i32) < 0
     }
 }
 
@@ -519,37 +345,11 @@ impl Pipeline for M7 {
     }
 
     fn not_taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
-        let taken = self.predicted(core).is_some() || M7::statically_taken(core, op);
-        self.predictor.learn_not_taken(self.branch);
-        if taken {
-            let next = self.branch.wrapping_add(self.branch_bytes);
-            self.resume(core, bus, next, self.mispredict_cycles(true));
-        } else {
-            self.end(core);
-        }
+        self.fell_through(core, bus, op);
     }
 
     fn taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
-        let right = self.predicted(core) == Some(target);
-        self.predictor.learn_taken(self.branch, target, core.scb.actlr & DISBTACALLOC == 0);
-        let narrow = self.narrow_before(core);
-        (self.entered, self.entered_count) = (target, core.instructions);
-        if right {
-            self.fetch.follow(target);
-            bus.redirect(core, target, core.t);
-            if self.younger || narrow < timing::FOLD_NARROW_OPCODES || jump == Jump::Loaded {
-                self.close(self.group + 1);
-            }
-            self.end(core);
-            return;
-        }
-        let lost = match jump {
-            Jump::Immediate => self.decoded_branch,
-            Jump::Conditional if M7::statically_taken(core, op) => self.decoded_branch,
-            Jump::Conditional => self.mispredict_cycles(true),
-            Jump::Register | Jump::Loaded => timing::MISPREDICT_CYCLES,
-        };
-        self.resume(core, bus, target, lost);
+        self.branched(core, bus, op, jump, target);
     }
 
     fn cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {

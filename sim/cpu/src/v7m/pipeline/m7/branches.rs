@@ -1,0 +1,79 @@
+//! What branches cost: prediction, redirection, resolution.
+
+use super::super::super::bus::Bus;
+use super::super::super::core::Core;
+use super::super::super::op::{Class, Op};
+use super::super::Jump;
+use super::{DISBTACALLOC, DISBTACREAD, M7, fetch};
+use rtoslab_timing::cortex_m7 as timing;
+
+impl M7 {
+    /// Cycles a mispredicted branch loses.
+    fn mispredict_cycles(&self, conditional: bool) -> u64 {
+        let early = self.condition + timing::EARLY_FLAGS_DISTANCE_CYCLES <= self.group + timing::ALU_LATENCY;
+        if conditional && early { timing::MISPREDICT_EARLY_FLAGS_CYCLES } else { timing::MISPREDICT_CYCLES }
+    }
+
+    /// Starts again at `target` after `lost` cycles.
+    fn resume<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, lost: u64) {
+        let at = self.next_group + lost;
+        self.close(at);
+        self.fetch.restart(target, at - fetch::REFILL.min(at));
+        bus.redirect(core, target, at - fetch::REFILL.min(at));
+        core.t = at;
+    }
+
+    /// 16-bit opcodes from the last taken branch to the one at hand.
+    fn narrow_before(&self, core: &Core) -> u64 {
+        // The branch that entered here is counted by now, the one at hand not yet.
+        let instructions = core.instructions.saturating_sub(self.entered_count + 1);
+        let halfwords = self.branch.wrapping_sub(self.entered) / 2;
+        (2 * instructions).saturating_sub(u64::from(halfwords)) + u64::from(self.branch_bytes == 2)
+    }
+
+    /// Where the branch at hand is predicted to go.
+    fn predicted(&mut self, core: &Core) -> Option<u32> {
+        if core.scb.actlr & DISBTACREAD != 0 { None } else { self.predictor.predicted(self.branch) }
+    }
+
+    /// Static prediction, when the branch target cache is off: backward branches are taken.
+    fn statically_taken(core: &Core, op: Op) -> bool {
+        core.scb.actlr & DISBTACREAD != 0 && op.class == Class::BranchConditional && (op.imm as i32) < 0
+    }
+
+    /// The branch at hand was not taken.
+    pub(super) fn fell_through<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
+        let taken = self.predicted(core).is_some() || M7::statically_taken(core, op);
+        self.predictor.learn_not_taken(self.branch);
+        if taken {
+            let next = self.branch.wrapping_add(self.branch_bytes);
+            self.resume(core, bus, next, self.mispredict_cycles(true));
+        } else {
+            self.end(core);
+        }
+    }
+
+    /// The branch at hand went to `target`.
+    pub(super) fn branched<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
+        let right = self.predicted(core) == Some(target);
+        self.predictor.learn_taken(self.branch, target, core.scb.actlr & DISBTACALLOC == 0);
+        let narrow = self.narrow_before(core);
+        (self.entered, self.entered_count) = (target, core.instructions);
+        if right {
+            self.fetch.follow(target);
+            bus.redirect(core, target, core.t);
+            if self.younger || narrow < timing::FOLD_NARROW_OPCODES || jump == Jump::Loaded {
+                self.close(self.group + 1);
+            }
+            self.end(core);
+            return;
+        }
+        let lost = match jump {
+            Jump::Immediate => self.decoded_branch,
+            Jump::Conditional if M7::statically_taken(core, op) => self.decoded_branch,
+            Jump::Conditional => self.mispredict_cycles(true),
+            Jump::Register | Jump::Loaded => timing::MISPREDICT_CYCLES,
+        };
+        self.resume(core, bus, target, lost);
+    }
+}

@@ -1,0 +1,156 @@
+//! Instructions that the issue logic treats apart: multiplications, multiple transfers, write-back, branches, floating
+//! point, what issues alone.
+
+use super::super::super::bus::Bus;
+use super::super::super::code::number as code;
+use super::super::super::core::Core;
+use super::super::super::op::{Class, Op, flag};
+use super::rules::{Kind, RULES, Rule, uses};
+use super::{DISDI, M7, float};
+use rtoslab_timing::cortex_m7 as timing;
+
+/// Iterates the registers of a set.
+pub(super) fn each(mut set: u16, mut act: impl FnMut(usize)) {
+    while set != 0 {
+        act(set.trailing_zeros() as usize);
+        set &= set - 1;
+    }
+}
+
+const fn bit(register: u8) -> u16 {
+    1 << (register & 15)
+}
+
+impl M7 {
+    /// Latest late and early time of a set of registers.
+    fn latest(&self, set: u16) -> (u64, u64) {
+        let (mut late, mut early) = (0, 0);
+        each(set, |register| {
+            late = late.max(self.ready[2 * register]);
+            early = early.max(self.ready[2 * register + 1]);
+        });
+        (late, early)
+    }
+
+    /// What an instruction of a special kind waits for besides its `n` and `m`.
+    pub(super) fn special_operands(&mut self, core: &Core, op: Op, rule: &Rule) -> u64 {
+        let all = self.latest(op.reads);
+        if rule.uses & uses::BRANCH != 0 {
+            self.branch = core.address_of(core.ip);
+            self.branch_bytes = 2 + 2 * u32::from(op.flags & flag::WIDE);
+            self.condition = if rule.kind == Kind::CompareBranch { all.0 } else { self.flags };
+        }
+        match rule.kind {
+            Kind::LoadGeneral | Kind::LoadMultiple => all.1,
+            // A store reads its data last, when any result is there.
+            Kind::StoreGeneral | Kind::StoreMultiple => {
+                let index = if op.flags & flag::REGISTER_OFFSET != 0 { bit(op.rm) } else { 0 };
+                self.latest(op.reads & (bit(op.rn) | index)).1
+            }
+            // Multiplicands have a loaded word one cycle later, accumulators everything one earlier.
+            Kind::Multiply => {
+                let multiplicands = bit(op.rn) | bit(op.rm);
+                let mut need = self.latest(op.reads & !multiplicands).0.saturating_sub(1);
+                each(multiplicands, |register| {
+                    let late = self.late(register);
+                    need = need.max(late + u64::from(late == self.word_loaded[register] + timing::LOAD_LATENCY));
+                });
+                need
+            }
+            Kind::Slow if op.class == Class::Barrier => all.0.max(self.stores.drained()),
+            Kind::Movt => self.late(usize::from(op.rd)),
+            _ => all.0,
+        }
+    }
+
+    /// Issues an instruction of a special kind.
+    #[inline(never)]
+    pub(super) fn issue_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, fetched: u64) {
+        let rule = &RULES[op.code as usize];
+        let mut used = rule.uses;
+        let mut at = fetched.max(self.special_operands(core, op, rule));
+        if u32::from(op.flags & flag::READS_FLAGS) | self.predicated != 0 {
+            at = if rule.kind == Kind::Branch { at } else { at.max(self.flags) };
+            self.predicated = self.predicated.saturating_sub(1);
+        }
+        at = at.max(self.ready[usize::from(rule.n.of(op.rn))]).max(self.ready[usize::from(rule.m.of(op.rm))]);
+        if rule.kind == Kind::Float {
+            self.work = float::work(op);
+            let (need, older) = self.floats.earliest(&self.work, at);
+            at = need;
+            used |= if older { uses::OLDER } else { 0 };
+        }
+        self.take_slot(core, at, used, rule.blocks);
+        if op.flags & (flag::SETS | flag::SETS_OUTSIDE_IT) != 0 {
+            self.flags = self.group + u64::from(rule.flags);
+        }
+        self.special_results(op, rule);
+        self.end(core);
+        if op.code == code::Barrier {
+            self.barrier(core, bus, op);
+        }
+    }
+
+    /// Enters what an instruction of a special kind writes, loaded values excepted.
+    fn special_results(&mut self, op: Op, rule: &Rule) {
+        let at = self.group;
+        let latency = match rule.kind {
+            // The address unit writes the base back; loaded values come with the load.
+            Kind::LoadGeneral | Kind::StoreGeneral => 0,
+            Kind::StoreMultiple if op.class == Class::StoreExclusive => timing::LOAD_NARROW_LATENCY,
+            Kind::StoreMultiple => 0,
+            Kind::LoadMultiple => return self.several_loaded(op),
+            Kind::Float => return self.float_results(op),
+            Kind::Slow => {
+                self.close(at + u64::from(rule.latency));
+                u64::from(rule.latency)
+            }
+            // As many instructions as the mask in ITSTATE says.
+            Kind::It => {
+                self.predicated = 4 - (op.imm & 0xF).trailing_zeros();
+                return;
+            }
+            _ => u64::from(rule.latency),
+        };
+        each(op.writes, |register| self.set_ready(register, at + latency));
+    }
+
+    /// LDM, LDRD: all but the registers of the last cycle are there when the next group can be.
+    fn several_loaded(&mut self, op: Op) {
+        let words = if op.code == code::Ldrd { 2 } else { u64::from(op.shift.max(1)) };
+        let last = self.group + (words - 1) / timing::WORDS_A_CYCLE;
+        each(op.writes, |register| self.set_ready(register, last));
+        if op.code == code::Ldrd {
+            self.set_ready(usize::from(op.rd), last + 1);
+            self.set_ready(usize::from(op.ra), last + 1);
+        } else if let Some(highest) = (op.imm as u16).checked_ilog2() {
+            self.set_ready(highest as usize, last + 1);
+            if let Some(next) = (op.imm as u16 & !(1 << highest)).checked_ilog2() {
+                self.set_ready(next as usize, last + 1);
+            }
+        }
+        if op.flags & (flag::PRE_INDEXED | flag::POST_INDEXED) != 0 {
+            self.set_ready(usize::from(op.rn), self.group);
+        }
+    }
+
+    fn float_results(&mut self, op: Op) {
+        let at = self.group;
+        self.floats.issue(&self.work, at);
+        if self.work.occupies > 1 {
+            self.next_group = self.next_group.max(at + self.work.occupies);
+        }
+        each(op.writes, |register| self.set_ready(register, at + timing::ALU_LATENCY));
+    }
+
+    /// DSB and DMB have waited for the store buffer; behind an ISB everything is fetched again.
+    fn barrier<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
+        self.always = if core.scb.actlr & DISDI != 0 { uses::ALL } else { 0 };
+        if op.ra == 6 {
+            let next = core.address_of(core.ip).wrapping_add(4);
+            let at = self.next_group;
+            self.fetch.restart(next, at);
+            bus.redirect(core, next, at);
+        }
+    }
+}
