@@ -1,0 +1,215 @@
+"""Every check of the conformance suite fails on a port that is broken in the way it looks for."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from rtoslab import api
+from rtoslab.catalogue import Catalogue
+from rtoslab.conformance.gate import Conformance, examine
+from rtoslab.conformance.judge import Outcome
+from rtoslab.paths import find_root
+from rtoslab.plan import Options, conformance_points
+from rtoslab.results import Failed, Measured
+
+FREERTOS, RT, BARE = ("firmware/kernels/freertos/port", "firmware/kernels/rt/port", "firmware/kernels/bare/port")
+CONTEXT = "firmware/conformance/tasks/context.c"
+
+
+@dataclass(frozen=True)
+class Break:
+    """One way to break a port (a text replaced by another in one file), and the checks that must see it."""
+
+    kernel: str
+    file: str
+    old: str
+    new: str
+    fails: frozenset[str]
+    board: str = "pico"
+
+
+def _break(kernel: str, file: str, old: str, new: str, *fails: str, board: str = "pico") -> Break:
+    return Break(kernel, file, old, new, frozenset(fails), board)
+
+
+BREAKS = {
+    "priorities upside down": _break(
+        "freertos", f"{FREERTOS}.c", "(UBaseType_t)request->priority + 1u",
+        "(request->priority == PORT_PRIORITY_MAX ? PORT_PRIORITY_MAX + 1u : 4u - request->priority)",
+        "priority_order", "preempt_by_give", "wake_urgent", "notify_order", "isr_preempts",
+    ),
+    "all priorities the same": _break(
+        "rt", f"{RT}.c", "(uint32_t)PORT_PRIORITY_MAX - request->priority",
+        "(request->priority == PORT_PRIORITY_MAX ? 0u : 5u)", "priority_order", "wake_urgent", "isr_preempts",
+    ),
+    "a yield every other time": _break(
+        "freertos", f"{FREERTOS}.h", "    taskYIELD();\n",
+        "    static bool odd;\n\n    odd = !odd;\n    if (odd) {\n        taskYIELD();\n    }\n", "yield_order",
+    ),
+    "slices that the port denies": _break(
+        "rt", f"{RT}.h", "#define PORT_TIME_SLICE_TICKS KERNEL_TIME_SLICE_TICKS", "#define PORT_TIME_SLICE_TICKS 0",
+        "time_slice",
+    ),
+    "slices that do not happen": _break(
+        "freertos", f"{FREERTOS}.h", "(configUSE_PREEMPTION && configUSE_TIME_SLICING ? 1 : 0)", "1", "time_slice"
+    ),
+    "a handler that does not ask for the switch": _break(
+        "freertos", f"{FREERTOS}.h", "    portYIELD_FROM_ISR(woken);\n", "    (void)woken;\n", "isr_preempts"
+    ),
+    "a resume that does not ask for the switch": _break(
+        "freertos", f"{FREERTOS}.h", "    portYIELD_FROM_ISR(xTaskResumeFromISR(task));\n",
+        "    (void)xTaskResumeFromISR(task);\n", "isr_resumes",
+    ),
+    "a semaphore given twice": _break(
+        "rt", f"{RT}.h", "    rt_sem_post(semaphore);", "    rt_sem_post(semaphore);\n    rt_sem_post(semaphore);",
+        "semaphore_counts", "wake_urgent", "wake_first",
+    ),
+    "a binary semaphore that counts": _break(
+        "bare", f"{BARE}.h", "    semaphore->maximum = maximum;\n", "    semaphore->maximum = 9;\n",
+        "semaphore_counts", "semaphore_binary",
+    ),
+    "a handler's give that is lost": _break(
+        "bare", f"{BARE}.c", "void bare_semaphore_give_from_isr(struct bare_semaphore *semaphore)\n{\n",
+        "void bare_semaphore_give_from_isr(struct bare_semaphore *semaphore)\n{\n    return;\n", "isr_gives",
+    ),
+    "time-outs one tick late": _break(
+        "rt", f"{RT}.h", "rt_sem_timedwait(semaphore, ticks)",
+        "rt_sem_timedwait(semaphore, ticks == 0 ? 0 : ticks + 1)", "timeout_expires",
+    ),
+    "a take with a time-out that only sleeps": _break(
+        "freertos", f"{FREERTOS}.h", "    return xSemaphoreTake(*semaphore, ticks) == pdTRUE;\n",
+        "    vTaskDelay(ticks);\n    return xSemaphoreTake(*semaphore, 0) == pdTRUE;\n", "timeout_given",
+    ),
+    "sleeps one tick short": _break(
+        "freertos", f"{FREERTOS}.h", "    vTaskDelay(ticks);\n", "    vTaskDelay(ticks > 4 ? ticks - 1 : ticks);\n",
+        "sleep_ticks",
+    ),
+    "a tick in sixteen lost": _break(
+        "rt", f"{RT}.c", "    rt_tick_advance();\n",
+        "    static uint32_t ticks;\n\n    if (++ticks % 16u != 0) {\n        rt_tick_advance();\n    }\n",
+        "tick_rate",
+    ),
+    "a tick too slow": _break(
+        "bare", f"{BARE}.c", "BARE_TICK_RATE_HZ - 1u)\n", "BARE_TICK_RATE_HZ + 1500u)\n", "tick_rate", "tick_count"
+    ),
+    "a critical section that is open": _break(
+        "bare", f"{BARE}.c", "    (void)cpu_mask_interrupts();\n}", "}", "critical_masks"
+    ),
+    "a queue that forgets to move on": _break(
+        "bare", f"{BARE}.c", "    queue->read_slot = next_slot(queue, queue->read_slot);\n",
+        "    queue->read_slot = next_slot(queue, queue->write_slot);\n", "queue_order",
+    ),
+    "a queue that waits for nobody": _break(
+        "rt", f"{RT}.h", "    rt_queue_push(queue, item); /* cannot fail */\n    return true;",
+        "    return rt_queue_trypush(queue, item);", "queue_blocks",
+    ),
+    "a mutex without inheritance": _break(
+        "freertos", f"{FREERTOS}.h", "    *mutex = xSemaphoreCreateMutex();\n    return *mutex != NULL;",
+        "    *mutex = xSemaphoreCreateBinary();\n    return *mutex != NULL && xSemaphoreGive(*mutex) == pdTRUE;",
+        "mutex_inherits",
+    ),
+    "notifications that wake nobody in time": _break(
+        "rt", f"{RT}.h", "    rt_notify_post(&task->notification);\n",
+        "    rt_notify_post(&task->notification);\n    rt_notify_post(&task->notification);\n    rt_task_sleep(1);\n",
+        "notify_order",
+    ),
+    "a suspension that is none": _break(
+        "freertos", f"{FREERTOS}.h", "    vTaskSuspend(NULL);\n", "    taskYIELD();\n", "suspend_order"
+    ),
+    "stack figures made up": _break(
+        "rt", f"{RT}.c", "    return stack_bytes - untouched;\n",
+        "    return untouched == 0 ? stack_bytes : stack_bytes / 2;\n", "stack_figures",
+    ),
+    "heap figures made up": _break(
+        "freertos", f"{FREERTOS}.c", "stats.xMinimumEverFreeBytesRemaining", "stats.xAvailableHeapSpaceInBytes",
+        "heap_figures",
+    ),
+    "ready in another order": _break(
+        "freertos", f"{FREERTOS}.h", "    return xSemaphoreGive(*semaphore) == pdTRUE;\n",
+        "    bool given = xSemaphoreGive(*semaphore) == pdTRUE;\n\n"
+        "    taskYIELD();\n    vTaskDelay(1);\n    return given;\n",
+        "ready_order", "preempt_by_give",
+    ),
+    "floating-point registers not kept": _break(
+        "freertos", CONTEXT, "    fill_fp_registers(other_pattern);\n    note(2);\n",
+        '    __asm volatile("vldmia %0, {s16-s31}" : : "r"(other_pattern));\n    note(2);\n', "fp_registers",
+        board="nucleo-f446re",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of this checkout's firmware that a test may break."""
+    root = tmp_path / "checkout"
+    for name in ("firmware", "spec", "papers"):
+        shutil.copytree(find_root() / name, root / name)
+    shutil.copytree(find_root() / "sim", root / "sim", ignore=shutil.ignore_patterns("target"))
+    for name in ("Cargo.toml", "Cargo.lock"):
+        shutil.copy(find_root() / name, root / name)
+    monkeypatch.setenv("RTOSLAB_ROOT", str(root))
+    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
+    return root
+
+
+def change(root: Path, what: Break) -> None:
+    path = root / what.file
+    text = path.read_text()
+    assert what.old in text, f"{what.file} has changed: this test must break it another way"
+    path.write_text(text.replace(what.old, what.new))
+
+
+def conformance(root: Path, kernel: str, board: str = "pico", cores: int = 1) -> Conformance:
+    catalogue = Catalogue(root)
+    (point,) = conformance_points(catalogue, Options([kernel], [board], [cores]))
+    return examine(catalogue, point)
+
+
+def failing(verdict: Conformance) -> set[str]:
+    return {each.check for each in verdict.findings if each.outcome is Outcome.FAILS}
+
+
+def test_every_check_is_seen_to_fail() -> None:
+    seen = {check for each in BREAKS.values() for check in each.fails}
+    assert seen == {each.id for each in Catalogue(find_root()).conformance.check}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", BREAKS)
+def test_a_broken_port_fails(checkout: Path, name: str) -> None:
+    what = BREAKS[name]
+    change(checkout, what)
+    verdict = conformance(checkout, what.kernel, what.board)
+    assert what.fails <= failing(verdict), (verdict.failure, failing(verdict))
+    assert not verdict.holds
+
+
+def test_no_number_of_a_port_that_does_not_conform(checkout: Path, tmp_path: Path) -> None:
+    change(checkout, BREAKS["a tick too slow"])
+    (outcome,) = api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run")
+    assert isinstance(outcome.result, Failed)
+    assert outcome.result.stage == "conformance"
+    assert "its port does not conform: Tick rate by the timer demands that" in outcome.result.message
+    assert (outcome.folder / "conformance.json").is_file()
+    assert not (outcome.folder / "uart.txt").exists(), "nothing was measured"
+
+
+@pytest.mark.parametrize(("kernel", "cores"), [("freertos", 1), ("freertos", 2), ("rt", 1), ("bare", 1)])
+def test_every_port_conforms_on_the_pico(kernel: str, cores: int) -> None:
+    verdict = conformance(find_root(), kernel, cores=cores)
+    verdict.demand()
+    assert {each.core for each in verdict.findings if each.outcome is Outcome.HOLDS} == set(range(cores))
+
+
+def test_a_verdict_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    first = conformance(find_root(), "bare")
+
+    def never(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("rtoslab.conformance.gate.run_virtual", never)
+    assert conformance(find_root(), "bare") == first
+    (outcome,) = (each for each in api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run"))
+    assert isinstance(outcome.result, Measured), "its own process finds the verdict too"
