@@ -69,6 +69,21 @@ pub const LATENCY: &[Row] = &[
     ("add.w r0,r1,#1; str.w r0,[r8]", 1, &[0xf101, 0x0001, 0xf8c8, 0x0000]),
     ("ldr.w r0,[r8]; str.w r0,[r9,#4]", 1, &[0xf8d8, 0x0000, 0xf8c9, 0x0004]),
     ("eor.w r0,r0,r1; str.w r0,[r8]", 1, &[0xea80, 0x0001, 0xf8c8, 0x0000]),
+    ("usat r0,#5,r0", 3, &[0xf380, 0x0005]),
+    ("cmp.w r0,r1; adc.w r2,r3,r4", 1, &[0xebb0, 0x0f01, 0xeb43, 0x0204]),
+    ("cmp.w r0,r1,lsl #2; adc.w r2,r3,r4", 2, &[0xebb0, 0x0f81, 0xeb43, 0x0204]),
+    (
+        "add.w r7,r8,#0; nop.w; ldr.w r0,[r7]; nop.w",
+        2,
+        &[0xf108, 0x0700, 0xf3af, 0x8000, 0xf8d7, 0x0000, 0xf3af, 0x8000],
+    ),
+    (
+        "eor.w r7,r8,#0; nop.w; ldr.w r0,[r7]; nop.w",
+        3,
+        &[0xf088, 0x0700, 0xf3af, 0x8000, 0xf8d7, 0x0000, 0xf3af, 0x8000],
+    ),
+    ("cmp.w r0,r1; it ne; addne.w r2,r3,r4; nop.w", 2, &[0xebb0, 0x0f01, 0xbf18, 0xeb03, 0x0204, 0xf3af, 0x8000]),
+    ("cmp.w r0,r0; it ne; ldmne.w r8,{r1-r4}", 3, &[0xebb0, 0x0f00, 0xbf18, 0xe898, 0x001e]),
 ];
 
 /// JL: banks, multiple transfers, store buffer, unaligned accesses; SLOTHY: load after store.
@@ -129,6 +144,13 @@ pub const SINGLE: &[Row] = &[
     ("vfma.f64 d0,d1,d2", 8, &[0xeea1, 0x0b02]),
     ("vdiv.f64 d0,d1,d2", 30, &[0xee81, 0x0b02]),
     ("vmov s0,r0; vmov r0,s0", 4, &[0xee00, 0x0a10, 0xee10, 0x0a10]),
+    ("vldr s0,[r8]; vfma.f32 s0,s1,s2", 4, &[0xed98, 0x0a00, 0xeea0, 0x0a81]),
+    ("vldr s0,[r8]; vmla.f32 s0,s1,s2", 3, &[0xed98, 0x0a00, 0xee00, 0x0a81]),
+    ("vadd.f32 s0,s1,s2; vstr s0,[r8]", 1, &[0xee30, 0x0a81, 0xed88, 0x0a00]),
+    ("vfma.f32 s0,s1,s2; vstr s0,[r8]", 4, &[0xeea0, 0x0a81, 0xed88, 0x0a00]),
+    ("vldm r8,{s0-s3}", 2, &[0xec98, 0x0a04]),
+    ("vsqrt.f64 d0,d1", 30, &[0xeeb1, 0x0bc1]),
+    ("vmrs r0,fpscr", 1, &[0xeef1, 0x0a10]),
 ];
 
 /// Loops of JL's kind: what is in them, cycles of 40 iterations, cycles around them, opcodes. They lose a prediction
