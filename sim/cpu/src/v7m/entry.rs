@@ -52,7 +52,6 @@ pub fn begin<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &Excepti
     (core.it, core.ici, core.words_moved) = (0, 0, 0);
     core.fpca = false;
     core.float_ready = false;
-    core.exclusive = false;
     if let Err(fault) = result {
         if !pend_fault(core, fault.while_stacking()) {
             return Outcome::LockedUp;

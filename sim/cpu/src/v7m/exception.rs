@@ -9,7 +9,7 @@ use super::fault::{DFSR_BKPT, Fault, Record, cfsr, hfsr};
 use super::mpu;
 use super::nvic::exception;
 use super::pipeline::Pipeline;
-use super::scb::scr;
+use super::scb::{fpccr, scr};
 
 pub use super::entry::begin;
 pub use super::exit::exception_return;
@@ -195,8 +195,10 @@ pub(super) fn pend_fault(core: &mut Core, record: Record) -> bool {
 
 /// Takes a synchronous fault at the current instruction.
 pub fn raise<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &ExceptionTiming) -> Outcome {
-    if fault == Fault::Breakpoint {
-        return breakpoint(core, bus, timing);
+    match fault {
+        Fault::Breakpoint => return breakpoint(core, bus, timing),
+        Fault::LazyBus | Fault::LazyProtection => return lazy_fault(core, bus, fault, timing),
+        _ => {}
     }
     if !pend_fault(core, fault.record()) {
         return Outcome::LockedUp;
@@ -220,6 +222,28 @@ fn breakpoint<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) ->
     } else {
         core.phase = Phase::Lockup;
         return Outcome::LockedUp;
+    }
+    begin_pending(core, bus, timing)
+}
+
+/// Floating-point state could not be preserved. It belongs to code that was left long ago: what could be told of the
+/// fault then decides what is told now, and if that cannot be taken yet, the instruction goes on.
+fn lazy_fault<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &ExceptionTiming) -> Outcome {
+    let record = fault.record();
+    let ready = if record.exception == exception::BUS_FAULT { fpccr::BFRDY } else { fpccr::MMRDY };
+    core.scb.note(record);
+    let number = if core.scb.fpccr & ready != 0 {
+        record.exception
+    } else if core.scb.fpccr & fpccr::HFRDY != 0 {
+        core.scb.hfsr |= hfsr::FORCED;
+        exception::HARD_FAULT
+    } else {
+        core.phase = Phase::Lockup;
+        return Outcome::LockedUp;
+    };
+    core.nvic.set_pending(number, true);
+    if takeable(core).is_none() {
+        core.scb.fpccr &= !fpccr::LSPACT;
     }
     begin_pending(core, bus, timing)
 }

@@ -1,11 +1,13 @@
-//! A chip for tests: flash with vectors at 0x08000000, RAM at 0x20000000, the private peripheral bus, nothing else.
+//! A chip for tests: flash with vectors at 0x08000000 and at 0, RAM at 0x20000000, the private peripheral bus, a register that
+//! takes characters, nothing else.
 
 use std::ops::Range;
 
 use super::bus::{Bus, Loaded};
-use super::core::{Core, Features, Phase, Region};
+use super::core::{Core, Features, Phase, Region, Request};
 use super::decode::{self, Place};
 use super::exception::{self, ExceptionTiming, Outcome};
+use super::exec;
 use super::fault::Fault;
 use super::op::Op;
 use super::pipeline::Plain;
@@ -14,6 +16,8 @@ use super::scs::{self, Effect};
 pub const FLASH: u32 = 0x0800_0000;
 pub const RAM: u32 = 0x2000_0000;
 const BYTES: u32 = 0x1_0000;
+/// A serial port: what is written to its first register goes to [`TestBus::console`].
+const CONSOLE: u32 = 0x4000_4000;
 /// Address of the handler of exception `n`: FLASH + 0x1000 + 0x40·n.
 pub const HANDLERS: u32 = FLASH + 0x1000;
 /// Where tests execute.
@@ -32,6 +36,7 @@ pub struct TestBus {
     flash: Vec<u8>,
     ram: Vec<u8>,
     flash_ops: Vec<Op>,
+    alias_ops: Vec<Op>,
     ram_ops: Vec<Op>,
     /// Extra cycles of each access to flash and to RAM.
     pub flash_wait: u64,
@@ -40,21 +45,24 @@ pub struct TestBus {
     pub broken: Range<u32>,
     pub seen: Vec<Seen>,
     pub effects: Vec<Effect>,
+    pub console: String,
 }
 
 impl TestBus {
     pub fn new() -> TestBus {
-        let ops = || vec![Op::default(); BYTES as usize / 2 + 8];
+        let ops = || [vec![Op::default(); BYTES as usize / 2], vec![Op::OUT_OF_REGION; 4]].concat();
         let mut bus = TestBus {
             flash: vec![0; BYTES as usize],
             ram: vec![0; BYTES as usize],
             flash_ops: ops(),
+            alias_ops: ops(),
             ram_ops: ops(),
             flash_wait: 0,
             ram_wait: 0,
             broken: 0..0,
             seen: Vec::new(),
             effects: Vec::new(),
+            console: String::new(),
         };
         bus.put(FLASH, RAM + 0x8000);
         bus.put(FLASH + 4, THREAD | 1);
@@ -69,11 +77,17 @@ impl TestBus {
             return None;
         }
         let (memory, base, wait) = match address >> 16 {
+            0x0000 => (&mut self.flash, 0, self.flash_wait),
             0x0800 => (&mut self.flash, FLASH, self.flash_wait),
             0x2000 => (&mut self.ram, RAM, self.ram_wait),
             _ => return None,
         };
         Some((&mut memory[(address - base) as usize..], wait))
+    }
+
+    /// Loads an image to the beginning of the flash.
+    pub fn load_image(&mut self, image: &[u8]) {
+        self.flash[..image.len()].copy_from_slice(image);
     }
 
     /// Writes a word past the bus.
@@ -106,6 +120,9 @@ impl Bus for TestBus {
             return scs::read(core, address, bytes, at).map(|value| Loaded { value, wait: 0 });
         }
         self.seen.push(Seen { address, write: false, at });
+        if address & !0xfff == CONSOLE {
+            return Ok(Loaded { value: 0, wait: 0 });
+        }
         let (memory, wait) = match self.memory(address) {
             Some(found) => found,
             None if core.ignores_bus_faults() => return Ok(Loaded { value: 0, wait: 0 }),
@@ -123,6 +140,12 @@ impl Bus for TestBus {
             return Ok(0);
         }
         self.seen.push(Seen { address, write: true, at });
+        if address & !0xfff == CONSOLE {
+            if address == CONSOLE {
+                self.console.push(char::from(value as u8));
+            }
+            return Ok(0);
+        }
         match self.memory(address) {
             Some((memory, wait)) => {
                 memory[..bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
@@ -139,6 +162,7 @@ impl Bus for TestBus {
 
     fn region(&mut self, address: u32) -> Option<Region> {
         let (base, ops) = match address >> 16 {
+            0x0000 => (0, &mut self.alias_ops),
             0x0800 => (FLASH, &mut self.flash_ops),
             0x2000 => (RAM, &mut self.ram_ops),
             _ => return None,
@@ -275,6 +299,38 @@ impl Bench {
         match exception::exception_return(&mut self.core, &mut self.bus, value, &self.timing) {
             Outcome::Begun => self.settle(),
             outcome => outcome,
+        }
+    }
+
+    /// Executes until the core sleeps with nothing to wake it, locks up, or `cycles` are over.
+    pub fn run(&mut self, cycles: u64) {
+        let end = self.core.t + cycles;
+        while self.core.t < end && self.core.phase != Phase::Lockup {
+            self.core.limit = end;
+            match std::mem::replace(&mut self.core.request, Request::None) {
+                Request::Fault(fault) => exception::raise(&mut self.core, &mut self.bus, fault, &self.timing),
+                Request::Svc => exception::supervisor_call(&mut self.core, &mut self.bus, &self.timing),
+                Request::ExceptionReturn(value) => {
+                    exception::exception_return(&mut self.core, &mut self.bus, value, &self.timing)
+                }
+                Request::None | Request::Stopped => Outcome::None,
+                Request::Abandonable(_) => {
+                    self.core.committed = true;
+                    Outcome::None
+                }
+            };
+            let now = self.core.t;
+            if self.step_at(now) != Outcome::None || self.core.request != Request::None {
+                continue;
+            }
+            if self.core.asleep() {
+                return;
+            }
+            if self.core.mpu.enabled() {
+                exec::run::<_, _, false, true>(&mut self.core, &mut self.pipe, &mut self.bus);
+            } else {
+                exec::run::<_, _, false, false>(&mut self.core, &mut self.pipe, &mut self.bus);
+            }
         }
     }
 }

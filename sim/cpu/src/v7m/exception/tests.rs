@@ -2,6 +2,7 @@
 
 mod faults;
 mod float;
+mod images;
 mod timing;
 
 use super::super::core::{Phase, Request};
@@ -347,7 +348,7 @@ fn sleep_on_exit_chains_into_the_next_handler() {
     assert_eq!(bench.step_at(asleep + 1000), Outcome::Begun);
     assert_eq!(bench.settle(), Outcome::Entered(16));
     assert_eq!((bench.core.r[13], bench.core.r[14]), (stack - 0x20, 0xffff_fff9));
-    assert_eq!(bench.core.sleep_cycles, 1000);
+    assert_eq!((bench.core.sleep_cycles, bench.core.t), (1000, asleep + 1006));
     bench.core.scb.scr = 0;
     assert_eq!(bench.ret(0xffff_fff9), Outcome::Returned(16));
     assert_eq!(bench.core.r[13], stack);
@@ -362,6 +363,12 @@ fn sleep_on_exit_only_from_the_last_handler() {
     bench.interrupt(0);
     bench.interrupt(1);
     assert_eq!(bench.ret(0xffff_fff1), Outcome::Returned(17));
+    // Nor when thread mode is returned to with a handler still active.
+    bench.core.scb.ccr |= ccr::NONBASETHRDENA;
+    bench.interrupt(1);
+    let at = bench.core.r[13];
+    bench.bus.put(at + 0x1c, 1 << 24);
+    assert_eq!(bench.ret(0xffff_fff9), Outcome::Returned(17));
 }
 
 #[test]

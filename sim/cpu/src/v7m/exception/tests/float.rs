@@ -90,13 +90,38 @@ fn an_entry_reserves_the_place_and_leaves_the_registers() {
     assert_eq!(bench.core.r[14], 0xffff_ffe9);
     assert_eq!(bench.bus.seen.iter().filter(|seen| seen.write).count(), 8);
     assert_eq!(bench.read(FPCAR), frame + 0x20);
-    assert_eq!(bench.read(FPCCR), fpccr::ASPEN | fpccr::LSPEN | fpccr::THREAD | fpccr::HFRDY | fpccr::LSPACT);
+    let always = fpccr::ASPEN | fpccr::LSPEN | fpccr::THREAD | fpccr::HFRDY | fpccr::LSPACT;
+    assert_eq!(bench.read(FPCCR), always);
     assert_eq!(bench.core.control() & 4, 0);
     // Returning without a floating-point instruction costs nothing and keeps the registers.
     bench.core.s[3] = 0x7777;
     bench.ret(0xffff_ffe9);
     assert_eq!((bench.core.r[13], bench.core.s[3], bench.core.control()), (stack, 0x7777, 4));
     assert_eq!(bench.read(FPCCR) & fpccr::LSPACT, 0);
+}
+
+#[test]
+fn the_reservation_notes_who_could_be_told_of_a_fault() {
+    // SHCSR, DEMCR, active priority: bits besides HFRDY.
+    let table = [
+        (7 << 16, 0, 0x80, fpccr::BFRDY | fpccr::MMRDY),
+        (1 << 17, 0, 0x80, fpccr::BFRDY),
+        (1 << 16, 0, 0x80, fpccr::MMRDY),
+        (7 << 16, 0, 0x40, fpccr::MMRDY),
+        (0, 1 << 16, 0x80, fpccr::MONRDY),
+    ];
+    for (shcsr, demcr, active, expected) in table {
+        let mut bench = bench();
+        bench.write(0xe000_ed24, shcsr);
+        bench.write(0xe000_edfc, demcr);
+        bench.write(0xe000_ed18, 0x0000_5030);
+        bench.enable(2, active);
+        bench.core.nvic.set_active(18, true);
+        bench.enable(3, 0x10);
+        bench.interrupt(3);
+        let rest = fpccr::ASPEN | fpccr::LSPEN | fpccr::THREAD | fpccr::HFRDY | fpccr::LSPACT;
+        assert_eq!(bench.read(FPCCR) & !rest, expected, "SHCSR {shcsr:#x} active {active:#x}");
+    }
 }
 
 #[test]
@@ -217,6 +242,13 @@ fn a_frame_needs_access_when_it_is_written_at_once() {
     bench.write(FPCCR, fpccr::ASPEN);
     bench.write(0xe000_ed88, 0);
     assert_eq!(bench.interrupt(0), Outcome::Entered(HARD_FAULT));
+    assert_eq!(bench.read(CFSR), 1 << 19);
+    // Nor read back.
+    let mut bench = self::bench();
+    bench.write(FPCCR, fpccr::ASPEN);
+    bench.interrupt(0);
+    bench.write(0xe000_ed88, 0);
+    assert_eq!(bench.ret(0xffff_ffe9), Outcome::Chained(16, HARD_FAULT));
     assert_eq!(bench.read(CFSR), 1 << 19);
 }
 

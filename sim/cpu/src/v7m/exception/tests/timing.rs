@@ -65,15 +65,18 @@ fn slow_memory_lengthens_return() {
 }
 
 #[test]
-fn words_go_out_one_a_cycle() {
-    let mut bench = Bench::m3();
-    bench.enable(0, 0);
-    bench.interrupt(0);
-    let stack = bench.core.r[13];
-    let stores: Vec<Seen> = bench.bus.seen.iter().copied().filter(|seen| seen.write).collect();
-    let expected: Vec<Seen> =
-        (0..8).map(|index| Seen { address: stack + 4 * index, write: true, at: 101 + u64::from(index) }).collect();
-    assert_eq!(stores, expected);
+fn words_go_out_as_fast_as_memory_takes_them() {
+    for wait in [0, 1, 3] {
+        let mut bench = Bench::m3();
+        bench.bus.ram_wait = wait;
+        bench.enable(0, 0);
+        bench.interrupt(0);
+        let stack = bench.core.r[13];
+        let stores: Vec<Seen> = bench.bus.seen.iter().copied().filter(|seen| seen.write).collect();
+        let store =
+            |index: u32| Seen { address: stack + 4 * index, write: true, at: 101 + u64::from(index) * (1 + wait) };
+        assert_eq!(stores, (0..8).map(store).collect::<Vec<_>>());
+    }
 }
 
 #[test]
