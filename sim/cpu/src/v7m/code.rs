@@ -28,6 +28,8 @@ codes! {
     Attend,
     /// Behind the last halfword of a region: execution ran off its end.
     OutOfRegion,
+    /// `imm` is ITSTATE. The codes up to here leave the executor's common path.
+    It,
     /// UNDEFINED or UNPREDICTABLE (ARMv7-M A5.1.1).
     Undefined,
     /// An encoding of a coprocessor that is not there.
@@ -135,8 +137,6 @@ codes! {
     /// `shift` is 1 for TBH; `rn` = 15: the table is at address `imm`.
     TableBranch,
 
-    /// `imm` is ITSTATE.
-    It,
     Nop, Sev, Wfe, Wfi,
     /// `ra` is 4 for DSB, 5 for DMB, 6 for ISB.
     Barrier,

@@ -27,12 +27,6 @@ pub(super) fn base_and_index(core: &Core, op: Op) -> u32 {
     core.reg(op.rn).wrapping_add(core.reg(op.rm) << op.shift)
 }
 
-/// The address of a literal.
-#[inline(always)]
-pub(super) fn literal(_: &Core, op: Op) -> u32 {
-    op.imm
-}
-
 /// One aligned load, checked.
 #[inline(always)]
 pub(super) fn load_aligned<B: Bus, P: Pipeline, const GUARD: bool>(
@@ -93,8 +87,8 @@ pub(super) fn store<B: Bus, P: Pipeline, const GUARD: bool, const BYTES: u32>(
     bus: &mut B,
     op: Op,
     address: u32,
+    value: u32,
 ) -> Result<Flow, Fault> {
-    let value = core.reg(op.rd);
     if address & (BYTES - 1) == 0 {
         store_aligned::<B, P, GUARD>(core, pipe, bus, op, address, BYTES, value, 0)?;
     } else {
@@ -225,11 +219,12 @@ pub(super) fn store_general<B: Bus, P: Pipeline, const GUARD: bool>(
 ) -> Result<Flow, Fault> {
     let op = packed.op();
     let (address, base) = address(core, op);
+    let value = core.reg(op.rd);
     core.as_user = op.ra & kind::UNPRIVILEGED != 0;
     let stored = match op.ra & 3 {
-        0 => store::<B, P, GUARD, 1>(core, pipe, bus, op, address),
-        1 => store::<B, P, GUARD, 2>(core, pipe, bus, op, address),
-        _ => store::<B, P, GUARD, 4>(core, pipe, bus, op, address),
+        0 => store::<B, P, GUARD, 1>(core, pipe, bus, op, address, value),
+        1 => store::<B, P, GUARD, 2>(core, pipe, bus, op, address, value),
+        _ => store::<B, P, GUARD, 4>(core, pipe, bus, op, address, value),
     };
     core.as_user = false;
     stored?;

@@ -59,43 +59,78 @@ pub fn run<B: Bus, P: Pipeline, const PROFILE: bool, const GUARD: bool>(core: &m
         core.request = Request::Fault(Fault::InvalidState);
         return;
     }
-    if core.committed || core.words_moved != 0 {
-        resume::<B, P, PROFILE, GUARD>(core, pipe, bus);
+    let special = core.committed || core.words_moved != 0 || core.it != 0;
+    if special && !uncommon::<B, P, PROFILE, GUARD>(core, pipe, bus) {
+        return;
     }
     while core.t < core.limit {
-        let ip = core.ip;
-        // SAFETY: `ip` points into the ops of the region.
-        let mut packed = unsafe { Packed::read(ip) };
-        if packed.code() <= code::OutOfRegion {
-            packed = stand_in(core, bus);
-            if packed == Packed::NONE {
-                return;
-            }
-        }
         if GUARD && !fetch_allowed(core, bus) {
             return;
         }
-        let profile = Profile::<PROFILE>::start(core);
-        let it = core.it;
-        if it != 0 {
-            let skipped = packed.op();
-            packed = block::judge(core, packed);
-            core.it = block::advanced(it);
-            if packed == block::SKIPPED {
-                pipe.skip(core, bus, skipped);
-                core.ip = ip.wrapping_add(skipped.halfwords());
-                core.instructions += 1;
-                profile.end(core, 1);
-                continue;
+        let ip = core.ip;
+        // SAFETY: `ip` points into the ops of the region.
+        let packed = unsafe { Packed::read(ip) };
+        if packed.code() <= code::It {
+            if !uncommon::<B, P, PROFILE, GUARD>(core, pipe, bus) {
+                return;
             }
+            continue;
         }
+        let profile = Profile::<PROFILE>::start(core);
         let op = packed.op();
         pipe.issue(core, bus, op);
-        let flow = execute::<B, P, GUARD>(core, pipe, bus, packed);
-        if !settle::<B, P, PROFILE>(core, pipe, bus, op, flow, it, profile, ip) {
+        let flow = execute::<B, P, GUARD>(core, pipe, bus, packed, ip);
+        if !settle::<B, P, PROFILE>(core, pipe, bus, op, flow, 0, profile, ip) {
             return;
         }
     }
+}
+
+/// What the common path leaves out: stand-ins, IT blocks (all of one), instructions that gave way and go on. False:
+/// execution stops here.
+#[cold]
+#[inline(never)]
+fn uncommon<B: Bus, P: Pipeline, const PROFILE: bool, const GUARD: bool>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+) -> bool {
+    while core.t < core.limit || core.committed {
+        if GUARD && !fetch_allowed(core, bus) {
+            return false;
+        }
+        // One that gave way was issued, and had its attention.
+        let issued = core.committed || core.words_moved != 0;
+        core.served |= issued;
+        let packed = instruction(core, bus);
+        if packed == Packed::NONE {
+            return false;
+        }
+        let (ip, it) = (core.ip, core.it);
+        let profile = Profile::<PROFILE>::start(core);
+        let executed = if it == 0 { packed } else { block::judge(core, packed) };
+        core.it = block::advanced(it);
+        let op = executed.op();
+        if executed == block::SKIPPED {
+            let op = packed.op();
+            pipe.skip(core, bus, op);
+            core.ip = ip.wrapping_add(op.halfwords());
+            core.instructions += 1;
+            profile.end(core, 1);
+        } else {
+            if !issued {
+                pipe.issue(core, bus, op);
+            }
+            let flow = execute::<B, P, GUARD>(core, pipe, bus, executed, &op);
+            if !settle::<B, P, PROFILE>(core, pipe, bus, op, flow, it, profile, ip) {
+                return false;
+            }
+        }
+        if core.it == 0 {
+            return true;
+        }
+    }
+    true
 }
 
 /// Ends an instruction as its flow says. False: execution stops here.
@@ -159,38 +194,9 @@ fn settle<B: Bus, P: Pipeline, const PROFILE: bool>(
     goes_on
 }
 
-/// Goes on with an instruction that gave way: it was issued before.
-#[cold]
-#[inline(never)]
-fn resume<B: Bus, P: Pipeline, const PROFILE: bool, const GUARD: bool>(core: &mut Core, pipe: &mut P, bus: &mut B) {
-    if core.t >= core.limit && !core.committed {
-        return;
-    }
-    let ip = core.ip;
-    // SAFETY: as in `run`.
-    let mut packed = unsafe { Packed::read(ip) };
-    if packed.code() <= code::OutOfRegion {
-        core.served = true;
-        packed = stand_in(core, bus);
-        if packed == Packed::NONE {
-            return;
-        }
-    }
-    let profile = Profile::<PROFILE>::start(core);
-    let it = core.it;
-    if it != 0 {
-        core.it = block::advanced(it);
-    }
-    let flow = execute::<B, P, GUARD>(core, pipe, bus, packed);
-    if !settle::<B, P, PROFILE>(core, pipe, bus, packed.op(), flow, it, profile, ip) {
-        core.limit = core.limit.min(core.t);
-    }
-}
-
-/// Finds the instruction that a stand-in stands for; `Packed::NONE`: execution stops before it.
-#[cold]
-#[inline(never)]
-fn stand_in<B: Bus>(core: &mut Core, bus: &mut B) -> Packed {
+/// The instruction at `core.ip`, or the one that a stand-in there stands for; `Packed::NONE`: execution stops before
+/// it.
+fn instruction<B: Bus>(core: &mut Core, bus: &mut B) -> Packed {
     loop {
         let ip = core.ip;
         // SAFETY: `ip` points into the ops of the region.
@@ -243,37 +249,44 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
     pipe: &mut P,
     bus: &mut B,
     packed: Packed,
+    at: *const Op,
 ) -> Result<Flow, Fault> {
-    let op = packed.op();
-    // Operands: register fields, immediate.
+    // Fields of the op, read where they are used: taken out of `packed` they would all be computed in advance. An
+    // instruction that stores may overwrite its own op, so none is read behind a store.
+    macro_rules! field {
+        ($name:ident) => {{
+            // SAFETY: it points to the op that `packed` is, in the table or in the caller's hand.
+            unsafe { (*at).$name }
+        }};
+    }
     macro_rules! n {
         () => {
-            core.reg(op.rn)
+            core.reg(field!(rn))
         };
     }
     macro_rules! m {
         () => {
-            core.reg(op.rm)
+            core.reg(field!(rm))
         };
     }
     macro_rules! set {
         ($value:expr) => {{
             let value: u32 = $value;
-            core.set(op.rd, value);
+            core.set(field!(rd), value);
         }};
     }
     // A logical operation with a constant that sets flags.
     macro_rules! logical_constant {
         ($value:expr) => {{
             let value: u32 = $value;
-            core.set_constant_carry(op);
-            core.set_logical(op.rd, value);
+            core.set_constant_carry(packed.op());
+            core.set_logical(field!(rd), value);
         }};
     }
     macro_rules! logical {
         ($value:expr) => {{
             let value: u32 = $value;
-            core.set_logical(op.rd, value);
+            core.set_logical(field!(rd), value);
         }};
     }
     macro_rules! test {
@@ -285,6 +298,7 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
     // With a shifted register: the operand and its carry.
     macro_rules! logical_shifted {
         (|$m:ident| $value:expr) => {{
+            let op = packed.op();
             let ($m, carry) = shifted(core, op);
             let value: u32 = $value;
             finish_logical(core, op, value, carry);
@@ -292,6 +306,7 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
     }
     macro_rules! sum_shifted {
         (|$m:ident| $with_flags:expr, $without:expr) => {{
+            let op = packed.op();
             let ($m, _) = shifted(core, op);
             let value: u32 = if op.has(flag::SETS) { $with_flags } else { $without };
             core.set(op.rd, value);
@@ -300,7 +315,7 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
     macro_rules! shift_register {
         ($kind:expr, $sets:literal) => {{
             let (value, carry) = shift_by_register($kind, n!(), m!(), core.c);
-            core.set(op.rd, value);
+            core.set(field!(rd), value);
             if $sets {
                 core.set_nz(value);
                 core.c = carry;
@@ -308,16 +323,17 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         }};
     }
     macro_rules! load {
-        ($address:ident, $bytes:literal, $type:ty) => {{
-            let address = memory::$address(core, op);
-            let value = memory::load::<B, P, GUARD, $bytes>(core, pipe, bus, op, address)?;
-            core.set(op.rd, value as $type as u32);
+        ($address:expr, $bytes:literal, $type:ty) => {{
+            let address: u32 = $address;
+            let value = memory::load::<B, P, GUARD, $bytes>(core, pipe, bus, packed.op(), address)?;
+            core.set(field!(rd), value as $type as u32);
         }};
     }
     macro_rules! store {
-        ($address:ident, $bytes:literal) => {{
-            let address = memory::$address(core, op);
-            return memory::store::<B, P, GUARD, $bytes>(core, pipe, bus, op, address);
+        ($address:expr, $bytes:literal) => {{
+            let address: u32 = $address;
+            let value = core.reg(field!(rd));
+            return memory::store::<B, P, GUARD, $bytes>(core, pipe, bus, packed.op(), address, value);
         }};
     }
     macro_rules! branch_if {
@@ -331,52 +347,60 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
     // What an interrupt may abandon: the machine decides if it would run beyond the limit.
     macro_rules! abandonable {
         ($first:expr, $second:expr) => {
-            if pauses_before(core, pipe, op, $first, $second) {
+            if pauses_before(core, pipe, packed.op(), $first, $second) {
                 return Ok(Flow::Paused);
             }
         };
     }
-    let z = core.nz as u32 == 0;
-    let n = core.nz < 0;
+    macro_rules! z {
+        () => {
+            core.nz as u32 == 0
+        };
+    }
+    macro_rules! negative {
+        () => {
+            (core.nz < 0)
+        };
+    }
 
-    match op.code {
-        code::AndImmS => logical_constant!(n!() & op.imm),
-        code::AndImm => set!(n!() & op.imm),
-        code::BicImmS => logical_constant!(n!() & !op.imm),
-        code::BicImm => set!(n!() & !op.imm),
-        code::OrrImmS => logical_constant!(n!() | op.imm),
-        code::OrrImm => set!(n!() | op.imm),
-        code::OrnImmS => logical_constant!(n!() | !op.imm),
-        code::OrnImm => set!(n!() | !op.imm),
-        code::EorImmS => logical_constant!(n!() ^ op.imm),
-        code::EorImm => set!(n!() ^ op.imm),
-        code::AddImmS => set!(core.add(n!(), op.imm)),
-        code::AddImm => set!(n!().wrapping_add(op.imm)),
-        code::AdcImmS => set!(core.adc(n!(), op.imm)),
-        code::AdcImm => set!(core.plus_carry(n!(), op.imm)),
-        code::SbcImmS => set!(core.adc(n!(), !op.imm)),
-        code::SbcImm => set!(core.plus_carry(n!(), !op.imm)),
-        code::SubImmS => set!(core.sub(n!(), op.imm)),
-        code::SubImm => set!(n!().wrapping_sub(op.imm)),
-        code::RsbImmS => set!(core.sub(op.imm, n!())),
-        code::RsbImm => set!(op.imm.wrapping_sub(n!())),
-        code::MovImmS => logical_constant!(op.imm),
-        code::MovImm => set!(op.imm),
-        code::MvnImmS => logical_constant!(!op.imm),
-        code::MvnImm => set!(!op.imm),
+    match packed.code() {
+        code::AndImmS => logical_constant!(n!() & field!(imm)),
+        code::AndImm => set!(n!() & field!(imm)),
+        code::BicImmS => logical_constant!(n!() & !field!(imm)),
+        code::BicImm => set!(n!() & !field!(imm)),
+        code::OrrImmS => logical_constant!(n!() | field!(imm)),
+        code::OrrImm => set!(n!() | field!(imm)),
+        code::OrnImmS => logical_constant!(n!() | !field!(imm)),
+        code::OrnImm => set!(n!() | !field!(imm)),
+        code::EorImmS => logical_constant!(n!() ^ field!(imm)),
+        code::EorImm => set!(n!() ^ field!(imm)),
+        code::AddImmS => set!(core.add(n!(), field!(imm))),
+        code::AddImm => set!(n!().wrapping_add(field!(imm))),
+        code::AdcImmS => set!(core.adc(n!(), field!(imm))),
+        code::AdcImm => set!(core.plus_carry(n!(), field!(imm))),
+        code::SbcImmS => set!(core.adc(n!(), !field!(imm))),
+        code::SbcImm => set!(core.plus_carry(n!(), !field!(imm))),
+        code::SubImmS => set!(core.sub(n!(), field!(imm))),
+        code::SubImm => set!(n!().wrapping_sub(field!(imm))),
+        code::RsbImmS => set!(core.sub(field!(imm), n!())),
+        code::RsbImm => set!(field!(imm).wrapping_sub(n!())),
+        code::MovImmS => logical_constant!(field!(imm)),
+        code::MovImm => set!(field!(imm)),
+        code::MvnImmS => logical_constant!(!field!(imm)),
+        code::MvnImm => set!(!field!(imm)),
         code::TstImm => {
-            core.set_constant_carry(op);
-            test!(n!() & op.imm);
+            core.set_constant_carry(packed.op());
+            test!(n!() & field!(imm));
         }
         code::TeqImm => {
-            core.set_constant_carry(op);
-            test!(n!() ^ op.imm);
+            core.set_constant_carry(packed.op());
+            test!(n!() ^ field!(imm));
         }
         code::CmpImm => {
-            core.sub(n!(), op.imm);
+            core.sub(n!(), field!(imm));
         }
         code::CmnImm => {
-            core.add(n!(), op.imm);
+            core.add(n!(), field!(imm));
         }
 
         code::AndRegS => logical!(n!() & m!()),
@@ -417,39 +441,39 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         code::SubShift => sum_shifted!(|m| core.sub(n!(), m), n!().wrapping_sub(m)),
         code::RsbShift => sum_shifted!(|m| core.sub(m, n!()), m.wrapping_sub(n!())),
         code::TstShift => {
-            let (m, carry) = shifted(core, op);
+            let (m, carry) = shifted(core, packed.op());
             test!(n!() & m);
             core.c = carry;
         }
         code::CmpShift => {
-            let (m, _) = shifted(core, op);
+            let (m, _) = shifted(core, packed.op());
             core.sub(n!(), m);
         }
         code::CmnShift => {
-            let (m, _) = shifted(core, op);
+            let (m, _) = shifted(core, packed.op());
             core.add(n!(), m);
         }
-        code::AddLsl => set!(n!().wrapping_add(m!() << (op.shift & 31))),
+        code::AddLsl => set!(n!().wrapping_add(m!() << (field!(shift) & 31))),
         code::MovToSp => set!(m!() & !3),
 
         code::LslImmS => {
             let m = m!();
-            core.c = m >> (32 - u32::from(op.shift)) & 1 != 0;
-            logical!(m << (op.shift & 31));
+            core.c = m >> (32 - u32::from(field!(shift))) & 1 != 0;
+            logical!(m << (field!(shift) & 31));
         }
-        code::LslImm => set!(m!() << (op.shift & 31)),
+        code::LslImm => set!(m!() << (field!(shift) & 31)),
         code::LsrImmS => {
-            let wide = u64::from(m!()) << 1 >> op.shift;
+            let wide = u64::from(m!()) << 1 >> field!(shift);
             core.c = wide & 1 != 0;
             logical!((wide >> 1) as u32);
         }
-        code::LsrImm => set!((u64::from(m!()) >> op.shift) as u32),
+        code::LsrImm => set!((u64::from(m!()) >> field!(shift)) as u32),
         code::AsrImmS => {
-            let wide = i64::from(m!() as i32) << 1 >> op.shift;
+            let wide = i64::from(m!() as i32) << 1 >> field!(shift);
             core.c = wide & 1 != 0;
             logical!((wide >> 1) as u32);
         }
-        code::AsrImm => set!((i64::from(m!() as i32) >> op.shift) as u32),
+        code::AsrImm => set!((i64::from(m!() as i32) >> field!(shift)) as u32),
         code::LslRegS => shift_register!(Shift::Lsl, true),
         code::LslReg => shift_register!(Shift::Lsl, false),
         code::LsrRegS => shift_register!(Shift::Lsr, true),
@@ -459,75 +483,75 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         code::RorRegS => shift_register!(Shift::Ror, true),
         code::RorReg => shift_register!(Shift::Ror, false),
 
-        code::Movt => set!(core.reg(op.rd) & 0xffff | op.imm),
-        code::Ubfx => set!(n!() >> op.ra & (u32::MAX >> (32 - u32::from(op.shift)))),
+        code::Movt => set!(core.reg(field!(rd)) & 0xffff | field!(imm)),
+        code::Ubfx => set!(n!() >> field!(ra) & (u32::MAX >> (32 - u32::from(field!(shift))))),
         code::Sbfx => {
-            let unused = 32 - u32::from(op.shift);
-            set!(((n!() >> op.ra << unused) as i32 >> unused) as u32);
+            let unused = 32 - u32::from(field!(shift));
+            set!(((n!() >> field!(ra) << unused) as i32 >> unused) as u32);
         }
         code::Bfi => {
-            let mask = (u32::MAX >> (32 - u32::from(op.shift))) << op.ra;
-            let field = if op.rn == 15 { 0 } else { n!() << op.ra };
-            set!(core.reg(op.rd) & !mask | field & mask);
+            let mask = (u32::MAX >> (32 - u32::from(field!(shift)))) << field!(ra);
+            let field = if field!(rn) == 15 { 0 } else { n!() << field!(ra) };
+            set!(core.reg(field!(rd)) & !mask | field & mask);
         }
         code::Clz => set!(m!().leading_zeros()),
         code::Rev => set!(m!().swap_bytes()),
         code::Rev16 => set!(m!().swap_bytes().rotate_left(16)),
         code::Revsh => set!((m!() as u16).swap_bytes() as i16 as u32),
-        code::Sxtb => set!(m!().rotate_right(u32::from(op.shift)) as i8 as u32),
-        code::Sxth => set!(m!().rotate_right(u32::from(op.shift)) as i16 as u32),
-        code::Uxtb => set!(m!().rotate_right(u32::from(op.shift)) & 0xff),
-        code::Uxth => set!(m!().rotate_right(u32::from(op.shift)) & 0xffff),
-        code::Sxtab => set!(n!().wrapping_add(m!().rotate_right(u32::from(op.shift)) as i8 as u32)),
-        code::Sxtah => set!(n!().wrapping_add(m!().rotate_right(u32::from(op.shift)) as i16 as u32)),
-        code::Uxtab => set!(n!().wrapping_add(m!().rotate_right(u32::from(op.shift)) & 0xff)),
-        code::Uxtah => set!(n!().wrapping_add(m!().rotate_right(u32::from(op.shift)) & 0xffff)),
+        code::Sxtb => set!(m!().rotate_right(u32::from(field!(shift))) as i8 as u32),
+        code::Sxth => set!(m!().rotate_right(u32::from(field!(shift))) as i16 as u32),
+        code::Uxtb => set!(m!().rotate_right(u32::from(field!(shift))) & 0xff),
+        code::Uxth => set!(m!().rotate_right(u32::from(field!(shift))) & 0xffff),
+        code::Sxtab => set!(n!().wrapping_add(m!().rotate_right(u32::from(field!(shift))) as i8 as u32)),
+        code::Sxtah => set!(n!().wrapping_add(m!().rotate_right(u32::from(field!(shift))) as i16 as u32)),
+        code::Uxtab => set!(n!().wrapping_add(m!().rotate_right(u32::from(field!(shift))) & 0xff)),
+        code::Uxtah => set!(n!().wrapping_add(m!().rotate_right(u32::from(field!(shift))) & 0xffff)),
 
         code::MulS => logical!(n!().wrapping_mul(m!())),
         code::Mul => set!(n!().wrapping_mul(m!())),
-        code::Mla => set!(core.reg(op.ra).wrapping_add(n!().wrapping_mul(m!()))),
-        code::Mls => set!(core.reg(op.ra).wrapping_sub(n!().wrapping_mul(m!()))),
+        code::Mla => set!(core.reg(field!(ra)).wrapping_add(n!().wrapping_mul(m!()))),
+        code::Mls => set!(core.reg(field!(ra)).wrapping_sub(n!().wrapping_mul(m!()))),
         code::Smull => {
             abandonable!(n!(), m!());
             let product = i64::from(n!() as i32) * i64::from(m!() as i32);
-            set_long(core, op, product as u64);
+            set_long(core, packed.op(), product as u64);
         }
         code::Umull => {
             abandonable!(n!(), m!());
-            set_long(core, op, u64::from(n!()) * u64::from(m!()));
+            set_long(core, packed.op(), u64::from(n!()) * u64::from(m!()));
         }
         code::Smlal => {
             abandonable!(n!(), m!());
             let product = i64::from(n!() as i32) * i64::from(m!() as i32);
-            set_long(core, op, accumulator(core, op).wrapping_add(product as u64));
+            set_long(core, packed.op(), accumulator(core, packed.op()).wrapping_add(product as u64));
         }
         code::Umlal => {
             abandonable!(n!(), m!());
-            set_long(core, op, accumulator(core, op).wrapping_add(u64::from(n!()) * u64::from(m!())));
+            set_long(core, packed.op(), accumulator(core, packed.op()).wrapping_add(u64::from(n!()) * u64::from(m!())));
         }
         code::Umaal => {
-            let sum = u64::from(core.reg(op.rd)) + u64::from(core.reg(op.ra));
-            set_long(core, op, sum + u64::from(n!()) * u64::from(m!()));
+            let sum = u64::from(core.reg(field!(rd))) + u64::from(core.reg(field!(ra)));
+            set_long(core, packed.op(), sum + u64::from(n!()) * u64::from(m!()));
         }
         code::Sdiv | code::Udiv => return divide(core, pipe, packed),
 
-        code::LdrImm => load!(base_and_offset, 4, u32),
-        code::LdrhImm => load!(base_and_offset, 2, u16),
-        code::LdrbImm => load!(base_and_offset, 1, u8),
-        code::LdrshImm => load!(base_and_offset, 2, i16),
-        code::LdrsbImm => load!(base_and_offset, 1, i8),
-        code::StrImm => store!(base_and_offset, 4),
-        code::StrhImm => store!(base_and_offset, 2),
-        code::StrbImm => store!(base_and_offset, 1),
-        code::LdrReg => load!(base_and_index, 4, u32),
-        code::LdrhReg => load!(base_and_index, 2, u16),
-        code::LdrbReg => load!(base_and_index, 1, u8),
-        code::LdrshReg => load!(base_and_index, 2, i16),
-        code::LdrsbReg => load!(base_and_index, 1, i8),
-        code::StrReg => store!(base_and_index, 4),
-        code::StrhReg => store!(base_and_index, 2),
-        code::StrbReg => store!(base_and_index, 1),
-        code::LdrLit => load!(literal, 4, u32),
+        code::LdrImm => load!(n!().wrapping_add(field!(imm)), 4, u32),
+        code::LdrhImm => load!(n!().wrapping_add(field!(imm)), 2, u16),
+        code::LdrbImm => load!(n!().wrapping_add(field!(imm)), 1, u8),
+        code::LdrshImm => load!(n!().wrapping_add(field!(imm)), 2, i16),
+        code::LdrsbImm => load!(n!().wrapping_add(field!(imm)), 1, i8),
+        code::StrImm => store!(n!().wrapping_add(field!(imm)), 4),
+        code::StrhImm => store!(n!().wrapping_add(field!(imm)), 2),
+        code::StrbImm => store!(n!().wrapping_add(field!(imm)), 1),
+        code::LdrReg => load!(n!().wrapping_add(m!() << (field!(shift) & 31)), 4, u32),
+        code::LdrhReg => load!(n!().wrapping_add(m!() << (field!(shift) & 31)), 2, u16),
+        code::LdrbReg => load!(n!().wrapping_add(m!() << (field!(shift) & 31)), 1, u8),
+        code::LdrshReg => load!(n!().wrapping_add(m!() << (field!(shift) & 31)), 2, i16),
+        code::LdrsbReg => load!(n!().wrapping_add(m!() << (field!(shift) & 31)), 1, i8),
+        code::StrReg => store!(n!().wrapping_add(m!() << (field!(shift) & 31)), 4),
+        code::StrhReg => store!(n!().wrapping_add(m!() << (field!(shift) & 31)), 2),
+        code::StrbReg => store!(n!().wrapping_add(m!() << (field!(shift) & 31)), 1),
+        code::LdrLit => load!(field!(imm), 4, u32),
         code::Load => return memory::load_general::<B, P, GUARD>(core, pipe, bus, packed),
         code::Store => return memory::store_general::<B, P, GUARD>(core, pipe, bus, packed),
         code::LdrPc => return memory::load_pc::<B, P, GUARD>(core, pipe, bus, packed),
@@ -536,20 +560,20 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         code::Stm => return multiple::store::<B, P, GUARD>(core, pipe, bus, packed),
         code::Ldrex | code::Strex => return memory::exclusive::<B, P, GUARD>(core, pipe, bus, packed),
 
-        code::Beq => branch_if!(z),
-        code::Bne => branch_if!(!z),
+        code::Beq => branch_if!(z!()),
+        code::Bne => branch_if!(!z!()),
         code::Bcs => branch_if!(core.c),
         code::Bcc => branch_if!(!core.c),
-        code::Bmi => branch_if!(n),
-        code::Bpl => branch_if!(!n),
+        code::Bmi => branch_if!(negative!()),
+        code::Bpl => branch_if!(!negative!()),
         code::Bvs => branch_if!(core.v),
         code::Bvc => branch_if!(!core.v),
-        code::Bhi => branch_if!(core.c && !z),
-        code::Bls => branch_if!(!core.c || z),
-        code::Bge => branch_if!(n == core.v),
-        code::Blt => branch_if!(n != core.v),
-        code::Bgt => branch_if!(!z && n == core.v),
-        code::Ble => branch_if!(z || n != core.v),
+        code::Bhi => branch_if!(core.c && !z!()),
+        code::Bls => branch_if!(!core.c || z!()),
+        code::Bge => branch_if!(negative!() == core.v),
+        code::Blt => branch_if!(negative!() != core.v),
+        code::Bgt => branch_if!(!z!() && negative!() == core.v),
+        code::Ble => branch_if!(z!() || negative!() != core.v),
         code::Cbz => branch_if!(n!() == 0),
         code::Cbnz => branch_if!(n!() != 0),
         code::B => {
@@ -565,7 +589,7 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         }
         code::TableBranch => return branch::table::<B, P, GUARD>(core, pipe, bus, packed),
 
-        code::It => core.it = op.imm as u8,
+        code::It => core.it = field!(imm) as u8,
         code::Nop | code::Preload | code::Barrier => {}
 
         code::OrnShift
