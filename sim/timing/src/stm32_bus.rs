@@ -21,10 +21,12 @@ pub mod key {
     pub const H7_DOMAIN: usize = 5;
     /// Bit-band alias stores.
     pub const BIT_BAND: usize = 6;
+    /// RAM behind the M7's AXI.
+    pub const M7_AXI_RAM: usize = 7;
 }
 
 /// Adjustable rules of the buses.
-pub const SETTINGS: [Setting; 7] = [
+pub const SETTINGS: [Setting; 8] = [
     Setting {
         key: "ahb_read_extra_cycles",
         default: 0,
@@ -81,6 +83,14 @@ pub const SETTINGS: [Setting; 7] = [
         max: 8,
         about: "bit-band store: the read of its read-modify-write, besides the target's own waits",
         grade: Grade::Approximate,
+    },
+    Setting {
+        key: "m7_axi_ram_extra_cycles",
+        default: 5,
+        min: 0,
+        max: 64,
+        about: "M7: load or line from SRAM behind AXI (F7 SRAM1 and SRAM2, H7 AXI SRAM) that no cache holds; not published",
+        grade: Grade::Assumed,
     },
 ];
 

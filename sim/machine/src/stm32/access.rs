@@ -22,10 +22,20 @@ const fn at_once(value: u32) -> Loaded {
 impl<F: Family> System<F> {
     /// Fetches from anything but the main flash at its own address.
     #[inline(never)]
-    pub(super) fn fetch_elsewhere(&mut self, _: &mut Core, address: u32, at: u64) -> u64 {
+    pub(super) fn fetch_elsewhere(&mut self, core: &mut Core, address: u32, at: u64) -> u64 {
         match self.place(address) {
-            Some((Home::Flash, offset)) => self.flash_port.fetch(FLASH_BASE + offset, at),
-            _ => at + 2,
+            Some((Home::Flash, offset)) => self.flash_port.fetch_alias(core, offset, at),
+            Some((home, offset)) => self.flash_port.fetch_ram(core, self.kind(home, offset), address, at),
+            None => at + 2,
+        }
+    }
+
+    /// How the memory at an offset answers.
+    fn kind(&self, home: Home, offset: u32) -> Kind {
+        match home {
+            Home::Area(index) => self.memories[index].area.kind,
+            Home::Ram if self.map.tcm_bytes != 0 && offset >= self.map.tcm_bytes => Kind::Axi,
+            Home::Ram | Home::Flash => Kind::Ram,
         }
     }
 
@@ -39,7 +49,7 @@ impl<F: Family> System<F> {
     ) -> Result<Loaded, Fault> {
         let offset = address.wrapping_sub(FLASH_BASE);
         if offset < self.map.flash_bytes {
-            let wait = self.flash_port.read(address, at);
+            let wait = self.flash_port.read(core, address, at);
             // SAFETY: an aligned access that begins inside the flash ends inside it.
             return Ok(Loaded { value: unsafe { get(self.flash.as_ptr().add(offset as usize), bytes) }, wait });
         }
@@ -56,7 +66,7 @@ impl<F: Family> System<F> {
             _ => {}
         }
         if let Some((home, offset)) = self.place(address) {
-            return Ok(self.load_memory(home, address, offset, bytes, at));
+            return Ok(self.load_memory(core, home, address, offset, bytes, at));
         }
         if let Some(word) = self.periph.factory_word(address) {
             return Ok(at_once(word >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * bytes))));
@@ -75,12 +85,15 @@ impl<F: Family> System<F> {
         rtoslab_cpu::v7m::bus::Bus::load(self, core, address, bytes, at)
     }
 
-    fn load_memory(&mut self, home: Home, address: u32, offset: u32, bytes: u32, at: u64) -> Loaded {
+    fn load_memory(&mut self, core: &Core, home: Home, address: u32, offset: u32, bytes: u32, at: u64) -> Loaded {
         let value = self.bytes_at(address, bytes as usize).map_or(0, |memory| {
             // SAFETY: the slice has `bytes` bytes.
             unsafe { get(memory.as_ptr(), bytes) }
         });
-        let wait = if home == Home::Flash { self.flash_port.read(FLASH_BASE + offset, at) } else { 0 };
+        let wait = match home {
+            Home::Flash => self.flash_port.read_alias(core, offset, at),
+            _ => self.flash_port.read_ram(core, self.kind(home, offset), address, at),
+        };
         Loaded { value, wait }
     }
 
@@ -95,7 +108,8 @@ impl<F: Family> System<F> {
     ) -> Result<u64, Fault> {
         match address >> 28 {
             0xe if address >> 20 == 0xe00 && address >> 12 != DBGMCU_PAGE => {
-                scs::write(core, address, bytes, value, at)?;
+                let effect = scs::write(core, address, bytes, value, at)?;
+                self.carry_out(core, effect);
                 return Ok(0);
             }
             0x2 | 0x4 if core.features.bit_band => {
@@ -113,7 +127,7 @@ impl<F: Family> System<F> {
         }
         if let Some((home, offset)) = self.place(address) {
             self.store_memory(core, home, offset, bytes, value, at);
-            return Ok(0);
+            return Ok(self.flash_port.write_ram(core, self.kind(home, offset), address, at));
         }
         if let Some(wait) = self.bridge(address, true, at) {
             let now = at + 1 + wait;
@@ -127,7 +141,13 @@ impl<F: Family> System<F> {
     fn store_memory(&mut self, core: &mut Core, home: Home, offset: u32, bytes: u32, value: u32, at: u64) {
         let (start, data) = (offset as usize, value.to_le_bytes());
         match home {
-            Home::Ram => self.ram[start..start + bytes as usize].copy_from_slice(&data[..bytes as usize]),
+            Home::Ram => {
+                self.ram[start..start + bytes as usize].copy_from_slice(&data[..bytes as usize]);
+                if self.marked(offset) {
+                    self.stored_marked(core, offset, bytes, at);
+                }
+                return;
+            }
             Home::Area(index) if self.memories[index].area.kind != Kind::Rom => {
                 self.memories[index].bytes[start..start + bytes as usize].copy_from_slice(&data[..bytes as usize]);
             }
@@ -147,17 +167,37 @@ impl<F: Family> System<F> {
         self.forget_code(home, offset, bytes);
     }
 
+    /// What a write to the core's own registers asks of the memories.
+    fn carry_out(&mut self, core: &Core, effect: scs::Effect) {
+        match effect {
+            scs::Effect::Cache(operation) => self.flash_port.maintain(operation),
+            scs::Effect::CacheControl => self.switch_caches(core),
+            scs::Effect::None | scs::Effect::Protection => {}
+        }
+    }
+
+    /// Switches the core's caches as CCR, or the run, says.
+    pub(super) fn switch_caches(&mut self, core: &Core) {
+        let (instructions, data) = self.settings.caches(core.scb.ccr);
+        self.flash_port.switch_caches(instructions, data);
+    }
+
     /// Extra cycles on the way to a peripheral; `None` if none answers at the address.
     fn bridge(&self, address: u32, write: bool, at: u64) -> Option<u64> {
         let bus = self.periph.bus(address)?;
         let rules = &self.bus_rules;
-        Some(if bus.is_apb() {
+        let own = if bus.is_apb() {
             apb_wait(rules, at, self.periph.clocks().cycles_per(bus))
         } else if bus == PeripheralBus::Ppb {
-            0
+            return Some(0);
         } else {
             rules[if write { key::AHB_WRITE } else { key::AHB_READ }]
-        })
+        };
+        let way = if F::CACHES { rules[key::M7_AHBP] } else { 0 };
+        // The H7's peripherals are in other power domains than the core, but those of AHB3 and APB3.
+        let near = matches!(bus, PeripheralBus::Ahb3 | PeripheralBus::Apb3);
+        let domain = if self.map.domains && !near { rules[key::H7_DOMAIN] } else { 0 };
+        Some(own + way + domain)
     }
 
     /// An address where nothing answers.

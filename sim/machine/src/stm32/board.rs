@@ -5,7 +5,7 @@ use rtoslab_periph::rp2040::LockStats;
 use rtoslab_periph::stm32::Chip;
 use rtoslab_timing::Setting;
 
-use super::family::{F1, F4, Family};
+use super::family::{F1, F4, F7, Family, H7};
 use super::machine::{Machine, Options};
 use crate::board::{Board, ProfileRow, Stats};
 use crate::image::{ImageError, Symbol};
@@ -17,7 +17,9 @@ pub fn board(chip: Chip, options: Options) -> Result<Box<dyn Board>, SettingErro
     Ok(match chip {
         Chip::F103 => Box::new(Machine::<F1>::new(chip, &options)),
         Chip::F407 | Chip::F411 | Chip::F446 => Box::new(Machine::<F4>::new(chip, &options)),
-        Chip::L053 | Chip::L073 | Chip::F767 | Chip::H743 => {
+        Chip::F767 => Box::new(Machine::<F7>::new(chip, &options)),
+        Chip::H743 => Box::new(Machine::<H7>::new(chip, &options)),
+        Chip::L053 | Chip::L073 => {
             return Err(SettingError(format!("the stm32{chip:?} has no virtual board yet")));
         }
     })

@@ -65,6 +65,8 @@ pub struct Map {
     pub tcm_bytes: u32,
     /// Other address of the main flash: 0, on the F7 the ITCM path.
     pub flash_alias: Option<u32>,
+    /// Peripherals are in power domains of their own (H7).
+    pub domains: bool,
     /// The other memories.
     pub areas: &'static [Area],
 }
@@ -76,6 +78,7 @@ const F1: Map = Map {
     ram_split: 20 << 10,
     tcm_bytes: 0,
     flash_alias: Some(0),
+    domains: false,
     areas: &[rom("system memory", 0x1fff_f000, 2 << 10), rom("option bytes", 0x1fff_f800, 16)],
 };
 
@@ -86,6 +89,7 @@ const F446: Map = Map {
     ram_split: 112 << 10,
     tcm_bytes: 0,
     flash_alias: Some(0),
+    domains: false,
     areas: &[
         rom("system memory", 0x1fff_0000, 30 << 10),
         rom("OTP area", 0x1fff_7800, 0x210),
@@ -123,6 +127,7 @@ const F767: Map = Map {
     ram_split: 128 << 10,
     tcm_bytes: 128 << 10,
     flash_alias: Some(0x0020_0000),
+    domains: false,
     areas: &[
         ram("ITCM RAM", 0, 16 << 10, true),
         Area { alias: Some(0x0010_0000), ..rom("system memory", 0x1ff0_0000, 60 << 10) },
@@ -145,6 +150,7 @@ const H743: Map = Map {
     ram_split: 128 << 10,
     tcm_bytes: 128 << 10,
     flash_alias: None,
+    domains: true,
     areas: &[
         ram("ITCM RAM", 0, 64 << 10, true),
         axi("AXI SRAM", 0x2400_0000, 512 << 10),

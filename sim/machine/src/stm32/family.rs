@@ -1,35 +1,70 @@
 //! What differs between the families that the machine is built for: pipeline, flash interface, rules.
 
+use rtoslab_cpu::v7m::cache::Operation;
+use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::exception::ExceptionTiming;
 use rtoslab_cpu::v7m::pipeline::Pipeline;
 use rtoslab_cpu::v7m::pipeline::m3m4::{CortexM3, CortexM4};
-use rtoslab_timing::{Setting, cortex_m3, cortex_m4};
+use rtoslab_cpu::v7m::pipeline::m7::M7;
+use rtoslab_timing::{Setting, cortex_m3, cortex_m4, cortex_m7, stm32_bus, stm32_flash};
 
-use super::chip::{FLASH_BASE, Map};
+use super::chip::{FLASH_BASE, Kind, Map};
 use super::flash::{FlashF1, FlashF4};
+use super::m7::Port;
 
 /// A flash interface as the machine uses it. Addresses are those of the main flash at [`FLASH_BASE`].
 pub trait FlashPort {
     /// First cycle in which the decoder can have the code word whose address phase is in cycle `at`.
-    fn fetch(&mut self, address: u32, at: u64) -> u64;
+    fn fetch(&mut self, core: &Core, address: u32, at: u64) -> u64;
     /// Extra cycles of a data read.
-    fn read(&mut self, address: u32, at: u64) -> u64;
+    fn read(&mut self, core: &Core, address: u32, at: u64) -> u64;
     /// FLASH_ACR was written, or an override of it changed.
     fn set_acr(&mut self, acr: u32);
     /// Whether a fetch can wait at all.
     fn waits(&self) -> bool;
+
+    /// [`FlashPort::fetch`] through the flash's other address, at this offset in it.
+    fn fetch_alias(&mut self, core: &Core, offset: u32, at: u64) -> u64 {
+        self.fetch(core, FLASH_BASE + offset, at)
+    }
+
+    /// [`FlashPort::read`] through the flash's other address.
+    fn read_alias(&mut self, core: &Core, offset: u32, at: u64) -> u64 {
+        self.read(core, FLASH_BASE + offset, at)
+    }
+
+    /// [`FlashPort::fetch`] from a RAM.
+    fn fetch_ram(&mut self, _: &Core, _: Kind, _: u32, at: u64) -> u64 {
+        at + 2
+    }
+
+    /// Extra cycles of a load from a RAM.
+    fn read_ram(&mut self, _: &Core, _: Kind, _: u32, _: u64) -> u64 {
+        0
+    }
+
+    /// Extra cycles of a store to a RAM.
+    fn write_ram(&mut self, _: &Core, _: Kind, _: u32, _: u64) -> u64 {
+        0
+    }
+
+    /// The core's caches: switched on (instructions, data).
+    fn switch_caches(&mut self, _: bool, _: bool) {}
+
+    /// The core's caches: a maintenance operation.
+    fn maintain(&mut self, _: Operation) {}
 }
 
 macro_rules! port {
     ($name:ty) => {
         impl FlashPort for $name {
             #[inline(always)]
-            fn fetch(&mut self, address: u32, at: u64) -> u64 {
+            fn fetch(&mut self, _: &Core, address: u32, at: u64) -> u64 {
                 self.fetch(address, at)
             }
 
             #[inline(always)]
-            fn read(&mut self, address: u32, at: u64) -> u64 {
+            fn read(&mut self, _: &Core, address: u32, at: u64) -> u64 {
                 self.read(address, at)
             }
 
@@ -76,6 +111,8 @@ pub trait Family {
     const EXCEPTIONS: ExceptionTiming;
     /// Adjustable rules of the core and the flash interface.
     const RULES: &'static [&'static [Setting]];
+    /// The core has caches of its own (M7).
+    const CACHES: bool = false;
     /// What of FLASH_ACR can be overridden.
     const ACR: &'static [AcrBit];
 
@@ -131,5 +168,52 @@ impl Family for F4 {
 
     fn flash(map: &Map, _: Rules) -> FlashF4 {
         FlashF4::new(FLASH_BASE, map.flash_bytes)
+    }
+}
+
+/// Rules of the Cortex-M7 parts.
+const M7_RULES: &[&[Setting]] = &[&cortex_m7::SETTINGS, &stm32_flash::SETTINGS];
+
+/// STM32F7.
+pub struct F7;
+
+impl Family for F7 {
+    type Pipe = M7;
+    type Flash = Port;
+    const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M7;
+    const RULES: &'static [&'static [Setting]] = M7_RULES;
+    const CACHES: bool = true;
+    const ACR: &'static [AcrBit] = &[
+        acr("wait_states", 15, "LATENCY"),
+        acr("prefetch", 1 << 8, "PRFTEN: prefetch on the ITCM path"),
+        acr("art", 1 << 9, "ARTEN: the accelerator on the ITCM path"),
+    ];
+
+    fn pipe(rules: Rules) -> M7 {
+        M7::new(values(&cortex_m7::SETTINGS, rules))
+    }
+
+    fn flash(map: &Map, rules: Rules) -> Port {
+        Port::f7(map, values(&stm32_flash::SETTINGS, rules), values(&stm32_bus::SETTINGS, rules))
+    }
+}
+
+/// STM32H7.
+pub struct H7;
+
+impl Family for H7 {
+    type Pipe = M7;
+    type Flash = Port;
+    const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M7;
+    const RULES: &'static [&'static [Setting]] = M7_RULES;
+    const CACHES: bool = true;
+    const ACR: &'static [AcrBit] = &[acr("wait_states", 15, "LATENCY")];
+
+    fn pipe(rules: Rules) -> M7 {
+        M7::new(values(&cortex_m7::SETTINGS, rules))
+    }
+
+    fn flash(_: &Map, rules: Rules) -> Port {
+        Port::h7(values(&stm32_flash::SETTINGS, rules), values(&stm32_bus::SETTINGS, rules))
     }
 }

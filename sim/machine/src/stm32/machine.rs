@@ -94,6 +94,7 @@ impl<F: Family> Machine<F> {
         self.system.flash_port = F::flash(self.system.map, &|key| settings.value(key));
         self.system.bus_rules = stm32_bus::SETTINGS.map(|rule| settings.value(rule.key));
         self.system.flash_timing_changed();
+        self.system.switch_caches(&self.core);
         Ok(())
     }
 
@@ -158,6 +159,7 @@ impl<F: Family> Machine<F> {
         self.system.passed_until = None;
         self.system.clocks_changed(&mut self.core, self.now);
         self.system.lines = [0; 5];
+        self.system.switch_caches(&self.core);
         let table = self.table_in_ram.unwrap_or(self.system.periph.boot_address());
         exception::start(&mut self.core, &mut *self.system, &mut self.pipe, table);
         if self.table_in_ram.is_none() && self.chip != Chip::H743 && self.chip != Chip::F767 {

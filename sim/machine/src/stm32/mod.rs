@@ -8,10 +8,11 @@ mod effects;
 mod family;
 pub mod flash;
 pub mod instruments;
+mod m7;
 mod machine;
 mod settings;
 mod system;
 
 pub use board::board;
-pub use family::{F1, F4};
+pub use family::{F1, F4, F7, H7};
 pub use machine::{CoreStats, Machine, Options};

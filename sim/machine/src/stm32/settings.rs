@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use rtoslab_cpu::v7m::exception::ExceptionTiming;
+use rtoslab_cpu::v7m::scb::ccr;
 use rtoslab_timing::{Grade, Setting, stm32_bus};
 
 use super::family::Family;
@@ -26,6 +27,8 @@ pub struct Settings<F> {
     /// Bits of FLASH_ACR that are overridden, and their values.
     acr: (u32, u32),
     clock_hz: Option<u64>,
+    /// The core's caches, if the run says: instructions, data.
+    caches: [Option<bool>; 2],
     family: PhantomData<F>,
 }
 
@@ -66,6 +69,7 @@ impl<F: Family> Settings<F> {
             exceptions: exception_rules(F::EXCEPTIONS),
             acr: (0, 0),
             clock_hz: None,
+            caches: [None; 2],
             family: PhantomData,
         }
     }
@@ -82,11 +86,20 @@ impl<F: Family> Settings<F> {
         let about = "core clock that the run states; 0: what RCC's registers give";
         let rule = Setting { key: CLOCK, default: 0, min: 0, max: 1_000_000_000, about, grade: Grade::Documented };
         let clock = (CLOCK.to_owned(), rule, self.clock_hz.unwrap_or(0));
-        timing.chain(flash).chain([clock]).collect()
+        let caches = ["icache", "dcache"].into_iter().zip(self.caches).filter(|_| F::CACHES);
+        let caches = caches.map(|(name, on)| {
+            let about = "the core's cache, whatever CCR says";
+            let rule = Setting { key: name, default: 0, min: 0, max: 1, about, grade: Grade::Documented };
+            (name.to_owned(), rule, u64::from(on == Some(true)))
+        });
+        timing.chain(flash).chain(caches).chain([clock]).collect()
     }
 
-    /// Overrides one. Errors: unknown name, value out of range.
+    /// Overrides one. Errors: unknown name, value out of range. Where the core has no caches of its own, `icache` and
+    /// `dcache` mean those of the flash interface.
     pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
+        let flash = format!("flash.{key}");
+        let key = if !F::CACHES && F::ACR.iter().any(|bit| bit.name == key) { flash.as_str() } else { key };
         let Some((_, rule, _)) = self.list().into_iter().find(|(name, _, _)| name == key) else {
             let known: Vec<String> = self.list().into_iter().map(|(name, _, _)| name).collect();
             return Err(SettingError(format!("there is no setting {key}; known are {}", known.join(", "))));
@@ -96,6 +109,8 @@ impl<F: Family> Settings<F> {
         }
         if key == CLOCK {
             self.clock_hz = Some(value).filter(|&hz| hz != 0);
+        } else if let Some(index) = ["icache", "dcache"].iter().position(|name| *name == key) {
+            self.caches[index] = Some(value != 0);
         } else if let Some(bit) = key.strip_prefix("flash.").and_then(|name| F::ACR.iter().find(|bit| bit.name == name))
         {
             self.acr.0 |= bit.mask;
@@ -127,6 +142,11 @@ impl<F: Family> Settings<F> {
             pop_preemption: self.value("pop_preemption_cycles"),
             ..F::EXCEPTIONS
         }
+    }
+
+    /// Whether the core's caches are on, instructions and data, under this CCR.
+    pub fn caches(&self, ccr: u32) -> (bool, bool) {
+        (self.caches[0].unwrap_or(ccr & ccr::IC != 0), self.caches[1].unwrap_or(ccr & ccr::DC != 0))
     }
 
     /// FLASH_ACR as it counts.

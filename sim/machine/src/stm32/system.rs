@@ -32,7 +32,8 @@ pub(super) struct Memory {
 pub struct System<F: Family> {
     pub(super) map: &'static Map,
     pub(super) ram: Vec<u8>,
-    ram_bytes: u32,
+    /// Main RAM that answers at once: all of it, on the M7 the data TCM.
+    fast_bytes: u32,
     marks: Vec<u8>,
     pub(super) flash: Vec<u8>,
     pub(super) flash_port: F::Flash,
@@ -74,7 +75,7 @@ impl<F: Family> System<F> {
         let mut system = Box::new(System {
             map,
             ram: vec![0; map.ram_bytes as usize],
-            ram_bytes: map.ram_bytes,
+            fast_bytes: if map.tcm_bytes == 0 { map.ram_bytes } else { map.tcm_bytes },
             marks: vec![0; (map.ram_bytes >> MARK_SHIFT) as usize],
             flash: vec![0xff; map.flash_bytes as usize],
             flash_port,
@@ -187,10 +188,15 @@ impl<F: Family> System<F> {
         }
     }
 
+    /// True if a store to this offset of the main RAM has consequences.
+    pub(super) fn marked(&self, offset: u32) -> bool {
+        self.marks[(offset >> MARK_SHIFT) as usize] != 0
+    }
+
     /// A store to main RAM with decoded code or a watched word around it; the bytes are written already.
     #[cold]
     #[inline(never)]
-    fn stored_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, at: u64) {
+    pub(super) fn stored_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, at: u64) {
         let mark = self.marks[(offset >> MARK_SHIFT) as usize];
         if mark & MARK_CODE != 0 {
             self.forget_code(Home::Ram, offset, bytes);
@@ -287,7 +293,7 @@ impl<F: Family> Bus for System<F> {
     #[inline(always)]
     fn fetch(&mut self, core: &mut Core, address: u32, at: u64) -> u64 {
         if address.wrapping_sub(FLASH_BASE) < self.map.flash_bytes {
-            return self.flash_port.fetch(address, at);
+            return self.flash_port.fetch(core, address, at);
         }
         self.fetch_elsewhere(core, address, at)
     }
@@ -303,7 +309,7 @@ impl<F: Family> Bus for System<F> {
     #[inline(always)]
     fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<Loaded, Fault> {
         let offset = address.wrapping_sub(RAM_BASE);
-        if offset < self.ram_bytes {
+        if offset < self.fast_bytes {
             // SAFETY: an aligned access that begins inside the RAM ends inside it.
             let value = unsafe { get(self.ram.as_ptr().add(offset as usize), bytes) };
             return Ok(Loaded { value, wait: 0 });
@@ -314,7 +320,7 @@ impl<F: Family> Bus for System<F> {
     #[inline(always)]
     fn store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, at: u64) -> Result<u64, Fault> {
         let offset = address.wrapping_sub(RAM_BASE);
-        if offset < self.ram_bytes {
+        if offset < self.fast_bytes {
             // SAFETY: an aligned access that begins inside the RAM ends inside it; there is a mark for each page.
             let mark = unsafe {
                 put(self.ram.as_mut_ptr().add(offset as usize), bytes, value);
@@ -356,7 +362,7 @@ impl<F: Family> Bus for System<F> {
         unsafe { *ip = decoded };
         if let Some((Home::Ram, offset)) = self.place(address) {
             self.marks[(offset >> MARK_SHIFT) as usize] |= MARK_CODE;
-            let end = (offset + 3).min(self.ram_bytes - 1);
+            let end = (offset + 3).min(self.map.ram_bytes - 1);
             self.marks[(end >> MARK_SHIFT) as usize] |= MARK_CODE;
         }
     }

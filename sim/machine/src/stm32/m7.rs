@@ -1,0 +1,154 @@
+//! Between the Cortex-M7 and its memories: caches, AXI, the flash's two paths.
+//!
+//! The TCMs answer at once and never come here. Everything else is behind AXI: the caches answer at once for lines they
+//! hold; a line that is missing costs the way to memory, after which all of it is there (critical word first and the
+//! rest behind it, ARM DDI0489F 5.9: the words that follow are taken as hidden). Written-back victims and buffered
+//! stores do not hold the core up [assumed].
+
+use rtoslab_cpu::v7m::attributes::{Attributes, Kind as MemoryKind, Policy};
+use rtoslab_cpu::v7m::cache::Operation;
+use rtoslab_cpu::v7m::core::Core;
+use rtoslab_cpu::v7m::l1::Caches;
+use rtoslab_cpu::v7m::mpu;
+use rtoslab_timing::{stm32_bus, stm32_flash};
+
+use super::chip::{FLASH_BASE, Kind, Map};
+use super::family::FlashPort;
+use super::flash::{FlashAxi, FlashF7Itcm};
+
+/// Caches and memory paths of a Cortex-M7 part.
+#[derive(Debug, Clone)]
+pub struct Port {
+    axi: FlashAxi,
+    /// The F7's flash as the ITCM bus sees it, and where.
+    itcm: Option<(u32, FlashF7Itcm)>,
+    caches: Caches,
+    instructions_on: bool,
+    data_on: bool,
+    /// Extra cycles of a RAM behind AXI.
+    ram_wait: u64,
+}
+
+impl Port {
+    /// The F7's: two paths to the flash.
+    pub fn f7(map: &Map, flash: [u64; stm32_flash::SETTINGS.len()], bus: [u64; stm32_bus::SETTINGS.len()]) -> Port {
+        let itcm = map.flash_alias.map(|base| (base, FlashF7Itcm::new(base, map.flash_bytes)));
+        Port::new(FlashAxi::f7(&flash), itcm, bus)
+    }
+
+    /// The H7's.
+    pub fn h7(flash: [u64; stm32_flash::SETTINGS.len()], bus: [u64; stm32_bus::SETTINGS.len()]) -> Port {
+        Port::new(FlashAxi::h7(&flash), None, bus)
+    }
+
+    fn new(axi: FlashAxi, itcm: Option<(u32, FlashF7Itcm)>, bus: [u64; stm32_bus::SETTINGS.len()]) -> Port {
+        let ram_wait = bus[stm32_bus::key::M7_AXI_RAM];
+        Port { axi, itcm, caches: Caches::default(), instructions_on: false, data_on: false, ram_wait }
+    }
+
+    fn attributes(core: &Core, address: u32) -> Attributes {
+        if core.mpu.enabled() { mpu::attributes(core, address) } else { Attributes::of_default_map(address) }
+    }
+
+    fn cacheable(attributes: Attributes) -> bool {
+        attributes.kind == MemoryKind::Normal && attributes.policy != Policy::NonCacheable
+    }
+
+    /// A fetch through the instruction cache; `wait` asks the memory.
+    fn fetch_through(&mut self, core: &Core, address: u32, at: u64, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
+        if self.instructions_on {
+            if self.caches.instruction.lookup(address) {
+                return at + 2;
+            }
+            if Port::cacheable(Port::attributes(core, address)) {
+                self.caches.instruction.fill(address);
+            }
+        }
+        at + 2 + wait(self)
+    }
+
+    /// A load through the data cache.
+    fn read_through(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
+        if self.data_on {
+            if self.caches.data.lookup(address) {
+                return 0;
+            }
+            let attributes = Port::attributes(core, address);
+            if Port::cacheable(attributes) && !attributes.shareable {
+                self.caches.data.fill(address);
+            }
+        }
+        wait(self)
+    }
+}
+
+impl FlashPort for Port {
+    #[inline(always)]
+    fn fetch(&mut self, core: &Core, address: u32, at: u64) -> u64 {
+        self.fetch_through(core, address, at, |port| port.axi.read(address - FLASH_BASE, at))
+    }
+
+    #[inline(never)]
+    fn read(&mut self, core: &Core, address: u32, at: u64) -> u64 {
+        self.read_through(core, address, |port| port.axi.read(address - FLASH_BASE, at))
+    }
+
+    fn set_acr(&mut self, acr: u32) {
+        self.axi.set_acr(acr);
+        if let Some((_, itcm)) = &mut self.itcm {
+            itcm.set_acr(acr);
+        }
+    }
+
+    #[inline(always)]
+    fn waits(&self) -> bool {
+        true
+    }
+
+    fn fetch_alias(&mut self, _: &Core, offset: u32, at: u64) -> u64 {
+        self.itcm.as_mut().map_or(at + 2, |(base, itcm)| itcm.fetch(*base + offset, at))
+    }
+
+    fn read_alias(&mut self, _: &Core, offset: u32, at: u64) -> u64 {
+        self.itcm.as_mut().map_or(0, |(base, itcm)| itcm.read(*base + offset, at))
+    }
+
+    fn fetch_ram(&mut self, core: &Core, kind: Kind, address: u32, at: u64) -> u64 {
+        if kind != Kind::Axi {
+            return at + 2;
+        }
+        self.fetch_through(core, address, at, |port| port.ram_wait)
+    }
+
+    fn read_ram(&mut self, core: &Core, kind: Kind, address: u32, _: u64) -> u64 {
+        if kind == Kind::Axi { self.read_through(core, address, |port| port.ram_wait) } else { 0 }
+    }
+
+    fn write_ram(&mut self, core: &Core, kind: Kind, address: u32, _: u64) -> u64 {
+        if kind != Kind::Axi {
+            return 0;
+        }
+        if self.data_on {
+            let attributes = Port::attributes(core, address);
+            let cached = Port::cacheable(attributes) && !attributes.shareable;
+            if cached && attributes.policy != Policy::WriteThrough {
+                if !self.caches.data.lookup(address) && attributes.policy == Policy::WriteBackWriteAllocate {
+                    self.caches.data.fill(address);
+                }
+                if self.caches.data.lookup(address) {
+                    self.caches.data.soil(address);
+                    return 0;
+                }
+            }
+        }
+        self.ram_wait
+    }
+
+    fn switch_caches(&mut self, instructions: bool, data: bool) {
+        (self.instructions_on, self.data_on) = (instructions, data);
+    }
+
+    fn maintain(&mut self, operation: Operation) {
+        self.caches.operate(operation);
+    }
+}
