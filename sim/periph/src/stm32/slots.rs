@@ -1,7 +1,6 @@
 //! A placed block: where it is, whether it is clocked, what it wants next.
 
 use super::chips::{Device, Row};
-use crate::NEVER;
 
 /// Which of the aggregate's blocks a slot is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +33,6 @@ pub(super) struct Slot {
     pub in_reset: bool,
     /// Clock it runs from.
     pub clock_hz: u64,
-    pub due: u64,
     /// Interrupt outputs as last seen.
     pub outputs: u32,
     /// In the backup domain: survives system resets, and PWR locks it.
@@ -47,7 +45,7 @@ impl Slot {
     pub fn new(row: &'static Row, place: Place) -> Self {
         let open = row.gate.is_none();
         let backup = matches!(row.device, Device::Rtc | Device::RtcF1 | Device::Backup);
-        Self { row, place, open, backup, in_reset: false, clock_hz: 0, due: NEVER, outputs: 0, told: (false, false) }
+        Self { row, place, open, backup, in_reset: false, clock_hz: 0, outputs: 0, told: (false, false) }
     }
 }
 

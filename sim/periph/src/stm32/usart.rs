@@ -81,6 +81,8 @@ pub struct Usart {
     rx_bits: RateCounter,
     /// Half bits since the last stop bit; `None` while no idle line is looked for.
     idle_bits: Option<RateCounter>,
+    /// Cycle of the next event, as of the last change.
+    next: u64,
     /// The host does not wait for the receiver to have room.
     host_overruns: bool,
 }
@@ -113,6 +115,7 @@ impl Usart {
             receiving: None,
             rx_bits: RateCounter::default(),
             idle_bits: None,
+            next: NEVER,
             host_overruns,
         }
     }
@@ -204,6 +207,10 @@ impl Usart {
         for counter in counters.into_iter().flatten() {
             counter.rebase(access.now, access.clock_hz * num, den, access.core_hz);
         }
+    }
+
+    fn reschedule(&mut self) {
+        self.next = self.tx_due().min(self.rx_due()).min(self.idle_due());
     }
 
     fn tx_due(&self) -> u64 {
@@ -316,7 +323,11 @@ impl Block for Usart {
                 self.seen = self.status();
                 self.seen
             }
-            (UsartLayout::V1 { .. }, 0x04) | (UsartLayout::V2 { .. }, 0x24) => self.read_data(access),
+            (UsartLayout::V1 { .. }, 0x04) | (UsartLayout::V2 { .. }, 0x24) => {
+                let data = self.read_data(access);
+                self.reschedule();
+                data
+            }
             _ => self.peek(offset, access),
         }
     }
@@ -327,6 +338,7 @@ impl Block for Usart {
             UsartLayout::V1 { over8 } => self.write_v1(offset, value, over8, access),
             UsartLayout::V2 { fifo, .. } => self.write_v2(offset, value, fifo, access),
         }
+        self.reschedule();
     }
 
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
@@ -339,19 +351,24 @@ impl Block for Usart {
 
     #[inline]
     fn due(&self) -> u64 {
-        self.tx_due().min(self.rx_due()).min(self.idle_due())
+        self.next
     }
 
     fn advance(&mut self, access: &mut Access) {
+        if self.next > access.now {
+            return;
+        }
         while self.tx_due() <= access.now {
             self.tx_finish(access);
         }
         self.advance_receiver(access);
+        self.reschedule();
     }
 
     fn clocks_changed(&mut self, access: &mut Access) {
         self.rebase(access);
         self.rx_start(access);
+        self.reschedule();
     }
 
     #[inline]

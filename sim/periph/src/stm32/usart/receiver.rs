@@ -12,6 +12,7 @@ impl Usart {
     /// Bytes from the host, received one after the other at line speed. The block is due at once afterwards.
     pub(in crate::stm32) fn host_push(&mut self, bytes: &[u8]) {
         self.rx_line.extend(bytes);
+        self.reschedule();
     }
 
     /// Bytes the host sent that the receiver has not taken yet.

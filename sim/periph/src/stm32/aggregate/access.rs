@@ -1,0 +1,195 @@
+//! Accesses by address and the passage of time: dispatch, due times, interrupt outputs.
+
+use super::Stm32;
+use crate::NEVER;
+use crate::stm32::block::{Access, Block};
+use crate::stm32::effects::Effects;
+use crate::stm32::flash::FlashStore;
+use crate::stm32::slots::{Place, with_block};
+use crate::stm32::timer;
+
+/// Blocks report unmodelled registers by offset; anything above is an address already.
+const WHOLE_ADDRESS: u32 = 0x4000_0000;
+
+impl Stm32 {
+    /// Reads 1, 2 or 4 bytes. A block without its clock reads 0; so does an address where no block is.
+    pub fn read(&mut self, address: u32, bytes: u32, now: u64, effects: &mut Effects) -> u32 {
+        let Some(n) = self.map.slot(address) else {
+            return 0;
+        };
+        let slot = &self.slots[n];
+        if !slot.open {
+            self.note_closed(n, address, false, effects);
+            return 0;
+        }
+        let offset = address.wrapping_sub(slot.row.base) & !3;
+        let (place, clock_hz) = (slot.place, slot.clock_hz);
+        let was_due = self.dues[n] <= now;
+        let told = self.tell_timer(place, n, now, effects);
+        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes, effects };
+        let value = with_block!(self, place, block => block.read(offset, &mut access));
+        // Polling is the commonest access, and of what is read only data registers move a schedule or a line.
+        let takes_data = matches!(place, Place::Usart(_) | Place::Rng) && matches!(offset, 0x04 | 0x08 | 0x24);
+        if was_due || told || takes_data {
+            self.after(n, now, effects);
+        }
+        let lanes = value >> (address % 4 * 8);
+        if bytes == 4 { lanes } else { lanes & ((1 << (bytes * 8)) - 1) }
+    }
+
+    /// Writes 1, 2 or 4 bytes. A block without its clock ignores it.
+    ///
+    /// An APB bridge turns a narrow store into a word with the data on every lane (RM0090 "AHB/APB bridges" and the
+    /// same passage of the other manuals); AHB blocks see the bytes on their lanes and keep the others.
+    pub fn write(&mut self, address: u32, bytes: u32, value: u32, now: u64, effects: &mut Effects) {
+        let Some(n) = self.map.slot(address) else {
+            return;
+        };
+        let slot = &self.slots[n];
+        if !slot.open {
+            self.note_closed(n, address, true, effects);
+            return;
+        }
+        if slot.backup && !self.pwr.backup_open() {
+            return;
+        }
+        let offset = address.wrapping_sub(slot.row.base) & !3;
+        let (clock_hz, place, apb) = (slot.clock_hz, slot.place, slot.row.bus.is_apb());
+        self.tell_timer(place, n, now, effects);
+        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes, effects };
+        with_block!(self, place, block => {
+            let word = match bytes {
+                4 => value,
+                2 if apb => (value & 0xffff) * 0x0001_0001,
+                _ if apb => (value & 0xff) * 0x0101_0101,
+                _ => {
+                    let shift = address % 4 * 8;
+                    let mask = ((1u32 << (bytes * 8)) - 1) << shift;
+                    let rest = if block.is_strobe(offset) { 0 } else { block.peek(offset, &access) };
+                    rest & !mask | value << shift & mask
+                }
+            };
+            block.write(offset, word, &mut access);
+        });
+        self.tell_timer(place, n, now, effects);
+        self.after_write(n, Some(offset), now, effects);
+    }
+
+    /// A timer that counts another one's updates hears of them when it is accessed. True if this one does.
+    fn tell_timer(&mut self, place: Place, n: usize, now: u64, effects: &mut Effects) -> bool {
+        let Place::Timer(listener) = place else {
+            return false;
+        };
+        let Some(input) = self.timers[usize::from(listener)].listens_to() else {
+            return false;
+        };
+        let name = timer::chain::talker(self.slots[n].row.name, input);
+        let Some(talker) = self.slots.iter().find(|slot| Some(slot.row.name) == name) else {
+            return false;
+        };
+        let (Place::Timer(talker), clock_hz) = (talker.place, talker.clock_hz) else {
+            return false;
+        };
+        let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes: 4, effects };
+        if let Some(told) = self.timers[usize::from(talker)].told(&access) {
+            self.timers[usize::from(listener)].hear(told, &access);
+        }
+        true
+    }
+
+    fn note_closed(&mut self, n: usize, address: u32, written: bool, effects: &mut Effects) {
+        let slot = &mut self.slots[n];
+        if !slot.in_reset && !std::mem::replace(&mut slot.told.1, true) {
+            effects.unclocked = Some((address, written));
+        }
+    }
+
+    /// Carries out what is due by `now`. The machine calls it when [`Self::due`] is reached.
+    pub fn advance(&mut self, now: u64, effects: &mut Effects) {
+        for n in 0..self.dues.len() {
+            if self.dues[n] <= now {
+                self.advance_slot(n, now, effects);
+                self.after(n, now, effects);
+            }
+        }
+    }
+
+    pub(super) fn advance_slot(&mut self, n: usize, now: u64, effects: &mut Effects) {
+        let (place, clock_hz) = (self.slots[n].place, self.slots[n].clock_hz);
+        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes: 4, effects };
+        with_block!(self, place, block => block.advance(&mut access));
+    }
+
+    /// What other blocks must learn of a write to a register, or of a reset (no offset).
+    pub(super) fn after_write(&mut self, n: usize, offset: Option<u32>, now: u64, effects: &mut Effects) {
+        match self.slots[n].place {
+            Place::Gpio(port) => self.update_port(port, now, effects),
+            Place::Rcc if offset.is_some_and(|offset| self.rcc.is_gate(offset)) => {
+                self.refresh_gates(now, effects);
+                effects.clocks_changed = true;
+            }
+            Place::Pwr => self.rcc.set_backup_open(self.pwr.backup_open()),
+            Place::Syscfg => self.route_lines(),
+            _ => {}
+        }
+        if let Some((offset, written)) = effects.unmodelled.filter(|(at, _)| *at < WHOLE_ADDRESS) {
+            let told = std::mem::replace(&mut self.slots[n].told.0, true);
+            effects.unmodelled = (!told).then_some((self.slots[n].row.base + offset, written));
+        }
+        self.after(n, now, effects);
+    }
+
+    /// Brings the slot's due time and interrupt outputs up to date, and the clocks if they may have changed.
+    #[inline]
+    pub(super) fn after(&mut self, n: usize, now: u64, effects: &mut Effects) {
+        if effects.clocks_changed && self.slots[n].place == Place::Rcc {
+            if self.rcc.backup_in_reset() {
+                self.reset_where(|slot| slot.backup);
+            }
+            self.retime(now, effects);
+        }
+        let place = self.slots[n].place;
+        if matches!(place, Place::Gpio(_) | Place::File(_) | Place::Syscfg | Place::Crc) {
+            return;
+        }
+        let (due, outputs) = with_block!(self, place, block => (block.due(), block.outputs()));
+        let slot = &mut self.slots[n];
+        if slot.outputs != outputs {
+            self.lines.change(slot.row.irqs, slot.outputs, outputs);
+            slot.outputs = outputs;
+        }
+        let before = std::mem::replace(&mut self.dues[n], due);
+        if due < self.due {
+            self.due = due;
+        } else if before != due && before == self.due {
+            self.reschedule();
+        }
+    }
+
+    pub(super) fn reschedule(&mut self) {
+        self.due = self.dues.iter().copied().min().unwrap_or(NEVER);
+    }
+
+    /// A store to the flash array: whether it programs. Erasures come as effects.
+    pub fn flash_store(&mut self, address: u32, bytes: u32, now: u64, effects: &mut Effects) -> FlashStore {
+        let core_hz = self.clocks.core_hz;
+        let mut access = Access { now, core_hz, clock_hz: self.clocks.hclk_hz, bytes: 4, effects };
+        let store = self.flash.store(address, bytes, &mut access);
+        if let Some(n) = self.slots.iter().position(|slot| slot.place == Place::Flash) {
+            self.after(n, now, effects);
+        }
+        store
+    }
+
+    /// Bytes from the host to a serial port (by its number); they arrive at line speed from now on.
+    pub fn uart_push(&mut self, number: u8, bytes: &[u8]) {
+        if let Some(index) = self.usart_index(number) {
+            self.usarts[index].host_push(bytes);
+            let place = Place::Usart(index as u8);
+            if let Some(n) = self.slots.iter().position(|slot| slot.place == place) {
+                self.dues[n] = self.usarts[index].due();
+            }
+            self.reschedule();
+        }
+    }
+}

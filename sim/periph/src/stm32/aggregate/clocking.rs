@@ -1,0 +1,99 @@
+//! What RCC brings about: gates, resets, frequencies.
+
+use super::Stm32;
+use crate::stm32::block::{Access, Block};
+use crate::stm32::chips::Device;
+use crate::stm32::clocks::{Bus, Clocks};
+use crate::stm32::effects::{Effects, ResetCause};
+use crate::stm32::slots::{Place, Slot, with_block};
+
+impl Stm32 {
+    /// Opens, closes and resets blocks as RCC's enable and reset bits say.
+    pub(super) fn refresh_gates(&mut self, now: u64, effects: &mut Effects) {
+        for n in 0..self.slots.len() {
+            let Some(gate) = self.slots[n].row.gate else {
+                continue;
+            };
+            let in_reset = self.rcc.in_reset(gate);
+            let slot = &mut self.slots[n];
+            slot.open = self.rcc.enabled(gate) && !in_reset;
+            if in_reset && !std::mem::replace(&mut slot.in_reset, in_reset) {
+                let place = slot.place;
+                with_block!(self, place, block => block.reset());
+                self.after_write(n, None, now, effects);
+            }
+            self.slots[n].in_reset = in_reset;
+        }
+    }
+
+    /// The clock a slot runs from.
+    fn slot_clock(&self, slot: &Slot, clocks: &Clocks) -> u64 {
+        if !slot.open {
+            return 0;
+        }
+        let bus = slot.row.bus;
+        match slot.row.device {
+            Device::Timer(_) => clocks.timer_hz[usize::from(bus == Bus::Apb2)],
+            Device::Usart(_, Some(mux)) | Device::Lpuart(Some(mux)) => self.rcc.kernel_hz(clocks, mux, bus),
+            Device::Iwdg => self.spec.rcc.lsi_hz(),
+            Device::Rtc | Device::RtcF1 => self.rcc.rtc_hz(),
+            _ => clocks.bus_hz(bus),
+        }
+    }
+
+    /// Recomputes the clocks and rebases whatever depends on one that changed.
+    pub(super) fn retime(&mut self, now: u64, effects: &mut Effects) {
+        let clocks = self.rcc.clocks();
+        self.pwr.set_pll(self.rcc.pll_ready());
+        let core_changed = clocks.core_hz != self.clocks.core_hz;
+        effects.clocks_changed = clocks != self.clocks;
+        for n in 0..self.slots.len() {
+            let clock_hz = self.slot_clock(&self.slots[n], &clocks);
+            if !core_changed && clock_hz == self.slots[n].clock_hz {
+                continue;
+            }
+            if self.slots[n].place != Place::Rcc {
+                self.advance_slot(n, now, effects);
+            }
+            self.slots[n].clock_hz = clock_hz;
+            let place = self.slots[n].place;
+            let mut access = Access { now, core_hz: clocks.core_hz, clock_hz, bytes: 4, effects };
+            let due = with_block!(self, place, block => {
+                block.clocks_changed(&mut access);
+                block.due()
+            });
+            let outputs = with_block!(self, place, block => block.outputs());
+            self.dues[n] = due;
+            let slot = &mut self.slots[n];
+            self.lines.change(slot.row.irqs, slot.outputs, outputs);
+            slot.outputs = outputs;
+        }
+        self.clocks = clocks;
+        self.reschedule();
+    }
+
+    /// A chip reset: every block but the backup domain, then the cause's flag.
+    pub fn reset(&mut self, cause: ResetCause, now: u64, effects: &mut Effects) {
+        self.reset_where(|slot| !slot.backup);
+        self.rcc.note_cause(cause);
+        self.rcc.set_backup_open(false);
+        for n in 0..self.slots.len() {
+            self.slots[n].open = self.slots[n].row.gate.is_none();
+            self.slots[n].in_reset = false;
+            self.after_write(n, None, now, effects);
+        }
+        self.refresh_gates(now, effects);
+        self.retime(now, effects);
+        effects.flash_timing_changed = true;
+        effects.clocks_changed = true;
+    }
+
+    pub(super) fn reset_where(&mut self, chosen: impl Fn(&Slot) -> bool) {
+        for n in 0..self.slots.len() {
+            if chosen(&self.slots[n]) {
+                let place = self.slots[n].place;
+                with_block!(self, place, block => block.reset());
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Levels of the pins: edges, wires, and the EXTI lines that listen.
+
+use super::{Stm32, Wire};
+use crate::stm32::block::Access;
+use crate::stm32::effects::{Effects, PinChange};
+use crate::stm32::gpio::Gpio;
+
+impl Stm32 {
+    /// Levels of a port's pins, 0 = A; 0 for a port the chip lacks.
+    #[must_use]
+    pub fn pin_levels(&self, port: u8) -> u16 {
+        self.gpio(port).map_or(0, Gpio::levels)
+    }
+
+    /// A port, 0 = A.
+    #[must_use]
+    pub fn gpio(&self, port: u8) -> Option<&Gpio> {
+        let index = self.ports.get(usize::from(port)).copied().flatten()?;
+        self.gpios.get(usize::from(index))
+    }
+
+    /// Drives pins of a port from outside: `driven` selects them, `levels` gives their levels.
+    pub fn drive_pins(&mut self, port: u8, driven: u16, levels: u16, now: u64, effects: &mut Effects) {
+        if let Some(index) = self.ports.get(usize::from(port)).copied().flatten() {
+            self.gpios[usize::from(index)].drive(driven, levels);
+            self.update_port(index, now, effects);
+        }
+    }
+
+    /// Brings the levels of a port up to date: edges, EXTI lines, wires.
+    pub(super) fn update_port(&mut self, index: u8, now: u64, effects: &mut Effects) {
+        // Each wire passes a level on once; a loop of wires ends there.
+        self.settle_port(index, self.wires.len(), now, effects);
+    }
+
+    fn settle_port(&mut self, index: u8, wires_left: usize, now: u64, effects: &mut Effects) {
+        let gpio = &mut self.gpios[usize::from(index)];
+        let changed = gpio.update();
+        if changed == 0 {
+            return;
+        }
+        let (port, levels) = (gpio.port(), gpio.levels());
+        effects.pins.push(PinChange { cycle: now, port, changed, levels });
+        self.sense(port, changed, levels, now, effects);
+        for n in 0..self.wires.len() {
+            let Wire { from, to } = self.wires[n];
+            let touched = from.port == port && changed >> from.pin & 1 != 0 && wires_left > 0;
+            if let Some(index) = self.ports[usize::from(to.port)].filter(|_| touched) {
+                self.gpios[usize::from(index)].drive_pin(to.pin, levels >> from.pin & 1 != 0);
+                self.settle_port(index, wires_left - 1, now, effects);
+            }
+        }
+    }
+
+    /// Hands edges to the EXTI lines that listen to the port.
+    fn sense(&mut self, port: u8, changed: u16, levels: u16, now: u64, effects: &mut Effects) {
+        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz: 0, bytes: 4, effects };
+        let (mut rest, mut listened) = (changed, false);
+        while rest != 0 {
+            let line = rest.trailing_zeros() as u8;
+            rest &= rest - 1;
+            if self.syscfg.exti_port(line) == port {
+                self.exti.pin_edge(line, levels >> line & 1 != 0, &mut access);
+                listened = true;
+            }
+        }
+        if listened {
+            self.after(self.exti_slot, now, effects);
+        }
+    }
+
+    /// The EXTI lines listen to other pins: no edge arises from the switch itself.
+    pub(super) fn route_lines(&mut self) {
+        for line in 0..16 {
+            let level = self.pin_levels(self.syscfg.exti_port(line)) >> line & 1 != 0;
+            self.exti.set_level(line, level);
+        }
+    }
+}
