@@ -41,13 +41,23 @@ fn f1_without_prefetch_waits_for_every_line() {
 }
 
 #[test]
+fn f1_reads_ahead_later_if_the_fetches_had_a_gap() {
+    let mut f1 = FlashF1::new();
+    f1.set_acr(0x12);
+    assert_eq!((f1.fetch(BASE, 0), f1.fetch(BASE + 4, 3), f1.fetch(BASE + 8, 4)), (4, 5, 7));
+    let mut f1 = FlashF1::new();
+    f1.set_acr(0x12);
+    assert_eq!((f1.fetch(BASE, 0), f1.fetch(BASE + 4, 4), f1.fetch(BASE + 8, 5)), (4, 6, 9));
+}
+
+#[test]
 fn f1_branches_give_up_a_prefetch_and_data_goes_in_between() {
     let mut f1 = FlashF1::new();
     f1.set_acr(0x12);
     f1.fetch(BASE, 0);
     f1.fetch(BASE + 4, 3);
-    // The line behind is being read from cycle 4 to 6; the branch in cycle 4 gives it up.
-    assert_eq!(f1.fetch(BASE + 0x100, 4), 9);
+    // The line behind is being read from cycle 4 to 6; the branch in cycle 4 gives it up at once.
+    assert_eq!(f1.fetch(BASE + 0x100, 4), 8);
     // A literal waits for nothing but its own read; the fetch behind it waits for both.
     assert_eq!(f1.read(BASE + 0x200, 20), 2);
     assert_eq!(f1.fetch(BASE + 0x300, 20), 27);

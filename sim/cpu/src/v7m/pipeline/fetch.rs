@@ -174,18 +174,10 @@ impl Prefetch {
         }
     }
 
-    /// Goes on at `target`: its first address phase is in cycle `at`, the second not before `second`, and it executes
-    /// at `earliest` at the earliest. Returns when it can execute as far as its first word goes.
+    /// Goes on at `target`: its first address phase is in cycle `at`, and it executes at `earliest` at the earliest.
+    /// Returns when it can execute as far as its first word goes.
     #[inline(always)]
-    pub fn redirect<B: Bus>(
-        &mut self,
-        core: &mut Core,
-        bus: &mut B,
-        target: u32,
-        at: u64,
-        second: u64,
-        earliest: u64,
-    ) -> u64 {
+    pub fn redirect<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64, earliest: u64) -> u64 {
         if bus.fetch_waits() {
             self.catch_up(core, bus, at);
         }
@@ -199,7 +191,6 @@ impl Prefetch {
             word.free = 0;
         }
         let ready = self.fetch(core, bus, at);
-        self.slot = self.slot.max(second);
         let start = earliest.max(ready + 1);
         core.flash_wait += start - earliest;
         self.decoded = start - 1;
@@ -210,6 +201,6 @@ impl Prefetch {
     /// Drops what is in the queue and fetches from `pc` again, first address phase in cycle `at`.
     pub fn refill<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64, earliest: u64) -> u64 {
         let pc = self.pc;
-        self.redirect(core, bus, pc, at, at, earliest)
+        self.redirect(core, bus, pc, at, earliest)
     }
 }

@@ -304,17 +304,17 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
     #[inline(always)]
     fn taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
         let t = core.t;
-        let (at, second, earliest) = match jump {
-            Jump::Immediate | Jump::Conditional => (self.fetch.decoded, t, t + rules::BRANCH_IMMEDIATE_CYCLES),
-            Jump::Register => (t, t, t + rules::BRANCH_REGISTER_CYCLES),
+        let (at, earliest) = match jump {
+            Jump::Immediate | Jump::Conditional => (self.fetch.decoded, t + rules::BRANCH_IMMEDIATE_CYCLES),
+            Jump::Register => (t, t + rules::BRANCH_REGISTER_CYCLES),
             Jump::Loaded => {
                 // `t` is the cycle of the last data phase.
                 let add = if op.class == Class::TableBranch { self.settings[key::TABLE_ADD] } else { 0 };
                 let at = t + 1 + add;
-                (at, at, at + rules::BRANCH_LOADED_REFILL_CYCLES)
+                (at, at + rules::BRANCH_LOADED_REFILL_CYCLES)
             }
         };
-        core.t = self.fetch.redirect(core, bus, target, at, second, earliest);
+        core.t = self.fetch.redirect(core, bus, target, at, earliest);
         self.leave(op);
         self.wake.folds = false;
     }
@@ -329,7 +329,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
     }
 
     fn flush<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64) {
-        core.t = self.fetch.redirect(core, bus, target, at, at, at + Self::REFILL);
+        core.t = self.fetch.redirect(core, bus, target, at, at + Self::REFILL);
         self.wake = Wake::default();
     }
 }

@@ -1,11 +1,12 @@
 //! STM32F1: two 64-bit blocks of prefetch on the instruction side, nothing on the data side (RM0008 3.3.3, PM0075).
 //!
 //! While instructions come from one block, the other is filled with the line behind it. The reading ahead starts when
-//! the upper word of the line in use is asked for, and a branch out of both blocks abandons it, which costs a cycle:
-//! both are assumed, because cycle counts published for an STM32F103 at two wait states fit no simpler rule.
+//! the upper word of the line in use is asked for, a cycle later if that fetch did not follow the one before at once,
+//! and a branch out of both blocks gives it up. All three are assumed: cycle counts published for an STM32F103 at two
+//! wait states fit no simpler rule that was tried.
 
 use super::array::Array;
-use rtoslab_timing::stm32_flash::{F1_ABANDON_CYCLES, F1_LINE_BYTES};
+use rtoslab_timing::stm32_flash::{F1_LINE_BYTES, F1_RESTART_CYCLES};
 
 /// Bits of FLASH_ACR.
 mod acr {
@@ -27,6 +28,8 @@ pub struct FlashF1 {
     /// Line in the other block, likewise.
     next: u32,
     next_there: u64,
+    /// When the last word fetched was there.
+    last_there: u64,
 }
 
 impl Default for FlashF1 {
@@ -38,7 +41,7 @@ impl Default for FlashF1 {
 impl FlashF1 {
     /// After reset: no wait states, prefetch on.
     pub fn new() -> FlashF1 {
-        FlashF1 { array: Array::default(), prefetch: true, line: EMPTY, there: 0, next: EMPTY, next_there: 0 }
+        FlashF1 { array: Array::IDLE, prefetch: true, line: EMPTY, there: 0, next: EMPTY, next_there: 0, last_there: 0 }
     }
 
     /// FLASH_ACR was written.
@@ -64,10 +67,12 @@ impl FlashF1 {
             self.enter(line, at);
         }
         if address & 4 != 0 && self.prefetch && self.next != line + 1 {
+            let restart = if at >= self.last_there { F1_RESTART_CYCLES } else { 0 };
             self.next = line + 1;
-            self.next_there = self.array.read(at + 1);
+            self.next_there = self.array.read(at + 1 + restart);
         }
-        self.there.max(at + 2)
+        self.last_there = self.there.max(at + 2);
+        self.last_there
     }
 
     fn enter(&mut self, line: u32, at: u64) {
@@ -75,7 +80,7 @@ impl FlashF1 {
             (self.line, self.there) = (self.next, self.next_there);
         } else {
             if self.next != EMPTY && self.next_there > at + 1 {
-                self.array.abandon(at + F1_ABANDON_CYCLES + 1);
+                self.array.abandon(at + 1);
             }
             (self.line, self.there) = (line, self.array.read(at + 1));
         }
