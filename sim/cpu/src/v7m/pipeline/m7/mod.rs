@@ -173,7 +173,6 @@ impl M7 {
     /// The load or store at hand turns out to execute in cycle `at` only.
     #[cold]
     fn delay(&mut self, core: &mut Core, op: Op, at: u64) {
-        core.bus_wait += at - self.group;
         self.open(core, at, RULES[op.code as usize].blocks);
     }
 
@@ -283,6 +282,7 @@ impl Pipeline for M7 {
             at = self.further_load(core, kind, index);
         }
         let loaded = bus.load(core, address, bytes, at)?;
+        core.bus_wait += loaded.wait;
         at += loaded.wait;
         if at != self.group {
             self.delay(core, op, at);
@@ -317,6 +317,7 @@ impl Pipeline for M7 {
         let several = RULES[op.code as usize].uses & uses::ALONE != 0;
         if index == 0 {
             at = self.stores.room(at);
+            core.bus_wait += at - self.group;
         } else if several {
             // Two words in a cycle, if they are of one doubleword.
             at = self.stores.room(core.t - u64::from(address & 4 != 0));

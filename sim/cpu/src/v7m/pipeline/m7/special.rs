@@ -86,7 +86,10 @@ impl M7 {
         }
         self.special_results(op, rule);
         self.end(core);
-        if op.code == code::Barrier {
+        if rule.kind == Kind::Divide {
+            // Its cycles count from here.
+            core.t = self.group;
+        } else if op.code == code::Barrier {
             self.barrier(core, bus, op);
         }
     }
