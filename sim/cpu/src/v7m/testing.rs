@@ -41,6 +41,8 @@ pub struct TestBus {
     /// Extra cycles of each access to flash and to RAM.
     pub flash_wait: u64,
     pub ram_wait: u64,
+    /// Extra cycles of each fetch.
+    pub fetch_wait: u64,
     /// Addresses that answer with an error.
     pub broken: Range<u32>,
     pub seen: Vec<Seen>,
@@ -59,6 +61,7 @@ impl TestBus {
             ram_ops: ops(),
             flash_wait: 0,
             ram_wait: 0,
+            fetch_wait: 0,
             broken: 0..0,
             seen: Vec::new(),
             effects: Vec::new(),
@@ -110,7 +113,7 @@ pub fn handler(number: u32) -> u32 {
 
 impl Bus for TestBus {
     fn fetch(&mut self, _: &mut Core, _: u32, at: u64) -> u64 {
-        at + 2
+        at + 2 + self.fetch_wait
     }
 
     fn redirect(&mut self, _: &mut Core, _: u32, _: u64) {}

@@ -64,3 +64,37 @@ impl Predictor {
         *self = Predictor::new();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BRANCH: u32 = 0x0800_0100;
+
+    #[test]
+    fn two_bits_of_hysteresis() {
+        let mut predictor = Predictor::new();
+        assert_eq!(predictor.predicted(BRANCH), None);
+        predictor.learn_taken(BRANCH, 0x10, true);
+        assert_eq!(predictor.predicted(BRANCH), Some(0x10));
+        predictor.learn_not_taken(BRANCH);
+        assert_eq!(predictor.predicted(BRANCH), None);
+        predictor.learn_taken(BRANCH, 0x10, true);
+        predictor.learn_taken(BRANCH, 0x20, true);
+        predictor.learn_not_taken(BRANCH);
+        assert_eq!(predictor.predicted(BRANCH), Some(0x20), "strongly taken to where it went last");
+        predictor.forget();
+        assert_eq!(predictor.predicted(BRANCH), None);
+    }
+
+    #[test]
+    fn entries_are_shared_and_allocation_can_be_refused() {
+        let mut predictor = Predictor::new();
+        let rival = BRANCH + 2 * BRANCH_TARGETS as u32;
+        predictor.learn_taken(BRANCH, 0x10, true);
+        predictor.learn_taken(rival, 0x20, false);
+        assert_eq!((predictor.predicted(BRANCH), predictor.predicted(rival)), (Some(0x10), None));
+        predictor.learn_taken(rival, 0x20, true);
+        assert_eq!((predictor.predicted(BRANCH), predictor.predicted(rival)), (None, Some(0x20)));
+    }
+}

@@ -55,3 +55,30 @@ impl Stores {
         self.bank_free[0].max(self.bank_free[1])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_over_the_bus_holds_up_both_banks() {
+        let mut stores = Stores::new();
+        stores.push(10, 0x4000_0000, 1, 7);
+        assert_eq!(stores.drained(), 19);
+        stores.push(11, 0x2000_0004, 1, 0);
+        assert_eq!(stores.drained(), 20);
+        let mut stores = Stores::new();
+        stores.push(10, 0x2000_0000, 4, 0);
+        stores.push(11, 0x2000_0004, 1, 0);
+        assert_eq!(stores.drained(), 15);
+    }
+
+    #[test]
+    fn only_the_doubleword_just_stored_waits() {
+        let mut stores = Stores::new();
+        stores.push(10, 0x2000_0000, 1, 0);
+        assert_eq!(stores.loadable(0x2000_0007, 4), 14);
+        assert_eq!(stores.loadable(0x2000_0008, 4), 0);
+        assert_eq!(stores.loadable(0x2000_0040, 4), 0);
+    }
+}

@@ -140,3 +140,20 @@ fn divisions_take_longer_the_longer_the_quotient() {
     assert_eq!(spent(u32::MAX, 1), least + 16);
     assert_eq!(spent(0xFF, 0xF), least + 2);
 }
+
+/// While a division runs, the queue fills up and no further: a doubleword every four cycles costs what is missing.
+#[test]
+fn the_queue_holds_four_doublewords() {
+    let spent = |doublewords: usize| {
+        // UDIV r0, r1, r2 for 20 cycles, NOP.W, then pairs of NOP.W.
+        let program = [vec![0xfbb1, 0xf0f2], [0xf3af, 0x8000].repeat(1 + 2 * doublewords)].concat();
+        let (mut bench, mut pipe) = bench(&program);
+        (bench.core.r[1], bench.core.r[2]) = (u32::MAX, 1);
+        bench.bus.fetch_wait = 3;
+        exec::run::<_, _, false, false>(&mut bench.core, &mut pipe, &mut bench.bus);
+        (bench.core.t - 1000, bench.core.flash_wait)
+    };
+    let all: Vec<(u64, u64)> = (0..7).map(spent).collect();
+    // The division's own doubleword has one of the entries: three more wait ready, the next one is on its way.
+    assert_eq!(all, [(29, 3), (30, 3), (31, 3), (32, 3), (34, 5), (38, 8), (42, 11)]);
+}
