@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rtoslab.build import Build, inputs_digest
 from rtoslab.catalogue import Catalogue
+from rtoslab.conformance.gate import verdict_digest
 from rtoslab.manifest import canonical, simulator_sources
 from rtoslab.paths import find_root
 from rtoslab.pipeline import Outcome, point_id, run_point
@@ -69,7 +70,10 @@ def run_on_port(
 def default_out(root: Path, plan: Plan, names: Iterable[str]) -> Path:
     """`runs/<names>-<hash>`: the same request, on the same sources, resumes the same directory."""
     catalogue = Catalogue(root)
-    points = [[point_id(catalogue, point).model_dump(mode="json"), inputs_digest(root, point)] for point in plan.points]
+    points = [
+        [point_id(catalogue, each).model_dump(mode="json"), inputs_digest(root, each), verdict_digest(catalogue, each)]
+        for each in plan.points
+    ]
     digest = hashlib.sha256(canonical([points, simulator_sources(root)]).encode()).hexdigest()
     return root / "runs" / f"{'-'.join(names)[:60]}-{digest[:8]}"
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from rtoslab.build import CONFORMANCE, Build, build
+from rtoslab.build import CONFORMANCE, Build, build, inputs_digest
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.judge import CheckFinding, Outcome, judge_all
 from rtoslab.decode import decode
@@ -80,12 +80,10 @@ def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: 
 
     Raises BuildError and errors of the environment; what the image does is in the verdict.
     """
-    asked = replace(
-        point, benchmark=CONFORMANCE, window_ms=DEFAULT_WINDOW_MS, warmup_ms=None, params={}, not_applicable=None
-    )
+    asked = _suite_point(point)
     progress("conformance", 0.0)
     built = build(catalogue, asked)
-    digest = _digest(catalogue, asked, built)
+    digest = verdict_digest(catalogue, point)
     path = built.folder / f"conformance-{digest}.json"
     with _alone(built.folder):
         known = _read(path)
@@ -95,11 +93,20 @@ def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: 
     return known
 
 
-def _digest(catalogue: Catalogue, point: Point, built: Build) -> str:
+def verdict_digest(catalogue: Catalogue, point: Point) -> str:
+    """Hash of everything that could change the verdict on the point's port."""
     rules = [each.read_text(encoding="utf-8") for each in sorted(Path(__file__).parent.glob("*.py"))]
     kernel = catalogue.kernel(point.kernel).facts.model_dump(mode="json")
-    everything = [built.expected.run, simulator_sources(catalogue.root), dict(point.timing), kernel, rules]
+    image = inputs_digest(catalogue.root, _suite_point(point))
+    everything = [image, simulator_sources(catalogue.root), dict(point.timing), kernel, rules]
     return hashlib.sha256(canonical(everything).encode()).hexdigest()[:16]
+
+
+def _suite_point(point: Point) -> Point:
+    """The suite's image in the point's configuration."""
+    return replace(
+        point, benchmark=CONFORMANCE, window_ms=DEFAULT_WINDOW_MS, warmup_ms=None, params={}, not_applicable=None
+    )
 
 
 def _run(catalogue: Catalogue, point: Point, built: Build, progress: Progress) -> RunOutput:
