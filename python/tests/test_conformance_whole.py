@@ -129,7 +129,12 @@ BREAKS = {
     "a take that polls": _break(
         "freertos", f"{FREERTOS}.h", "    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;\n",
         "    while (xSemaphoreTake(*semaphore, 0) != pdTRUE) {\n        vTaskDelay(1);\n    }\n    return true;\n",
-        "ready_order", "preempt_by_give",
+        "isr_preempts", "preempt_by_give",
+    ),
+    "woken last, every other time": _break(
+        "rt", f"{RT}.h", "    rt_sem_wait(semaphore); /* cannot fail */\n",
+        "    static bool odd;\n\n    rt_sem_wait(semaphore);\n    odd = !odd;\n    if (odd) {\n"
+        "        rt_task_yield();\n    }\n", "ready_order",
     ),
     "floating-point registers not kept": _break(
         "freertos", CONTEXT, "    fill_fp_registers(other_pattern);\n    note(2);\n",
