@@ -14,6 +14,8 @@ mod multiple;
 mod multiply;
 mod profile;
 mod system;
+#[cfg(test)]
+mod tests;
 
 use super::bus::Bus;
 use super::code::number as code;
