@@ -158,7 +158,7 @@ impl Caches {
             Operation::InvalidateLine(line) => self.data.maintain_line(line, false, true),
             Operation::CleanLine(line) => self.data.maintain_line(line, true, false),
             Operation::CleanInvalidateLine(line) => self.data.maintain_line(line, true, true),
-            // The predictor is the pipeline's.
+            // The predictor is no cache; what it holds never goes stale in a way that shows but in time.
             Operation::InvalidatePredictions => 0,
         }
     }

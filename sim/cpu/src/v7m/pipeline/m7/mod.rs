@@ -5,6 +5,9 @@
 //! register the pipeline keeps the first cycle in which the *late* ALU input of an issuing instruction can have it;
 //! *early* inputs (addresses, shifted operands) have it one cycle later. Loads know only when they execute whether
 //! their bank is free, and then still move to the next group.
+//!
+//! `issue` leaves in `core.t` where the next instruction can begin: the same cycle while the younger slot is free. Only
+//! what takes longer (accesses, divisions, branches) moves it on after that.
 
 mod branches;
 mod fetch;
@@ -36,6 +39,7 @@ const DISBTACREAD: u32 = 1 << 13;
 const DISBTACALLOC: u32 = 1 << 14;
 /// ACTLR: one instruction a cycle.
 const DISDI: u32 = 1 << 16;
+
 /// The pipeline.
 #[derive(Debug, Clone)]
 pub struct M7 {
@@ -116,11 +120,6 @@ impl M7 {
             decoded_branch: settings[key::DECODED_BRANCH],
             store_to_load: settings[key::STORE_TO_LOAD],
         }
-    }
-
-    /// Forgets all branch predictions (BPIALL).
-    pub fn forget_predictions(&mut self) {
-        self.predictor.forget();
     }
 
     /// Fetch: the first cycle in which the opcode can issue, counting what memory is to blame for.

@@ -2,7 +2,7 @@
 //!
 //! ARM names it and says that prediction is dynamic; size, organisation and counters are assumed: direct-mapped by the
 //! branch's address, two-bit counters, entries made by taken branches, indirect branches predicted to go where they
-//! went last. There is no return stack.
+//! went last. There is no return stack. BPIALL is taken to do nothing.
 
 use rtoslab_timing::cortex_m7::BRANCH_TARGETS;
 
@@ -58,11 +58,6 @@ impl Predictor {
             entry.counter = entry.counter.saturating_sub(1);
         }
     }
-
-    /// Forgets everything (BPIALL).
-    pub fn forget(&mut self) {
-        *self = Predictor::new();
-    }
 }
 
 #[cfg(test)]
@@ -83,8 +78,6 @@ mod tests {
         predictor.learn_taken(BRANCH, 0x20, true);
         predictor.learn_not_taken(BRANCH);
         assert_eq!(predictor.predicted(BRANCH), Some(0x20), "strongly taken to where it went last");
-        predictor.forget();
-        assert_eq!(predictor.predicted(BRANCH), None);
     }
 
     #[test]
