@@ -92,7 +92,7 @@ impl Machine {
         if self.inner.watch_write(address, ident, stop) {
             return Ok(());
         }
-        Err(SimError::new_err(format!("0x{address:08x} is not in SRAM, only SRAM words can be watched")))
+        Err(SimError::new_err(format!("0x{address:08x} is not in RAM, only words of RAM can be watched")))
     }
 
     fn trace_exceptions(&mut self, on: bool) {

@@ -127,6 +127,9 @@ impl<F: Family> System<F> {
         }
         if let Some((home, offset)) = self.place(address) {
             self.store_memory(core, home, offset, bytes, value, at);
+            if self.watched_elsewhere {
+                self.tell_watch(core, address, at);
+            }
             return Ok(self.flash_port.write_ram(core, self.kind(home, offset), address, at));
         }
         if let Some(wait) = self.bridge(address, true, at) {

@@ -27,13 +27,16 @@ impl<F: Family> Instruments<'_, F> {
         self.system.refresh(address & !1);
     }
 
-    /// Records writes to a word of the main RAM; false if the address is elsewhere.
+    /// Records writes to a word of memory; false if there is none that can be written.
     pub fn watch_write(&mut self, address: u32, id: u16, stop: bool) -> bool {
-        if address.wrapping_sub(RAM_BASE) >= self.system.map.ram_bytes {
+        if address.wrapping_sub(RAM_BASE) < self.system.map.ram_bytes {
+            self.system.mark_watch(address);
+        } else if matches!(self.system.place(address), Some((Home::Area(_), _))) {
+            self.system.watched_elsewhere = true;
+        } else {
             return false;
         }
         self.system.probes.watch_write(address, id, stop);
-        self.system.mark_watch(address);
         true
     }
 

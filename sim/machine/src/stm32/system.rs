@@ -48,6 +48,8 @@ pub struct System<F: Family> {
     /// What ways to peripherals cost, by `stm32_bus::key`.
     pub(super) bus_rules: [u64; stm32_bus::SETTINGS.len()],
     pub(super) probes: Probes,
+    /// A word outside main RAM is watched.
+    pub(super) watched_elsewhere: bool,
     pub(super) console: Console,
     /// Serial port that typed text goes to: the one that printed last.
     pub(super) console_port: u8,
@@ -87,6 +89,7 @@ impl<F: Family> System<F> {
             bus_rules: stm32_bus::SETTINGS.map(|rule| rule.default),
             settings,
             probes: Probes::default(),
+            watched_elsewhere: false,
             console: Console::default(),
             console_port,
             passed_until: None,
@@ -204,10 +207,17 @@ impl<F: Family> System<F> {
         if mark & MARK_WATCH == 0 {
             return;
         }
-        let word_at = (offset & !3) as usize;
-        let mut word = [0; 4];
-        word.copy_from_slice(&self.ram[word_at..word_at + 4]);
-        let (address, word) = (RAM_BASE + word_at as u32, u32::from_le_bytes(word));
+        self.tell_watch(core, RAM_BASE + offset, at);
+    }
+
+    /// A store reached memory that may be watched; the bytes are written already.
+    #[cold]
+    pub(super) fn tell_watch(&mut self, core: &mut Core, address: u32, at: u64) {
+        let address = address & !3;
+        let Some(word) = self.bytes_at(address, 4).and_then(|bytes| bytes.try_into().ok()) else {
+            return;
+        };
+        let word = u32::from_le_bytes(word);
         if self.probes.written(address, word, 0, at, core.pc()) {
             core.limit = 0;
             let detail = format!("the watched word at 0x{address:08x} became {word}");

@@ -1,0 +1,90 @@
+"""Real images on every virtual board: they set up their clock through its registers, run, and their proofs hold."""
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from rtoslab import api
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import RtoslabError
+from rtoslab.paths import find_root
+from rtoslab.results import Measured
+from rtoslab.run.board import make_machine
+from rtoslab.schemas import Board
+
+CATALOGUE: Final = Catalogue(find_root())
+
+
+def _has_machine(board: Board) -> bool:
+    try:
+        make_machine(board, cores=1)
+    except RtoslabError:
+        return False
+    return True
+
+
+BOARDS: Final = [name for name, entry in CATALOGUE.boards.items() if entry.facts.clocks and _has_machine(entry.facts)]
+"""Boards with a clock tree to set up, of those that have a virtual one."""
+
+
+def _measure(out: Path, benchmark: str, board: str, window_ms: int, **config: str) -> Measured:
+    (outcome,) = api.run(
+        benchmark, kernels=["freertos"], boards=[board], cores=[1], window_ms=window_ms, config=config, out=out, jobs=1
+    )
+    assert isinstance(outcome.result, Measured), outcome.result
+    return outcome.result
+
+
+def _check(result: Measured, clock_hz: int, window_ms: int) -> None:
+    assert result.clock_hz == clock_hz
+    assert result.timer_hz == 1_000_000
+    assert sum(each.count for each in result.counters) > 0
+    assert result.virtual is not None
+    # The kernel's tick (core clock), the board's timer (bus clock) and the cycle counter agree on the window, but for
+    # what runs between the tick and the stamp: a hundred microseconds at 8 MHz, far less at full speed.
+    slack_us = 100 * 8_000_000 / clock_hz + 1
+    assert abs(result.window_ticks - window_ms * 1000) <= slack_us
+    assert abs(result.virtual.cores[0].cycles / clock_hz * 1e6 - window_ms * 1000) <= slack_us
+
+
+def test_which_boards_these_are() -> None:
+    assert len(BOARDS) >= 4
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_a_benchmark_with_an_interrupt_is_measured_and_proved(name: str, tmp_path: Path) -> None:
+    result = _measure(tmp_path / "run", "t5", name, 20)
+    _check(result, CATALOGUE.board(name).facts.clock.sys_hz, 20)
+
+
+@pytest.mark.parametrize(
+    ("name", "config"),
+    [
+        (name, config)
+        for name, config in [
+            ("stm32f407ig", {"data": "ccm"}),
+            ("nucleo-f446re", {"code": "sram", "wait_states": "7", "feature.dcache": "0"}),
+        ]
+        if name in BOARDS
+    ],
+)
+def test_other_memories(name: str, config: dict[str, str], tmp_path: Path) -> None:
+    _check(_measure(tmp_path / "run", "t2", name, 10, **config), CATALOGUE.board(name).facts.clock.sys_hz, 10)
+
+
+def test_wait_states_and_caches_cost_what_they_should(tmp_path: Path) -> None:
+    """More wait states are never quicker, and switching the accelerator off is slower."""
+    plain = _measure(tmp_path / "plain", "t1", "nucleo-f446re", 10)
+    waits = _measure(tmp_path / "waits", "t1", "nucleo-f446re", 10, wait_states="9")
+    bare = {f"feature.{name}": "0" for name in CATALOGUE.board("nucleo-f446re").facts.features}
+    slow = _measure(tmp_path / "slow", "t1", "nucleo-f446re", 10, wait_states="9", **bare)
+    counts = [result.counters[0].count for result in (plain, waits, slow)]
+    assert counts[0] >= counts[1] > counts[2], counts
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "hz"), [(name, hz) for name in BOARDS for hz in CATALOGUE.board(name).facts.clocks])
+@pytest.mark.parametrize("benchmark", CATALOGUE.benchmarks)
+def test_every_benchmark_at_every_clock(name: str, hz: int, benchmark: str, tmp_path: Path) -> None:
+    _check(_measure(tmp_path / "run", benchmark, name, 50, clock_hz=str(hz)), hz, 50)
