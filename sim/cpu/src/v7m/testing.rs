@@ -10,7 +10,7 @@ use super::exception::{self, ExceptionTiming, Outcome};
 use super::exec;
 use super::fault::Fault;
 use super::op::Op;
-use super::pipeline::Plain;
+use super::pipeline::{Pipeline, Plain};
 use super::scs::{self, Effect};
 
 pub const FLASH: u32 = 0x0800_0000;
@@ -192,27 +192,17 @@ impl Bus for TestBus {
 }
 
 /// A core on the test chip.
-pub struct Bench {
+pub struct Bench<P = Plain> {
     pub core: Core,
     pub bus: TestBus,
-    pub pipe: Plain,
+    pub pipe: P,
     pub timing: ExceptionTiming,
 }
 
 impl Bench {
-    /// Out of reset, in thread mode at [`THREAD`], at cycle 100.
+    /// As [`Bench::with`] a cycle an instruction.
     pub fn new(features: Features) -> Bench {
-        let timing = match features.cpuid >> 4 & 0xf {
-            3 => ExceptionTiming::CORTEX_M3,
-            4 => ExceptionTiming::CORTEX_M4,
-            _ => ExceptionTiming::CORTEX_M7,
-        };
-        let mut bench = Bench { core: Core::new(features), bus: TestBus::new(), pipe: Plain, timing };
-        bench.core.t = 100;
-        exception::start(&mut bench.core, &mut bench.bus, &mut bench.pipe, FLASH);
-        bench.core.limit = u64::MAX;
-        bench.bus.seen.clear();
-        bench
+        Bench::with(features, Plain)
     }
 
     pub fn m3() -> Bench {
@@ -228,6 +218,23 @@ impl Bench {
 
     pub fn m7() -> Bench {
         Bench::new(Features::CORTEX_M7)
+    }
+}
+
+impl<P: Pipeline> Bench<P> {
+    /// Out of reset, in thread mode at [`THREAD`], at cycle 100.
+    pub fn with(features: Features, pipe: P) -> Bench<P> {
+        let timing = match features.cpuid >> 4 & 0xf {
+            3 => ExceptionTiming::CORTEX_M3,
+            4 => ExceptionTiming::CORTEX_M4,
+            _ => ExceptionTiming::CORTEX_M7,
+        };
+        let mut bench = Bench { core: Core::new(features), bus: TestBus::new(), pipe, timing };
+        bench.core.t = 100;
+        exception::start(&mut bench.core, &mut bench.bus, &mut bench.pipe, FLASH);
+        bench.core.limit = u64::MAX;
+        bench.bus.seen.clear();
+        bench
     }
 
     /// Word read as by an instruction.

@@ -1,6 +1,11 @@
 //! Cycles of entry, return and tail-chaining.
 
 use super::*;
+use crate::v7m::bus::Bus;
+use crate::v7m::core::Features;
+use crate::v7m::pipeline::Pipeline;
+use crate::v7m::pipeline::m3m4::{CortexM3, CortexM4};
+use crate::v7m::pipeline::m7::M7;
 use crate::v7m::testing::Seen;
 
 /// Cycles from recognition to the handler's first instruction, with waits of flash and RAM.
@@ -95,4 +100,35 @@ fn floating_point_frames_take_longer_unless_lazy() {
         bench.ret(0xffff_ffe9);
         assert_eq!(bench.core.t - before, exit, "lazy {lazy}");
     }
+}
+
+/// The cycle in which the instruction at `ip` executes.
+fn executes_in<P: Pipeline>(bench: &mut Bench<P>) -> u64 {
+    let ip = bench.core.ip;
+    // SAFETY: `ip` points into the ops of the region.
+    let op = unsafe {
+        bench.bus.decode(&bench.core, ip);
+        *ip
+    };
+    bench.pipe.issue(&mut bench.core, &mut bench.bus, op);
+    bench.core.t
+}
+
+/// Entry and return as the pipeline of a core sees them: from recognition to the first instruction.
+fn through<P: Pipeline>(features: Features, pipe: P) -> [u64; 2] {
+    let mut bench = Bench::with(features, pipe);
+    bench.enable(0, 0);
+    let before = bench.core.t;
+    bench.interrupt(0);
+    let entry = executes_in(&mut bench) - before;
+    let before = bench.core.t;
+    bench.ret(0xffff_fff9);
+    [entry, executes_in(&mut bench) - before]
+}
+
+#[test]
+fn the_pipelines_keep_the_latencies() {
+    assert_eq!(through(Features::CORTEX_M3, CortexM3::default()), [12, 12]);
+    assert_eq!(through(Features::CORTEX_M4F, CortexM4::default()), [12, 10]);
+    assert_eq!(through(Features::CORTEX_M7, M7::default()), [12, 12]);
 }
