@@ -112,7 +112,7 @@ pub const SETTINGS: [Setting; SETTINGS_COUNT] = [
         min: 0,
         max: 1,
         about: "a conditional branch fetches its target while it is decoded, taken or not (1), or only if taken (0)",
-        grade: Grade::Approximate,
+        grade: Grade::Measured,
     },
     Setting {
         key: "barrier_extra_cycles",

@@ -16,6 +16,8 @@ pub mod stm32_flash;
 pub enum Grade {
     /// Printed in a manual.
     Documented,
+    /// Measured on silicon by others, who published it.
+    Measured,
     /// Derived from printed facts, or a simplification of a known mechanism.
     Approximate,
     /// Nobody has published it.
@@ -27,6 +29,7 @@ impl Grade {
     pub fn name(self) -> &'static str {
         match self {
             Grade::Documented => "documented",
+            Grade::Measured => "measured",
             Grade::Approximate => "approximate",
             Grade::Assumed => "assumed",
         }

@@ -346,8 +346,11 @@ impl<const M4: bool> ThreeStage<M4> {
             Lane::Nop => core.t += 1,
             Lane::It | Lane::Operands | Lane::Barrier => core.t += self.busy,
             Lane::System => {
-                let narrow = !op.has(flag::WIDE);
-                core.t += self.settings[if narrow { key::MASK_CHANGE } else { key::SPECIAL_REGISTER }];
+                core.t += match op.code {
+                    code::Clrex => 1,
+                    code::Cps => self.settings[key::MASK_CHANGE],
+                    _ => self.settings[key::SPECIAL_REGISTER],
+                };
             }
             Lane::Float => {
                 core.t += cycles;
