@@ -190,6 +190,14 @@ impl M7 {
         }
     }
 
+    /// Remembers the branch and when what its condition depends on is ready.
+    #[inline(always)]
+    fn branch_at_hand(&mut self, core: &Core, op: Op, condition: u64) {
+        self.branch = core.address_of(core.ip);
+        self.branch_bytes = 2 + 2 * u32::from(op.flags & flag::WIDE);
+        self.condition = condition;
+    }
+
     /// Nothing joins the group; the next one is no earlier than `at`.
     fn close(&mut self, at: u64) {
         self.blocks = uses::ALL;
@@ -214,8 +222,10 @@ impl Pipeline for M7 {
             return self.issue_special(core, bus, op, at);
         }
         let (mut used, mut blocks, mut early) = (rule.uses, rule.blocks, rule.early);
+        let branches = used & uses::BRANCH != 0;
         if u32::from(op.flags & flag::READS_FLAGS) | self.predicated != 0 {
-            at = at.max(self.flags);
+            // A conditional branch is predicted.
+            at = if branches { at } else { at.max(self.flags) };
             self.predicated = self.predicated.saturating_sub(1);
         }
         if op.imm > 0xFF && early & early::CONSTANT != 0 && rotated_constant(op) {
@@ -225,6 +235,9 @@ impl Pipeline for M7 {
         }
         let newest = self.ready[usize::from(rule.n.of(op.rn))].max(self.ready[usize::from(rule.m.of(op.rm))]);
         let slots = self.take_slot(core, at.max(newest), used, blocks);
+        if branches {
+            return self.branch_at_hand(core, op, if rule.kind == Kind::CompareBranch { newest } else { self.flags });
+        }
         let at = self.group;
         if op.flags & (flag::SETS | flag::SETS_OUTSIDE_IT) != 0 {
             self.flags = at + u64::from(rule.flags);

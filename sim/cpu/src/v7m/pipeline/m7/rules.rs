@@ -96,6 +96,10 @@ pub enum Kind {
     /// A load or store without write-back.
     Load,
     Store,
+    /// A branch that writes nothing; its operand is in `rm`.
+    Branch,
+    /// CBZ and CBNZ of `rn`.
+    CompareBranch,
     /// A further operand in `rd`.
     Movt,
     It,
@@ -108,8 +112,8 @@ pub enum Kind {
     /// Occupies both slots for a fixed number of cycles: `latency`.
     Slow,
     Divide,
-    Branch,
-    CompareBranch,
+    /// A branch that writes LR.
+    BranchLink,
     Float,
 }
 
@@ -251,9 +255,12 @@ const fn row(code: Code) -> Rule {
         Store => rule(Kind::StoreGeneral, STORE),
         Strd | Stm | Strex => rule(Kind::StoreMultiple, ALONE),
 
-        Beq | Bne | Bcs | Bcc | Bmi | Bpl | Bvs | Bvc | Bhi | Bls | Bge | Blt | Bgt | Ble | B | Bl | BccFar | BFar
-        | BlFar | Bx | Blx | MovPc | AddPc => rule(Kind::Branch, BRANCH),
-        Cbz | Cbnz | CompareBranchFar => rule(Kind::CompareBranch, BRANCH),
+        Beq | Bne | Bcs | Bcc | Bmi | Bpl | Bvs | Bvc | Bhi | Bls | Bge | Blt | Bgt | Ble | B | BccFar | BFar => {
+            rule(Kind::Branch, BRANCH)
+        }
+        Bx | MovPc | AddPc => rule(Kind::Branch, BRANCH).m(LATE),
+        Bl | BlFar | Blx => rule(Kind::BranchLink, BRANCH),
+        Cbz | Cbnz | CompareBranchFar => rule(Kind::CompareBranch, BRANCH).n(LATE),
         TableBranch => rule(Kind::Slow, ALONE | BRANCH).n(EARLY).m(EARLY).latency(TABLE_BRANCH_CYCLES),
 
         Clrex | Sev | Wfe | Wfi | Barrier | Mrs | Msr | Cps | Svc | Bkpt => {

@@ -36,9 +36,7 @@ impl M7 {
     pub(super) fn special_operands(&mut self, core: &Core, op: Op, rule: &Rule) -> u64 {
         let all = self.latest(op.reads);
         if rule.uses & uses::BRANCH != 0 {
-            self.branch = core.address_of(core.ip);
-            self.branch_bytes = 2 + 2 * u32::from(op.flags & flag::WIDE);
-            self.condition = if rule.kind == Kind::CompareBranch { all.0 } else { self.flags };
+            self.branch_at_hand(core, op, self.flags);
         }
         match rule.kind {
             Kind::LoadGeneral | Kind::LoadMultiple => all.1,
@@ -70,7 +68,7 @@ impl M7 {
         let mut used = rule.uses;
         let mut at = fetched.max(self.special_operands(core, op, rule));
         if u32::from(op.flags & flag::READS_FLAGS) | self.predicated != 0 {
-            at = if rule.kind == Kind::Branch { at } else { at.max(self.flags) };
+            at = at.max(self.flags);
             self.predicated = self.predicated.saturating_sub(1);
         }
         at = at.max(self.ready[usize::from(rule.n.of(op.rn))]).max(self.ready[usize::from(rule.m.of(op.rm))]);
