@@ -64,11 +64,13 @@ class Machine:
         crystal_hz: int = 0,
         console_port: int = 0,
         strict: bool = False,
+        wires: list[tuple[str, str]] = ...,
     ) -> None:
         """A board by its chip: rp2040 or an stm32 by series. 0: the chip's usual value.
 
         cores=1 keeps the second core of an rp2040 in reset: a launch handshake then never answers. flash_bytes is an
-        external flash's. console_port: number of the serial port that typed text goes to (stm32).
+        external flash's. console_port: number of the serial port that typed text goes to (stm32). A wire makes its
+        second pin follow the level of its first, as ("PA8", "PB0") (stm32).
         """
     def settings(self) -> list[tuple[str, int, str, str]]:
         """(key, value in force, what it is, grade: documented | approximate | assumed)"""

@@ -28,6 +28,7 @@ def timing_settings(chip: str) -> Settings:
 def make_machine(board: Board, *, cores: int, strict: bool = False) -> "VirtualMachine":
     """A virtual board at reset, without an image."""
     sim = _simulator()
+    loop = (board.pins.out, board.pins.input)
     try:
         machine: VirtualMachine = sim.Machine(
             board.chip,
@@ -36,6 +37,7 @@ def make_machine(board: Board, *, cores: int, strict: bool = False) -> "VirtualM
             crystal_hz=board.clock.crystal_hz,
             console_port=board.uart.index,
             strict=strict,
+            wires=[loop] if all(isinstance(pin, str) for pin in loop) else [],
         )
     except sim.SimError as cause:
         raise SettingError(f"The virtual board {board.id} cannot be made: {cause}") from None

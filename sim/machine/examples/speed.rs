@@ -1,24 +1,31 @@
-//! Runs an image to a symbol and prints simulated instructions per second: `speed IMAGE [SYMBOL] [CORES] [PROFILE]`.
+//! Runs an image to a symbol and prints simulated instructions per second:
+//! `speed IMAGE [SYMBOL] [CHIP] [CORES] [profile] [KEY=VALUE …]`.
 
-use rtoslab_machine::rp2040::{Machine, Options};
+use rtoslab_machine::Image;
+use rtoslab_machine::board::{Options, board};
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().collect();
     let name = args.get(1).ok_or("give an image")?;
     let until = args.get(2).map_or("workload_done", String::as_str);
-    let cores = args.get(3).map_or(Ok(1), |text| text.parse())?;
-    let mut machine = Machine::new(Options { cores, ..Options::default() });
-    machine.load(&std::fs::read(name)?, name)?;
-    let address = machine.symbol(until).ok_or("no such symbol")?;
-    machine.instruments().until(address);
-    machine.profile(args.get(4).is_some());
+    let chip = args.get(3).map_or("rp2040", String::as_str);
+    let cores = args.get(4).map_or(Ok(1), |text| text.parse())?;
+    let mut machine = board(chip, &Options { cores, ..Options::default() })?;
+    for (key, value) in args.iter().filter_map(|arg| arg.split_once('=')) {
+        machine.set(key, value.parse()?)?;
+    }
+    let data = std::fs::read(name)?;
+    let image = Image::parse(&data, name)?;
+    machine.load(&data, name)?;
+    machine.until(image.symbol(until).ok_or("no such symbol")?);
+    machine.profile(args.iter().any(|arg| arg == "profile"));
     let start = Instant::now();
     let stop = machine.run(100_000_000_000);
     let seconds = start.elapsed().as_secs_f64();
     println!("{stop:?}");
     for core in 0..cores {
-        let stats = machine.core_stats(core);
+        let stats = machine.stats(core);
         println!(
             "core {core}: {} instructions, {:.1} MIPS, {} cycles, {} bus wait, {} flash wait",
             stats.instructions,
@@ -28,9 +35,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             stats.flash_wait_cycles
         );
     }
-    let result = machine.symbol("workload_result").and_then(|a| machine.instruments().read(a, 8));
+    let result = image.symbol("workload_result").and_then(|address| machine.read(address, 8));
     println!("{result:02x?}");
-    for warning in machine.instruments().warnings() {
+    for warning in machine.warnings() {
         println!("warning: {warning}");
     }
     Ok(())

@@ -4,7 +4,7 @@
 
 use rtoslab_lab::{Between, Event};
 use rtoslab_periph::rp2040::LockStats;
-use rtoslab_periph::stm32::{Chip, Options as Stm32Board};
+use rtoslab_periph::stm32::{Chip, Options as Stm32Board, Pin, Wire};
 use rtoslab_timing::Setting;
 
 use crate::image::{ImageError, Symbol};
@@ -25,6 +25,8 @@ pub struct Options {
     pub console_port: u8,
     /// Stop at anything not modelled.
     pub strict: bool,
+    /// Wires from a pin to another (STM32).
+    pub wires: Vec<Wire>,
 }
 
 /// Where one core's cycles went.
@@ -119,6 +121,21 @@ pub trait Board {
     fn set_register(&mut self, core: usize, name: &str, value: u32) -> bool;
 }
 
+/// A wire between two pins by name, such as PA8 and PB0.
+pub fn wire(from: &str, to: &str) -> Result<Wire, SettingError> {
+    Ok(Wire { from: pin(from)?, to: pin(to)? })
+}
+
+fn pin(name: &str) -> Result<Pin, SettingError> {
+    let parse = || {
+        let rest = name.strip_prefix('P')?;
+        let port = rest.bytes().next()?.checked_sub(b'A').filter(|port| *port < 11)?;
+        let pin = rest.get(1..)?.parse().ok().filter(|pin| *pin < 16)?;
+        Some(Pin { port, pin })
+    };
+    parse().ok_or_else(|| SettingError(format!("there is no pin {name}; pins are PA0 to PK15")))
+}
+
 /// Makes the board of a chip. Errors: the chip is not known, or the options do not fit it.
 pub fn board(chip: &str, options: &Options) -> Result<Box<dyn Board>, SettingError> {
     if chip == "rp2040" {
@@ -136,5 +153,6 @@ pub fn board(chip: &str, options: &Options) -> Result<Box<dyn Board>, SettingErr
         board.hse_hz = options.crystal_hz;
     }
     let console_port = if options.console_port == 0 { 2 } else { options.console_port };
-    stm32::board(part, stm32::Options { board, console_port, strict: options.strict })
+    board.wires.clone_from(&options.wires);
+    Ok(stm32::board(part, stm32::Options { board, console_port, strict: options.strict }))
 }

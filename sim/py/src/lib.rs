@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use rtoslab_lab::Kind;
 use rtoslab_machine::Stop;
-use rtoslab_machine::board::{Board, Options, board};
+use rtoslab_machine::board::{Board, Options, board, wire};
 
 create_exception!(_sim, SimError, PyException, "Base of every error the simulator raises.");
 create_exception!(_sim, ImageError, SimError, "The image cannot be loaded.");
@@ -26,7 +26,8 @@ struct Machine {
 #[pymethods]
 impl Machine {
     #[new]
-    #[pyo3(signature = (chip, *, cores=0, flash_bytes=0, crystal_hz=0, console_port=0, strict=false))]
+    #[pyo3(signature = (chip, *, cores=0, flash_bytes=0, crystal_hz=0, console_port=0, strict=false, wires=vec![]))]
+    #[allow(clippy::too_many_arguments)]
     fn new(
         chip: &str,
         cores: usize,
@@ -34,8 +35,11 @@ impl Machine {
         crystal_hz: u64,
         console_port: u8,
         strict: bool,
+        wires: Vec<(String, String)>,
     ) -> PyResult<Machine> {
-        let options = Options { cores, flash_bytes, crystal_hz, console_port, strict };
+        let wires = wires.iter().map(|(from, to)| wire(from, to)).collect::<Result<_, _>>();
+        let wires = wires.map_err(|error| SettingError::new_err(error.0))?;
+        let options = Options { cores, flash_bytes, crystal_hz, console_port, strict, wires };
         Ok(Machine { inner: board(chip, &options).map_err(|error| SettingError::new_err(error.0))? })
     }
 

@@ -45,6 +45,22 @@ pub trait Bus {
     /// `row` is one of this bus: [`SLOTS`] cycle numbers.
     unsafe fn claim(&mut self, core: &mut Core, row: *mut u64, at: u64, stalls: bool) -> u64;
 
+    /// Fetches the word `words` after the one that holds `ip`: the address phase can be in cycle `at`; returns the one
+    /// it has, two before the word is there. `stalls` as for [`Bus::claim`]. Only asked under `CONTEND`.
+    ///
+    /// By default the word lies in a bank whose slots are arbitrated.
+    ///
+    /// # Safety
+    /// `ip` points into the ops of `core.region`.
+    #[inline(always)]
+    unsafe fn fetch(&mut self, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
+        // Sixteen bytes of ops per word of code, eight times that per row of slots; the tables are aligned to four
+        // words, the stripe of the banks, so that the op's address selects the row.
+        let row = core.region.row.wrapping_byte_add(((ip as usize + 16 * words) << 3) & core.region.row_mask);
+        // SAFETY: the region's rows are those of its banks.
+        unsafe { self.claim(core, row, at, stalls) }
+    }
+
     /// First cycle in which the memory behind `core`'s region is not busy with a long transfer.
     fn region_free(&self, core: &Core) -> u64;
 

@@ -840,14 +840,11 @@ fn in_ram<B: Bus>(offset: u32, bytes: u32) -> bool {
     offset.rotate_right(bytes.trailing_zeros()) < B::RAM_BYTES / bytes
 }
 
-/// Claims the fetch of the word `words` after the one that holds `ip`; returns its address-phase cycle.
+/// Fetches the word `words` after the one that holds `ip`; returns its address-phase cycle.
 #[inline(always)]
 fn fetch<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
-    // Sixteen bytes of ops per word of code, eight times that per row of slots; the tables are aligned to four words,
-    // the stripe of the banks, so that the op's address selects the row.
-    let row = core.region.row.wrapping_byte_add(((ip as usize + 16 * words) << 3) & core.region.row_mask);
-    // SAFETY: the region's rows are those of its banks.
-    unsafe { bus.claim(core, row, at, stalls) }
+    // SAFETY: the interpreter's `ip` points into the ops of the core's region.
+    unsafe { bus.fetch(core, ip, words, at, stalls) }
 }
 
 /// The first instruction of a word waits for that word.

@@ -6,6 +6,7 @@ use rtoslab_periph::stm32::Chip;
 use rtoslab_timing::Setting;
 
 use super::family::{F1, F4, F7, Family, H7};
+use super::l0;
 use super::machine::{Machine, Options};
 use crate::board::{Board, ProfileRow, Stats};
 use crate::image::{ImageError, Symbol};
@@ -13,16 +14,15 @@ use crate::setting::SettingError;
 use crate::stop::Stop;
 
 /// Makes the board of a chip.
-pub fn board(chip: Chip, options: Options) -> Result<Box<dyn Board>, SettingError> {
-    Ok(match chip {
+pub fn board(chip: Chip, options: Options) -> Box<dyn Board> {
+    match chip {
         Chip::F103 => Box::new(Machine::<F1>::new(chip, &options)),
         Chip::F407 | Chip::F411 | Chip::F446 => Box::new(Machine::<F4>::new(chip, &options)),
         Chip::F767 => Box::new(Machine::<F7>::new(chip, &options)),
         Chip::H743 => Box::new(Machine::<H7>::new(chip, &options)),
-        Chip::L053 | Chip::L073 => {
-            return Err(SettingError(format!("the stm32{chip:?} has no virtual board yet")));
-        }
-    })
+        Chip::L053 => Box::new(l0::Machine::<0x2000>::new(chip, &options)),
+        Chip::L073 => Box::new(l0::Machine::<0x5000>::new(chip, &options)),
+    }
 }
 
 impl<F: Family> Board for Machine<F> {

@@ -8,6 +8,7 @@ mod effects;
 mod family;
 pub mod flash;
 pub mod instruments;
+pub mod l0;
 mod m7;
 mod machine;
 mod settings;

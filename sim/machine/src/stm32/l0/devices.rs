@@ -1,0 +1,230 @@
+//! What surrounds core and memories: peripherals, probes, the console, stops.
+
+use rtoslab_lab::{Console, Kind, Probes};
+use rtoslab_periph::stm32::{self, Chip, Clocks, Effects, FlashErase, ResetCause, Stm32};
+use rtoslab_timing::stm32_bus;
+
+use super::settings::Settings;
+use crate::stm32::Options;
+use crate::stop::{Stop, StopReason};
+
+/// What an access or event changed beyond the devices: the system behind the core carries it out.
+#[derive(Debug, Default)]
+pub struct Changes {
+    /// Flash timing, or the memory at address 0.
+    pub memory: bool,
+    /// Parts of the flash to erase.
+    pub erase: Vec<FlashErase>,
+    /// Clocks.
+    pub clocks: bool,
+}
+
+/// Peripherals and instruments.
+pub struct Devices {
+    /// The peripherals.
+    pub periph: Stm32,
+    /// What the last accesses asked for.
+    pub effects: Effects,
+    /// Frequencies in force.
+    pub clocks: Clocks,
+    /// Core cycles of a cycle of each bus.
+    prescalers: [u64; 10],
+    /// Timing rules in force.
+    pub settings: Settings,
+    /// Those of the buses.
+    pub bus_rules: [u64; stm32_bus::SETTINGS.len()],
+    /// Probes and events.
+    pub probes: Probes,
+    /// What the serial ports print to.
+    pub console: Console,
+    /// Port that printed last; typed text goes there.
+    console_port: u8,
+    /// Why the run must end.
+    pub stop: Option<Stop>,
+    /// The `until` address that has been reported already.
+    pub passed_until: Option<u32>,
+    /// One sentence each.
+    pub warnings: Vec<String>,
+    strict: bool,
+    /// Interrupt lines as last driven into the core.
+    pub driven: u32,
+    /// A reset of the chip that was asked for.
+    pub reset: Option<ResetCause>,
+}
+
+impl Devices {
+    /// Peripherals fresh from power-on.
+    pub fn new(chip: Chip, options: &Options) -> Devices {
+        let periph = Stm32::new(chip, &options.board);
+        let mut devices = Devices {
+            clocks: periph.clocks().clone(),
+            periph,
+            effects: Effects::default(),
+            prescalers: [1; 10],
+            settings: Settings::new(),
+            bus_rules: Settings::new().bus(),
+            probes: Probes::default(),
+            console: Console::default(),
+            console_port: options.console_port,
+            stop: None,
+            passed_until: None,
+            warnings: Vec::new(),
+            strict: options.strict,
+            driven: 0,
+            reset: None,
+        };
+        devices.take_clocks();
+        devices
+    }
+
+    fn take_clocks(&mut self) {
+        use stm32::Bus::{Ahb1, Ahb2, Ahb3, Ahb4, Apb1, Apb2, Apb3, Apb4, IoPort, Ppb};
+        self.clocks = self.periph.clocks().clone();
+        for bus in [Ahb1, Ahb2, Ahb3, Ahb4, Apb1, Apb2, Apb3, Apb4, IoPort, Ppb] {
+            self.prescalers[bus as usize] = self.clocks.cycles_per(bus);
+        }
+    }
+
+    /// Extra data-phase cycles of an access to a peripheral.
+    #[inline]
+    pub fn bus_wait(&self, bus: stm32::Bus, write: bool, at: u64) -> u64 {
+        let rules = &self.bus_rules;
+        if bus.is_apb() {
+            return stm32_bus::apb_wait(rules, at, self.prescalers[bus as usize]);
+        }
+        match bus {
+            stm32::Bus::IoPort | stm32::Bus::Ppb => 0,
+            _ => rules[if write { stm32_bus::key::AHB_WRITE } else { stm32_bus::key::AHB_READ }],
+        }
+    }
+
+    /// FLASH_ACR as the firmware set it, or as the run overrides it.
+    pub fn acr(&self) -> u32 {
+        self.settings.acr(self.periph.flash_control().acr)
+    }
+
+    /// Carries out what effects ask of instruments and clocks; returns the rest.
+    pub fn settle(&mut self, pc: u32, now: u64) -> Changes {
+        let mut changes = Changes {
+            memory: std::mem::take(&mut self.effects.flash_timing_changed) | std::mem::take(&mut self.effects.remap),
+            ..Changes::default()
+        };
+        if !self.effects.erase.is_empty() {
+            changes.erase = std::mem::take(&mut self.effects.erase);
+        }
+        if std::mem::take(&mut self.effects.clocks_changed) {
+            self.take_clocks();
+            changes.clocks = true;
+        }
+        if let Some(cause) = self.effects.chip_reset.take() {
+            self.reset = Some(cause);
+        }
+        self.drain_consoles();
+        if !self.effects.pins.is_empty() {
+            self.trace_pins();
+        }
+        if let Some((address, written)) = self.effects.unmodelled.take() {
+            self.warn_of_register(address, written, pc, now, "is not modelled");
+        }
+        if let Some((address, written)) = self.effects.unclocked.take() {
+            self.warn_of_register(address, written, pc, now, "has no effect: the block's clock is off");
+        }
+        changes
+    }
+
+    fn drain_consoles(&mut self) {
+        if self.effects.uart_tx.is_empty() {
+            return;
+        }
+        for (number, byte) in std::mem::take(&mut self.effects.uart_tx) {
+            self.console_port = number;
+            if let Some(text) = self.console.receive(byte) {
+                self.periph.uart_push(number, &text);
+            }
+        }
+    }
+
+    fn trace_pins(&mut self) {
+        for change in std::mem::take(&mut self.effects.pins) {
+            let mut rest = if self.probes.trace_pins { change.changed } else { 0 };
+            while rest != 0 {
+                let pin = rest.trailing_zeros();
+                rest &= rest - 1;
+                let (id, level) = (u16::from(change.port) * 16 + pin as u16, u32::from(change.levels >> pin & 1));
+                self.probes.record(Kind::Pin, 0, change.cycle, id, level, 0);
+            }
+        }
+    }
+
+    fn warn_of_register(&mut self, address: u32, written: bool, pc: u32, now: u64, why: &str) {
+        let block = self.periph.block_name(address).unwrap_or("peripheral");
+        let direction = if written { "write to" } else { "read of" };
+        let text = format!("{direction} a {block} register at 0x{address:08x} {why} (first used by 0x{pc:08x})");
+        self.not_modelled(&format!("0x{address:08x} {why}"), text, pc, now);
+    }
+
+    /// Warns once; under `strict` the run stops.
+    pub fn not_modelled(&mut self, key: &str, text: String, pc: u32, now: u64) {
+        if !self.warnings.iter().any(|warning| warning.contains(key)) {
+            self.warnings.push(text.clone());
+        }
+        if self.strict {
+            self.stop_at(StopReason::Strict, pc, now, text);
+        }
+    }
+
+    /// Remembers a fault for the run's warnings: firmware that faults on purpose is rare.
+    pub fn note_fault(&mut self, pc: u32, why: &str, cycle: u64) {
+        let text = format!("the core took a fault at 0x{pc:08x} in cycle {cycle}: {why}");
+        if self.warnings.iter().filter(|warning| warning.contains("took a fault")).count() < 8 {
+            self.warnings.push(text);
+        }
+    }
+
+    /// Ends the run with one sentence, unless it ends already.
+    pub fn stop_at(&mut self, reason: StopReason, address: u32, cycle: u64, detail: String) {
+        self.stop.get_or_insert(Stop { reason, core: 0, cycle, address, detail });
+    }
+
+    /// Whether the run must end before the instruction at `address`; fires its probes.
+    pub fn attend(&mut self, address: u32, now: u64, r0: u32) -> bool {
+        let skip = self.passed_until.take() == Some(address);
+        let stops = self.probes.issue(address, 0, now, r0, skip);
+        if stops {
+            self.passed_until = Some(address);
+            self.stop_at(StopReason::Until, address, now, format!("0x{address:08x} is about to execute"));
+        }
+        stops
+    }
+
+    /// A store to a watched place; true if the run must stop behind it.
+    pub fn watched(&mut self, address: u32, word: u32, now: u64, pc: u32) -> bool {
+        let stops = self.probes.written(address, word, 0, now, pc);
+        if stops {
+            self.stop_at(StopReason::Watch, address, now, format!("the watched word at 0x{address:08x} became {word}"));
+        }
+        stops
+    }
+
+    /// Lets the serial ports send what they still hold after the core has come to an end: a second at most.
+    pub fn finish_sending(&mut self, now: u64) -> u64 {
+        let limit = now.saturating_add(self.clocks.core_hz);
+        let mut at = now;
+        while self.periph.usarts.iter().any(stm32::Usart::busy) && self.periph.due() <= limit {
+            at = at.max(self.periph.due());
+            self.periph.advance(at, &mut self.effects);
+            self.settle(0, at);
+        }
+        at
+    }
+
+    /// Types text into the console's port at line speed.
+    pub fn type_uart(&mut self, text: &[u8]) {
+        self.periph.uart_push(self.console_port, text);
+    }
+
+    /// SysTick's external reference, as counts a core cycle.
+    pub fn systick_reference(&self) -> rtoslab_cpu::systick::Rate {
+        rtoslab_cpu::systick::Rate { num: 1, den: 8 }
+    }
+}

@@ -1,0 +1,415 @@
+//! The run loop of the STM32L0: core, events and exceptions in time order.
+
+use rtoslab_cpu::v6m::core::{Core, Phase, Request};
+use rtoslab_cpu::v6m::exception::{self, ExceptionTiming, Outcome};
+use rtoslab_cpu::v6m::{exec, ppb};
+use rtoslab_lab::Kind;
+use rtoslab_periph::NEVER;
+use rtoslab_periph::stm32::{Chip, ResetCause};
+use rtoslab_timing::cortex_m0plus::key;
+
+use super::chip::RAM_BASE;
+use super::devices::Devices;
+use super::system::System;
+use crate::board::Stats;
+use crate::image::{Image, ImageError, Symbol};
+use crate::setting::SettingError;
+use crate::stm32::Options;
+use crate::stop::{Stop, StopReason};
+
+/// A virtual STM32L0 board; `RAM` is the length of its RAM.
+pub struct Machine<const RAM: u32> {
+    /// The interpreter works on two cores; the second stays in reset for ever.
+    cores: Box<[Core; 2]>,
+    pub(super) system: Box<System<RAM>>,
+    /// Vector table of an image that lives in RAM.
+    table_in_ram: Option<u32>,
+    now: u64,
+    symbols: Vec<Symbol>,
+    profiling: bool,
+    stats_base: Stats,
+}
+
+impl<const RAM: u32> Machine<RAM> {
+    /// A board with erased flash.
+    pub fn new(chip: Chip, options: &Options) -> Machine<RAM> {
+        Machine {
+            cores: Box::new([Core::new(0), Core::new(1)]),
+            system: Box::new(System::new(Devices::new(chip, options))),
+            table_in_ram: None,
+            now: 0,
+            symbols: Vec::new(),
+            profiling: false,
+            stats_base: Stats::default(),
+        }
+    }
+
+    /// Overrides a timing rule, or a clock or flash setting, by name; before an image is loaded.
+    pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
+        let devices = &mut self.system.devices;
+        devices.settings.set(key, value)?;
+        devices.bus_rules = devices.settings.bus();
+        self.system.reconfigure();
+        Ok(())
+    }
+
+    /// Every timing rule with the value in force.
+    pub fn settings(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
+        self.system.devices.settings.list()
+    }
+
+    fn timing(&self) -> ExceptionTiming {
+        let settings = &self.system.devices.settings;
+        ExceptionTiming {
+            entry: settings.core(key::EXCEPTION_ENTRY),
+            exit: settings.core(key::EXCEPTION_EXIT),
+            tail_chain: settings.core(key::TAIL_CHAIN),
+            late_arrival: settings.core(key::LATE_ARRIVAL),
+        }
+    }
+
+    /// Loads an ELF image and resets the board.
+    pub fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
+        let image = Image::parse(data, name)?;
+        for (address, bytes) in &image.segments {
+            if !self.system.memories.write(*address, bytes) {
+                return Err(ImageError(format!(
+                    "{name} has {} bytes for 0x{address:08x}, which is not memory of this board; link it for this board",
+                    bytes.len()
+                )));
+            }
+        }
+        // As a debugger that loads an image into RAM alone would set VTOR.
+        self.table_in_ram =
+            image.segments.iter().map(|&(address, _)| address).min().filter(|&lowest| lowest >= RAM_BASE);
+        self.symbols = image.symbols;
+        self.start();
+        Ok(())
+    }
+
+    /// The core begins as after reset.
+    fn start(&mut self) {
+        let core = &mut self.cores[0];
+        let now = self.now.max(core.t);
+        core.reset();
+        core.t = now;
+        core.bus_free = 0;
+        core.fetch_ready = 0;
+        core.phase = Phase::Run;
+        core.systick.set_external(self.system.devices.systick_reference(), now);
+        self.system.reconfigure();
+        // The flash shows at 0, where the vector table is after reset.
+        core.nvic.vtor = self.table_in_ram.unwrap_or(0);
+        let words = self.system.memories.read(core.nvic.vtor, 8).unwrap_or(vec![0; 8]);
+        let word = |at: usize| u32::from_le_bytes([words[at], words[at + 1], words[at + 2], words[at + 3]]);
+        let (stack, target) = (word(0), word(4));
+        core.r[13] = stack & !3;
+        core.r[14] = u32::MAX;
+        exception::jump(core, &mut *self.system, target);
+    }
+
+    /// Runs for at most `cycles` more cycles.
+    pub fn run(&mut self, cycles: u64) -> Stop {
+        let end = self.now.saturating_add(cycles);
+        loop {
+            self.reset_if_asked();
+            self.serve_request();
+            self.wake();
+            if let Some(stop) = self.system.devices.stop.take() {
+                self.now = self.now.max(stop.cycle);
+                if stop.reason == StopReason::Lockup {
+                    self.now = self.system.devices.finish_sending(self.now);
+                }
+                return stop;
+            }
+            let horizon = self.horizon();
+            let due = self.cores[0].systick.due().min(self.system.devices.periph.due());
+            if horizon >= due.min(end) {
+                if due > end || due == NEVER {
+                    return self.pass_to(end, horizon == NEVER && due == NEVER);
+                }
+                self.now = self.now.max(due);
+                self.events();
+                continue;
+            }
+            self.now = self.now.max(horizon);
+            if !self.enter_exception() {
+                self.execute(due.min(end));
+            }
+        }
+    }
+
+    fn pass_to(&mut self, end: u64, forever: bool) -> Stop {
+        if forever {
+            let (reason, detail) = match self.cores[0].phase {
+                Phase::Lockup => (StopReason::Lockup, "the core is locked up"),
+                _ => (StopReason::Deadlock, "the core sleeps and nothing is scheduled that could wake it"),
+            };
+            return self.stop(reason, detail.to_owned());
+        }
+        self.now = end;
+        self.stop(StopReason::Cycles, "the cycles asked for have passed".to_owned())
+    }
+
+    fn horizon(&self) -> u64 {
+        let core = &self.cores[0];
+        if matches!(core.phase, Phase::Run | Phase::Entry { .. }) { core.t } else { NEVER }
+    }
+
+    fn events(&mut self) {
+        let core = &mut self.cores[0];
+        if core.systick.due() <= self.now {
+            ppb::advance_systick(core, self.now);
+        }
+        if self.system.devices.periph.due() <= self.now {
+            self.system.devices.periph.advance(self.now, &mut self.system.devices.effects);
+            self.system.settle(core, self.now);
+        }
+    }
+
+    /// SYSRESETREQ and the watchdogs restart the chip.
+    fn reset_if_asked(&mut self) {
+        if std::mem::take(&mut self.cores[0].nvic.reset_request) {
+            self.system.devices.reset.get_or_insert(ResetCause::Software);
+        }
+        let Some(cause) = self.system.devices.reset.take() else { return };
+        self.now = self.now.max(self.cores[0].t);
+        let devices = &mut self.system.devices;
+        devices.periph.reset(cause, self.now, &mut devices.effects);
+        self.system.settle(&mut self.cores[0], self.now);
+        self.start();
+    }
+
+    /// Deals with what made the core leave the interpreter.
+    fn serve_request(&mut self) {
+        let timing = self.timing();
+        let core = &mut self.cores[0];
+        let system = &mut *self.system;
+        let before = core.t;
+        let outcome = match std::mem::replace(&mut core.request, Request::None) {
+            Request::Svc => {
+                exception::supervisor_call::<_, true>(core, system, timing);
+                Outcome::None
+            }
+            Request::ExceptionReturn(value) => exception::exception_return::<_, true>(core, system, value, timing),
+            Request::Fault(why) => {
+                let pc = core.pc();
+                exception::hard_fault::<_, true>(core, system, timing);
+                if core.phase == Phase::Lockup {
+                    let detail = format!("core 0 is locked up: {why} at 0x{pc:08x} inside a fault handler");
+                    system.devices.stop_at(StopReason::Lockup, pc, before, detail);
+                } else {
+                    system.devices.note_fault(pc, why, before);
+                }
+                Outcome::None
+            }
+            Request::None | Request::Stopped | Request::RomHook(_) => Outcome::None,
+        };
+        self.trace(outcome, before);
+    }
+
+    fn wake(&mut self) {
+        let timing = self.timing();
+        let core = &mut self.cores[0];
+        let woken = match core.phase {
+            Phase::SleepEvent => core.event || exception::wakes(core),
+            Phase::SleepInterrupt { .. } => exception::wakes(core),
+            _ => false,
+        };
+        if !woken {
+            return;
+        }
+        core.t = core.t.max(self.now);
+        core.sleep_cycles += core.t - core.slept_at;
+        let before = core.t;
+        let outcome = match core.phase {
+            Phase::SleepInterrupt { on_exit: Some(value) } => {
+                exception::chain_from_sleep(core, &mut *self.system, value, timing)
+            }
+            phase => {
+                core.event &= phase != Phase::SleepEvent;
+                core.phase = Phase::Run;
+                Outcome::None
+            }
+        };
+        self.trace(outcome, before);
+    }
+
+    /// Begins or completes an exception entry. True if time moved.
+    fn enter_exception(&mut self) -> bool {
+        let timing = self.timing();
+        let core = &mut self.cores[0];
+        let moved = match core.phase {
+            Phase::Entry { recognised, .. } if core.t <= self.now => {
+                let outcome = exception::complete(core, &mut *self.system, timing);
+                self.trace(outcome, recognised);
+                true
+            }
+            Phase::Run => match exception::takeable(core) {
+                Some(number) => {
+                    exception::begin::<_, true>(core, &mut *self.system, number, timing);
+                    true
+                }
+                None => false,
+            },
+            _ => false,
+        };
+        if self.cores[0].phase == Phase::Lockup {
+            let (pc, t) = (self.pc(), self.cores[0].t);
+            let detail = "core 0 is locked up: its stack or vector table cannot be accessed".to_owned();
+            self.system.devices.stop_at(StopReason::Lockup, pc, t, detail);
+            return true;
+        }
+        moved
+    }
+
+    /// Lets the core execute up to `due`.
+    fn execute(&mut self, due: u64) {
+        self.system.due = due;
+        self.cores[0].limit = due.max(self.cores[0].t + 1);
+        let cores = self.cores.as_mut_ptr();
+        let system = &mut *self.system;
+        // SAFETY: both cores live in `self.cores`; the first one's `ip` was set by `jump` or the interpreter.
+        unsafe {
+            match (system.flash.waits(), self.profiling) {
+                (true, false) => exec::run::<_, true, false>(cores, 0, system),
+                (true, true) => exec::run::<_, true, true>(cores, 0, system),
+                (false, false) => exec::run::<_, false, false>(cores, 0, system),
+                (false, true) => exec::run::<_, false, true>(cores, 0, system),
+            }
+        }
+    }
+
+    fn trace(&mut self, outcome: Outcome, before: u64) {
+        if !self.system.devices.probes.trace_exceptions {
+            return;
+        }
+        let (t, pc) = (self.cores[0].t, self.pc());
+        let probes = &mut self.system.devices.probes;
+        let took = t.saturating_sub(before) as u32;
+        match outcome {
+            Outcome::Entered(number) => probes.record(Kind::ExceptionEnter, 0, t, number as u16, took, pc),
+            Outcome::Chained(from, to) => {
+                probes.record(Kind::ExceptionEnter, 0, t, to as u16, took, pc);
+                probes.record(Kind::ExceptionExit, 0, before, from as u16, 0, pc);
+            }
+            Outcome::Returned(number) | Outcome::Slept(number) => {
+                probes.record(Kind::ExceptionExit, 0, before, number as u16, 0, pc);
+            }
+            Outcome::None => {}
+        }
+    }
+
+    fn stop(&self, reason: StopReason, detail: String) -> Stop {
+        Stop { reason, core: 0, cycle: self.now, address: self.pc(), detail }
+    }
+
+    /// Current cycle.
+    pub fn cycle(&self) -> u64 {
+        self.now
+    }
+
+    /// Clock of the core in Hz.
+    pub fn clock_hz(&self) -> u64 {
+        self.system.devices.settings.clock_hz().unwrap_or(self.system.devices.clocks.core_hz)
+    }
+
+    /// Address of the next instruction.
+    pub fn pc(&self) -> u32 {
+        let core = &self.cores[0];
+        if core.ip.is_null() { core.stray.unwrap_or(0) } else { core.pc() }
+    }
+
+    /// Functions and objects of the image by address.
+    pub fn symbols(&self) -> &[Symbol] {
+        &self.symbols
+    }
+
+    /// Registers by name.
+    pub fn registers(&self) -> Vec<(String, u32)> {
+        let core = &self.cores[0];
+        let mut named: Vec<(String, u32)> = (0..13).map(|n| (format!("r{n}"), core.r[n])).collect();
+        let rest = [
+            ("sp", core.r[13]),
+            ("lr", core.r[14]),
+            ("pc", self.pc()),
+            ("xpsr", core.xpsr()),
+            ("msp", core.msp()),
+            ("psp", core.psp()),
+            ("primask", u32::from(core.primask)),
+            ("control", core.special(20)),
+        ];
+        named.extend(rest.map(|(name, value)| (name.to_owned(), value)));
+        named
+    }
+
+    /// Sets a register (`r0`–`r12`, `sp`, `lr`, `pc`) or the flags (`apsr`). False if there is none, or `pc` is no
+    /// address of code.
+    pub fn set_register(&mut self, name: &str, value: u32) -> bool {
+        let core = &mut self.cores[0];
+        match name {
+            "sp" => core.r[13] = value & !3,
+            "lr" => core.r[14] = value,
+            "apsr" => core.set_apsr(value),
+            "pc" => {
+                exception::jump(core, &mut *self.system, value | 1);
+                core.transfer.mask = 0;
+                self.system.devices.passed_until = None;
+                return core.stray.take().is_none();
+            }
+            _ => match name.strip_prefix('r').and_then(|digits| digits.parse::<usize>().ok()) {
+                Some(number) if number < 13 => core.r[number] = value,
+                _ => return false,
+            },
+        }
+        true
+    }
+
+    /// Statistics since the start or the last [`Machine::reset_stats`].
+    pub fn core_stats(&self) -> Stats {
+        let (now, base) = (self.totals(), &self.stats_base);
+        let before = base.exceptions.iter().copied().chain(std::iter::repeat(0));
+        Stats {
+            cycles: now.cycles - base.cycles,
+            instructions: now.instructions - base.instructions,
+            sleep_cycles: now.sleep_cycles - base.sleep_cycles,
+            bus_wait_cycles: now.bus_wait_cycles - base.bus_wait_cycles,
+            flash_wait_cycles: now.flash_wait_cycles - base.flash_wait_cycles,
+            xip_misses: 0,
+            exception_cycles: now.exception_cycles - base.exception_cycles,
+            exceptions: now.exceptions.iter().zip(before).map(|(now, before)| now - before).collect(),
+        }
+    }
+
+    fn totals(&self) -> Stats {
+        let core = &self.cores[0];
+        let asleep = if core.asleep() { self.now.saturating_sub(core.slept_at) } else { 0 };
+        Stats {
+            cycles: self.now,
+            instructions: core.instructions,
+            sleep_cycles: core.sleep_cycles + asleep,
+            bus_wait_cycles: self.system.bridge_wait,
+            // What the core waited for beside the bridges is the flash.
+            flash_wait_cycles: core.bus_wait.saturating_sub(self.system.bridge_wait),
+            xip_misses: 0,
+            exception_cycles: core.exception_cycles,
+            exceptions: core.exceptions.to_vec(),
+        }
+    }
+
+    /// Starts the statistics again from now.
+    pub fn reset_stats(&mut self) {
+        self.stats_base = self.totals();
+    }
+
+    /// Switches the per-instruction profile on (from zero) or off.
+    pub fn profile(&mut self, on: bool) {
+        self.profiling = on;
+        self.system.memories.set_profile(on);
+        let core = &mut self.cores[0];
+        if !core.ip.is_null() && core.stray.is_none() {
+            let target = core.pc() | u32::from(core.thumb);
+            exception::jump(core, &mut *self.system, target);
+        }
+    }
+}

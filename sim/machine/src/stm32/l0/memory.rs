@@ -1,0 +1,296 @@
+//! Memories with their content, and the windows they are seen through with the code decoded from them.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ptr::NonNull;
+
+use rtoslab_cpu::v6m::core::ProfileCell;
+use rtoslab_cpu::v6m::op::{Code, Op};
+
+use super::chip::{Kind, MemorySpec, WindowSpec};
+use crate::board::ProfileRow;
+
+/// Code was decoded from this part of a memory.
+pub const MARK_CODE: u8 = 1;
+/// A word of this part is watched.
+pub const MARK_WATCH: u8 = 2;
+/// log2 of the bytes that share a mark.
+pub const MARK_SHIFT: u32 = 8;
+
+/// A memory.
+pub struct Memory {
+    /// What it is.
+    pub kind: Kind,
+    /// Its content.
+    pub bytes: Vec<u8>,
+    /// [`MARK_CODE`] and [`MARK_WATCH`] of each 256 bytes.
+    pub marks: Vec<u8>,
+}
+
+impl Memory {
+    /// All bytes 0: erased, in this family (RM0367 3.3.4).
+    pub fn new(spec: &MemorySpec) -> Memory {
+        let marks = (spec.bytes >> MARK_SHIFT) as usize + 1;
+        Memory { kind: spec.kind, bytes: vec![0; spec.bytes as usize], marks: vec![0; marks] }
+    }
+
+    /// Little-endian value of up to four bytes.
+    #[inline(always)]
+    pub fn get(&self, offset: u32, bytes: u32) -> u32 {
+        let at = offset as usize;
+        match bytes {
+            1 => u32::from(self.bytes[at]),
+            2 => u32::from(u16::from_le_bytes([self.bytes[at], self.bytes[at + 1]])),
+            _ => self.word(at),
+        }
+    }
+
+    fn word(&self, at: usize) -> u32 {
+        u32::from_le_bytes([self.bytes[at], self.bytes[at + 1], self.bytes[at + 2], self.bytes[at + 3]])
+    }
+
+    /// Stores up to four bytes; returns the mark of the place.
+    #[inline(always)]
+    pub fn put(&mut self, offset: u32, bytes: u32, value: u32) -> u8 {
+        let at = offset as usize;
+        self.bytes[at..at + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
+        self.marks[at >> MARK_SHIFT]
+    }
+
+    /// The halfword at an offset; 0 behind the end.
+    pub fn halfword(&self, offset: u32) -> u16 {
+        let at = offset as usize;
+        self.bytes.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]))
+    }
+}
+
+/// A zeroed array that the host gives memory to as it is touched: tables of large flashes stay small.
+pub struct Lazy<T> {
+    start: NonNull<T>,
+    layout: Layout,
+}
+
+impl<T: Copy> Lazy<T> {
+    /// `count` elements whose bytes are all 0.
+    ///
+    /// # Safety
+    /// All-zero bytes are a value of `T`.
+    unsafe fn new(count: usize) -> Lazy<T> {
+        let layout = Layout::array::<T>(count.max(1)).and_then(|layout| layout.align_to(64)).expect("a table of code");
+        // SAFETY: the layout has a size.
+        let start = unsafe { alloc_zeroed(layout) };
+        let Some(start) = NonNull::new(start.cast()) else { handle_alloc_error(layout) };
+        Lazy { start, layout }
+    }
+
+    fn pointer(&self) -> *mut T {
+        self.start.as_ptr()
+    }
+}
+
+impl<T> Drop for Lazy<T> {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout in `new`.
+        unsafe { dealloc(self.start.as_ptr().cast(), self.layout) };
+    }
+}
+
+/// Ops that stand behind the end of a table.
+const GUARD_OPS: usize = 8;
+
+/// A window on a memory, with its decoded code and profile.
+pub struct Window {
+    /// Where it is and what it shows.
+    pub spec: WindowSpec,
+    ops: Option<Lazy<Op>>,
+    profile: Option<Lazy<ProfileCell>>,
+}
+
+impl Window {
+    /// A window without decoded code.
+    pub fn new(spec: WindowSpec) -> Window {
+        let halves = spec.bytes as usize / 2;
+        let ops = spec.code.then(|| {
+            // SAFETY: an op of zeros is one that is not decoded yet.
+            let table: Lazy<Op> = unsafe { Lazy::new(halves + GUARD_OPS) };
+            for guard in halves..halves + GUARD_OPS {
+                // SAFETY: inside the table.
+                unsafe { table.pointer().add(guard).write(Op::bare(Code::OutOfRegion)) };
+            }
+            table
+        });
+        Window { spec, ops, profile: None }
+    }
+
+    /// Offset of an address in the window, if it is in it.
+    #[inline(always)]
+    pub fn offset(&self, address: u32) -> Option<u32> {
+        let offset = address.wrapping_sub(self.spec.base);
+        (offset < self.spec.bytes).then_some(offset)
+    }
+
+    /// Start of the ops; null if nothing can execute here.
+    pub fn ops(&self) -> *mut Op {
+        self.ops.as_ref().map_or(std::ptr::null_mut(), Lazy::pointer)
+    }
+
+    /// Start of the profile cells; null while profiling is off.
+    pub fn cells(&self) -> *mut ProfileCell {
+        self.profile.as_ref().map_or(std::ptr::null_mut(), Lazy::pointer)
+    }
+
+    /// The op of an offset.
+    pub fn op(&mut self, offset: u32) -> Option<&mut Op> {
+        debug_assert!(offset < self.spec.bytes);
+        // SAFETY: the table has an op for each halfword of the window.
+        self.ops.as_ref().map(|table| unsafe { &mut *table.pointer().add(offset as usize / 2) })
+    }
+
+    /// Forgets what was decoded from `first..end` of the memory, and a 32-bit opcode that reaches into it.
+    pub fn forget(&mut self, first: u32, end: u32) {
+        let (first, end) = ((first & !1).saturating_sub(2), end.min(self.spec.bytes));
+        for offset in (first..end).step_by(2) {
+            if let Some(op) = self.op(offset) {
+                *op = Op::default();
+            }
+        }
+    }
+
+    /// Switches the profile on (from zero) or off.
+    pub fn set_profile(&mut self, on: bool) {
+        let wanted = on && self.spec.code;
+        // SAFETY: a cell of zeros counts nothing.
+        self.profile = wanted.then(|| unsafe { Lazy::new(self.spec.bytes as usize / 2 + GUARD_OPS) });
+    }
+
+    /// Addresses and counts of what executed; the profile starts again.
+    pub fn take_profile(&mut self) -> Vec<ProfileRow> {
+        let Some(cells) = &self.profile else { return Vec::new() };
+        let mut taken = Vec::new();
+        for index in 0..self.spec.bytes / 2 {
+            // SAFETY: inside the table.
+            let cell = unsafe { &mut *cells.pointer().add(index as usize) };
+            if cell.cycles != 0 || cell.executions != 0 {
+                taken.push((self.spec.base + 2 * index, cell.cycles, cell.executions, cell.wait_cycles));
+                *cell = ProfileCell::default();
+            }
+        }
+        taken
+    }
+}
+
+/// All memories of a chip and the windows on them.
+pub struct Memories {
+    /// The first is the flash, the second the RAM at 0x20000000.
+    pub all: Vec<Memory>,
+    /// In the order of the chip's description.
+    pub windows: Vec<Window>,
+    /// The memory shown at address 0, as SYSCFG numbers them.
+    pub at_zero: u32,
+}
+
+impl Memories {
+    /// Memories after production.
+    pub fn new(memories: &[MemorySpec], windows: &[WindowSpec]) -> Memories {
+        Memories {
+            all: memories.iter().map(Memory::new).collect(),
+            windows: windows.iter().map(|spec| Window::new(*spec)).collect(),
+            at_zero: 0,
+        }
+    }
+
+    /// Window that shows `bytes` bytes at an address, and the offset in it.
+    #[inline]
+    pub fn find(&self, address: u32, bytes: u32) -> Option<(usize, u32)> {
+        self.windows.iter().enumerate().find_map(|(index, window)| {
+            let offset = window.offset(address)?;
+            let shown = window.spec.remap.is_none_or(|remap| remap == self.at_zero);
+            (shown && bytes <= window.spec.bytes - offset).then_some((index, offset))
+        })
+    }
+
+    /// Memory and offset in it behind a window's offset.
+    #[inline(always)]
+    pub fn place(&self, window: usize, offset: u32) -> (usize, u32) {
+        (self.windows[window].spec.memory, offset)
+    }
+
+    /// Copies bytes without side effects.
+    pub fn read(&self, address: u32, bytes: usize) -> Option<Vec<u8>> {
+        let (window, offset) = self.find(address, u32::try_from(bytes).ok()?)?;
+        let (memory, offset) = self.place(window, offset);
+        self.all[memory].bytes.get(offset as usize..offset as usize + bytes).map(<[u8]>::to_vec)
+    }
+
+    /// Puts bytes into a memory; false if they are not all in one.
+    pub fn write(&mut self, address: u32, data: &[u8]) -> bool {
+        let Some((window, offset)) = u32::try_from(data.len()).ok().and_then(|bytes| self.find(address, bytes)) else {
+            return false;
+        };
+        let (memory, offset) = self.place(window, offset);
+        self.all[memory].bytes[offset as usize..offset as usize + data.len()].copy_from_slice(data);
+        self.forget(memory, offset, data.len() as u32);
+        true
+    }
+
+    /// Forgets code decoded from part of a memory.
+    pub fn forget(&mut self, memory: usize, offset: u32, bytes: u32) {
+        for window in &mut self.windows {
+            if window.spec.memory == memory {
+                window.forget(offset, offset + bytes);
+            }
+        }
+    }
+
+    /// Marks the code around a decoded instruction, so that stores to it are seen.
+    pub fn mark_code(&mut self, window: usize, offset: u32) {
+        let (memory, offset) = self.place(window, offset);
+        let marks = &mut self.all[memory].marks;
+        marks[(offset >> MARK_SHIFT) as usize] |= MARK_CODE;
+        marks[((offset + 3) >> MARK_SHIFT) as usize] |= MARK_CODE;
+    }
+
+    /// The two halfwords of the instruction at a window's offset.
+    pub fn halfwords(&self, window: usize, offset: u32) -> (u16, u16) {
+        let (memory, offset) = self.place(window, offset);
+        (self.all[memory].halfword(offset), self.all[memory].halfword(offset + 2))
+    }
+
+    /// Switches all profiles on (from zero) or off.
+    pub fn set_profile(&mut self, on: bool) {
+        self.windows.iter_mut().for_each(|window| window.set_profile(on));
+    }
+
+    /// Addresses and counts of what executed.
+    pub fn take_profile(&mut self) -> Vec<ProfileRow> {
+        self.windows.iter_mut().flat_map(Window::take_profile).collect()
+    }
+
+    /// Marks the page of a watched RAM word; false if the address is not in RAM.
+    pub fn mark_watch(&mut self, address: u32) -> bool {
+        let Some((window, offset)) = self.find(address & !3, 4) else { return false };
+        let (memory, offset) = self.place(window, offset);
+        let memory = &mut self.all[memory];
+        memory.marks[(offset >> MARK_SHIFT) as usize] |= MARK_WATCH;
+        memory.kind == Kind::Ram
+    }
+
+    /// Writes RAM; false elsewhere.
+    pub fn write_ram(&mut self, address: u32, data: &[u8]) -> bool {
+        let in_ram = |&(window, _): &(usize, u32)| self.all[self.windows[window].spec.memory].kind == Kind::Ram;
+        self.find(address, 1).filter(in_ram).is_some() && self.write(address, data)
+    }
+
+    /// True if code can execute at the address.
+    pub fn executable(&self, address: u32) -> bool {
+        self.find(address & !1, 2).is_some_and(|(window, _)| self.windows[window].spec.code)
+    }
+
+    /// Makes the executor look at an address again after probes on it changed.
+    pub fn refresh(&mut self, address: u32) {
+        for window in &mut self.windows {
+            if let Some(op) = window.offset(address).and_then(|offset| window.op(offset)) {
+                *op = Op::default();
+            }
+        }
+    }
+}

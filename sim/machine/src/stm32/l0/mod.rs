@@ -1,0 +1,11 @@
+//! STM32L0: the Cortex-M0+ on the ARMv6-M interpreter.
+
+mod board;
+mod chip;
+mod devices;
+mod machine;
+mod memory;
+mod settings;
+mod system;
+
+pub use machine::Machine;

@@ -1,0 +1,123 @@
+//! What a run may override: timing rules, and what FLASH_ACR says, as if the firmware had written it.
+
+use rtoslab_timing::{Grade, Setting, cortex_m0plus, stm32_bus};
+
+use crate::setting::SettingError;
+
+const CORE: usize = cortex_m0plus::SETTINGS.len();
+/// Rules with their values: of the core, then of the buses.
+const RULES: usize = CORE + stm32_bus::SETTINGS.len();
+
+const fn option(key: &'static str, max: u64, about: &'static str) -> Setting {
+    Setting { key, default: 0, min: 0, max, about, grade: Grade::Documented }
+}
+
+/// Parts of FLASH_ACR by name, with the mask of each (RM0367 3.7.1).
+const FLASH: [(Setting, u32); 4] = [
+    (option("flash.wait_states", 1, "LATENCY"), 1 << 0),
+    (option("flash.prefetch", 1, "PRFTEN: prefetch of the next word"), 1 << 1),
+    (option("flash.buffers_off", 1, "DISAB_BUF: no buffers, hence no prefetch and no pre-read"), 1 << 5),
+    (option("flash.pre_read", 1, "PRE_READ: the word behind a data read is read ahead"), 1 << 6),
+];
+const CLOCK: Setting =
+    option("clock_hz", 1_000_000_000, "core clock that the run states; 0: what RCC's registers give");
+
+/// Values of every adjustable rule, and overrides.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    values: [u64; RULES],
+    /// Bits of FLASH_ACR that are overridden, and their values.
+    acr: (u32, u32),
+    clock_hz: u64,
+}
+
+fn rules() -> impl Iterator<Item = &'static Setting> {
+    cortex_m0plus::SETTINGS.iter().chain(&stm32_bus::SETTINGS)
+}
+
+impl Settings {
+    /// The defaults.
+    pub fn new() -> Settings {
+        let mut values = [0; RULES];
+        for (value, rule) in values.iter_mut().zip(rules()) {
+            *value = rule.default;
+        }
+        Settings { values, acr: (0, 0), clock_hz: 0 }
+    }
+
+    /// Every setting: name, rule, value in force. FLASH_ACR's bits and the clock show 0 until they are overridden.
+    pub fn list(&self) -> Vec<(String, Setting, u64)> {
+        let timing = rules().zip(self.values).map(|(rule, value)| (format!("timing.{}", rule.key), *rule, value));
+        let flash = FLASH.iter().map(|(rule, mask)| (rule.key.to_owned(), *rule, u64::from(self.acr.1 & mask != 0)));
+        timing.chain(flash).chain([(CLOCK.key.to_owned(), CLOCK, self.clock_hz)]).collect()
+    }
+
+    /// Overrides one. Errors: unknown name, value out of range.
+    pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
+        let list = self.list();
+        let Some(index) = list.iter().position(|(name, _, _)| name == key) else {
+            let known: Vec<String> = list.into_iter().map(|(name, _, _)| name).collect();
+            return Err(SettingError(format!("there is no setting {key}; known are {}", known.join(", "))));
+        };
+        let rule = list[index].1;
+        if !(rule.min..=rule.max).contains(&value) {
+            return Err(SettingError(format!("{key} = {value} is out of range; give {} to {}", rule.min, rule.max)));
+        }
+        match index.checked_sub(RULES) {
+            None => self.values[index] = value,
+            Some(bit) if bit < FLASH.len() => {
+                let mask = FLASH[bit].1;
+                self.acr.0 |= mask;
+                self.acr.1 = if value == 0 { self.acr.1 & !mask } else { self.acr.1 | mask };
+            }
+            Some(_) => self.clock_hz = value,
+        }
+        Ok(())
+    }
+
+    /// A rule of the core by its index in [`cortex_m0plus::key`].
+    pub fn core(&self, key: usize) -> u64 {
+        self.values[key]
+    }
+
+    /// The rules of the buses.
+    pub fn bus(&self) -> [u64; stm32_bus::SETTINGS.len()] {
+        std::array::from_fn(|index| self.values[CORE + index])
+    }
+
+    /// FLASH_ACR as it counts.
+    pub fn acr(&self, register: u32) -> u32 {
+        register & !self.acr.0 | self.acr.1
+    }
+
+    /// The stated core clock, if there is one.
+    pub fn clock_hz(&self) -> Option<u64> {
+        (self.clock_hz != 0).then_some(self.clock_hz)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overrides_win_over_the_register() {
+        let mut settings = Settings::new();
+        assert_eq!(settings.acr(0x40), 0x40);
+        for (key, value) in [("flash.wait_states", 1), ("flash.pre_read", 0), ("clock_hz", 8_000_000)] {
+            settings.set(key, value).unwrap();
+        }
+        assert_eq!((settings.acr(0x42), settings.clock_hz()), (3, Some(8_000_000)));
+        settings.set("timing.apb_bridge_extra_cycles", 5).unwrap();
+        assert_eq!(settings.bus()[stm32_bus::key::APB_BRIDGE], 5);
+        settings.set("timing.exception_entry_cycles", 16).unwrap();
+        assert_eq!(settings.core(cortex_m0plus::key::EXCEPTION_ENTRY), 16);
+    }
+
+    #[test]
+    fn refusals_say_what_would_do() {
+        let mut settings = Settings::new();
+        assert!(settings.set("flash.wait_states", 2).unwrap_err().0.contains("0 to 1"));
+        assert!(settings.set("flash.icache", 1).unwrap_err().0.contains("flash.pre_read"));
+    }
+}
