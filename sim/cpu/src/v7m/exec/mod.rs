@@ -103,7 +103,7 @@ fn uncommon<B: Bus, P: Pipeline, const PROFILE: bool, const GUARD: bool>(
         }
         // One that gave way was issued, and had its attention.
         let issued = core.committed || core.words_moved != 0;
-        core.served |= issued;
+        core.served = issued;
         let packed = instruction(core, bus);
         if packed == Packed::NONE {
             return false;
