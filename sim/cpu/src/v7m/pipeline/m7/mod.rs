@@ -222,10 +222,10 @@ impl Pipeline for M7 {
             return self.issue_special(core, bus, op, at);
         }
         let (mut used, mut blocks, mut early) = (rule.uses, rule.blocks, rule.early);
-        let branches = used & uses::BRANCH != 0;
+        let controls = rule.kind >= Kind::Branch;
         if u32::from(op.flags & flag::READS_FLAGS) | self.predicated != 0 {
             // A conditional branch is predicted.
-            at = if branches { at } else { at.max(self.flags) };
+            at = if controls { at } else { at.max(self.flags) };
             self.predicated = self.predicated.saturating_sub(1);
         }
         if op.imm > 0xFF && early & early::CONSTANT != 0 && rotated_constant(op) {
@@ -235,8 +235,14 @@ impl Pipeline for M7 {
         }
         let newest = self.ready[usize::from(rule.n.of(op.rn))].max(self.ready[usize::from(rule.m.of(op.rm))]);
         let slots = self.take_slot(core, at.max(newest), used, blocks);
-        if branches {
-            return self.branch_at_hand(core, op, if rule.kind == Kind::CompareBranch { newest } else { self.flags });
+        if controls {
+            match rule.kind {
+                // As many instructions as the mask in ITSTATE says.
+                Kind::It => self.predicated = 4 - (op.imm & 0xF).trailing_zeros(),
+                Kind::CompareBranch => self.branch_at_hand(core, op, newest),
+                _ => self.branch_at_hand(core, op, self.flags),
+            }
+            return;
         }
         let at = self.group;
         if op.flags & (flag::SETS | flag::SETS_OUTSIDE_IT) != 0 {

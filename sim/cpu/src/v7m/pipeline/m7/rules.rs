@@ -100,9 +100,9 @@ pub enum Kind {
     Branch,
     /// CBZ and CBNZ of `rn`.
     CompareBranch,
+    It,
     /// A further operand in `rd`.
     Movt,
-    It,
     Multiply,
     /// With write-back, or anything else.
     LoadGeneral,

@@ -106,11 +106,6 @@ impl M7 {
                 self.close(at + u64::from(rule.latency));
                 u64::from(rule.latency)
             }
-            // As many instructions as the mask in ITSTATE says.
-            Kind::It => {
-                self.predicated = 4 - (op.imm & 0xF).trailing_zeros();
-                return;
-            }
             _ => u64::from(rule.latency),
         };
         each(op.writes, |register| self.set_ready(register, at + latency));
