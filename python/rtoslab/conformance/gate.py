@@ -22,6 +22,7 @@ from rtoslab.decode import decode
 from rtoslab.errors import ConformanceError, DecodeError, OverrideReceivedError, RunError, disk_error
 from rtoslab.manifest import canonical, simulator_sources
 from rtoslab.plan import DEFAULT_WINDOW_MS, Point
+from rtoslab.run.board import simulator_fingerprint
 from rtoslab.run.virtual import Progress, RunOutput, VirtualJob, run_virtual
 from rtoslab.wire import constants
 
@@ -84,7 +85,7 @@ def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: 
     progress("conformance", 0.0)
     built = build(catalogue, asked)
     digest = verdict_digest(catalogue, point)
-    path = built.folder / f"conformance-{digest}.json"
+    path = built.folder / f"conformance-{digest}-{simulator_fingerprint()}.json"
     with _alone(built.folder):
         known = _read(path)
         if known is None:

@@ -1,9 +1,11 @@
 """Making a virtual board from board.toml: the one place that touches the simulator's constructor and its errors."""
 
 import difflib
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rtoslab.errors import ImageFileError, RtoslabError, SettingError, SymbolError, ToolMissingError, UnknownNameError
@@ -93,6 +95,12 @@ def simulator_errors(kind: type[RtoslabError]) -> Iterator[None]:
     except (_simulator().SimError, SymbolError) as cause:
         message = str(cause)
         raise kind(message[:1].upper() + message[1:] + ("" if message.endswith(".") else ".")) from None
+
+
+@cache
+def simulator_fingerprint() -> str:
+    """Hash of the simulator as it was built here: what is remembered of one build must not speak for the next."""
+    return hashlib.sha256(Path(_simulator().__file__).read_bytes()).hexdigest()[:8]
 
 
 def _simulator() -> Any:
