@@ -79,6 +79,8 @@ pub struct Machine {
     pub(super) system: Box<System>,
     pub(super) core_count: usize,
     pub(super) entry_in_sram: Option<u32>,
+    /// The first lock-up of a core since reset.
+    pub(super) locked: Option<Stop>,
     now: u64,
     symbols: Vec<Symbol>,
     profiling: bool,
@@ -100,6 +102,7 @@ impl Machine {
             system: System::new(options.crystal_hz, options.flash_bytes, options.strict),
             core_count: options.cores.clamp(1, 2),
             entry_in_sram: None,
+            locked: None,
             now: 0,
             symbols: Vec::new(),
             profiling: false,
@@ -156,6 +159,9 @@ impl Machine {
         loop {
             self.serve_requests();
             self.wake_sleepers();
+            if self.locked.is_some() && !self.goes_on_without_the_locked() {
+                self.system.stop.clone_from(&self.locked);
+            }
             if let Some(stop) = self.system.stop.take() {
                 self.now = self.now.max(stop.cycle);
                 if matches!(stop.reason, StopReason::Lockup | StopReason::UsbBoot) {
@@ -183,6 +189,13 @@ impl Machine {
             }
             self.execute(due.min(end));
         }
+    }
+
+    /// While one core is locked up: whether the other one executes, or sleeps until something scheduled wakes it. A
+    /// core 1 that waits in the boot ROM was never started.
+    fn goes_on_without_the_locked(&self) -> bool {
+        let scheduled = self.next_due() != NEVER;
+        self.cores.iter().any(|core| active(core) || core.asleep() && scheduled && !core.region.rom)
     }
 
     /// Earliest time of a core that is not asleep or in reset.
@@ -245,7 +258,7 @@ impl Machine {
                     exception::hard_fault::<System, true>(core, &mut *self.system, timing);
                     if core.phase == Phase::Lockup {
                         let detail = format!("core {index} is locked up: {why} at 0x{pc:08x} inside a fault handler");
-                        self.system.stop_at(StopReason::Lockup, core, pc, at, detail);
+                        self.locked.get_or_insert(lock_up(index, at, pc, detail));
                     } else {
                         self.system.note_fault(index, pc, why, at);
                     }
@@ -332,11 +345,10 @@ impl Machine {
                 }
                 _ => {}
             }
-            if self.cores[index].phase == Phase::Lockup {
-                let core = &self.cores[index];
-                let (pc, t) = (core.pc(), core.t);
+            let core = &self.cores[index];
+            if core.phase == Phase::Lockup && self.locked.is_none() {
                 let detail = format!("core {index} is locked up: its stack or vector table cannot be accessed");
-                self.system.stop_at(StopReason::Lockup, core, pc, t, detail);
+                self.locked = Some(lock_up(index, core.t, core.pc(), detail));
                 moved = true;
             }
         }
@@ -380,9 +392,6 @@ impl Machine {
     }
 
     fn all_asleep(&mut self, end: u64) -> Stop {
-        if self.cores.iter().any(|core| core.phase == Phase::Lockup) {
-            return self.stop(StopReason::Lockup, "a core is locked up and the other one sleeps for ever".to_owned());
-        }
         self.now = self.now.min(end);
         let detail = "every core sleeps and nothing is scheduled that could wake one".to_owned();
         self.stop(StopReason::Deadlock, detail)
@@ -524,6 +533,11 @@ impl Machine {
     pub fn instruments(&mut self) -> super::instruments::Instruments<'_> {
         super::instruments::Instruments { system: &mut self.system }
     }
+}
+
+/// The stop that a core's lock-up will be, once no other core goes on.
+fn lock_up(core: usize, cycle: u64, address: u32, detail: String) -> Stop {
+    Stop { reason: StopReason::Lockup, core, cycle, address, detail }
 }
 
 fn active(core: &Core) -> bool {
