@@ -162,20 +162,8 @@ impl Packed {
     /// The op.
     #[inline(always)]
     pub fn op(self) -> Op {
-        Op {
-            code: self.0 as u8,
-            rd: (self.0 >> 8) as u8,
-            rn: (self.0 >> 16) as u8,
-            rm: (self.0 >> 24) as u8,
-            ra: (self.0 >> 32) as u8,
-            shift: (self.0 >> 40) as u8,
-            flags: (self.0 >> 48) as u8,
-            // SAFETY: the byte is that of an op.
-            class: unsafe { std::mem::transmute::<u8, Class>((self.0 >> 56) as u8) },
-            imm: self.1 as u32,
-            reads: (self.1 >> 32) as u16,
-            writes: (self.1 >> 48) as u16,
-        }
+        // SAFETY: the words are those of an op (all zeros are one too), which is as long and has no padding.
+        unsafe { std::mem::transmute::<[u64; 2], Op>([self.0, self.1]) }
     }
 }
 

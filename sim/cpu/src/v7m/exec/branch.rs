@@ -75,7 +75,7 @@ fn exchange_or_return<B: Bus, P: Pipeline>(
 }
 
 /// BX.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn register<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
@@ -100,7 +100,7 @@ pub(super) fn loaded<B: Bus, P: Pipeline>(
 }
 
 /// TBB, TBH.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn table<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
@@ -119,7 +119,7 @@ pub(super) fn table<B: Bus, P: Pipeline, const GUARD: bool>(
 }
 
 /// Branches to another region, calls by register, writes to the PC.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn other<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,

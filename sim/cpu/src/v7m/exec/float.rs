@@ -40,7 +40,7 @@ impl Core {
 }
 
 /// Executes any instruction of the floating-point extension.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,

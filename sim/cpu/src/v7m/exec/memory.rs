@@ -88,13 +88,12 @@ pub(super) fn store<B: Bus, P: Pipeline, const GUARD: bool, const BYTES: u32>(
     op: Op,
     address: u32,
     value: u32,
-) -> Result<Flow, Fault> {
+) -> Result<(), Fault> {
     if address & (BYTES - 1) == 0 {
-        store_aligned::<B, P, GUARD>(core, pipe, bus, op, address, BYTES, value, 0)?;
+        store_aligned::<B, P, GUARD>(core, pipe, bus, op, address, BYTES, value, 0)
     } else {
-        store_unaligned::<B, P, GUARD>(core, pipe, bus, op, address, BYTES, value)?;
+        store_unaligned::<B, P, GUARD>(core, pipe, bus, op, address, BYTES, value)
     }
-    Ok(Flow::Next)
 }
 
 /// The aligned accesses an unaligned one is made of: address and size of each.
@@ -182,7 +181,7 @@ fn write_back(core: &mut Core, op: Op, base: Option<u32>) {
 }
 
 /// `Code::Load`: any size, any addressing.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn load_general<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
@@ -210,7 +209,7 @@ pub(super) fn load_general<B: Bus, P: Pipeline, const GUARD: bool>(
 }
 
 /// `Code::Store`: any size, with write-back or unprivileged.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn store_general<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
@@ -233,7 +232,7 @@ pub(super) fn store_general<B: Bus, P: Pipeline, const GUARD: bool>(
 }
 
 /// LDR to the PC.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn load_pc<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
@@ -248,7 +247,7 @@ pub(super) fn load_pc<B: Bus, P: Pipeline, const GUARD: bool>(
 }
 
 /// LDRD and STRD: two words, aligned always.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn double<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
@@ -276,7 +275,7 @@ pub(super) fn double<B: Bus, P: Pipeline, const GUARD: bool>(
 }
 
 /// LDREX, STREX and their narrow forms: aligned always. The monitor has no address.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn exclusive<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,

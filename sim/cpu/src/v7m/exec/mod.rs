@@ -19,7 +19,7 @@ mod tests;
 
 use super::bus::Bus;
 use super::code::number as code;
-use super::core::{Core, Phase, Request};
+use super::core::{Core, Request};
 use super::fault::Fault;
 use super::op::{Op, Packed, flag};
 use super::pipeline::{Jump, Pipeline};
@@ -28,23 +28,48 @@ use alu::{Shift, finish_logical, shift_by_register, shifted};
 use multiply::{accumulator, set_long};
 use profile::Profile;
 
-/// How an instruction went on.
+/// How an instruction went on. A bare number, so that the common ways need no memory.
 #[derive(Debug, Clone, Copy)]
 enum Flow {
     /// To the next one.
     Next,
     /// Its branch was not taken.
     NotTaken,
-    /// It branches inside the region, by `imm`.
-    Near(Jump),
+    /// It branches inside the region, by `imm`, always.
+    Near,
+    /// The same, by a condition.
+    NearConditional,
     /// It branched, and all is done; a request may have come of it.
     Jumped,
-    /// It is done and left a request; execution goes on behind it.
+    /// It is done and left a request or fell asleep; execution goes on behind it.
     Left,
-    /// It is done and the core falls asleep.
-    Sleep(Phase),
     /// It gives way between two words or before it starts; it is not done.
     Paused,
+    /// It faulted; the request says why.
+    Faulted,
+}
+
+/// Leaves a fault as the request.
+#[cold]
+#[inline(never)]
+fn faulted(core: &mut Core, fault: Fault) -> Flow {
+    core.request = Request::Fault(fault);
+    Flow::Faulted
+}
+
+/// Executes an instruction in a function of its own.
+#[inline(never)]
+fn apart<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    packed: Packed,
+    execute: impl Fn(&mut Core, &mut P, &mut B, Packed) -> Result<Flow, Fault>,
+) -> Flow {
+    match execute(core, pipe, bus, packed) {
+        Ok(flow) => flow,
+        Err(fault) => faulted(core, fault),
+    }
 }
 
 /// Executes instructions until `core.t` reaches `core.limit` at an instruction boundary or `core.request` is set.
@@ -79,10 +104,10 @@ pub fn run<B: Bus, P: Pipeline, const PROFILE: bool, const GUARD: bool>(core: &m
             continue;
         }
         let profile = Profile::<PROFILE>::start(core);
-        let op = packed.op();
-        pipe.issue(core, bus, op);
+        // SAFETY: as above.
+        pipe.issue(core, bus, unsafe { *ip });
         let flow = execute::<B, P, GUARD>(core, pipe, bus, packed, ip);
-        if !settle::<B, P, PROFILE>(core, pipe, bus, op, flow, 0, profile, ip) {
+        if !settle::<B, P, PROFILE>(core, pipe, bus, packed.op(), flow, 0, profile, ip) {
             return;
         }
     }
@@ -143,50 +168,42 @@ fn settle<B: Bus, P: Pipeline, const PROFILE: bool>(
     pipe: &mut P,
     bus: &mut B,
     op: Op,
-    flow: Result<Flow, Fault>,
+    flow: Flow,
     it: u8,
     profile: Profile<PROFILE>,
     ip: *mut Op,
 ) -> bool {
     let mut goes_on = true;
     match flow {
-        Ok(Flow::Next) => {
+        Flow::Next => {
             pipe.finish(core, op);
             core.ip = ip.wrapping_add(op.halfwords());
         }
-        Ok(Flow::NotTaken) => {
+        Flow::NotTaken => {
             pipe.not_taken(core, bus, op);
             core.ip = ip.wrapping_add(op.halfwords());
         }
-        Ok(Flow::Near(jump)) => {
+        Flow::Near | Flow::NearConditional => {
             core.ip = ip.wrapping_offset(op.imm as i32 as isize);
             let target = core.address_of(core.ip);
+            let jump = if matches!(flow, Flow::Near) { Jump::Immediate } else { Jump::Conditional };
             pipe.taken(core, bus, op, jump, target);
         }
-        Ok(Flow::Jumped) => goes_on = core.request == Request::None,
-        Ok(Flow::Left) => {
+        Flow::Jumped => goes_on = core.request == Request::None,
+        Flow::Left => {
             pipe.finish(core, op);
             core.ip = ip.wrapping_add(op.halfwords());
+            if core.asleep() {
+                core.slept_at = core.t;
+            }
             goes_on = false;
         }
-        Ok(Flow::Sleep(phase)) => {
-            pipe.finish(core, op);
-            core.ip = ip.wrapping_add(op.halfwords());
-            core.sleep(phase);
-            goes_on = false;
-        }
-        Ok(Flow::Paused) => {
+        Flow::Paused | Flow::Faulted => {
             core.it = it;
             // In an IT block the bits hold ITSTATE: after an interrupt the instruction starts anew.
             if it != 0 {
                 core.ici = 0;
             }
-            profile.end(core, 0);
-            return false;
-        }
-        Err(fault) => {
-            core.it = it;
-            core.request = Request::Fault(fault);
             profile.end(core, 0);
             return false;
         }
@@ -252,9 +269,15 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
     bus: &mut B,
     packed: Packed,
     at: *const Op,
-) -> Result<Flow, Fault> {
-    // Fields of the op, read where they are used: taken out of `packed` they would all be computed in advance. An
+) -> Flow {
+    // The op and its fields, read where they are used: taken out of `packed` they would all be computed in advance. An
     // instruction that stores may overwrite its own op, so none is read behind a store.
+    macro_rules! op {
+        () => {{
+            // SAFETY: it points to the op that `packed` is, in the table or in the caller's hand.
+            unsafe { *at }
+        }};
+    }
     macro_rules! field {
         ($name:ident) => {{
             // SAFETY: it points to the op that `packed` is, in the table or in the caller's hand.
@@ -281,7 +304,7 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
     macro_rules! logical_constant {
         ($value:expr) => {{
             let value: u32 = $value;
-            core.set_constant_carry(packed.op());
+            core.set_constant_carry(op!());
             core.set_logical(field!(rd), value);
         }};
     }
@@ -300,7 +323,7 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
     // With a shifted register: the operand and its carry.
     macro_rules! logical_shifted {
         (|$m:ident| $value:expr) => {{
-            let op = packed.op();
+            let op = op!();
             let ($m, carry) = shifted(core, op);
             let value: u32 = $value;
             finish_logical(core, op, value, carry);
@@ -308,7 +331,7 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
     }
     macro_rules! sum_shifted {
         (|$m:ident| $with_flags:expr, $without:expr) => {{
-            let op = packed.op();
+            let op = op!();
             let ($m, _) = shifted(core, op);
             let value: u32 = if op.has(flag::SETS) { $with_flags } else { $without };
             core.set(op.rd, value);
@@ -327,30 +350,34 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
     macro_rules! load {
         ($address:expr, $bytes:literal, $type:ty) => {{
             let address: u32 = $address;
-            let value = memory::load::<B, P, GUARD, $bytes>(core, pipe, bus, packed.op(), address)?;
-            core.set(field!(rd), value as $type as u32);
+            match memory::load::<B, P, GUARD, $bytes>(core, pipe, bus, op!(), address) {
+                Ok(value) => core.set(field!(rd), value as $type as u32),
+                Err(fault) => return faulted(core, fault),
+            }
         }};
     }
     macro_rules! store {
         ($address:expr, $bytes:literal) => {{
             let address: u32 = $address;
             let value = core.reg(field!(rd));
-            return memory::store::<B, P, GUARD, $bytes>(core, pipe, bus, packed.op(), address, value);
+            if let Err(fault) = memory::store::<B, P, GUARD, $bytes>(core, pipe, bus, op!(), address, value) {
+                return faulted(core, fault);
+            }
         }};
     }
     macro_rules! branch_if {
         ($condition:expr) => {{
             if !$condition {
-                return Ok(Flow::NotTaken);
+                return Flow::NotTaken;
             }
-            return Ok(Flow::Near(Jump::Conditional));
+            return Flow::NearConditional;
         }};
     }
     // What an interrupt may abandon: the machine decides if it would run beyond the limit.
     macro_rules! abandonable {
         ($first:expr, $second:expr) => {
-            if pauses_before(core, pipe, packed.op(), $first, $second) {
-                return Ok(Flow::Paused);
+            if pauses_before(core, pipe, op!(), $first, $second) {
+                return Flow::Paused;
             }
         };
     }
@@ -391,11 +418,11 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         code::MvnImmS => logical_constant!(!field!(imm)),
         code::MvnImm => set!(!field!(imm)),
         code::TstImm => {
-            core.set_constant_carry(packed.op());
+            core.set_constant_carry(op!());
             test!(n!() & field!(imm));
         }
         code::TeqImm => {
-            core.set_constant_carry(packed.op());
+            core.set_constant_carry(op!());
             test!(n!() ^ field!(imm));
         }
         code::CmpImm => {
@@ -443,16 +470,16 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         code::SubShift => sum_shifted!(|m| core.sub(n!(), m), n!().wrapping_sub(m)),
         code::RsbShift => sum_shifted!(|m| core.sub(m, n!()), m.wrapping_sub(n!())),
         code::TstShift => {
-            let (m, carry) = shifted(core, packed.op());
+            let (m, carry) = shifted(core, op!());
             test!(n!() & m);
             core.c = carry;
         }
         code::CmpShift => {
-            let (m, _) = shifted(core, packed.op());
+            let (m, _) = shifted(core, op!());
             core.sub(n!(), m);
         }
         code::CmnShift => {
-            let (m, _) = shifted(core, packed.op());
+            let (m, _) = shifted(core, op!());
             core.add(n!(), m);
         }
         code::AddLsl => set!(n!().wrapping_add(m!() << (field!(shift) & 31))),
@@ -516,26 +543,28 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         code::Smull => {
             abandonable!(n!(), m!());
             let product = i64::from(n!() as i32) * i64::from(m!() as i32);
-            set_long(core, packed.op(), product as u64);
+            set_long(core, op!(), product as u64);
         }
         code::Umull => {
             abandonable!(n!(), m!());
-            set_long(core, packed.op(), u64::from(n!()) * u64::from(m!()));
+            set_long(core, op!(), u64::from(n!()) * u64::from(m!()));
         }
         code::Smlal => {
             abandonable!(n!(), m!());
             let product = i64::from(n!() as i32) * i64::from(m!() as i32);
-            set_long(core, packed.op(), accumulator(core, packed.op()).wrapping_add(product as u64));
+            set_long(core, op!(), accumulator(core, op!()).wrapping_add(product as u64));
         }
         code::Umlal => {
             abandonable!(n!(), m!());
-            set_long(core, packed.op(), accumulator(core, packed.op()).wrapping_add(u64::from(n!()) * u64::from(m!())));
+            set_long(core, op!(), accumulator(core, op!()).wrapping_add(u64::from(n!()) * u64::from(m!())));
         }
         code::Umaal => {
             let sum = u64::from(core.reg(field!(rd))) + u64::from(core.reg(field!(ra)));
-            set_long(core, packed.op(), sum + u64::from(n!()) * u64::from(m!()));
+            set_long(core, op!(), sum + u64::from(n!()) * u64::from(m!()));
         }
-        code::Sdiv | code::Udiv => return divide(core, pipe, packed),
+        code::Sdiv | code::Udiv => {
+            return apart(core, pipe, bus, packed, |core, pipe, _, packed| divide(core, pipe, packed));
+        }
 
         code::LdrImm => load!(n!().wrapping_add(field!(imm)), 4, u32),
         code::LdrhImm => load!(n!().wrapping_add(field!(imm)), 2, u16),
@@ -554,13 +583,13 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         code::StrhReg => store!(n!().wrapping_add(m!() << (field!(shift) & 31)), 2),
         code::StrbReg => store!(n!().wrapping_add(m!() << (field!(shift) & 31)), 1),
         code::LdrLit => load!(field!(imm), 4, u32),
-        code::Load => return memory::load_general::<B, P, GUARD>(core, pipe, bus, packed),
-        code::Store => return memory::store_general::<B, P, GUARD>(core, pipe, bus, packed),
-        code::LdrPc => return memory::load_pc::<B, P, GUARD>(core, pipe, bus, packed),
-        code::Ldrd | code::Strd => return memory::double::<B, P, GUARD>(core, pipe, bus, packed),
-        code::Ldm | code::LdmPc => return multiple::load::<B, P, GUARD>(core, pipe, bus, packed),
-        code::Stm => return multiple::store::<B, P, GUARD>(core, pipe, bus, packed),
-        code::Ldrex | code::Strex => return memory::exclusive::<B, P, GUARD>(core, pipe, bus, packed),
+        code::Load => return apart(core, pipe, bus, packed, memory::load_general::<B, P, GUARD>),
+        code::Store => return apart(core, pipe, bus, packed, memory::store_general::<B, P, GUARD>),
+        code::LdrPc => return apart(core, pipe, bus, packed, memory::load_pc::<B, P, GUARD>),
+        code::Ldrd | code::Strd => return apart(core, pipe, bus, packed, memory::double::<B, P, GUARD>),
+        code::Ldm | code::LdmPc => return apart(core, pipe, bus, packed, multiple::load::<B, P, GUARD>),
+        code::Stm => return apart(core, pipe, bus, packed, multiple::store::<B, P, GUARD>),
+        code::Ldrex | code::Strex => return apart(core, pipe, bus, packed, memory::exclusive::<B, P, GUARD>),
 
         code::Beq => branch_if!(z!()),
         code::Bne => branch_if!(!z!()),
@@ -579,17 +608,17 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         code::Cbz => branch_if!(n!() == 0),
         code::Cbnz => branch_if!(n!() != 0),
         code::B => {
-            return Ok(Flow::Near(Jump::Immediate));
+            return Flow::Near;
         }
         code::Bl => {
             core.set(14, core.address_of(core.ip).wrapping_add(5));
-            return Ok(Flow::Near(Jump::Immediate));
+            return Flow::Near;
         }
-        code::Bx => return branch::register(core, pipe, bus, packed),
+        code::Bx => return apart(core, pipe, bus, packed, branch::register),
         code::BccFar | code::BFar | code::BlFar | code::CompareBranchFar | code::Blx | code::MovPc | code::AddPc => {
-            return branch::other(core, pipe, bus, packed);
+            return apart(core, pipe, bus, packed, branch::other);
         }
-        code::TableBranch => return branch::table::<B, P, GUARD>(core, pipe, bus, packed),
+        code::TableBranch => return apart(core, pipe, bus, packed, branch::table::<B, P, GUARD>),
 
         code::It => core.it = field!(imm) as u8,
         code::Nop | code::Preload | code::Barrier => {}
@@ -633,15 +662,15 @@ fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         | code::Msr
         | code::Cps
         | code::Svc
-        | code::Bkpt => return system::execute(core, packed),
+        | code::Bkpt => return apart(core, pipe, bus, packed, |core, _, _, packed| system::execute(core, packed)),
         code::UndefinedFloat | code::Vadd32..=code::Vmsr => {
-            return float::execute::<B, P, GUARD>(core, pipe, bus, packed);
+            return apart(core, pipe, bus, packed, float::execute::<B, P, GUARD>);
         }
         // SAFETY: the loop replaces the stand-ins before it gets here, and every other code has its arm: the decoder
         // makes ops from `Code` alone.
         _ => unsafe { std::hint::unreachable_unchecked() },
     }
-    Ok(Flow::Next)
+    Flow::Next
 }
 
 /// True if the instruction would run beyond the limit and the machine has yet to decide whether it may.
@@ -659,7 +688,7 @@ fn pauses_before<P: Pipeline>(core: &mut Core, pipe: &mut P, op: Op, first: u32,
 }
 
 /// SDIV, UDIV.
-#[inline(never)]
+#[inline(always)]
 fn divide<P: Pipeline>(core: &mut Core, pipe: &mut P, packed: Packed) -> Result<Flow, Fault> {
     let op = packed.op();
     let (n, m) = (core.reg(op.rn), core.reg(op.rm));

@@ -48,7 +48,7 @@ fn without_lowest(mut mask: u32, count: u32) -> u32 {
 }
 
 /// LDM, POP.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn load<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
@@ -105,7 +105,7 @@ pub(super) fn load<B: Bus, P: Pipeline, const GUARD: bool>(
 }
 
 /// STM, PUSH.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn store<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,

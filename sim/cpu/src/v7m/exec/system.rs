@@ -7,7 +7,7 @@ use crate::v7m::fault::Fault;
 use crate::v7m::op::Packed;
 
 /// Executes an op of this group. What changes who may interrupt asks for attention by the limit.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn execute(core: &mut Core, packed: Packed) -> Result<Flow, Fault> {
     let op = packed.op();
     match op.code {
@@ -20,8 +20,8 @@ pub(super) fn execute(core: &mut Core, packed: Packed) -> Result<Flow, Fault> {
         code::Clrex => core.exclusive = false,
         code::Sev => core.event = true,
         code::Wfe if core.event => core.event = false,
-        code::Wfe => return Ok(Flow::Sleep(Phase::SleepEvent)),
-        code::Wfi => return Ok(Flow::Sleep(Phase::SleepInterrupt { on_exit: None })),
+        code::Wfe => return Ok(asleep(core, Phase::SleepEvent)),
+        code::Wfi => return Ok(asleep(core, Phase::SleepInterrupt { on_exit: None })),
         code::Svc => {
             core.request = Request::Svc;
             return Ok(Flow::Left);
@@ -31,4 +31,10 @@ pub(super) fn execute(core: &mut Core, packed: Packed) -> Result<Flow, Fault> {
         _ => return Err(Fault::Undefined),
     }
     Ok(Flow::Next)
+}
+
+/// Falls asleep; since when is known once the instruction has ended.
+fn asleep(core: &mut Core, phase: Phase) -> Flow {
+    core.phase = phase;
+    Flow::Left
 }
