@@ -20,6 +20,8 @@ pub struct Symbol {
     pub bytes: u32,
     /// Name as in the symbol table.
     pub name: String,
+    /// A place in the code without type or size, as assembly labels are: it can be looked up, but bounds no function.
+    pub label: bool,
 }
 
 /// What the loader takes from an image.
@@ -29,7 +31,7 @@ pub struct Image {
     pub segments: Vec<(u32, Vec<u8>)>,
     /// Entry point of an ELF; lowest address of a UF2.
     pub entry: u32,
-    /// Functions and objects by address.
+    /// Functions and objects by address, then labels by address.
     pub symbols: Vec<Symbol>,
 }
 
@@ -92,19 +94,24 @@ fn parse_elf(data: &[u8], name: &str) -> Result<Image, ImageError> {
 fn elf_symbols(file: &ElfFile<FileHeader32<Endianness>>) -> Vec<Symbol> {
     let mut symbols: Vec<Symbol> = file
         .symbols()
-        .filter(|symbol| symbol.is_definition())
+        .filter(|symbol| symbol.section_index().is_some())
         .filter_map(|symbol| {
             let name = symbol.name().ok()?;
             // Mapping symbols ($t, $d) mark code and data, they name nothing.
             if name.is_empty() || name.starts_with('$') {
                 return None;
             }
+            let label = match symbol.kind() {
+                SymbolKind::Text | SymbolKind::Data => false,
+                SymbolKind::Unknown | SymbolKind::Label => symbol.size() == 0,
+                _ => return None,
+            };
             let code = symbol.kind() == SymbolKind::Text;
             let address = symbol.address() as u32 & if code { !1 } else { !0 };
-            Some(Symbol { address, bytes: symbol.size() as u32, name: name.to_owned() })
+            Some(Symbol { address, bytes: symbol.size() as u32, name: name.to_owned(), label })
         })
         .collect();
-    symbols.sort_by(|a, b| (a.address, b.bytes, &a.name).cmp(&(b.address, a.bytes, &b.name)));
+    symbols.sort_by(|a, b| (a.label, a.address, b.bytes, &a.name).cmp(&(b.label, b.address, a.bytes, &b.name)));
     symbols
 }
 

@@ -61,7 +61,8 @@ impl Machine {
     }
 
     fn symbols(&self) -> Vec<(u32, u32, String)> {
-        self.inner.symbols().iter().map(|s| (s.address, s.bytes, s.name.clone())).collect()
+        let named = self.inner.symbols().iter().filter(|symbol| !symbol.label);
+        named.map(|symbol| (symbol.address, symbol.bytes, symbol.name.clone())).collect()
     }
 
     fn run<'py>(&mut self, py: Python<'py>, cycles: u64) -> PyResult<Bound<'py, PyDict>> {
