@@ -47,7 +47,16 @@ def test_labels_of_an_assembly_source_bound_an_interval(board: str, tmp_path: Pa
     source, image = tmp_path / "routine.S", tmp_path / "routine.elf"
     source.write_text(ROUTINE)
     places = ["-Wl,-Ttext=0x08000008", "-Wl,--section-start=.vectors=0x08000000", "-Wl,-ereset"]
-    command = ["arm-none-eabi-gcc", f"-mcpu=cortex-{core}", "-mthumb", "-nostdlib", *places, "-o", image, source]
+    command: list[str | Path] = [
+        "arm-none-eabi-gcc",
+        f"-mcpu=cortex-{core}",
+        "-mthumb",
+        "-nostdlib",
+        *places,
+        "-o",
+        image,
+        source,
+    ]
     subprocess.run(command, check=True)
     facts = Catalogue(find_root()).board(board).facts
     request = SimRequest(until="done", between=[("sums", "loads"), ("loads", "loads_end")])
