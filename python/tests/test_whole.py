@@ -207,7 +207,7 @@ def test_an_unwritable_place_is_said(tmp_path: Path) -> None:
 def test_sim_runs_a_benchmark_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
     measure("t7", 1, 10, tmp_path / "run")
-    (image,) = (tmp_path / "build").glob("*/image.elf")
+    (image,) = (tmp_path / "build").glob("t7_*/image.elf")
     done = rtoslab(
         "sim", image, "--until", "bench_done", "--between", "xQueueSemaphoreTake", "xQueueGenericSend", "--json"
     )
