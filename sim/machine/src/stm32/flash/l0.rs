@@ -11,23 +11,68 @@ mod acr {
     pub const PRE_READ: u32 = 1 << 6;
 }
 
-/// A word in a buffer, and from which cycle on.
+/// No word.
+const EMPTY: u32 = u32::MAX;
+/// The flash shows at 0 too: its words count from either start.
+const OFFSET: u32 = 0x00ff_ffff;
+/// Words of the largest flash of the family, and one that is read ahead behind its end.
+const WORDS: usize = (192 << 10) / L0_LINE_BYTES as usize + 1;
+/// In no buffer.
+const ABSENT: u8 = 0;
+/// Length of the buffers' arrays: a power of two, so that an index needs no check.
+const PLACES: usize = 8;
+const _: () = assert!(L0_BUFFERS <= PLACES);
+
+/// The buffers by their last use: one hexadecimal digit each, the least recent in the highest place.
 #[derive(Debug, Clone, Copy)]
-struct Buffer {
-    word: u32,
-    there: u64,
-    used: u64,
+struct Order(u32);
+
+impl Order {
+    const DIGITS: u32 = 4 * L0_BUFFERS as u32;
+    /// The first buffer is taken first.
+    const INITIAL: Order = Order(0x01_2345);
+    const ONES: u32 = 0x11_1111;
+
+    /// Puts the least recently used buffer in front and returns it.
+    #[inline(always)]
+    fn recycle(&mut self) -> usize {
+        let oldest = self.0 >> (Order::DIGITS - 4);
+        self.0 = (self.0 << 4 | oldest) & ((1 << Order::DIGITS) - 1);
+        oldest as usize
+    }
+
+    /// The buffer used last.
+    #[inline(always)]
+    fn front(self) -> usize {
+        (self.0 & 15) as usize % PLACES
+    }
+
+    /// Puts a buffer in front.
+    #[inline(always)]
+    fn touch(&mut self, buffer: usize) {
+        let buffer = buffer as u32;
+        // The digit that is the buffer's becomes 0, and the lowest borrow tells where it is.
+        let odd = self.0 ^ (buffer * Order::ONES);
+        let place = (odd.wrapping_sub(Order::ONES) & !odd & (8 * Order::ONES)).trailing_zeros() & !3;
+        let newer = (1 << place) - 1;
+        self.0 = self.0 & !(newer << 4 | 15) | (self.0 & newer) << 4 | buffer;
+    }
 }
 
-const EMPTY: Buffer = Buffer { word: u32::MAX, there: 0, used: 0 };
-
 /// The L0's flash interface. The least recently used buffer takes the next word [RM0367].
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct FlashL0 {
     array: Array,
     acr: u32,
-    buffers: [Buffer; L0_BUFFERS],
-    clock: u64,
+    /// Word in each buffer.
+    words: [u32; PLACES],
+    /// Cycle from which on it is there.
+    there: [u64; PLACES],
+    order: Order,
+    /// Number of the buffer of each word, plus 1.
+    buffer_of: Box<[u8]>,
+    /// Word that was read ahead last: its buffer is in front.
+    ahead: u32,
 }
 
 impl Default for FlashL0 {
@@ -39,14 +84,25 @@ impl Default for FlashL0 {
 impl FlashL0 {
     /// After reset: no wait state, buffers on, prefetch and pre-read off.
     pub fn new() -> FlashL0 {
-        FlashL0 { array: Array::default(), acr: 0, buffers: [EMPTY; L0_BUFFERS], clock: 0 }
+        FlashL0 {
+            array: Array::default(),
+            acr: 0,
+            words: [EMPTY; PLACES],
+            there: [0; PLACES],
+            order: Order::INITIAL,
+            buffer_of: vec![ABSENT; WORDS].into(),
+            ahead: EMPTY,
+        }
     }
 
     /// FLASH_ACR was written. Without buffers there is neither prefetch nor pre-read.
     pub fn set_acr(&mut self, value: u32) {
         self.array.wait_states = u64::from(value & acr::LATENCY);
         self.acr = if value & acr::DISAB_BUF != 0 { value & !(acr::PRFTEN | acr::PRE_READ) } else { value };
-        self.buffers = [EMPTY; L0_BUFFERS];
+        self.words = [EMPTY; PLACES];
+        self.order = Order::INITIAL;
+        self.buffer_of.fill(ABSENT);
+        self.ahead = EMPTY;
     }
 
     /// Whether a fetch can wait at all.
@@ -60,7 +116,7 @@ impl FlashL0 {
         if self.array.wait_states == 0 {
             return at + 2;
         }
-        let word = address / L0_LINE_BYTES;
+        let word = (address & OFFSET) / L0_LINE_BYTES;
         let there = self.word(word, at);
         if self.acr & acr::PRFTEN != 0 {
             self.read_ahead(word + 1, there);
@@ -73,7 +129,7 @@ impl FlashL0 {
         if self.array.wait_states == 0 {
             return 0;
         }
-        let word = address / L0_LINE_BYTES;
+        let word = (address & OFFSET) / L0_LINE_BYTES;
         let there = self.word(word, at);
         if self.acr & acr::PRE_READ != 0 {
             self.read_ahead(word + 1, there);
@@ -82,30 +138,78 @@ impl FlashL0 {
     }
 
     /// From a buffer, or from the array.
+    #[inline(always)]
     fn word(&mut self, word: u32, at: u64) -> u64 {
         if self.acr & acr::DISAB_BUF != 0 {
             return self.array.read(at + 1);
         }
-        self.clock += 1;
-        if let Some(buffer) = self.buffers.iter_mut().find(|buffer| buffer.word == word) {
-            buffer.used = self.clock;
-            return buffer.there.max(at + 2);
+        if word == self.ahead {
+            return self.there[self.order.front()].max(at + 2);
+        }
+        self.ahead = EMPTY;
+        if let Some(buffer) = self.find(word) {
+            self.order.touch(buffer);
+            return self.there[buffer].max(at + 2);
         }
         self.load(word, at + 1)
     }
 
-    /// Reads a word that nobody asked for yet when the array is idle.
-    fn read_ahead(&mut self, word: u32, from: u64) {
-        if self.buffers.iter().all(|buffer| buffer.word != word) {
-            self.load(word, from);
+    /// The buffer that holds a word.
+    #[inline(always)]
+    fn find(&self, word: u32) -> Option<usize> {
+        match self.buffer_of.get(word as usize) {
+            Some(&number) if number != ABSENT => Some(usize::from(number - 1) % PLACES),
+            _ => None,
         }
     }
 
+    /// Reads a word that nobody asked for yet when the array is idle.
+    #[inline(always)]
+    fn read_ahead(&mut self, word: u32, from: u64) {
+        if self.find(word).is_none() {
+            self.load(word, from);
+            self.ahead = word;
+        }
+    }
+
+    #[inline(always)]
     fn load(&mut self, word: u32, from: u64) -> u64 {
         let there = self.array.read(from);
-        self.clock += 1;
-        let oldest = self.buffers.iter_mut().min_by_key(|buffer| buffer.used).expect("there are six");
-        *oldest = Buffer { word, there, used: self.clock };
+        let buffer = self.order.recycle() % PLACES;
+        if let Some(old) = self.buffer_of.get_mut(self.words[buffer] as usize) {
+            *old = ABSENT;
+        }
+        if let Some(new) = self.buffer_of.get_mut(word as usize) {
+            *new = buffer as u8 + 1;
+        }
+        (self.words[buffer], self.there[buffer]) = (word, there);
         there
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_is_that_of_the_last_uses() {
+        let mut order = Order::INITIAL;
+        let mut reference = vec![5, 4, 3, 2, 1, 0];
+        for step in 0..500_usize {
+            let buffer = if step % 3 == 0 {
+                order.recycle()
+            } else {
+                let buffer = (step * step + step / 7) % L0_BUFFERS;
+                order.touch(buffer);
+                buffer
+            };
+            if step % 3 == 0 {
+                assert_eq!(buffer, reference[L0_BUFFERS - 1]);
+            }
+            reference.retain(|&other| other != buffer);
+            reference.insert(0, buffer);
+            let digits: Vec<usize> = (0..L0_BUFFERS).map(|place| (order.0 >> (4 * place) & 15) as usize).collect();
+            assert_eq!(digits, reference, "after step {step}");
+        }
     }
 }

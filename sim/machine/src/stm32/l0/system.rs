@@ -264,7 +264,7 @@ impl<const RAM: u32> Bus for System<RAM> {
     unsafe fn fetch(&mut self, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
         let address = (core.address_of(ip) & !3).wrapping_add(4 * words as u32);
         let from = at.max(core.bus_free);
-        let there = if address < RAM_BASE { self.flash.fetch(address & 0x00ff_ffff, from) } else { from + 2 };
+        let there = if address < RAM_BASE { self.flash.fetch(address, from) } else { from + 2 };
         let late = there - (at + 2);
         if late != 0 {
             core.bus_free = there - 1;
@@ -297,7 +297,7 @@ impl<const RAM: u32> Bus for System<RAM> {
             let flash = self.memories.windows[window].spec.flash;
             let (memory, offset) = self.memories.place(window, offset);
             let at = self.port::<CONTEND>(core, *t);
-            let wait = if flash { self.flash.read(address & 0x00ff_ffff, at) } else { 0 };
+            let wait = if flash { self.flash.read(address, at) } else { 0 };
             *t = self.ends(core, at, wait);
             return Ok(self.memories.all[memory].get(offset, bytes));
         }
