@@ -19,7 +19,7 @@ help:
 	@echo "make demo      install what is missing, run T1-T8 on one core and on two, write the report"
 	@echo "make test      lint and every test"
 	@echo "make lint      formatters, linters, types"
-	@echo "make bench     speed of the virtual board beside unicorn"
+	@echo "make bench     speed of the virtual boards beside unicorn and QEMU; installs qemu-system-arm"
 	@echo "make test-all  make test, and the long tests"
 	@echo "make clean     remove what these targets made"
 
@@ -51,6 +51,7 @@ lint: set-up
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 
 bench: set-up
+	@$(MAKE) --no-print-directory packages APT_PACKAGES=qemu-system-arm
 	$(BIN)/python bench/run.py
 
 set-up: packages $(STAMPS)/tools $(STAMPS)/python $(STAMPS)/simulator $(STAMPS)/kernels

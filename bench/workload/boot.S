@@ -24,3 +24,4 @@
     msr msp, r0
     bx r1
     .ltorg
+    .org 256

@@ -1,9 +1,10 @@
 /* The simulator's speed workload: what control firmware spends its time on, in fixed shares.
  *
- * CRC over a table in flash, integer matrix product, linked-list walk, recursion, indirect calls. Runs on one or
- * both cores of a Pico with SysTick interrupting, and on any emulator that can start it at its reset handler: it
- * touches no peripheral but SysTick (and, with two cores, the inter-core FIFO). Ends in `workload_done`; the
- * checksum in `workload_result` must be the same everywhere.
+ * CRC over a table, integer matrix product, linked-list walk, recursion, indirect calls, and on cores with an FPU a
+ * polynomial in single precision. `reset` starts the chip's clocks, flash interface and caches with the firmware's own
+ * code (WORKLOAD_CLOCKS; the Pico's boot block does it there); `workload_start` behind it touches nothing but the
+ * core's own registers (and, with two cores, the inter-core FIFO), so that any emulator can start there. SysTick
+ * interrupts. Ends in `workload_done`; the checksum in `workload_result` must be the same everywhere.
  */
 #include <stdint.h>
 
@@ -11,7 +12,16 @@
 #define WORKLOAD_ROUNDS 1000
 #endif
 
+#ifdef WORKLOAD_CLOCKS
+#include "family.h" /* REGISTER among the rest */
+#else
 #define REGISTER(address) (*(volatile uint32_t *)(address))
+#endif
+#ifdef TWO_CORES
+#define CORES 2
+#else
+#define CORES 1
+#endif
 #define SIO_CPUID REGISTER(0xd0000000u)
 #define FIFO_ST REGISTER(0xd0000050u)
 #define FIFO_WR REGISTER(0xd0000054u)
@@ -33,8 +43,8 @@ struct work {
     uint32_t crc_table[256];
 };
 
-static struct work work[2];
-volatile uint32_t workload_result[2];
+static struct work work[CORES];
+volatile uint32_t workload_result[CORES];
 volatile uint32_t workload_ticks;
 volatile uint32_t workload_core1_started;
 
@@ -118,6 +128,28 @@ static uint32_t indirect(uint32_t x)
     return x;
 }
 
+#ifdef __ARM_FP
+#define FLOAT_ROUNDS 64
+
+/* Horner's scheme with a division and a comparison to each step: the sum stays between 0 and 8. */
+static uint32_t polynomial(uint32_t x)
+{
+    static const float factor[8] = {0.5f, 0.25f, 0.125f, 1.5f, 0.75f, 0.375f, 1.25f, 0.625f};
+    union {
+        float value;
+        uint32_t bits;
+    } sum = {(float)(x & 0xffu) * 0.00390625f};
+
+    for (uint32_t i = 0; i < FLOAT_ROUNDS; i++) {
+        float y = sum.value;
+        for (uint32_t k = 0; k < 8; k++)
+            y = y * 0.3125f + factor[(i + k) & 7u];
+        sum.value = y > 1.0f ? 1.0f / y + (float)(int32_t)(y * 3.0f) * 0.5f : y;
+    }
+    return sum.bits;
+}
+#endif
+
 static void run(uint32_t core)
 {
     struct work *w = &work[core];
@@ -130,12 +162,39 @@ static void run(uint32_t core)
         sum = sum * 31u + walk(w);
         sum = sum * 31u + recurse(11);
         sum = sum * 31u + indirect(round);
+#ifdef __ARM_FP
+        sum = sum * 31u + polynomial(sum);
+#endif
     }
     workload_result[core] = sum;
 }
 
+#ifdef WORKLOAD_SEMIHOSTING
+static uint32_t host(uint32_t operation, const void *argument)
+{
+    register uint32_t r0 __asm__("r0") = operation;
+    register const void *r1 __asm__("r1") = argument;
+    __asm__ volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
+    return r0;
+}
+
+/* The checksum as its bytes lie in memory, in hex, then the end of the emulator. */
+static void tell_host(void)
+{
+    static char text[9];
+
+    for (uint32_t i = 0; i < 8; i++)
+        text[i] = "0123456789abcdef"[workload_result[0] >> (i / 2 * 8 + (i & 1u ? 0 : 4)) & 15u];
+    host(0x04u, text);                   /* SYS_WRITE0 */
+    host(0x18u, (const void *)0x20026u); /* SYS_EXIT, application exit */
+}
+#endif
+
 __attribute__((noinline)) void workload_done(void)
 {
+#ifdef WORKLOAD_SEMIHOSTING
+    tell_host();
+#endif
     for (;;)
         __asm__ volatile("" ::: "memory");
 }
@@ -175,16 +234,21 @@ static void launch_core1(uint32_t vectors)
 
 extern uint32_t stack_top[];
 void reset(void);
+void workload_start(void);
 
 __attribute__((section(".vectors"), used)) static void (*const vectors[16])(void) = {
-    (void (*)(void))stack_top, reset, workload_done, workload_done, 0, 0, 0, 0, 0, 0, 0, workload_done, 0, 0,
-    workload_done, systick,
+    (void (*)(void))stack_top, reset, workload_done, workload_done, workload_done, workload_done, workload_done, 0, 0,
+    0, 0, workload_done, 0, 0, workload_done, systick,
 };
 
-void reset(void)
+void workload_start(void)
 {
     REGISTER(0xe000ed08u) = (uint32_t)vectors;
-    REGISTER(0xe000e014u) = 124999u; /* 1 kHz at 125 MHz */
+#ifdef __ARM_FP
+    REGISTER(0xe000ed88u) |= 0xfu << 20; /* CPACR */
+    __asm__ volatile("dsb\n\tisb" ::: "memory");
+#endif
+    REGISTER(0xe000e014u) = WORKLOAD_CLOCK_HZ / 1000u - 1u;
     REGISTER(0xe000e018u) = 0;
     REGISTER(0xe000e010u) = 7;
 #ifdef TWO_CORES
@@ -196,4 +260,13 @@ void reset(void)
         __asm__ volatile("" ::: "memory");
 #endif
     workload_done();
+}
+
+void reset(void)
+{
+#ifdef WORKLOAD_CLOCKS
+    family_start_clocks();
+    family_start_caches();
+#endif
+    workload_start();
 }
