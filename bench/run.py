@@ -105,7 +105,7 @@ def main() -> None:
     """Measures, prints, compares with the bars; exit code 0 whatever the speed, for speed is no test."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--board", action="append", choices=all_boards(), help="may be repeated; all without it")
-    parser.add_argument("--rounds", type=int, default=5000, help="workload size; 5000: over 200 M instructions")
+    parser.add_argument("--rounds", type=int, default=6000, help="workload size; 6000: over 200 M instructions")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
