@@ -129,8 +129,9 @@ pub fn step<B: Bus, P: Pipeline>(
     match core.phase {
         Phase::Entry { .. } if core.t <= now => entry::complete(core, bus, pipe, timing),
         Phase::Exit { .. } if core.t <= now => exit::complete(core, bus, pipe, timing),
-        Phase::Exit { number, exc_return, .. } if takeable(core).is_some() => {
-            core.t = now;
+        Phase::Exit { number, exc_return, started, .. } if takeable(core).is_some() => {
+            // What came while the returning instruction executed finds the return begun.
+            core.t = now.max(started);
             entry::chain(core, number, exc_return, timing)
         }
         Phase::Run => {

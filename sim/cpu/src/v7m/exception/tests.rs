@@ -335,6 +335,21 @@ fn unstacking_is_aborted_by_a_more_urgent_exception() {
 }
 
 #[test]
+fn an_interrupt_during_the_returning_instruction_is_chained_when_that_is_over() {
+    let mut bench = Bench::m3();
+    bench.enable(0, 0x80);
+    bench.enable(1, 0x40);
+    bench.interrupt(0);
+    let back = bench.core.t;
+    let begun = super::exception_return(&mut bench.core, &mut bench.bus, 0xffff_fff9, &bench.timing);
+    assert_eq!(begun, Outcome::Begun);
+    pulse_line(&mut bench.core, 1);
+    assert_eq!(bench.step_at(back - 2), Outcome::Begun);
+    assert_eq!(bench.settle(), Outcome::Chained(16, 17));
+    assert_eq!(bench.core.t, back + bench.timing.tail_chain);
+}
+
+#[test]
 fn sleep_on_exit_chains_into_the_next_handler() {
     let mut bench = Bench::m3();
     bench.core.scb.scr = scr::SLEEPONEXIT;
