@@ -35,7 +35,7 @@ PAIRS = [Pair("stm32f103", "stm32vldiscovery", F1, 5), Pair("stm32f407", "netdui
 
 def build(pair: Pair, folder: Path) -> Path:
     elf = folder / "image.elf"
-    files = ["-T", HERE / "image.ld", "-o", elf, HERE / "image.c"]
+    files = ["-T", str(HERE / "image.ld"), "-o", str(elf), str(HERE / "image.c")]
     command = ["arm-none-eabi-gcc", *pair.flags, *FLAGS, *files, "-lgcc"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -56,10 +56,9 @@ def on_board(pair: Pair, elf: Path) -> list[str]:
 
 
 def in_qemu(pair: Pair, elf: Path) -> list[str]:
-    command = [QEMU, "-M", pair.machine, "-kernel", elf, "-display", "none", "-monitor", "none", "-serial", "stdio"]
-    done = subprocess.run(
-        [*command, "-no-reboot"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
-    )
+    quiet = ["-display", "none", "-monitor", "none", "-serial", "stdio", "-no-reboot"]
+    command = [QEMU, "-M", pair.machine, "-kernel", str(elf), *quiet]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.decode().splitlines()
 
