@@ -52,8 +52,14 @@ class Catalogue:
 
     @cached_property
     def suites(self) -> Mapping[str, Entry[Suite]]:
-        """By id; one folder per paper or suite under papers/."""
-        return _scan(self.root / "papers", "suite.toml", Suite)
+        """By id: a folder under papers/ is one, and so is each file in its folder `suites`."""
+        papers = self.root / "papers"
+        found = _scan(papers, "suite.toml", Suite)
+        for path in sorted(papers.glob("*/suites/*.toml")):
+            if path.stem in found:
+                raise CatalogueError(f"{path} is the second suite {path.stem!r}; give it another name.")
+            found[path.stem] = _entry(path, path.stem, path.parents[1], Suite)
+        return found
 
     @cached_property
     def conformance(self) -> ConformanceSuite:
@@ -100,13 +106,17 @@ def _find(kind: str, entries: Mapping[str, Entry[Item]], name: str) -> Entry[Ite
 def _scan(folder: Path, file_name: str, model: type[Item]) -> dict[str, Entry[Item]]:
     found: dict[str, Entry[Item]] = {}
     for path in sorted(folder.glob(f"*/{file_name}")):
-        facts = read_toml(path, model)
-        ident = path.parent.name
-        declared = getattr(facts, "id", ident)
-        if declared != ident:
-            raise CatalogueError(f"{path} says id = {declared!r} but lies in the folder {ident!r}; make them the same.")
-        found[ident] = Entry(ident, path.parent, facts)
+        found[path.parent.name] = _entry(path, path.parent.name, path.parent, model)
     return found
+
+
+def _entry(path: Path, ident: str, folder: Path, model: type[Item]) -> Entry[Item]:
+    facts = read_toml(path, model)
+    declared = getattr(facts, "id", ident)
+    if declared != ident:
+        where = "lies in the folder" if ident == path.parent.name else "is the file"
+        raise CatalogueError(f"{path} says id = {declared!r} but {where} {ident!r}; make them the same.")
+    return Entry(ident, folder, facts)
 
 
 def read_toml(path: Path, model: type[Item]) -> Item:

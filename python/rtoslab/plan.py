@@ -6,10 +6,11 @@ A point is one image on one target: kernel x board x benchmark x cores x configu
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from rtoslab.catalogue import Catalogue, Entry
 from rtoslab.errors import PlanError, UnknownNameError
-from rtoslab.schemas import Benchmark, Board, Kernel
+from rtoslab.schemas import Benchmark, Board, Kernel, Suite
 
 DEFAULT_WINDOW_MS = 250
 DEFAULT_OPT = "-O2"
@@ -83,15 +84,24 @@ def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> P
         for benchmark in benchmarks:
             for kernel in kernels:
                 for board in boards:
-                    for count in cores:
+                    for count, config in product(cores, _configs(suite, options.config)):
                         point = _point(
-                            benchmark, catalogue.kernel(kernel), catalogue.board(board), count, window, options.config
+                            benchmark, catalogue.kernel(kernel), catalogue.board(board), count, window, config
                         )
                         if point not in points:
                             points.append(point)
     if not points:
         raise PlanError("Nothing to measure was named; say a suite or a benchmark (see `rtoslab list`).")
     return Plan(tuple(points), suites[0] if len(suites) == 1 else None)
+
+
+def _configs(suite: Entry[Suite] | None, config: Mapping[str, str]) -> list[dict[str, str]]:
+    """Every combination of the suite's sweep; a key that the user sets is not swept."""
+    sweep = {key: values for key, values in (suite.facts.sweep if suite else {}).items() if key not in config}
+    return [
+        {**config, **{key: str(value) for key, value in zip(sweep, values, strict=True)}}
+        for values in product(*sweep.values())
+    ]
 
 
 def conformance_points(catalogue: Catalogue, options: Options) -> tuple[Point, ...]:

@@ -257,7 +257,7 @@ class Claim(Strict):
 
 
 class Suite(Strict):
-    """`papers/<key>/suite.toml`: which points a paper measured, what it concluded, where it slipped."""
+    """`papers/<key>/suite.toml`, `papers/<key>/suites/<id>.toml`: which points a paper measured, what it concluded."""
 
     id: str
     title: str
@@ -268,5 +268,7 @@ class Suite(Strict):
     cores: tuple[int, ...]
     window_ms: int
     paper_window_ms: int | None = None
+    sweep: dict[str, tuple[str | int, ...]] = Field(default_factory=dict)
+    """A key of the user's --config to the values it takes: every combination is measured, unless the user says one."""
     notes: tuple[str, ...] = ()
     claim: tuple[Claim, ...] = ()

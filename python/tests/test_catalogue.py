@@ -18,7 +18,7 @@ ROOT = find_root()
 def copy(tmp_path: Path) -> Path:
     """A checkout of facts only."""
     for kind in ("firmware/benchmarks", "firmware/kernels", "firmware/boards", "papers"):
-        for path in (ROOT / kind).glob("*/*.toml"):
+        for path in (ROOT / kind).rglob("*.toml"):
             target = tmp_path / path.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, target)
@@ -46,11 +46,36 @@ def test_a_new_folder_is_found(copy: Path, kind: str, file: str) -> None:
     assert "brand_new" in getattr(Catalogue(copy), kind)
 
 
+def test_a_paper_may_have_several_suites(copy: Path) -> None:
+    added = copy / "papers" / "vieira2026" / "suites" / "brand_new.toml"
+    added.parent.mkdir(exist_ok=True)
+    text = (copy / "papers" / "vieira2026" / "suite.toml").read_text()
+    added.write_text(text.replace('id = "vieira2026"', 'id = "brand_new"'))
+    found = Catalogue(copy).suites["brand_new"]
+    assert found.folder == copy / "papers" / "vieira2026"
+    added.write_text(text)
+    with pytest.raises(CatalogueError, match="is the file 'brand_new'"):
+        _ = Catalogue(copy).suites
+    added.rename(added.with_stem("vieira2026"))
+    with pytest.raises(CatalogueError, match="second suite 'vieira2026'"):
+        _ = Catalogue(copy).suites
+
+
+def test_a_sweep_is_every_combination_but_what_the_user_sets(copy: Path) -> None:
+    path = copy / "papers" / "vieira2026" / "suite.toml"
+    sweep = 'sweep = { opt = ["-O2", "-O3"], warmup_ms = [5, 6] }\n'
+    path.write_text(path.read_text().replace("notes = [", sweep + "notes = [", 1))
+    swept = make_plan(Catalogue(copy), ["vieira2026"], Options(cores=(1,))).points
+    assert [(each.opt, each.warmup_ms) for each in swept[:4]] == [("-O2", 5), ("-O2", 6), ("-O3", 5), ("-O3", 6)]
+    chosen = make_plan(Catalogue(copy), ["vieira2026"], Options(cores=(1,), config={"opt": "-Os"})).points
+    assert [(each.opt, each.warmup_ms) for each in chosen[:2]] == [("-Os", 5), ("-Os", 6)]
+    assert len(swept) == 2 * len(chosen)
+
+
 def test_no_code_names_a_benchmark_kernel_or_board() -> None:
     catalogue = Catalogue(ROOT)
-    names = re.compile(
-        rf"\b({'|'.join([*catalogue.benchmarks, *catalogue.kernels, *catalogue.suites])})\b", re.IGNORECASE
-    )
+    papers = {path.parent.name for path in (ROOT / "papers").glob("*/published_figures.csv")}
+    names = re.compile(rf"\b({'|'.join([*catalogue.benchmarks, *catalogue.kernels, *papers])})\b", re.IGNORECASE)
     for path in (ROOT / "python" / "rtoslab").rglob("*.py"):
         code = re.sub(r'""".*?"""', "", path.read_text(), flags=re.DOTALL)
         assert not names.search(code), f"{path} names {names.search(code)}"
