@@ -15,7 +15,8 @@ from pydantic import BaseModel, ValidationError
 
 from rtoslab.conformance.table import ConformanceSuite
 from rtoslab.errors import CatalogueError, UnknownNameError
-from rtoslab.schemas import Benchmark, Board, Kernel, Suite
+from rtoslab.schemas import Benchmark, Board, Kernel
+from rtoslab.suites import Experiment, Suite
 
 Item = TypeVar("Item", bound=BaseModel)
 
@@ -78,15 +79,16 @@ class Catalogue:
         """By id or a unique beginning of it (`t1`). Raises UnknownNameError."""
         return _find("benchmark", self.benchmarks, name)
 
-    def expand(self, name: str) -> tuple[Entry[Suite] | None, list[Entry[Benchmark]]]:
-        """A suite's benchmarks in its order, or the one benchmark of that name."""
+    def expand(self, name: str) -> tuple[Entry[Suite] | None, tuple[Experiment, ...]]:
+        """A suite's experiments in its order, or that of the one benchmark of that name. Raises UnknownNameError."""
         suite = _match(self.suites, name)
         if suite is not None:
-            return suite, [self.benchmark(each) for each in suite.facts.benchmarks]
+            return suite, suite.facts.experiments
         benchmark = _match(self.benchmarks, name)
         if benchmark is None:
             raise UnknownNameError("suite or benchmark", name, [*self.suites, *self.benchmarks])
-        return None, [benchmark]
+        everywhere = Experiment(benchmarks=(benchmark.id,), kernels=tuple(self.kernels), boards=tuple(self.boards))
+        return None, (everywhere,)
 
 
 def _match(entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item] | None:

@@ -10,7 +10,8 @@ from itertools import product
 
 from rtoslab.catalogue import Catalogue, Entry
 from rtoslab.errors import PlanError, UnknownNameError
-from rtoslab.schemas import Benchmark, Board, Kernel, Suite
+from rtoslab.schemas import Benchmark, Board, Kernel
+from rtoslab.suites import Experiment
 
 DEFAULT_WINDOW_MS = 250
 DEFAULT_OPT = "-O2"
@@ -58,6 +59,8 @@ class Options:
     config: Mapping[str, str] = field(default_factory=dict)
     """`opt`, `code`, `data`, `clock_hz`, `wait_states`, `warmup_ms`, `feature.NAME`, `param.NAME`, `timing.KEY`; any
     other key is a macro of the kernel."""
+    full: bool = False
+    """The papers' own durations and numbers of samples instead of the short ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,35 +76,40 @@ def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> P
     points: list[Point] = []
     suites: list[str] = []
     for name in names:
-        suite, benchmarks = catalogue.expand(name)
-        facts = suite.facts if suite else None
-        kernels = options.kernels or (facts.kernels if facts else tuple(catalogue.kernels))
-        boards = options.boards or (facts.boards if facts else tuple(catalogue.boards))
-        cores = options.cores or (facts.cores if facts else (1,))
-        window = options.window_ms or (facts.window_ms if facts else DEFAULT_WINDOW_MS)
+        suite, experiments = catalogue.expand(name)
         if suite:
             suites.append(suite.id)
-        for benchmark in benchmarks:
-            for kernel in kernels:
-                for board in boards:
-                    for count, config in product(cores, _configs(suite, options.config)):
-                        point = _point(
-                            benchmark, catalogue.kernel(kernel), catalogue.board(board), count, window, config
-                        )
-                        if point not in points:
-                            points.append(point)
+        for experiment in experiments:
+            for point in experiment_points(catalogue, experiment, options):
+                if point not in points:
+                    points.append(point)
     if not points:
         raise PlanError("Nothing to measure was named; say a suite or a benchmark (see `rtoslab list`).")
     return Plan(tuple(points), suites[0] if len(suites) == 1 else None)
 
 
-def _configs(suite: Entry[Suite] | None, config: Mapping[str, str]) -> list[dict[str, str]]:
-    """Every combination of the suite's sweep; a key that the user sets is not swept."""
-    sweep = {key: values for key, values in (suite.facts.sweep if suite else {}).items() if key not in config}
+def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Options) -> list[Point]:
+    """The points of one experiment; what the user says goes before what it says. Raises UnknownNameError, PlanError."""
+    brought = [each for each in experiment.bring_your_own if each in catalogue.kernels]
+    full = options.full and experiment.paper_window_ms
+    window_ms = options.window_ms or full or experiment.window_ms
+    given = {**experiment.config, **(experiment.full_config if options.full else {})}
     return [
-        {**config, **{key: str(value) for key, value in zip(sweep, values, strict=True)}}
-        for values in product(*sweep.values())
+        _point(
+            catalogue.benchmark(benchmark), catalogue.kernel(kernel), catalogue.board(board), cores, window_ms, config
+        )
+        for benchmark in experiment.benchmarks
+        for kernel in options.kernels or (*experiment.kernels, *brought)
+        for board in options.boards or experiment.boards
+        for cores in options.cores or experiment.cores
+        for config in ({**given, **swept, **options.config} for swept in _sweep(experiment.sweep, options.config))
     ]
+
+
+def _sweep(axes: Mapping[str, Sequence[str | int]], config: Mapping[str, str]) -> list[dict[str, str]]:
+    """Every combination of the axes' values, the last axis fastest; a key that the user sets is not swept."""
+    free = {key: values for key, values in axes.items() if key not in config}
+    return [{key: str(value) for key, value in zip(free, values, strict=True)} for values in product(*free.values())]
 
 
 def conformance_points(catalogue: Catalogue, options: Options) -> tuple[Point, ...]:

@@ -244,31 +244,3 @@ class Benchmark(Strict):
     params: dict[str, int] = Field(default_factory=dict)
     proof: tuple[dict[str, Any], ...] = ()
     """One table per rule; each rule checks its own keys, see `proofs`."""
-
-
-class Claim(Strict):
-    """An ordering that a paper publishes, to be computed again."""
-
-    id: str
-    section: str
-    says: str
-    kind: Literal["throughput_drops", "per_core_drops", "gains_less", "heap_grows"]
-    benchmarks: tuple[str, ...]
-
-
-class Suite(Strict):
-    """`papers/<key>/suite.toml`, `papers/<key>/suites/<id>.toml`: which points a paper measured, what it concluded."""
-
-    id: str
-    title: str
-    paper: str
-    benchmarks: tuple[str, ...]
-    kernels: tuple[str, ...]
-    boards: tuple[str, ...]
-    cores: tuple[int, ...]
-    window_ms: int
-    paper_window_ms: int | None = None
-    sweep: dict[str, tuple[str | int, ...]] = Field(default_factory=dict)
-    """A key of the user's --config to the values it takes: every combination is measured, unless the user says one."""
-    notes: tuple[str, ...] = ()
-    claim: tuple[Claim, ...] = ()

@@ -8,7 +8,8 @@ from rtoslab.analyses.rulers import probe_effect, ruler_costs
 from rtoslab.analyses.series import series_names
 from rtoslab.analyses.throughput import gains, throughput
 from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services
-from rtoslab.schemas import Claim, Kernel
+from rtoslab.schemas import Kernel
+from rtoslab.suites import Claim
 
 from .fakes import measured, point
 

@@ -9,7 +9,8 @@ import pytest
 from rtoslab.catalogue import Catalogue
 from rtoslab.errors import CatalogueError, PlanError, UnknownNameError
 from rtoslab.paths import find_root
-from rtoslab.plan import Options, make_plan
+from rtoslab.plan import Options, experiment_points, make_plan
+from rtoslab.suites import Experiment
 
 ROOT = find_root()
 
@@ -119,6 +120,28 @@ def test_a_suite_plans_every_benchmark_on_every_number_of_cores() -> None:
     assert plan.suite == "vieira2026"
     assert {point.cores for point in plan.points} == {1, 2}
     assert all(point.not_applicable is None for point in plan.points)
+
+
+EXPERIMENT = {
+    "benchmarks": ["t1_arithmetic"], "kernels": ["freertos"], "boards": ["pico"], "paper_window_ms": 30_000,
+    "config": {"opt": "-O3"}, "full_config": {"param.words": "64"}, "bring_your_own": ["rt", "nuttx"],
+    "sweep": {"warmup_ms": ["1", "2"], "param.words": ["8", "16"]},
+}  # fmt: skip
+
+
+def test_an_experiment_sweeps_and_takes_the_kernels_that_are_there() -> None:
+    experiment = Experiment.model_validate(EXPERIMENT)
+    points = experiment_points(Catalogue(ROOT), experiment, Options())
+    assert [(point.kernel, point.warmup_ms, point.params["words"]) for point in points] == [
+        (kernel, warmup, words) for kernel in ("freertos", "rt") for warmup in (1, 2) for words in ("8", "16")
+    ]
+    assert {(point.opt, point.window_ms) for point in points} == {("-O3", 250)}
+
+
+def test_a_full_experiment_takes_the_papers_own_durations() -> None:
+    experiment = Experiment.model_validate({**EXPERIMENT, "sweep": {}})
+    (point, _) = experiment_points(Catalogue(ROOT), experiment, Options(full=True))
+    assert (point.window_ms, point.params) == (30_000, {"words": "64"})
 
 
 def test_options_win_over_the_suite() -> None:

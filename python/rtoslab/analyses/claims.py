@@ -6,7 +6,7 @@ from typing import Literal
 
 from rtoslab.analyses.throughput import Gain, gains
 from rtoslab.results import Measured
-from rtoslab.schemas import Claim
+from rtoslab.suites import Claim
 
 Outcome = Literal["same", "different", "not computed"]
 

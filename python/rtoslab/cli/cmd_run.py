@@ -36,6 +36,7 @@ from rtoslab.reports import formats, terminal
     help="opt=-O3, code=sram, data=dtcm, wait_states=5, feature.NAME=0, warmup_ms=10, param.NAME=N, timing.KEY=N, or a "
     "macro of the kernel's configuration.",
 )
+@click.option("--full", is_flag=True, help="The papers' own durations and numbers of samples, where a suite has them.")
 @click.option("--out", type=click.Path(path_type=Path), help="Run directory; an existing one is resumed.")
 @click.option(
     "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Points measured at the same time."
@@ -53,6 +54,7 @@ def command(
     window: int | None,
     clock: int | None,
     config: tuple[tuple[str, str], ...],
+    full: bool,
     out: Path | None,
     jobs: int,
     port: str | None,
@@ -65,7 +67,7 @@ def command(
     """
     root = find_root()
     chosen = dict(config) if clock is None else {**dict(config), "clock_hz": str(clock)}
-    options = Options(kernels or None, boards or None, cores, window, chosen)
+    options = Options(kernels or None, boards or None, cores, window, chosen, full)
     plan = make_plan(Catalogue(root), names, options)
     folder = out or default_out(root, plan, names)
     if port is not None:

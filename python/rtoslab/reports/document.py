@@ -8,8 +8,8 @@ from rtoslab.errors import ReportError
 from rtoslab.reports.sections import conformance, costs, evidence, manifest, memory, missing, paper, speed, summary
 from rtoslab.reports.table import Section
 from rtoslab.results import Failed, Measured, NotApplicable
-from rtoslab.schemas import Suite
 from rtoslab.store import StoredPoint
+from rtoslab.suites import Suite
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rtoslab.analyses.claims import judge_claims
 from rtoslab.reports.table import Section, TableData
 from rtoslab.results import Measured
-from rtoslab.schemas import Suite
+from rtoslab.suites import Suite
 
 
 def paper_section(points: Sequence[Measured], suite: Suite | None) -> Section | None:

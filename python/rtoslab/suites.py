@@ -1,0 +1,59 @@
+"""The strict form of `papers/<key>/suite.toml`: what a paper measured, or what belongs together."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from rtoslab.schemas import Strict
+
+
+class Claim(Strict):
+    """An ordering that a paper publishes, to be computed again."""
+
+    id: str
+    section: str
+    says: str
+    kind: Literal["throughput_drops", "per_core_drops", "gains_less", "heap_grows"]
+    benchmarks: tuple[str, ...]
+
+
+class Experiment(Strict):
+    """What is measured together: each benchmark with each kernel, board, number of cores and step of the sweep."""
+
+    benchmarks: tuple[str, ...]
+    kernels: tuple[str, ...]
+    boards: tuple[str, ...]
+    cores: tuple[int, ...] = (1,)
+    window_ms: int = 250
+    paper_window_ms: int | None = None
+    """The paper's own window, for `--full`."""
+    config: dict[str, str] = Field(default_factory=dict)
+    """As in `--config`."""
+    full_config: dict[str, str] = Field(default_factory=dict)
+    """What `--full` changes of it: the paper's own durations and numbers of samples."""
+    sweep: dict[str, tuple[str | int, ...]] = Field(default_factory=dict)
+    """A key of `--config` to the values it takes: every combination is measured, unless the user says one."""
+    bring_your_own: tuple[str, ...] = ()
+    """Kernels that are measured as soon as a folder of that name stands in firmware/kernels/."""
+
+
+class Suite(Experiment):
+    """`papers/<key>/suite.toml`, `papers/<key>/suites/<id>.toml`: which points a paper measured, what it concluded.
+
+    A suite of one experiment says it at the top; one of several has a table `[[experiment]]` for each.
+    """
+
+    id: str
+    title: str
+    paper: str
+    benchmarks: tuple[str, ...] = ()
+    kernels: tuple[str, ...] = ()
+    boards: tuple[str, ...] = ()
+    experiment: tuple[Experiment, ...] = ()
+    notes: tuple[str, ...] = ()
+    claim: tuple[Claim, ...] = ()
+
+    @property
+    def experiments(self) -> tuple[Experiment, ...]:
+        """All experiments, that of the top first."""
+        return (self, *self.experiment) if self.benchmarks else self.experiment
