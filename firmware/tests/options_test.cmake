@@ -17,6 +17,7 @@ expect_refusal("kernel" "There is no KERNEL `linux`; known: .*freertos" -DKERNEL
 expect_refusal("board" "There is no BOARD `abacus`; known: .*pico" -DBOARD=abacus)
 expect_refusal("option" "There is no option `WINDOW`; known: .*WINDOW_MS" -DWINDOW=5)
 expect_refusal("cores" "Board pico has 2 core" -DCORES=3)
+expect_refusal("too few cores" "contention is a test of 2 cores or more, so CORES=1" -DBENCH=contention)
 expect_refusal("placement" "no placement CODE=rom; known: flash, sram" -DCODE=rom)
 expect_refusal("no linker script" "no placement CODE=dtcm; known: flash, flash_itcm, itcm, sram" -DBOARD=nucleo-f767zi -DCODE=dtcm)
 expect_refusal("memory" "no memory DATA=ccm for data; known: sram" -DBOARD=nucleo-l053r8 -DDATA=ccm)

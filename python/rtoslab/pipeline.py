@@ -6,7 +6,7 @@ points of the experiment are still worth having.
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rtoslab.build import LOG, Build, build
@@ -39,6 +39,7 @@ from rtoslab.results import (
     RulerRepeats,
     StackUse,
     Virtual,
+    Waits,
 )
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.run.virtual import Progress, RunOutput, VirtualJob, run_virtual
@@ -197,6 +198,7 @@ def _measured(
         metric=benchmark.metric.id,
         unit=benchmark.metric.unit,
         metric_tasks=benchmark.metric.tasks,
+        metric_cores=tuple(core for core in range(identity.cores) if benchmark.metric.counts_on(core)),
         clock_hz=decoded.begin.clock_hz,
         window_ticks=window.close_ticks - window.open_ticks,
         timer_hz=decoded.begin.timer_hz,
@@ -236,17 +238,8 @@ def _virtual(output: RunOutput, kernel: Kernel) -> Virtual | None:
             LockUse.model_validate({"name": kernel.locks.get(lock["lock"], f"spinlock {lock['lock']}"), **lock})
             for lock in output.stats["locks"]
         ),
-        functions=tuple(
-            FunctionUse(
-                core=each.core,
-                name=each.name,
-                kind=each.kind,
-                cycles=each.cycles,
-                wait_cycles=each.wait_cycles,
-                entries=each.entries,
-            )
-            for each in output.functions
-        ),
+        functions=tuple(FunctionUse(**asdict(each)) for each in output.functions),
+        waits=tuple(Waits(core=core, **asdict(each)) for core, each in sorted(output.observed.waits.items())),
         event_count=output.observed.event_count,
         event_sha256=output.observed.event_sha256,
         warnings=output.warnings,

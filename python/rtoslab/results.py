@@ -105,12 +105,23 @@ class FunctionUse(Stored):
     entries: int
 
 
+class Waits(Stored):
+    """Blocking calls of one core over the window that did not find what they wanted at once."""
+
+    core: int
+    collided: int
+    failed: int
+    blocked: int
+
+
 class Virtual(Stored):
     """What only a virtual board can tell."""
 
     cores: tuple[CoreCycles, ...]
     locks: tuple[LockUse, ...]
     functions: tuple[FunctionUse, ...]
+    waits: tuple[Waits, ...] = ()
+    """Empty if the kernel's functions do not tell."""
     event_count: int
     event_sha256: str
     warnings: tuple[str, ...]
@@ -126,6 +137,8 @@ class Measured(Stored):
     metric: str
     unit: str
     metric_tasks: tuple[int, ...]
+    metric_cores: tuple[int, ...]
+    """Cores whose tasks count towards the result."""
     clock_hz: int
     window_ticks: int
     timer_hz: int

@@ -172,6 +172,17 @@ class Probes(Strict):
     idle_symbols: tuple[str, ...] = ()
 
 
+class Waits(Strict):
+    """Kernel functions that run when a blocking call does not find what it wants; counted, not watched."""
+
+    collided: tuple[str, ...]
+    """Once for each call that did not find its object free."""
+    failed: tuple[str, ...]
+    """Once for each attempt that failed: a call may try several times before it blocks or succeeds."""
+    blocked: tuple[str, ...] = ()
+    """Once for each time the task was put into the object's list of waiting tasks."""
+
+
 class CpuDifferences(Strict):
     """Where a kernel's port for one architecture differs from what the rest of kernel.toml says."""
 
@@ -196,6 +207,7 @@ class Kernel(Strict):
     probes: Probes | None = None
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """The kernel functions that each service ends in."""
+    waits: Waits | None = None
     cpus: dict[str, CpuDifferences] = Field(default_factory=dict)
     """By the `cpu` of a board."""
     classes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -225,6 +237,12 @@ class Metric(Strict):
     unit: str
     tasks: tuple[int, ...]
     """Indices of the tasks whose counters are added."""
+    cores: tuple[int, ...] | None = None
+    """Cores whose tasks count towards the result; None: all."""
+
+    def counts_on(self, core: int) -> bool:
+        """Whether the tasks of this core count towards the result."""
+        return self.cores is None or core in self.cores
 
 
 class Benchmark(Strict):
@@ -236,6 +254,8 @@ class Benchmark(Strict):
     paper: str = ""
     tasks_per_core: int
     stack_bytes: int
+    min_cores: int = 1
+    """Fewer cores cannot hold the test's roles."""
     inside: str
     """What the measured loop contains by design."""
     outside: str

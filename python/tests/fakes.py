@@ -161,6 +161,7 @@ def measured(
     window = 31_250_000
     return results.Measured(
         run_id=f"{cores:016x}", point=point(cores, **names), metric="m", unit="counts", metric_tasks=(0,),
+        metric_cores=tuple(range(cores)),
         clock_hz=125_000_000, window_ticks=250_000, timer_hz=1_000_000,
         counters=tuple(results.Counter(core=core, index=0, count=per_core) for core in range(cores)),
         heap=results.HeapUse(size_bytes=65536, peak_bytes=heap, allocations=5), stacks=(),

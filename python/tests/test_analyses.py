@@ -7,7 +7,8 @@ from rtoslab.analyses.cycles import lock_costs, shares, top_functions
 from rtoslab.analyses.rulers import probe_effect, ruler_costs
 from rtoslab.analyses.series import series_names
 from rtoslab.analyses.throughput import gains, throughput
-from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services
+from rtoslab.run.observe import Waited
+from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services, waits
 from rtoslab.schemas import Kernel
 from rtoslab.suites import Claim
 
@@ -137,3 +138,17 @@ def test_a_clone_counts_only_if_its_function_never_ran() -> None:
     clone = FunctionCycles(0, "xSend.part.0", "queue", 1, 0, 3)
     assert calls_of_services((whole, clone), KERNEL) == {(0, "send"): 5}
     assert calls_of_services((clone,), KERNEL) == {(0, "send"): 3}
+
+
+def test_waits_are_entries_of_the_kernels_functions() -> None:
+    functions = (FunctionCycles(0, "xSend", "queue", 1, 0, 5), FunctionCycles(1, "xLate", "kernel", 1, 0, 2))
+    assert waits(functions, KERNEL, [0, 1]) == {}
+    telling = {"waits": {"collided": ["xSend"], "failed": ["xSend", "xLate"], "blocked": ["xLate"]}}
+    kernel = Kernel.model_validate({**KERNEL.model_dump(), **telling})
+    assert waits(functions, kernel, [0, 1]) == {0: Waited(5, 5, 0), 1: Waited(0, 2, 2)}
+
+
+def test_only_the_metrics_cores_count() -> None:
+    target = measured(2, 1000).model_copy(update={"metric_cores": (0,)})
+    rate = throughput(target)
+    assert (rate.total_hz, rate.per_core_hz, rate.cycles_per_count) == (4000, {0: 4000}, 31250)

@@ -194,3 +194,12 @@ def test_misuse_is_refused() -> None:
         make_plan(Catalogue(ROOT), ["t1"], Options(config={"timing.x": "fast"}))
     with pytest.raises(UnknownNameError, match="parameter of t1_arithmetic named 'word'; did you mean 'words'"):
         make_plan(Catalogue(ROOT), ["t1"], Options(config={"param.word": "1"}))
+
+
+def test_a_test_of_two_cores_does_not_apply_to_one() -> None:
+    points = make_plan(
+        Catalogue(ROOT), ["contention"], Options(kernels=("freertos",), boards=("pico",), cores=(1, 2))
+    ).points
+    assert [bool(each.not_applicable) for each in points] == [True, False]
+    assert points[0].not_applicable is not None
+    assert "is a test of 2 cores or more" in points[0].not_applicable

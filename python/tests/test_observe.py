@@ -51,3 +51,13 @@ def test_a_write_of_the_same_task_is_no_switch() -> None:
     observer = Observer(SERVICES, {0: 7})
     observer.feed(events([(KIND_WRITE, IDENT_CURRENT, 0, 7)]))
     assert not observer.finish({}).switches
+
+
+def test_the_object_of_a_call_is_its_first_argument() -> None:
+    observer = Observer(SERVICES, {0: 1, 1: 1})
+    take, give = IDENT_CALL + 1, IDENT_CALL
+    observer.feed(events([(KIND_EXEC, take, 0, 0x2000_0000), (KIND_EXEC, take, 1, 0x2000_0000)]))
+    observer.feed(events([(KIND_EXEC, take, 0, 0x2000_0000), (KIND_EXEC, give, 1, 0x2000_0010)]))
+    assert observer.finish({}).objects == {
+        (0, "take", 0x2000_0000): 2, (1, "take", 0x2000_0000): 1, (1, "give", 0x2000_0010): 1,
+    }  # fmt: skip

@@ -9,6 +9,7 @@ from rtoslab.errors import CatalogueError, UnknownNameError
 from rtoslab.proofs import Verdict, judge_all, rules, watched_services
 
 from .fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, task
+from .test_proofs_two_cores import CASES as CASES_OF_TWO_CORES
 
 ROTATION = {"rule": "rotation", "tasks": [0, 1, 2]}
 CHAIN = {"rule": "preempts_in_order", "tasks": [0, 1, 2], "tolerance": 2}
@@ -76,7 +77,7 @@ def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> 
 
 
 def test_every_rule_is_shown_to_hold_and_to_fail() -> None:
-    shown = {(rule["rule"], verdict) for rule, _, verdict in CASES}
+    shown = {(rule["rule"], verdict) for rule, _, verdict in [*CASES, *CASES_OF_TWO_CORES]}
     assert shown == {(name, verdict) for name in rules() for verdict in (Verdict.HOLDS, Verdict.FAILS)}
 
 

@@ -26,7 +26,7 @@ def throughput(point: Measured) -> Throughput:
     tasks = set(point.metric_tasks)
     counts: dict[int, int] = {}
     spread = 0
-    for core in sorted({each.core for each in point.counters}):
+    for core in point.metric_cores:
         values = [each.count for each in point.counters if each.core == core and each.index in tasks]
         counts[core] = sum(values)
         spread = max(spread, max(values) - min(values))

@@ -1,8 +1,9 @@
 """Every test proves that it did what its name says. One rule per file; a file here is the registration.
 
 A rule module has `Params` (its keys in benchmark.toml, unknown ones refused) and `judge(params, evidence) -> Finding`;
-it may have `watched(params)`, the services whose calls the virtual board must watch for it. A rule judges counts: what
-the kernel did, seen by probes, against what the firmware says. It returns prose for a person, never a number to use.
+it may have `watched(params)`, the services whose calls the virtual board must watch for it. Every rule may be bound to
+conditions by `when`. A rule judges counts: what the kernel did, seen by probes, against what the firmware says. It
+returns prose for a person, never a number to use.
 """
 
 import importlib
@@ -44,7 +45,11 @@ def judge_all(evidence: Evidence) -> tuple[Finding, ...]:
         raise CatalogueError(
             f"The benchmark {evidence.benchmark.id} has no [[proof]]; give it one, or it proves nothing."
         )
-    return tuple(module.judge(params, evidence) for module, params in parsed)
+    return tuple(
+        module.judge(params, evidence)
+        for module, params in parsed
+        if all(evidence.is_so(condition) for condition in params.when)
+    )
 
 
 def _parsed(benchmark: Benchmark) -> Sequence[tuple[ModuleType, Any]]:

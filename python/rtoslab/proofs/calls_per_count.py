@@ -19,7 +19,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         return unseen(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
-    for core in evidence.cores:
+    for core in evidence.metric_cores:
         calls = evidence.observed.calls[core, params.service]
         text, agrees = compare(core, "calls", calls, evidence.counted(core) * params.ratio, params.tolerance)
         (seen if agrees else problems).append(text)

@@ -13,7 +13,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     """From the firmware's counters alone."""
     problems: list[str] = []
     seen: list[str] = []
-    for core in evidence.cores:
+    for core in evidence.metric_cores:
         counts = evidence.counters(core)
         expected = len(evidence.benchmark.metric.tasks)
         if len(counts) != expected or min(counts.values()) == 0:

@@ -3,11 +3,13 @@
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
+from rtoslab.errors import CatalogueError
 from rtoslab.run.observe import Observed, Switch
-from rtoslab.samples import Decoded
+from rtoslab.samples import Count, Decoded
 from rtoslab.schemas import Benchmark, Board, Kernel, Strict
 
 
@@ -31,10 +33,16 @@ class Finding(BaseModel):
     verdict: Verdict
 
 
+Condition = Annotated[str, Field(pattern=r"^[a-z_]+ [=>] [0-9]+$")]
+"""`shared = 1`, `cores > 1`: a parameter of the benchmark, or the number of cores, against a number."""
+
+
 class RuleParams(Strict):
     """Base of every rule's keys."""
 
     rule: str
+    when: tuple[Condition, ...] = ()
+    """The rule is asked only where all of these are so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,41 @@ class Evidence:
         return range(self.decoded.begin.cores)
 
     @property
+    def metric_cores(self) -> list[int]:
+        """Cores whose tasks count towards the result."""
+        return [core for core in self.cores if self.benchmark.metric.counts_on(core)]
+
+    def is_so(self, condition: Condition) -> bool:
+        """Whether a condition of a rule holds in this run. Raises CatalogueError for a name it does not know."""
+        name, sign, number = condition.split()
+        known = {"cores": len(self.cores), **{key: self.decoded.params.get(key) for key in self.benchmark.params}}
+        value = known.get(name)
+        if value is None:
+            raise CatalogueError(f"A proof of {self.benchmark.id} asks for {name!r}, which is no parameter of it.")
+        return int(value) == int(number) if sign == "=" else int(value) > int(number)
+
+    def collisions(self, core: int, service: str) -> int | None:
+        """Attempts on this core that did not find their object free. None without probes.
+
+        A kernel whose functions do not tell shows it by switches out of a call of `service` to a task not under test.
+        """
+        if self.observed is None or self.kernel.probes is None:
+            return None
+        if core in self.observed.waits:
+            return self.observed.waits[core].failed
+        tasks = {task.handle for task in self.decoded.tasks if task.core == core} - self.controls()
+        return sum(
+            count
+            for switch, count in self.switches(core).items()
+            if switch.cause == service and switch.before in tasks and switch.after not in tasks
+        )
+
+    def objects(self, core: int, service: str) -> set[int]:
+        """Addresses of the objects (first arguments) that a core called a watched service with."""
+        assert self.observed is not None
+        return {value for where, name, value in self.observed.objects if (where, name) == (core, service)}
+
+    @property
     def slices(self) -> int:
         """At most so many switches among equals on a core come from the tick: this kernel cannot be told not to."""
         period = self.kernel.time_slice_ticks
@@ -64,19 +107,14 @@ class Evidence:
 
     def counted(self, core: int) -> int:
         """Counts of the metric's tasks on one core, all windows."""
-        return sum(
-            each.count
-            for each in self.decoded.counts
-            if each.core == core and each.index in self.benchmark.metric.tasks
-        )
+        return sum(each.count for each in self.decoded.counts if each.core == core and self._is_metric(each))
 
     def counters(self, core: int) -> dict[int, int]:
         """Task index -> count on one core, for the metric's tasks."""
-        return {
-            each.index: each.count
-            for each in self.decoded.counts
-            if each.core == core and each.index in self.benchmark.metric.tasks
-        }
+        return {each.index: each.count for each in self.decoded.counts if each.core == core and self._is_metric(each)}
+
+    def _is_metric(self, each: Count) -> bool:
+        return each.index in self.benchmark.metric.tasks and self.benchmark.metric.counts_on(each.core)
 
     def handle(self, core: int, index: int) -> int | None:
         """Control block address of a task under test."""

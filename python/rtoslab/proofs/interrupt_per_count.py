@@ -24,7 +24,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         return unseen(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
-    for core in evidence.cores:
+    for core in evidence.metric_cores:
         entries = evidence.observed.exceptions.get(core, {}).get(_FIRST_EXTERNAL + line, 0)
         text, agrees = compare(
             core, "interrupts taken", entries, evidence.counted(core) * params.ratio, params.tolerance

@@ -18,7 +18,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         return unseen(params.rule, demands, "there are no tasks to switch between")
     problems: list[str] = []
     seen: list[str] = []
-    for core in evidence.cores:
+    for core in evidence.metric_cores:
         total, counted = evidence.switches(core).total(), evidence.counted(core)
         text = f"core {core}: {total} switches during {counted} counts"
         (seen if total <= params.tolerance and counted > 0 else problems).append(text)

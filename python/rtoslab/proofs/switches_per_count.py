@@ -17,7 +17,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         return unseen(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
-    for core in evidence.cores:
+    for core in evidence.metric_cores:
         total, wanted = evidence.switches(core).total(), evidence.counted(core) * params.ratio
         text, agrees = compare(core, "context switches", total, wanted, params.tolerance, evidence.slices)
         (seen if agrees else problems).append(text)

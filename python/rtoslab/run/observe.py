@@ -40,6 +40,18 @@ class Switch:
     cause: str
 
 
+@dataclass(frozen=True, slots=True)
+class Waited:
+    """Blocking calls of one core in the window that did not find what they wanted at once."""
+
+    collided: int
+    """Calls that did not find their object free."""
+    failed: int
+    """Attempts that failed; a call may try several times before it blocks or succeeds."""
+    blocked: int
+    """Times the task joined the object's list of waiting tasks."""
+
+
 @dataclass(slots=True)
 class Observed:
     """Counts over the window. Exceptions are per core: number -> entries."""
@@ -47,6 +59,10 @@ class Observed:
     switches: Counter[Switch] = field(default_factory=Counter)
     calls: Counter[tuple[int, str]] = field(default_factory=Counter)
     """(core, service) -> executions of the service's kernel function, from the profile."""
+    objects: Counter[tuple[int, str, int]] = field(default_factory=Counter)
+    """(core, watched service, first argument) -> calls: which object each core called it with."""
+    waits: dict[int, "Waited"] = field(default_factory=dict)
+    """Per core; empty if the kernel's functions do not tell."""
     exceptions: dict[int, dict[int, int]] = field(default_factory=dict)
     event_count: int = 0
     event_sha256: str = ""
@@ -86,7 +102,14 @@ class Observer:
         if not len(mine):
             return
         is_write = mine["kind"] == KIND_WRITE
+        self._count_objects(core, mine[~is_write])
         self._count_switches(core, mine, is_write)
+
+    def _count_objects(self, core: int, calls: NDArray[np.void]) -> None:
+        pairs = (calls["id"].astype(np.uint64) << np.uint64(32)) | calls["value"]
+        for pair, count in zip(*np.unique(pairs, return_counts=True), strict=True):
+            service = self._services[(int(pair) >> 32) - IDENT_CALL]
+            self._observed.objects[core, service, int(pair) & 0xFFFF_FFFF] += int(count)
 
     def _count_switches(self, core: int, mine: NDArray[np.void], is_write: NDArray[np.bool_]) -> None:
         """A write of the value already there is no switch; the cause is the last call since the switch before."""

@@ -2,12 +2,13 @@
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from rtoslab.run.observe import Waited
 from rtoslab.schemas import Kernel
 
 PROFILE: Final = np.dtype(
@@ -88,17 +89,38 @@ def kind_of(name: str, kernel: Kernel) -> str:
 
 
 def calls_of_services(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Counter[tuple[int, str]]:
-    """(core, service) -> executions of the kernel functions that the service ends in.
+    """(core, service) -> executions of the kernel functions that the service ends in."""
+    entries = _Entries(functions)
+    return Counter(
+        {
+            (core, service): entries.of(core, names)
+            for core in {each.core for each in functions}
+            for service, names in kernel.symbols.items()
+        }
+    )
 
-    The compiler may have moved a whole function into a clone (`name.constprop.0`): counted only if `name` never ran.
-    """
-    entries: Counter[tuple[int, str]] = Counter()
-    clones: Counter[tuple[int, str]] = Counter()
-    for each in functions:
-        entries[each.core, each.name] += each.entries
-        clones[each.core, each.name.partition(".")[0]] += each.entries if "." in each.name else 0
-    calls: Counter[tuple[int, str]] = Counter()
-    for core in {each.core for each in functions}:
-        for service, names in kernel.symbols.items():
-            calls[core, service] = sum(entries[core, name] or clones[core, name] for name in names)
-    return calls
+
+def waits(functions: tuple[FunctionCycles, ...], kernel: Kernel, cores: Iterable[int]) -> dict[int, Waited]:
+    """Per core, what the kernel's functions say of calls that did not find what they wanted; empty if they do not."""
+    if kernel.waits is None:
+        return {}
+    entries, names = _Entries(functions), kernel.waits
+    return {
+        core: Waited(entries.of(core, names.collided), entries.of(core, names.failed), entries.of(core, names.blocked))
+        for core in cores
+    }
+
+
+class _Entries:
+    """Executions by core and name. The compiler may have moved a whole function into a clone (`name.constprop.0`):
+    a clone counts only if `name` never ran."""
+
+    def __init__(self, functions: tuple[FunctionCycles, ...]) -> None:
+        self._whole: Counter[tuple[int, str]] = Counter()
+        self._clones: Counter[tuple[int, str]] = Counter()
+        for each in functions:
+            self._whole[each.core, each.name] += each.entries
+            self._clones[each.core, each.name.partition(".")[0]] += each.entries if "." in each.name else 0
+
+    def of(self, core: int, names: tuple[str, ...]) -> int:
+        return sum(self._whole[core, name] or self._clones[core, name] for name in names)

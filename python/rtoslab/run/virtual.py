@@ -12,7 +12,7 @@ from rtoslab.errors import RunError
 from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, simulator_errors
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.run.observe import IDENT_CALL, IDENT_CURRENT, IDENT_WINDOW, Observed, Observer
-from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services
+from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services, waits
 from rtoslab.schemas import Board, Kernel
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ class _Run:
         output.observed = self.observer.finish({core: dict(stats["cores"][core]["exceptions"]) for core in cores})
         output.functions = by_function(profiles, self.machine.symbols(), self.job.kernel)
         output.observed.calls = calls_of_services(output.functions, self.job.kernel)
+        output.observed.waits = waits(output.functions, self.job.kernel, cores)
         self.observer = None
 
     def _until_window(self, state: int, phase: str, limit_s: float) -> None:

@@ -1,0 +1,117 @@
+"""Rules about what the cores share, each seen to hold and to fail."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from rtoslab.decode import decode
+from rtoslab.errors import CatalogueError
+from rtoslab.proofs import Evidence, Verdict, judge_all
+from rtoslab.run.observe import Observed, Switch, Waited
+from rtoslab.schemas import Benchmark
+
+from .fakes import EXPECTED, WINDOW, WIRE, begin, board, count, handle, kernel, stream, task
+
+OWN = {"rule": "object_per_core", "service": "take"}
+ONE = {"rule": "object_shared", "service": "take"}
+SOME = {"rule": "collisions", "service": "take", "found": "found"}
+NO = {"rule": "no_collisions", "service": "take", "found": "found"}
+SHARE = {"rule": "stress_share", "percent": "stress", "accesses": "accesses", "service": "take"}
+IDLE = 0x2000_9000
+WAITS = {"collided": ["a"], "failed": ["b"]}
+
+
+def two_cores(
+    rule: dict[str, Any],
+    *,
+    stress: int = 10,
+    accesses: int | None = 100,
+    found: int = 0,
+    objects: tuple[tuple[int, int], ...] = (),
+    failed: tuple[int, int] | None = (0, 0),
+    calls: int = 100,
+    waited: int = 0,
+    probes: bool = True,
+) -> Evidence:
+    """Core 0's task is the target, core 1's 1000 iterations the stress. `objects`: (core, address)."""
+    checks = [("found", 0, found), ("found", 1, 0)] + ([("accesses", 1, accesses)] if accesses is not None else [])
+    body: list[Any] = [
+        ("param", {"name": "stress", "value": str(stress)}), task(0), task(0, 1), WINDOW,
+        count(0, 50), count(0, 1000, 1),
+        *(("check", {"name": name, "core": core, "value": value}) for name, core, value in checks),
+    ]  # fmt: skip
+    observed = Observed(
+        switches=Counter({Switch(1, handle(0, 1), IDLE, "take"): waited}),
+        calls=Counter({(0, "take"): 50, (1, "take"): calls}),
+        objects=Counter({(core, "take", address): 9 for core, address in objects}),
+        waits={core: Waited(min(1, each), each, 0) for core, each in enumerate(failed)} if failed else {},
+    )
+    facts = {
+        "id": "t2", "title": "T2 test", "question": "?", "tasks_per_core": 1, "stack_bytes": 1024, "inside": "-",
+        "outside": "-", "services": [], "metric": {"id": "m", "unit": "counts", "tasks": [0], "cores": [0]},
+        "params": {"stress": 0}, "proof": [rule],
+    }  # fmt: skip
+    decoded = decode(stream(body, begin(cores=2)), WIRE, EXPECTED)
+    made = Benchmark.model_validate(facts)
+    if rule["rule"].startswith("object_per"):
+        made = made.model_copy(update={"metric": made.metric.model_copy(update={"cores": None})})
+    return Evidence(decoded, observed if probes else None, made, board(), kernel(waits=WAITS if failed else None))
+
+
+CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
+    (OWN, {"objects": ((0, 16), (1, 32))}, Verdict.HOLDS),
+    (OWN, {"objects": ((0, 16), (1, 16))}, Verdict.FAILS),  # the same on both
+    (OWN, {"objects": ((0, 16), (0, 24), (1, 32))}, Verdict.FAILS),  # two on one core
+    (OWN, {"objects": ((0, 16),)}, Verdict.FAILS),  # core 1 called nothing
+    (ONE, {"objects": ((0, 16), (1, 16))}, Verdict.HOLDS),
+    (ONE, {"objects": ((0, 16), (1, 32))}, Verdict.FAILS),
+    (ONE, {"objects": ((0, 16),)}, Verdict.FAILS),
+    (ONE, {"objects": ()}, Verdict.FAILS),
+    (SOME, {"failed": (3, 0)}, Verdict.HOLDS),
+    (SOME, {"failed": (0, 0), "found": 5}, Verdict.FAILS),  # the kernel's own functions know better
+    (SOME, {"failed": None, "waited": 2}, Verdict.HOLDS),  # a kernel that is seen by its switches only
+    (SOME, {"failed": None, "waited": 0}, Verdict.FAILS),
+    (SOME, {"probes": False, "found": 5}, Verdict.HOLDS),
+    (SOME, {"probes": False, "found": 0}, Verdict.FAILS),
+    (NO, {"failed": (0, 0)}, Verdict.HOLDS),
+    (NO, {"failed": (0, 1)}, Verdict.FAILS),
+    (NO, {"failed": (0, 0), "found": 1}, Verdict.FAILS),
+    (SHARE, {}, Verdict.HOLDS),
+    (SHARE, {"accesses": 139, "calls": 139}, Verdict.HOLDS),  # 100 expected, a deviation of draws is 9.5
+    (SHARE, {"accesses": 141, "calls": 141}, Verdict.FAILS),
+    (SHARE, {"calls": 103}, Verdict.FAILS),  # something else calls, too
+    (SHARE, {"accesses": None}, Verdict.FAILS),
+    (SHARE, {"stress": 0, "accesses": 0, "calls": 0}, Verdict.HOLDS),
+    (SHARE, {"stress": 0, "accesses": 1, "calls": 1}, Verdict.FAILS),
+    (SHARE, {"stress": 0, "accesses": 0, "calls": 1}, Verdict.FAILS),
+]
+
+
+@pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
+def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+    (found,) = judge_all(two_cores(rule, **facts))
+    assert found.verdict is verdict, found.saw
+    assert found.saw
+
+
+@pytest.mark.parametrize("rule", [OWN, ONE, {"rule": "collisions", "service": "take"}])
+def test_without_probes_nothing_is_told_of_objects(rule: dict[str, Any]) -> None:
+    (found,) = judge_all(two_cores(rule, probes=False))
+    assert found.verdict is Verdict.UNSEEN
+
+
+@pytest.mark.parametrize(
+    ("when", "asked"),
+    [("stress = 10", 1), ("stress = 11", 0), ("stress > 9", 1), ("stress > 10", 0), ("cores > 1", 1), ("cores = 1", 0)],
+)
+def test_a_rule_is_asked_under_its_conditions_only(when: str, asked: int) -> None:
+    assert len(judge_all(two_cores({**SHARE, "when": [when]}))) == asked
+    assert not judge_all(two_cores({**SHARE, "when": [when, "cores = 3"]}))
+
+
+def test_a_condition_on_nothing_is_refused() -> None:
+    with pytest.raises(CatalogueError, match="'stres', which is no parameter"):
+        judge_all(two_cores({**SHARE, "when": ["stres = 1"]}))
+    with pytest.raises(CatalogueError, match="when"):
+        judge_all(two_cores({**SHARE, "when": ["stress < 1"]}))
