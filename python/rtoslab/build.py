@@ -25,8 +25,14 @@ from rtoslab.plan import Point
 IMAGE = "image.elf"
 INFO = "build-info.json"
 LOG = "build.log"
+MAP = "image.map"
+CALLGRAPH = "callgraph.ci"
+"""Of a footprint image: each function's stack frame and callees, as the compiler wrote them."""
 CONFORMANCE = "conformance"
 """The image that is no benchmark; its sources lie in a folder of that name."""
+FOOTPRINT = "footprint-"
+"""Before the name of a program whose size alone is of interest: a folder of firmware/footprint/."""
+_KEPT = (IMAGE, INFO, LOG, MAP, CALLGRAPH)
 _COMMON = ("CMakeLists.txt", "cmake", "core", "include", "cpus", "chips", "kernels/Cargo.toml", "kernels/Cargo.lock")
 
 
@@ -102,8 +108,10 @@ def _build_into(root: Path, point: Point, expected: Expected, folder: Path) -> N
     try:
         _cmake(root, point, expected, work)
         keep = Path(tempfile.mkdtemp(prefix=".done-", dir=folder.parent))
-        for name in (IMAGE, INFO, LOG):
-            shutil.copy2(work / name, keep / name)
+        _join_callgraphs(work)
+        for name in _KEPT:
+            if (work / name).is_file():
+                shutil.copy2(work / name, keep / name)
         try:
             keep.chmod(0o755)
             keep.rename(folder)
@@ -115,6 +123,13 @@ def _build_into(root: Path, point: Point, expected: Expected, folder: Path) -> N
         raise disk_error("write the build", folder, cause) from None
     finally:
         shutil.rmtree(work, ignore_errors=True)
+
+
+def _join_callgraphs(work: Path) -> None:
+    """One file of the many that lie beside the objects."""
+    parts = [each.read_text(encoding="utf-8") for each in sorted(work.rglob("*.ci"))]
+    if parts:
+        (work / CALLGRAPH).write_text("".join(parts), encoding="utf-8")
 
 
 def _cmake(root: Path, point: Point, expected: Expected, work: Path) -> None:
@@ -160,14 +175,19 @@ def _reason(log: str) -> str:
 def inputs_digest(root: Path, point: Point) -> str:
     """SHA-256 of everything that goes into an image: sources, kernel lock, options, compiler."""
     firmware = root / "firmware"
-    program = CONFORMANCE if point.benchmark == CONFORMANCE else f"benchmarks/{point.benchmark}"
-    parts = [*_COMMON, program, f"kernels/{point.kernel}", f"boards/{point.board}"]
+    parts = [*_COMMON, _program_folder(point.benchmark), f"kernels/{point.kernel}", f"boards/{point.board}"]
     digest = hashlib.sha256()
     for path in sorted([*_files(firmware, parts), root / "spec" / "wire.toml"]):
         digest.update(f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     options = cmake_options(point, Expected("", 0))
-    digest.update(json.dumps([options, tools.banner("arm-none-eabi-gcc")]).encode())
+    digest.update(json.dumps([options, tools.banner("arm-none-eabi-gcc"), _KEPT]).encode())
     return digest.hexdigest()
+
+
+def _program_folder(benchmark: str) -> str:
+    if benchmark == CONFORMANCE:
+        return CONFORMANCE
+    return FOOTPRINT.rstrip("-") if benchmark.startswith(FOOTPRINT) else f"benchmarks/{benchmark}"
 
 
 def _files(firmware: Path, parts: list[str]) -> Iterator[Path]:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from rtoslab.conformance.table import ConformanceSuite
 from rtoslab.errors import CatalogueError, UnknownNameError
-from rtoslab.schemas import Benchmark, Board, Kernel
+from rtoslab.schemas import Benchmark, Board, FootprintProgram, Kernel
 from rtoslab.suites import Experiment, Suite
 
 Item = TypeVar("Item", bound=BaseModel)
@@ -50,6 +50,11 @@ class Catalogue:
     def benchmarks(self) -> Mapping[str, Entry[Benchmark]]:
         """By id."""
         return _scan(self.root / "firmware" / "benchmarks", "benchmark.toml", Benchmark)
+
+    @cached_property
+    def footprints(self) -> Mapping[str, Entry[FootprintProgram]]:
+        """Programs that show what a service weighs, by id."""
+        return _scan(self.root / "firmware" / "footprint", "footprint.toml", FootprintProgram)
 
     @cached_property
     def suites(self) -> Mapping[str, Entry[Suite]]:

@@ -131,6 +131,26 @@ def conformance_points(catalogue: Catalogue, options: Options) -> tuple[Point, .
     )
 
 
+def footprint_point(
+    catalogue: Catalogue, program: str, kernel: str, board: str, cores: int, config: Mapping[str, str]
+) -> Point:
+    """The point of a program of firmware/footprint/: no benchmark, so no window and no parameters."""
+    if program not in catalogue.footprints:
+        raise UnknownNameError("footprint program", program, catalogue.footprints)
+    found = catalogue.footprints[program]
+    nothing = Benchmark.model_validate(
+        {
+            **found.facts.model_dump(include={"title", "tasks_per_core", "stack_bytes", "services"}),
+            **dict.fromkeys(("question", "inside", "outside"), ""),
+            "id": f"footprint-{found.id}",
+            "metric": {"id": "footprint", "unit": "bytes", "tasks": ()},
+        }
+    )
+    entry = Entry(nothing.id, found.folder, nothing)
+    chosen = {**found.facts.kernel_config.get(catalogue.kernel(kernel).id, {}), **config}
+    return _point(entry, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, chosen)
+
+
 def _point(
     benchmark: Entry[Benchmark],
     kernel: Entry[Kernel],

@@ -189,6 +189,36 @@ class CpuDifferences(Strict):
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
 
+class TaskBlock(Strict):
+    """How a debugger reads a kernel's control block of a task: member names of a structure, as in its sources."""
+
+    type: str
+    name: str
+    """The task's name: an array of characters, or a pointer to them."""
+    stack: str
+    """The stack's lowest address."""
+    stack_pointer: str
+    """While the task does not run: where its context lies."""
+    bytes: str | None = None
+    """The stack's size, where the block keeps it; else the next two."""
+    top_call: str | None = None
+    """A function that is called for each new task with the stack's upper end as its first argument."""
+    top_offset_bytes: int = 0
+    """From that argument to the stack's true end."""
+
+
+class KernelMemory(Strict):
+    """What a kernel takes at run time, and from where."""
+
+    pool_symbol: str
+    """The memory it takes from: its heap, or an array of the port's that stands for one."""
+    pool_free_symbol: str | None = None
+    """Word that holds the least ever free; or the next one."""
+    pool_used_symbol: str | None = None
+    """Word that holds what is taken."""
+    task_block: TaskBlock | None = None
+
+
 class Kernel(Strict):
     """`firmware/kernels/<id>/kernel.toml`."""
 
@@ -205,6 +235,7 @@ class Kernel(Strict):
     reasons: dict[str, str] = Field(default_factory=dict)
     """Why a service (or `smp`) is lacking, in a reader's words."""
     probes: Probes | None = None
+    memory: KernelMemory | None = None
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """The kernel functions that each service ends in."""
     waits: Waits | None = None
@@ -264,3 +295,17 @@ class Benchmark(Strict):
     params: dict[str, int] = Field(default_factory=dict)
     proof: tuple[dict[str, Any], ...] = ()
     """One table per rule; each rule checks its own keys, see `proofs`."""
+
+
+class FootprintProgram(Strict):
+    """`firmware/footprint/<id>/footprint.toml`: an image of which only the size counts."""
+
+    id: str
+    title: str
+    base: str
+    """The program it is compared to; empty for the minimal one."""
+    services: tuple[str, ...]
+    tasks_per_core: int
+    stack_bytes: int
+    kernel_config: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """By kernel: what must be configured for the service to be there at all."""

@@ -270,5 +270,8 @@ class FakeMachine:
     def read(self, address: int, length: int) -> bytes:
         return (self.state if address == 0x2000_0000 else 0x2000_0100).to_bytes(length, "little")
 
+    def write(self, address: int, data: bytes) -> None:
+        pass
+
     def registers(self, core: int) -> dict[str, int]:
         return {"pc": 0x1000_0042}

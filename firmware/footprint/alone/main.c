@@ -1,0 +1,22 @@
+/* Without a kernel: one flow of control, and the tick beside it. */
+#include "../footprint.h"
+
+#include "core.h"
+
+int main(void);
+
+int main(void)
+{
+    board_init();
+    if (BENCH_TASKS_PER_CORE != 0 && !footprint_prepare()) {
+        last_words_error(ERROR_PREPARE, "");
+    }
+    port_start();
+    for (;;) {
+        if (BENCH_TASKS_PER_CORE != 0) {
+            footprint_use();
+        } else {
+            cpu_wait_for_interrupt();
+        }
+    }
+}

@@ -1,0 +1,17 @@
+/* A queue of four words. */
+#include "../footprint.h"
+
+static port_queue_t queue;
+
+bool footprint_prepare(void)
+{
+    return port_queue_create(&queue, 4, sizeof(uint32_t));
+}
+
+void footprint_use(void)
+{
+    uint32_t item = 0;
+
+    (void)port_queue_send(&queue, &item);
+    (void)port_queue_receive(&queue, &item);
+}

@@ -1,0 +1,13 @@
+/* Suspension. Resuming a task that runs does nothing; after the suspension nobody resumes it. */
+#include "../footprint.h"
+
+bool footprint_prepare(void)
+{
+    return true;
+}
+
+void footprint_use(void)
+{
+    port_resume(footprint_task);
+    port_suspend_self();
+}

@@ -1,0 +1,38 @@
+/* With a kernel that has tasks: the program's only one, if it has one, below it the kernel's own idle task. */
+#include "../footprint.h"
+
+#include "core.h"
+
+#define TASK_PRIORITY 1
+
+port_task_t footprint_task;
+
+int main(void);
+
+static void entry(void *argument)
+{
+    (void)argument;
+    for (;;) {
+        footprint_use();
+    }
+}
+
+static void make_task(void)
+{
+    static const struct port_task_request request = {
+        .name = "task", .entry = entry, .argument = NULL, .stack_bytes = BENCH_STACK_BYTES, .priority = TASK_PRIORITY};
+
+    if (!footprint_prepare() || !port_task_create(&footprint_task, &request)) {
+        last_words_error(ERROR_PREPARE, "");
+    }
+}
+
+int main(void)
+{
+    board_init();
+    if (BENCH_TASKS_PER_CORE != 0) {
+        make_task();
+    }
+    port_start();
+    return 0;
+}

@@ -1,0 +1,16 @@
+/* A semaphore waited for with a time-out, over one waited for for ever. */
+#include "../footprint.h"
+
+static port_semaphore_t semaphore;
+
+bool footprint_prepare(void)
+{
+    return port_semaphore_create(&semaphore, 1, 1);
+}
+
+void footprint_use(void)
+{
+    (void)port_semaphore_take(&semaphore);
+    (void)port_semaphore_take_for(&semaphore, 2);
+    (void)port_semaphore_give(&semaphore);
+}

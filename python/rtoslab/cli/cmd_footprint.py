@@ -1,0 +1,172 @@
+"""`rtoslab footprint`: what an image, a kernel and its services weigh."""
+
+import csv
+import json
+import sys
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.names import CatalogueName, KeyValue
+from rtoslab.errors import EXIT_OK, PlanError
+from rtoslab.footprint import Footprint, Survey, difference, footprint_of, survey, weigh
+from rtoslab.footprint.memories import regions_of
+from rtoslab.footprint.tables import Table, difference_tables, image_tables, minimal_table, survey_tables
+from rtoslab.paths import find_root
+
+_FILE = click.Path(path_type=Path)
+_LARGE = "symbols"
+
+
+@click.command("footprint")
+@click.argument("image", required=False, type=_FILE)
+@click.option("--map", "map_file", type=_FILE, help="The linker's map file of IMAGE; by default the one beside it.")
+@click.option("--kernel", "kernels", multiple=True, type=CatalogueName("kernels"), help="A kernel; may be repeated.")
+@click.option("--board", "boards", multiple=True, type=CatalogueName("boards"), help="A board; may be repeated.")
+@click.option("--cores", type=click.IntRange(1, 8), default=1, show_default=True, help="Cores the kernel runs on.")
+@click.option(
+    "--config", type=KeyValue(), multiple=True, help="As in `run`: opt=-O3, code=sram, a macro of the kernel."
+)
+@click.option("--program", "programs", multiple=True, help="Only this program of firmware/footprint/; may be repeated.")
+@click.option("--against", type=_FILE, help="Another image: show what IMAGE has more or less than it.")
+@click.option("--against-kernel", type=CatalogueName("kernels"), help="Compare the minimal images of two kernels.")
+@click.option("--against-config", type=KeyValue(), multiple=True, help="Compare with another configuration.")
+@click.option("--table", "tables", multiple=True, help="Only this table: symbols, objects, sections, services ...")
+@click.option("--csv", "as_csv", is_flag=True, help="One table (--table) as CSV on stdout.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def command(
+    image: Path | None,
+    map_file: Path | None,
+    kernels: tuple[str, ...],
+    boards: tuple[str, ...],
+    cores: int,
+    config: tuple[tuple[str, str], ...],
+    programs: tuple[str, ...],
+    against: Path | None,
+    against_kernel: str | None,
+    against_config: tuple[tuple[str, str], ...],
+    tables: tuple[str, ...],
+    as_csv: bool,
+    as_json: bool,
+) -> int:
+    """Show what an IMAGE weighs, byte by byte, or build and weigh a kernel and each of its services.
+
+    An IMAGE is any ELF file; with its map file every byte has an object file. Without an IMAGE, --kernel and --board
+    say what to build: a minimal image (the kernel started, its idle task), then one image per service.
+    """
+    catalogue = Catalogue(find_root())
+    if image is not None:
+        found = _of_image(catalogue, image, map_file, boards, against)
+    elif against is not None or map_file is not None:
+        raise PlanError("--against and --map go with an IMAGE; give one before them.")
+    elif against_kernel is not None or against_config:
+        found = _of_two(catalogue, kernels, boards, cores, dict(config), against_kernel, dict(against_config), programs)
+    else:
+        quiet = as_csv or as_json
+        found = _of_kernels(catalogue, kernels, boards, cores, dict(config), programs, quiet=quiet)
+    _write(_chosen(found, tables), listed=bool(tables), as_csv=as_csv, as_json=as_json)
+    return EXIT_OK
+
+
+def _of_image(
+    catalogue: Catalogue, image: Path, map_file: Path | None, boards: Sequence[str], against: Path | None
+) -> Sequence[Table]:
+    regions = regions_of(catalogue.board(boards[0]).facts) if boards else ()
+    weighed = footprint_of(image, map_file, regions)
+    if against is None:
+        return image_tables(weighed)
+    return difference_tables(difference(footprint_of(against, None, regions), weighed))
+
+
+def _of_two(
+    catalogue: Catalogue,
+    kernels: Sequence[str],
+    boards: Sequence[str],
+    cores: int,
+    config: dict[str, str],
+    against_kernel: str | None,
+    against_config: dict[str, str],
+    programs: Sequence[str],
+) -> Sequence[Table]:
+    if len(kernels) != 1 or len(boards) != 1 or len(programs) > 1:
+        raise PlanError("A comparison needs one --kernel, one --board and at most one --program.")
+    program = programs[0] if programs else "minimal"
+
+    def image(kernel: str, chosen: dict[str, str]) -> Footprint:
+        return weigh(catalogue, kernel, boards[0], program=program, cores=cores, config=chosen).footprint
+
+    before = image(against_kernel or kernels[0], {**config, **against_config})
+    return difference_tables(difference(before, image(kernels[0], config)))
+
+
+def _of_kernels(
+    catalogue: Catalogue,
+    kernels: Sequence[str],
+    boards: Sequence[str],
+    cores: int,
+    config: dict[str, str],
+    programs: Sequence[str],
+    *,
+    quiet: bool,
+) -> Sequence[Table]:
+    if not kernels or not boards:
+        raise PlanError("Say what to weigh: an IMAGE, or --kernel and --board (see `rtoslab list kernels boards`).")
+    surveys: list[Survey] = []
+    for kernel, board in product(kernels, boards):
+        surveys.append(
+            survey(
+                catalogue, kernel, board, programs=programs or None, cores=cores, config=config,
+                progress=lambda label: None if quiet else click.echo(f"building and running {label}", err=True),
+            )
+        )  # fmt: skip
+    single = image_tables(surveys[0].minimal.footprint) if len(surveys) == 1 else (minimal_table(surveys),)
+    return (*single, *survey_tables(surveys))
+
+
+def _chosen(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Table]:
+    known = [each.name for each in tables]
+    for name in names:
+        if name not in known:
+            raise PlanError(f"There is no table {name!r} here; known: {', '.join(known)}.")
+    return [each for each in tables if not names or each.name in names]
+
+
+def _write(tables: Sequence[Table], *, listed: bool, as_csv: bool, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({each.name: each.as_json() for each in tables}))
+    elif as_csv:
+        if len(tables) != 1:
+            raise PlanError(f"CSV holds one table; choose it with --table: {', '.join(each.name for each in tables)}.")
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(tables[0].columns)
+        writer.writerows(tables[0].rows)
+    else:
+        console = Console(highlight=False)
+        for each in tables:
+            if (listed or each.name != _LARGE) and each.rows:
+                console.print(_rich(each))
+        if not listed and any(each.name == _LARGE for each in tables):
+            console.print(f"`--table {_LARGE}` shows every symbol.")
+
+
+_PLACE = ("kernel", "board")
+
+
+def _rich(table: Table) -> RichTable:
+    """For a terminal: where every row names the same kernel and board, the title does so instead."""
+    shown = RichTable(title=table.title, title_justify="left")
+    everywhere = table.columns[:2] == _PLACE and len({tuple(row[:2]) for row in table.rows}) == 1
+    first = 2 if everywhere else 0
+    if everywhere:
+        shown.title = f"{table.title}: {table.rows[0][0]} on {table.rows[0][1]}"
+    for index, name in enumerate(table.columns[first:], first):
+        numeric = any(isinstance(row[index], int) for row in table.rows)
+        shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in table.rows:
+        shown.add_row(*("" if cell is None else f"{cell:,}" if isinstance(cell, int) else cell for cell in row[first:]))
+    return shown

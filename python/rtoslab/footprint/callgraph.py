@@ -1,0 +1,81 @@
+"""How much stack a function and all it calls can take, from what the compiler wrote (-fcallgraph-info=su).
+
+A figure is a bound only if the compiler saw everything below: calls through pointers, functions without a frame size
+(assembler, the C library) and recursion make it a lower bound, and each is named. What an interrupt pushes on a task's
+stack, and what the kernel saves there when it switches, is no call: it is not in it.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_NODE = re.compile(
+    r'^node: \{ title: "([^"]*)" label: "([^"\\]*)\\n[^"]*?(?:\\n(\d+) bytes \(([a-z,]+)\))?"', re.MULTILINE
+)
+_EDGE = re.compile(r'^edge: \{ sourcename: "([^"]*)" targetname: "([^"]*)"', re.MULTILINE)
+_INDIRECT = "__indirect_call"
+
+
+@dataclass(frozen=True, slots=True)
+class StaticStack:
+    """The deepest chain of calls. `bytes` is a bound if `unknown` is empty."""
+
+    bytes: int
+    unknown: tuple[str, ...]
+    """What the figure cannot hold: `calls through pointers in NAME`, `NAME has no frame size`, `NAME recurs` ..."""
+
+
+@dataclass(slots=True)
+class CallGraph:
+    """Frames in bytes and callees, by the compiler's title (a static function bears its file's name)."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    frames: dict[str, int] = field(default_factory=dict)
+    variable: set[str] = field(default_factory=set)
+    callees: dict[str, set[str]] = field(default_factory=dict)
+
+    def deepest(self, function: str) -> StaticStack | None:
+        """Of the function of that name; None if the compiler wrote of none."""
+        title = next(
+            (each for each, name in sorted(self.names.items()) if name == function and each in self.frames), None
+        )
+        if title is None:
+            return None
+        unknown: set[str] = set()
+        depth = self._depth(title, (), unknown, {})
+        return StaticStack(depth, tuple(sorted(unknown)))
+
+    def _depth(self, title: str, above: tuple[str, ...], unknown: set[str], known: dict[str, int]) -> int:
+        name = self.names.get(title, title)
+        if title in above:
+            unknown.add(f"{name} recurs")
+            return 0
+        if title in known:
+            return known[title]
+        if title not in self.frames:
+            unknown.add(f"{name} has no frame size")
+        if title in self.variable:
+            unknown.add(f"{name} has a frame of varying size")
+        deepest = 0
+        for callee in sorted(self.callees.get(title, ())):
+            if callee == _INDIRECT:
+                unknown.add(f"calls through pointers in {name}")
+            else:
+                deepest = max(deepest, self._depth(callee, (*above, title), unknown, known))
+        known[title] = self.frames.get(title, 0) + deepest
+        return known[title]
+
+
+def read_callgraph(path: Path) -> CallGraph:
+    """Reads the joined .ci files of a build; an absent file gives an empty graph (another compiler)."""
+    graph = CallGraph()
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    for title, name, frame, kind in _NODE.findall(text):
+        graph.names.setdefault(title, name)
+        if frame:
+            graph.frames[title] = int(frame)
+            if kind == "dynamic":
+                graph.variable.add(title)
+    for caller, callee in _EDGE.findall(text):
+        graph.callees.setdefault(caller, set()).add(callee)
+    return graph

@@ -1,0 +1,46 @@
+"""GNU ld's map file: which input section of which object file lies where.
+
+Only the part between the memory map's title and the OUTPUT line counts; what was discarded stands before it. Fill
+lines are not read: a gap between two input sections is padding, whatever the map says of it, so that sums hold.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtoslab.errors import ImageFileError
+from rtoslab.simulate import read_image
+
+_BEGIN = "Linker script and memory map"
+_END = re.compile(r"^OUTPUT\(", re.MULTILINE)
+_PIECE = re.compile(
+    r"^ (?P<section>[^\s*]\S*)\s+0x(?P<address>[0-9a-f]+)\s+0x(?P<size>[0-9a-f]+) (?P<file>\S.*)$", re.MULTILINE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """An input section in the image. `size` in bytes."""
+
+    section: str
+    address: int
+    size: int
+    object: str
+    """Object file as the map names it: a path, or `archive(member)`."""
+
+
+def read_map(path: Path) -> tuple[Piece, ...]:
+    """Input sections of the image by address, empty ones left out. Raises ImageFileError."""
+    text = read_image(path).decode("utf-8", errors="replace")
+    begin = text.find(_BEGIN)
+    end = _END.search(text, max(begin, 0))
+    if begin < 0 or end is None:
+        raise ImageFileError(f"{path} is not a whole map file of GNU ld; link with -Wl,-Map=FILE and give that file.")
+    body = re.sub(
+        r"^( [^\s*]\S*)\n\s+", r"\1 ", text[begin : end.start()], flags=re.MULTILINE
+    )  # a long name has a line of its own
+    pieces = [
+        Piece(found["section"], int(found["address"], 16), int(found["size"], 16), found["file"].strip())
+        for found in _PIECE.finditer(body)
+    ]
+    return tuple(sorted((each for each in pieces if each.size), key=lambda each: each.address))

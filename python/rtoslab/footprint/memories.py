@@ -1,0 +1,41 @@
+"""Which memory an address lies in: those of board.toml, or without a board the regions every Cortex-M has."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rtoslab.schemas import Board
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A memory: its first address and its size in bytes."""
+
+    name: str
+    start: int
+    size: int
+
+    @property
+    def is_flash(self) -> bool:
+        """Whether it holds its contents without power; two addresses of one flash are one memory."""
+        return self.name.startswith(("flash", "code"))
+
+
+_ARCHITECTURE = (Region("code region", 0, 0x2000_0000), Region("SRAM region", 0x2000_0000, 0x2000_0000))
+"""ARMv6-M and ARMv7-M architecture reference manuals, B3.1: the system address map."""
+_ELSEWHERE = Region("elsewhere", 0, 1 << 32)
+
+
+def regions_of(board: Board) -> tuple[Region, ...]:
+    """The board's memories, smallest first: where two overlap, the smaller one is meant."""
+    facts = board.memory.model_dump()
+    names = [key.removesuffix("_start") for key, value in facts.items() if key.endswith("_start") and value is not None]
+    found = [Region(name, facts[f"{name}_start"], facts[f"{name}_bytes"]) for name in names]
+    return tuple(sorted(found, key=lambda each: each.size))
+
+
+def region_of(address: int, regions: Iterable[Region]) -> Region:
+    """The first region that holds the address."""
+    for each in (*regions, *_ARCHITECTURE):
+        if each.start <= address < each.start + each.size:
+            return each
+    return _ELSEWHERE

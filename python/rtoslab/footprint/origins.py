@@ -1,0 +1,37 @@
+"""Whose code an object file holds, told by where the build put it."""
+
+import re
+from typing import Final
+
+_OWN: Final = (
+    ("kernels/", "port"),
+    ("boards/", "board"),
+    ("chips/", "board"),
+    ("cpus/", "cpu"),
+)
+_KERNEL: Final = re.compile(r"(^|/)kernel/|/?lib\w+_kernel(_port)?\.a\(|(^|/)CMakeFiles/\w+_kernel(_port)?\.dir/")
+_MEMBER: Final = re.compile(r"(?P<archive>[^/()]+\.a)\((?P<member>[^()]+)\)$")
+_IMAGE: Final = "CMakeFiles/image.dir/"
+
+
+def origin_of(name: str) -> str:
+    """kernel, port (of the kernel, ours), board, cpu, program, library or linker, from the name in the map file."""
+    own = name.partition(_IMAGE)[2]
+    if own:
+        return next((origin for folder, origin in _OWN if own.startswith(folder)), "program")
+    if _KERNEL.search(name):
+        return "kernel"
+    return "library" if _MEMBER.search(name) else "linker" if " " in name else "program"
+
+
+def object_name(name: str) -> str:
+    """Without folders that differ from machine to machine, and without the compiler's ending for objects."""
+    own = name.partition(_IMAGE)[2]
+    member = _MEMBER.search(name)
+    if member and origin_of(name) == "kernel":
+        short = member["member"]
+    elif member:
+        short = f"{member['archive']}({member['member']})"
+    else:
+        short = own or name.rpartition("/")[2]
+    return re.sub(r"\.(obj|o)\b", "", short)

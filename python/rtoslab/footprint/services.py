@@ -1,0 +1,144 @@
+"""What each service of a kernel costs: an image with it less the image without, section by section."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import UnknownNameError
+from rtoslab.footprint.attribute import KINDS
+from rtoslab.footprint.callgraph import StaticStack, read_callgraph
+from rtoslab.footprint.images import MINIMAL, Weighed, weigh_point
+from rtoslab.footprint.stacks import Seen, see
+from rtoslab.plan import footprint_point
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """One program of firmware/footprint/ over its base. Bytes."""
+
+    program: str
+    title: str
+    base: str
+    """The program it is compared to; empty: nothing, the figures are the image's own."""
+    kinds: Mapping[str, int]
+    """By kind of attribute.KINDS."""
+    pool: int
+    """Taken at run time from the kernel's heap, or from the array that stands for one."""
+    origins: Mapping[str, int]
+    """text and rodata by origin: how much of it is the kernel, how much the program that calls it."""
+    not_applicable: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """One task in one program."""
+
+    program: str
+    task: str
+    used_bytes: int
+    size_bytes: int
+    static: StaticStack | None
+    """Calls only, from the compiler; None where it wrote of no such function."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """All there is to say of a kernel on a board."""
+
+    minimal: Weighed
+    costs: tuple[Cost, ...]
+    stacks: tuple[Stack, ...]
+
+
+def survey(
+    catalogue: Catalogue,
+    kernel: str,
+    board: str,
+    *,
+    programs: Sequence[str] | None = None,
+    cores: int = 1,
+    config: Mapping[str, str] | None = None,
+    progress: Progress = lambda _: None,
+) -> Survey:
+    """Builds and runs the programs (all of them by default) and what they are compared to."""
+    for name in programs or ():
+        if name not in catalogue.footprints:
+            raise UnknownNameError("footprint program", name, catalogue.footprints)
+    asked = tuple(programs or _ordered(catalogue))
+    made: dict[str, tuple[Weighed, Seen]] = {}
+
+    def image(name: str) -> tuple[Weighed, Seen] | str:
+        """The image with what it showed, or why there is none."""
+        point = footprint_point(catalogue, name, kernel, board, cores, config or {})
+        if point.not_applicable is not None:
+            return point.not_applicable
+        if name not in made:
+            progress(point.label)
+            weighed = weigh_point(catalogue, point)
+            made[name] = (weighed, see(catalogue, weighed))
+        return made[name]
+
+    minimal = image(MINIMAL)
+    assert not isinstance(minimal, str)
+    costs = tuple(_cost(catalogue, name, image) for name in asked)
+    stacks = tuple(stack for name in asked if name in made for stack in _stacks(catalogue, name, *made[name]))
+    return Survey(minimal[0], costs, stacks)
+
+
+def _ordered(catalogue: Catalogue) -> list[str]:
+    """Each program behind its base, else by name."""
+
+    def depth(name: str) -> int:
+        base = catalogue.footprints[name].facts.base
+        return 1 + depth(base) if base else 0
+
+    return sorted(catalogue.footprints, key=lambda name: (min(depth(name), 2), name))
+
+
+def _cost(catalogue: Catalogue, name: str, image: Callable[[str], tuple[Weighed, Seen] | str]) -> Cost:
+    facts = catalogue.footprints[name].facts
+    found = image(name)
+    base = image(facts.base) if facts.base else None
+    empty = Cost(name, facts.title, facts.base, {}, 0, {})
+    if isinstance(found, str) or isinstance(base, str):
+        return replace(empty, not_applicable=found if isinstance(found, str) else str(base))
+    kinds, origins = _bytes(found[0])
+    pool = found[1].pool_used_bytes
+    if base is not None:
+        base_kinds, base_origins = _bytes(base[0])
+        kinds.subtract(base_kinds)
+        origins.subtract(base_origins)
+        pool -= base[1].pool_used_bytes
+    # The pool itself is a size somebody chose; it is not what the service needs.
+    kinds["bss"] -= found[1].pool_bytes - (base[1].pool_bytes if base is not None else 0)
+    return replace(
+        empty,
+        kinds={kind: kinds[kind] for kind in KINDS},
+        pool=pool,
+        origins={origin: size for origin, size in sorted(origins.items()) if size},
+    )
+
+
+def _bytes(weighed: Weighed) -> tuple[Counter[str], Counter[str]]:
+    kinds: Counter[str] = Counter()
+    origins: Counter[str] = Counter()
+    for each in weighed.footprint.items:
+        kinds[each.kind] += each.size
+        if each.kind in {"text", "rodata"}:
+            origins[each.origin] += each.size
+    return kinds, origins
+
+
+def _stacks(catalogue: Catalogue, name: str, weighed: Weighed, seen: Seen) -> list[Stack]:
+    graph = read_callgraph(weighed.callgraph)
+    probes = catalogue.kernel(weighed.point.kernel).facts.probes
+    idle = probes.idle_symbols if probes else ()
+
+    def static(task: str) -> StaticStack | None:
+        functions = ("entry",) if task == "task" else ("main",) if task.startswith("(") else idle
+        return next((found for each in functions if (found := graph.deepest(each)) is not None), None)
+
+    return [Stack(name, each.task, each.used_bytes, each.size_bytes, static(each.task)) for each in seen.stacks]

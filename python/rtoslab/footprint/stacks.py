@@ -1,0 +1,158 @@
+"""How much of its stack each task has used, and what the kernel took from its pool: seen on the virtual board.
+
+The image is not touched: the run stops when the kernel first names a task as the running one, before the task runs, and
+the host paints what lies below its first context. Afterwards it looks how far the paint is gone. The kernel's own fill
+would not do: it is in the registers of a fresh task too, and is pushed again. A peak of this run, no bound.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import RunError
+from rtoslab.footprint.control_blocks import Member, members_of
+from rtoslab.footprint.images import Weighed
+from rtoslab.run.board import find_address, load_image, make_machine, simulator_errors
+from rtoslab.run.machine import VirtualMachine
+from rtoslab.run.observe import EVENT, KIND_EXEC
+from rtoslab.schemas import TaskBlock
+
+PAINT: Final = 0x5A
+RUN_S: Final = 0.025
+"""Of virtual time: some ticks, so that interrupts are seen on the stacks, at whatever depth they hit."""
+_MAIN_STACK_BYTES: Final = 2048
+_CURRENT, _TOP = 1, 2
+_NAME_BYTES: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class StackPeak:
+    """`used_bytes` of `size_bytes`, the interrupted context included."""
+
+    task: str
+    used_bytes: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a run of the image showed."""
+
+    stacks: tuple[StackPeak, ...]
+    """The tasks that ran, by name, and `(main stack)`: start-up and interrupt handlers."""
+    pool_used_bytes: int
+    """Peak of what the kernel took from its heap, or its port from the array that stands for one."""
+    pool_bytes: int
+    """That heap's or array's size: part of bss, and chosen, not needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stack:
+    task: str
+    base: int
+    end: int
+
+
+def see(catalogue: Catalogue, weighed: Weighed) -> Seen:
+    """Runs the image for RUN_S. Raises RunError if it locks up."""
+    run = _Run(catalogue, weighed)
+    run.start()
+    run.finish()
+    return run.look()
+
+
+class _Run:
+    def __init__(self, catalogue: Catalogue, weighed: Weighed) -> None:
+        self.weighed = weighed
+        self.board = catalogue.board(weighed.point.board).facts
+        self.kernel = catalogue.kernel(weighed.point.kernel).facts
+        self.stacks: dict[int, _Stack] = {}
+        """By the address of the control block; 0: the main stack."""
+        self.tops: list[int] = []
+        self.machine = make_machine(self.board, cores=weighed.point.cores)
+        load_image(self.machine, weighed.build.elf.read_bytes(), weighed.build.elf.name)
+
+    def start(self) -> None:
+        """To main(), where memory is cleared and the main stack is still unused."""
+        self.machine.until(find_address(self.machine, "main"))
+        self._run(self._cycles())
+        top = self.weighed.footprint.constants["__main_stack_top"]
+        size = self.weighed.footprint.constants.get("__main_stack_bytes", _MAIN_STACK_BYTES)
+        self._paint(0, _Stack("(main stack)", top - size, top), self.machine.registers(0)["sp"])
+
+    def finish(self) -> None:
+        """The rest of the time, with a stop at each new task."""
+        block = self.kernel.memory.task_block if self.kernel.memory else None
+        words = self._current_task_words() if block else []
+        for word in words:
+            self.machine.watch_write(word, _CURRENT, True)
+        if block and block.top_call:
+            self.machine.watch_exec(find_address(self.machine, block.top_call), _TOP)
+        members = members_of(self.weighed.build.elf, block.type) if block else {}
+        end = self.machine.cycle() + self._cycles()
+        while (left := end - self.machine.cycle()) > 0:
+            stopped = self._run(left)
+            events = np.frombuffer(self.machine.take_events(), dtype=EVENT)
+            self.tops += [int(each["value"]) for each in events if each["kind"] == KIND_EXEC and each["id"] == _TOP]
+            for address in (_word(self.machine, word) for word in words if stopped == "watch"):
+                if address and address not in self.stacks and block:
+                    first = _word(self.machine, address + members[block.stack_pointer].offset)
+                    self._paint(address, self._stack(address, block, members), first)
+
+    def _stack(self, address: int, block: TaskBlock, members: dict[str, Member]) -> _Stack:
+        base = _word(self.machine, address + members[block.stack].offset)
+        if block.bytes:
+            end = base + _word(self.machine, address + members[block.bytes].offset)
+        else:
+            end = min(top for top in self.tops if top > base) + block.top_offset_bytes
+        name = members[block.name]
+        where = address + name.offset if name.is_array else _word(self.machine, address + name.offset)
+        text = self.machine.read(where, _NAME_BYTES).partition(b"\0")[0].decode("ascii", errors="replace")
+        return _Stack(text, base, end)
+
+    def _paint(self, block: int, stack: _Stack, until: int) -> None:
+        self.machine.write(stack.base, bytes([PAINT]) * (until - stack.base))
+        self.stacks[block] = stack
+
+    def look(self) -> Seen:
+        """How far the paint is gone, and what is left of the pool."""
+        peaks = [StackPeak(each.task, self._used(each), each.end - each.base) for each in self.stacks.values()]
+        return Seen(tuple(sorted(peaks, key=lambda each: each.task)), *self._pool())
+
+    def _used(self, stack: _Stack) -> int:
+        painted = self.machine.read(stack.base, stack.end - stack.base)
+        return len(painted.lstrip(bytes([PAINT])))
+
+    def _pool(self) -> tuple[int, int]:
+        facts = self.kernel.memory
+        size = next((s for _, s, name in self.machine.symbols() if facts and name == facts.pool_symbol), 0)
+        if facts is None or not size:
+            return 0, 0
+        if facts.pool_free_symbol:
+            return size - _word(self.machine, find_address(self.machine, facts.pool_free_symbol)), size
+        return _word(self.machine, find_address(self.machine, facts.pool_used_symbol or "")), size
+
+    def _current_task_words(self) -> list[int]:
+        probes = self.kernel.probes
+        assert probes is not None
+        cores = self.weighed.point.cores
+        if cores == 1:
+            return [find_address(self.machine, probes.current_task_single)]
+        base = find_address(self.machine, probes.current_task_smp or "")
+        return [base + core * probes.current_task_smp_stride_bytes for core in range(cores)]
+
+    def _cycles(self) -> int:
+        return int(RUN_S * (self.weighed.point.clock_hz or self.board.clock.sys_hz))
+
+    def _run(self, cycles: int) -> str:
+        with simulator_errors(RunError):
+            stop = self.machine.run(cycles)
+        if stop["reason"] not in {"cycles", "until", "watch"}:
+            raise RunError(f"{self.weighed.point.label} stopped ({stop['reason']}): {stop['detail']}")
+        return stop["reason"]
+
+
+def _word(machine: VirtualMachine, address: int) -> int:
+    return int.from_bytes(machine.read(address, 4), "little")

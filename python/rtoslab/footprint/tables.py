@@ -1,0 +1,145 @@
+"""Footprints as tables of plain values, for the terminal, CSV and JSON alike. Sizes in bytes."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rtoslab.footprint.attribute import KINDS, Footprint
+from rtoslab.footprint.callgraph import StaticStack
+from rtoslab.footprint.diff import Change, Difference
+from rtoslab.footprint.services import Survey
+
+Value = str | int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A titled table; None is an empty cell."""
+
+    name: str
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Value]]
+
+    def as_json(self) -> list[dict[str, Value]]:
+        """One object per row."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+
+IMAGE_TABLES: Final = ("sections", "memories", "origins", "objects", "symbols")
+SURVEY_TABLES: Final = ("services", "stacks")
+DIFFERENCE_TABLES: Final = ("totals", "objects", "symbols")
+
+
+def image_tables(image: Footprint) -> tuple[Table, ...]:
+    """What one image weighs. The last row of `sections` is what `arm-none-eabi-size` prints."""
+    return (
+        Table("sections", f"Sections of {image.name}", _SECTIONS, _sections(image)),
+        Table("memories", "Bytes taken in each memory", ("memory", "bytes"), list(image.memories.items())),
+        Table("origins", "Whose bytes they are", ("origin", *KINDS, "total"), _grouped(image, "origin")),
+        Table("objects", "By object file", ("origin", "object", *KINDS, "total"), _grouped(image, "origin", "object")),
+        Table(
+            "symbols",
+            "By symbol, the largest first",
+            ("symbol", "object", "origin", "kind", "section", "address", "bytes"),
+            [
+                (each.symbol, each.object, each.origin, each.kind, each.section, f"{each.address:#010x}", each.size)
+                for each in sorted(image.items, key=lambda each: (-each.size, each.address))
+            ],
+        ),
+    )
+
+
+_SECTIONS: Final = ("section", "address", "load address", *KINDS, "bytes")
+
+
+def _sections(image: Footprint) -> list[Sequence[Value]]:
+    rows: list[Sequence[Value]] = []
+    for each in image.sections:
+        kinds = [sum(i.size for i in image.items if i.section == each.name and i.kind == kind) for kind in KINDS]
+        load = f"{each.load_address:#010x}" if each.has_contents else ""
+        rows.append((each.name, f"{each.address:#010x}", load, *kinds, each.size))
+    rows.append(("all", "", "", *map(image.total, KINDS), sum(each.size for each in image.sections)))
+    return rows
+
+
+def _grouped(image: Footprint, *axes: str) -> list[Sequence[Value]]:
+    found = sorted(image.by(*axes).items(), key=lambda each: (each[0][:-1], -each[1].total(), each[0]))
+    return [(*names, *(sizes[kind] for kind in KINDS), sizes.total()) for names, sizes in found]
+
+
+def survey_tables(surveys: Sequence[Survey]) -> tuple[Table, ...]:
+    """What a kernel's services cost, over what they are compared to, and what the tasks' stacks need."""
+    services: list[Sequence[Value]] = []
+    lacking: list[Sequence[Value]] = []
+    stacks: list[Sequence[Value]] = []
+    for each in surveys:
+        where = (each.minimal.point.kernel, each.minimal.point.board)
+        for cost in each.costs:
+            if cost.not_applicable is not None:
+                lacking.append((*where, cost.program, cost.not_applicable))
+                continue
+            sizes = [cost.kinds[kind] for kind in KINDS]
+            services.append((*where, cost.program, cost.base or "-", *sizes, cost.pool, cost.origins.get("kernel", 0)))
+        for stack in each.stacks:
+            calls = stack.static.bytes if stack.static else None
+            shown = (stack.used_bytes, stack.size_bytes, calls, _unknown(stack.static))
+            stacks.append((*where, stack.program, stack.task, *shown))
+    return (
+        Table(
+            "services",
+            "The minimal image, and what each program adds to the one it is over (pool: taken at run time)",
+            ("kernel", "board", "program", "over", *KINDS, "pool", "in the kernel"),
+            services,
+        ),
+        Table("lacking", "What cannot be weighed", ("kernel", "board", "program", "reason"), lacking),
+        Table(
+            "stacks",
+            "Stacks: peak seen on the virtual board, size given, deepest chain of calls by the compiler",
+            ("kernel", "board", "program", "task", "peak", "size", "calls", "not in the calls"),
+            stacks,
+        ),
+    )
+
+
+def _unknown(static: StaticStack | None) -> str:
+    if static is None:
+        return "no such function in what the compiler wrote"
+    return "; ".join(static.unknown)
+
+
+def minimal_table(surveys: Sequence[Survey]) -> Table:
+    """The minimal images of several kernels and boards side by side; bss without the pool, whose size is chosen."""
+    rows: list[Sequence[Value]] = []
+    for each in surveys:
+        image = each.minimal.footprint
+        kernel = image.by("origin").get(("kernel",), Counter())
+        shares = [kernel[kind] for kind in KINDS]
+        sizes = [image.total(kind) for kind in KINDS]
+        rows.append((each.minimal.point.kernel, each.minimal.point.board, *sizes, *shares))
+    columns = ("kernel", "board", *KINDS, *(f"kernel's {kind}" for kind in KINDS))
+    return Table("minimal", "Minimal images: the whole, and of it the kernel's own object files", columns, rows)
+
+
+def difference_tables(found: Difference) -> tuple[Table, ...]:
+    """What changed from one image to the other."""
+    names = ("before", "after", "change")
+    totals = [(kind, found.before.total(kind), found.after.total(kind), found.total(kind)) for kind in KINDS]
+    whole = [sum(each.size for each in image.sections) for image in (found.before, found.after)]
+    return (
+        Table("totals", "In all", ("kind", *names), [*totals, ("all", *whole, whole[1] - whole[0])]),
+        Table(
+            "objects",
+            "Object files that changed",
+            ("object", "kind", *names),
+            [_change(each)[1:] for each in found.by_object()],
+        ),
+        Table(
+            "symbols", "Symbols that changed", ("symbol", "object", "kind", *names), list(map(_change, found.changes))
+        ),
+    )
+
+
+def _change(each: Change) -> Sequence[Value]:
+    return (each.symbol, each.object, each.kind, each.before, each.after, each.change)

@@ -1,0 +1,290 @@
+"""Every byte has one owner, sums are what the linker and `arm-none-eabi-size` say, and a service's cost is its own."""
+
+import csv
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import ImageFileError, PlanError, UnknownNameError
+from rtoslab.footprint import Footprint, difference, footprint_of, survey, weigh
+from rtoslab.footprint.attribute import KINDS, PADDING
+from rtoslab.footprint.callgraph import StaticStack, read_callgraph
+from rtoslab.footprint.linkmap import Piece, read_map
+from rtoslab.footprint.origins import object_name, origin_of
+from rtoslab.paths import find_root
+
+from .test_cli import error, rtoslab
+
+CATALOGUE = Catalogue(find_root())
+IMAGES = [
+    ("freertos", "pico", {}),  # a boot block before the code
+    ("freertos", "nucleo-f767zi", {"code": "itcm", "opt": "-O3"}),  # code programmed elsewhere than it runs
+    ("rt", "nucleo-f446re", {"opt": "-O0"}),
+    ("bare", "nucleo-l053r8", {}),
+]
+
+
+def size_tool(elf: Path, *options: str) -> list[list[str]]:
+    done = subprocess.run(["arm-none-eabi-size", *options, elf], capture_output=True, text=True, check=True)
+    return [line.split() for line in done.stdout.splitlines()]
+
+
+def check_conserved(image: Footprint, elf: Path) -> None:
+    loaded = {each.name for each in image.sections}
+    by_tool = {row[0]: int(row[1]) for row in size_tool(elf, "-A") if row and row[0] in loaded}
+    assert len(by_tool) == len(loaded) >= 2
+    for section in image.sections:
+        items = [each for each in image.items if each.section == section.name]
+        assert sum(each.size for each in items) == section.size == by_tool[section.name]
+        at = section.address
+        for each in items:  # none twice, none left out
+            assert each.address == at
+            at += each.size
+    text, data, bss = map(int, size_tool(elf)[1][:3])
+    assert image.berkeley() == {"text": text, "data": data, "bss": bss}
+    assert [image.total("text") + image.total("rodata"), image.total("data"), image.total("bss")] == [text, data, bss]
+
+
+@pytest.mark.parametrize(("kernel", "board", "config"), IMAGES, ids=str)
+def test_sums_are_conserved(kernel: str, board: str, config: dict[str, str]) -> None:
+    weighed = weigh(CATALOGUE, kernel, board, config=config)
+    check_conserved(weighed.footprint, weighed.build.elf)
+    origins = {each.origin for each in weighed.footprint.items}
+    assert origins - {"kernel", "library", "linker"} == {"board", "cpu", "port", "program"}
+    assert ("kernel" in origins) == (kernel != "bare")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("board", sorted(CATALOGUE.boards))
+@pytest.mark.parametrize("kernel", sorted(CATALOGUE.kernels))
+def test_every_kernel_on_every_board(kernel: str, board: str) -> None:
+    found = survey(CATALOGUE, kernel, board)
+    check_conserved(found.minimal.footprint, found.minimal.build.elf)
+    assert {each.program for each in found.costs} == set(CATALOGUE.footprints)
+    for stack in found.stacks:
+        assert 0 < stack.used_bytes < stack.size_bytes, stack
+
+
+def test_without_its_map_an_image_still_adds_up(tmp_path: Path) -> None:
+    weighed = weigh(CATALOGUE, "bare", "nucleo-l053r8")
+    (elf := tmp_path / "alone.elf").write_bytes(weighed.build.elf.read_bytes())
+    alone = footprint_of(elf)
+    check_conserved(alone, weighed.build.elf)
+    assert {each.origin for each in alone.items} == {"(no map file)"}
+    assert "isr_systick" in {each.symbol for each in alone.items}
+    assert set(alone.memories) == {"code region", "SRAM region"}
+
+
+def test_memories_by_load_address() -> None:
+    """Code in ITCM is programmed into flash and taken there and here; bss takes no flash."""
+    image = weigh(CATALOGUE, "freertos", "nucleo-f767zi", config={"code": "itcm", "opt": "-O3"}).footprint
+    sizes = {each.name: each.size for each in image.sections}
+    assert image.memories == {
+        "flash": sizes[".boot"] + sizes[".text"] + sizes[".data"],
+        "itcm": sizes[".text"],
+        "dtcm": sizes[".data"] + sizes[".bss"],
+    }
+
+
+def test_a_service_is_the_difference_of_two_images() -> None:
+    config = {"opt": "-O2"}
+    base = weigh(CATALOGUE, "freertos", "nucleo-f446re", program="task", config=config)
+    more = weigh(CATALOGUE, "freertos", "nucleo-f446re", program="semaphore", config=config)
+    found = difference(base.footprint, more.footprint)
+    for kind in KINDS:
+        assert found.total(kind) == sum(each.change for each in found.changes if each.kind == kind)
+        assert found.total(kind) == sum(each.change for each in found.by_object() if each.kind == kind)
+    grown = {each.object for each in found.changes if each.before and each.symbol != PADDING}
+    assert grown <= {"footprint/task/use.c", "footprint/semaphore/use.c"}, "nothing else may change"
+    assert {"queue.c"} <= {each.object for each in found.changes if not each.before}
+
+    measured = survey(CATALOGUE, "freertos", "nucleo-f446re", programs=["semaphore", "queue", "sleep"], config=config)
+    semaphore, queue, sleep = measured.costs
+    assert semaphore.kinds == {kind: found.total(kind) for kind in KINDS}
+    assert semaphore.origins["kernel"] > 1000
+    assert sum(semaphore.origins.values()) == found.total("text") + found.total("rodata")
+    assert queue.pool - semaphore.pool == 4 * 4, "the same structure, and four items of four bytes"
+    assert sleep.pool == 0
+    stacks = {(each.program, each.task): each for each in measured.stacks}
+    context = 8 * 4 + 9 * 4  # pushed by the exception, and r4 to r11 and EXC_RETURN by the kernel
+    for each in stacks.values():
+        assert each.static is not None
+        assert each.used_bytes < each.size_bytes
+    assert stacks["sleep", "IDLE"].used_bytes >= context, "the sleeping task's turn came through the idle task"
+    sleeping = stacks["sleep", "task"]
+    assert sleeping.static is not None
+    assert sleeping.used_bytes > context, "it went to sleep inside a call"
+    assert sleeping.used_bytes <= context + sleeping.static.bytes, "one context on top of the calls"
+    assert ("semaphore", "IDLE") not in stacks, "a task that never waits leaves it no time"
+
+
+def test_what_a_kernel_lacks_is_named() -> None:
+    found = survey(CATALOGUE, "bare", "nucleo-l053r8", programs=["mutex", "semaphore"])
+    mutex, semaphore = found.costs
+    assert mutex.not_applicable is not None
+    assert "one flow of control needs none" in mutex.not_applicable
+    assert semaphore.kinds["text"] > 0
+    with pytest.raises(UnknownNameError, match="did you mean 'mutex'"):
+        survey(CATALOGUE, "bare", "nucleo-l053r8", programs=["mutexes"])
+    with pytest.raises(PlanError, match="has no mutex service"):
+        weigh(CATALOGUE, "bare", "nucleo-l053r8", program="mutex")
+
+
+MAP = """Discarded input sections
+
+ .text.gone     0x00000000       0x40 a.c.obj
+
+Linker script and memory map
+
+.text           0x08000000      0x108
+ .text.main     0x08000000       0x10 CMakeFiles/image.dir/core/main.c.obj
+                0x08000000                main
+ *fill*         0x08000010        0x2 00
+ .text.a_long_name_of_a_section
+                0x08000014       0x20 /x/kernel/libkernel_kernel.a(tasks.c.obj)
+                                 0x28 (size before relaxing)
+ .text.empty    0x08000034        0x0 b.o
+OUTPUT(image.elf elf32-littlearm)
+ .debug_info    0x00000000       0x40 a.c.obj
+"""
+
+
+def test_map_file(tmp_path: Path) -> None:
+    (path := tmp_path / "image.map").write_text(MAP)
+    assert read_map(path) == (
+        Piece(".text.main", 0x0800_0000, 0x10, "CMakeFiles/image.dir/core/main.c.obj"),
+        Piece(".text.a_long_name_of_a_section", 0x0800_0014, 0x20, "/x/kernel/libkernel_kernel.a(tasks.c.obj)"),
+    )
+    path.write_text(MAP.partition("OUTPUT")[0])
+    with pytest.raises(ImageFileError, match="not a whole map file"):
+        read_map(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "origin", "short"),
+    [
+        ("CMakeFiles/image.dir/kernels/rt/port.c.obj", "port", "kernels/rt/port.c"),
+        ("CMakeFiles/image.dir/chips/stm32/pins.c.obj", "board", "chips/stm32/pins.c"),
+        ("CMakeFiles/image.dir/cpus/cortexm/fault.S.obj", "cpu", "cpus/cortexm/fault.S"),
+        ("CMakeFiles/image.dir/footprint/frame.c.obj", "program", "footprint/frame.c"),
+        ("kernel/libfreertos_kernel.a(tasks.c.obj)", "kernel", "tasks.c"),
+        ("librt_kernel.a(rt.c.obj)", "kernel", "rt.c"),
+        ("/any/lib/thumb/libc.a(lib_a-memset.o)", "library", "libc.a(lib_a-memset)"),
+        ("linker stubs", "linker", "linker stubs"),
+    ],
+)
+def test_origin(name: str, origin: str, short: str) -> None:
+    assert (origin_of(name), object_name(name)) == (origin, short)
+
+
+GRAPH = """graph: { title: "a.c"
+node: { title: "a.c:entry" label: "entry\\na.c:1:1\\n16 bytes (static)" }
+node: { title: "leaf" label: "leaf\\na.c:2:1\\n24 bytes (static)" }
+node: { title: "again" label: "again\\na.c:3:1\\n8 bytes (dynamic)" }
+node: { title: "memcpy" label: "__builtin_memcpy\\n<built-in>" shape : ellipse }
+edge: { sourcename: "a.c:entry" targetname: "leaf" label: "a.c:1:5" }
+edge: { sourcename: "a.c:entry" targetname: "again" label: "a.c:1:6" }
+edge: { sourcename: "again" targetname: "again" label: "a.c:3:5" }
+edge: { sourcename: "again" targetname: "memcpy" label: "a.c:3:6" }
+edge: { sourcename: "again" targetname: "__indirect_call" label: "a.c:3:7" }
+}
+"""
+
+
+def test_callgraph(tmp_path: Path) -> None:
+    (path := tmp_path / "callgraph.ci").write_text(GRAPH)
+    graph = read_callgraph(path)
+    assert graph.deepest("leaf") == StaticStack(24, ())
+    assert graph.deepest("entry") == StaticStack(
+        16 + 24,
+        (
+            "__builtin_memcpy has no frame size",
+            "again has a frame of varying size",
+            "again recurs",
+            "calls through pointers in again",
+        ),
+    )
+    assert graph.deepest("nowhere") is None
+    assert read_callgraph(tmp_path / "absent").deepest("entry") is None
+
+
+def damaged(elf: bytes, how: str) -> bytes:
+    data = bytearray(elf)
+    match how:
+        case "empty":
+            return b""
+        case "text":
+            return b"not an image\n"
+        case "cut":
+            return elf[: len(elf) // 2]
+        case "machine":
+            data[18] = 62
+        case "sections":
+            data[32:36] = b"\xff\xff\xff\x7f"
+        case "outside":  # the first section's contents
+            first = int.from_bytes(data[32:36], "little") + 40
+            data[first + 16 : first + 20] = b"\xff\xff\xff\x0f"
+        case "object":
+            data[16] = 1
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [
+        ("empty", "is empty; build it again"),
+        ("text", "is not an ELF file"),
+        ("cut", "is a damaged ELF file"),
+        ("machine", "it is for EM_X86_64, not for a 32-bit ARM core"),
+        ("sections", "is a damaged ELF file"),
+        ("outside", "section .text ends behind the end of the file"),
+        ("object", "it is not linked"),
+    ],
+)
+def test_a_file_that_is_no_image(how: str, sentence: str, tmp_path: Path) -> None:
+    elf = weigh(CATALOGUE, "bare", "nucleo-l053r8").build.elf.read_bytes()
+    (path := tmp_path / "bad.elf").write_bytes(damaged(elf, how))
+    with pytest.raises(ImageFileError, match=sentence):
+        footprint_of(path)
+
+
+def test_stripped(tmp_path: Path) -> None:
+    elf = weigh(CATALOGUE, "bare", "nucleo-l053r8").build.elf
+    subprocess.run(["arm-none-eabi-strip", elf, "-o", tmp_path / "stripped.elf"], check=True)
+    with pytest.raises(ImageFileError, match="no byte of it has a name"):
+        footprint_of(tmp_path / "stripped.elf")
+
+
+def test_command() -> None:
+    weighed = weigh(CATALOGUE, "bare", "nucleo-l053r8")
+    done = rtoslab("footprint", weighed.build.elf, "--board", "nucleo-l053r8", "--json")
+    tables = json.loads(done.stdout)
+    assert tables["sections"][-1]["bytes"] == sum(each["bytes"] for each in tables["symbols"])
+    assert {each["memory"] for each in tables["memories"]} == {"flash", "sram"}
+    rows = list(
+        csv.DictReader(rtoslab("footprint", weighed.build.elf, "--csv", "--table", "objects").stdout.splitlines())
+    )
+    assert sum(int(row["total"]) for row in rows) == tables["sections"][-1]["bytes"]
+    both = rtoslab("footprint", "--kernel", "bare", "--board", "nucleo-l053r8", "--against-config", "opt=-O0", "--json")
+    totals = {each["kind"]: each for each in json.loads(both.stdout)["totals"]}
+    assert totals["text"]["before"] > totals["text"]["after"] == weighed.footprint.total("text")
+    assert totals["all"]["change"] == sum(totals[kind]["change"] for kind in KINDS)
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        ([], "Say what to weigh"),
+        (["--kernel", "bare"], "Say what to weigh"),
+        (["nowhere.elf"], "Cannot read the image nowhere.elf"),
+        (["README.md"], "is not an ELF file"),
+        (["--against", "x.elf"], "go with an IMAGE"),
+        (["--kernel", "bare", "--board", "pico", "--against-kernel", "barre"], "did you mean 'bare'?"),
+        (["--kernel", "bare", "--board", "pico", "--program", "queues"], "did you mean 'queue'?"),
+    ],
+)
+def test_command_errors(args: list[str], sentence: str) -> None:
+    assert sentence in error(rtoslab("footprint", *args), 1)
