@@ -86,7 +86,11 @@ macro(options_declare)
   endif()
 endmacro()
 
-# Checks what more than one folder has a say in. Sets BENCH_PARAMS_FINAL (name=value list).
+# Every service of the port contract (spec/port.md).
+set(ALL_SERVICES tasks sleep yield notify suspend semaphore timeout mutex queue heap dynamic_tasks suspend_other
+  priority_get priority_set semaphore_count mutex_timeout condition queue_from_isr mailbox event event_from_isr)
+
+# Checks what more than one folder has a say in. Sets BENCH_PARAMS_FINAL (name=value list) and BENCH_NEEDS (services).
 function(options_check)
   toml_get(board_cores board cores)
   if(CORES GREATER board_cores)
@@ -101,15 +105,14 @@ function(options_check)
   endif()
   check_clock()
   check_memories()
-  set(all_services tasks sleep yield notify suspend semaphore timeout mutex queue heap)
   toml_get(needed bench services)
   foreach(service IN LISTS needed)
-    if(NOT service IN_LIST all_services)
-      list(JOIN all_services ", " listing)
+    if(NOT service IN_LIST ALL_SERVICES)
+      list(JOIN ALL_SERVICES ", " listing)
       message(FATAL_ERROR "Benchmark ${BENCH} asks for a service `${service}`; known: ${listing}.")
     endif()
   endforeach()
-  foreach(service IN LISTS all_services)
+  foreach(service IN LISTS ALL_SERVICES)
     toml_get(offered kernel services.${service}) # every kernel must answer for every service
     if(service IN_LIST needed AND NOT offered)
       set(reason "it says so in kernel.toml")
@@ -118,7 +121,11 @@ function(options_check)
       endif()
       message(FATAL_ERROR "n/a: benchmark ${BENCH} needs the service `${service}`, which kernel ${KERNEL} lacks: ${reason}.")
     endif()
+    if(BENCH STREQUAL "conformance" AND offered) # it shows everything
+      list(APPEND needed ${service})
+    endif()
   endforeach()
+  set(BENCH_NEEDS "${needed}" PARENT_SCOPE)
   check_params()
   set(BENCH_PARAMS_FINAL "${BENCH_PARAMS_FINAL}" PARENT_SCOPE)
 endfunction()

@@ -28,21 +28,38 @@ extern port_semaphore_t semaphores[3], counting;
 #if KERNEL_SERVICES_MUTEX
 extern port_mutex_t mutex;
 #endif
+#if KERNEL_SERVICES_CONDITION
+extern port_condition_t condition;
+#endif
 #if KERNEL_SERVICES_QUEUE
 #define QUEUE_LENGTH 4u
 extern port_queue_t queue;
 #endif
+#if KERNEL_SERVICES_MAILBOX
+extern port_mailbox_t mailbox;
+#endif
+#if KERNEL_SERVICES_EVENT
+extern port_event_t event;
+#endif
 void objects_make(void);
 
-/* solo.c: scenes for one flow of control, with a kernel (in a task) or without (in main). */
+/* solo.c, solo_messages.c: scenes for one flow of control, with a kernel (in a task) or without (in main). */
 struct solo {
     const char *name;
     void (*play)(void);
     bool first_core_only;
 };
 
-extern const struct solo solos[];
-extern const size_t solo_count;
+extern const struct solo solos[], message_solos[];
+extern const size_t solo_count, message_solo_count;
 
 /* Returns right behind the n-th tick from now. */
 void pass_ticks(uint32_t ticks);
+
+/* From here on the software interrupt's handler does this. */
+void arm_interrupt(void (*act)(void));
+
+/* The words that messages point at, and a message for the number noted. */
+#define MESSAGES 4u
+void *message(uint32_t number);
+uint32_t message_number(void *received);

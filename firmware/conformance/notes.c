@@ -17,6 +17,12 @@ void BOARD_SOFT_IRQ_HANDLER(void)
     on_interrupt();
 }
 
+void arm_interrupt(void (*act)(void))
+{
+    on_interrupt = act;
+    board_soft_irq_enable(PORT_ISR_URGENCY);
+}
+
 /* Masked by hand: a task may be preempted by another that notes, and the kernel is what is under test. */
 void note(uint32_t value)
 {

@@ -8,8 +8,17 @@ port_semaphore_t semaphores[3], counting;
 #if KERNEL_SERVICES_MUTEX
 port_mutex_t mutex;
 #endif
+#if KERNEL_SERVICES_CONDITION
+port_condition_t condition;
+#endif
 #if KERNEL_SERVICES_QUEUE
 port_queue_t queue;
+#endif
+#if KERNEL_SERVICES_MAILBOX
+port_mailbox_t mailbox;
+#endif
+#if KERNEL_SERVICES_EVENT
+port_event_t event;
 #endif
 
 static void need(bool made)
@@ -30,7 +39,16 @@ void objects_make(void)
 #if KERNEL_SERVICES_MUTEX
     need(port_mutex_create(&mutex));
 #endif
+#if KERNEL_SERVICES_CONDITION
+    need(port_condition_create(&condition));
+#endif
 #if KERNEL_SERVICES_QUEUE
     need(port_queue_create(&queue, QUEUE_LENGTH, 2 * sizeof(uint32_t)));
+#endif
+#if KERNEL_SERVICES_MAILBOX
+    need(port_mailbox_create(&mailbox));
+#endif
+#if KERNEL_SERVICES_EVENT
+    need(port_event_create(&event));
 #endif
 }

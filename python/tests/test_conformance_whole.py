@@ -136,6 +136,64 @@ BREAKS = {
         "    static bool odd;\n\n    rt_sem_wait(semaphore);\n    odd = !odd;\n    if (odd) {\n"
         "        rt_task_yield();\n    }\n", "ready_order",
     ),
+    "a mutex given up a tick late": _break(
+        "rt", f"{RT}.h", "rt_mutex_timedlock(mutex, ticks)", "rt_mutex_timedlock(mutex, ticks == 0 ? 0 : ticks + 1)",
+        "mutex_gives_up",
+    ),
+    "a condition that polls": _break(
+        "rt", f"{RT}.h", "    rt_cond_wait(condition, mutex);\n",
+        "    (void)condition;\n    rt_mutex_unlock(mutex);\n    rt_task_sleep(1);\n    rt_mutex_lock(mutex);\n",
+        "condition_wakes",
+    ),
+    "a count that only says whether": _break(
+        "bare", f"{BARE}.c", "    return semaphore->count;\n", "    return semaphore->count != 0;\n",
+        "semaphore_figures",
+    ),
+    "a mailbox that gives out something else": _break(
+        "bare", f"{BARE}.h", "    *message = bare_mailbox_receive(mailbox);\n",
+        "    *message = (char *)bare_mailbox_receive(mailbox) + 4;\n", "mailbox_keeps",
+    ),
+    "a mailbox of two": _break(
+        "freertos", f"{FREERTOS}.h", "xQueueCreate(1, sizeof(void *))", "xQueueCreate(2, sizeof(void *))",
+        "mailbox_blocks",
+    ),
+    "bits that are not taken": _break(
+        "freertos", f"{FREERTOS}.h", "bits, pdTRUE, pdFALSE, portMAX_DELAY", "bits, pdFALSE, pdFALSE, portMAX_DELAY",
+        "event_bits",
+    ),
+    "a wait for all that any bit ends": _break(
+        "rt", f"{RT}.h", "bits | RT_EVENT_WAIT_ALL", "bits", "event_wakes"
+    ),
+    "a handler that sets a bit too many": _break(
+        "bare", f"{BARE}.h", "    bare_event_set_from_isr(event, bits);\n",
+        "    bare_event_set_from_isr(event, bits | 128u);\n", "isr_sets",
+    ),
+    "an event's handler that does not ask for the switch": _break(
+        "freertos", f"{FREERTOS}.h", "SetBitsFromISR(*event, bits, &woken);\n    portYIELD_FROM_ISR(woken);\n",
+        "SetBitsFromISR(*event, bits, &woken);\n    (void)woken;\n", "isr_sets_preempts",
+    ),
+    "a full queue that says it was sent": _break(
+        "bare", f"{BARE}.h", "    return bare_queue_try_send(queue, item);\n",
+        "    (void)bare_queue_try_send(queue, item);\n    return true;\n", "isr_sends",
+    ),
+    "a queue's handler that does not ask for the switch": _break(
+        "freertos", f"{FREERTOS}.h", "    portYIELD_FROM_ISR(woken);\n    return sent;\n",
+        "    (void)woken;\n    return sent;\n", "isr_sends_preempts",
+    ),
+    "the caller's priority instead of the task's": _break(
+        "freertos", f"{FREERTOS}.h", "    return uxTaskPriorityGet(task);\n",
+        "    (void)task;\n    return uxTaskPriorityGet(NULL);\n", "priority_figures",
+    ),
+    "a raise that stops at the raiser": _break(
+        "freertos", f"{FREERTOS}.h", "    vTaskPrioritySet(task, priority);\n",
+        "    vTaskPrioritySet(task, priority < 4u ? priority : 4u);\n", "priority_changes",
+    ),
+    "a suspension of another that is none": _break(
+        "freertos", f"{FREERTOS}.h", "    vTaskSuspend(task);\n", "    (void)task;\n", "suspend_another"
+    ),
+    "a deletion that is none": _break(
+        "freertos", f"{FREERTOS}.h", "    vTaskDelete(task);\n", "    (void)task;\n", "dynamic_tasks"
+    ),
     "floating-point registers not kept": _break(
         "freertos", CONTEXT, "    fill_fp_registers(other_pattern);\n    note(2);\n",
         '    __asm volatile("vldmia %0, {s16-s31}" : : "r"(other_pattern));\n    note(2);\n', "fp_registers",

@@ -1,13 +1,19 @@
 /* The suite without tasks: the solo scenes, from main. */
 #include "../conformance.h"
 
+static void play_all(const struct solo *scenes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        scenes[i].play();
+        notes_send(scenes[i].name, 0);
+    }
+}
+
 noreturn void run_program(void)
 {
     objects_make();
     port_start();
-    for (size_t i = 0; i < solo_count; i++) {
-        solos[i].play();
-        notes_send(solos[i].name, 0);
-    }
+    play_all(solos, solo_count);
+    play_all(message_solos, message_solo_count);
     run_finish();
 }

@@ -3,8 +3,6 @@
  * the scene: what comes after would not be worth hearing. */
 #include "scene.h"
 
-#define WORKER_STACK_BYTES BENCH_STACK_BYTES
-#define DIRECTOR_STACK_BYTES BENCH_CONTROL_STACK_BYTES
 #define LOOK_TICKS 2u
 #define SCENE_LIMIT_TICKS 400u
 
@@ -94,12 +92,12 @@ static void play_solo(void)
     solo->play();
 }
 
-static void put_solos_on_stage(unsigned core)
+static void put_solos_on_stage(const struct solo *scenes, size_t count, unsigned core)
 {
-    for (size_t i = 0; i < solo_count; i++) {
-        if (core == 0 || !solos[i].first_core_only) {
-            solo = &solos[i];
-            put_on_stage(&(struct scene){.name = solos[i].name, .parts = {[MID_A] = play_solo}}, core);
+    for (size_t i = 0; i < count; i++) {
+        if (core == 0 || !scenes[i].first_core_only) {
+            solo = &scenes[i];
+            put_on_stage(&(struct scene){.name = scenes[i].name, .parts = {[MID_A] = play_solo}}, core);
         }
     }
 }
@@ -111,15 +109,37 @@ static void put_all_on_stage(const struct scene *scenes, size_t count, unsigned 
     }
 }
 
+static void look_at_stack(port_task_t task, const char *name)
+{
+    if (port_stack_used_bytes(task, BENCH_STACK_BYTES) >= BENCH_STACK_BYTES) {
+        last_words_overflow(name);
+    }
+}
+
+/* A task that has used its stack to the end may have done damage: then nothing seen counts. */
+static void look_at_stacks(void)
+{
+    look_at_stack(director, "director");
+    for (unsigned core = 0; core < BENCH_CORES; core++) {
+        for (unsigned part = 0; part < PARTS; part++) {
+            look_at_stack(workers[core][part].handle, names[part]);
+        }
+    }
+}
+
 static void director_entry(void *argument)
 {
     (void)argument;
     for (unsigned core = 0; core < BENCH_CORES; core++) {
-        put_solos_on_stage(core);
+        put_solos_on_stage(solos, solo_count, core);
+        put_solos_on_stage(message_solos, message_solo_count, core);
         put_all_on_stage(order_scenes, order_scene_count, core);
         put_all_on_stage(wake_scenes, wake_scene_count, core);
+        put_all_on_stage(message_scenes, message_scene_count, core);
+        put_all_on_stage(manage_scenes, manage_scene_count, core);
         put_all_on_stage(context_scenes, context_scene_count, core);
     }
+    look_at_stacks();
     run_finish();
 }
 
@@ -142,14 +162,14 @@ noreturn void run_program(void)
             make_task(&made->handle, &(struct port_task_request){.name = names[part],
                                                                  .entry = worker_entry,
                                                                  .argument = made,
-                                                                 .stack_bytes = WORKER_STACK_BYTES,
+                                                                 .stack_bytes = BENCH_STACK_BYTES,
                                                                  .priority = priorities[part],
                                                                  .core = (uint8_t)core});
         }
     }
     make_task(&director, &(struct port_task_request){.name = "director",
                                                      .entry = director_entry,
-                                                     .stack_bytes = DIRECTOR_STACK_BYTES,
+                                                     .stack_bytes = BENCH_STACK_BYTES,
                                                      .priority = PORT_PRIORITY_MAX,
                                                      .core = 0});
     port_start();

@@ -24,5 +24,5 @@ struct scene {
 /* Each part starts on the same tick. A part that must come later than another sleeps that much longer: */
 #define LATER_TICKS 2u
 
-extern const struct scene order_scenes[], wake_scenes[], context_scenes[];
-extern const size_t order_scene_count, wake_scene_count, context_scene_count;
+extern const struct scene order_scenes[], wake_scenes[], message_scenes[], manage_scenes[], context_scenes[];
+extern const size_t order_scene_count, wake_scene_count, message_scene_count, manage_scene_count, context_scene_count;

@@ -11,13 +11,21 @@
  *     PORT_PRIORITY_MAX          most urgent abstract priority; 0 is the least urgent above idle
  *     PORT_TIME_SLICE_TICKS      ticks after which a task goes behind its equals; 0: never
  *     PORT_ISR_URGENCY           most urgent NVIC level from which the _from_isr functions may be called (0 = any)
- *     port_task_t                copyable handle */
+ *     port_task_t                copyable handle
+ * With priority_get or priority_set:
+ *     PORT_PRIORITY(abstract)    the number by which the kernel itself knows a priority
+ * With event:
+ *     PORT_EVENT_BITS            how many bits an event has, at least 24
+ *
+ * A service that costs the kernel something even where it is not used (a task of the kernel's own) may be left out of an
+ * image whose benchmark does not list it: BENCH_NEEDS_<SERVICE> is 0 there. The conformance suite lists them all. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bench_config.h"
 #include "board_facts.h"
 #include "kernel_facts.h"
 
@@ -104,6 +112,61 @@ PORT_IS(port_mutex_unlock, bool(port_mutex_t *));
 PORT_IS(port_queue_create, bool(port_queue_t *, uint32_t, uint32_t)); /* length, item_bytes */
 PORT_IS(port_queue_send, bool(port_queue_t *, const void *));         /* waits for ever */
 PORT_IS(port_queue_receive, bool(port_queue_t *, void *));            /* waits for ever */
+#endif
+#if KERNEL_SERVICES_DYNAMIC_TASKS
+/* While the kernel runs, by a task of the core asked for. */
+PORT_IS(port_task_spawn, bool(port_task_t *, const struct port_task_request *));
+PORT_IS(port_task_delete, void(port_task_t)); /* another task of the caller's core, whatever it waits for */
+#endif
+#if KERNEL_SERVICES_SUSPEND_OTHER
+PORT_IS(port_suspend, void(port_task_t)); /* another task of the caller's core */
+#if !KERNEL_SERVICES_SUSPEND
+#error "The service suspend_other needs suspend, which resumes; see spec/port.md."
+#endif
+#endif
+#if KERNEL_SERVICES_PRIORITY_GET
+PORT_IS(port_priority_get, uint32_t(port_task_t)); /* the kernel's own number */
+#endif
+#if KERNEL_SERVICES_PRIORITY_SET
+PORT_IS(port_priority_set, void(port_task_t, uint32_t)); /* likewise */
+#endif
+#if KERNEL_SERVICES_SEMAPHORE_COUNT
+PORT_IS(port_semaphore_count, uint32_t(port_semaphore_t *));
+#endif
+#if KERNEL_SERVICES_MUTEX_TIMEOUT
+PORT_IS(port_mutex_lock_for, bool(port_mutex_t *, uint32_t)); /* ticks; 0: only a try; false: not got in time */
+#if !KERNEL_SERVICES_MUTEX
+#error "The service mutex_timeout is a mutex's; see spec/port.md."
+#endif
+#endif
+#if KERNEL_SERVICES_CONDITION
+PORT_IS(port_condition_create, bool(port_condition_t *));
+PORT_IS(port_condition_wait, void(port_condition_t *, port_mutex_t *)); /* with the mutex held, before and after */
+PORT_IS(port_condition_signal, void(port_condition_t *));
+#if !KERNEL_SERVICES_MUTEX
+#error "A condition is waited for with a mutex held; see spec/port.md."
+#endif
+#endif
+#if KERNEL_SERVICES_QUEUE_FROM_ISR
+PORT_IS(port_queue_send_from_isr, bool(port_queue_t *, const void *)); /* the handler's last call; false: it is full */
+PORT_IS(port_queue_receive_from_isr, bool(port_queue_t *, void *));    /* likewise; false: it is empty */
+#endif
+#if KERNEL_SERVICES_MAILBOX
+PORT_IS(port_mailbox_create, bool(port_mailbox_t *));
+PORT_IS(port_mailbox_send, bool(port_mailbox_t *, void *));     /* one pointer, not NULL; waits for ever for room */
+PORT_IS(port_mailbox_receive, bool(port_mailbox_t *, void **)); /* waits for ever */
+#endif
+#if KERNEL_SERVICES_EVENT
+/* A wait lasts for ever, takes the bits it names, and says what was set before that. */
+PORT_IS(port_event_create, bool(port_event_t *)); /* no bit is set */
+PORT_IS(port_event_set, void(port_event_t *, uint32_t));
+PORT_IS(port_event_clear, void(port_event_t *, uint32_t));
+PORT_IS(port_event_wait_any, uint32_t(port_event_t *, uint32_t));
+PORT_IS(port_event_wait_all, uint32_t(port_event_t *, uint32_t));
+_Static_assert(PORT_EVENT_BITS >= 24, "an event has at least 24 bits");
+#endif
+#if KERNEL_SERVICES_EVENT_FROM_ISR && BENCH_NEEDS_EVENT_FROM_ISR
+PORT_IS(port_event_set_from_isr, void(port_event_t *, uint32_t)); /* the last call of the handler */
 #endif
 #if KERNEL_SERVICES_HEAP
 PORT_IS(port_malloc, void *(size_t));

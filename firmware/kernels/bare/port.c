@@ -113,6 +113,11 @@ void bare_semaphore_give_from_isr(struct bare_semaphore *semaphore)
     }
 }
 
+uint32_t bare_semaphore_count(struct bare_semaphore *semaphore)
+{
+    return semaphore->count;
+}
+
 /* The board's allowance for what a kernel takes from its heap: here the items of queues. */
 static _Alignas(8) unsigned char memory[BOARD_LIMITS_HEAP_BYTES];
 static size_t memory_used;
@@ -157,4 +162,81 @@ bool bare_queue_receive(struct bare_queue *queue, void *item)
     __asm volatile("" ::: "memory"); /* the item is out before the writer may use its place */
     queue->read = queue->read + 1u;
     return true;
+}
+
+bool bare_queue_try_send(struct bare_queue *queue, const void *item)
+{
+    return queue->written - queue->read != queue->length && bare_queue_send(queue, item);
+}
+
+bool bare_queue_try_receive(struct bare_queue *queue, void *item)
+{
+    return queue->written != queue->read && bare_queue_receive(queue, item);
+}
+
+/* The pointer is the message and the flag: one store says both. */
+void bare_mailbox_send(struct bare_mailbox *mailbox, void *message)
+{
+    while (mailbox->message != NULL) {
+    }
+    mailbox->message = message;
+}
+
+void *bare_mailbox_receive(struct bare_mailbox *mailbox)
+{
+    void *message;
+
+    do {
+        message = mailbox->message;
+    } while (message == NULL);
+    mailbox->message = NULL;
+    return message;
+}
+
+void bare_event_set(struct bare_event *event, uint32_t bits)
+{
+    uint32_t masked = cpu_mask_interrupts();
+
+    event->bits = event->bits | bits;
+    cpu_restore_interrupts(masked);
+}
+
+/* As with the semaphore: no other handler touches it, and main does so with interrupts masked. */
+void bare_event_set_from_isr(struct bare_event *event, uint32_t bits)
+{
+    event->bits = event->bits | bits;
+}
+
+void bare_event_clear(struct bare_event *event, uint32_t bits)
+{
+    uint32_t masked = cpu_mask_interrupts();
+
+    event->bits = event->bits & ~bits;
+    cpu_restore_interrupts(masked);
+}
+
+uint32_t bare_event_wait_any(struct bare_event *event, uint32_t bits)
+{
+    uint32_t masked = cpu_mask_interrupts();
+    uint32_t found;
+
+    while (((found = event->bits) & bits) == 0) {
+        masked = wait_masked(masked);
+    }
+    event->bits = found & ~bits;
+    cpu_restore_interrupts(masked);
+    return found;
+}
+
+uint32_t bare_event_wait_all(struct bare_event *event, uint32_t bits)
+{
+    uint32_t masked = cpu_mask_interrupts();
+    uint32_t found;
+
+    while (((found = event->bits) & bits) != bits) {
+        masked = wait_masked(masked);
+    }
+    event->bits = found & ~bits;
+    cpu_restore_interrupts(masked);
+    return found;
 }

@@ -8,6 +8,7 @@
 #define PORT_PRIORITY_MAX 1
 #define PORT_TIME_SLICE_TICKS 0
 #define PORT_ISR_URGENCY 0
+#define PORT_EVENT_BITS 32
 
 /* A count that handlers may raise. */
 struct bare_semaphore {
@@ -23,8 +24,20 @@ struct bare_queue {
     unsigned char *items;
 };
 
+/* A place for one pointer, for one writer and one reader; NULL: it is empty. */
+struct bare_mailbox {
+    void *volatile message;
+};
+
+/* Bits that handlers may set. */
+struct bare_event {
+    volatile uint32_t bits;
+};
+
 typedef struct bare_semaphore port_semaphore_t;
 typedef struct bare_queue port_queue_t;
+typedef struct bare_mailbox port_mailbox_t;
+typedef struct bare_event port_event_t;
 
 extern volatile uint32_t bare_ticks;
 
@@ -33,8 +46,18 @@ bool bare_semaphore_take(struct bare_semaphore *semaphore);
 bool bare_semaphore_take_for(struct bare_semaphore *semaphore, uint32_t ticks);
 bool bare_semaphore_give(struct bare_semaphore *semaphore);
 void bare_semaphore_give_from_isr(struct bare_semaphore *semaphore);
+uint32_t bare_semaphore_count(struct bare_semaphore *semaphore);
 bool bare_queue_send(struct bare_queue *queue, const void *item);
 bool bare_queue_receive(struct bare_queue *queue, void *item);
+bool bare_queue_try_send(struct bare_queue *queue, const void *item);
+bool bare_queue_try_receive(struct bare_queue *queue, void *item);
+void bare_mailbox_send(struct bare_mailbox *mailbox, void *message);
+void *bare_mailbox_receive(struct bare_mailbox *mailbox);
+void bare_event_set(struct bare_event *event, uint32_t bits);
+void bare_event_set_from_isr(struct bare_event *event, uint32_t bits);
+void bare_event_clear(struct bare_event *event, uint32_t bits);
+uint32_t bare_event_wait_any(struct bare_event *event, uint32_t bits);
+uint32_t bare_event_wait_all(struct bare_event *event, uint32_t bits);
 
 void port_start(void);
 void port_alarm(uint32_t ticks, void (*function)(void));
@@ -79,6 +102,11 @@ static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
     bare_semaphore_give_from_isr(semaphore);
 }
 
+static inline uint32_t port_semaphore_count(port_semaphore_t *semaphore)
+{
+    return bare_semaphore_count(semaphore);
+}
+
 static inline bool port_queue_send(port_queue_t *queue, const void *item)
 {
     return bare_queue_send(queue, item);
@@ -87,4 +115,63 @@ static inline bool port_queue_send(port_queue_t *queue, const void *item)
 static inline bool port_queue_receive(port_queue_t *queue, void *item)
 {
     return bare_queue_receive(queue, item);
+}
+
+static inline bool port_queue_send_from_isr(port_queue_t *queue, const void *item)
+{
+    return bare_queue_try_send(queue, item);
+}
+
+static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
+{
+    return bare_queue_try_receive(queue, item);
+}
+
+static inline bool port_mailbox_create(port_mailbox_t *mailbox)
+{
+    mailbox->message = NULL;
+    return true;
+}
+
+static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
+{
+    bare_mailbox_send(mailbox, message);
+    return true;
+}
+
+static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
+{
+    *message = bare_mailbox_receive(mailbox);
+    return true;
+}
+
+static inline bool port_event_create(port_event_t *event)
+{
+    event->bits = 0;
+    return true;
+}
+
+static inline void port_event_set(port_event_t *event, uint32_t bits)
+{
+    bare_event_set(event, bits);
+}
+
+static inline void port_event_set_from_isr(port_event_t *event, uint32_t bits)
+{
+    bare_event_set_from_isr(event, bits);
+}
+
+static inline void port_event_clear(port_event_t *event, uint32_t bits)
+{
+    bare_event_clear(event, bits);
+}
+
+static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
+{
+    return bare_event_wait_any(event, bits);
+}
+
+static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
+{
+    return bare_event_wait_all(event, bits);
 }

@@ -4,7 +4,7 @@
 
 bool port_task_create(port_task_t *task, const struct port_task_request *request)
 {
-    UBaseType_t priority = (UBaseType_t)request->priority + 1u;
+    UBaseType_t priority = PORT_PRIORITY(request->priority);
     configSTACK_DEPTH_TYPE depth = (configSTACK_DEPTH_TYPE)(request->stack_bytes / sizeof(StackType_t));
 
 #if configNUMBER_OF_CORES > 1

@@ -3,6 +3,8 @@
 
 #include <limits.h>
 
+#include <rt/cond.h>
+#include <rt/event.h>
 #include <rt/mutex.h>
 #include <rt/notify.h>
 #include <rt/queue.h>
@@ -19,6 +21,8 @@
 #define PORT_TIME_SLICE_TICKS KERNEL_TIME_SLICE_TICKS
 /* rt never masks interrupts for longer than an atomic operation, so a handler of any level may call it. */
 #define PORT_ISR_URGENCY 0
+/* The three most significant bits are rt's own. */
+#define PORT_EVENT_BITS 29
 
 /* A task and the notification an application would define beside it; rt's own structure first, so that the pointer to
  * one is the pointer to the other. */
@@ -30,7 +34,10 @@ struct port_task {
 typedef struct port_task *port_task_t;
 typedef struct rt_sem port_semaphore_t;
 typedef struct rt_mutex port_mutex_t;
+typedef struct rt_cond port_condition_t;
 typedef struct rt_queue port_queue_t;
+typedef struct rt_queue port_mailbox_t;
+typedef struct rt_event port_event_t;
 
 bool port_task_create(port_task_t *task, const struct port_task_request *request);
 void port_start(void);
@@ -124,6 +131,11 @@ static inline bool port_mutex_lock(port_mutex_t *mutex)
     return true;
 }
 
+static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
+{
+    return rt_mutex_timedlock(mutex, ticks);
+}
+
 static inline bool port_mutex_unlock(port_mutex_t *mutex)
 {
     rt_mutex_unlock(mutex); /* cannot fail */
@@ -140,4 +152,79 @@ static inline bool port_queue_receive(port_queue_t *queue, void *item)
 {
     rt_queue_pop(queue, item); /* cannot fail */
     return true;
+}
+
+static inline bool port_condition_create(port_condition_t *condition)
+{
+    *condition = (struct rt_cond)RT_COND_INIT(*condition);
+    return true;
+}
+
+static inline void port_condition_wait(port_condition_t *condition, port_mutex_t *mutex)
+{
+    rt_cond_wait(condition, mutex);
+}
+
+static inline void port_condition_signal(port_condition_t *condition)
+{
+    rt_cond_signal(condition);
+}
+
+static inline bool port_queue_send_from_isr(port_queue_t *queue, const void *item)
+{
+    return rt_queue_trypush(queue, item);
+}
+
+static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
+{
+    return rt_queue_trypop(queue, item);
+}
+
+/* rt has no mailbox but a queue of one. */
+static inline bool port_mailbox_create(port_mailbox_t *mailbox)
+{
+    return port_queue_create(mailbox, 1, sizeof(void *));
+}
+
+static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
+{
+    rt_queue_push(mailbox, &message); /* cannot fail */
+    return true;
+}
+
+static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
+{
+    rt_queue_pop(mailbox, message); /* cannot fail */
+    return true;
+}
+
+static inline bool port_event_create(port_event_t *event)
+{
+    *event = (struct rt_event)RT_EVENT_INIT(*event);
+    return true;
+}
+
+static inline void port_event_set(port_event_t *event, uint32_t bits)
+{
+    (void)rt_event_set(event, bits);
+}
+
+static inline void port_event_set_from_isr(port_event_t *event, uint32_t bits)
+{
+    (void)rt_event_set_from_interrupt(event, bits);
+}
+
+static inline void port_event_clear(port_event_t *event, uint32_t bits)
+{
+    (void)rt_event_clear(event, bits);
+}
+
+static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
+{
+    return rt_event_wait(event, bits);
+}
+
+static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
+{
+    return rt_event_wait(event, bits | RT_EVENT_WAIT_ALL);
 }

@@ -63,7 +63,11 @@
 #define configUSE_TASK_NOTIFICATIONS 1
 #define configUSE_MUTEXES 1
 #define configUSE_COUNTING_SEMAPHORES 1
-#define configUSE_TIMERS 0
+/* Setting event bits from a handler goes through the timer task; only then there is one. */
+#define configUSE_TIMERS BENCH_NEEDS_EVENT_FROM_ISR
+#define configTIMER_TASK_PRIORITY (configMAX_PRIORITIES - 1)
+#define configTIMER_QUEUE_LENGTH 2
+#define configTIMER_TASK_STACK_DEPTH configMINIMAL_STACK_SIZE
 #define configUSE_CO_ROUTINES 0
 #ifndef configUSE_TRACE_FACILITY
 #define configUSE_TRACE_FACILITY 0
@@ -114,6 +118,7 @@ _Noreturn void port_assert_failed(const char *file, int line);
 #define INCLUDE_vTaskPrioritySet 1
 #define INCLUDE_vTaskDelete 1
 #define INCLUDE_xTaskGetSchedulerState 1
+#define INCLUDE_xTimerPendFunctionCall BENCH_NEEDS_EVENT_FROM_ISR
 
 /* What only the chip's own layer knows. */
 #include "freertos_chip_config.h"

@@ -1,0 +1,157 @@
+/* Scenes for one flow of control: counts, mailboxes, events, and queues used by a handler. */
+#include "conformance.h"
+
+static uint32_t words[MESSAGES + 1u];
+
+void *message(uint32_t number)
+{
+    return &words[number];
+}
+
+/* 0: none of ours. */
+uint32_t message_number(void *received)
+{
+    for (uint32_t number = 1; number <= MESSAGES; number++) {
+        if (received == &words[number]) {
+            return number;
+        }
+    }
+    return 0;
+}
+
+#if KERNEL_SERVICES_SEMAPHORE_COUNT
+static void note_count(port_semaphore_t *semaphore)
+{
+    note(port_semaphore_count(semaphore));
+}
+
+/* One of at most three: given twice, once more in vain, taken twice. Then a binary one. */
+static void semaphore_figures(void)
+{
+    note_count(&counting);
+    for (unsigned i = 0; i < 3; i++) {
+        (void)port_semaphore_give(&counting);
+        note_count(&counting);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        (void)port_semaphore_take(&counting);
+        note_count(&counting);
+    }
+    note_count(&semaphores[0]);
+    (void)port_semaphore_give(&semaphores[0]);
+    note_count(&semaphores[0]);
+    (void)port_semaphore_take(&semaphores[0]);
+}
+#endif
+
+#if KERNEL_SERVICES_MAILBOX
+/* Each message is sent into an empty box and taken out again. */
+static void mailbox_keeps(void)
+{
+    for (uint32_t number = 1; number <= MESSAGES; number++) {
+        void *received = NULL;
+
+        (void)port_mailbox_send(&mailbox, message(number));
+        note(port_mailbox_receive(&mailbox, &received) ? message_number(received) : 0);
+    }
+}
+#endif
+
+#if KERNEL_SERVICES_EVENT
+/* What each wait says. No wait blocks if bits are set, taken and cleared as they must be: of 1 and 4 the first wait takes
+ * 1, the second 4; 2 and 8 together; of 16 and 32 the first is cleared; the last bit that every kernel has. */
+static void event_bits(void)
+{
+    port_event_set(&event, 1u | 4u);
+    note(port_event_wait_any(&event, 1u));
+    note(port_event_wait_any(&event, 4u));
+    port_event_set(&event, 2u);
+    port_event_set(&event, 8u);
+    note(port_event_wait_all(&event, 2u | 8u));
+    port_event_set(&event, 16u | 32u);
+    port_event_clear(&event, 16u);
+    note(port_event_wait_any(&event, 16u | 32u));
+    port_event_set(&event, 1u << 23);
+    note(port_event_wait_any(&event, 1u << 23));
+}
+#endif
+
+#if KERNEL_SERVICES_EVENT_FROM_ISR
+static void set_in_handler(void)
+{
+    note(2);
+    port_event_set_from_isr(&event, 64u);
+}
+
+/* 1 before, 2 in the handler, then the bit it has set. */
+static void isr_sets(void)
+{
+    arm_interrupt(set_in_handler);
+    note(1);
+    board_soft_irq_pend();
+    note(port_event_wait_any(&event, 64u));
+}
+#endif
+
+#if KERNEL_SERVICES_QUEUE_FROM_ISR
+static void send_in_handler(void)
+{
+    static const uint32_t item[2] = {7, ~7u};
+
+    note(port_queue_send_from_isr(&queue, item));
+}
+
+static void receive_in_handler(void)
+{
+    uint32_t item[2] = {0, 0};
+
+    note(port_queue_receive_from_isr(&queue, item) && item[1] == ~item[0] ? item[0] : 0);
+}
+
+static void pend(void (*act)(void))
+{
+    arm_interrupt(act);
+    board_soft_irq_pend();
+}
+
+/* By the handler: 7 into an empty queue (1), which comes out (7); into a full one (0); the first of it out (1), the others
+ * by the task (2 3 4); and out of an empty one (0). */
+static void isr_sends(void)
+{
+    uint32_t item[2] = {0, 0};
+
+    pend(send_in_handler);
+    note(port_queue_receive(&queue, item) && item[1] == ~item[0] ? item[0] : 0);
+    for (uint32_t number = 1; number <= QUEUE_LENGTH; number++) {
+        item[0] = number;
+        item[1] = ~number;
+        (void)port_queue_send(&queue, item);
+    }
+    pend(send_in_handler);
+    pend(receive_in_handler);
+    for (uint32_t number = 2; number <= QUEUE_LENGTH; number++) {
+        note(port_queue_receive(&queue, item) && item[1] == ~item[0] ? item[0] : 0);
+    }
+    pend(receive_in_handler);
+}
+#endif
+
+const struct solo message_solos[] = {
+#if KERNEL_SERVICES_SEMAPHORE_COUNT
+    {"semaphore_figures", semaphore_figures, false},
+#endif
+#if KERNEL_SERVICES_MAILBOX
+    {"mailbox_keeps", mailbox_keeps, false},
+#endif
+#if KERNEL_SERVICES_EVENT
+    {"event_bits", event_bits, false},
+#endif
+#if KERNEL_SERVICES_EVENT_FROM_ISR
+    {"isr_sets", isr_sets, false},
+#endif
+#if KERNEL_SERVICES_QUEUE_FROM_ISR
+    {"isr_sends", isr_sends, false},
+#endif
+    {NULL, NULL, false}, /* a kernel may have none of these services */
+};
+const size_t message_solo_count = sizeof message_solos / sizeof message_solos[0] - 1u;

@@ -1,0 +1,189 @@
+/* What one task may do to another: change its priority, suspend it, make and delete it; and give up waiting for what it
+ * holds. */
+#include "scene.h"
+
+#if KERNEL_SERVICES_PRIORITY_GET
+/* priority_figures: the abstract priorities of the least, a middle and the most urgent part. */
+static void note_priority(enum part part)
+{
+    uint32_t own = port_priority_get(worker(part)->handle);
+
+    for (uint32_t abstract = 0; abstract <= PORT_PRIORITY_MAX; abstract++) {
+        if (own == PORT_PRIORITY(abstract)) {
+            note(abstract);
+        }
+    }
+}
+
+static void note_priorities(void)
+{
+    note_priority(LOW);
+    note_priority(MID_B);
+    note_priority(HIGH);
+}
+#endif
+
+#if KERNEL_SERVICES_PRIORITY_SET
+/* priority_changes: 1 the least urgent computes, 2 the most urgent makes it more urgent still, so that it goes on at once
+ * (3) until it makes itself the least urgent again: 4 the raiser, 5 the raised. */
+static volatile bool raised;
+
+static void raise_low(void)
+{
+    port_sleep_ticks(LATER_TICKS);
+    note(2);
+    raised = true;
+    port_priority_set(worker(LOW)->handle, PORT_PRIORITY(4));
+    note(4);
+    raised = false;
+}
+
+static void be_raised(void)
+{
+    note(1);
+    while (!raised) {
+    }
+    note(3);
+    port_priority_set(worker(LOW)->handle, PORT_PRIORITY(1));
+    note(5);
+}
+#endif
+
+#if KERNEL_SERVICES_SUSPEND_OTHER
+/* suspend_another: whether the computing task gets on before, while, and after it is suspended. */
+static volatile uint32_t progress;
+static volatile bool enough;
+
+static void get_on(void)
+{
+    enough = false;
+    while (!enough) {
+        progress = progress + 1u;
+    }
+}
+
+static void note_progress(uint32_t before)
+{
+    port_sleep_ticks(LATER_TICKS);
+    note(progress != before);
+}
+
+static void suspend_the_other(void)
+{
+    note_progress(progress);
+    port_suspend(worker(LOW)->handle);
+    note_progress(progress);
+    port_resume(worker(LOW)->handle);
+    note_progress(progress);
+    enough = true;
+}
+#endif
+
+#if KERNEL_SERVICES_DYNAMIC_TASKS && KERNEL_SERVICES_TIMEOUT
+#define ROUNDS 20u
+#define SPAWNED_STACK_BYTES (BENCH_STACK_BYTES / 8u * 5u) /* the smallest board has no room for more */
+
+/* dynamic_tasks: 1, the more urgent task made then runs at once (2) and waits, 3; deleted while it waits, it takes nothing
+ * of what is given then: 1. Last how many of 20 could be made and deleted one after the other. */
+static void note_2_and_wait(void *argument)
+{
+    (void)argument;
+    note(2);
+    (void)port_semaphore_take(&semaphores[0]);
+    note(9);
+    for (;;) {
+        port_sleep_ticks(LATER_TICKS);
+    }
+}
+
+static bool spawn(port_task_t *task, uint8_t priority)
+{
+    return port_task_spawn(task, &(struct port_task_request){.name = "spawned",
+                                                             .entry = note_2_and_wait,
+                                                             .stack_bytes = SPAWNED_STACK_BYTES,
+                                                             .priority = priority,
+                                                             .core = (uint8_t)port_core()});
+}
+
+static void make_and_delete(void)
+{
+    port_task_t task;
+    uint32_t made = 0;
+
+    note(1);
+    if (spawn(&task, 3)) {
+        note(port_stack_used_bytes(task, SPAWNED_STACK_BYTES) < SPAWNED_STACK_BYTES ? 3 : 0);
+        port_task_delete(task);
+    }
+    (void)port_semaphore_give(&semaphores[0]);
+    note(port_semaphore_take_for(&semaphores[0], 0));
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        if (spawn(&task, 0)) {
+            made++;
+            port_task_delete(task);
+        }
+    }
+    note(made);
+}
+#endif
+
+#if KERNEL_SERVICES_MUTEX_TIMEOUT
+/* mutex_gives_up: while the least urgent holds the mutex and sleeps, the most urgent tries (0) and waits for 3 ticks in
+ * vain (0 3). What it lent the holder is given back by then: the one between preempts the holder, which computes now (5).
+ * In the end the mutex is got in time (1). The holder sleeps because, while it has the waiter's priority and computes,
+ * the waiter's time is up without effect on some kernels: equals do not preempt each other. */
+#define HELD_ASLEEP_TICKS 6u
+
+static volatile bool let_go_of_it;
+
+static void hold_on(void)
+{
+    let_go_of_it = false;
+    (void)port_mutex_lock(&mutex);
+    port_sleep_ticks(HELD_ASLEEP_TICKS);
+    while (!let_go_of_it) {
+    }
+    (void)port_mutex_unlock(&mutex);
+}
+
+static void come_between(void)
+{
+    port_sleep_ticks(HELD_ASLEEP_TICKS + 1u);
+    note(5);
+}
+
+static void give_up(void)
+{
+    uint32_t start;
+
+    port_sleep_ticks(1);
+    note(port_mutex_lock_for(&mutex, 0));
+    start = port_tick_now();
+    note(port_mutex_lock_for(&mutex, 3));
+    note(port_tick_now() - start);
+    port_sleep_ticks(HELD_ASLEEP_TICKS);
+    let_go_of_it = true;
+    note(port_mutex_lock_for(&mutex, 5));
+    (void)port_mutex_unlock(&mutex);
+}
+#endif
+
+const struct scene manage_scenes[] = {
+#if KERNEL_SERVICES_PRIORITY_GET
+    {"priority_figures", {NULL, NULL, NULL, NULL, note_priorities}, NULL},
+#endif
+#if KERNEL_SERVICES_PRIORITY_SET
+    {"priority_changes", {be_raised, NULL, raise_low, NULL, NULL}, NULL},
+#endif
+#if KERNEL_SERVICES_SUSPEND_OTHER
+    {"suspend_another", {get_on, NULL, suspend_the_other, NULL, NULL}, NULL},
+#endif
+#if KERNEL_SERVICES_DYNAMIC_TASKS && KERNEL_SERVICES_TIMEOUT
+    {"dynamic_tasks", {make_and_delete, NULL, NULL, NULL, NULL}, NULL},
+#endif
+#if KERNEL_SERVICES_MUTEX_TIMEOUT
+    {"mutex_gives_up", {hold_on, come_between, give_up, NULL, NULL}, NULL},
+#endif
+    {NULL, {NULL, NULL, NULL, NULL, NULL}, NULL}, /* a kernel may have none of these services */
+};
+const size_t manage_scene_count = sizeof manage_scenes / sizeof manage_scenes[0] - 1u;

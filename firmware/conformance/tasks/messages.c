@@ -1,0 +1,164 @@
+/* Who is woken by what several tasks tell each other: mailboxes, events, conditions, and queues and events from handlers. */
+#include "scene.h"
+
+#if KERNEL_SERVICES_MAILBOX
+/* mailbox_blocks: the more urgent task sends four messages to a box of one, the other takes them: 100 and its number when
+ * one is sent, its number when one is received. */
+static void send_messages(void)
+{
+    for (uint32_t number = 1; number <= MESSAGES; number++) {
+        (void)port_mailbox_send(&mailbox, message(number));
+        note(100u + number);
+    }
+}
+
+static void receive_messages(void)
+{
+    port_sleep_ticks(LATER_TICKS);
+    for (uint32_t number = 1; number <= MESSAGES; number++) {
+        void *received = NULL;
+
+        (void)port_mailbox_receive(&mailbox, &received);
+        note(message_number(received));
+    }
+}
+#endif
+
+#if KERNEL_SERVICES_EVENT
+/* event_wakes: one waits for any of two bits (2), one for both of two others (5); 1, 3, 4 and 6 stand between the sets. */
+static void wait_for_any(void)
+{
+    (void)port_event_wait_any(&event, 1u | 2u);
+    note(2);
+}
+
+static void wait_for_both(void)
+{
+    (void)port_event_wait_all(&event, 4u | 8u);
+    note(5);
+}
+
+static void set_between_notes(void)
+{
+    port_sleep_ticks(LATER_TICKS);
+    note(1);
+    port_event_set(&event, 2u);
+    note(3);
+    port_event_set(&event, 4u);
+    note(4);
+    port_event_set(&event, 8u);
+    note(6);
+}
+#endif
+
+#if KERNEL_SERVICES_CONDITION
+/* condition_wakes: the more urgent task waits for a condition, which lets the other have the mutex (1); it is signalled,
+ * but must wait for the mutex (2) before it goes on (3); 4 behind the unlock. */
+static volatile bool condition_met;
+
+static void wait_for_condition(void)
+{
+    (void)port_mutex_lock(&mutex);
+    while (!condition_met) {
+        port_condition_wait(&condition, &mutex);
+    }
+    note(3);
+    condition_met = false;
+    (void)port_mutex_unlock(&mutex);
+}
+
+static void signal_between_notes(void)
+{
+    port_sleep_ticks(LATER_TICKS);
+    (void)port_mutex_lock(&mutex);
+    note(1);
+    condition_met = true;
+    port_condition_signal(&condition);
+    note(2);
+    (void)port_mutex_unlock(&mutex);
+    note(4);
+}
+#endif
+
+#if KERNEL_SERVICES_QUEUE_FROM_ISR || KERNEL_SERVICES_EVENT_FROM_ISR
+/* 1 before the interrupt, 2 in the handler, 3 by the more urgent task it wakes, 4 behind it and well before the next tick,
+ * which would help a handler that does not ask for the switch. The time in between is for a kernel that lets a task of
+ * its own finish the handler's work, on another core perhaps. */
+static void pend_and_note(void (*act)(void))
+{
+    uint64_t start;
+
+    port_sleep_ticks(LATER_TICKS);
+    arm_interrupt(act);
+    note(1);
+    start = board_timer_ticks();
+    board_soft_irq_pend();
+    while (board_timer_ticks() - start < BOARD_TIMER_HZ / PORT_TICK_HZ / 2u) {
+    }
+    note(4);
+}
+#endif
+
+#if KERNEL_SERVICES_QUEUE_FROM_ISR
+/* isr_sends_preempts */
+static void send_in_handler(void)
+{
+    static const uint32_t item[2] = {7, ~7u};
+
+    note(2);
+    (void)port_queue_send_from_isr(&queue, item);
+}
+
+static void receive_and_note_3(void)
+{
+    uint32_t item[2];
+
+    (void)port_queue_receive(&queue, item);
+    note(3);
+}
+
+static void pend_to_send(void)
+{
+    pend_and_note(send_in_handler);
+}
+#endif
+
+#if KERNEL_SERVICES_EVENT_FROM_ISR
+/* isr_sets_preempts */
+static void set_in_handler(void)
+{
+    note(2);
+    port_event_set_from_isr(&event, 1u);
+}
+
+static void wait_and_note_3(void)
+{
+    (void)port_event_wait_any(&event, 1u);
+    note(3);
+}
+
+static void pend_to_set(void)
+{
+    pend_and_note(set_in_handler);
+}
+#endif
+
+const struct scene message_scenes[] = {
+#if KERNEL_SERVICES_MAILBOX
+    {"mailbox_blocks", {receive_messages, NULL, send_messages, NULL, NULL}, NULL},
+#endif
+#if KERNEL_SERVICES_EVENT
+    {"event_wakes", {set_between_notes, wait_for_both, wait_for_any, NULL, NULL}, NULL},
+#endif
+#if KERNEL_SERVICES_CONDITION
+    {"condition_wakes", {signal_between_notes, NULL, wait_for_condition, NULL, NULL}, NULL},
+#endif
+#if KERNEL_SERVICES_QUEUE_FROM_ISR
+    {"isr_sends_preempts", {pend_to_send, NULL, receive_and_note_3, NULL, NULL}, NULL},
+#endif
+#if KERNEL_SERVICES_EVENT_FROM_ISR
+    {"isr_sets_preempts", {pend_to_set, NULL, wait_and_note_3, NULL, NULL}, NULL},
+#endif
+    {NULL, {NULL, NULL, NULL, NULL, NULL}, NULL}, /* a kernel may have none of these services */
+};
+const size_t message_scene_count = sizeof message_scenes / sizeof message_scenes[0] - 1u;
