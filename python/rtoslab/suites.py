@@ -8,13 +8,38 @@ from rtoslab.schemas import Strict
 
 
 class Claim(Strict):
-    """An ordering that a paper publishes, to be computed again."""
+    """What a paper says of its figures, to be computed again; `analyses.claims` has a rule for each kind."""
 
     id: str
     section: str
     says: str
-    kind: Literal["throughput_drops", "per_core_drops", "gains_less", "heap_grows"]
-    benchmarks: tuple[str, ...]
+    kind: Literal[
+        "throughput_drops",
+        "per_core_drops",
+        "gains_less",
+        "heap_grows",
+        "ascending",
+        "ratio",
+        "alike",
+        "no_spread",
+        "spread",
+        "first_step_largest",
+        "steps_shrink",
+    ]
+    benchmarks: tuple[str, ...] = ()
+    """For the kinds that compare one core with several."""
+    of: tuple[dict[str, str | int], ...] = ()
+    """For the others: where each value lies, see `analyses.values.Value.axis`."""
+    where: dict[str, str | int] = Field(default_factory=dict)
+    """What all of `of` have in common."""
+    along: str = ""
+    """The axis of a sequence of values."""
+    bound: float = 0.0
+    """How much it takes; each kind says of what."""
+    needs: tuple[str, ...] = ()
+    """Kernels without which it cannot be told."""
+    rows: tuple[int, ...] = ()
+    """Ids of published.csv where it stands."""
 
 
 class Experiment(Strict):

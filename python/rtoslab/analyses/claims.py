@@ -1,39 +1,67 @@
-"""A paper's published orderings, computed again from a run: same, different, or not to be told."""
+"""What a paper says of its figures, computed again from a run: same, different, or not to be told, and why.
 
-from collections.abc import Iterable
+Two families of rules: on one core against several (by benchmark), and on values picked by their axes.
+"""
+
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from rtoslab.analyses.throughput import Gain, gains
+from rtoslab.analyses.value_claims import RULES, Picked
+from rtoslab.analyses.values import Value, select, values
 from rtoslab.results import Measured
 from rtoslab.suites import Claim
 
-Outcome = Literal["same", "different", "not computed"]
+Outcome = Literal["same", "different", "not computed", "bring your own"]
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimVerdict:
-    """One published ordering against this run."""
+    """One statement of a paper against this run."""
 
     claim: Claim
     outcome: Outcome
     seen: str
 
 
-def judge_claims(claims: Iterable[Claim], points: Iterable[Measured]) -> list[ClaimVerdict]:
-    """One verdict per claim and, if the run has several kernels or boards, for each of them together."""
+def judge_claims(
+    claims: Iterable[Claim], points: Iterable[Measured], kernels: Collection[str] | None = None
+) -> list[ClaimVerdict]:
+    """One verdict per claim. `kernels` are those this checkout has; None: no claim waits for one."""
     measured = list(points)
     pairs = gains(measured)
-    return [_judge(claim, [each for each in pairs if each.benchmark in claim.benchmarks]) for claim in claims]
+    found = values(measured)
+    return [_judge(claim, pairs, found, kernels) for claim in claims]
 
 
-def _judge(claim: Claim, pairs: list[Gain]) -> ClaimVerdict:
-    if {each.benchmark for each in pairs} != set(claim.benchmarks):
-        return ClaimVerdict(claim, "not computed", "one core and two were not both measured")
-    holds, seen = _RULES[claim.kind](claim, pairs)
+def _judge(claim: Claim, pairs: list[Gain], found: list[Value], kernels: Collection[str] | None) -> ClaimVerdict:
+    lacking = [each for each in claim.needs if kernels is not None and each not in kernels]
+    if lacking:
+        return ClaimVerdict(claim, "bring your own", f"needs {', '.join(lacking)}, not in firmware/kernels/")
+    if claim.kind in RULES:
+        picked = [Picked(where, select(found, {**claim.where, **where})) for where in claim.of or ({},)]
+        holds, seen = RULES[claim.kind](claim, picked)
+    else:
+        holds, seen = _by_cores(claim, pairs)
     if holds is None:
         return ClaimVerdict(claim, "not computed", seen)
     return ClaimVerdict(claim, "same" if holds else "different", seen)
+
+
+def _by_cores(claim: Claim, every: list[Gain]) -> tuple[bool | None, str]:
+    pairs = [each for each in every if each.benchmark in claim.benchmarks and _lies(each, claim)]
+    if {each.benchmark for each in pairs} != set(claim.benchmarks):
+        return None, "one core and two were not both measured"
+    return _RULES[claim.kind](claim, pairs)
+
+
+def _lies(pair: Gain, claim: Claim) -> bool:
+    """Whether the pair was measured as `where` says, by keys of `--config`."""
+    params, config = pair.many.point.params, pair.many.point.point.config
+    return all(
+        config.get(key, params.get(key.removeprefix("param."))) == str(wanted) for key, wanted in claim.where.items()
+    )
 
 
 def _name(pair: Gain) -> str:

@@ -6,17 +6,17 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from rtoslab.api import default_out, run_on_port
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import load_document, write
+from rtoslab.cli.display import Display, short_path
 from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, Frequency, KeyValue
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.paths import find_root
 from rtoslab.pipeline import Outcome
 from rtoslab.plan import Options, make_plan
-from rtoslab.pool import Note, run_plan
+from rtoslab.pool import run_plan
 from rtoslab.reports import formats, terminal
 
 
@@ -73,7 +73,7 @@ def command(
     if port is not None:
         folder, outcomes = run_on_port(names, options, port, out)
         return _conclude(folder, outcomes, report=report, as_json=as_json)
-    with _Display(len(plan.points), quiet=as_json) as display:
+    with Display(len(plan.points), quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
     return _conclude(folder, outcomes, report=report, as_json=as_json)
 
@@ -87,61 +87,12 @@ def _conclude(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: b
         if kept:
             click.echo(f"{kept} of {len(outcomes)} points were there already and were kept.", err=True)
         terminal.show([each.result for each in outcomes], Console(highlight=False))
-        hint = "" if report else f"; `rtoslab report {_short(folder)} -o report.html` writes the report"
-        click.echo(f"Stored in {_short(folder)}{hint}.")
+        hint = "" if report else f"; `rtoslab report {short_path(folder)} -o report.html` writes the report"
+        click.echo(f"Stored in {short_path(folder)}{hint}.")
     if report and any(each.folder != folder for each in outcomes):
-        write(formats()["html"](load_document((folder,))), _short(folder) / "report.html")
+        write(formats()["html"](load_document((folder,))), short_path(folder) / "report.html")
     return EXIT_POINT_FAILED if failed else EXIT_OK
-
-
-class _Display:
-    """Progress on stderr: bars on a terminal, one line per finished point elsewhere, nothing if quiet."""
-
-    def __init__(self, points: int, *, quiet: bool) -> None:
-        console = Console(stderr=True, highlight=False)
-        self._quiet = quiet
-        self._bars = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-            disable=quiet or not console.is_terminal,
-        )
-        self._console = console
-        self._all = self._bars.add_task("points", total=points)
-        self._tasks: dict[int, TaskID] = {}
-
-    def __enter__(self) -> "_Display":
-        self._bars.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bars.stop()
-
-    def note(self, note: Note) -> None:
-        if note.outcome is not None:
-            if note.index in self._tasks:
-                self._bars.remove_task(self._tasks.pop(note.index))
-            self._bars.advance(self._all)
-            if not self._quiet and not self._console.is_terminal:
-                self._console.print(f"{note.point.label}: {note.outcome.result.status}")
-            return
-        if note.index not in self._tasks:
-            self._tasks[note.index] = self._bars.add_task(note.point.label, total=100)
-        self._bars.update(
-            self._tasks[note.index], description=f"{note.point.label}: {note.phase}", completed=int(100 * note.done)
-        )
 
 
 def _as_json(folder: Path, outcomes: list[Outcome]) -> dict[str, Any]:
     return {"run": str(folder), "points": [each.result.model_dump(mode="json") for each in outcomes]}
-
-
-def _short(folder: Path) -> Path:
-    try:
-        return folder.resolve().relative_to(Path.cwd())
-    except ValueError:
-        return folder

@@ -27,6 +27,22 @@ class CatalogueName(click.ParamType[str]):
         return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
+class PaperName(click.ParamType[str]):
+    """A paper's key, looked up later; completes from the folders found."""
+
+    name = "PAPER"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """Keys that begin with what was typed."""
+        from rtoslab.papers.folder import papers  # noqa: PLC0415
+
+        try:
+            found = papers(Catalogue(find_root()))
+        except RtoslabError:
+            return []
+        return [CompletionItem(key) for key in found if key.startswith(incomplete)]
+
+
 class KeyValue(click.ParamType[tuple[str, str]]):
     """`KEY=VALUE`, converted to a pair."""
 

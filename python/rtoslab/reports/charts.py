@@ -1,7 +1,4 @@
-"""Charts as SVG text: drawn by Vega-Altair at report time, so the report needs no script and prints sharp.
-
-Colours are the Okabe-Ito set, told apart by readers with any colour vision; series also differ in shape or order.
-"""
+"""Charts as SVG text: drawn by Vega-Altair at report time, so the report needs no script and prints sharp."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -10,9 +7,10 @@ import altair as alt
 import vl_convert
 
 from rtoslab.analyses.cycles import PARTS, VISIBLE_PART
+from rtoslab.reports import figures
+from rtoslab.reports.palette import SERIES_COLOURS, WIDTH, Drawn, colour, data, order
 from rtoslab.reports.table import ChartData
 
-SERIES_COLOURS: Final = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 PART_COLOURS: Final = dict(
     zip(
         PARTS,
@@ -20,13 +18,12 @@ PART_COLOURS: Final = dict(
         strict=True,
     )
 )
-WIDTH: Final = 840
-Drawn = alt.LayerChart | alt.FacetChart
 
 
 def svg(chart: ChartData) -> str:
     """The chart as a standalone SVG element."""
-    drawn = _KINDS[chart.kind](chart.rows)
+    draw = figures.KINDS.get(chart.kind)
+    drawn = draw(chart) if draw else _KINDS[chart.kind](chart.rows)
     styled = (
         drawn.configure(font="Arial, Liberation Sans, sans-serif", background="white", padding=10)
         .configure_axis(
@@ -44,21 +41,9 @@ def svg(chart: ChartData) -> str:
     return text[text.index("<svg") :]
 
 
-def _order(rows: Sequence[dict[str, Any]], key: str) -> list[str]:
-    return list(dict.fromkeys(str(row[key]) for row in rows))
-
-
-def _data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
-    return alt.InlineData(values=[dict(row) for row in rows])
-
-
-def _colour(series: list[str]) -> alt.Color:
-    return alt.Color("series:N", sort=series, scale=alt.Scale(domain=series, range=SERIES_COLOURS[: len(series)]))
-
-
 def _throughput(rows: Sequence[dict[str, Any]]) -> Drawn:
-    tests, series = _order(rows, "test"), _order(rows, "series")
-    base = alt.Chart(_data(rows)).encode(
+    tests, series = order(rows, "test"), order(rows, "series")
+    base = alt.Chart(data(rows)).encode(
         x=alt.X("test:N", sort=tests, title=None, axis=alt.Axis(labelAngle=0, labelFontWeight="bold", grid=True)),
         xOffset=alt.XOffset("series:N", sort=series),
         y=alt.Y(
@@ -69,15 +54,15 @@ def _throughput(rows: Sequence[dict[str, Any]]) -> Drawn:
         ),
     )
     marks = base.mark_point(size=110, filled=True, opacity=1).encode(
-        color=_colour(series), shape=alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series))
+        color=colour(series), shape=alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series))
     )
     labels = base.mark_text(dy=-13, fontSize=10, color="#333").encode(text=alt.Text("rate:Q", format=".3~s"))
     return alt.layer(marks, labels).properties(width=WIDTH, height=300)
 
 
 def _gain(rows: Sequence[dict[str, Any]]) -> Drawn:
-    tests, series = _order(rows, "test"), _order(rows, "series")
-    base = alt.Chart(_data(rows)).encode(
+    tests, series = order(rows, "test"), order(rows, "series")
+    base = alt.Chart(data(rows)).encode(
         x=alt.X("test:N", sort=tests, title=None, axis=alt.Axis(labelAngle=0, labelFontWeight="bold")),
         xOffset=alt.XOffset("series:N", sort=series),
         y=alt.Y("gain:Q", title="throughput, two cores over one", scale=alt.Scale(domainMin=0, nice=True)),
@@ -102,19 +87,19 @@ def _gain(rows: Sequence[dict[str, Any]]) -> Drawn:
 
 
 def _heap(rows: Sequence[dict[str, Any]]) -> Drawn:
-    tests, series = _order(rows, "test"), _order(rows, "series")
-    base = alt.Chart(_data(rows)).encode(
+    tests, series = order(rows, "test"), order(rows, "series")
+    base = alt.Chart(data(rows)).encode(
         x=alt.X("test:N", sort=tests, title=None, axis=alt.Axis(labelAngle=0, labelFontWeight="bold")),
         xOffset=alt.XOffset("series:N", sort=series),
         y=alt.Y("bytes:Q", title="peak of the heap, bytes", axis=alt.Axis(format=",.0f")),
     )
-    bars = base.mark_bar(width={"band": 0.9}).encode(color=_colour(series))
+    bars = base.mark_bar(width={"band": 0.9}).encode(color=colour(series))
     labels = base.mark_text(dy=-7, fontSize=9, color="#333").encode(text=alt.Text("bytes:Q", format=","))
     return alt.layer(bars, labels).properties(width=WIDTH, height=260)
 
 
 def _cycles(rows: Sequence[dict[str, Any]]) -> Drawn:
-    tests, lines = _order(rows, "test"), _order(rows, "row")
+    tests, lines = order(rows, "test"), order(rows, "row")
     used = [part for part in PARTS if any(row["part"] == part and row["share"] >= VISIBLE_PART for row in rows)]
     bars = (
         alt.Chart()
@@ -150,7 +135,7 @@ def _cycles(rows: Sequence[dict[str, Any]]) -> Drawn:
     drawn: Drawn = bars.facet(
         row=alt.Row("test:N", sort=tests, header=header),
         spacing=8,
-        data=_data([row for row in rows if row["part"] in used]),
+        data=data([row for row in rows if row["part"] in used]),
     ).resolve_scale(y="independent")
     return drawn
 

@@ -13,6 +13,7 @@ from rtoslab.reports.table import ChartData
 SUFFIX = "html"
 _GOOD = frozenset({"holds", "same"})
 _BAD = frozenset({"fails", "different"})
+_WAITING = ("n/a", "not yet measured", "not computed", "bring your own")
 
 
 def render(document: Document) -> str:
@@ -35,4 +36,6 @@ def _svg(chart: ChartData) -> Markup:
 def _mood(cell: str) -> str:
     if cell in _GOOD:
         return "good"
-    return "bad" if cell in _BAD or cell.startswith("failed (") else ""
+    if cell in _BAD or cell.startswith("failed"):
+        return "bad"
+    return "waiting" if cell.startswith(_WAITING) else ""

@@ -27,6 +27,9 @@ class ChartData:
     kind: str
     rows: Sequence[dict[str, Any]]
     caption: str
+    x_title: str = ""
+    y_title: str = ""
+    log: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,111 @@
+"""Every number of a run as a value with its axes and unit, so that a paper's figure or claim finds its own.
+
+One function per kind of measurement turns a verified point into values; `EXTRACTORS` lists them.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from rtoslab.analyses.throughput import throughput
+from rtoslab.results import Measured, PointId
+
+Quantity = tuple[str, str, float, str, int]
+"""(metric, statistic, value, unit, number of samples or counts it rests on)"""
+
+TIME_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+Selector = Mapping[str, str | int]
+"""Axis -> the value it must have. Axes: those of `Value.axis`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One number of one verified point. `stat` says which number of a spread it is."""
+
+    point: PointId
+    run_id: str
+    clock_hz: int
+    params: Mapping[str, str]
+    counted: str
+    """Metric id of the benchmark."""
+    metric: str
+    stat: str
+    value: float
+    unit: str
+    n: int
+
+    def axis(self, name: str) -> str:
+        """The value's place on an axis, "" if it has none.
+
+        Axes: metric, stat, unit; benchmark, kernel, board, cores, window_ms, clock_mhz; family (how the benchmark's
+        metric id begins); any key of `--config`.
+        """
+        if name in {"metric", "stat", "unit"}:
+            return str(getattr(self, name))
+        if name == "family":
+            return self.counted.partition(".")[0]
+        if name == "clock_mhz":
+            return f"{self.clock_hz / 1e6:g}"
+        if name in {"benchmark", "kernel", "board", "cores", "window_ms"}:
+            return str(getattr(self.point, name))
+        return self.point.config.get(name) or self.params.get(name.removeprefix("param."), "")
+
+    def in_unit(self, unit: str) -> float | None:
+        """The value in another unit; cycles and times turn into each other by the point's clock. None if it cannot."""
+        if unit == self.unit:
+            return self.value
+        seconds = self._seconds()
+        if seconds is None:
+            return None
+        if unit == "cycles":
+            return seconds * self.clock_hz
+        return seconds / TIME_S[unit] if unit in TIME_S else None
+
+    def _seconds(self) -> float | None:
+        if self.unit == "cycles":
+            return self.value / self.clock_hz
+        return self.value * TIME_S[self.unit] if self.unit in TIME_S else None
+
+
+def values(points: Iterable[Measured]) -> list[Value]:
+    """Every value of every point, in the points' order."""
+    return [
+        Value(
+            point=each.point,
+            run_id=each.run_id,
+            clock_hz=each.clock_hz,
+            params=each.params,
+            counted=each.metric,
+            metric=metric,
+            stat=stat,
+            value=value,
+            unit=unit,
+            n=n,
+        )
+        for each in points
+        for extract in EXTRACTORS
+        for metric, stat, value, unit, n in extract(each)
+    ]
+
+
+def select(found: Iterable[Value], where: Selector) -> list[Value]:
+    """Those that lie where `where` says on every axis it names."""
+    return [each for each in found if all(each.axis(name) == str(wanted) for name, wanted in where.items())]
+
+
+def _throughput(point: Measured) -> Iterator[Quantity]:
+    if not point.counters:
+        return
+    rate = throughput(point)
+    counts = sum(each.count for each in point.counters if each.index in point.metric_tasks)
+    yield "throughput", "total", rate.total_hz, "1/s", counts
+    yield "throughput", "per_core", rate.total_hz / len(rate.per_core_hz), "1/s", counts
+    yield "throughput", "fairness", rate.fairness, "1", counts
+    yield "throughput", "cycles_per_count", rate.cycles_per_count, "cycles", counts
+
+
+def _heap(point: Measured) -> Iterator[Quantity]:
+    if point.heap:
+        yield "heap", "peak", point.heap.peak_bytes, "bytes", point.heap.allocations
+
+
+EXTRACTORS: tuple[Callable[[Measured], Iterator[Quantity]], ...] = (_throughput, _heap)

@@ -1,0 +1,100 @@
+"""`rtoslab paper`: a published paper's experiments, run again, with our figures beside its own."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from rtoslab.analyses.claims import ClaimVerdict, judge_claims
+from rtoslab.api import default_out, load
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.cmd_report import write
+from rtoslab.cli.display import Display, short_path
+from rtoslab.cli.names import PaperName
+from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
+from rtoslab.papers import terminal
+from rtoslab.papers.compare import Compared, compare
+from rtoslab.papers.document import paper_document
+from rtoslab.papers.experiment import missing_benchmarks, paper_plan
+from rtoslab.papers.folder import PaperFolder, find_paper
+from rtoslab.paths import find_root
+from rtoslab.plan import Options
+from rtoslab.pool import run_plan
+from rtoslab.reports import formats
+from rtoslab.reports.export import export
+from rtoslab.results import Measured
+from rtoslab.store import AnyResult
+
+
+@click.command("paper")
+@click.argument("name", type=PaperName(), metavar="PAPER")
+@click.option("--full", is_flag=True, help="The paper's own durations and numbers of samples; takes longer.")
+@click.option("--out", type=click.Path(path_type=Path), help="Run directory; an existing one is resumed.")
+@click.option(
+    "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Points measured at the same time."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
+def command(name: str, full: bool, out: Path | None, jobs: int, as_json: bool) -> int:
+    """Reproduce a published paper: run its experiments on the virtual boards and set our figures beside its own.
+
+    Writes report.html and the folder export/ (SVG, CSV, LaTeX) into the run directory. What cannot be measured here
+    says why; a statement that our numbers contradict is shown as such and is no error.
+    """
+    root = find_root()
+    catalogue = Catalogue(root)
+    paper = find_paper(catalogue, name)
+    plan = paper_plan(catalogue, paper, Options(full=full))
+    folder = out or default_out(root, plan, [paper.key])
+    with Display(len(plan.points), quiet=as_json) as display:
+        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
+    results = [each.result for each in outcomes]
+    compared = compare(paper, results, catalogue.kernels)
+    measured = [each for each in results if isinstance(each, Measured)]
+    verdicts = judge_claims(paper.claims, measured, catalogue.kernels)
+    document = paper_document(catalogue, paper, load(folder), missing_benchmarks(catalogue, paper))
+    write(formats()["html"](document), short_path(folder) / "report.html")
+    written = export(document, folder / "export")
+    click.echo(f"{len(written)} files for other documents are in {short_path(folder / 'export')}.", err=True)
+    if as_json:
+        click.echo(json.dumps(_as_json(paper, folder, list(compared.values()), verdicts)))
+    else:
+        terminal.show(compared, verdicts, Console(highlight=False))
+        _tell_failures(results)
+        click.echo(document.summary)
+    return EXIT_POINT_FAILED if any(each.status == "failed" for each in results) else EXIT_OK
+
+
+def _tell_failures(results: Sequence[AnyResult]) -> None:
+    for each in results:
+        if each.status == "failed":
+            point = each.point
+            click.echo(f"failed: {point.benchmark} {point.kernel} {point.board} ({each.stage}): {each.message}")
+
+
+def _as_json(
+    paper: PaperFolder, folder: Path, compared: Sequence[Compared], verdicts: Sequence[ClaimVerdict]
+) -> dict[str, Any]:
+    return {
+        "paper": paper.key,
+        "run": str(folder),
+        "figures": [
+            {
+                "id": each.published.id,
+                "metric": each.published.metric,
+                "stat": each.published.stat,
+                "kernel": each.published.kernel,
+                "board": each.published.lab_board,
+                "unit": each.published.unit,
+                "paper": each.published.number,
+                "here": each.here,
+                "ratio": each.ratio,
+                "state": each.state,
+                "why": each.why,
+            }
+            for each in compared
+        ],
+        "claims": [{"id": each.claim.id, "outcome": each.outcome, "seen": each.seen} for each in verdicts],
+    }

@@ -1,0 +1,39 @@
+"""Arithmetic over published figures: `r68 - r70 - r72`, `floor(1000 * r66 / lcm(r56, r57))`."""
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+
+from rtoslab.errors import CatalogueError
+
+_OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+_FUNCTIONS: dict[str, Callable[..., float]] = {
+    "lcm": lambda *numbers: math.lcm(*(round(each) for each in numbers)),
+    "floor": math.floor,
+}
+
+
+def evaluate(expression: str, numbers: Mapping[int, float]) -> float:
+    """The expression's value; `r<id>` is the number of a published row. Raises CatalogueError naming the expression."""
+    try:
+        return _value(ast.parse(expression, mode="eval").body, numbers)
+    except (SyntaxError, KeyError, ValueError, ZeroDivisionError) as cause:
+        raise CatalogueError(f"{expression!r} of a slips.toml cannot be computed ({cause}); correct it.") from None
+
+
+def _value(node: ast.expr, numbers: Mapping[int, float]) -> float:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return node.value
+    if isinstance(node, ast.Name) and node.id[:1] == "r" and node.id[1:].isdecimal():
+        return numbers[int(node.id[1:])]
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        return _OPERATORS[type(node.op)](_value(node.left, numbers), _value(node.right, numbers))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS:
+        return _FUNCTIONS[node.func.id](*(_value(each, numbers) for each in node.args))
+    raise ValueError(f"{ast.unparse(node)} is not understood")

@@ -1,0 +1,75 @@
+"""Each published figure with our value of it, or with the reason why there is none: never a guess."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rtoslab.analyses.values import Value, select, values
+from rtoslab.errors import ReportError
+from rtoslab.papers.folder import PaperFolder, Published
+from rtoslab.results import Failed, Measured, NotApplicable
+from rtoslab.store import AnyResult
+
+State = Literal["measured", "failed", "n/a", "not yet measured", "bring your own"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One published figure and ours."""
+
+    published: Published
+    state: State
+    here: float | None = None
+    """In the published unit."""
+    value: Value | None = None
+    why: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """Ours over the paper's."""
+        number = self.published.number
+        return self.here / number if self.here is not None and number else None
+
+
+def compare(paper: PaperFolder, results: Iterable[AnyResult], kernels: Collection[str]) -> dict[int, Compared]:
+    """Every published row that asks for a value of ours, by id. `kernels` are those this checkout has.
+
+    Raises ReportError if a row's mapping fits several values, or a value of another quantity.
+    """
+    stored = list(results)
+    found = values(each for each in stored if isinstance(each, Measured))
+    return {
+        row.id: _compare(paper, row, found, stored, kernels) for row in paper.published.values() if row.lab_benchmark
+    }
+
+
+def _compare(
+    paper: PaperFolder, row: Published, found: list[Value], stored: Sequence[AnyResult], kernels: Collection[str]
+) -> Compared:
+    if row.lab_kernel not in kernels:
+        name = paper.facts.kernels.get(row.lab_kernel, row.kernel)
+        return Compared(row, "bring your own", why=f"{name} is not in firmware/kernels/")
+    fits = select(found, row.where)
+    if len(fits) > 1:
+        where = ", ".join(f"{axis} = {wanted}" for axis, wanted in row.where.items())
+        place = f"row {row.id} of {paper.folder / 'published.csv'} ({where})"
+        raise ReportError(f"{len(fits)} values fit {place}; say more in lab_config.")
+    if not fits:
+        return _absent(row, stored)
+    here = fits[0].in_unit(row.unit)
+    if here is None:
+        place = f"Row {row.id} of {paper.folder / 'published.csv'}"
+        raise ReportError(f"{place} is in {row.unit}, but our value in {fits[0].unit}; map another.")
+    return Compared(row, "measured", here, fits[0])
+
+
+def _absent(row: Published, stored: Sequence[AnyResult]) -> Compared:
+    for each in stored:
+        point = each.point
+        if (point.benchmark, point.kernel, point.board) != (row.lab_benchmark, row.lab_kernel, row.lab_board):
+            continue
+        if isinstance(each, Failed):
+            return Compared(row, "failed", why=f"{each.stage}: {each.message}")
+        if isinstance(each, NotApplicable):
+            return Compared(row, "n/a", why=each.reason)
+    return Compared(row, "not yet measured", why=f"the run holds no {row.lab_metric or row.lab_benchmark} of it")

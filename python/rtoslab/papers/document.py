@@ -1,0 +1,132 @@
+"""The report of a paper: its conditions, tables, figures, claims and slips beside ours, then the run's evidence."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from rtoslab.analyses.claims import ClaimVerdict, judge_claims
+from rtoslab.analyses.values import Value, values
+from rtoslab.catalogue import Catalogue
+from rtoslab.papers.compare import Compared, compare
+from rtoslab.papers.folder import PaperFolder
+from rtoslab.papers.plots import replot
+from rtoslab.papers.schemas import Condition, Part
+from rtoslab.papers.slips import slips_table, touching
+from rtoslab.papers.tables import pairs_chart, redraw
+from rtoslab.reports.document import Document, make_document
+from rtoslab.reports.table import Section, TableData
+from rtoslab.results import Measured
+from rtoslab.store import StoredPoint
+
+_REPLACED = frozenset({"throughput", "gain", "memory", "paper"})
+"""Sections of the plain report that a paper's own parts take the place of."""
+
+_CLAIMS_PROSE = (
+    "Each statement is computed from this run. Where it says different, our numbers contradict the paper; where it "
+    "says bring your own, a kernel is needed that has no folder in firmware/kernels/ yet."
+)
+
+
+def paper_document(
+    catalogue: Catalogue, paper: PaperFolder, points: Sequence[StoredPoint], missing: Sequence[str] = ()
+) -> Document:
+    """The report before its format. `missing` are benchmarks that this checkout does not have."""
+    measured = [each.result for each in points if isinstance(each.result, Measured)]
+    compared = compare(paper, [each.result for each in points], catalogue.kernels)
+    verdicts = judge_claims(paper.claims, measured, catalogue.kernels)
+    found = values(measured)
+    plain = make_document(catalogue, points, None).sections if points else ()
+    sections = [
+        _conditions(paper, points, missing),
+        *(_part(paper, part, compared, found) for part in paper.facts.part),
+        claims_section(verdicts),
+        *(each for each in plain if each.id not in _REPLACED),
+    ]
+    facts = paper.facts
+    return Document(
+        title=f"{facts.authors} {facts.year}, reproduced",
+        subtitle=facts.title,
+        summary=_summary(compared, verdicts, len(measured)),
+        sections=tuple(sections),
+        points=tuple(points),
+    )
+
+
+def claims_section(verdicts: Sequence[ClaimVerdict]) -> Section:
+    """Every statement of the paper with our verdict; the contradicted ones first."""
+    order = ("different", "same", "not computed", "bring your own")
+    ranked = sorted(verdicts, key=lambda each: order.index(each.outcome))
+    rows = [[each.claim.section, each.claim.says, each.outcome, each.seen] for each in ranked]
+    return Section(
+        "claims",
+        "What the paper says, computed again",
+        (_CLAIMS_PROSE,),
+        (),
+        (TableData("Statements", ("section", "the paper says", "here", "seen"), rows),),
+    )
+
+
+def _conditions(paper: PaperFolder, points: Sequence[StoredPoint], missing: Sequence[str]) -> Section:
+    rows = [[each.what, each.paper, each.here or _from_manifests(each, points)] for each in paper.facts.condition]
+    general = [each for each in paper.slips if not each.rows and not each.part]
+    tables = [TableData("Conditions of the measurement", ("condition", "the paper", "here"), rows)]
+    if general:
+        tables.append(slips_table(paper, general, "What holds for all of its figures"))
+    notes = [note for suite in paper.suites for note in suite.notes]
+    if missing:
+        notes.append(f"Not yet measured, for this checkout has no such benchmark: {', '.join(missing)}.")
+    return Section("conditions", "What differs in the conditions", tuple(notes), (), tables)
+
+
+def _from_manifests(condition: Condition, points: Sequence[StoredPoint]) -> str:
+    found = [_at(each.manifest, condition.manifest.split(".")) for each in points if each.manifest]
+    return "; ".join(dict.fromkeys(text for text in found if text)) or "not yet measured"
+
+
+def _at(value: Any, path: Sequence[str]) -> str:
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    if path[-1] == "clock_hz" and isinstance(value, int):
+        return f"{value / 1e6:g} MHz"
+    if isinstance(value, list):
+        return " ".join(str(each) for each in value)
+    return "" if value is None else str(value)
+
+
+def _part(paper: PaperFolder, part: Part, compared: Mapping[int, Compared], found: Sequence[Value]) -> Section:
+    charts, tables, prose = [], [], list(part.prose)
+    for table in part.table:
+        tables.append(redraw(table, paper.published, compared))
+        if table.chart:
+            charts += pairs_chart(table, paper.published, compared)
+    for figure in part.figure:
+        drawn = replot(figure, found)
+        if drawn is None:
+            prose.append(f"{figure.title}: not yet measured.")
+        else:
+            charts.append(drawn[0])
+            tables.append(drawn[1])
+    slips = touching(paper, part.id, (ident for table in part.table for ident in table.rows))
+    if slips:
+        tables.append(slips_table(paper, slips, "Slips and preconditions of these figures"))
+    return Section(part.id, part.title, tuple(prose), tuple(charts), tuple(tables))
+
+
+def _summary(compared: Mapping[int, Compared], verdicts: Sequence[ClaimVerdict], points: int) -> str:
+    ratios = [each.ratio for each in compared.values() if each.ratio is not None]
+    waiting = sum(each.state == "bring your own" for each in compared.values())
+    sentences = [f"{points} points were measured for this report, each with its proofs."]
+    if compared:
+        text = f"{len(ratios)} of {len(compared)} published figures have a value of ours beside them"
+        if ratios:
+            text += f": from {min(ratios):.2f} to {max(ratios):.2f} times the paper's, median {median(ratios):.2f}"
+        sentences.append(text + (f"; {waiting} wait for a kernel of your own." if waiting else "."))
+    else:
+        sentences.append("The paper prints no figure of a measurement in its text, only what follows from them.")
+    same = sum(each.outcome == "same" for each in verdicts)
+    told = same + sum(each.outcome == "different" for each in verdicts)
+    sentences.append(f"Of {len(verdicts)} statements {told} can be told here: {same} hold, {told - same} do not.")
+    against = [each.claim.says for each in verdicts if each.outcome == "different"]
+    if against:
+        sentences.append(f"Contradicted: {'; '.join(against)}.")
+    return " ".join(sentences)

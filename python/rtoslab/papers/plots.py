@@ -1,0 +1,67 @@
+"""A paper's figures redrawn from our values: the paper's text has no numbers for them, so ours stand alone."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rtoslab.analyses.series import core_words, short_test
+from rtoslab.analyses.values import Value, select
+from rtoslab.papers.schemas import Figure
+from rtoslab.reports.table import ChartData, TableData
+
+
+def replot(figure: Figure, found: Sequence[Value]) -> tuple[ChartData, TableData] | None:
+    """The figure and its values as a table; None if nothing of it is measured."""
+    marks = []
+    for each in select(found, figure.where):
+        y = _percent(figure, each, found) if figure.percent_of else each.in_unit(figure.unit)
+        if y is not None:
+            marks.append(_mark(figure, each, y))
+    if not marks:
+        return None
+    caption = f"{figure.title}. {figure.note}".strip()
+    return ChartData(figure.kind, marks, caption, figure.x_title, figure.y_title, figure.log), _table(figure, marks)
+
+
+def _mark(figure: Figure, value: Value, y: float) -> dict[str, Any]:
+    x = value.axis(figure.x)
+    return {
+        "x": float(x) if figure.kind == "lines" else _label(figure, figure.x, value),
+        "series": _label(figure, figure.series, value),
+        "y": y,
+        "text": _number(y),
+    }
+
+
+def _percent(figure: Figure, value: Value, found: Sequence[Value]) -> float | None:
+    """The value in percent of the one at `percent_of` that is like it in everything else."""
+    axes = {"benchmark", "kernel", "board", "cores", "window_ms", "clock_mhz", "metric", "stat", *value.point.config}
+    alike = {axis: value.axis(axis) for axis in axes - set(figure.percent_of)}
+    base = select(found, {**alike, **figure.percent_of})
+    return 100 * value.value / base[0].value if len(base) == 1 and base[0].value else None
+
+
+def _label(figure: Figure, axis: str, value: Value) -> str:
+    place = value.axis(axis)
+    if place in figure.labels:
+        return figure.labels[place]
+    if axis == "benchmark":
+        return short_test(value.point)
+    return core_words(int(place)) if axis == "cores" else place
+
+
+def _table(figure: Figure, marks: Sequence[dict[str, Any]]) -> TableData:
+    series = list(dict.fromkeys(str(mark["series"]) for mark in marks))
+    rows: dict[str, dict[str, str]] = {}
+    for mark in marks:
+        x = f"{mark['x']:g}" if figure.kind == "lines" else str(mark["x"])
+        rows.setdefault(x, {})[str(mark["series"])] = _number(mark["y"])
+    body = [[x, *(cells.get(name, "") for name in series)] for x, cells in rows.items()]
+    return TableData(
+        f"{figure.title}: values, {figure.y_title}",
+        (figure.x_title or figure.x, *(f">{name}" for name in series)),
+        body,
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:,.4g}"

@@ -1,0 +1,105 @@
+"""The strict forms of `papers/<key>/`: paper.toml, slips.toml, claims.toml. Figures only; no sentence of a paper."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from rtoslab.schemas import Strict
+from rtoslab.suites import Claim
+
+
+class Condition(Strict):
+    """One condition of the measurement: the paper's and ours."""
+
+    what: str
+    paper: str
+    here: str = ""
+    """Ours in words; empty if it is read from the manifests."""
+    manifest: str = ""
+    """Path in a point's manifest, such as `build.kernel_version`; every distinct value is shown."""
+
+
+class Table(Strict):
+    """A table of the paper, redrawn: published figures with ours beside them."""
+
+    title: str
+    rows: tuple[int, ...]
+    """Ids of published.csv, in the order of the paper."""
+    across: tuple[str, ...] = ()
+    """Columns of published.csv whose values stand side by side, such as `unit` or `kernel`."""
+    note: str = ""
+    chart: bool = True
+    log: bool = False
+
+
+class Figure(Strict):
+    """A figure of the paper, redrawn from our values; the paper's text has no numbers for it."""
+
+    title: str
+    kind: Literal["bars", "lines"]
+    where: dict[str, str | int]
+    """Which values: axis -> its value."""
+    x: str
+    """The axis along the figure."""
+    series: str
+    """The axis that makes its colours."""
+    unit: str
+    y_title: str
+    x_title: str
+    percent_of: dict[str, str | int] = Field(default_factory=dict)
+    """The value at this place of the axes is 100 %; `unit` is then `%`."""
+    log: bool = False
+    labels: dict[str, str] = Field(default_factory=dict)
+    """What a place on an axis is called in the figure."""
+    note: str = ""
+
+
+class Part(Strict):
+    """A section of the report: one experiment of the paper."""
+
+    id: str
+    title: str
+    prose: tuple[str, ...] = ()
+    table: tuple[Table, ...] = ()
+    figure: tuple[Figure, ...] = ()
+
+
+class Paper(Strict):
+    """`papers/<key>/paper.toml`."""
+
+    title: str
+    authors: str
+    year: int
+    kernels: dict[str, str]
+    """Kernels the paper measured: the id a folder in firmware/kernels/ would have -> its name."""
+    condition: tuple[Condition, ...]
+    part: tuple[Part, ...]
+
+
+class Slip(Strict):
+    """What a reader of the paper stumbles over, beside the figures it touches."""
+
+    id: str
+    kind: Literal["slip", "precondition", "fact"]
+    """An error in print; something the paper leaves unsaid; a figure that follows from others and does."""
+    rows: tuple[int, ...] = ()
+    """Ids of published.csv."""
+    part: str = ""
+    """A section it belongs to, if it touches no row of it."""
+    says: str
+    printed: float | None = None
+    computed: str = ""
+    """Arithmetic over published rows, such as `r68 - r70 - r72`: evaluated for every report."""
+    unit: str = ""
+
+
+class SlipFile(Strict):
+    """`papers/<key>/slips.toml`."""
+
+    slip: tuple[Slip, ...] = ()
+
+
+class ClaimFile(Strict):
+    """`papers/<key>/claims.toml`."""
+
+    claim: tuple[Claim, ...] = ()

@@ -1,0 +1,33 @@
+"""A paper's slips and hidden preconditions as tables, their arithmetic done anew from its own published figures."""
+
+from collections.abc import Iterable, Sequence
+
+from rtoslab.papers.arithmetic import evaluate
+from rtoslab.papers.folder import PaperFolder
+from rtoslab.papers.schemas import Slip
+from rtoslab.reports.table import TableData
+
+WORDS = {"slip": "slip", "precondition": "left unsaid", "fact": "follows"}
+
+
+def touching(paper: PaperFolder, part_id: str, rows: Iterable[int]) -> list[Slip]:
+    """The slips that belong beside these figures."""
+    shown = set(rows)
+    return [each for each in paper.slips if each.part == part_id or shown.intersection(each.rows)]
+
+
+def slips_table(paper: PaperFolder, slips: Sequence[Slip], title: str) -> TableData:
+    """One row per slip; arithmetic that cannot be done raises CatalogueError."""
+    rows = []
+    for slip in slips:
+        computed = f"{computed_value(paper, slip):,.6g} {slip.unit}".strip() if slip.computed else ""
+        printed = f"{slip.printed:,.6g} {slip.unit}".strip() if slip.printed is not None else ""
+        rows.append([WORDS[slip.kind], slip.says, printed, computed])
+    columns = ("kind", "what a reader must know", ">printed", ">computed anew")
+    filled = 4 if any(row[2] or row[3] for row in rows) else 2
+    return TableData(title, columns[:filled], [row[:filled] for row in rows])
+
+
+def computed_value(paper: PaperFolder, slip: Slip) -> float:
+    """What the published figures give."""
+    return evaluate(slip.computed, paper.numbers)

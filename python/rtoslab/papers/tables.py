@@ -1,0 +1,91 @@
+"""A paper's tables redrawn: published figure, ours, ratio; and the same pairs as a chart."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rtoslab.papers.compare import Compared
+from rtoslab.papers.folder import Published
+from rtoslab.papers.schemas import Table
+from rtoslab.reports.table import ChartData, TableData
+
+LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
+"""Columns of published.csv that may name a row; all but the first only where they differ within the table."""
+BRING_YOUR_OWN = "n/a: bring your own"
+NONE = "\N{EN DASH}"
+
+
+def redraw(table: Table, published: Mapping[int, Published], compared: Mapping[int, Compared]) -> TableData:
+    """The table with a group of columns (paper, here, ratio) for each combination of `across`."""
+    rows = [published[ident] for ident in table.rows]
+    labels = [
+        name
+        for name in LABELS
+        if name not in table.across and (name == "metric" or len({getattr(row, name) for row in rows}) > 1)
+    ]
+    heads = list(dict.fromkeys(_across(table, row) for row in rows))
+    cells: dict[tuple[str, ...], dict[str, Published]] = {}
+    for row in rows:
+        cells.setdefault(tuple(getattr(row, name) for name in labels), {})[_across(table, row)] = row
+    columns = list(labels)
+    for head in heads:
+        front = f"{head}: " if head else ""
+        columns += [f">{front}paper", f">{front}here", f">{front}ratio"]
+    units = {row.unit for row in rows if row.unit}
+    title = table.title if len(units) != 1 or "unit" in table.across else f"{table.title}, {units.pop()}"
+    body, reasons = [], []
+    for label, found in cells.items():
+        line = list(label)
+        for head in heads:
+            line += _triple(found.get(head), compared)
+        body.append(line)
+        reasons += [compared[row.id].why for row in found.values() if row.id in compared]
+    why = ". ".join(dict.fromkeys(each.rstrip(".") for each in reasons if each))
+    note = " ".join(part for part in (table.note, f"Without a value here: {why}." if why else "") if part)
+    return TableData(title, tuple(columns), body, note)
+
+
+def pairs_chart(table: Table, published: Mapping[int, Published], compared: Mapping[int, Compared]) -> list[ChartData]:
+    """One chart per unit: published figures and ours as two marks on a line. Empty if the table has no number."""
+    rows = [published[ident] for ident in table.rows if published[ident].number is not None]
+    kernels = {row.kernel for row in rows}
+    stats = {row.stat for row in rows}
+    charts = []
+    for unit in dict.fromkeys(row.unit for row in rows):
+        marks: list[dict[str, Any]] = []
+        for row in (each for each in rows if each.unit == unit):
+            name = row.metric + (f", {row.stat}" if len(stats) > 1 else "")
+            name += f" ({row.kernel})" if len(kernels) > 1 else ""
+            marks.append({"x": name, "series": "paper", "y": row.number})
+            ours = compared.get(row.id)
+            if ours is not None and ours.here is not None:
+                marks.append({"x": name, "series": "here", "y": ours.here})
+        caption = f"{table.title}: the paper's figures and ours, in {unit}. A mark alone has no value of ours."
+        charts.append(ChartData("pairs", marks, caption, "", unit, table.log))
+    return charts
+
+
+def here_text(each: Compared) -> str:
+    """Our cell: the value with as many decimals as the paper prints, or the state in words."""
+    if each.here is None:
+        return BRING_YOUR_OWN if each.state == "bring your own" else each.state
+    text = each.published.value
+    if "e" in text.lower():
+        return f"{each.here:.3g}"
+    decimals = max(len(text.partition(".")[2]), 0 if each.here == round(each.here) or each.here >= 1000 else 1)
+    return f"{each.here:,.{decimals}f}"
+
+
+def ratio_text(each: Compared) -> str:
+    """Ours over the paper's."""
+    return NONE if each.ratio is None else f"{each.ratio:.2f}"
+
+
+def _across(table: Table, row: Published) -> str:
+    return " ".join(str(getattr(row, name)) for name in table.across)
+
+
+def _triple(row: Published | None, compared: Mapping[int, Compared]) -> Sequence[str]:
+    if row is None:
+        return "", "", ""
+    ours = compared.get(row.id)
+    return (row.value, here_text(ours), ratio_text(ours)) if ours else (row.value, NONE, NONE)

@@ -1,0 +1,79 @@
+"""Charts whose axes are named by what they show: bars, points and lines of rows with x, y and series.
+
+A row may have `text`, what stands at its mark. A chart of one series has no legend: its caption says what it is.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import altair as alt
+
+from rtoslab.reports.palette import WIDTH, Drawn, colour, data, order
+from rtoslab.reports.table import ChartData
+
+LABEL_LIMIT_PX: Final = 300
+
+
+def _y(chart: ChartData, *, from_zero: bool) -> alt.Y:
+    scale = alt.Scale(type="log", nice=True) if chart.log else alt.Scale(zero=from_zero, nice=True)
+    title = f"{chart.y_title} (log scale)" if chart.log else chart.y_title
+    axis = alt.Axis(tickCount=6, format="~s") if chart.log else alt.Axis(tickCount=6)
+    return alt.Y("y:Q", title=title, scale=scale, axis=axis)
+
+
+def _bars(chart: ChartData) -> Drawn:
+    """Upright bars by name, one per series; marks instead of bars on a logarithmic axis, which has no zero."""
+    names, series = order(chart.rows, "x"), order(chart.rows, "series")
+    base = alt.Chart(data(chart.rows)).encode(
+        x=alt.X("x:N", sort=names, title=chart.x_title or None, axis=alt.Axis(labelAngle=0, labelLimit=140)),
+        xOffset=alt.XOffset("series:N", sort=series),
+        y=_y(chart, from_zero=True),
+    )
+    paint = colour(series)
+    marks = (
+        base.mark_point(size=100, filled=True, opacity=1).encode(
+            color=paint, shape=alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series))
+        )
+        if chart.log
+        else base.mark_bar(width={"band": 0.85}).encode(color=paint)
+    )
+    labels = base.mark_text(dy=-12 if chart.log else -7, fontSize=10, color="#333").encode(text="text:N")
+    return alt.layer(marks, labels).properties(width=WIDTH, height=280)
+
+
+def _lines(chart: ChartData) -> Drawn:
+    """A value along a number, one line per series."""
+    series = order(chart.rows, "series")
+    base = alt.Chart(data(chart.rows)).encode(
+        x=alt.X("x:Q", title=chart.x_title, scale=alt.Scale(nice=False, padding=12)),
+        y=_y(chart, from_zero=True),
+        color=colour(series),
+    )
+    marks = base.mark_point(size=80, filled=True, opacity=1).encode(
+        shape=alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series))
+    )
+    labels = base.mark_text(dy=-13, fontSize=10).encode(text="text:N")
+    return alt.layer(base.mark_line(strokeWidth=2), marks, labels).properties(width=WIDTH, height=300)
+
+
+def _pairs(chart: ChartData) -> Drawn:
+    """Lying marks by name, joined by a line where there are two: a published figure and ours."""
+    names, series = order(chart.rows, "x"), order(chart.rows, "series")
+    title = f"{chart.y_title} (log scale)" if chart.log else chart.y_title
+    scale = alt.Scale(type="log", nice=True) if chart.log else alt.Scale(zero=True, nice=True)
+    base = alt.Chart(data(chart.rows)).encode(
+        y=alt.Y("x:N", sort=names, title=chart.x_title or None, axis=alt.Axis(labelLimit=LABEL_LIMIT_PX, grid=True)),
+        x=alt.X("y:Q", title=title, scale=scale, axis=alt.Axis(tickCount=8, format="~s" if chart.log else "")),
+    )
+    joints = base.mark_line(color="#b0b7bf", strokeWidth=2).encode(detail="x:N")
+    marks = base.mark_point(size=110, filled=True, opacity=1).encode(
+        color=colour(series), shape=alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series))
+    )
+    return alt.layer(joints, marks).properties(width=WIDTH - LABEL_LIMIT_PX // 2, height=alt.Step(30))
+
+
+KINDS: Final[dict[str, Callable[[ChartData], Drawn]]] = {
+    "bars": _bars,
+    "lines": _lines,
+    "pairs": _pairs,
+}

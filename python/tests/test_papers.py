@@ -1,0 +1,267 @@
+"""Published figures beside ours: each row finds its value or says why not, claims are judged, slips recomputed."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtoslab import results
+from rtoslab.analyses.claims import judge_claims
+from rtoslab.analyses.values import select, values
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import CatalogueError, ReportError, UnknownNameError
+from rtoslab.papers.arithmetic import evaluate
+from rtoslab.papers.compare import Compared, compare
+from rtoslab.papers.document import paper_document
+from rtoslab.papers.folder import PaperFolder, Published, find_paper, papers
+from rtoslab.papers.plots import replot
+from rtoslab.papers.schemas import Figure, Paper, Table
+from rtoslab.papers.tables import pairs_chart, redraw
+from rtoslab.paths import find_root
+from rtoslab.reports import formats
+from rtoslab.store import AnyResult, StoredPoint
+from rtoslab.suites import Claim
+
+from .fakes import measured, point
+
+CATALOGUE = Catalogue(find_root())
+KERNELS = ("k",)
+
+
+def published(ident: int, **changes: str) -> dict[str, str]:
+    row = dict.fromkeys(Published.model_fields, "")
+    row |= {
+        "id": str(ident), "section": "Table 1", "kind": "result", "kernel": "K", "metric": "rate", "stat": "total",
+        "value": "2000", "unit": "1/s", "lab_benchmark": "t2", "lab_metric": "throughput", "lab_stat": "total",
+        "lab_kernel": "k", "lab_board": "b", "lab_config": "cores=1",
+    }  # fmt: skip
+    return row | changes
+
+
+FACTS: dict[str, Any] = {
+    "title": "On K", "authors": "Doe", "year": 2020, "kernels": {"k": "K", "other": "Other OS"},
+    "condition": [{"what": "kernel", "paper": "K 1", "manifest": "build.kernel_version"}],
+    "part": [
+        {"id": "one", "title": "Table 1", "table": [{"title": "Table 1", "rows": [1, 2], "across": ["kernel"]}]},
+        {"id": "two", "title": "Figure 9", "figure": [{
+            "title": "Figure 9", "kind": "bars", "where": {"metric": "throughput", "stat": "per_core"},
+            "x": "benchmark", "series": "cores", "unit": "%", "y_title": "%", "x_title": "test",
+            "percent_of": {"cores": 1},
+        }]},
+    ],
+}  # fmt: skip
+
+
+def folder(tmp_path: Path, rows: list[dict[str, str]], claims: str = "", slips: str = "") -> PaperFolder:
+    with (tmp_path / "published.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(Published.model_fields))
+        writer.writeheader()
+        writer.writerows(rows)
+    (tmp_path / "claims.toml").write_text(claims)
+    (tmp_path / "slips.toml").write_text(slips)
+    return PaperFolder("doe2020", tmp_path, Paper.model_validate(FACTS), ())
+
+
+def compared(tmp_path: Path, row: dict[str, str], *stored: AnyResult) -> Compared:
+    return compare(folder(tmp_path, [row]), stored, KERNELS)[1]
+
+
+def test_a_row_finds_its_value_and_its_ratio(tmp_path: Path) -> None:
+    found = compared(tmp_path, published(1), measured(1, 1000), measured(2, 700))
+    assert (found.state, found.here, found.ratio) == ("measured", 4000, 2)
+
+
+def test_cycles_and_times_turn_into_each_other_by_the_clock(tmp_path: Path) -> None:
+    row = published(1, lab_stat="cycles_per_count", unit="us", value="125")
+    assert compared(tmp_path, row, measured(1, 1000)).here == pytest.approx(250)
+
+
+def test_a_kernel_that_is_not_there_waits(tmp_path: Path) -> None:
+    found = compared(tmp_path, published(1, lab_kernel="other"), measured(1))
+    assert (found.state, found.here, found.why) == ("bring your own", None, "Other OS is not in firmware/kernels/")
+
+
+@pytest.mark.parametrize(
+    ("stored", "state", "why"),
+    [
+        ([], "not yet measured", "the run holds no throughput of it"),
+        ([measured(2)], "not yet measured", "the run holds no throughput of it"),
+        (
+            [results.Failed(run_id="0" * 16, point=point(1), stage="proof", error="ProofError", message="no switch")],
+            "failed",
+            "proof: no switch",
+        ),
+        ([results.NotApplicable(run_id="0" * 16, point=point(1), reason="no heap")], "n/a", "no heap"),
+    ],
+)
+def test_what_is_missing_says_why_and_has_no_number(
+    tmp_path: Path, stored: list[AnyResult], state: str, why: str
+) -> None:
+    found = compared(tmp_path, published(1), *stored)
+    assert (found.state, found.here, found.ratio, found.why) == (state, None, None, why)
+
+
+def test_a_mapping_that_fits_several_values_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match=r"2 values fit row 1 of .*say more in lab_config"):
+        compared(tmp_path, published(1, lab_config=""), measured(1), measured(2))
+
+
+def test_a_mapping_to_another_quantity_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match="is in bytes, but our value in 1/s"):
+        compared(tmp_path, published(1, unit="bytes"), measured(1))
+
+
+def test_a_damaged_row_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CatalogueError, match=r"published.csv, line 3: id 1 stands there twice"):
+        _ = folder(tmp_path, [published(1), published(1)]).published
+    with pytest.raises(CatalogueError, match=r"published.csv, line 2, id: "):
+        _ = folder(tmp_path, [published(1, id="one")]).published
+
+
+def test_a_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
+    paper = folder(tmp_path, [published(1), published(2, kernel="Other", lab_kernel="other", value="900")])
+    found = compare(paper, [measured(1, 1000)], KERNELS)
+    table = redraw(Table(title="Table 1", rows=(1, 2), across=("kernel",)), paper.published, found)
+    assert table.title == "Table 1, 1/s"
+    assert [name for name, _ in table.heads] == [
+        "metric", "K: paper", "K: here", "K: ratio", "Other: paper", "Other: here", "Other: ratio",
+    ]  # fmt: skip
+    assert table.rows == [["rate", "2000", "4,000", "2.00", "900", "n/a: bring your own", "\N{EN DASH}"]]
+    assert table.note == "Without a value here: Other OS is not in firmware/kernels/."
+
+
+def test_the_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:
+    paper = folder(tmp_path, [published(1), published(2, kernel="Other", lab_kernel="other", value="900")])
+    found = compare(paper, [measured(1, 1000)], KERNELS)
+    (chart,) = pairs_chart(Table(title="T", rows=(1, 2)), paper.published, found)
+    assert [(row["x"], row["series"], row["y"]) for row in chart.rows] == [
+        ("rate (K)", "paper", 2000), ("rate (K)", "here", 4000), ("rate (Other)", "paper", 900),
+    ]  # fmt: skip
+    assert chart.y_title == "1/s"
+
+
+def test_a_figure_is_normalised_to_its_base() -> None:
+    figure = Figure.model_validate(FACTS["part"][1]["figure"][0])
+    drawn = replot(figure, values([measured(1, 1000), measured(2, 800)]))
+    assert drawn is not None
+    assert [(row["x"], row["series"], row["y"]) for row in drawn[0].rows] == [
+        ("T2", "1 core", 100),
+        ("T2", "2 cores", 80),
+    ]
+    assert drawn[1].rows == [["T2", "100", "80"]]
+    assert replot(figure, values([measured(2, 800)])) is None
+
+
+def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
+    slips = '[[slip]]\nid = "s"\nkind = "slip"\nrows = [1]\nsays = "it slipped"\nprinted = 3\ncomputed = "r1 / 2"\n'
+    claims = '[[claim]]\nid = "c"\nsection = "2"\nsays = "K gains"\nkind = "throughput_drops"\nbenchmarks = ["t2"]\n'
+    paper = folder(tmp_path, [published(1), published(2, lab_kernel="other", kernel="Other")], claims, slips)
+    manifest: dict[str, object] = {"build": {"kernel_version": "V9", "kernel": "k"}}
+    points = [StoredPoint(tmp_path, each, manifest) for each in (measured(1, 1000), measured(2, 800))]
+    document = paper_document(CATALOGUE, paper, points, ["t77"])
+    for suffix in ("html", "md"):
+        text = formats()[suffix](document)
+        assert "it slipped" in text
+        assert "1,000" in text  # r1 / 2, computed anew
+        assert "V9" in text
+        assert "t77" in text
+        assert "different" in text
+    assert "Of 1 statements 1 can be told here: 0 hold, 1 do not. Contradicted: K gains." in document.summary
+    assert document == paper_document(CATALOGUE, paper, points, ["t77"])
+
+
+def test_a_report_without_any_point_still_shows_the_paper(tmp_path: Path) -> None:
+    text = formats()["md"](paper_document(CATALOGUE, folder(tmp_path, [published(1), published(2)]), []))
+    assert "n/a: bring your own" in text
+    assert "Figure 9: not yet measured." in text
+
+
+VALUES = (measured(1, 1000), measured(1, 1500, benchmark_id="t9"))
+
+
+def claim(kind: str, **more: Any) -> Claim:
+    where = {"metric": "throughput", "stat": "total"}
+    return Claim.model_validate({"id": "c", "section": "1", "says": "so", "kind": kind, "where": where, **more})
+
+
+T2, T9 = {"benchmark": "t2"}, {"benchmark": "t9"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "of", "bound", "outcome"),
+    [
+        ("ascending", [T2, T9], 0, "same"), ("ascending", [T9, T2], 0, "different"),
+        ("ascending", [T2, T9], 0.5, "different"), ("ratio", [T9, T2], 1.5, "same"),
+        ("ratio", [T9, T2], 1.6, "different"),
+        ("alike", [T2, T9], 0.5, "same"), ("alike", [T2, T9], 0.4, "different"),
+        ("ascending", [T2, {"benchmark": "t8"}], 0, "not computed"),
+    ],
+)  # fmt: skip
+def test_claims_on_values(kind: str, of: list[dict[str, str]], bound: float, outcome: str) -> None:
+    assert judge_claims([claim(kind, of=of, bound=bound)], VALUES)[0].outcome == outcome
+
+
+def test_a_claim_on_a_kernel_that_is_not_there_waits() -> None:
+    (verdict,) = judge_claims([claim("ascending", of=[T2, T9], needs=["other"])], VALUES, KERNELS)
+    assert (verdict.outcome, verdict.seen) == ("bring your own", "needs other, not in firmware/kernels/")
+
+
+@pytest.mark.parametrize(
+    ("counts", "first_largest", "shrink"),
+    [
+        ((1000, 500, 480, 460, 450, 449), "same", "same"),
+        ((1000, 990, 980, 900, 600, 100), "different", "different"),
+        ((1000, 1100, 500, 480, 470, 465), "different", "same"),
+    ],
+)
+def test_claims_along_a_sweep(counts: tuple[int, ...], first_largest: str, shrink: str) -> None:
+    swept = []
+    for step, count in enumerate(counts):
+        each = measured(1, count)
+        swept.append(
+            each.model_copy(update={"point": each.point.model_copy(update={"config": {"param.s": str(10 * step)}})})
+        )
+    first = claim("first_step_largest", along="param.s", bound=2)
+    assert judge_claims([first], swept)[0].outcome == first_largest
+    assert judge_claims([claim("steps_shrink", along="param.s")], swept)[0].outcome == shrink
+    assert judge_claims([first], swept[:2])[0].outcome == "not computed"
+
+
+def test_values_lie_on_their_axes() -> None:
+    (peak,) = select(values([measured(2)]), {"metric": "heap", "cores": 2, "clock_mhz": 125, "family": "m"})
+    assert (peak.value, peak.unit, peak.axis("param.words")) == (3000, "bytes", "")
+    assert peak.in_unit("us") is None
+
+
+@pytest.mark.parametrize("expression", ["r9", "r1 +", "open('x')", "r1 / 0", "r1 ** 2", "__import__('os')"])
+def test_arithmetic_that_cannot_be_done_is_named(expression: str) -> None:
+    with pytest.raises(CatalogueError, match=r"of a slips.toml cannot be computed"):
+        evaluate(expression, {1: 2.0})
+
+
+def test_a_papers_key_may_be_short_and_is_suggested() -> None:
+    assert find_paper(CATALOGUE, "vieira").key == "vieira2026"
+    with pytest.raises(UnknownNameError, match="There is no paper named 'vieria2026'; did you mean 'vieira2026'"):
+        find_paper(CATALOGUE, "vieria2026")
+
+
+@pytest.mark.parametrize("key", list(papers(CATALOGUE)))
+def test_the_folder_of_a_paper_is_whole(key: str) -> None:
+    """Every id that a file names is a published row, every slip can be computed, every board and axis exists."""
+    paper = papers(CATALOGUE)[key]
+    shown = [ident for part in paper.facts.part for table in part.table for ident in table.rows]
+    named = [
+        *shown,
+        *(ident for slip in paper.slips for ident in slip.rows),
+        *(i for c in paper.claims for i in c.rows),
+    ]
+    assert set(named) <= set(paper.published)
+    for slip in paper.slips:
+        if slip.computed:
+            evaluate(slip.computed, paper.numbers)
+    mapped = [row for row in paper.published.values() if row.lab_benchmark]
+    assert {row.lab_board for row in mapped} <= set(CATALOGUE.boards)
+    assert {row.lab_kernel for row in mapped} <= set(paper.facts.kernels)
+    assert {row.id for row in mapped if row.number is not None} <= set(shown), "a mapped figure stands in no table"
+    assert len({each.id for each in paper.claims}) == len(paper.claims)

@@ -1,0 +1,78 @@
+"""Facts that follow from the papers' own figures: what a reproduction must find again, and where the papers slip."""
+
+import math
+
+import pytest
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.papers.folder import PaperFolder, papers
+from rtoslab.papers.slips import computed_value
+from rtoslab.paths import find_root
+
+PAPERS = papers(Catalogue(find_root()))
+MIRANDA, LENTKA, EREN = (PAPERS[key] for key in ("miranda2021", "lentka2022", "eren2024"))
+
+
+def number(paper: PaperFolder, ident: int) -> float:
+    found = paper.published[ident].number
+    assert found is not None
+    return found
+
+
+def test_six_full_coincidences_of_the_ten_periods_in_250_s() -> None:
+    periods_ms = [round(number(MIRANDA, ident)) for ident in range(56, 66)]
+    together_ms = math.lcm(*periods_ms)
+    assert together_ms == 41_400
+    duration_ms = round(1000 * number(MIRANDA, 66))
+    releases = [
+        t for t in range(together_ms, duration_ms + 1, together_ms) if all(t % each == 0 for each in periods_ms)
+    ]
+    assert len(releases) == number(MIRANDA, 67) == 6
+
+
+def selection_loops(leaving: int, entering: int) -> int:
+    """Row 91: the generic search starts at the highest ready priority so far and counts down."""
+    return max(1, leaving - entering)
+
+
+def test_the_generic_searchs_loop_counts_and_the_two_rows_that_break_the_rule() -> None:
+    priority = {name: int(MIRANDA.published[78 + at].value.rpartition("/")[2]) for at, name in enumerate("ABCD")}
+    priority["IDLE"] = int(number(MIRANDA, 82))
+    wrong = {}
+    for loops, ident in enumerate(range(84, 89), start=1):
+        pairs = MIRANDA.published[ident].metric.rpartition(": ")[2].split(",")
+        for pair in pairs:
+            leaving, entering = pair.split("-")
+            if selection_loops(priority[leaving], priority[entering]) != loops:
+                wrong[pair] = (loops, selection_loops(priority[leaving], priority[entering]))
+    assert wrong == {"B-IDLE": (4, 5), "A-IDLE": (5, 6)}
+
+
+def test_the_pin_toggle_of_thirteen_cycles_is_subtracted_in_four_rows_only() -> None:
+    clock_mhz = 8
+    toggle_cycles = number(LENTKA, 111)
+    assert toggle_cycles == 13 == clock_mhz * number(LENTKA, 110)
+    subtracted = {ident: clock_mhz * number(LENTKA, ident) - number(LENTKA, ident + 1) for ident in range(110, 130, 2)}
+    assert subtracted == {**dict.fromkeys(range(110, 122, 2), 0), **dict.fromkeys(range(122, 130, 2), toggle_cycles)}
+
+
+def test_a_time_that_the_analyzer_cannot_show() -> None:
+    sample_us = 1e6 / number(MIRANDA, 47)
+    off = [ident for ident in range(84, 89) if number(MIRANDA, ident) % sample_us]
+    assert off == [86]
+
+
+@pytest.mark.parametrize(
+    ("paper", "slip", "printed", "computed"),
+    [
+        (MIRANDA, "remainder", 22.07, 22.25), (MIRANDA, "table2_sum", 60.75, 60.57), (MIRANDA, "coincidences", 6, 6),
+        (LENTKA, "toggle_subtracted", 536, 549), (EREN, "message_freertos", 4338, 4350),
+        (EREN, "message_nuttx", 6264, 6269), (EREN, "shuffling_ratio", 1.5, 1.263),
+    ],
+)  # fmt: skip
+def test_the_papers_slips_are_recomputed_from_its_own_figures(
+    paper: PaperFolder, slip: str, printed: float, computed: float
+) -> None:
+    found = next(each for each in paper.slips if each.id == slip)
+    assert found.printed == printed
+    assert computed_value(paper, found) == pytest.approx(computed, rel=3e-4)
