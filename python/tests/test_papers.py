@@ -1,6 +1,7 @@
 """Published figures beside ours: each row finds its value or says why not, claims are judged, slips recomputed."""
 
 import csv
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from rtoslab.papers.compare import Compared, compare
 from rtoslab.papers.document import paper_document
 from rtoslab.papers.folder import PaperFolder, Published, find_paper, papers
 from rtoslab.papers.plots import replot
+from rtoslab.papers.reproduction import reproduce
 from rtoslab.papers.schemas import Figure, Paper, Table
 from rtoslab.papers.tables import pairs_chart, redraw
 from rtoslab.paths import find_root
@@ -63,8 +65,12 @@ def folder(tmp_path: Path, rows: list[dict[str, str]], claims: str = "", slips: 
     return PaperFolder("doe2020", tmp_path, Paper.model_validate(FACTS), ())
 
 
+def of_measured(stored: Iterable[AnyResult]) -> list[results.Measured]:
+    return [each for each in stored if isinstance(each, results.Measured)]
+
+
 def compared(tmp_path: Path, row: dict[str, str], *stored: AnyResult) -> Compared:
-    return compare(folder(tmp_path, [row]), stored, KERNELS)[1]
+    return compare(folder(tmp_path, [row]), stored, values(of_measured(stored)), KERNELS)[1]
 
 
 def test_a_row_finds_its_value_and_its_ratio(tmp_path: Path) -> None:
@@ -121,7 +127,7 @@ def test_a_damaged_row_is_named(tmp_path: Path) -> None:
 
 def test_a_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1), published(2, kernel="Other", lab_kernel="other", value="900")])
-    found = compare(paper, [measured(1, 1000)], KERNELS)
+    found = compare(paper, (), values([measured(1, 1000)]), KERNELS)
     table = redraw(Table(title="Table 1", rows=(1, 2), across=("kernel",)), paper.published, found)
     assert table.title == "Table 1, 1/s"
     assert [name for name, _ in table.heads] == [
@@ -133,7 +139,7 @@ def test_a_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
 
 def test_the_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1), published(2, kernel="Other", lab_kernel="other", value="900")])
-    found = compare(paper, [measured(1, 1000)], KERNELS)
+    found = compare(paper, (), values([measured(1, 1000)]), KERNELS)
     (chart,) = pairs_chart(Table(title="T", rows=(1, 2)), paper.published, found)
     assert [(row["x"], row["series"], row["y"]) for row in chart.rows] == [
         ("rate (K)", "paper", 2000), ("rate (K)", "here", 4000), ("rate (Other)", "paper", 900),
@@ -159,7 +165,7 @@ def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1), published(2, lab_kernel="other", kernel="Other")], claims, slips)
     manifest: dict[str, object] = {"build": {"kernel_version": "V9", "kernel": "k"}}
     points = [StoredPoint(tmp_path, each, manifest) for each in (measured(1, 1000), measured(2, 800))]
-    document = paper_document(CATALOGUE, paper, points, ["t77"])
+    document = paper_document(CATALOGUE, reproduce(CATALOGUE, paper, points, ["t77"]))
     for suffix in ("html", "md"):
         text = formats()[suffix](document)
         assert "it slipped" in text
@@ -168,11 +174,12 @@ def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
         assert "t77" in text
         assert "different" in text
     assert "Of 1 statements 1 can be told here: 0 hold, 1 do not. Contradicted: K gains." in document.summary
-    assert document == paper_document(CATALOGUE, paper, points, ["t77"])
+    assert document == paper_document(CATALOGUE, reproduce(CATALOGUE, paper, points, ["t77"]))
 
 
 def test_a_report_without_any_point_still_shows_the_paper(tmp_path: Path) -> None:
-    text = formats()["md"](paper_document(CATALOGUE, folder(tmp_path, [published(1), published(2)]), []))
+    paper = folder(tmp_path, [published(1), published(2)])
+    text = formats()["md"](paper_document(CATALOGUE, reproduce(CATALOGUE, paper, [])))
     assert "n/a: bring your own" in text
     assert "Figure 9: not yet measured." in text
 

@@ -3,7 +3,7 @@
 Two families of rules: on one core against several (by benchmark), and on values picked by their axes.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -26,12 +26,18 @@ class ClaimVerdict:
 
 
 def judge_claims(
-    claims: Iterable[Claim], points: Iterable[Measured], kernels: Collection[str] | None = None
+    claims: Iterable[Claim],
+    points: Iterable[Measured],
+    kernels: Collection[str] | None = None,
+    further: Sequence[Value] = (),
 ) -> list[ClaimVerdict]:
-    """One verdict per claim. `kernels` are those this checkout has; None: no claim waits for one."""
+    """One verdict per claim. `kernels` are those this checkout has; None: no claim waits for one.
+
+    `further` are values that are of no point.
+    """
     measured = list(points)
     pairs = gains(measured)
-    found = values(measured)
+    found = [*values(measured), *further]
     return [_judge(claim, pairs, found, kernels) for claim in claims]
 
 

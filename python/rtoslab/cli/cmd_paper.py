@@ -8,7 +8,6 @@ from typing import Any
 import click
 from rich.console import Console
 
-from rtoslab.analyses.claims import ClaimVerdict, judge_claims
 from rtoslab.api import default_out, load
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
@@ -16,16 +15,15 @@ from rtoslab.cli.display import Display, short_path
 from rtoslab.cli.names import PaperName
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.papers import terminal
-from rtoslab.papers.compare import Compared, compare
 from rtoslab.papers.document import paper_document
 from rtoslab.papers.experiment import missing_benchmarks, paper_plan
-from rtoslab.papers.folder import PaperFolder, find_paper
+from rtoslab.papers.folder import find_paper
+from rtoslab.papers.reproduction import Reproduction, reproduce
 from rtoslab.paths import find_root
 from rtoslab.plan import Options
 from rtoslab.pool import run_plan
 from rtoslab.reports import formats
 from rtoslab.reports.export import export
-from rtoslab.results import Measured
 from rtoslab.store import AnyResult
 
 
@@ -50,21 +48,19 @@ def command(name: str, full: bool, out: Path | None, jobs: int, as_json: bool) -
     folder = out or default_out(root, plan, [paper.key])
     with Display(len(plan.points), quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
-    results = [each.result for each in outcomes]
-    compared = compare(paper, results, catalogue.kernels)
-    measured = [each for each in results if isinstance(each, Measured)]
-    verdicts = judge_claims(paper.claims, measured, catalogue.kernels)
-    document = paper_document(catalogue, paper, load(folder), missing_benchmarks(catalogue, paper))
+    missing = missing_benchmarks(catalogue, paper)
+    done = reproduce(catalogue, paper, load(folder), missing)
+    document = paper_document(catalogue, done)
     write(formats()["html"](document), short_path(folder) / "report.html")
     written = export(document, folder / "export")
     click.echo(f"{len(written)} files for other documents are in {short_path(folder / 'export')}.", err=True)
     if as_json:
-        click.echo(json.dumps(_as_json(paper, folder, list(compared.values()), verdicts)))
+        click.echo(json.dumps(_as_json(folder, done)))
     else:
-        terminal.show(compared, verdicts, Console(highlight=False))
-        _tell_failures(results)
+        terminal.show(done, Console(highlight=False))
+        _tell_failures([each.result for each in outcomes])
         click.echo(document.summary)
-    return EXIT_POINT_FAILED if any(each.status == "failed" for each in results) else EXIT_OK
+    return EXIT_POINT_FAILED if any(each.result.status == "failed" for each in outcomes) else EXIT_OK
 
 
 def _tell_failures(results: Sequence[AnyResult]) -> None:
@@ -74,11 +70,9 @@ def _tell_failures(results: Sequence[AnyResult]) -> None:
             click.echo(f"failed: {point.benchmark} {point.kernel} {point.board} ({each.stage}): {each.message}")
 
 
-def _as_json(
-    paper: PaperFolder, folder: Path, compared: Sequence[Compared], verdicts: Sequence[ClaimVerdict]
-) -> dict[str, Any]:
+def _as_json(folder: Path, done: Reproduction) -> dict[str, Any]:
     return {
-        "paper": paper.key,
+        "paper": done.paper.key,
         "run": str(folder),
         "figures": [
             {
@@ -94,7 +88,7 @@ def _as_json(
                 "state": each.state,
                 "why": each.why,
             }
-            for each in compared
+            for each in done.compared.values()
         ],
-        "claims": [{"id": each.claim.id, "outcome": each.outcome, "seen": each.seen} for each in verdicts],
+        "claims": [{"id": each.claim.id, "outcome": each.outcome, "seen": each.seen} for each in done.verdicts],
     }

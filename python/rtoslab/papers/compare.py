@@ -1,13 +1,13 @@
 """Each published figure with our value of it, or with the reason why there is none: never a guess."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rtoslab.analyses.values import Value, select, values
+from rtoslab.analyses.values import Value, select
 from rtoslab.errors import ReportError
 from rtoslab.papers.folder import PaperFolder, Published
-from rtoslab.results import Failed, Measured, NotApplicable
+from rtoslab.results import Failed, NotApplicable
 from rtoslab.store import AnyResult
 
 State = Literal["measured", "failed", "n/a", "not yet measured", "bring your own"]
@@ -31,20 +31,21 @@ class Compared:
         return self.here / number if self.here is not None and number else None
 
 
-def compare(paper: PaperFolder, results: Iterable[AnyResult], kernels: Collection[str]) -> dict[int, Compared]:
+def compare(
+    paper: PaperFolder, stored: Sequence[AnyResult], found: Sequence[Value], kernels: Collection[str]
+) -> dict[int, Compared]:
     """Every published row that asks for a value of ours, by id. `kernels` are those this checkout has.
 
-    Raises ReportError if a row's mapping fits several values, or a value of another quantity.
+    `found` are our values, `stored` says of those that are not there why. Raises ReportError if a row's mapping fits
+    several values, or a value of another quantity.
     """
-    stored = list(results)
-    found = values(each for each in stored if isinstance(each, Measured))
     return {
         row.id: _compare(paper, row, found, stored, kernels) for row in paper.published.values() if row.lab_benchmark
     }
 
 
 def _compare(
-    paper: PaperFolder, row: Published, found: list[Value], stored: Sequence[AnyResult], kernels: Collection[str]
+    paper: PaperFolder, row: Published, found: Sequence[Value], stored: Sequence[AnyResult], kernels: Collection[str]
 ) -> Compared:
     if row.lab_kernel not in kernels:
         name = paper.facts.kernels.get(row.lab_kernel, row.kernel)

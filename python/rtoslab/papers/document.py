@@ -1,21 +1,18 @@
 """The report of a paper: its conditions, tables, figures, claims and slips beside ours, then the run's evidence."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
-from rtoslab.analyses.claims import ClaimVerdict, judge_claims
-from rtoslab.analyses.values import Value, values
+from rtoslab.analyses.claims import ClaimVerdict
 from rtoslab.catalogue import Catalogue
-from rtoslab.papers.compare import Compared, compare
-from rtoslab.papers.folder import PaperFolder
 from rtoslab.papers.plots import replot
+from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.schemas import Condition, Part
 from rtoslab.papers.slips import slips_table, touching
 from rtoslab.papers.tables import pairs_chart, redraw
 from rtoslab.reports.document import Document, make_document
 from rtoslab.reports.table import Section, TableData
-from rtoslab.results import Measured
 from rtoslab.store import StoredPoint
 
 _REPLACED = frozenset({"throughput", "gain", "memory", "paper"})
@@ -27,28 +24,22 @@ _CLAIMS_PROSE = (
 )
 
 
-def paper_document(
-    catalogue: Catalogue, paper: PaperFolder, points: Sequence[StoredPoint], missing: Sequence[str] = ()
-) -> Document:
-    """The report before its format. `missing` are benchmarks that this checkout does not have."""
-    measured = [each.result for each in points if isinstance(each.result, Measured)]
-    compared = compare(paper, [each.result for each in points], catalogue.kernels)
-    verdicts = judge_claims(paper.claims, measured, catalogue.kernels)
-    found = values(measured)
-    plain = make_document(catalogue, points, None).sections if points else ()
+def paper_document(catalogue: Catalogue, done: Reproduction) -> Document:
+    """The report before its format."""
+    paper, facts = done.paper, done.paper.facts
+    plain = make_document(catalogue, done.points, None).sections if done.points else ()
     sections = [
-        _conditions(paper, points, missing),
-        *(_part(paper, part, compared, found) for part in paper.facts.part),
-        claims_section(verdicts),
+        _conditions(done),
+        *(_part(done, part) for part in facts.part),
+        claims_section(done.verdicts),
         *(each for each in plain if each.id not in _REPLACED),
     ]
-    facts = paper.facts
     return Document(
         title=f"{facts.authors} {facts.year}, reproduced",
-        subtitle=facts.title,
-        summary=_summary(compared, verdicts, len(measured)),
+        subtitle=f"{facts.title} \N{MIDDLE DOT} {paper.key}",
+        summary=_summary(done),
         sections=tuple(sections),
-        points=tuple(points),
+        points=done.points,
     )
 
 
@@ -66,20 +57,25 @@ def claims_section(verdicts: Sequence[ClaimVerdict]) -> Section:
     )
 
 
-def _conditions(paper: PaperFolder, points: Sequence[StoredPoint], missing: Sequence[str]) -> Section:
-    rows = [[each.what, each.paper, each.here or _from_manifests(each, points)] for each in paper.facts.condition]
+def _conditions(done: Reproduction) -> Section:
+    paper = done.paper
+    rows = [[each.what, each.paper, each.here or _from_manifests(each, done.points)] for each in paper.facts.condition]
     general = [each for each in paper.slips if not each.rows and not each.part]
     tables = [TableData("Conditions of the measurement", ("condition", "the paper", "here"), rows)]
     if general:
         tables.append(slips_table(paper, general, "What holds for all of its figures"))
     notes = [note for suite in paper.suites for note in suite.notes]
-    if missing:
-        notes.append(f"Not yet measured, for this checkout has no such benchmark: {', '.join(missing)}.")
+    if done.missing:
+        notes.append(f"Not yet measured, for this checkout has no such benchmark: {', '.join(done.missing)}.")
     return Section("conditions", "What differs in the conditions", tuple(notes), (), tables)
 
 
 def _from_manifests(condition: Condition, points: Sequence[StoredPoint]) -> str:
-    found = [_at(each.manifest, condition.manifest.split(".")) for each in points if each.manifest]
+    found = []
+    for each in points:
+        readings = [_at(each.manifest, path.split(".")) for path in condition.manifest.split()]
+        text = " ".join(reading for reading in readings if reading)
+        found.append(f"{text} {condition.unit}".rstrip() if text else "")
     return "; ".join(dict.fromkeys(text for text in found if text)) or "not yet measured"
 
 
@@ -88,19 +84,22 @@ def _at(value: Any, path: Sequence[str]) -> str:
         value = value.get(name) if isinstance(value, dict) else None
     if path[-1] == "clock_hz" and isinstance(value, int):
         return f"{value / 1e6:g} MHz"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {'on' if each else 'off'}" for name, each in value.items())
     if isinstance(value, list):
         return " ".join(str(each) for each in value)
     return "" if value is None else str(value)
 
 
-def _part(paper: PaperFolder, part: Part, compared: Mapping[int, Compared], found: Sequence[Value]) -> Section:
+def _part(done: Reproduction, part: Part) -> Section:
+    paper, compared = done.paper, done.compared
     charts, tables, prose = [], [], list(part.prose)
     for table in part.table:
         tables.append(redraw(table, paper.published, compared))
         if table.chart:
             charts += pairs_chart(table, paper.published, compared)
     for figure in part.figure:
-        drawn = replot(figure, found)
+        drawn = replot(figure, done.values)
         if drawn is None:
             prose.append(f"{figure.title}: not yet measured.")
         else:
@@ -112,7 +111,9 @@ def _part(paper: PaperFolder, part: Part, compared: Mapping[int, Compared], foun
     return Section(part.id, part.title, tuple(prose), tuple(charts), tuple(tables))
 
 
-def _summary(compared: Mapping[int, Compared], verdicts: Sequence[ClaimVerdict], points: int) -> str:
+def _summary(done: Reproduction) -> str:
+    compared, verdicts = done.compared, done.verdicts
+    points = sum(each.result.status == "measured" for each in done.points)
     ratios = [each.ratio for each in compared.values() if each.ratio is not None]
     waiting = sum(each.state == "bring your own" for each in compared.values())
     sentences = [f"{points} points were measured for this report, each with its proofs."]

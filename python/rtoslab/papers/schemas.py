@@ -16,7 +16,8 @@ class Condition(Strict):
     here: str = ""
     """Ours in words; empty if it is read from the manifests."""
     manifest: str = ""
-    """Path in a point's manifest, such as `build.kernel_version`; every distinct value is shown."""
+    """Paths in a point's manifest, such as `build.kernel build.kernel_version`; every distinct reading is shown."""
+    unit: str = ""
 
 
 class Table(Strict):
@@ -64,6 +65,15 @@ class Part(Strict):
     figure: tuple[Figure, ...] = ()
 
 
+class Weighed(Strict):
+    """A program of firmware/footprint/ that is built and weighed for the report."""
+
+    kernel: str
+    board: str
+    program: str = "minimal"
+    config: dict[str, str] = Field(default_factory=dict)
+
+
 class Paper(Strict):
     """`papers/<key>/paper.toml`."""
 
@@ -74,6 +84,7 @@ class Paper(Strict):
     """Kernels the paper measured: the id a folder in firmware/kernels/ would have -> its name."""
     condition: tuple[Condition, ...]
     part: tuple[Part, ...]
+    footprint: tuple[Weighed, ...] = ()
 
 
 class Slip(Strict):

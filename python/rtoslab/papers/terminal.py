@@ -1,20 +1,18 @@
 """Paper beside here in the terminal: one line per published figure, one per statement."""
 
-from collections.abc import Mapping, Sequence
-
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from rtoslab.analyses.claims import ClaimVerdict
-from rtoslab.papers.compare import Compared
+from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.tables import here_text, ratio_text
 
 _COLOURS = {"same": "green", "different": "red", "not computed": "yellow", "bring your own": "yellow"}
 
 
-def show(compared: Mapping[int, Compared], verdicts: Sequence[ClaimVerdict], console: Console) -> None:
+def show(done: Reproduction, console: Console) -> None:
     """Prints both tables; one that is empty is left out."""
+    compared, verdicts = done.compared, done.verdicts
     if compared:
         figures = Table("figure", "kernel", "board", title="The paper's figures and ours", title_justify="left")
         for name in ("paper", "here", "ratio"):

@@ -30,6 +30,7 @@ def svg(chart: ChartData) -> str:
             labelFontSize=12,
             titleFontSize=12,
             titleFontWeight="normal",
+            titlePadding=12,
             gridColor="#e4e4e4",
             domainColor="#555",
             tickColor="#555",
