@@ -29,6 +29,7 @@ from rtoslab.proofs import Evidence, Finding, Verdict, judge_all, watched_servic
 from rtoslab.results import (
     CoreCycles,
     Counter,
+    CriticalUse,
     Failed,
     FunctionUse,
     HeapUse,
@@ -240,6 +241,9 @@ def _virtual(output: RunOutput, kernel: Kernel) -> Virtual | None:
         ),
         functions=tuple(FunctionUse(**asdict(each)) for each in output.functions),
         waits=tuple(Waits(core=core, **asdict(each)) for core, each in sorted(output.observed.waits.items())),
+        critical=tuple(
+            CriticalUse(core=core, **asdict(each)) for core, each in sorted(output.observed.critical.items())
+        ),
         event_count=output.observed.event_count,
         event_sha256=output.observed.event_sha256,
         warnings=output.warnings,

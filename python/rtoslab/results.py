@@ -114,6 +114,15 @@ class Waits(Stored):
     blocked: int
 
 
+class CriticalUse(Stored):
+    """Critical sections of one core over the window; the waiting for their lock is inside."""
+
+    core: int
+    sections: int
+    cycles: int
+    longest_cycles: int
+
+
 class Virtual(Stored):
     """What only a virtual board can tell."""
 
@@ -122,6 +131,8 @@ class Virtual(Stored):
     functions: tuple[FunctionUse, ...]
     waits: tuple[Waits, ...] = ()
     """Empty if the kernel's functions do not tell."""
+    critical: tuple[CriticalUse, ...] = ()
+    """Empty if the kernel has no functions that begin and end a critical section."""
     event_count: int
     event_sha256: str
     warnings: tuple[str, ...]

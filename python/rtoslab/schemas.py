@@ -183,6 +183,13 @@ class Waits(Strict):
     """Once for each time the task was put into the object's list of waiting tasks."""
 
 
+class Critical(Strict):
+    """Kernel functions that begin and end a critical section; those that an image lacks are passed over."""
+
+    enter: tuple[str, ...]
+    leave: tuple[str, ...]
+
+
 class CpuDifferences(Strict):
     """Where a kernel's port for one architecture differs from what the rest of kernel.toml says."""
 
@@ -239,6 +246,7 @@ class Kernel(Strict):
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """The kernel functions that each service ends in."""
     waits: Waits | None = None
+    critical: Critical | None = None
     cpus: dict[str, CpuDifferences] = Field(default_factory=dict)
     """By the `cpu` of a board."""
     classes: dict[str, tuple[str, ...]] = Field(default_factory=dict)

@@ -6,11 +6,14 @@ counts only, so memory stays flat and a proof is a pure function of counts.
 
 import hashlib
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rtoslab.run.critical import IDENT_ENTER, IDENT_LEAVE, CriticalCycles, CriticalSections
 
 EVENT: Final = np.dtype(
     [("cycle", "<u8"), ("value", "<u4"), ("pc", "<u4"), ("id", "<u2"), ("kind", "u1"), ("core", "u1"), ("zero", "<u4")]
@@ -63,6 +66,8 @@ class Observed:
     """(core, watched service, first argument) -> calls: which object each core called it with."""
     waits: dict[int, "Waited"] = field(default_factory=dict)
     """Per core; empty if the kernel's functions do not tell."""
+    critical: dict[int, CriticalCycles] = field(default_factory=dict)
+    """Per core; empty if the kernel has no functions that begin and end a critical section."""
     exceptions: dict[int, dict[int, int]] = field(default_factory=dict)
     event_count: int = 0
     event_sha256: str = ""
@@ -71,10 +76,13 @@ class Observed:
 class Observer:
     """Feeds on chunks of raw events, keeps counts."""
 
-    def __init__(self, services: tuple[str, ...], current: dict[int, int]) -> None:
+    def __init__(
+        self, services: tuple[str, ...], current: dict[int, int], critical: Mapping[int, CriticalSections] | None = None
+    ) -> None:
         """`services` in the order of their probe identifiers; `current`: core -> running task as the window opens."""
         self._services = services
         self._current = dict(current)
+        self._critical = critical or {}
         self._cause = dict.fromkeys(current, -1)
         self._digest = hashlib.sha256()
         self._observed = Observed()
@@ -88,10 +96,14 @@ class Observer:
         self._observed.event_count += len(events)
         for core in self._current:
             self._feed_core(core, events)
+        for core, sections in self._critical.items():
+            mine = events[(events["core"] == core) & np.isin(events["id"], (IDENT_ENTER, IDENT_LEAVE))]
+            sections.feed(mine["cycle"], mine["id"] == IDENT_ENTER)
 
     def finish(self, exceptions: dict[int, dict[int, int]]) -> Observed:
         """The counts, with the exception entries of the window."""
         self._observed.exceptions = exceptions
+        self._observed.critical = {core: sections.total() for core, sections in self._critical.items()}
         self._observed.event_sha256 = self._digest.hexdigest()
         return self._observed
 

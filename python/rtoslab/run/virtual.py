@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from rtoslab.errors import RunError
 from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, simulator_errors
+from rtoslab.run.critical import IDENT_ENTER, IDENT_LEAVE, CriticalSections
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.run.observe import IDENT_CALL, IDENT_CURRENT, IDENT_WINDOW, Observed, Observer
 from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services, waits
@@ -78,6 +79,7 @@ class _Run:
         self.uart = bytearray()
         self.observer: Observer | None = None
         self.current_words: dict[int, int] = {}
+        self.critical_cores = range(0)
 
     def whole(self) -> RunOutput:
         output = RunOutput(b"")
@@ -102,9 +104,17 @@ class _Run:
             for index, service in enumerate(self.job.watched_services):
                 for name in self.job.kernel.symbols.get(service, ()):
                     self.machine.watch_exec(find_address(self.machine, name), IDENT_CALL + index)
+            self._watch_critical_sections()
             for core, address in self._current_task_words().items():
                 self.machine.watch_write(address, IDENT_CURRENT + core)
                 self.current_words[core] = address
+
+    def _watch_critical_sections(self) -> None:
+        critical = self.job.kernel.critical
+        for ident, names in ((IDENT_ENTER, critical.enter), (IDENT_LEAVE, critical.leave)) if critical else ():
+            for address in filter(None, map(self.machine.symbol, names)):
+                self.machine.watch_exec(address & ~1, ident)
+                self.critical_cores = range(self.job.cores)
 
     def _current_task_words(self) -> dict[int, int]:
         probes = self.job.kernel.probes
@@ -121,7 +131,9 @@ class _Run:
         self.machine.reset_stats()
         self.machine.profile(True)
         current = {core: self._word(address) for core, address in self.current_words.items()}
-        self.observer = Observer(self.job.watched_services, current)
+        now = self.machine.cycle()
+        critical = {core: CriticalSections(now) for core in self.critical_cores}
+        self.observer = Observer(self.job.watched_services, current, critical)
 
     def _close(self, output: RunOutput) -> None:
         assert self.observer is not None
