@@ -197,9 +197,9 @@ def test_misuse_is_refused() -> None:
 
 
 def test_a_test_of_two_cores_does_not_apply_to_one() -> None:
-    points = make_plan(
-        Catalogue(ROOT), ["contention"], Options(kernels=("freertos",), boards=("pico",), cores=(1, 2))
-    ).points
+    config = {"param.stress_percent": "10", "param.seed": "1"}
+    options = Options(kernels=("freertos",), boards=("pico",), cores=(1, 2), config=config)
+    points = make_plan(Catalogue(ROOT), ["contention"], options).points
     assert [bool(each.not_applicable) for each in points] == [True, False]
     assert points[0].not_applicable is not None
     assert "is a test of 2 cores or more" in points[0].not_applicable

@@ -10,7 +10,6 @@
  *
  * The draw decides about an iteration, not about a share of time: an iteration without access is much shorter than one
  * with it, so that at 10 % the stress task already spends far more than a tenth of its time at the semaphore.
- * `filler_rounds` lengthens the iterations without access, to see what that is worth.
  *
  * Steps of an access: 1 look whether somebody holds the semaphore, 2 take it, 3 mark it and see that nobody else's mark
  * stands there, 4 see that ours still does, clear it, 5 give the semaphore back. */
@@ -25,9 +24,8 @@ _Static_assert(BENCH_PARAM_STRESS_PERCENT <= 100, "parameter stress_percent: 0 t
 static port_semaphore_t semaphore;
 static volatile uint32_t holder; /* core + 1 while the semaphore is held */
 
-/* Variables, so that every level runs the same code at the same addresses; the compiler would drop the draw at 0 %. */
+/* A variable, so that every level runs the same code at the same addresses; the compiler would drop the draw at 0 %. */
 static volatile uint32_t stress_percent = BENCH_PARAM_STRESS_PERCENT;
-static volatile uint32_t filler_rounds = BENCH_PARAM_FILLER_ROUNDS;
 
 /* Each core writes its own; what stood there as the window opened is taken off in the report. */
 struct tally {
@@ -88,16 +86,12 @@ static inline uint32_t draw(uint32_t *state)
 static void stress(struct bench_task *self)
 {
     uint32_t state = (BENCH_PARAM_SEED + self->core) * 0x9E3779B9u;
-    uint32_t percent = stress_percent, rounds = filler_rounds;
+    uint32_t percent = stress_percent;
 
     while (bench_running()) {
         if (draw(&state) < percent) {
             access(self);
             tallies[self->core].accesses++;
-        } else {
-            for (uint32_t round = 0; round < rounds; round++) {
-                __asm volatile("");
-            }
         }
         bench_count(self);
     }
