@@ -15,7 +15,8 @@ from pydantic import BaseModel, ValidationError
 
 from rtoslab.conformance.table import ConformanceSuite
 from rtoslab.errors import CatalogueError, UnknownNameError
-from rtoslab.schemas import Benchmark, Board, FootprintProgram, Kernel
+from rtoslab.kernel_facts import Kernel
+from rtoslab.schemas import Benchmark, Board, FootprintProgram
 from rtoslab.suites import Experiment, Suite
 
 Item = TypeVar("Item", bound=BaseModel)

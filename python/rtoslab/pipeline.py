@@ -23,6 +23,7 @@ from rtoslab.errors import (
     StoreError,
     UnknownNameError,
 )
+from rtoslab.kernel_facts import Kernel
 from rtoslab.manifest import canonical, make_manifest, manifest_hash, serial_target, virtual_target
 from rtoslab.plan import Point
 from rtoslab.proofs import Evidence, Finding, Verdict, judge_all, watched_services
@@ -45,7 +46,6 @@ from rtoslab.results import (
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.run.virtual import Progress, RunOutput, VirtualJob, run_virtual
 from rtoslab.samples import Decoded
-from rtoslab.schemas import Kernel
 from rtoslab.store import CONFORMANCE, UART, AnyResult, RunDirectory
 from rtoslab.wire import constants
 

@@ -10,7 +10,8 @@ from itertools import product
 
 from rtoslab.catalogue import Catalogue, Entry
 from rtoslab.errors import PlanError, UnknownNameError
-from rtoslab.schemas import Benchmark, Board, Kernel
+from rtoslab.kernel_facts import Kernel
+from rtoslab.schemas import Benchmark, Board
 from rtoslab.suites import Experiment
 
 DEFAULT_WINDOW_MS = 250

@@ -10,10 +10,11 @@ import numpy as np
 
 from rtoslab import results
 from rtoslab.decode import Expected, decode
+from rtoslab.kernel_facts import Kernel
 from rtoslab.proofs import Evidence, Finding, Verdict
 from rtoslab.run.observe import EVENT, Observed, Switch
 from rtoslab.samples import Decoded
-from rtoslab.schemas import Benchmark, Board, Kernel
+from rtoslab.schemas import Benchmark, Board
 from rtoslab.wire import WireConstants
 
 WIRE = WireConstants(wire_version=1, line_max_chars=240)

@@ -7,9 +7,9 @@ from rtoslab.analyses.cycles import lock_costs, shares, top_functions
 from rtoslab.analyses.rulers import probe_effect, ruler_costs
 from rtoslab.analyses.series import series_names
 from rtoslab.analyses.throughput import gains, throughput
+from rtoslab.kernel_facts import Kernel
 from rtoslab.run.observe import Waited
 from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services, waits
-from rtoslab.schemas import Kernel
 from rtoslab.suites import Claim
 
 from .fakes import measured, point

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from rtoslab.catalogue import Catalogue
+from rtoslab.kernel_facts import Kernel
 from rtoslab.paths import find_root
-from rtoslab.schemas import Kernel
 
 KINDS = ("kernels", "boards", "benchmarks", "suites")
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 from pydantic import BaseModel, ConfigDict
 
 from rtoslab.conformance.table import Check
+from rtoslab.kernel_facts import Kernel
 from rtoslab.samples import Decoded
-from rtoslab.schemas import Board, Kernel
+from rtoslab.schemas import Board
 
 if TYPE_CHECKING:
     from rtoslab._sim import Stats

@@ -8,9 +8,10 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from rtoslab.errors import CatalogueError
+from rtoslab.kernel_facts import Kernel
 from rtoslab.run.observe import Observed, Switch
 from rtoslab.samples import Count, Decoded
-from rtoslab.schemas import Benchmark, Board, Kernel, Strict
+from rtoslab.schemas import Benchmark, Board, Strict
 
 
 class Verdict(StrEnum):

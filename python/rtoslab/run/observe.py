@@ -94,6 +94,7 @@ class Observer:
         self._digest.update(raw)
         events = np.frombuffer(raw, dtype=EVENT)
         self._observed.event_count += len(events)
+        self._count_objects(events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_CALL)])
         for core in self._current:
             self._feed_core(core, events)
         for core, sections in self._critical.items():
@@ -114,14 +115,13 @@ class Observer:
         if not len(mine):
             return
         is_write = mine["kind"] == KIND_WRITE
-        self._count_objects(core, mine[~is_write])
         self._count_switches(core, mine, is_write)
 
-    def _count_objects(self, core: int, calls: NDArray[np.void]) -> None:
-        pairs = (calls["id"].astype(np.uint64) << np.uint64(32)) | calls["value"]
-        for pair, count in zip(*np.unique(pairs, return_counts=True), strict=True):
-            service = self._services[(int(pair) >> 32) - IDENT_CALL]
-            self._observed.objects[core, service, int(pair) & 0xFFFF_FFFF] += int(count)
+    def _count_objects(self, calls: NDArray[np.void]) -> None:
+        keys = (calls["core"].astype(np.uint64) << np.uint64(48)) | (calls["id"].astype(np.uint64) << np.uint64(32))
+        for key, count in zip(*np.unique(keys | calls["value"], return_counts=True), strict=True):
+            core, ident, value = int(key) >> 48, (int(key) >> 32) & 0xFFFF, int(key) & 0xFFFF_FFFF
+            self._observed.objects[core, self._services[ident - IDENT_CALL], value] += int(count)
 
     def _count_switches(self, core: int, mine: NDArray[np.void], is_write: NDArray[np.bool_]) -> None:
         """A write of the value already there is no switch; the cause is the last call since the switch before."""

@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
+from rtoslab.kernel_facts import Kernel
 from rtoslab.run.observe import Waited
-from rtoslab.schemas import Kernel
 
 PROFILE: Final = np.dtype(
     [("address", "<u4"), ("zero", "<u4"), ("cycles", "<u8"), ("executions", "<u8"), ("wait", "<u8")]

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from rtoslab.errors import RunError
+from rtoslab.kernel_facts import Kernel
 from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, simulator_errors
 from rtoslab.run.critical import IDENT_ENTER, IDENT_LEAVE, CriticalSections
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.run.observe import IDENT_CALL, IDENT_CURRENT, IDENT_WINDOW, Observed, Observer
 from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services, waits
-from rtoslab.schemas import Board, Kernel
+from rtoslab.schemas import Board
 
 if TYPE_CHECKING:
     from rtoslab._sim import Stats, Stop

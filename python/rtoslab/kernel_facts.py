@@ -1,0 +1,115 @@
+"""The strict form of `firmware/kernels/<id>/kernel.toml`. Unknown keys are refused."""
+
+from pydantic import Field
+
+from rtoslab.schemas import Strict
+
+
+class Probes(Strict):
+    """Symbols of a kernel that the virtual board watches; the image is not touched."""
+
+    current_task_single: str
+    """Word that points at the running task's control block, kernel built for one core."""
+    current_task_smp: str | None = None
+    current_task_smp_stride_bytes: int = 4
+    tick_symbol: str | None = None
+    switch_symbol: str | None = None
+    heap_symbol: str | None = None
+    idle_symbols: tuple[str, ...] = ()
+
+
+class Waits(Strict):
+    """Kernel functions that run when a blocking call does not find what it wants; counted, not watched."""
+
+    collided: tuple[str, ...]
+    """Once for each call that did not find its object free."""
+    failed: tuple[str, ...]
+    """Once for each attempt that failed: a call may try several times before it blocks or succeeds."""
+    blocked: tuple[str, ...] = ()
+    """Once for each time the task was put into the object's list of waiting tasks."""
+
+
+class Critical(Strict):
+    """Kernel functions that begin and end a critical section; those that an image lacks are passed over."""
+
+    enter: tuple[str, ...]
+    leave: tuple[str, ...]
+
+
+class CpuDifferences(Strict):
+    """Where a kernel's port for one architecture differs from what the rest of kernel.toml says."""
+
+    symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+
+
+class TaskBlock(Strict):
+    """How a debugger reads a kernel's control block of a task: member names of a structure, as in its sources."""
+
+    type: str
+    name: str
+    """The task's name: an array of characters, or a pointer to them."""
+    stack: str
+    """The stack's lowest address."""
+    stack_pointer: str
+    """While the task does not run: where its context lies."""
+    bytes: str | None = None
+    """The stack's size, where the block keeps it; else the next two."""
+    top_call: str | None = None
+    """A function that is called for each new task with the stack's upper end as its first argument."""
+    top_offset_bytes: int = 0
+    """From that argument to the stack's true end."""
+
+
+class KernelMemory(Strict):
+    """What a kernel takes at run time, and from where."""
+
+    pool_symbol: str
+    """The memory it takes from: its heap, or an array of the port's that stands for one."""
+    pool_free_symbol: str | None = None
+    """Word that holds the least ever free; or the next one."""
+    pool_used_symbol: str | None = None
+    """Word that holds what is taken."""
+    task_block: TaskBlock | None = None
+
+
+class Kernel(Strict):
+    """`firmware/kernels/<id>/kernel.toml`."""
+
+    id: str
+    title: str
+    version: str
+    package: str = ""
+    package_folder: str = ""
+    licence: str = ""
+    smp: bool
+    time_slice_ticks: int = 0
+    """Ticks after which a task goes behind its equals, where that cannot be switched off; 0: never."""
+    services: dict[str, bool]
+    reasons: dict[str, str] = Field(default_factory=dict)
+    """Why a service (or `smp`) is lacking, in a reader's words."""
+    probes: Probes | None = None
+    memory: KernelMemory | None = None
+    symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """The kernel functions that each service ends in."""
+    waits: Waits | None = None
+    critical: Critical | None = None
+    cpus: dict[str, CpuDifferences] = Field(default_factory=dict)
+    """By the `cpu` of a board."""
+    classes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Classes of functions by prefix; the first that fits counts."""
+    locks: dict[int, str] = Field(default_factory=dict)
+    """Hardware spinlocks by number."""
+
+    def reason(self, what: str) -> str:
+        """Why a service (or `smp`) is lacking, as a clause."""
+        return self.reasons.get(what, "its kernel.toml says so")
+
+    def lacks(self) -> dict[str, str]:
+        """What this kernel does not offer, with the reason: services, and more than one core."""
+        found = {service: self.reason(service) for service, offered in self.services.items() if not offered}
+        return found if self.smp else {**found, "smp": self.reason("smp")}
+
+    def on(self, cpu: str) -> "Kernel":
+        """The facts as they are on one architecture."""
+        differences = self.cpus.get(cpu, CpuDifferences())
+        return self.model_copy(update={"symbols": {**self.symbols, **differences.symbols}})
