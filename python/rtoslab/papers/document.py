@@ -117,16 +117,19 @@ def _summary(done: Reproduction) -> str:
     ratios = [each.ratio for each in compared.values() if each.ratio is not None]
     waiting = sum(each.state == "bring your own" for each in compared.values())
     sentences = [f"{points} points were measured for this report, each with its proofs."]
-    if compared:
-        text = f"{len(ratios)} of {len(compared)} published figures have a value of ours beside them"
-        if ratios:
-            text += f": from {min(ratios):.2f} to {max(ratios):.2f} times the paper's, median {median(ratios):.2f}"
-        sentences.append(text + (f"; {waiting} wait for a kernel of your own." if waiting else "."))
-    else:
+    if not points:
+        sentences = ["Nothing of it was measured yet."]
+    if not compared:
         sentences.append("The paper prints no figure of a measurement in its text, only what follows from them.")
+    else:
+        text = f"Of {len(compared)} published figures {len(ratios)} stand beside one of ours"
+        if ratios:
+            text += f": ours are {min(ratios):.2f} to {max(ratios):.2f} times the paper's, median {median(ratios):.2f}"
+        sentences.append(text + (f"; {waiting} wait for a kernel of your own." if waiting else "."))
     same = sum(each.outcome == "same" for each in verdicts)
     told = same + sum(each.outcome == "different" for each in verdicts)
-    sentences.append(f"Of {len(verdicts)} statements {told} can be told here: {same} hold, {told - same} do not.")
+    if verdicts:
+        sentences.append(f"Of {len(verdicts)} statements {told} can be told here: {same} hold, {told - same} do not.")
     against = [each.claim.says for each in verdicts if each.outcome == "different"]
     if against:
         sentences.append(f"Contradicted: {'; '.join(against)}.")

@@ -1,5 +1,7 @@
 """Paper beside here in the terminal: one line per published figure, one per statement."""
 
+from collections import Counter
+
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -11,23 +13,26 @@ _COLOURS = {"same": "green", "different": "red", "not computed": "yellow", "brin
 
 
 def show(done: Reproduction, console: Console) -> None:
-    """Prints both tables; one that is empty is left out."""
-    compared, verdicts = done.compared, done.verdicts
-    if compared:
-        figures = Table("figure", "kernel", "board", title="The paper's figures and ours", title_justify="left")
-        for name in ("paper", "here", "ratio"):
-            figures.add_column(name, justify="right", no_wrap=name != "here")
-        figures.add_column("unit")
-        for each in compared.values():
+    """Prints the figures we have a kernel for, and the statements; says how many wait for a kernel of your own."""
+    here = [each for each in done.compared.values() if each.state != "bring your own"]
+    waiting = Counter(each.published.kernel for each in done.compared.values() if each.state == "bring your own")
+    if here:
+        kernels = {each.published.kernel for each in here}
+        table = Table("figure", title="The paper's figures and ours", title_justify="left")
+        for name in ("paper", "here"):
+            table.add_column(name, justify="right", no_wrap=True)
+        table.add_column("unit", no_wrap=True)
+        table.add_column("ratio", justify="right", no_wrap=True)
+        for each in here:
             row = each.published
-            name = ", ".join(part for part in (row.metric, row.stat) if part)
-            figures.add_row(
-                escape(name), row.kernel, row.lab_board, row.value, here_text(each), ratio_text(each), row.unit
-            )
-        console.print(figures)
-    if verdicts:
+            name = row.metric + (f", {row.kernel}" if len(kernels) > 1 else "") + (f", {row.stat}" if row.stat else "")
+            table.add_row(escape(name), row.value, here_text(each), row.unit, ratio_text(each))
+        console.print(table)
+    for kernel, count in waiting.items():
+        console.print(f"n/a: {count} figures of {kernel} wait for a kernel of your own in firmware/kernels/.")
+    if done.verdicts:
         claims = Table("section", "the paper says", "here", "seen", title="Its statements", title_justify="left")
-        for verdict in verdicts:
+        for verdict in done.verdicts:
             outcome = f"[{_COLOURS[verdict.outcome]}]{verdict.outcome}[/]"
             claims.add_row(verdict.claim.section, escape(verdict.claim.says), outcome, escape(verdict.seen))
         console.print(claims)

@@ -12,6 +12,8 @@ from rtoslab.reports.palette import WIDTH, Drawn, colour, data, order
 from rtoslab.reports.table import ChartData
 
 LABEL_LIMIT_PX: Final = 300
+_NAMES: Final = alt.Axis(labelAngle=0, labelLimit=140, labelExpr="split(datum.label, ', ')")
+"""Names below an axis, broken at their commas."""
 
 
 def _y(chart: ChartData, *, from_zero: bool) -> alt.Y:
@@ -25,7 +27,7 @@ def _bars(chart: ChartData) -> Drawn:
     """Upright bars by name, one per series; marks instead of bars on a logarithmic axis, which has no zero."""
     names, series = order(chart.rows, "x"), order(chart.rows, "series")
     base = alt.Chart(data(chart.rows)).encode(
-        x=alt.X("x:N", sort=names, title=chart.x_title or None, axis=alt.Axis(labelAngle=0, labelLimit=140)),
+        x=alt.X("x:N", sort=names, title=chart.x_title or None, axis=_NAMES),
         xOffset=alt.XOffset("series:N", sort=series),
         y=_y(chart, from_zero=True),
     )
