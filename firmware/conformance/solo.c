@@ -205,6 +205,28 @@ static void heap_figures(void)
 #endif
 
 /* `tick_rate` first: the virtual board waits for its window. */
+#if KERNEL_SERVICES_HEAP
+/* 1 for each: what is free shrinks by both blocks and comes back, and a hole between two blocks is a piece of its own. */
+static void heap_pieces(void)
+{
+    struct port_heap_free before, both, hole, after;
+    void *one, *two;
+
+    port_heap_free(&before);
+    one = port_malloc(BLOCK_BYTES);
+    two = port_malloc(BLOCK_BYTES);
+    port_heap_free(&both);
+    note(both.bytes + 2u * BLOCK_BYTES <= before.bytes);
+    port_free(one);
+    port_heap_free(&hole);
+    note(hole.pieces == both.pieces + 1u && hole.bytes >= both.bytes + BLOCK_BYTES);
+    note(hole.largest_bytes == both.largest_bytes && hole.largest_bytes < hole.bytes);
+    port_free(two);
+    port_heap_free(&after);
+    note(after.bytes == before.bytes && after.pieces == before.pieces);
+}
+#endif
+
 const struct solo solos[] = {
     {"tick_rate", tick_rate, true},
     {"critical_masks", critical_masks, false},
@@ -224,6 +246,7 @@ const struct solo solos[] = {
 #endif
 #if KERNEL_SERVICES_HEAP
     {"heap_figures", heap_figures, true},
+    {"heap_pieces", heap_pieces, true},
 #endif
 };
 const size_t solo_count = sizeof solos / sizeof solos[0];

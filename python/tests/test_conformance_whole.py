@@ -126,6 +126,10 @@ BREAKS = {
         "freertos", f"{FREERTOS}.c", "stats.xMinimumEverFreeBytesRemaining", "stats.xAvailableHeapSpaceInBytes",
         "heap_figures",
     ),
+    "pieces that are not told": _break(
+        "freertos", f"{FREERTOS}.c", "figures->pieces = stats.xNumberOfFreeBlocks;", "figures->pieces = 1;",
+        "heap_pieces",
+    ),
     "a take that polls": _break(
         "freertos", f"{FREERTOS}.h", "    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;\n",
         "    while (xSemaphoreTake(*semaphore, 0) != pdTRUE) {\n        vTaskDelay(1);\n    }\n    return true;\n",

@@ -45,6 +45,11 @@ struct port_heap_figures {
     uint32_t allocations;
 };
 
+/* What could still be had, now: in all, at once, and in how many pieces. */
+struct port_heap_free {
+    uint32_t bytes, largest_bytes, pieces;
+};
+
 #include <port.h>
 
 #if PORT_CONTRACT != 2
@@ -172,4 +177,5 @@ PORT_IS(port_event_set_from_isr, void(port_event_t *, uint32_t)); /* the last ca
 PORT_IS(port_malloc, void *(size_t));
 PORT_IS(port_free, void(void *));
 PORT_IS(port_heap_figures, void(struct port_heap_figures *));
+PORT_IS(port_heap_free, void(struct port_heap_free *));
 #endif

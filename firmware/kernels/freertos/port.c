@@ -31,6 +31,16 @@ void port_heap_figures(struct port_heap_figures *figures)
     figures->allocations = stats.xNumberOfSuccessfulAllocations;
 }
 
+void port_heap_free(struct port_heap_free *figures)
+{
+    HeapStats_t stats;
+
+    vPortGetHeapStats(&stats);
+    figures->bytes = stats.xAvailableHeapSpaceInBytes;
+    figures->largest_bytes = stats.xSizeOfLargestFreeBlockInBytes;
+    figures->pieces = stats.xNumberOfFreeBlocks;
+}
+
 #if configBENCH_ASSERT
 void port_assert_failed(const char *file, int line)
 {

@@ -27,6 +27,7 @@ typedef EventGroupHandle_t port_event_t;
 bool port_task_create(port_task_t *task, const struct port_task_request *request);
 void port_start(void);
 void port_heap_figures(struct port_heap_figures *figures);
+void port_heap_free(struct port_heap_free *figures);
 
 static inline unsigned port_core(void)
 {
