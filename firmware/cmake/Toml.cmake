@@ -1,7 +1,7 @@
 # Reads the flat part of TOML: `key = value` and `[section]` or `[section.part]` lines, nothing over two lines.
 # Values understood: "string", true/false, decimal and 0x integers (with _ between digits), ["list", "of", "strings"].
-# Anything else (other arrays, floats, [[tables]]) belongs to the host: it is skipped here, and refused by name only if a
-# caller asks for that very key.
+# Anything else (other arrays, floats) belongs to the host: it is skipped here, and refused by name only if a caller asks
+# for that very key. The n-th [[table]] is read as the section [table.n], from 0; what is odd in it is left to the host.
 #
 #   toml_read(<prefix> <file>)                 variables <prefix>.<section>.<key> (or <prefix>.<key> above any section)
 #   toml_get(<out> <prefix> <key>)             the value, or an error that names file and key
@@ -29,6 +29,7 @@ function(toml_read prefix file)
   set(section "")
   set(names "")
   set(line_number 0)
+  set(in_table FALSE)
   string(LENGTH "${text}" left)
   while(left GREATER 0)
     string(FIND "${text}" "\n" end)
@@ -41,11 +42,16 @@ function(toml_read prefix file)
     if(line STREQUAL "" OR line MATCHES "^#")
       continue()
     elseif(line MATCHES "^\\[\\[(${_toml_key_form})\\]\\]")
-      set(section "[]")
+      string(REPLACE "-" "_" table "${CMAKE_MATCH_1}")
+      if(NOT DEFINED tables_of_${table})
+        set(tables_of_${table} 0)
+      endif()
+      set(section "${CMAKE_MATCH_1}.${tables_of_${table}}.")
+      set(in_table TRUE)
+      math(EXPR tables_of_${table} "${tables_of_${table}} + 1")
     elseif(line MATCHES "^\\[(${_toml_key_form}(\\.${_toml_key_form})*)\\] *(#.*)?$")
       set(section "${CMAKE_MATCH_1}.")
-    elseif(section STREQUAL "[]")
-      continue()
+      set(in_table FALSE)
     elseif(line MATCHES "^(${_toml_key_form}) *= *\"([^\"\\\\]*)\" *(#.*)?$")
       _toml_store("${section}${CMAKE_MATCH_1}" value "${CMAKE_MATCH_2}")
     elseif(line MATCHES "^(${_toml_key_form}) *= *(true|false|0x[0-9A-Fa-f_]+|[0-9][0-9_]*) *(#.*)?$")
@@ -60,6 +66,8 @@ function(toml_read prefix file)
       _toml_store("${section}${CMAKE_MATCH_1}" skipped "line ${line_number}")
     elseif(line MATCHES "^(\"|\\]|\\}|\\{)")
       continue() # the inside or the end of a host-side array
+    elseif(in_table)
+      continue()
     else()
       message(FATAL_ERROR "${file}:${line_number} is neither `key = value` nor `[section]`: ${line}")
     endif()

@@ -47,7 +47,7 @@ function(all_sources out)
   file(GLOB_RECURSE ours
     "${FIRMWARE_DIR}/include/*.h" "${FIRMWARE_DIR}/core/*.h" "${FIRMWARE_DIR}/core/run/*.h" "${BENCH_DIR}/*"
     "${FIRMWARE_DIR}/kernels/${KERNEL}/*" "${FIRMWARE_DIR}/cmake/*.cmake" "${FIRMWARE_DIR}/CMakeLists.txt")
-  foreach(folder IN LISTS CPU_FOLDERS BOARD_FOLDERS)
+  foreach(folder IN LISTS CPU_FOLDERS BOARD_FOLDERS INSTRUMENT_FOLDER)
     file(GLOB found "${folder}/*")
     list(FILTER found INCLUDE REGEX "\\.[^/]*$") # files; a support folder may hold others
     list(APPEND ours ${found})
@@ -127,6 +127,9 @@ file(WRITE "${OUTPUT}" "{
   \"features\": ${features_json},
   \"window_ms\": ${WINDOW_MS},
   \"warmup_ms\": ${WARMUP_MS},
+  \"measure\": \"${MEASURE}\",
+  \"instrument\": \"${INSTRUMENT}\",
+  \"samples\": \"${SAMPLES}\",
   \"run_id\": \"${RUN_ID}\",
   \"manifest\": \"${MANIFEST}\",
   \"params\": ${params_json},

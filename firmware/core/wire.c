@@ -124,6 +124,22 @@ void wire_list_number(struct wire *wire, bool first, uint64_t value)
     put_number(wire, value);
 }
 
+void wire_list_run(struct wire *wire, bool first, uint64_t value, uint32_t repeats)
+{
+    wire_list_number(wire, first, value);
+    if (repeats > 1) {
+        put(wire, 'x');
+        put_number(wire, repeats);
+    }
+}
+
+size_t wire_room(const struct wire *wire)
+{
+    size_t used = wire->length + TRAILER_CHARS;
+
+    return used < WIRE_LINE_MAX_CHARS ? WIRE_LINE_MAX_CHARS - used : 0;
+}
+
 bool wire_end(struct wire *wire, void (*send)(const char *line, size_t length))
 {
     uint32_t crc;

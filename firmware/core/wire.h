@@ -25,6 +25,11 @@ void wire_text(struct wire *wire, const char *key, const char *value); /* escape
 /* For lists: the key once, then each number, comma-separated. */
 void wire_key(struct wire *wire, const char *key);
 void wire_list_number(struct wire *wire, bool first, uint64_t value);
+/* The number `repeats` times in a row, 1 or more. */
+void wire_list_run(struct wire *wire, bool first, uint64_t value, uint32_t repeats);
+
+/* Characters that still fit into the line. */
+size_t wire_room(const struct wire *wire);
 
 /* Appends the CRC and the line end and sends the line. False, and nothing is sent, if the line would be too long. */
 bool wire_end(struct wire *wire, void (*send)(const char *line, size_t length));

@@ -34,6 +34,9 @@ host = [1, 2.5]
 [[proof]]
 rule = "not for us"
 odd line that only a host parser would judge
+[[proof]]
+rule = "the second"
+half = 0.5
 [after]
 key = "seen"
 [choice.8000] # with a comment
@@ -57,6 +60,10 @@ toml_get(value t choice.96000.value)
 expect_equal("section with a dot" "${value}" "2")
 toml_parts(parts t choice)
 expect_equal("parts" "${parts}" "8000;96000")
+toml_get(value t proof.1.rule)
+expect_equal("second table of an array" "${value}" "the second")
+toml_parts(parts t proof)
+expect_equal("tables of an array" "${parts}" "0;1")
 toml_get_or(value t numbers.none 7)
 expect_equal("default" "${value}" "7")
 toml_get_or(value t numbers.small 7)
@@ -75,5 +82,6 @@ endif()
 expect_failure("missing key" "a = 1\n" "toml_get(v t b)" "lacks the key `b`")
 expect_failure("set what is not there" "a = 1\n" "toml_set(t b 2)" "lacks the key `b`")
 expect_failure("host-side value" "[s]\na = [1, 2]\n" "toml_get(v t s.a)" "line 2: `s.a` must be")
+expect_failure("host-side value in a table" "[[s]]\na = 0.5\n" "toml_get(v t s.0.a)" "line 2: `s.0.a` must be")
 expect_failure("no key and no section" "a 1\n" "" "bad.toml:1 is neither")
 message("ok")

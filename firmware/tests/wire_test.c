@@ -85,6 +85,38 @@ static void test_list(void)
     expect(wire_end(&wire, send) && strstr(sent, " values=0,41,7 *") != NULL, "list");
 }
 
+static void test_runs(void)
+{
+    struct wire wire;
+
+    fresh(&wire);
+    wire_begin(&wire, "sample");
+    wire_key(&wire, "values");
+    wire_list_run(&wire, true, 812, 1);
+    wire_list_run(&wire, false, 13, 62);
+    wire_list_run(&wire, false, 140, 2);
+    expect(wire_end(&wire, send) && strstr(sent, " values=812,13x62,140x2 *") != NULL, "runs");
+}
+
+/* The room announced is the room there is: so much fits, one more does not. */
+static void test_room(void)
+{
+    for (int more = 0; more < 2; more++) {
+        struct wire wire;
+        size_t room;
+
+        fresh(&wire);
+        wire_begin(&wire, "x");
+        wire_key(&wire, "k");
+        room = wire_room(&wire);
+        for (size_t i = 0; i < room + (size_t)more; i++) {
+            wire_list_number(&wire, true, 7);
+        }
+        expect(wire_room(&wire) == 0, "no room is left");
+        expect(wire_end(&wire, send) == (more == 0), "what was announced fits, and no more");
+    }
+}
+
 /* For every payload length around the limit: sent whole within the limit, or not at all. */
 static void test_limit(void)
 {
@@ -116,6 +148,8 @@ int main(void)
     test_line();
     test_escapes();
     test_list();
+    test_runs();
+    test_room();
     test_limit();
     puts("ok");
     return 0;

@@ -91,6 +91,8 @@ def cmake_options(point: Point, expected: Expected) -> list[str]:
         "KERNEL_CONFIG": ";".join(f"{key}={value}" for key, value in sorted(point.kernel_config.items())),
         "PARAMS": ";".join(f"{key}={value}" for key, value in sorted(point.params.items())),
         "WARMUP_MS": _given(point.warmup_ms),
+        "INSTRUMENT": point.instrument or "",
+        "SAMPLES": _given(point.samples),
     }
     return [f"-D{key}={value}" for key, value in options.items() if value]
 
@@ -176,6 +178,8 @@ def inputs_digest(root: Path, point: Point) -> str:
     """SHA-256 of everything that goes into an image: sources, kernel lock, options, compiler."""
     firmware = root / "firmware"
     parts = [*_COMMON, _program_folder(point.benchmark), f"kernels/{point.kernel}", f"boards/{point.board}"]
+    if point.instrument is not None:
+        parts.append(f"instruments/{point.instrument}")
     digest = hashlib.sha256()
     for path in sorted([*_files(firmware, parts), root / "spec" / "wire.toml"]):
         digest.update(f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())

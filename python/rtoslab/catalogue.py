@@ -13,10 +13,11 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from rtoslab.benchmark import KINDS, Benchmark
 from rtoslab.conformance.table import ConformanceSuite
 from rtoslab.errors import CatalogueError, UnknownNameError
 from rtoslab.kernel_facts import Kernel
-from rtoslab.schemas import Benchmark, Board, FootprintProgram
+from rtoslab.schemas import Board, FootprintProgram
 from rtoslab.suites import Experiment, Suite
 
 Item = TypeVar("Item", bound=BaseModel)
@@ -86,14 +87,16 @@ class Catalogue:
         return _find("benchmark", self.benchmarks, name)
 
     def expand(self, name: str) -> tuple[Entry[Suite] | None, tuple[Experiment, ...]]:
-        """A suite's experiments in its order, or that of the one benchmark of that name. Raises UnknownNameError."""
+        """A suite's experiments, or that of one benchmark, or of all benchmarks of a kind. Raises UnknownNameError."""
         suite = _match(self.suites, name)
         if suite is not None:
             return suite, suite.facts.experiments
+        of_kind = tuple(each.id for each in self.benchmarks.values() if each.facts.kind == name)
         benchmark = _match(self.benchmarks, name)
-        if benchmark is None:
-            raise UnknownNameError("suite or benchmark", name, [*self.suites, *self.benchmarks])
-        everywhere = Experiment(benchmarks=(benchmark.id,), kernels=tuple(self.kernels), boards=tuple(self.boards))
+        if benchmark is None and not of_kind:
+            raise UnknownNameError("suite or benchmark", name, [*self.suites, *self.benchmarks, *KINDS])
+        names = of_kind or (benchmark.id if benchmark else "",)
+        everywhere = Experiment(benchmarks=names, kernels=tuple(self.kernels), boards=tuple(self.boards))
         return None, (everywhere,)
 
 

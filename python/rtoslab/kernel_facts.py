@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from rtoslab.schemas import Strict
+from rtoslab.strict import Strict
 
 
 class Probes(Strict):

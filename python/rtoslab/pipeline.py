@@ -6,7 +6,7 @@ points of the experiment are still worth having.
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.build import LOG, Build, build
@@ -23,26 +23,11 @@ from rtoslab.errors import (
     StoreError,
     UnknownNameError,
 )
-from rtoslab.kernel_facts import Kernel
 from rtoslab.manifest import canonical, make_manifest, manifest_hash, serial_target, virtual_target
+from rtoslab.measured import measured
 from rtoslab.plan import Point
-from rtoslab.proofs import Evidence, Finding, Verdict, judge_all, watched_services
-from rtoslab.results import (
-    CoreCycles,
-    Counter,
-    CriticalUse,
-    Failed,
-    FunctionUse,
-    HeapUse,
-    LockUse,
-    Measured,
-    NotApplicable,
-    PointId,
-    RulerRepeats,
-    StackUse,
-    Virtual,
-    Waits,
-)
+from rtoslab.proofs import Evidence, Verdict, judge_all, watched_services
+from rtoslab.results import Failed, NotApplicable, PointId
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.run.virtual import Progress, RunOutput, VirtualJob, run_virtual
 from rtoslab.samples import Decoded
@@ -70,6 +55,9 @@ def point_id(catalogue: Catalogue, point: Point) -> PointId:
         **{f"feature.{key}": str(value) for key, value in point.features.items()},
         **{key: str(value) for key, value in point.timing.items()},
     }
+    if point.instrument is not None:
+        config["instrument"] = point.instrument
+        config["samples"] = str(point.samples)
     if point.opt != Point.__dataclass_fields__["opt"].default:
         config["opt"] = point.opt
     if point.code != Point.__dataclass_fields__["code"].default:
@@ -153,13 +141,14 @@ def evaluate(catalogue: Catalogue, identity: PointId, run_id: str, output: RunOu
     if output.failure is not None:
         return _failed(identity, run_id, "run", RunError(output.failure))
     board, kernel = catalogue.board(identity.board).facts, catalogue.kernel(identity.kernel).facts
-    proofs = judge_all(Evidence(decoded, output.observed, benchmark, board, kernel))
+    asked = int(identity.config.get("samples", 0))
+    proofs = judge_all(Evidence(decoded, output.observed, benchmark, board, kernel, asked))
     broken = [each for each in proofs if each.verdict is Verdict.FAILS]
     if broken:
         words = " ".join(f"{each.rule} demands that {each.demands}, but {each.saw}." for each in broken)
         message = f"{benchmark.title} did not do what its name says: {words}"
         return Failed(run_id=run_id, point=identity, stage="proof", error="ProofError", message=message, proofs=proofs)
-    return _measured(catalogue, identity, run_id, decoded, output, proofs)
+    return measured(catalogue, identity, run_id, decoded, output, proofs)
 
 
 def _failed(identity: PointId, run_id: str, stage: str, cause: Exception) -> Failed:
@@ -178,78 +167,6 @@ def _check_identity(decoded: Decoded, identity: PointId) -> None:
         raise DecodeError(0, f"{len(decoded.windows)} windows were measured, one was asked for.")
 
 
-def _measured(
-    catalogue: Catalogue,
-    identity: PointId,
-    run_id: str,
-    decoded: Decoded,
-    output: RunOutput,
-    proofs: tuple[Finding, ...],
-) -> Measured:
-    benchmark = catalogue.benchmark(identity.benchmark).facts
-    window = decoded.windows[0]
-    names = {(task.core, task.index): task.name for task in decoded.tasks}
-    checks: dict[str, dict[int, int]] = {}
-    for check in decoded.checks:
-        checks.setdefault(check.name, {})[check.core] = check.value
-    heap = decoded.heap
-    return Measured(
-        run_id=run_id,
-        point=identity,
-        metric=benchmark.metric.id,
-        unit=benchmark.metric.unit,
-        metric_tasks=benchmark.metric.tasks,
-        metric_cores=tuple(core for core in range(identity.cores) if benchmark.metric.counts_on(core)),
-        clock_hz=decoded.begin.clock_hz,
-        window_ticks=window.close_ticks - window.open_ticks,
-        timer_hz=decoded.begin.timer_hz,
-        counters=tuple(Counter(core=each.core, index=each.index, count=each.count) for each in decoded.counts),
-        heap=HeapUse(size_bytes=heap.size_bytes, peak_bytes=heap.peak_bytes, allocations=heap.allocations)
-        if heap
-        else None,
-        stacks=tuple(
-            StackUse(
-                core=each.core,
-                index=each.index,
-                name=names.get((each.core, each.index), "?"),
-                used_bytes=each.used_bytes,
-                size_bytes=each.size_bytes,
-            )
-            for each in decoded.stacks
-        ),
-        rulers=tuple(
-            RulerRepeats(name=each.name, core=each.core, unit=each.unit, repeats=each.repeats)
-            for each in decoded.rulers
-        ),
-        checks=checks,
-        params=decoded.params,
-        proofs=proofs,
-        virtual=_virtual(output, catalogue.kernel(identity.kernel).facts),
-    )
-
-
-def _virtual(output: RunOutput, kernel: Kernel) -> Virtual | None:
-    if output.stats is None or output.observed is None:
-        return None
-    return Virtual(
-        cores=tuple(
-            CoreCycles.model_validate({"core": core, **stats}) for core, stats in enumerate(output.stats["cores"])
-        ),
-        locks=tuple(
-            LockUse.model_validate({"name": kernel.locks.get(lock["lock"], f"spinlock {lock['lock']}"), **lock})
-            for lock in output.stats["locks"]
-        ),
-        functions=tuple(FunctionUse(**asdict(each)) for each in output.functions),
-        waits=tuple(Waits(core=core, **asdict(each)) for core, each in sorted(output.observed.waits.items())),
-        critical=tuple(
-            CriticalUse(core=core, **asdict(each)) for core, each in sorted(output.observed.critical.items())
-        ),
-        event_count=output.observed.event_count,
-        event_sha256=output.observed.event_sha256,
-        warnings=output.warnings,
-    )
-
-
 def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine | None = None) -> Runner:
     def run(built: Build, progress: Progress) -> RunOutput:
         board = catalogue.board(point.board).facts
@@ -262,6 +179,7 @@ def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine 
             cores=point.cores,
             window_ms=point.window_ms,
             watched_services=watched_services(catalogue.benchmark(point.benchmark).facts),
+            latency=point.instrument is not None,
             settings=point.timing,
         )
         try:

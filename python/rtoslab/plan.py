@@ -5,18 +5,20 @@ A point is one image on one target: kernel x board x benchmark x cores x configu
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
+from rtoslab.benchmark import INSTRUMENTS, Benchmark
 from rtoslab.catalogue import Catalogue, Entry
 from rtoslab.errors import PlanError, UnknownNameError
 from rtoslab.kernel_facts import Kernel
-from rtoslab.schemas import Benchmark, Board
+from rtoslab.schemas import Board
 from rtoslab.suites import Experiment
 
 DEFAULT_WINDOW_MS = 250
 DEFAULT_OPT = "-O2"
 DEFAULT_CODE = "flash"
+SAMPLE_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +42,19 @@ class Point:
     kernel_config: Mapping[str, str] = field(default_factory=dict)
     params: Mapping[str, str] = field(default_factory=dict)
     timing: Mapping[str, int] = field(default_factory=dict)
+    instrument: str | None = None
+    """What latencies are measured with; None: the benchmark counts. The same holds for the next one."""
+    samples: int | None = None
+    """Of each series."""
     not_applicable: str | None = None
     """Why this point cannot be measured; None if it can."""
 
     @property
     def label(self) -> str:
         """Short, for progress lines and errors."""
-        return f"{self.benchmark} {self.kernel} {self.board} {self.cores} core{'s' if self.cores > 1 else ''}"
+        return f"{self.benchmark} {self.kernel} {self.board} {self.cores} core{'s' if self.cores > 1 else ''}" + (
+            f" by {self.instrument}" if self.instrument else ""
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +66,8 @@ class Options:
     cores: Sequence[int] | None = None
     window_ms: int | None = None
     config: Mapping[str, str] = field(default_factory=dict)
-    """`opt`, `code`, `data`, `clock_hz`, `wait_states`, `warmup_ms`, `feature.NAME`, `param.NAME`, `timing.KEY`; any
-    other key is a macro of the kernel."""
+    """`opt`, `code`, `data`, `clock_hz`, `wait_states`, `warmup_ms`, `feature.NAME`, `param.NAME`, `timing.KEY`; of
+    latencies `instrument` (separated by commas if several) and `samples`; any other key is a macro of the kernel."""
     full: bool = False
     """The papers' own durations and numbers of samples instead of the short ones."""
 
@@ -96,15 +104,77 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
     window_ms = options.window_ms or full or experiment.window_ms
     given = {**experiment.config, **(experiment.full_config if options.full else {})}
     return [
-        _point(
-            catalogue.benchmark(benchmark), catalogue.kernel(kernel), catalogue.board(board), cores, window_ms, config
-        )
+        point
         for benchmark in experiment.benchmarks
         for kernel in options.kernels or (*experiment.kernels, *brought)
         for board in options.boards or experiment.boards
         for cores in options.cores or experiment.cores
         for config in ({**given, **swept, **options.config} for swept in _sweep(experiment.sweep, options.config))
+        for point in _points_by_kind(
+            catalogue.benchmark(benchmark),
+            catalogue.kernel(kernel),
+            catalogue.board(board),
+            cores,
+            (window_ms, options),
+            config,
+        )
     ]
+
+
+def _points_by_kind(
+    benchmark: Entry[Benchmark],
+    kernel: Entry[Kernel],
+    board: Entry[Board],
+    cores: int,
+    asked: tuple[int, Options],
+    config: Mapping[str, str],
+) -> list[Point]:
+    """One point for counts; for latencies one by each instrument."""
+    window_ms, options = asked
+    if benchmark.facts.kind == "counts":
+        return [_point(benchmark, kernel, board, cores, window_ms, config)]
+    limit_ms = options.window_ms or benchmark.facts.limit_ms
+    plain = _point(benchmark, kernel, board, cores, limit_ms, config)
+    samples, lack = _samples(benchmark.facts, board.facts, config, full=options.full)
+    why = plain.not_applicable or _unmeasurable(kernel.facts, cores) or lack
+    return [
+        replace(plain, instrument=name, samples=samples, not_applicable=why)
+        for name in _instruments(config.get("instrument"))
+    ]
+
+
+def _instruments(asked: str | None) -> list[str]:
+    """In the order asked for; all unless something else was said."""
+    names = list(dict.fromkeys(asked.split(","))) if asked is not None else list(INSTRUMENTS)
+    for name in names:
+        if name not in INSTRUMENTS:
+            raise UnknownNameError("instrument", name, INSTRUMENTS)
+    return names
+
+
+def _samples(benchmark: Benchmark, board: Board, config: Mapping[str, str], *, full: bool) -> tuple[int, str | None]:
+    """How many of each series: what was asked for, or the usual number if the board's memory holds so many."""
+    room = board.limits.sample_bytes
+    most = room // (SAMPLE_BYTES * len(benchmark.series_ids)) if room is not None else None
+    asked = _optional("samples", config)
+    if asked is not None and asked < 1:
+        raise PlanError(f"samples={asked}: at least one sample is needed.")
+    wanted = asked or (benchmark.full_samples if full else 0) or benchmark.samples
+    if most is None or wanted <= most:
+        return wanted, None
+    if asked is None and not full:
+        return most, None
+    return wanted, f"{board.title} has memory for {most} samples of each series, not for {wanted}"
+
+
+def _unmeasurable(kernel: Kernel, cores: int) -> str | None:
+    if cores > 1:
+        return "latencies are measured on one core"
+    if kernel.services.get("tasks", False) and not kernel.services.get("timeout", False):
+        return (
+            f"{kernel.title} has no timeout service, which the end of a latency run needs: {kernel.reason('timeout')}"
+        )
+    return None
 
 
 def _sweep(axes: Mapping[str, Sequence[str | int]], config: Mapping[str, str]) -> list[dict[str, str]]:
@@ -164,7 +234,7 @@ def _point(
     for name in params:
         if name not in benchmark.facts.params:
             raise UnknownNameError(f"parameter of {benchmark.id}", name, benchmark.facts.params)
-    plain = {"opt", "code", "data", "clock_hz", "wait_states", "warmup_ms"}
+    plain = {"opt", "code", "data", "clock_hz", "wait_states", "warmup_ms", "instrument", "samples"}
     features = {key: _whole(key, value) for key, value in sorted(config.items()) if key.startswith("feature.")}
     return Point(
         benchmark=benchmark.id,

@@ -138,6 +138,31 @@ class Virtual(Stored):
     warnings: tuple[str, ...]
 
 
+class SeriesSamples(Stored):
+    """One series of a latency benchmark: raw samples in the order they were taken, in cycles of the core's clock.
+
+    The tuples are of equal length, or empty where the target could not tell. On disk they lie in samples.parquet.
+    """
+
+    id: str
+    title: str
+    instrument: str
+    comparable: bool
+    """False where this instrument cannot measure this operation; its samples are kept, but are no figure of it."""
+    overhead: str | None = None
+    """Another series that is part of this one and is subtracted in analyses."""
+    cycles: tuple[int, ...]
+    """By the instrument, as it was read: what the instrument costs itself is in it (series instrument.empty)."""
+    mark_cycles: tuple[int, ...] = ()
+    """The same intervals, in the same image, between the marks: no instrument inside."""
+    start_cycle: tuple[int, ...] = ()
+    """When each began, since reset."""
+    switches: tuple[int, ...] = ()
+    """Context switches inside; so the next two, entries of the tick's exception and of interrupt lines."""
+    ticks: tuple[int, ...] = ()
+    interrupts: tuple[int, ...] = ()
+
+
 class Measured(Stored):
     """A verified point. Window and clock are those the firmware reported."""
 
@@ -161,6 +186,8 @@ class Measured(Stored):
     params: dict[str, str]
     proofs: tuple[Finding, ...]
     virtual: Virtual | None
+    series: tuple[SeriesSamples, ...] = ()
+    """Of a latency benchmark; then `counters` mean nothing."""
 
     @model_validator(mode="after")
     def _verified(self) -> "Measured":
@@ -174,6 +201,16 @@ class Measured(Stored):
     def proofs_held(self) -> int:
         """Proofs that looked and hold; the others had nothing to look at."""
         return sum(each.verdict is Verdict.HOLDS for each in self.proofs)
+
+    @property
+    def is_latency(self) -> bool:
+        """Samples of intervals, not counts in a window."""
+        return bool(self.series)
+
+    @property
+    def instrument(self) -> str:
+        """What the samples were taken with; empty for counts."""
+        return self.series[0].instrument if self.series else ""
 
     @property
     def window_s(self) -> float:

@@ -1,14 +1,10 @@
 """The strict forms of the catalogue's TOML files. Unknown keys are refused (`extra="forbid"`)."""
 
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-
-class Strict(BaseModel):
-    """Base: immutable, no unknown keys."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+from rtoslab.strict import Strict
 
 
 class Irq(Strict):
@@ -116,6 +112,8 @@ class Limits(Strict):
     main_stack_bytes: int | None = None
     heap_bytes: int
     """The kernel's own heap."""
+    sample_bytes: int | None = None
+    """Room for the samples of a latency benchmark, 4 bytes each; absent: plenty."""
 
 
 class Flash(Strict):
@@ -157,42 +155,6 @@ class Board(Strict):
     def has_fpu(self) -> bool:
         """Whether the firmware is built to use a floating-point unit."""
         return "-mfloat-abi=hard" in self.gcc_flags
-
-
-class Metric(Strict):
-    """What a benchmark counts."""
-
-    id: str
-    unit: str
-    tasks: tuple[int, ...]
-    """Indices of the tasks whose counters are added."""
-    cores: tuple[int, ...] | None = None
-    """Cores whose tasks count towards the result; None: all."""
-
-    def counts_on(self, core: int) -> bool:
-        """Whether the tasks of this core count towards the result."""
-        return self.cores is None or core in self.cores
-
-
-class Benchmark(Strict):
-    """`firmware/benchmarks/<id>/benchmark.toml`."""
-
-    id: str
-    title: str
-    question: str
-    paper: str = ""
-    tasks_per_core: int
-    stack_bytes: int
-    min_cores: int = 1
-    """Fewer cores cannot hold the test's roles."""
-    inside: str
-    """What the measured loop contains by design."""
-    outside: str
-    services: tuple[str, ...]
-    metric: Metric
-    params: dict[str, int] = Field(default_factory=dict)
-    proof: tuple[dict[str, Any], ...] = ()
-    """One table per rule; each rule checks its own keys, see `proofs`."""
 
 
 class FootprintProgram(Strict):

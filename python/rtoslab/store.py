@@ -2,7 +2,7 @@
 
     <run>/plan.json                       the points asked for, in the order they are reported
     <run>/points/<point>-<run id>/        one folder per finished point:
-        result.json manifest.json conformance.json uart.txt build.log
+        result.json manifest.json conformance.json uart.txt build.log, of latencies samples.parquet
 
 A point is written into a folder beside its final place and renamed, so an interruption or a full disk leaves either a
 whole point or none. A run directory can be copied and archived; all paths in it are relative.
@@ -22,6 +22,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from rtoslab.errors import StoreError, disk_error
 from rtoslab.manifest import canonical
 from rtoslab.results import Failed, Measured, NotApplicable, PointId, ResultFile
+from rtoslab.samplefile import COLUMNS, join, write_samples
+from rtoslab.samplefile import FILE as SAMPLES
 
 PLAN = "plan.json"
 POINTS = "points"
@@ -122,7 +124,11 @@ class RunDirectory:
             _write(work / MANIFEST, canonical(dict(manifest)).encode())
             for name, content in files.items():
                 _write(work / name, content)
-            _write(work / RESULT, canonical(result.model_dump(mode="json")).encode())
+            series = result.series if isinstance(result, Measured) else ()
+            if series:
+                _write(work / SAMPLES, write_samples(series))
+            apart = {"series": {"__all__": set(COLUMNS)}} if series else {"series"}
+            _write(work / RESULT, canonical(result.model_dump(mode="json", exclude=apart)).encode())
             work.chmod(0o755)
             work.rename(final)
         except OSError as cause:
@@ -143,7 +149,10 @@ class RunDirectory:
         for folder in sorted((self.path / POINTS).glob("[!.]*")):
             path = folder / RESULT
             try:
-                result = ResultFile.model_validate({"result": json.loads(path.read_text(encoding="utf-8"))}).result
+                stored = json.loads(path.read_text(encoding="utf-8"))
+                if stored.get("series"):
+                    stored["series"] = join(stored["series"], (folder / SAMPLES).read_bytes())
+                result = ResultFile.model_validate({"result": stored}).result
                 manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
             except (OSError, ValueError) as cause:
                 raise StoreError(

@@ -36,7 +36,7 @@ def constants(root: Path) -> WireConstants:
 
 
 # One letter per form keeps the table below readable as a table.
-D, X, I, T, L = "decimal", "hexadecimal", "integer", "text", "list"  # noqa: E741
+D, X, I, T, L, R = "decimal", "hexadecimal", "integer", "text", "list", "runs"  # noqa: E741
 
 RECORDS: Final[dict[str, dict[str, str]]] = {
     "begin": {
@@ -59,7 +59,7 @@ RECORDS: Final[dict[str, dict[str, str]]] = {
     "check": {"name": T, "core": D, "value": I},
     "heap": {"size_bytes": D, "peak_bytes": D, "allocations": D},
     "stack": {"core": D, "index": D, "used_bytes": D, "size_bytes": D},
-    "sample": {"metric": T, "n": D, "values": L},
+    "sample": {"metric": T, "values": R, "n": D},
     "end": {"run": T, "records": D, "status": T},
     "fault": {"run": T, "core": D, "kind": T, "exception": D, "pc": X, "lr": X, "psr": X, "sp": X},
     "assert": {"run": T, "core": D, "file": T, "line": D},
@@ -70,12 +70,16 @@ RECORDS: Final[dict[str, dict[str, str]]] = {
 # A ruler's repeats: `t0=..` one by one, or one list whose key ends in its unit.
 RULER_REPEAT: Final = re.compile(r"t[0-9]+(_(cycles|ticks|us))?|[a-z][a-z0-9_]*_(cycles|ticks|us)")
 
+_NUMBER: Final = r"(?:0|[1-9][0-9]{0,19})"
+_RUN: Final = rf"{_NUMBER}(?:x(?:[2-9]|[1-9][0-9]{{1,5}}))?"
+
 _LINE: Final = re.compile(rb"@(0|[1-9][0-9]{0,9}) ([a-z]+)((?: [a-z0-9_]+=[^ =*]*)*) \*([0-9a-f]{8})")
 _FORMS: Final = {
-    D: re.compile(r"0|[1-9][0-9]{0,19}"),
+    D: re.compile(_NUMBER),
     X: re.compile(r"0x[0-9a-f]{1,16}"),
     T: re.compile(r"(?:[A-Za-z0-9._/-]|%[0-9A-Fa-f]{2})*"),
-    L: re.compile(r"(?:0|[1-9][0-9]{0,19})(?:,(?:0|[1-9][0-9]{0,19}))*"),
+    L: re.compile(rf"{_NUMBER}(?:,{_NUMBER})*"),
+    R: re.compile(rf"{_RUN}(?:,{_RUN})*"),
 }
 
 
@@ -157,8 +161,8 @@ def _has_form(value: str, form: str) -> bool:
         return False
     if form == D:
         return int(value) <= U64_MAX
-    if form == L:
-        return all(int(item) <= U64_MAX for item in value.split(","))
+    if form in {L, R}:
+        return all(int(item.partition("x")[0]) <= U64_MAX for item in value.split(","))
     return True
 
 
@@ -167,7 +171,18 @@ def _convert(value: str, form: str) -> Value:
         return unquote(value, errors="replace")
     if form == L:
         return tuple(int(item) for item in value.split(","))
+    if form == R:
+        return expand_runs(value)
     return int(value, 16) if value.startswith("0x") else int(value)
+
+
+def expand_runs(text: str) -> tuple[int, ...]:
+    """`812,13x3` is 812, 13, 13, 13: a number, or a number and how often it stands there in a row."""
+    values: list[int] = []
+    for run in text.split(","):
+        value, _, repeats = run.partition("x")
+        values += [int(value)] * int(repeats or 1)
+    return tuple(values)
 
 
 def _excerpt(raw: bytes) -> str:

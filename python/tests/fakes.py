@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from rtoslab import results
+from rtoslab.benchmark import Benchmark
 from rtoslab.decode import Expected, decode
 from rtoslab.kernel_facts import Kernel
 from rtoslab.proofs import Evidence, Finding, Verdict
 from rtoslab.run.observe import EVENT, Observed, Switch
 from rtoslab.samples import Decoded
-from rtoslab.schemas import Benchmark, Board
+from rtoslab.schemas import Board
 from rtoslab.wire import WireConstants
 
-WIRE = WireConstants(wire_version=1, line_max_chars=240)
+WIRE = WireConstants(wire_version=2, line_max_chars=240)
 EXPECTED = Expected(run="0123456789abcdef", manifest=0x01234567)
 Fields = dict[str, str | int]
 
@@ -30,7 +31,7 @@ def record(seq: int, name: str, fields: Fields) -> bytes:
 
 def begin(**changes: str | int) -> tuple[str, Fields]:
     fields: Fields = {
-        "run": EXPECTED.run, "wire": 1, "bench": "t2", "kernel": "k", "board": "b", "cores": 1, "clock_hz": 125_000_000,
+        "run": EXPECTED.run, "wire": 2, "bench": "t2", "kernel": "k", "board": "b", "cores": 1, "clock_hz": 125_000_000,
         "window_us": 250_000, "timer_hz": 1_000_000, "manifest": "0x01234567",
     }  # fmt: skip
     return "begin", {**fields, **changes}
@@ -231,6 +232,7 @@ class FakeMachine:
         self.watched.append(address)
 
     def trace_exceptions(self, on: bool) -> None: ...
+    def trace_pins(self, on: bool) -> None: ...
     def between(self, start: int, end: int) -> int:
         return 0
 

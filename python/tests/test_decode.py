@@ -145,8 +145,8 @@ def test_another_image_is_refused() -> None:
 
 
 def test_another_wire_version_is_refused() -> None:
-    with pytest.raises(DecodeError, match="wire version 2"):
-        decode(stream(first=begin(wire=2)), WIRE, EXPECTED)
+    with pytest.raises(DecodeError, match="wire version 3"):
+        decode(stream(first=begin(wire=3)), WIRE, EXPECTED)
 
 
 def test_an_overlong_line_is_refused() -> None:

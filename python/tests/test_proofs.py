@@ -8,6 +8,7 @@ import pytest
 from rtoslab.errors import CatalogueError, UnknownNameError
 from rtoslab.proofs import Verdict, judge_all, rules, watched_services
 
+from . import test_latency_proofs
 from .fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, task
 from .test_proofs_two_cores import CASES as CASES_OF_TWO_CORES
 
@@ -77,7 +78,8 @@ def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> 
 
 
 def test_every_rule_is_shown_to_hold_and_to_fail() -> None:
-    shown = {(rule["rule"], verdict) for rule, _, verdict in [*CASES, *CASES_OF_TWO_CORES]}
+    every = [*CASES, *CASES_OF_TWO_CORES, *test_latency_proofs.CASES]
+    shown = {(rule["rule"], verdict) for rule, _, verdict in every}
     assert shown == {(name, verdict) for name in rules() for verdict in (Verdict.HOLDS, Verdict.FAILS)}
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from rtoslab.benchmark import Benchmark
 from rtoslab.decode import decode
 from rtoslab.errors import CatalogueError
 from rtoslab.proofs import Evidence, Verdict, judge_all
 from rtoslab.run.observe import Observed, Switch, Waited
-from rtoslab.schemas import Benchmark
 
 from .fakes import EXPECTED, WINDOW, WIRE, begin, board, count, handle, kernel, stream, task
 

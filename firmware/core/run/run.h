@@ -28,9 +28,20 @@ struct window_edges {
 };
 
 extern struct window_edges window_edges;
+extern volatile uint32_t bench_window_state; /* see window.c */
 void window_open(void);
 void window_close(void);
 void window_report(void);
+
+/* What differs by the benchmark's kind, counts/ or latency/: the window lasts its time, or until the samples are taken. */
+void measure_prepare(void); /* before the rulers and the kernel's start */
+void measure_opened(void);  /* the window has just opened */
+void measure_report(void);
+
+/* The same, with tasks: counts/tasks/ or latency/tasks/. */
+void measure_make_wait(void);  /* before the kernel starts */
+void measure_wait(void);       /* by the control task: until the window is over */
+void measure_body_ended(void); /* by a task whose body has returned in the window */
 
 /* ruler.c */
 void ruler_measure(unsigned core);

@@ -16,6 +16,13 @@ void board_init(void);
 /* Time since boot in units of BOARD_TIMER_HZ. Any core, any context; the 64 bits are consistent. */
 uint64_t board_timer_ticks(void);
 
+/* The cycle counter: free for measurements while a kernel runs, counting up at the core's clock. The cpu's or the board's
+ * cycle_counter.h gives:
+ *     CYCLE_COUNTER_BITS         width; it wraps there
+ *     cycle_counter_start()      once, before the first read
+ *     cycle_counter_read()       its value, the bits above the width 0                                               */
+#include "cycle_counter.h"
+
 /* Sends one byte, polling: no interrupt, no buffer, so that it works from a fault handler. Waits for room, but not for
  * ever: a dead port must not hide a fault from a debugger. */
 void board_serial_put(uint8_t byte);

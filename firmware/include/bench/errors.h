@@ -12,4 +12,5 @@ enum bench_error_code {
     ERROR_TASK_RETURNED = 8, /* a task function returned */
     ERROR_CORE1_SILENT = 9,  /* the second core did not start */
     ERROR_VECTOR = 10,       /* an interrupt's vector does not lead to its handler */
+    ERROR_SAMPLES = 11,      /* a series did not get its samples within the limit */
 };

@@ -17,8 +17,8 @@ def core_words(cores: int) -> str:
     return f"{cores} core{'s' if cores > 1 else ''}"
 
 
-def series_names(points: Sequence[PointId]) -> list[str]:
-    """One name per point, of only those axes that differ among `points`; the number of cores is always said."""
+def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[str]:
+    """One name per point, of only those axes that differ among `points`; the cores are always said, or never."""
     several_kernels = len({point.kernel for point in points}) > 1
     several_boards = len({point.board for point in points}) > 1
     several_windows = len({point.window_ms for point in points}) > 1
@@ -26,7 +26,9 @@ def series_names(points: Sequence[PointId]) -> list[str]:
     differing = [key for key in keys if len({point.config.get(key) for point in points}) > 1]
     names = []
     for point in points:
-        parts = [point.kernel] * several_kernels + [point.board] * several_boards + [core_words(point.cores)]
+        parts = (
+            [point.kernel] * several_kernels + [point.board] * several_boards + [core_words(point.cores)] * with_cores
+        )
         parts += [f"{point.window_ms} ms"] * several_windows
         parts += [f"{key}={point.config[key]}" for key in differing if key in point.config]
         names.append(", ".join(parts))

@@ -11,7 +11,7 @@ from rtoslab.api import default_out, run_on_port
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import load_document, write
 from rtoslab.cli.display import Display, short_path
-from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, Frequency, KeyValue
+from rtoslab.cli.names import CatalogueName, CatalogueNames, CoreCounts, Duration, Frequency, KeyValue, split_names
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.paths import find_root
 from rtoslab.pipeline import Outcome
@@ -24,10 +24,12 @@ from rtoslab.reports import formats, terminal
 @click.argument(
     "names", nargs=-1, required=True, type=CatalogueName("suites", "benchmarks"), metavar="SUITE|BENCHMARK..."
 )
-@click.option("--kernel", "kernels", multiple=True, type=CatalogueName("kernels"), help="A kernel; may be repeated.")
-@click.option("--board", "boards", multiple=True, type=CatalogueName("boards"), help="A board; may be repeated.")
+@click.option("--kernel", "kernels", multiple=True, type=CatalogueNames("kernels"), help="Kernels: one, a,b or all.")
+@click.option("--board", "boards", multiple=True, type=CatalogueNames("boards"), help="Boards: one, a,b or all.")
 @click.option("--cores", type=CoreCounts(), help="Numbers of cores to run with.")
 @click.option("--window", type=Duration(), help="Length of the measured window.")
+@click.option("--samples", type=click.IntRange(1), help="Samples of each series of a latency benchmark.")
+@click.option("--instrument", metavar="counter,pin,probe", help="What latencies are measured with; all by default.")
 @click.option("--clock", type=Frequency(), help="The boards' clock, one of those in board.toml.")
 @click.option(
     "--config",
@@ -52,6 +54,8 @@ def command(
     boards: tuple[str, ...],
     cores: tuple[int, ...] | None,
     window: int | None,
+    samples: int | None,
+    instrument: str | None,
     clock: int | None,
     config: tuple[tuple[str, str], ...],
     full: bool,
@@ -63,12 +67,16 @@ def command(
 ) -> int:
     """Measure suites or benchmarks on a virtual board; each point is stored as soon as it is finished.
 
-    Names may be shortened while they are unique (t1). The same command again resumes where it stopped.
+    Names may be shortened while they are unique (t1); `latency` is every latency benchmark. The same command again
+    resumes where it stopped.
     """
     root = find_root()
-    chosen = dict(config) if clock is None else {**dict(config), "clock_hz": str(clock)}
-    options = Options(kernels or None, boards or None, cores, window, chosen, full)
-    plan = make_plan(Catalogue(root), names, options)
+    catalogue = Catalogue(root)
+    asked = {"clock_hz": clock, "samples": samples, "instrument": instrument}
+    chosen = {**dict(config), **{key: str(value) for key, value in asked.items() if value is not None}}
+    kernel_names, board_names = split_names(kernels, catalogue.kernels), split_names(boards, catalogue.boards)
+    options = Options(kernel_names, board_names, cores, window, chosen, full)
+    plan = make_plan(catalogue, names, options)
     folder = out or default_out(root, plan, names)
     if port is not None:
         folder, outcomes = run_on_port(names, options, port, out)

@@ -1,5 +1,6 @@
 """Parameter types of the command line, with completion from the catalogue's folders."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -41,6 +42,20 @@ class PaperName(click.ParamType[str]):
         except RtoslabError:
             return []
         return [CompletionItem(key) for key in found if key.startswith(incomplete)]
+
+
+class CatalogueNames(CatalogueName):
+    """Several names separated by commas, or `all`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """Unchanged but for empty parts; `split_names` takes it apart."""
+        return ",".join(part.strip() for part in str(value).split(",") if part.strip())
+
+
+def split_names(values: tuple[str, ...], known: Iterable[str]) -> tuple[str, ...] | None:
+    """The names of a repeated, comma-separated option in order; `all` is every known one; None if none was given."""
+    names = [name for value in values for name in value.split(",") if name]
+    return tuple(dict.fromkeys(each for name in names for each in (known if name == "all" else (name,)))) or None
 
 
 class KeyValue(click.ParamType[tuple[str, str]]):

@@ -106,7 +106,14 @@ def verdict_digest(catalogue: Catalogue, point: Point) -> str:
 def _suite_point(point: Point) -> Point:
     """The suite's image in the point's configuration."""
     return replace(
-        point, benchmark=CONFORMANCE, window_ms=DEFAULT_WINDOW_MS, warmup_ms=None, params={}, not_applicable=None
+        point,
+        benchmark=CONFORMANCE,
+        window_ms=DEFAULT_WINDOW_MS,
+        warmup_ms=None,
+        params={},
+        instrument=None,
+        samples=None,
+        not_applicable=None,
     )
 
 

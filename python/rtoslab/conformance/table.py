@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from rtoslab.schemas import Strict
+from rtoslab.strict import Strict
 
 
 class Check(Strict):

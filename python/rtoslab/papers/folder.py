@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from rtoslab.catalogue import Catalogue, read_toml
 from rtoslab.errors import CatalogueError, UnknownNameError
 from rtoslab.papers.schemas import ClaimFile, Paper, Slip, SlipFile
-from rtoslab.schemas import Strict
+from rtoslab.strict import Strict
 from rtoslab.suites import Claim, Suite
 
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from rtoslab.schemas import Strict
+from rtoslab.strict import Strict
 from rtoslab.suites import Claim
 
 

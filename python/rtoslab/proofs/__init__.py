@@ -11,15 +11,21 @@ import pkgutil
 from collections.abc import Sequence
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
+from rtoslab.benchmark import Benchmark
 from rtoslab.errors import CatalogueError, UnknownNameError
 from rtoslab.proofs.evidence import Evidence, Finding, Verdict
-from rtoslab.schemas import Benchmark
 
 __all__ = ["Evidence", "Finding", "Verdict", "judge_all", "rules", "watched_services"]
+
+
+IMPLIED: Final[dict[str, tuple[dict[str, Any], ...]]] = {
+    "latency": ({"rule": "samples_complete"}, {"rule": "instrument_agrees"}),
+}
+"""By a benchmark's kind: what holds for all of that kind, whatever their own proofs."""
 
 
 @cache
@@ -54,7 +60,8 @@ def judge_all(evidence: Evidence) -> tuple[Finding, ...]:
 
 def _parsed(benchmark: Benchmark) -> Sequence[tuple[ModuleType, Any]]:
     parsed = []
-    for table in benchmark.proof:
+    implied = IMPLIED.get(benchmark.kind, ()) if benchmark.proof else ()
+    for table in (*benchmark.proof, *implied):
         name = str(table.get("rule", ""))
         if name not in rules():
             raise UnknownNameError(f"proof rule (asked for by {benchmark.id})", name, rules())

@@ -7,11 +7,13 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from rtoslab.benchmark import Benchmark
 from rtoslab.errors import CatalogueError
 from rtoslab.kernel_facts import Kernel
 from rtoslab.run.observe import Observed, Switch
 from rtoslab.samples import Count, Decoded
-from rtoslab.schemas import Benchmark, Board, Strict
+from rtoslab.schemas import Board
+from rtoslab.strict import Strict
 
 
 class Verdict(StrEnum):
@@ -55,6 +57,8 @@ class Evidence:
     benchmark: Benchmark
     board: Board
     kernel: Kernel
+    samples: int = 0
+    """Of each series, as asked for; 0: the benchmark counts."""
 
     @property
     def cores(self) -> range:

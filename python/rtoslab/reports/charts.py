@@ -141,9 +141,30 @@ def _cycles(rows: Sequence[dict[str, Any]]) -> Drawn:
     return drawn
 
 
+def _histogram(rows: Sequence[dict[str, Any]]) -> Drawn:
+    """One small histogram for each series, all on one axis of cycles."""
+    series = order(rows, "series")
+    bars = (
+        alt.Chart()
+        .mark_bar(color=SERIES_COLOURS[0], stroke=SERIES_COLOURS[0], strokeWidth=1)
+        .encode(
+            x=alt.X("low:Q", title="cycles", axis=alt.Axis(format=",.0f"), scale=alt.Scale(zero=False, nice=True)),
+            x2="high:Q",
+            y=alt.Y("count:Q", title="samples", axis=alt.Axis(tickCount=3, format="d")),
+        )
+        .properties(width=WIDTH - 190, height=46 if len(series) > 1 else 120)
+    )
+    header = alt.Header(title=None, labelAngle=0, labelAlign="left", labelFontSize=11, labelLimit=180, labelPadding=8)
+    drawn: Drawn = bars.facet(
+        row=alt.Row("series:N", sort=series, header=header), spacing=6, data=data(rows)
+    ).resolve_scale(y="independent")
+    return drawn
+
+
 _KINDS: Final[dict[str, Callable[[Sequence[dict[str, Any]]], Drawn]]] = {
     "throughput": _throughput,
     "gain": _gain,
     "heap": _heap,
     "cycles": _cycles,
+    "histogram": _histogram,
 }

@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterator
 
 from rtoslab.analyses.cycles import lock_costs, shares
+from rtoslab.analyses.latency import FIGURES, latencies
 from rtoslab.analyses.throughput import throughput
 from rtoslab.reports.document import Document
 from rtoslab.results import Failed, Measured
@@ -56,6 +57,23 @@ def render(document: Document) -> str:
 
 
 def _values(point: Measured) -> Iterator[tuple[int | str, str, int | float, str]]:
+    return _latency_values(point) if point.is_latency else _count_values(point)
+
+
+def _latency_values(point: Measured) -> Iterator[tuple[int | str, str, int | float, str]]:
+    for each in latencies(point):
+        figures = each.spread
+        for name in FIGURES:
+            value = getattr(figures, name)
+            yield 0, f"latency.{each.series.id}.{name}", value, "cycles"
+            yield 0, f"latency.{each.series.id}.{name}", each.ns(value), "ns"
+        yield 0, f"latency.{each.series.id}.samples", figures.n, "1"
+        yield 0, f"latency.{each.series.id}.maximum_at", figures.maximum_at, "1"
+        yield 0, f"latency.{each.series.id}.with_a_tick", each.tick_samples, "1"
+        yield 0, f"latency.{each.series.id}.instrument_cost", each.instrument_cost, "cycles"
+
+
+def _count_values(point: Measured) -> Iterator[tuple[int | str, str, int | float, str]]:
     rate = throughput(point)
     yield "", "throughput", rate.total_hz, f"{point.unit}/s"
     yield "", "cycles_per_count", rate.cycles_per_count, "cycles"

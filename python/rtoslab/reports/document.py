@@ -5,7 +5,18 @@ from dataclasses import dataclass, field
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.errors import ReportError
-from rtoslab.reports.sections import conformance, costs, evidence, manifest, memory, missing, paper, speed, summary
+from rtoslab.reports.sections import (
+    conformance,
+    costs,
+    evidence,
+    latency,
+    manifest,
+    memory,
+    missing,
+    paper,
+    speed,
+    summary,
+)
 from rtoslab.reports.table import Section
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import StoredPoint
@@ -33,27 +44,31 @@ def make_document(catalogue: Catalogue, points: Sequence[StoredPoint], suite_id:
     if not points:
         raise ReportError("These runs hold no finished point; run `rtoslab run` first.")
     suite = catalogue.suites[suite_id].facts if suite_id is not None and suite_id in catalogue.suites else None
-    measured = [each.result for each in points if isinstance(each.result, Measured)]
+    verified = [each.result for each in points if isinstance(each.result, Measured)]
+    measured = [each for each in verified if not each.is_latency]
+    timed = [each for each in verified if each.is_latency]
     failed = [each.result for each in points if isinstance(each.result, Failed)]
     absent = [each.result for each in points if isinstance(each.result, NotApplicable)]
     parts: list[Section | None] = [
-        missing.not_measured(measured, failed, absent),
+        missing.not_measured(verified, failed, absent),
+        latency.latency_section(timed),
+        latency.instruments_section(timed),
         speed.throughput_section(measured),
         speed.gain_section(measured),
         costs.cycles_section(measured),
         costs.locks_section(measured),
         costs.functions_section(measured),
-        memory.memory_section(measured),
+        memory.memory_section(verified),
         paper.paper_section(measured, suite),
-        evidence.proofs_section(measured, failed),
+        evidence.proofs_section(verified, failed),
         conformance.conformance_section(points),
-        evidence.rulers_section(measured),
+        evidence.rulers_section(verified),
         manifest.manifest_section(points),
     ]
     return Document(
         title=suite.title if suite else _title(points),
         subtitle=_subtitle(points, suite),
-        summary=summary.summary(measured, failed, absent),
+        summary=summary.summary(verified, failed, absent),
         sections=tuple(part for part in parts if part is not None),
         points=tuple(points),
     )

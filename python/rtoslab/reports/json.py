@@ -4,11 +4,38 @@ import json as encoder
 from typing import Any
 
 from rtoslab.analyses.cycles import shares
+from rtoslab.analyses.latency import FIGURES, histogram, latencies
 from rtoslab.analyses.throughput import gains, throughput
 from rtoslab.reports.document import Document
 from rtoslab.results import Measured
 
 SUFFIX = "json"
+
+
+def _counts(point: Measured) -> dict[str, Any]:
+    rate = throughput(point)
+    return {
+        "throughput_hz": rate.total_hz,
+        "throughput_per_core_hz": rate.per_core_hz,
+        "cycles_per_count": rate.cycles_per_count,
+        "fairness": rate.fairness,
+        "cycles_by_cause": {share.core: share.parts for share in shares(point)},
+    }
+
+
+def _latency(point: Measured) -> dict[str, Any]:
+    return {
+        each.series.id: {
+            **{f"{name}_cycles": getattr(each.spread, name) for name in FIGURES},
+            **{f"{name}_ns": each.ns(getattr(each.spread, name)) for name in FIGURES},
+            "n": each.spread.n,
+            "maximum_at": each.spread.maximum_at,
+            "instrument": each.instrument,
+            "instrument_cost_cycles": each.instrument_cost,
+            "histogram": [[one.low, one.high, one.count] for one in histogram(each.net)],
+        }
+        for each in latencies(point)
+    }
 
 
 def render(document: Document) -> str:
@@ -17,14 +44,7 @@ def render(document: Document) -> str:
     for stored in document.points:
         entry: dict[str, Any] = {"result": stored.result.model_dump(mode="json"), "manifest": stored.manifest}
         if isinstance(stored.result, Measured):
-            rate = throughput(stored.result)
-            entry["derived"] = {
-                "throughput_hz": rate.total_hz,
-                "throughput_per_core_hz": rate.per_core_hz,
-                "cycles_per_count": rate.cycles_per_count,
-                "fairness": rate.fairness,
-                "cycles_by_cause": {share.core: share.parts for share in shares(stored.result)},
-            }
+            entry["derived"] = _latency(stored.result) if stored.result.is_latency else _counts(stored.result)
         points.append(entry)
     pairs = [
         {

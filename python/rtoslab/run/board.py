@@ -82,6 +82,11 @@ def find_address(machine: "VirtualMachine", place: str) -> int:
     return address & ~1
 
 
+def pin_number(pin: int | str) -> int:
+    """The number by which the virtual board's events know a pin of board.toml: 16 to a port where pins have letters."""
+    return pin if isinstance(pin, int) else (ord(pin[1]) - ord("A")) * 16 + int(pin[2:])
+
+
 def _near(place: str, names: Iterable[str]) -> str:
     near = difflib.get_close_matches(place, list(names), n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}?" if near else "give a 0x address, or an image that was not stripped."

@@ -8,12 +8,15 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.run.critical import IDENT_ENTER, IDENT_LEAVE, CriticalCycles, CriticalSections
+
+if TYPE_CHECKING:
+    from rtoslab.run.intervals import Intervals
 
 EVENT: Final = np.dtype(
     [("cycle", "<u8"), ("value", "<u4"), ("pc", "<u4"), ("id", "<u2"), ("kind", "u1"), ("core", "u1"), ("zero", "<u4")]
@@ -22,12 +25,17 @@ EVENT: Final = np.dtype(
 
 KIND_EXEC: Final = 1
 KIND_WRITE: Final = 2
+KIND_EXCEPTION_ENTER: Final = 3
+KIND_EXCEPTION_EXIT: Final = 4
+KIND_PIN: Final = 5
 
 IDENT_WINDOW: Final = 1
 IDENT_CURRENT: Final = 16
 """Plus the core whose current task the word names."""
 IDENT_CALL: Final = 256
 """Plus the index of the service in `Probe.services`."""
+IDENT_MARK: Final = 4096
+"""Plus the tag of a mark; see `marks`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +79,8 @@ class Observed:
     exceptions: dict[int, dict[int, int]] = field(default_factory=dict)
     event_count: int = 0
     event_sha256: str = ""
+    intervals: "Intervals | None" = None
+    """Of a latency benchmark."""
 
 
 class Observer:
@@ -94,7 +104,8 @@ class Observer:
         self._digest.update(raw)
         events = np.frombuffer(raw, dtype=EVENT)
         self._observed.event_count += len(events)
-        self._count_objects(events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_CALL)])
+        is_call = (events["id"] >= IDENT_CALL) & (events["id"] < IDENT_MARK)
+        self._count_objects(events[(events["kind"] == KIND_EXEC) & is_call])
         for core in self._current:
             self._feed_core(core, events)
         for core, sections in self._critical.items():
@@ -109,7 +120,8 @@ class Observer:
         return self._observed
 
     def _feed_core(self, core: int, events: NDArray[np.void]) -> None:
-        calls = (events["kind"] == KIND_EXEC) & (events["core"] == core) & (events["id"] >= IDENT_CALL)
+        is_call = (events["id"] >= IDENT_CALL) & (events["id"] < IDENT_MARK)
+        calls = (events["kind"] == KIND_EXEC) & (events["core"] == core) & is_call
         writes = (events["kind"] == KIND_WRITE) & (events["id"] == IDENT_CURRENT + core)
         mine = events[calls | writes]
         if not len(mine):

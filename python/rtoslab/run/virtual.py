@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from rtoslab.errors import RunError
 from rtoslab.kernel_facts import Kernel
-from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, simulator_errors
+from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, pin_number, simulator_errors
 from rtoslab.run.critical import IDENT_ENTER, IDENT_LEAVE, CriticalSections
+from rtoslab.run.intervals import find_intervals
 from rtoslab.run.machine import VirtualMachine
-from rtoslab.run.observe import IDENT_CALL, IDENT_CURRENT, IDENT_WINDOW, Observed, Observer
+from rtoslab.run.marks import read_marks
+from rtoslab.run.observe import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_WINDOW, Observed, Observer
 from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services, waits
 from rtoslab.schemas import Board
 
@@ -45,6 +47,8 @@ class VirtualJob:
     window_ms: int
     watched_services: tuple[str, ...] = ()
     settings: Mapping[str, int] = field(default_factory=dict)
+    latency: bool = False
+    """The image has marked intervals to observe."""
     sending_limit_s: float = SENDING_LIMIT_S
     """For all that follows the window."""
 
@@ -81,6 +85,9 @@ class _Run:
         self.observer: Observer | None = None
         self.current_words: dict[int, int] = {}
         self.critical_cores = range(0)
+        self.current: dict[int, int] = {}
+        self.events = bytearray()
+        """Of the window of a latency benchmark."""
 
     def whole(self) -> RunOutput:
         output = RunOutput(b"")
@@ -106,6 +113,8 @@ class _Run:
                 for name in self.job.kernel.symbols.get(service, ()):
                     self.machine.watch_exec(find_address(self.machine, name), IDENT_CALL + index)
             self._watch_critical_sections()
+            for mark in read_marks(self.job.image, self.job.name) if self.job.latency else ():
+                self.machine.watch_exec(mark.address, IDENT_MARK + 2 * mark.series + mark.is_end)
             for core, address in self._current_task_words().items():
                 self.machine.watch_write(address, IDENT_CURRENT + core)
                 self.current_words[core] = address
@@ -131,15 +140,18 @@ class _Run:
         self.machine.take_events()
         self.machine.reset_stats()
         self.machine.profile(True)
-        current = {core: self._word(address) for core, address in self.current_words.items()}
+        self.current = {core: self._word(address) for core, address in self.current_words.items()}
         now = self.machine.cycle()
         critical = {core: CriticalSections(now) for core in self.critical_cores}
-        self.observer = Observer(self.job.watched_services, current, critical)
+        self.observer = Observer(self.job.watched_services, self.current, critical)
+        if self.job.latency:
+            self.machine.trace_exceptions(True)
+            self.machine.trace_pins(True)
 
     def _close(self, output: RunOutput) -> None:
         assert self.observer is not None
         stats = self.machine.stats()
-        self.observer.feed(self.machine.take_events())
+        self._feed()
         cores = range(self.job.cores)
         profiles = {core: self.machine.take_profile(core) for core in cores}
         self.machine.profile(False)
@@ -148,7 +160,20 @@ class _Run:
         output.functions = by_function(profiles, self.machine.symbols(), self.job.kernel)
         output.observed.calls = calls_of_services(output.functions, self.job.kernel)
         output.observed.waits = waits(output.functions, self.job.kernel, cores)
+        if self.job.latency:
+            self.machine.trace_exceptions(False)
+            self.machine.trace_pins(False)
+            pin = pin_number(self.job.board.pins.out)
+            found = find_intervals(bytes(self.events), self.job.watched_services, self.current, pin)
+            output.observed.intervals = found
         self.observer = None
+
+    def _feed(self) -> None:
+        assert self.observer is not None
+        fresh = self.machine.take_events()
+        self.observer.feed(fresh)
+        if self.job.latency:
+            self.events += fresh
 
     def _until_window(self, state: int, phase: str, limit_s: float) -> None:
         while True:
@@ -175,7 +200,7 @@ class _Run:
                 stop = self.machine.run(min(CHUNK_CYCLES, limit - spent))
             self.uart += self.machine.take_uart()
             if self.observer is not None and stop["reason"] != "watch":
-                self.observer.feed(self.machine.take_events())
+                self._feed()
             self.progress(phase, min(1.0, spent / limit))
             if stop["reason"] in {"watch", "until"}:
                 return stop

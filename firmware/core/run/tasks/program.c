@@ -33,6 +33,7 @@ static void task_entry(void *argument)
     bench_program.body(self);
     gate_arrive(slot_of(self));
     bench_program.body(self);
+    measure_body_ended();
     gate_finish(slot_of(self));
 }
 
@@ -62,8 +63,9 @@ static void control_entry(void *argument)
     bench_run = 1;
     gate_open();
     window_open();
+    measure_opened();
     release_all();
-    port_sleep_ticks(TICKS_OF_MS(BENCH_WINDOW_MS));
+    measure_wait();
     window_close();
     bench_run = 0;
 
@@ -71,6 +73,7 @@ static void control_entry(void *argument)
     report_tasks();
     ruler_report();
     window_report();
+    measure_report();
     report_checks();
     report_heap();
     report_stacks();
@@ -163,7 +166,9 @@ static void make_tasks(void)
 
 noreturn void run_program(void)
 {
+    measure_prepare();
     ruler_measure(0);
+    measure_make_wait();
     make_tasks();
     port_start();
     last_words_error(ERROR_KERNEL_START, "the kernel did not start");

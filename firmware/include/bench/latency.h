@@ -1,0 +1,41 @@
+/* What a latency benchmark adds to bench.h: series of intervals, each written once whatever it is measured with.
+ *
+ *     bench_start(SERIES_SEMAPHORE_GIVE);
+ *     port_semaphore_give(&semaphore);
+ *     bench_stop(SERIES_SEMAPHORE_GIVE);
+ *
+ * The enumerators come from the [[series]] of benchmark.toml. Start and stop may stand in different tasks or in a
+ * handler. Intervals MUST NOT overlap: there is one pin and one reading at the start. All of it works in any context.
+ *
+ * The run ends when every series has BENCH_SAMPLES samples: bench_running() turns false, the bodies return. What a series
+ * takes beyond that is dropped, so all series should be taken equally often. benchmark.toml's `limit_ms` bounds the wait.
+ *
+ * Build option INSTRUMENT says what stands at the two ends (instruments/<name>/instrument.h). Whatever it is, both leave a
+ * mark, which is no instruction: an address, the series and which end it is, in a section that is not loaded. The virtual
+ * board probes these addresses. Memory accesses and calls do not move across a mark. */
+#pragma once
+
+#include "bench/bench.h"
+#include "instrument.h"
+
+#define BENCH_MARK_(series, end)                       \
+    __asm volatile("1:\n\t"                            \
+                   ".pushsection .bench_marks\n\t"     \
+                   ".word 1b, %c0\n\t"                 \
+                   ".popsection" ::"i"(2 * (series) + (end)) \
+                   : "memory")
+
+#define bench_start(series)         \
+    do {                            \
+        instrument_start();         \
+        BENCH_MARK_((series), 0);   \
+    } while (0)
+
+#define bench_stop(series)                          \
+    do {                                            \
+        BENCH_MARK_((series), 1);                   \
+        bench_keep((series), instrument_stop());    \
+    } while (0)
+
+/* Keeps a sample; outside the window it is dropped. For bench_stop(). */
+void bench_keep(enum bench_series series, uint32_t raw);

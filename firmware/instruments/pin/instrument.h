@@ -1,0 +1,16 @@
+/* Instrument `pin`: the measurement's pin is high during the interval. Its edges are stamped by the virtual board, or by a
+ * logic analyser on a real one; the image keeps no time of its own. */
+#pragma once
+
+#include "bench/board.h"
+
+static inline void instrument_start(void)
+{
+    board_pin_raise();
+}
+
+static inline uint32_t instrument_stop(void)
+{
+    board_pin_drop();
+    return 0;
+}

@@ -1,0 +1,187 @@
+"""Latencies: what the samples of each series say, by each instrument, and whether the instruments agree.
+
+Samples are raw: what the instrument costs itself is in them. The empty interval of the same image says how much that
+is, and its median is subtracted here, openly. The probe costs nothing, so its samples are the operation as it is.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from rtoslab.benchmark import EMPTY_SERIES, INSTRUMENTS
+from rtoslab.results import Measured, PointId, SeriesSamples
+
+MAX_BINS = 48
+FIGURES = ("minimum", "median", "mean", "p99", "maximum", "jitter")
+"""Of a `Spread`, by name."""
+BEST_FIRST = ("probe", "counter", "pin")
+"""Which instrument speaks for a series where one figure is wanted: the one that disturbs least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Statistics of samples, in the samples' unit."""
+
+    n: int
+    minimum: float
+    median: float
+    mean: float
+    p99: float
+    """The smallest sample that at least 99 % of all do not exceed."""
+    maximum: float
+    maximum_at: int
+    """Index of the first longest sample, from 0."""
+
+    @property
+    def jitter(self) -> float:
+        """Longest minus shortest."""
+        return self.maximum - self.minimum
+
+
+def spread(samples: Sequence[float]) -> Spread:
+    """Statistics of at least one sample."""
+    ordered = sorted(samples)
+    return Spread(
+        n=len(ordered),
+        minimum=ordered[0],
+        median=median(ordered),
+        mean=fmean(ordered),
+        p99=ordered[math.ceil(0.99 * len(ordered)) - 1],
+        maximum=ordered[-1],
+        maximum_at=list(samples).index(ordered[-1]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Samples from `low` up to, but not with, `high`."""
+
+    low: float
+    high: float
+    count: int
+
+
+def histogram(samples: Sequence[float], bins: int = MAX_BINS) -> list[Bin]:
+    """At most `bins` bins of equal, whole width over all samples; empty ones are left out."""
+    low = math.floor(min(samples))
+    width = max(1, math.ceil((math.floor(max(samples)) + 1 - low) / bins))
+    counts: dict[int, int] = {}
+    for each in samples:
+        place = math.floor((each - low) / width)
+        counts[place] = counts.get(place, 0) + 1
+    return [Bin(low + place * width, low + (place + 1) * width, count) for place, count in sorted(counts.items())]
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """One series of one point by the point's instrument; all figures in cycles of the core's clock."""
+
+    point: Measured
+    series: SeriesSamples
+    instrument_cost: float
+    """Median of the empty interval, subtracted from every sample."""
+    overhead: float
+    """Median of the series that this one contains by design, subtracted too; 0 if there is none."""
+    net: tuple[float, ...]
+    """The samples with both subtracted, in their order."""
+    spread: Spread
+    marks: Spread | None
+    """The same intervals between their marks, with no instrument inside; None on a real board."""
+    tick_samples: int
+    """Samples into which a tick fell."""
+
+    @property
+    def instrument(self) -> str:
+        """What it was measured with."""
+        return self.series.instrument
+
+    def us(self, cycles: float) -> float:
+        """Cycles as microseconds at the point's clock."""
+        return cycles * 1e6 / self.point.clock_hz
+
+    def ns(self, cycles: float) -> float:
+        """Cycles as nanoseconds at the point's clock."""
+        return cycles * 1e9 / self.point.clock_hz
+
+
+def latencies(point: Measured) -> list[Latency]:
+    """Every series of a point but the empty one, and but those its instrument cannot measure."""
+    raw = {each.id: each for each in point.series}
+    cost = median(raw[EMPTY_SERIES].cycles) if EMPTY_SERIES in raw else 0.0
+    return [
+        _latency(point, each, cost, raw)
+        for each in point.series
+        if each.comparable and each.cycles and each.id != EMPTY_SERIES
+    ]
+
+
+def _latency(point: Measured, series: SeriesSamples, cost: float, raw: dict[str, SeriesSamples]) -> Latency:
+    overhead = median(raw[series.overhead].cycles) - cost if series.overhead is not None else 0.0
+    net = tuple(each - cost - overhead for each in series.cycles)
+    return Latency(
+        point=point,
+        series=series,
+        instrument_cost=cost,
+        overhead=overhead,
+        net=net,
+        spread=spread(net),
+        marks=spread(series.mark_cycles) if series.mark_cycles else None,
+        tick_samples=sum(each > 0 for each in series.ticks),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One series under the same conditions by several instruments."""
+
+    point: PointId
+    """The conditions, without the instrument."""
+    id: str
+    title: str
+    by: dict[str, Latency]
+    """By instrument, in the order of INSTRUMENTS."""
+
+    @property
+    def best(self) -> Latency:
+        """By the instrument that disturbs least, of those used."""
+        return next(self.by[name] for name in BEST_FIRST if name in self.by)
+
+    @property
+    def disagreement_cycles(self) -> float | None:
+        """How far apart the instruments' medians lie; None for one instrument alone."""
+        medians = [each.spread.median for each in self.by.values()]
+        return max(medians) - min(medians) if len(medians) > 1 else None
+
+    def reading_error_cycles(self, instrument: str) -> float | None:
+        """An instrument's median less that between the marks of its own image: what subtracting its cost left."""
+        mine = self.by.get(instrument)
+        return mine.spread.median + mine.overhead - mine.marks.median if mine and mine.marks else None
+
+    def probe_effect_cycles(self, instrument: str) -> float | None:
+        """What the instrument's presence did to the operation itself: between the marks, less the same without it."""
+        mine, without = self.by.get(instrument), self.by.get("probe")
+        if mine is None or without is None or mine.marks is None or without.marks is None:
+            return None
+        return mine.marks.median - without.marks.median
+
+
+def conditions(point: PointId) -> PointId:
+    """A point's axes without the instrument and how many samples it took."""
+    config = {key: value for key, value in point.config.items() if key not in {"instrument", "samples"}}
+    return point.model_copy(update={"config": config})
+
+
+def comparisons(points: Iterable[Measured]) -> list[Comparison]:
+    """Every series under each condition, in the points' order."""
+    found: dict[tuple[str, str, str], Comparison] = {}
+    for point in points:
+        alike = conditions(point.point)
+        for each in latencies(point):
+            key = (alike.model_dump_json(), point.point.config.get("samples", ""), each.series.id)
+            known = found.setdefault(key, Comparison(alike, each.series.id, each.series.title, {}))
+            known.by[each.instrument] = each
+    return [
+        Comparison(each.point, each.id, each.title, {name: each.by[name] for name in INSTRUMENTS if name in each.by})
+        for each in found.values()
+    ]

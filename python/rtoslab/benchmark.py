@@ -1,0 +1,91 @@
+"""The strict form of `firmware/benchmarks/<id>/benchmark.toml`: what is measured and how it is proved."""
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from rtoslab.strict import Strict
+
+
+class Metric(Strict):
+    """What a benchmark counts."""
+
+    id: str
+    unit: str
+    tasks: tuple[int, ...]
+    """Indices of the tasks whose counters are added."""
+    cores: tuple[int, ...] | None = None
+    """Cores whose tasks count towards the result; None: all."""
+
+    def counts_on(self, core: int) -> bool:
+        """Whether the tasks of this core count towards the result."""
+        return self.cores is None or core in self.cores
+
+
+KINDS = ("counts", "latency")
+"""What a benchmark can give."""
+EMPTY_SERIES = "instrument.empty"
+"""The interval with nothing in it: what the instrument itself costs."""
+INSTRUMENTS = ("counter", "pin", "probe")
+"""What a latency can be measured with; firmware/instruments/ says how."""
+
+
+class SeriesFacts(Strict):
+    """One interval that a latency benchmark samples, in cycles of the core's clock."""
+
+    id: str
+    """Dotted, stable, never reused: object, operation, outcome."""
+    title: str
+    starts: str
+    """What starts it, in a reader's words; `ends` what ends it."""
+    ends: str
+    instruments: tuple[str, ...] = ("counter", "pin", "probe")
+    """What it can be measured with; another one's samples are no figure (the pin's own change, by the pin)."""
+    overhead: str | None = None
+    """Another series of the same benchmark that is part of this one and is subtracted in analyses."""
+
+
+class Benchmark(Strict):
+    """`firmware/benchmarks/<id>/benchmark.toml`."""
+
+    id: str
+    title: str
+    question: str
+    paper: str = ""
+    tasks_per_core: int
+    stack_bytes: int
+    min_cores: int = 1
+    """Fewer cores cannot hold the test's roles."""
+    inside: str
+    """What the measured loop contains by design."""
+    outside: str
+    services: tuple[str, ...]
+    kind: Literal["counts", "latency"] = "counts"
+    """What it gives: counts in a window, or samples of intervals."""
+    metric: Metric = Metric(id="", unit="", tasks=())
+    """Of counts."""
+    samples: int = 0
+    """Of each series of a latency benchmark, unless asked for otherwise; `full_samples` in the paper's own run."""
+    full_samples: int = 0
+    limit_ms: int = 10_000
+    """The longest that taking the samples may last."""
+    series: tuple[SeriesFacts, ...] = ()
+    params: dict[str, int] = Field(default_factory=dict)
+    proof: tuple[dict[str, Any], ...] = ()
+    """One table per rule; each rule checks its own keys, see `proofs`."""
+
+    @model_validator(mode="after")
+    def _is_of_its_kind(self) -> "Benchmark":
+        if self.kind == "counts" and (self.series or not self.metric.id):
+            raise ValueError("a benchmark of kind counts needs a [metric] and has no [[series]]")
+        if self.kind == "latency" and (not self.series or self.samples < 1 or self.metric.id):
+            raise ValueError("a benchmark of kind latency needs [[series]] and samples, and has no [metric]")
+        names = [each.id for each in self.series]
+        if len(set(names)) != len(names):
+            raise ValueError("two [[series]] have the same id")
+        return self
+
+    @property
+    def series_ids(self) -> tuple[str, ...]:
+        """In the image's numbering: 0 is the empty interval, which the runner adds."""
+        return (EMPTY_SERIES, *(each.id for each in self.series))

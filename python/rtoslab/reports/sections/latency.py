@@ -1,0 +1,101 @@
+"""Latencies: figures, how the samples spread, and the instruments beside each other."""
+
+from collections.abc import Sequence
+
+from rtoslab.analyses.latency import Comparison, comparisons, histogram
+from rtoslab.analyses.series import series_names
+from rtoslab.benchmark import INSTRUMENTS
+from rtoslab.reports.table import ChartData, Section, TableData
+from rtoslab.results import Measured
+
+_PROSE = (
+    "Each sample is one interval in cycles of the core's clock, raw and in order in the run directory "
+    "(samples.parquet). What the instrument costs itself, the median of an empty interval in the same image, is "
+    "subtracted here. Jitter is the longest sample less the shortest; max tells which sample it was, from 0."
+)
+_AGREEMENT = (
+    "Counter and pin are read at both ends of an interval; the probe looks from outside and costs nothing. Left over: "
+    "what subtracting the empty interval leaves of the instrument, against the marks in its own image. Probe effect: "
+    "how much longer the operation itself takes between its marks because the instrument stands around it (registers "
+    "and code move)."
+)
+
+
+def latency_section(points: Sequence[Measured]) -> Section | None:
+    """The figures by the instrument that disturbs least, with a histogram for each series."""
+    found = comparisons(points)
+    if not found:
+        return None
+    names = _names(found)
+    rows = [_figures(each, name) for each, name in zip(found, names, strict=True)]
+    columns = ("series", "run with", "by", ">n", ">min", ">median", ">mean", ">p99", ">max (sample)", ">jitter",
+               ">median, us", ">max, us", ">with a tick")  # fmt: skip
+    table = TableData("Latencies, cycles", columns, rows)
+    return Section("latency", "Latencies", (_PROSE,), _charts(found, names), (table,))
+
+
+def instruments_section(points: Sequence[Measured]) -> Section | None:
+    """Every instrument's median beside the others'."""
+    found = comparisons(points)
+    if not any(len(each.by) > 1 for each in found):
+        return None
+    rows = [
+        [
+            each.title,
+            name,
+            *(_cycles(each.by[one].spread.median) if one in each.by else "-" for one in INSTRUMENTS),
+            *(_signed(each.reading_error_cycles(one)) for one in ("counter", "pin")),
+            *(_signed(each.probe_effect_cycles(one)) for one in ("counter", "pin")),
+        ]
+        for each, name in zip(found, _names(found), strict=True)
+    ]
+    columns = ("series", "run with", ">counter", ">pin", ">probe", ">left over, counter", ">left over, pin",
+               ">probe effect, counter", ">probe effect, pin")  # fmt: skip
+    note = "A dash: not measured with it, or the operation is the instrument's own (a pin cannot time its own change)."
+    table = TableData("Medians by instrument, cycles", columns, rows, note)
+    return Section("instruments", "Three instruments", (_AGREEMENT,), (), (table,))
+
+
+def _names(found: Sequence[Comparison]) -> list[str]:
+    return [name or "-" for name in series_names([each.point for each in found], with_cores=False)]
+
+
+def _figures(each: Comparison, name: str) -> list[str]:
+    best = each.best
+    figures = best.spread
+    return [
+        each.title,
+        name,
+        best.instrument,
+        str(figures.n),
+        _cycles(figures.minimum),
+        _cycles(figures.median),
+        f"{figures.mean:,.1f}",
+        _cycles(figures.p99),
+        f"{_cycles(figures.maximum)} ({figures.maximum_at})",
+        _cycles(figures.jitter),
+        f"{best.us(figures.median):,.3f}",
+        f"{best.us(figures.maximum):,.3f}",
+        str(best.tick_samples),
+    ]
+
+
+def _charts(found: Sequence[Comparison], names: Sequence[str]) -> list[ChartData]:
+    charts = []
+    for ident in dict.fromkeys(each.id for each in found):
+        mine = [(each, name) for each, name in zip(found, names, strict=True) if each.id == ident]
+        rows = [
+            {"series": name, "low": one.low, "high": one.high, "count": one.count}
+            for each, name in mine
+            for one in histogram(each.best.net)
+        ]
+        charts.append(ChartData("histogram", rows, f"{mine[0][0].title}: how many samples took how many cycles."))
+    return charts
+
+
+def _cycles(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+
+
+def _signed(value: float | None) -> str:
+    return "-" if value is None else f"{value:+,.0f}" if value == int(value) else f"{value:+,.1f}"

@@ -1,0 +1,196 @@
+"""Latencies: from marks and events to intervals, from samples to figures, and to disk and back."""
+
+import struct
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rtoslab.analyses.latency import comparisons, histogram, latencies, spread
+from rtoslab.decode import decode
+from rtoslab.errors import DecodeError, ImageFileError
+from rtoslab.run.intervals import find_intervals
+from rtoslab.run.marks import Mark, read_marks
+from rtoslab.samplefile import FILE, join, read_samples, write_samples
+from rtoslab.store import RunDirectory
+from rtoslab.wire import expand_runs
+
+from .fakes import EXPECTED, WIRE, Fields, stream
+from .latency_fakes import PIN, Row, edge, enter, raw, start, stop, switch, timed
+
+SAMPLE_LISTS = st.lists(st.integers(0, 2**64 - 1) | st.sampled_from([13, 140]), min_size=1, max_size=60)
+
+
+def runs(values: list[int]) -> str:
+    """As the firmware writes them."""
+    text: list[str] = []
+    index = 0
+    while index < len(values):
+        length = 1
+        while index + length < len(values) and values[index + length] == values[index]:
+            length += 1
+        text.append(f"{values[index]}x{length}" if length > 1 else str(values[index]))
+        index += length
+    return ",".join(text)
+
+
+@given(SAMPLE_LISTS)
+def test_runs_are_the_samples_in_their_order(values: list[int]) -> None:
+    assert expand_runs(runs(values)) == tuple(values)
+
+
+@given(SAMPLE_LISTS)
+def test_a_record_of_runs_is_decoded(values: list[int]) -> None:
+    text = runs(values[:8])
+    record: tuple[str, Fields] = ("sample", {"metric": "m", "values": text, "n": len(values[:8])})
+    assert decode(stream([record]), WIRE, EXPECTED).samples[0].values == tuple(values[:8])
+
+
+@pytest.mark.parametrize(
+    "text", ["13x1", "13x0", "13x", "x3", "13x03", "13x2x2", "13*2", "", "13x9999999", "1,,2", str(2**64)]
+)
+def test_a_run_out_of_form_is_refused(text: str) -> None:
+    with pytest.raises(DecodeError, match=r"runs value|not a record line"):
+        decode(stream([("sample", {"metric": "m", "values": text, "n": 2})]), WIRE, EXPECTED)
+
+
+def test_the_number_of_samples_counts_repeats() -> None:
+    with pytest.raises(DecodeError, match="n=2 but 3 values"):
+        decode(stream([("sample", {"metric": "m", "values": "5x3", "n": 2})]), WIRE, EXPECTED)
+
+
+def elf(section: bytes, name: bytes = b".bench_marks") -> bytes:
+    """The least ELF file with one section of that name and content."""
+    names = b"\0" + name + b"\0"
+    header = b"\x7fELF\x01\x01" + bytes(26) + struct.pack("<I", 52) + bytes(10) + struct.pack("<HHH", 40, 3, 2)
+    at = 52 + 3 * 40
+    rows = [
+        (0,) * 10,
+        (1, 1, 0, 0, at, len(section), 0, 0, 0, 0),
+        (0, 3, 0, 0, at + len(section), len(names), 0, 0, 0, 0),
+    ]
+    return header + b"".join(struct.pack("<10I", *row) for row in rows) + section + names
+
+
+def test_marks_are_read_from_the_image() -> None:
+    words = struct.pack("<IIII", 0x0800_0101, 2, 0x0800_0110, 3)
+    assert read_marks(elf(words), "image") == (Mark(0x0800_0100, 1, is_end=False), Mark(0x0800_0110, 1, is_end=True))
+    assert read_marks(elf(words, b".other"), "image") == ()
+
+
+@pytest.mark.parametrize("image", [b"", b"UF2", elf(b"\0" * 8)[:60], elf(b"\0" * 9)])
+def test_a_damaged_image_is_refused(image: bytes) -> None:
+    with pytest.raises(ImageFileError):
+        read_marks(image, "image.elf")
+
+
+def test_what_happens_in_an_interval_is_counted_and_what_happens_beside_it_is_not() -> None:
+    rows: list[Row] = [
+        switch(5, 2),
+        enter(6),
+        start(1_000, 1),
+        switch(1_010, 1),
+        switch(1_011, 1),
+        enter(1_020),
+        enter(1_030, 22),
+    ]
+    rows += [enter(1_040, 14), stop(1_100, 1), switch(2_000, 2), enter(2_000)]
+    (found,) = find_intervals(raw(rows), (), {0: 1}, PIN).intervals
+    assert (found.start_cycle, found.cycles) == (1_000, 100)
+    assert (found.switches, found.ticks, found.interrupts, found.touched) == (1, 1, 1, False)
+
+
+def test_pulses_of_another_pin_are_not_the_instruments() -> None:
+    rows = [
+        edge(0, 0),
+        start(10, 0),
+        edge(11, 1),
+        edge(12, 1, pin=PIN + 1),
+        edge(14, 0, pin=PIN + 1),
+        stop(15, 0),
+        edge(16, 0),
+    ]
+    found = find_intervals(raw(rows), (), {}, PIN)
+    assert found.pulses_of(0) == [5]
+
+
+def test_figures_of_a_series_are_its_own() -> None:
+    found = spread([30, 10, 50, 20, 50])
+    assert (found.n, found.minimum, found.median, found.mean, found.maximum) == (5, 10, 30, 32, 50)
+    assert (found.maximum_at, found.jitter, found.p99) == (2, 40, 50)
+
+
+@pytest.mark.parametrize(
+    ("n", "longest", "p99"), [(100, 1, 1), (100, 2, 9), (101, 1, 1), (200, 2, 1), (200, 3, 9), (1, 1, 9)]
+)
+def test_p99_is_exceeded_by_one_in_a_hundred_at_most(n: int, longest: int, p99: int) -> None:
+    assert spread([1] * (n - longest) + [9] * longest).p99 == p99
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=1), st.integers(1, 60))
+def test_a_histogram_holds_every_sample_once(samples: list[int], bins: int) -> None:
+    found = histogram(samples, bins)
+    assert sum(each.count for each in found) == len(samples)
+    for each in found:
+        assert each.count == sum(each.low <= sample < each.high for sample in samples)
+    assert (max(samples) - min(samples)) // (found[0].high - found[0].low) < bins
+
+
+def test_the_instruments_own_cost_is_subtracted() -> None:
+    (found,) = latencies(timed("counter", [107, 127, 107], empty=7))
+    assert list(found.net) == [100, 120, 100]
+    assert found.instrument_cost == 7
+    assert found.us(125) == 1.0
+
+
+def test_a_series_that_contains_another_is_rid_of_it() -> None:
+    point = timed("counter", [107, 127, 107], empty=7)
+    shuffle = point.series[1].model_copy(update={"id": "shuffle", "overhead": "give", "cycles": (407, 427, 407)})
+    found = latencies(point.model_copy(update={"series": (*point.series, shuffle)}))
+    assert list(found[1].net) == [300, 320, 300]
+    assert found[1].overhead == 100
+
+
+def test_instruments_stand_beside_each_other() -> None:
+    counter = timed("counter", [109, 109], empty=7, marks=[101, 101])
+    probe = timed("probe", [99, 99])
+    (found,) = comparisons([counter, probe])
+    assert list(found.by) == ["counter", "probe"]
+    assert found.best.instrument == "probe"
+    assert found.disagreement_cycles == 3
+    assert found.reading_error_cycles("counter") == 1
+    assert found.probe_effect_cycles("counter") == 2
+    assert found.probe_effect_cycles("pin") is None
+
+
+def test_what_an_instrument_cannot_measure_is_no_figure() -> None:
+    point = timed("pin", [5, 5], empty=3)
+    blind = point.series[1].model_copy(update={"comparable": False})
+    assert latencies(point.model_copy(update={"series": (point.series[0], blind)})) == []
+
+
+def test_samples_come_back_from_disk_as_they_were(tmp_path: Path) -> None:
+    point = timed("counter", [107, 127, 107], empty=7, start_cycle=(1, 2, 3), switches=(0, 1, 0))
+    run = RunDirectory.create(tmp_path / "run", None, [point.point])
+    folder = run.add("p-1", point, {}, {})
+    assert "107" not in (folder / "result.json").read_text()
+    assert (folder / FILE).read_bytes() == write_samples(point.series)
+    assert run.points()[0].result == point
+
+
+@given(st.lists(st.integers(0, 2**63), min_size=1, max_size=20))
+def test_the_sample_file_keeps_order_and_absence(values: list[int]) -> None:
+    (nothing, give) = timed("counter", values).series
+    found = read_samples(write_samples((nothing, give)))
+    assert found["give"]["cycles"] == tuple(values)
+    assert found["give"]["ticks"] == ()
+
+
+def test_a_sample_file_without_a_series_is_refused() -> None:
+    point = timed("counter", [1, 2])
+    content = write_samples(point.series[:1])
+    with pytest.raises(ValueError, match="no samples of give"):
+        join([{"id": each.id} for each in point.series], content)
+    with pytest.raises(ValueError, match=r"Parquet|parquet"):
+        read_samples(b"nothing")

@@ -1,0 +1,84 @@
+"""Each rule about intervals holds on what it is for, and breaks on what it is against."""
+
+from typing import Any
+
+import pytest
+
+from rtoslab.errors import UnknownNameError
+from rtoslab.proofs import Verdict, judge_all, rules, watched_services
+
+from .latency_fakes import Row, benchmark, by, call, counted, edge, enter, evidence, leave, orderly, start, stop, switch
+
+SWITCHES = {"rule": "switches_inside", "series": ["give"], "switches": 1}
+CALLS = {"rule": "calls_inside", "series": "give", "service": "semaphore_give"}
+COMPLETE = {"rule": "samples_complete"}
+AGREES = {"rule": "instrument_agrees"}
+PULSES: list[Row] = [edge(0, 1), edge(3, 0), edge(500, 1), edge(503, 0)]
+PULSES += [edge(9_998, 1), edge(10_101, 0), edge(19_998, 1), edge(20_121, 0)]
+
+ONE_SWITCH: list[Row] = [*orderly()[:5], switch(10_050, 2), *orderly()[5:]]
+TWO_SWITCHES: list[Row] = [*ONE_SWITCH[:-1], switch(20_050, 1), ONE_SWITCH[-1]]
+TIMED: list[Row] = sorted([*orderly(), *PULSES], key=lambda row: row[0])
+
+CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
+    (SWITCHES, {"rows": TWO_SWITCHES}, Verdict.HOLDS),
+    (SWITCHES, {"rows": ONE_SWITCH}, Verdict.FAILS),  # the second sample has none
+    (SWITCHES, {"rows": orderly(inside=[switch(50, 2), switch(60, 1)])}, Verdict.FAILS),  # there and back
+    (SWITCHES, {}, Verdict.FAILS),  # no switch
+    ({**SWITCHES, "switches": 0}, {}, Verdict.HOLDS),
+    ({**SWITCHES, "switches": 0}, {"rows": ONE_SWITCH}, Verdict.FAILS),
+    ({**SWITCHES, "switches": 0}, {"rows": orderly(())}, Verdict.FAILS),  # nothing was measured
+    ({**SWITCHES, "switches": 0, "tolerance": 1}, {"rows": ONE_SWITCH}, Verdict.HOLDS),
+    (CALLS, {"rows": orderly(inside=[call(1)])}, Verdict.HOLDS),
+    (CALLS, {"rows": orderly(inside=[call(1), call(2)])}, Verdict.FAILS),
+    (CALLS, {"rows": orderly(inside=[call(1), enter(2), call(3)])}, Verdict.HOLDS),  # the entry was interrupted
+    (CALLS, {"rows": [call(1), *orderly()]}, Verdict.FAILS),  # outside
+    ({**CALLS, "calls": 2}, {"rows": orderly(inside=[call(1), call(2)])}, Verdict.HOLDS),
+    (CALLS, {"rows": []}, Verdict.FAILS),
+    (COMPLETE, {}, Verdict.HOLDS),
+    (COMPLETE, {"rows": orderly()[:-2]}, Verdict.FAILS),  # a sample without its interval
+    (COMPLETE, {"rows": [*orderly(), start(30_000, 1), start(30_100, 1)]}, Verdict.FAILS),  # overlap
+    (COMPLETE, {"rows": [stop(0, 1), *orderly()]}, Verdict.FAILS),  # an end without its start
+    (COMPLETE, {"probes": False}, Verdict.HOLDS),  # a counter is read on a real board too
+    (COMPLETE, {"body": by("pin"), "rows": TIMED}, Verdict.HOLDS),
+    (COMPLETE, {"body": by("pin"), "rows": sorted([*orderly(), *PULSES[:-4]], key=lambda row: row[0])}, Verdict.FAILS),
+    (COMPLETE, {"body": by("probe")}, Verdict.HOLDS),
+    (AGREES, {}, Verdict.HOLDS),
+    (AGREES, {"body": counted(give="107,327")}, Verdict.FAILS),
+    (AGREES, {"body": counted(give="7,127")}, Verdict.FAILS),  # shorter than between the marks
+    (AGREES, {"body": counted(give="107,327"), "rows": [*orderly(), enter(20_140)]}, Verdict.HOLDS),
+    (AGREES, {"body": counted(give="107,327"), "rows": [*orderly()[:6], leave(19_990), *orderly()[6:]]}, Verdict.HOLDS),
+    (AGREES, {"body": by("pin"), "rows": TIMED}, Verdict.HOLDS),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
+def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+    found = rules()[rule["rule"]]
+    finding = found.judge(found.Params.model_validate(rule), evidence(rule, **facts))
+    assert finding.verdict is verdict, finding.saw
+    assert finding.saw
+
+
+@pytest.mark.parametrize("rule", [SWITCHES, CALLS, AGREES])
+def test_without_probes_nothing_is_seen_inside(rule: dict[str, Any]) -> None:
+    found = rules()[rule["rule"]]
+    assert found.judge(found.Params.model_validate(rule), evidence(rule, probes=False)).verdict is Verdict.UNSEEN
+
+
+def test_every_latency_benchmark_is_held_to_its_samples() -> None:
+    given = {"rule": "switches_inside", "series": ["give"], "switches": 0}
+    assert [each.rule for each in judge_all(evidence(given))] == [
+        "switches_inside",
+        "samples_complete",
+        "instrument_agrees",
+    ]
+
+
+def test_an_unknown_series_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="series of b"):
+        judge_all(evidence({**CALLS, "series": "take"}))
+
+
+def test_calls_are_watched() -> None:
+    assert watched_services(benchmark([CALLS])) == ("semaphore_give",)
