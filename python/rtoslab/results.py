@@ -151,6 +151,8 @@ class SeriesSamples(Stored):
     """False where this instrument cannot measure this operation; its samples are kept, but are no figure of it."""
     overhead: str | None = None
     """Another series that is part of this one and is subtracted in analyses."""
+    rounds: int = 1
+    """Rounds in an interval; analyses give the time of one."""
     cycles: tuple[int, ...]
     """By the instrument, as it was read: what the instrument costs itself is in it (series instrument.empty)."""
     mark_cycles: tuple[int, ...] = ()

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rtoslab.analyses.latency import comparisons, histogram, latencies, spread
+from rtoslab.analyses.values import values
 from rtoslab.decode import decode
 from rtoslab.errors import DecodeError, ImageFileError
 from rtoslab.run.intervals import find_intervals
@@ -150,6 +151,16 @@ def test_a_series_that_contains_another_is_rid_of_it() -> None:
     found = latencies(point.model_copy(update={"series": (*point.series, shuffle)}))
     assert list(found[1].net) == [300, 320, 300]
     assert found[1].overhead == 100
+
+
+def test_an_interval_of_several_rounds_gives_the_time_of_one() -> None:
+    point = timed("counter", [107, 127, 107], empty=7)
+    passing = {"id": "pass", "overhead": "give", "cycles": (1107, 1207, 1107), "rounds": 10}
+    point = point.model_copy(update={"series": (*point.series, point.series[1].model_copy(update=passing))})
+    assert list(latencies(point)[1].net) == [100, 110, 100]
+    found = {(each.metric, each.stat): each.value for each in values([point])}
+    assert (found["pass", "mean"], found["pass.total", "total"], found["give", "total"]) == (310 / 3, 1100, 100)
+    assert not any(each.metric == "throughput" for each in values([point])), "its counters mean nothing"
 
 
 def test_instruments_stand_beside_each_other() -> None:

@@ -84,7 +84,7 @@ class Latency:
     overhead: float
     """Median of the series that this one contains by design, subtracted too; 0 if there is none."""
     net: tuple[float, ...]
-    """The samples with both subtracted, in their order."""
+    """The samples with both subtracted, in their order; for one round where an interval lasts several."""
     spread: Spread
     marks: Spread | None
     """The same intervals between their marks, with no instrument inside; None on a real board."""
@@ -118,7 +118,7 @@ def latencies(point: Measured) -> list[Latency]:
 
 def _latency(point: Measured, series: SeriesSamples, cost: float, raw: dict[str, SeriesSamples]) -> Latency:
     overhead = median(raw[series.overhead].cycles) - cost if series.overhead is not None else 0.0
-    net = tuple(each - cost - overhead for each in series.cycles)
+    net = tuple((each - cost - overhead) / series.rounds for each in series.cycles)
     return Latency(
         point=point,
         series=series,
@@ -156,7 +156,9 @@ class Comparison:
     def reading_error_cycles(self, instrument: str) -> float | None:
         """An instrument's median less that between the marks of its own image: what subtracting its cost left."""
         mine = self.by.get(instrument)
-        return mine.spread.median + mine.overhead - mine.marks.median if mine and mine.marks else None
+        if mine is None or mine.marks is None:
+            return None
+        return mine.spread.median * mine.series.rounds + mine.overhead - mine.marks.median
 
     def probe_effect_cycles(self, instrument: str) -> float | None:
         """What the instrument's presence did to the operation itself: between the marks, less the same without it."""

@@ -6,6 +6,7 @@ One function per kind of measurement turns a verified point into values; `EXTRAC
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from rtoslab.analyses.latency import latencies
 from rtoslab.analyses.throughput import throughput
 from rtoslab.results import Measured, PointId
 
@@ -13,6 +14,15 @@ Quantity = tuple[str, str, float, str, int]
 """(metric, statistic, value, unit, number of samples or counts it rests on)"""
 
 TIME_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+LATENCY_STATS = {
+    "min": "minimum",
+    "median": "median",
+    "mean": "mean",
+    "p99": "p99",
+    "max": "maximum",
+    "jitter": "jitter",
+}
+"""Statistic -> its name in `analyses.latency.Spread`."""
 Selector = Mapping[str, str | int]
 """Axis -> the value it must have. Axes: those of `Value.axis`."""
 
@@ -93,7 +103,7 @@ def select(found: Iterable[Value], where: Selector) -> list[Value]:
 
 
 def _throughput(point: Measured) -> Iterator[Quantity]:
-    if not point.counters:
+    if not point.counters or point.is_latency:
         return
     rate = throughput(point)
     counts = sum(each.count for each in point.counters if each.index in point.metric_tasks)
@@ -108,4 +118,16 @@ def _heap(point: Measured) -> Iterator[Quantity]:
         yield "heap", "peak", point.heap.peak_bytes, "bytes", point.heap.allocations
 
 
-EXTRACTORS: tuple[Callable[[Measured], Iterator[Quantity]], ...] = (_throughput, _heap)
+def _latency(point: Measured) -> Iterator[Quantity]:
+    contained = {each.overhead for each in point.series}
+    for each in latencies(point):
+        for stat, name in LATENCY_STATS.items():
+            yield each.series.id, stat, getattr(each.spread, name), "cycles", each.spread.n
+        if each.series.rounds > 1:
+            total = each.spread.median * each.series.rounds + each.overhead
+            yield f"{each.series.id}.total", "total", total, "cycles", each.spread.n
+        elif each.series.id in contained:
+            yield each.series.id, "total", each.spread.median, "cycles", each.spread.n
+
+
+EXTRACTORS: tuple[Callable[[Measured], Iterator[Quantity]], ...] = (_throughput, _heap, _latency)
