@@ -30,10 +30,11 @@ class Waits(Strict):
 
 
 class Critical(Strict):
-    """Kernel functions that begin and end a critical section; those that an image lacks are passed over."""
+    """How deep critical sections are nested, as the kernel counts it."""
 
-    enter: tuple[str, ...]
-    leave: tuple[str, ...]
+    nesting: tuple[str, ...]
+    """Words that hold the depth, an array of one a core where it runs on several; of the names an image has one."""
+    stride_bytes: int = 4
 
 
 class CpuDifferences(Strict):

@@ -115,7 +115,7 @@ class Waits(Stored):
 
 
 class CriticalUse(Stored):
-    """Critical sections of one core over the window; the waiting for their lock is inside."""
+    """Critical sections of one core over the window; the waiting for their locks is outside."""
 
     core: int
     sections: int
@@ -132,7 +132,7 @@ class Virtual(Stored):
     waits: tuple[Waits, ...] = ()
     """Empty if the kernel's functions do not tell."""
     critical: tuple[CriticalUse, ...] = ()
-    """Empty if the kernel has no functions that begin and end a critical section."""
+    """Empty if the kernel does not count how deep critical sections are nested."""
     event_count: int
     event_sha256: str
     warnings: tuple[str, ...]

@@ -48,7 +48,7 @@ def test_html_is_self_contained() -> None:
     assert "<script" not in html
     assert "@import" not in html
     assert "url(http" not in html
-    assert html.count("<svg") == 4
+    assert html.count("<svg") == 5
     assert len(html) < 3_000_000
 
 

@@ -7,9 +7,9 @@ from rtoslab.results import PointId
 
 
 def short_test(point: PointId) -> str:
-    """`T1` where the title begins so, else the benchmark's id."""
+    """`T1`, `P2-3`, `P5c` where the title begins so, else the benchmark's id."""
     first = point.title.split()[0] if point.title else ""
-    return first if re.fullmatch(r"[A-Z]+[0-9]+", first) else point.benchmark
+    return first if re.fullmatch(r"[A-Z]+[0-9]+(-[0-9]+)?[a-z]?", first) else point.benchmark
 
 
 def core_words(cores: int) -> str:
@@ -30,6 +30,6 @@ def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[
             [point.kernel] * several_kernels + [point.board] * several_boards + [core_words(point.cores)] * with_cores
         )
         parts += [f"{point.window_ms} ms"] * several_windows
-        parts += [f"{key}={point.config[key]}" for key in differing if key in point.config]
+        parts += [f"{key.removeprefix('param.')}={point.config[key]}" for key in differing if key in point.config]
         names.append(", ".join(parts))
     return names

@@ -20,6 +20,17 @@ class Throughput:
     task_spread: int
     """Largest difference between counters of tasks on one core, in counts."""
 
+    @property
+    def core_parts(self) -> dict[int, float]:
+        """Each core's share of all counts."""
+        return {core: rate / self.total_hz if self.total_hz else 0.0 for core, rate in self.per_core_hz.items()}
+
+    @property
+    def least_over_most(self) -> float:
+        """The slowest core's rate over the quickest one's: 1 if all are alike, 0 if one starves."""
+        most = max(self.per_core_hz.values())
+        return min(self.per_core_hz.values()) / most if most else 0.0
+
 
 def throughput(point: Measured) -> Throughput:
     """Rates of one point."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import median
 
 from rtoslab.analyses.series import core_words
 from rtoslab.analyses.values import Value
@@ -88,13 +89,16 @@ def _spread(claim: Claim, picked: Sequence[Picked]) -> Verdict:
 
 
 def _steps(claim: Claim, picked: Sequence[Picked]) -> tuple[list[float], str]:
-    """By how much a sequence along `along` falls from step to step, in parts of its first value."""
-    values = sorted(picked[0].values, key=lambda each: float(each.axis(claim.along) or 0))
-    places = [each.axis(claim.along) for each in values]
-    if len(values) < 3 or len(set(places)) != len(places):
+    """By how much a sequence along `along` falls from step to step, in parts of its first value; the median where
+    several runs lie at one place."""
+    places: dict[float, list[float]] = {}
+    for each in picked[0].values:
+        places.setdefault(float(each.axis(claim.along) or 0), []).append(each.value)
+    if len(places) < 3:
         return [], f"not yet measured along {claim.along}"
-    parts = [each.value / values[0].value for each in values]
-    seen = ", ".join(f"{place}: {part:.1%}" for place, part in zip(places, parts, strict=True))
+    middle = [median(places[place]) for place in sorted(places)]
+    parts = [value / middle[0] for value in middle]
+    seen = ", ".join(f"{place:g}: {part:.1%}" for place, part in zip(sorted(places), parts, strict=True))
     return [low - high for low, high in pairwise(parts)], seen
 
 

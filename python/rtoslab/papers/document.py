@@ -1,6 +1,7 @@
 """The report of a paper: its conditions, tables, figures, claims and slips beside ours, then the run's evidence."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -18,6 +19,9 @@ from rtoslab.store import StoredPoint
 _REPLACED = frozenset({"throughput", "gain", "memory", "paper"})
 """Sections of the plain report that a paper's own parts take the place of."""
 
+_REDRAWN = frozenset({"scaling", "stress"})
+"""Sections of the plain report whose charts a paper's own parts draw; their tables stand."""
+
 _CLAIMS_PROSE = (
     "Each statement is computed from this run. Where it says different, our numbers contradict the paper; where it "
     "says bring your own, a kernel is needed that has no folder in firmware/kernels/ yet."
@@ -32,7 +36,7 @@ def paper_document(catalogue: Catalogue, done: Reproduction) -> Document:
         _conditions(done),
         *(_part(done, part) for part in facts.part),
         claims_section(done.verdicts),
-        *(each for each in plain if each.id not in _REPLACED),
+        *(replace(each, charts=()) if each.id in _REDRAWN else each for each in plain if each.id not in _REPLACED),
     ]
     return Document(
         title=f"{facts.authors} {facts.year}, reproduced",

@@ -1,6 +1,7 @@
 """A paper's figures redrawn from our values: the paper's text has no numbers for them, so ours stand alone."""
 
 from collections.abc import Sequence
+from statistics import median
 from typing import Any
 
 from rtoslab.analyses.series import core_words, short_test
@@ -10,14 +11,18 @@ from rtoslab.reports.table import ChartData, TableData
 
 
 def replot(figure: Figure, found: Sequence[Value]) -> tuple[ChartData, TableData] | None:
-    """The figure and its values as a table; None if nothing of it is measured."""
-    marks = []
+    """The figure and its values as a table; None if nothing of it is measured.
+
+    Where several runs lie at one place (they differ in what the figure does not show, as a seed), their median stands.
+    """
+    places: dict[tuple[str, str], list[tuple[Value, float]]] = {}
     for each in select(found, figure.where):
         y = _percent(figure, each, found) if figure.percent_of else each.in_unit(figure.unit)
         if y is not None:
-            marks.append(_mark(figure, each, y))
-    if not marks:
+            places.setdefault((each.axis(figure.x), each.axis(figure.series)), []).append((each, y))
+    if not places:
         return None
+    marks = [_mark(figure, runs[0][0], median(y for _, y in runs)) for runs in places.values()]
     caption = f"{figure.title}. {figure.note}".strip()
     return ChartData(figure.kind, marks, caption, figure.x_title, figure.y_title, figure.log), _table(figure, marks)
 

@@ -100,8 +100,21 @@ def _heap(rows: Sequence[dict[str, Any]]) -> Drawn:
 
 
 def _cycles(rows: Sequence[dict[str, Any]]) -> Drawn:
+    title = "share of the core's cycles in the window"
+    x = alt.X("share:Q", title=title, stack="zero", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%"))
+    return _by_cause(rows, "share", x)
+
+
+def _losses(rows: Sequence[dict[str, Any]]) -> Drawn:
+    title = "cycles of a core per count, in multiples of the lone core's"
+    x = alt.X("multiple:Q", title=title, stack="zero", axis=alt.Axis(tickCount=8, format=".1f"))
+    return _by_cause(rows, "multiple", x)
+
+
+def _by_cause(rows: Sequence[dict[str, Any]], field: str, x: alt.X) -> Drawn:
+    """Lying bars by test and run, stacked by cause."""
     tests, lines = order(rows, "test"), order(rows, "row")
-    used = [part for part in PARTS if any(row["part"] == part and row["share"] >= VISIBLE_PART for row in rows)]
+    used = [part for part in PARTS if any(row["part"] == part and row[field] >= VISIBLE_PART for row in rows)]
     bars = (
         alt.Chart()
         .mark_bar(stroke="white", strokeWidth=0.5)
@@ -113,13 +126,7 @@ def _cycles(rows: Sequence[dict[str, Any]]) -> Drawn:
                 axis=alt.Axis(labelLimit=240, domain=False, ticks=False),
                 scale=alt.Scale(paddingInner=0.15, paddingOuter=0.1),
             ),
-            x=alt.X(
-                "share:Q",
-                stack="zero",
-                title="share of the core's cycles in the window",
-                scale=alt.Scale(domain=[0, 1], nice=False),
-                axis=alt.Axis(format=".0%"),
-            ),
+            x=x,
             color=alt.Color(
                 "part:N",
                 sort=used,
@@ -167,4 +174,5 @@ _KINDS: Final[dict[str, Callable[[Sequence[dict[str, Any]]], Drawn]]] = {
     "heap": _heap,
     "cycles": _cycles,
     "histogram": _histogram,
+    "losses": _losses,
 }

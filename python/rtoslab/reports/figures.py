@@ -12,6 +12,8 @@ from rtoslab.reports.palette import WIDTH, Drawn, colour, data, order
 from rtoslab.reports.table import ChartData
 
 LABEL_LIMIT_PX: Final = 300
+MOST_TICKS: Final = 12
+"""Up to so many places on a line's axis, each has its tick; more are left to the drawing library."""
 _NAMES: Final = alt.Axis(labelAngle=0, labelLimit=140, labelExpr="split(datum.label, ', ')")
 """Names below an axis, broken at their commas."""
 
@@ -46,8 +48,10 @@ def _bars(chart: ChartData) -> Drawn:
 def _lines(chart: ChartData) -> Drawn:
     """A value along a number, one line per series."""
     series = order(chart.rows, "series")
+    places = sorted({float(row["x"]) for row in chart.rows})
+    axis = alt.Axis(values=places) if len(places) <= MOST_TICKS else alt.Axis()
     base = alt.Chart(data(chart.rows)).encode(
-        x=alt.X("x:Q", title=chart.x_title, scale=alt.Scale(nice=False, padding=12)),
+        x=alt.X("x:Q", title=chart.x_title, scale=alt.Scale(nice=False, padding=12), axis=axis),
         y=_y(chart, from_zero=True),
         color=colour(series),
     )

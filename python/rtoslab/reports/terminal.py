@@ -67,7 +67,8 @@ def _table(results: Sequence[AnyResult], measured: Sequence[Measured]) -> Table:
     groups: dict[tuple[str, str], dict[int, AnyResult]] = {}
     alike = series_names([each.point.model_copy(update={"cores": 1}) for each in results])
     for name, each in zip(alike, results, strict=True):
-        groups.setdefault((each.point.title, name.removesuffix("1 core").rstrip(", ")), {})[each.point.cores] = each
+        series = ", ".join(part for part in name.split(", ") if part != core_words(1))
+        groups.setdefault((each.point.title, series), {})[each.point.cores] = each
     pairs = {each.many.point.run_id: each for each in gains(measured)}
     named = any(series for _, series in groups)
     table = Table(title="Throughput, counts per second in the window", title_justify="left")

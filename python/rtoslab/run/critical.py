@@ -1,7 +1,7 @@
-"""Cycles in critical sections of one core, from the probes on the kernel's functions that begin and end them.
+"""Cycles in critical sections of one core, from the writes of the kernel's word that counts how deep they are nested.
 
-A section lasts from the call that begins the outermost one to the call that ends it: the waiting for a lock is inside,
-the way out of the last call is not. What the window cuts off at its end is left out.
+A section lasts from the write that makes the depth 1 to the one that makes it 0 again. The kernel counts once it has
+its locks, so the waiting for them is outside. What the window cuts off at its end is left out.
 """
 
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-IDENT_ENTER: Final = 2
-IDENT_LEAVE: Final = 3
+IDENT_NESTING: Final = 32
+"""Plus the core whose nesting depth the word is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,32 +24,29 @@ class CriticalCycles:
 
 
 class CriticalSections:
-    """Feeds on the begin and end events of one core, keeps totals."""
+    """Feeds on the writes of one core's nesting depth, keeps totals."""
 
-    def __init__(self, opened_cycle: int) -> None:
-        """`opened_cycle`: when the window opened; a section that was open then counts from there."""
-        self._depth = 0
+    def __init__(self, opened_cycle: int, depth: int) -> None:
+        """`depth` as the window opens; a section that is open then counts from `opened_cycle`."""
         self._since = opened_cycle
+        self._depth = depth
         self._sections = self._cycles = self._longest = 0
 
-    def feed(self, cycles: NDArray[np.uint64], enters: NDArray[np.bool_]) -> None:
-        """The next events in the order of time: when, and whether it begins a section (else it ends one)."""
+    def feed(self, cycles: NDArray[np.uint64], depths: NDArray[np.uint32]) -> None:
+        """The next writes in the order of time: when, and the depth from then on."""
         if not len(cycles):
             return
-        depth = self._depth + np.cumsum(np.where(enters, 1, -1))
-        missing = -min(0, int(depth.min()))  # sections that were open before the window was
-        depth += missing
-        before = np.concatenate(([self._depth + missing], depth[:-1]))
         times = cycles.astype(np.int64)
-        starts, ends = times[(before == 0) & (depth == 1)], times[(before == 1) & (depth == 0)]
-        if before[0] > 0:
+        before = np.concatenate(([self._depth], depths[:-1].astype(np.int64)))
+        starts, ends = times[(before == 0) & (depths > 0)], times[(before > 0) & (depths == 0)]
+        if self._depth:
             starts = np.concatenate(([self._since], starts))
         lengths = ends - starts[: len(ends)]
         if len(lengths):
             self._sections += len(lengths)
             self._cycles += int(lengths.sum())
             self._longest = max(self._longest, int(lengths.max()))
-        self._depth = int(depth[-1])
+        self._depth = int(depths[-1])
         if len(starts) > len(ends):
             self._since = int(starts[-1])
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.run.critical import IDENT_ENTER, IDENT_LEAVE, CriticalCycles, CriticalSections
+from rtoslab.run.critical import IDENT_NESTING, CriticalCycles, CriticalSections
 
 if TYPE_CHECKING:
     from rtoslab.run.intervals import Intervals
@@ -75,7 +75,7 @@ class Observed:
     waits: dict[int, "Waited"] = field(default_factory=dict)
     """Per core; empty if the kernel's functions do not tell."""
     critical: dict[int, CriticalCycles] = field(default_factory=dict)
-    """Per core; empty if the kernel has no functions that begin and end a critical section."""
+    """Per core; empty if the kernel does not count how deep critical sections are nested."""
     exceptions: dict[int, dict[int, int]] = field(default_factory=dict)
     event_count: int = 0
     event_sha256: str = ""
@@ -109,8 +109,8 @@ class Observer:
         for core in self._current:
             self._feed_core(core, events)
         for core, sections in self._critical.items():
-            mine = events[(events["core"] == core) & np.isin(events["id"], (IDENT_ENTER, IDENT_LEAVE))]
-            sections.feed(mine["cycle"], mine["id"] == IDENT_ENTER)
+            mine = events[(events["kind"] == KIND_WRITE) & (events["id"] == IDENT_NESTING + core)]
+            sections.feed(mine["cycle"], mine["value"])
 
     def finish(self, exceptions: dict[int, dict[int, int]]) -> Observed:
         """The counts, with the exception entries of the window."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from rtoslab.errors import RunError
 from rtoslab.kernel_facts import Kernel
 from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, pin_number, simulator_errors
-from rtoslab.run.critical import IDENT_ENTER, IDENT_LEAVE, CriticalSections
+from rtoslab.run.critical import IDENT_NESTING, CriticalSections
 from rtoslab.run.intervals import find_intervals
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.run.marks import read_marks
@@ -84,7 +84,7 @@ class _Run:
         self.uart = bytearray()
         self.observer: Observer | None = None
         self.current_words: dict[int, int] = {}
-        self.critical_cores = range(0)
+        self.nesting_words: dict[int, int] = {}
         self.current: dict[int, int] = {}
         self.events = bytearray()
         """Of the window of a latency benchmark."""
@@ -112,19 +112,21 @@ class _Run:
             for index, service in enumerate(self.job.watched_services):
                 for name in self.job.kernel.symbols.get(service, ()):
                     self.machine.watch_exec(find_address(self.machine, name), IDENT_CALL + index)
-            self._watch_critical_sections()
+            self.nesting_words = self._nesting_words()
+            for core, address in self.nesting_words.items():
+                self.machine.watch_write(address, IDENT_NESTING + core)
             for mark in read_marks(self.job.image, self.job.name) if self.job.latency else ():
                 self.machine.watch_exec(mark.address, IDENT_MARK + 2 * mark.series + mark.is_end)
             for core, address in self._current_task_words().items():
                 self.machine.watch_write(address, IDENT_CURRENT + core)
                 self.current_words[core] = address
 
-    def _watch_critical_sections(self) -> None:
+    def _nesting_words(self) -> dict[int, int]:
         critical = self.job.kernel.critical
-        for ident, names in ((IDENT_ENTER, critical.enter), (IDENT_LEAVE, critical.leave)) if critical else ():
-            for address in filter(None, map(self.machine.symbol, names)):
-                self.machine.watch_exec(address & ~1, ident)
-                self.critical_cores = range(self.job.cores)
+        base = next(filter(None, map(self.machine.symbol, critical.nesting if critical else ())), None)
+        if critical is None or base is None:
+            return {}
+        return {core: base + core * critical.stride_bytes for core in range(self.job.cores)}
 
     def _current_task_words(self) -> dict[int, int]:
         probes = self.job.kernel.probes
@@ -142,7 +144,7 @@ class _Run:
         self.machine.profile(True)
         self.current = {core: self._word(address) for core, address in self.current_words.items()}
         now = self.machine.cycle()
-        critical = {core: CriticalSections(now) for core in self.critical_cores}
+        critical = {core: CriticalSections(now, self._word(each)) for core, each in self.nesting_words.items()}
         self.observer = Observer(self.job.watched_services, self.current, critical)
         if self.job.latency:
             self.machine.trace_exceptions(True)

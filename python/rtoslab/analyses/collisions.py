@@ -1,0 +1,114 @@
+"""Stress against what is left of the target: one row per level, its share of the undisturbed rate, its collisions."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median
+
+from rtoslab.analyses.cycles import CoreShare, shares
+from rtoslab.analyses.losses import BusiestLock, busiest_lock
+from rtoslab.analyses.throughput import throughput
+from rtoslab.results import Measured
+
+FAMILY = "contention."
+"""How the metric id of such a benchmark begins."""
+LEVEL = "stress_percent"
+"""The parameter that asks for the stress."""
+SEED = "seed"
+"""The parameter that only changes the order of the draws."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One run at one level of stress."""
+
+    point: Measured
+    percent: int
+    rate_hz: float
+    """Of the target."""
+    normalised: float | None
+    """Over the same run without stress; None if that was not measured."""
+    stress_iterations: int
+    accesses: int
+    """Of the stress tasks, in the window."""
+    stress_busy: float | None
+    """Share of the stress cores' cycles that went into accesses (all but the task's own code)."""
+    failed: dict[int, int]
+    """Core -> attempts that did not find the semaphore free; empty where it is not seen."""
+    collided: dict[int, int]
+    """Core -> calls that did not find it free."""
+    wait_part: float | None
+    """Share of the target core's cycles spent waiting for hardware spinlocks."""
+    lock: BusiestLock | None
+
+
+def levels(points: Iterable[Measured]) -> list[Level]:
+    """Every run of a contention benchmark, by kernel, board, configuration and level."""
+    found = []
+    measured = [each for each in points if each.metric.startswith(FAMILY)]
+    for point in measured:
+        still = next((each for each in measured if _percent(each) == 0 and _alike(each, point)), None)
+        rate = throughput(point).total_hz
+        stress = [each for each in point.counters if each.core not in point.metric_cores]
+        target = [each for each in shares(point) if each.core in point.metric_cores]
+        stressing = [each for each in shares(point) if each.core not in point.metric_cores]
+        waits = point.virtual.waits if point.virtual else ()
+        found.append(
+            Level(
+                point=point,
+                percent=_percent(point),
+                rate_hz=rate,
+                normalised=rate / throughput(still).total_hz if still else None,
+                stress_iterations=sum(each.count for each in stress),
+                accesses=sum(point.checks.get("accesses", {}).values()),
+                stress_busy=1 - _part(stressing, "application") if stressing else None,
+                failed={each.core: each.failed for each in waits},
+                collided={each.core: each.collided for each in waits},
+                wait_part=_part(target, "spinlock wait") if target else None,
+                lock=busiest_lock(point),
+            )
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """All runs at one level that differ in nothing but the seed of the draws."""
+
+    series: Measured
+    """One of them, to name the rest of the configuration."""
+    percent: int
+    runs: tuple[Level, ...]
+
+    @property
+    def normalised(self) -> tuple[float, float, float] | None:
+        """Minimum, median and maximum over the runs; None without the undisturbed one."""
+        found = [each.normalised for each in self.runs if each.normalised is not None]
+        return (min(found), median(found), max(found)) if found else None
+
+
+def steps(found: Iterable[Level]) -> list[Step]:
+    """The levels by configuration and percent, each with the runs of all its seeds."""
+    groups: dict[tuple[str, int], list[Level]] = {}
+    for each in found:
+        groups.setdefault((_key(each.point, SEED), each.percent), []).append(each)
+    return [Step(runs[0].point, percent, tuple(runs)) for (_, percent), runs in groups.items()]
+
+
+def _percent(point: Measured) -> int:
+    return int(point.params[LEVEL])
+
+
+def _alike(one: Measured, other: Measured) -> bool:
+    return _key(one) == _key(other)
+
+
+def _key(point: Measured, *but: str) -> str:
+    """All that makes a run, without its level and the named parameters."""
+    identity = point.point
+    left_out = {f"param.{name}" for name in (LEVEL, *but)}
+    config = {key: value for key, value in identity.config.items() if key not in left_out}
+    return identity.model_copy(update={"config": config}).model_dump_json()
+
+
+def _part(found: list[CoreShare], name: str) -> float:
+    return sum(each.parts[name] for each in found) / sum(each.cycles for each in found)

@@ -1,0 +1,133 @@
+"""Why more cores cost: the cycles of one count by cause, with one core and with several, and the lock that bounds."""
+
+from collections.abc import Sequence
+
+from rtoslab.analyses.cycles import PARTS, VISIBLE_PART
+from rtoslab.analyses.losses import BusiestLock, Loss, losses
+from rtoslab.analyses.series import core_words, series_names, short_test
+from rtoslab.reports.table import ChartData, Section, TableData
+from rtoslab.results import Measured
+
+LONGEST_BAR = 8
+"""Multiples of the lone core's cycles beyond which a bar would hide the others; the table has it."""
+BOUND_PART = 0.9
+"""A lock held for this share of the window bounds the throughput."""
+_PROSE = (
+    "A count's cycles with several cores, less its cycles on the core alone, by cause. Kernel: instructions that one "
+    "core does not execute, above all taking and giving locks. Spinlock wait: from the first failed read of a lock to "
+    "the successful one. The parts add up to the loss; none is estimated."
+)
+_CRITICAL_NOTE = (
+    "In critical sections: while the kernel counts itself inside one; the waiting for its locks comes before. Busiest "
+    "lock: the hardware spinlock that the cores hold longest, its share of the window; near 100 % it is the bound, and "
+    "more cores can bring nothing. Found taken: acquisitions that had to wait."
+)
+
+
+def losses_section(points: Sequence[Measured]) -> Section | None:
+    """The explanation that the paper argues for, in cycles."""
+    found = losses(points)
+    if not found:
+        return None
+    names = series_names([each.gain.many.point.point for each in found])
+    return Section(
+        "losses",
+        "What more cores cost a single operation",
+        (_PROSE, *_findings(found)),
+        (_chart(found, names),),
+        (_loss_table(found, names), _critical_table(found, names)),
+    )
+
+
+def _findings(found: Sequence[Loss]) -> list[str]:
+    bound = [each for each in found if each.lock and each.lock.held_part >= BOUND_PART]
+    dear = [each for each in found if each.many.total > each.one.total]
+    sentences = []
+    if dear:
+        waits = sum(each.extra["spinlock wait"] for each in dear)
+        whole = sum(each.many.total - each.one.total for each in dear)
+        bus = sum(each.extra["bus wait"] for each in dear)
+        work = sum(each.extra["kernel"] for each in dear)
+        sentences.append(
+            f"Over all {len(dear)} that lose, {waits / whole:.0%} of the loss is waiting for spinlocks, "
+            f"{work / whole:.0%} are more instructions of the kernel, {bus / whole:.0%} is waiting for the bus."
+        )
+    if bound:
+        tests = ", ".join(dict.fromkeys(_name(each) for each in bound))
+        locks = [each.lock for each in bound if each.lock]
+        sentences.append(
+            f"In {tests} the {locks[0].name} is held for {min(each.held_part for each in locks):.0%} of the window or "
+            "more: there the cores take turns, whatever objects they use."
+        )
+    return [" ".join(sentences)] if sentences else []
+
+
+def _name(loss: Loss) -> str:
+    return short_test(loss.gain.many.point.point)
+
+
+def _chart(found: Sequence[Loss], names: Sequence[str]) -> ChartData:
+    rows = []
+    for loss, name in zip(found, names, strict=True):
+        if _is_long(loss):
+            continue
+        for cost, row in ((loss.one, name.replace(core_words(loss.gain.cores), core_words(1))), (loss.many, name)):
+            rows += [
+                {
+                    "test": _name(loss),
+                    "row": row,
+                    "part": part,
+                    "order": PARTS.index(part),
+                    "multiple": cost.parts[part] / loss.one.total,
+                }
+                for part in PARTS
+            ]
+    caption = "Cycles that one count costs a core, by cause, in multiples of the core alone."
+    longer = [f"{_name(each)} with {name}" for each, name in zip(found, names, strict=True) if _is_long(each)]
+    return ChartData("losses", rows, caption + (f" Too long for it: {', '.join(longer)}." if longer else ""))
+
+
+def _is_long(loss: Loss) -> bool:
+    return loss.many.total > LONGEST_BAR * loss.one.total
+
+
+def _loss_table(found: Sequence[Loss], names: Sequence[str]) -> TableData:
+    used = [part for part in PARTS if any(abs(each.extra[part]) >= VISIBLE_PART * each.many.total for each in found)]
+    rows = [
+        [_name(loss), name, f"{loss.one.total:,.1f}", f"{loss.many.total:,.1f}"]
+        + [f"{loss.extra[part]:+,.1f}" for part in used]
+        for loss, name in zip(found, names, strict=True)
+    ]
+    columns = ("test", "run with", ">cycles per count, 1 core", ">with all", *(f">{part}" for part in used))
+    return TableData("Cycles that a count costs more", columns, rows, "Cycles of one core, mean over the cores.")
+
+
+def _critical_table(found: Sequence[Loss], names: Sequence[str]) -> TableData:
+    rows = []
+    for loss, name in zip(found, names, strict=True):
+        cost = [_cycles(loss.one.critical), _cycles(loss.many.critical), _cycles(loss.many.sections)]
+        rows.append([_name(loss), name, *cost, *_lock_cells(loss.lock)])
+    columns = (
+        "test",
+        "run with",
+        ">in critical sections, cycles per count, 1 core",
+        ">with all",
+        ">sections per count",
+        "busiest lock",
+        ">held, of the window",
+        ">taken per count",
+        ">found taken",
+        ">wait cycles each",
+    )
+    return TableData("Critical sections and their lock", columns, rows, _CRITICAL_NOTE)
+
+
+def _lock_cells(lock: BusiestLock | None) -> list[str]:
+    if lock is None:
+        return ["-"] * 5
+    parts = [f"{lock.held_part:.1%}", f"{lock.per_count:,.2f}", f"{lock.contended_part:.1%}"]
+    return [lock.name, *parts, f"{lock.wait_cycles_mean:,.1f}"]
+
+
+def _cycles(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.1f}"

@@ -1,0 +1,140 @@
+"""What stress from another core leaves of a task, and the collisions that it causes."""
+
+from collections.abc import Sequence
+
+from rtoslab.analyses.collisions import LEVEL, SEED, Level, Step, levels, steps
+from rtoslab.analyses.series import series_names
+from rtoslab.analyses.throughput import throughput
+from rtoslab.reports.table import ChartData, Section, TableData
+from rtoslab.results import Measured
+
+STARVES = 100
+"""Failed attempts per call from which on a call is said to starve."""
+_PROSE = (
+    "The target task, on core 0, takes and gives a semaphore without pause; the stress task on the other core draws a "
+    "number in each of its iterations and accesses the same semaphore in the stated percentage of them. A collision is "
+    "an attempt to take it that did not find it free, counted at the kernel's own functions from outside the image."
+)
+_NOTE = (
+    "Runs of a level differ in the seed of the draws only. Accesses: of the stress task, per second. Busy: the share "
+    "of the stress core's cycles that went into them, waiting included. Failed attempts per second; in brackets how "
+    "many calls they belong to. Busiest lock: share of the window in which a core held it."
+)
+
+
+def stress_section(points: Sequence[Measured]) -> Section | None:
+    """The paper's figure 17, with the collisions counted."""
+    found = steps(levels(points))
+    if not found:
+        return None
+    names = _series(found)
+    marks = [
+        {"x": step.percent, "series": name, "y": 100 * step.normalised[1], "text": f"{100 * step.normalised[1]:.0f}"}
+        for step, name in zip(found, names, strict=True)
+        if step.normalised
+    ]
+    chart = ChartData(
+        "lines",
+        marks,
+        "Throughput of the target task by stress frequency, median of the runs, no stress = 100 %.",
+        "iterations of the stress task that access the semaphore, %",
+        "throughput of the target task, % of no stress",
+    )
+    charts = (chart,) if marks else ()
+    return Section("stress", "One semaphore under stress", (_PROSE, *_findings(found)), charts, (_table(found, names),))
+
+
+def _series(found: Sequence[Step]) -> list[str]:
+    hidden = {f"param.{LEVEL}", f"param.{SEED}"}
+    identities = [each.series.point for each in found]
+    plain = [
+        each.model_copy(update={"config": {key: value for key, value in each.config.items() if key not in hidden}})
+        for each in identities
+    ]
+    return series_names(plain)
+
+
+def _findings(found: Sequence[Step]) -> list[str]:
+    sentences = []
+    first = next((each for each in found if each.percent > 0 and each.normalised), None)
+    last = found[-1]
+    if first and first.normalised and last.normalised and last is not first:
+        sentences.append(
+            f"At {first.percent} % the target keeps {first.normalised[1]:.0%} of its undisturbed rate, at "
+            f"{last.percent} % {last.normalised[1]:.0%}."
+        )
+    stressed = [run for step in found if step.percent for run in step.runs]
+    starving = [run for run in stressed if _starving(run)]
+    if starving:
+        run = max(starving, key=lambda each: (each.percent, max(each.failed.values())))
+        core = _starving(run)[0]
+        pairs = throughput(run.point).total_hz * run.point.window_s
+        calls = f"{run.collided[core]} call{'s' if run.collided[core] != 1 else ''}"
+        sentences.append(
+            f"In {len(starving)} of {len(stressed)} runs with stress a call starves. At {run.percent} %, for instance, "
+            f"{run.failed[core]:,} attempts of core {core} fail in {calls}, {run.failed[core] / pairs:.2f} for each "
+            "pair of the target: "
+            + (
+                f"{run.lock.contended_part:.0%} of all who want the {run.lock.name} find it taken, so "
+                if run.lock
+                else ""
+            )
+            + "the cores pass it to and fro in step, and every attempt falls between the other core's take and its "
+            "give. So it hardly matters how often the stress task comes, once it has come; what the target loses is "
+            "the time of the failing attempts, which run under the same lock."
+        )
+    return [" ".join(sentences)] if sentences else []
+
+
+def _starving(run: Level) -> list[int]:
+    """Cores with a call that starves, the worst first."""
+    worst = sorted(run.failed, key=lambda core: -run.failed[core])
+    return [core for core in worst if run.failed[core] >= STARVES * max(1, run.collided[core])]
+
+
+def _table(found: Sequence[Step], names: Sequence[str]) -> TableData:
+    several = len(set(names)) > 1
+    rows = []
+    for step, name in zip(found, names, strict=True):
+        rows += [[*([name] if several else []), f"{step.percent}", *_cells(run)] for run in step.runs]
+    columns = (
+        *(["run with"] if several else []),
+        ">stress, %",
+        ">seed",
+        ">target, pairs/s",
+        ">of no stress",
+        ">accesses/s",
+        ">stress core busy",
+        ">failed attempts/s, target",
+        ">failed attempts/s, stress",
+        ">target waits for spinlocks",
+        ">busiest lock held",
+    )
+    return TableData("Target, stress and collisions", columns, rows, _NOTE)
+
+
+def _cells(run: Level) -> list[str]:
+    seconds = run.point.window_s
+    target = set(run.point.metric_cores)
+    return [
+        run.point.params.get(SEED, "-"),
+        f"{run.rate_hz:,.0f}",
+        _percent(run.normalised),
+        f"{run.accesses / seconds:,.0f}",
+        _percent(run.stress_busy),
+        _failures(run, [core for core in run.failed if core in target]),
+        _failures(run, [core for core in run.failed if core not in target]),
+        _percent(run.wait_part),
+        _percent(run.lock.held_part if run.lock else None),
+    ]
+
+
+def _failures(run: Level, cores: Sequence[int]) -> str:
+    if not cores:
+        return "-"
+    failed, calls = sum(run.failed[core] for core in cores), sum(run.collided[core] for core in cores)
+    return f"{failed / run.point.window_s:,.0f} ({calls:,})"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"
