@@ -43,8 +43,8 @@ class SeriesFacts(Strict):
     """What it can be measured with; another one's samples are no figure (the pin's own change, by the pin)."""
     overhead: str | None = None
     """Another series of the same benchmark that is part of this one and is subtracted in analyses."""
-    rounds: str | None = None
-    """A parameter: one interval lasts so many rounds, and analyses give the time of one."""
+    rounds: int | str = 1
+    """One interval lasts so many rounds, and analyses give the time of one; a name is a parameter's."""
 
 
 class Benchmark(Strict):

@@ -64,7 +64,7 @@ def _series(
         instrument=instrument,
         comparable=instrument in facts.instruments,
         overhead=facts.overhead,
-        rounds=int(decoded.params[facts.rounds]) if facts.rounds is not None else 1,
+        rounds=int(decoded.params.get(str(facts.rounds), facts.rounds)),
         cycles=tuple(values),
     )
     if intervals is None:

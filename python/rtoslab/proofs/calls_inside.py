@@ -4,7 +4,7 @@ An interrupt may hit the function's first instruction, which is then seen twice;
 """
 
 from rtoslab.proofs.evidence import Evidence, Finding, RuleParams, finding, unseen
-from rtoslab.proofs.inside import sampled
+from rtoslab.proofs.inside import Wanted, sampled
 
 
 class Params(RuleParams):
@@ -14,6 +14,10 @@ class Params(RuleParams):
     service: str
     """A service of the port contract; kernel.toml says which function it ends in."""
     calls: int = 1
+    per: str | None = None
+    """A parameter: so many calls for each of its value."""
+    slack: int = 0
+    """More or less of them that are accepted in a sample."""
 
 
 def watched(params: Params) -> tuple[str, ...]:
@@ -23,20 +27,18 @@ def watched(params: Params) -> tuple[str, ...]:
 
 def judge(params: Params, evidence: Evidence) -> Finding:
     """From the executions of the service's function between the marks."""
-    times = "once" if params.calls == 1 else f"{params.calls} times"
-    demands = f"{params.service} is called {times} in every sample of {params.series}"
+    wanted = Wanted(params.calls, params.per, params.slack)
+    count = wanted.words(evidence, f"call of {params.service}", f"calls of {params.service}")
+    demands = f"{count} in every sample of {params.series}"
     if evidence.observed is None:
         return unseen(params.rule, demands)
-    intervals = sampled(evidence, params.series)
-    found = [each.calls[params.service] for each in intervals]
+    found = sampled(evidence, params.series)
     wrong = [
-        index
-        for index, (calls, each) in enumerate(zip(found, intervals, strict=True))
-        if not 0 <= calls - params.calls <= each.ticks + each.interrupts
+        each.calls[params.service]
+        for each in found
+        if not wanted.fits(evidence, each.calls[params.service], each.ticks + each.interrupts)
     ]
-    problems = (
-        [f"{len(wrong)} of {len(found)} samples have another number, the first {found[wrong[0]]}"] if wrong else []
-    )
+    problems = [f"{len(wrong)} of {len(found)} samples have another number, the first {wrong[0]}"] if wrong else []
     if not found:
         problems = ["there are no samples"]
     return finding(params.rule, demands, problems, [f"in all {len(found)}"])

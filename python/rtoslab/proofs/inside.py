@@ -1,8 +1,34 @@
 """What rules about the inside of intervals share."""
 
+from dataclasses import dataclass
+
 from rtoslab.errors import UnknownNameError
 from rtoslab.proofs.evidence import Evidence
 from rtoslab.run.intervals import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How often something must lie inside an interval."""
+
+    count: int
+    per: str | None
+    """A parameter's name: so often for each of its value."""
+    slack: int
+
+    def number(self, evidence: Evidence) -> int:
+        """The whole number."""
+        return self.count * (int(evidence.decoded.params[self.per]) if self.per is not None else 1)
+
+    def fits(self, evidence: Evidence, found: int, extra: int = 0) -> bool:
+        """Whether `found` is right; up to `extra` more may have another cause."""
+        return -self.slack <= found - self.number(evidence) <= self.slack + extra
+
+    def words(self, evidence: Evidence, one: str, several: str) -> str:
+        """`1 call`, `200 calls, give or take 2`."""
+        number = self.number(evidence)
+        around = f", give or take {self.slack}" if self.slack else ""
+        return f"{number or 'no'} {one if number == 1 else several}{around}"
 
 
 def sampled(evidence: Evidence, series: str) -> list[Interval]:

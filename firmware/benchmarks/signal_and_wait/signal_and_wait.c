@@ -1,0 +1,179 @@
+/* Signal and wait: event, semaphore and mailbox in four scenarios, one operation behind each tick.
+ *
+ * Starts the clock   before the call.
+ * Ends the clock     1 preempt: the more urgent task is back from its wait. 2 block: the less urgent task, which spins,
+ *                    sees that it runs. 3 no_waiter, 4 available: the call has returned.
+ * Inside by design   the call, and in 1 and 2 the switch; in 2 up to one round of the spinning loop, as in the paper.
+ * Excluded           making the objects, sleeping until the tick, what brings the object back to its state.
+ *
+ * Task 0 is the more urgent one. For each object in turn, across both tasks:
+ *     1 task 0 waits; task 1 sleeps to the next tick and signals     -> task 0 is back        preempt
+ *     2 task 0 sleeps to the next tick, task 1 spins; task 0 waits   -> task 1 sees it        block
+ *       task 1 signals, so task 0 goes on
+ *     3 task 0 sleeps to the next tick and signals; nobody waits                              no_waiter
+ *     4 task 0 sleeps to the next tick and waits for what is there                            available
+ * The wait of scenario 2 lasts for ever here (a time-out, as in the paper's listings, would be another call on some
+ * kernels); task 1 ends it. */
+#include "bench/latency.h"
+
+#define BIT 1u
+
+enum step { STEP_NONE, STEP_WAITS, STEP_BLOCKS, STEP_LEAVES };
+
+static port_event_t event;
+static port_semaphore_t semaphore;
+static port_mailbox_t mailbox;
+
+/* What task 0 is about to do, for task 1; written by both, never at the same time. */
+static volatile enum step step;
+
+/* Reported as check: times task 0 went on from a wait that nobody had answered. */
+static uint32_t unanswered;
+static volatile uint32_t answers;
+
+static bool prepare(struct bench_task *self)
+{
+    return self->index != 0 || (port_event_create(&event) && port_semaphore_create(&semaphore, 1, 0) &&
+                                port_mailbox_create(&mailbox));
+}
+
+static inline bool event_signal(void)
+{
+    port_event_set(&event, BIT);
+    return true;
+}
+
+static inline bool event_wait(void)
+{
+    return (port_event_wait_any(&event, BIT) & BIT) != 0;
+}
+
+static inline bool semaphore_signal(void)
+{
+    return port_semaphore_give(&semaphore);
+}
+
+static inline bool semaphore_wait(void)
+{
+    return port_semaphore_take(&semaphore);
+}
+
+static inline bool mailbox_signal(void)
+{
+    return port_mailbox_send(&mailbox, &mailbox);
+}
+
+static inline bool mailbox_wait(void)
+{
+    void *letter = NULL;
+
+    return port_mailbox_receive(&mailbox, &letter) && letter == &mailbox;
+}
+
+static void spin_until(enum step wanted)
+{
+    while (step != wanted) {
+    }
+}
+
+/* Task 0's part and task 1's for one object; the calls stand in line. */
+#define SCENARIOS(object, PREEMPT, BLOCK, NO_WAITER, AVAILABLE)       \
+    static void object##_urgent(struct bench_task *self)              \
+    {                                                                 \
+        uint32_t before = answers;                                    \
+        bool done;                                                    \
+                                                                      \
+        step = STEP_WAITS;                                            \
+        done = object##_wait();                                       \
+        bench_stop(PREEMPT); /* 1 */                                  \
+        port_sleep_ticks(1);                                          \
+        step = STEP_BLOCKS;                                           \
+        bench_start(BLOCK); /* 2 */                                   \
+        done = object##_wait() && done;                               \
+        unanswered += answers == before + 2u ? 0 : 1;                 \
+        port_sleep_ticks(1);                                          \
+        bench_start(NO_WAITER); /* 3 */                               \
+        done = object##_signal() && done;                             \
+        bench_stop(NO_WAITER);                                        \
+        port_sleep_ticks(1);                                          \
+        bench_start(AVAILABLE); /* 4 */                               \
+        done = object##_wait() && done;                               \
+        bench_stop(AVAILABLE);                                        \
+        self->failures += done ? 0 : 1;                               \
+    }                                                                 \
+                                                                      \
+    static void object##_spinning(struct bench_task *self)            \
+    {                                                                 \
+        bool done;                                                    \
+                                                                      \
+        step = STEP_NONE;                                             \
+        port_sleep_ticks(1);                                          \
+        answers = answers + 1u;                                       \
+        bench_start(PREEMPT); /* 1 */                                 \
+        done = object##_signal();                                     \
+        spin_until(STEP_BLOCKS);                                      \
+        bench_stop(BLOCK); /* 2 */                                    \
+        answers = answers + 1u;                                       \
+        step = STEP_NONE;                                             \
+        done = object##_signal() && done;                             \
+        self->failures += done ? 0 : 1;                               \
+    }
+
+SCENARIOS(event, SERIES_EVENT_SET_PREEMPT, SERIES_EVENT_WAIT_BLOCK, SERIES_EVENT_SET_NO_WAITER,
+          SERIES_EVENT_WAIT_AVAILABLE)
+SCENARIOS(semaphore, SERIES_SEMAPHORE_GIVE_PREEMPT, SERIES_SEMAPHORE_TAKE_BLOCK, SERIES_SEMAPHORE_GIVE_NO_WAITER,
+          SERIES_SEMAPHORE_TAKE_AVAILABLE)
+SCENARIOS(mailbox, SERIES_MAILBOX_SEND_PREEMPT, SERIES_MAILBOX_RECEIVE_BLOCK, SERIES_MAILBOX_SEND_NO_WAITER,
+          SERIES_MAILBOX_RECEIVE_AVAILABLE)
+
+static void urgent(struct bench_task *self)
+{
+    while (bench_running()) {
+        event_urgent(self);
+        semaphore_urgent(self);
+        mailbox_urgent(self);
+        bench_count(self);
+    }
+    step = STEP_LEAVES;
+}
+
+/* Task 0 waits for an object, or leaves. */
+static bool awaited(void)
+{
+    while (step != STEP_WAITS && step != STEP_LEAVES) {
+    }
+    return step == STEP_WAITS;
+}
+
+static void spinning(struct bench_task *self)
+{
+    while (awaited()) {
+        event_spinning(self);
+        (void)awaited();
+        semaphore_spinning(self);
+        (void)awaited();
+        mailbox_spinning(self);
+    }
+    step = STEP_NONE;
+}
+
+static void body(struct bench_task *self)
+{
+    if (self->index == 0) {
+        urgent(self);
+    } else {
+        spinning(self);
+    }
+}
+
+static void report(unsigned core)
+{
+    bench_check("unanswered", core, unanswered);
+}
+
+const struct bench_program bench_program = {
+    .priority = {2, 1},
+    .prepare = prepare,
+    .body = body,
+    .report = report,
+};
