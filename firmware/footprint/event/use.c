@@ -1,0 +1,15 @@
+/* An event: its bits are set, then waited for, so that nobody waits long. */
+#include "../footprint.h"
+
+static port_event_t event;
+
+bool footprint_prepare(void)
+{
+    return port_event_create(&event);
+}
+
+void footprint_use(void)
+{
+    port_event_set(&event, 1);
+    (void)port_event_wait_any(&event, 1);
+}

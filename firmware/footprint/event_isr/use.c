@@ -1,0 +1,25 @@
+/* An event that an interrupt sets, over one that the task itself sets. */
+#include "../footprint.h"
+
+static port_event_t event;
+
+void BOARD_SOFT_IRQ_HANDLER(void);
+
+void BOARD_SOFT_IRQ_HANDLER(void)
+{
+    port_event_set_from_isr(&event, 2);
+}
+
+bool footprint_prepare(void)
+{
+    board_soft_irq_enable(PORT_ISR_URGENCY);
+    return port_event_create(&event);
+}
+
+void footprint_use(void)
+{
+    port_event_set(&event, 1);
+    (void)port_event_wait_any(&event, 1);
+    board_soft_irq_pend();
+    (void)port_event_wait_any(&event, 2);
+}

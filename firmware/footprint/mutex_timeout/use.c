@@ -1,0 +1,17 @@
+/* A mutex waited for with a time-out, over one waited for for ever. */
+#include "../footprint.h"
+
+static port_mutex_t mutex;
+
+bool footprint_prepare(void)
+{
+    return port_mutex_create(&mutex);
+}
+
+void footprint_use(void)
+{
+    (void)port_mutex_lock(&mutex);
+    (void)port_mutex_unlock(&mutex);
+    (void)port_mutex_lock_for(&mutex, 2);
+    (void)port_mutex_unlock(&mutex);
+}

@@ -1,0 +1,12 @@
+/* A task's priority, asked for and set. */
+#include "../footprint.h"
+
+bool footprint_prepare(void)
+{
+    return true;
+}
+
+void footprint_use(void)
+{
+    port_priority_set(footprint_task, port_priority_get(footprint_task));
+}

@@ -1,0 +1,29 @@
+/* A queue of four words that an interrupt fills, over one that the task itself fills. */
+#include "../footprint.h"
+
+static port_queue_t queue;
+
+void BOARD_SOFT_IRQ_HANDLER(void);
+
+void BOARD_SOFT_IRQ_HANDLER(void)
+{
+    static const uint32_t item = 1;
+
+    (void)port_queue_send_from_isr(&queue, &item);
+}
+
+bool footprint_prepare(void)
+{
+    board_soft_irq_enable(PORT_ISR_URGENCY);
+    return port_queue_create(&queue, 4, sizeof(uint32_t));
+}
+
+void footprint_use(void)
+{
+    uint32_t item = 0;
+
+    (void)port_queue_send(&queue, &item);
+    (void)port_queue_receive(&queue, &item);
+    board_soft_irq_pend();
+    (void)port_queue_receive(&queue, &item);
+}
