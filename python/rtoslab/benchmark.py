@@ -47,6 +47,13 @@ class SeriesFacts(Strict):
     """One interval lasts so many rounds, and analyses give the time of one; a name is a parameter's."""
 
 
+class Handlers(Strict):
+    """What is shown of the kernel's own exception handlers, timed by the virtual board's probes, beside the counts."""
+
+    show: Literal["tick", "switch"]
+    """The tick's handler by the number of tasks it releases, or those that switch by pair of tasks."""
+
+
 class Benchmark(Strict):
     """`firmware/benchmarks/<id>/benchmark.toml`."""
 
@@ -72,6 +79,8 @@ class Benchmark(Strict):
     limit_ms: int = 10_000
     """The longest that taking the samples may last."""
     series: tuple[SeriesFacts, ...] = ()
+    handlers: Handlers | None = None
+    """Of a benchmark of kind counts whose tasks make the kernel do what is timed."""
     params: dict[str, int] = Field(default_factory=dict)
     proof: tuple[dict[str, Any], ...] = ()
     """One table per rule; each rule checks its own keys, see `proofs`."""

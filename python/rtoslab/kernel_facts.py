@@ -14,6 +14,10 @@ class Probes(Strict):
     current_task_smp_stride_bytes: int = 4
     tick_symbol: str | None = None
     switch_symbol: str | None = None
+    select_symbol: str | None = None
+    """The function that chooses the next task, called by the switch's handler."""
+    top_priority_symbol: str | None = None
+    """Word that holds the most urgent ready priority as a number, where the kernel searches down from it."""
     heap_symbol: str | None = None
     idle_symbols: tuple[str, ...] = ()
 

@@ -2,6 +2,8 @@
 
 from dataclasses import asdict
 
+from rtoslab import handlers
+from rtoslab.benchmark import Benchmark
 from rtoslab.catalogue import Catalogue
 from rtoslab.kernel_facts import Kernel
 from rtoslab.latencies import series_of
@@ -16,10 +18,12 @@ from rtoslab.results import (
     Measured,
     PointId,
     RulerRepeats,
+    SeriesSamples,
     StackUse,
     Virtual,
     Waits,
 )
+from rtoslab.run.observe import Observed
 from rtoslab.run.virtual import RunOutput
 from rtoslab.samples import Decoded
 
@@ -72,8 +76,15 @@ def measured(
         params=decoded.params,
         proofs=proofs,
         virtual=_virtual(output, catalogue.kernel(identity.kernel).facts),
-        series=series_of(benchmark, decoded, output.observed) if benchmark.kind == "latency" else (),
+        series=_series(benchmark, decoded, output.observed),
     )
+
+
+def _series(benchmark: Benchmark, decoded: Decoded, observed: Observed | None) -> tuple[SeriesSamples, ...]:
+    if benchmark.kind == "latency":
+        return series_of(benchmark, decoded, observed)
+    handled = observed.handled if observed else None
+    return handlers.series_of(handled, decoded, benchmark) if benchmark.handlers and handled else ()
 
 
 def _virtual(output: RunOutput, kernel: Kernel) -> Virtual | None:

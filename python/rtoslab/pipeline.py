@@ -180,6 +180,7 @@ def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine 
             window_ms=point.window_ms,
             watched_services=watched_services(catalogue.benchmark(point.benchmark).facts),
             latency=point.instrument is not None,
+            handlers=catalogue.benchmark(point.benchmark).facts.handlers is not None,
             settings=point.timing,
         )
         try:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rtoslab.run.critical import IDENT_NESTING, CriticalCycles, CriticalSections
 
 if TYPE_CHECKING:
+    from rtoslab.run.handlers import Handled
     from rtoslab.run.intervals import Intervals
 
 EVENT: Final = np.dtype(
@@ -81,6 +82,8 @@ class Observed:
     event_sha256: str = ""
     intervals: "Intervals | None" = None
     """Of a latency benchmark."""
+    handled: "Handled | None" = None
+    """Of a benchmark that shows the kernel's own handlers."""
 
 
 class Observer:

@@ -12,6 +12,7 @@ from rtoslab.errors import RunError
 from rtoslab.kernel_facts import Kernel
 from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, pin_number, simulator_errors
 from rtoslab.run.critical import IDENT_NESTING, CriticalSections
+from rtoslab.run.handlers import UNKNOWN, HandlerReader, attach
 from rtoslab.run.intervals import find_intervals
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.run.marks import read_marks
@@ -49,6 +50,8 @@ class VirtualJob:
     settings: Mapping[str, int] = field(default_factory=dict)
     latency: bool = False
     """The image has marked intervals to observe."""
+    handlers: bool = False
+    """The kernel's own handlers are what is measured."""
     sending_limit_s: float = SENDING_LIMIT_S
     """For all that follows the window."""
 
@@ -88,6 +91,8 @@ class _Run:
         self.current: dict[int, int] = {}
         self.events = bytearray()
         """Of the window of a latency benchmark."""
+        self.top_word: int | None = None
+        self.handlers: HandlerReader | None = None
 
     def whole(self) -> RunOutput:
         output = RunOutput(b"")
@@ -120,6 +125,8 @@ class _Run:
             for core, address in self._current_task_words().items():
                 self.machine.watch_write(address, IDENT_CURRENT + core)
                 self.current_words[core] = address
+            if self.job.handlers:
+                self.top_word = attach(self.machine, self.job.kernel)
 
     def _nesting_words(self) -> dict[int, int]:
         critical = self.job.kernel.critical
@@ -149,6 +156,10 @@ class _Run:
         if self.job.latency:
             self.machine.trace_exceptions(True)
             self.machine.trace_pins(True)
+        if self.job.handlers:
+            self.machine.trace_exceptions(True)
+            top = UNKNOWN if self.top_word is None else self._word(self.top_word)
+            self.handlers = HandlerReader(self.current.get(0, 0), top)
 
     def _close(self, output: RunOutput) -> None:
         assert self.observer is not None
@@ -169,11 +180,16 @@ class _Run:
             found = find_intervals(bytes(self.events), self.job.watched_services, self.current, pin)
             output.observed.intervals = found
         self.observer = None
+        if self.handlers is not None:
+            self.machine.trace_exceptions(False)
+            output.observed.handled = self.handlers.found
 
     def _feed(self) -> None:
         assert self.observer is not None
         fresh = self.machine.take_events()
         self.observer.feed(fresh)
+        if self.handlers is not None:
+            self.handlers.feed(fresh)
         if self.job.latency:
             self.events += fresh
 
