@@ -121,4 +121,9 @@ def _series(ident: str, title: str, handled: Handled, places: Sequence[int], cyc
         switches=tuple(int(handled.before[place] != handled.after[place]) for place in places),
         ticks=tuple(0 for _ in places),
         interrupts=tuple(handled.interrupted[place] for place in places),
+        steps=_steps({handled.steps[place] for place in places}),
     )
+
+
+def _steps(seen: set[int]) -> int | None:
+    return seen.pop() if len(seen) == 1 and UNKNOWN not in seen else None

@@ -163,6 +163,8 @@ class SeriesSamples(Stored):
     """Context switches inside; so the next two, entries of the tick's exception and of interrupt lines."""
     ticks: tuple[int, ...] = ()
     interrupts: tuple[int, ...] = ()
+    steps: int | None = None
+    """Of a switch: priorities that the kernel's search went down in every sample; None: it does not search."""
 
 
 class Measured(Stored):

@@ -8,7 +8,7 @@ import pytest
 from rtoslab.errors import CatalogueError, UnknownNameError
 from rtoslab.proofs import Verdict, judge_all, rules, watched_services
 
-from . import test_latency_proofs
+from . import test_handlers, test_latency_proofs
 from .fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, task
 from .test_proofs_two_cores import CASES as CASES_OF_TWO_CORES
 
@@ -78,7 +78,7 @@ def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> 
 
 
 def test_every_rule_is_shown_to_hold_and_to_fail() -> None:
-    every = [*CASES, *CASES_OF_TWO_CORES, *test_latency_proofs.CASES]
+    every = [*CASES, *CASES_OF_TWO_CORES, *test_latency_proofs.CASES, *test_handlers.CASES]
     shown = {(rule["rule"], verdict) for rule, _, verdict in every}
     assert shown == {(name, verdict) for name in rules() for verdict in (Verdict.HOLDS, Verdict.FAILS)}
 

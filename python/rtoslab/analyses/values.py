@@ -6,6 +6,7 @@ One function per kind of measurement turns a verified point into values; `EXTRAC
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from rtoslab.analyses.handlers import by_loops, released, tick_model
 from rtoslab.analyses.latency import latencies
 from rtoslab.analyses.throughput import throughput
 from rtoslab.results import Measured, PointId
@@ -130,4 +131,22 @@ def _latency(point: Measured) -> Iterator[Quantity]:
             yield each.series.id, "total", each.spread.median, "cycles", each.spread.n
 
 
-EXTRACTORS: tuple[Callable[[Measured], Iterator[Quantity]], ...] = (_throughput, _heap, _latency)
+def _tick(point: Measured) -> Iterator[Quantity]:
+    model = tick_model(released(point))
+    if model is None:
+        return
+    for stat in ("base", "per_task", "mode", "worst", "share", "remainder"):
+        yield "tick.model", stat, float(getattr(model, stat)), "cycles", model.n
+    yield "tick.model", "sum", model.per_task * model.worst_count, "cycles", model.n
+    most = max(released(point))
+    yield "tick.coincidences", "count", float(len(released(point)[most])), "peaks", model.n
+
+
+def _search(point: Measured) -> Iterator[Quantity]:
+    for loops, series in by_loops(point).items():
+        cycles = [value for each in series for value in each.cycles]
+        yield f"select.loops_{loops}", "max", float(max(cycles)), "cycles", len(cycles)
+        yield f"select.loops_{loops}", "min", float(min(cycles)), "cycles", len(cycles)
+
+
+EXTRACTORS: tuple[Callable[[Measured], Iterator[Quantity]], ...] = (_throughput, _heap, _latency, _tick, _search)

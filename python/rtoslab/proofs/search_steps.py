@@ -35,4 +35,6 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         if seen != {wanted}:
             problems.append(f"{one} to {two} took {', '.join(map(str, sorted(seen)))} steps, {wanted} expected")
     text = ", ".join(f"{pair} {count}" for pair, count in steps.items() if count)
+    if not steps:
+        problems.append("no switch between the tasks under test was seen")
     return finding(params.rule, demands, problems, [f"steps: {text}"])

@@ -9,6 +9,7 @@ from rtoslab.reports.sections import (
     conformance,
     costs,
     evidence,
+    handlers,
     latency,
     losses,
     manifest,
@@ -54,6 +55,8 @@ def make_document(catalogue: Catalogue, points: Sequence[StoredPoint], suite_id:
     absent = [each.result for each in points if isinstance(each.result, NotApplicable)]
     parts: list[Section | None] = [
         missing.not_measured(verified, failed, absent),
+        handlers.tick_section(timed),
+        handlers.search_section(timed),
         latency.latency_section(timed),
         latency.instruments_section(timed),
         speed.throughput_section(measured),

@@ -1,0 +1,106 @@
+"""The tick's handler as a model: so much for the tick itself, so much for each task it releases.
+
+Two ways to the same two numbers. By least squares over all samples, with what is left over by number of tasks. And as
+miranda2021 (section 7.1) partitions the tick into pseudo-tasks: the most frequent tick without a release, and the rest
+of the longest tick shared among the tasks it released, so that the sum is the longest tick.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rtoslab.results import Measured, SeriesSamples
+
+_RELEASED = "tick.released_"
+_SELECT = "select."
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """Samples of ticks that released `count` tasks, in cycles: what was measured less what the model says."""
+
+    count: int
+    n: int
+    predicted: float
+    least: float
+    mean: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
+class TickModel:
+    """Cycles. `share` and `mode` are the paper's partition, the rest is the fit."""
+
+    n: int
+    base: float
+    per_task: float
+    rms: float
+    """Root mean square of the residuals over all samples."""
+    residuals: tuple[Residual, ...]
+    mode: int
+    """The most frequent tick that releases nobody."""
+    worst: int
+    """The longest tick, and how many tasks it released."""
+    worst_count: int
+
+    @property
+    def share(self) -> float:
+        """Of each task in the longest tick, the mode taken away."""
+        return (self.worst - self.mode) / self.worst_count
+
+    @property
+    def remainder(self) -> float:
+        """Of the longest tick, what mode and the fit's cost of its tasks leave over."""
+        return self.worst - self.mode - self.per_task * self.worst_count
+
+
+def released(point: Measured) -> dict[int, Sequence[int]]:
+    """Tasks released -> cycles of the tick's handler, of a point that shows it; else empty."""
+    mine = [each for each in point.series if each.id.startswith(_RELEASED)]
+    return {int(each.id.removeprefix(_RELEASED)): each.cycles for each in mine}
+
+
+def tick_model(samples: Mapping[int, Sequence[int]]) -> TickModel | None:
+    """The model; None unless ticks without a release, and with, were seen."""
+    if 0 not in samples or len(samples) < 2:
+        return None
+    counts = np.concatenate([np.full(len(cycles), count) for count, cycles in samples.items()])
+    cycles = np.concatenate([np.asarray(each) for each in samples.values()])
+    per_task, base = np.polyfit(counts, cycles, 1)
+    left = cycles - (base + per_task * counts)
+    worst = int(cycles.max())
+    residuals = tuple(
+        Residual(
+            count=int(count),
+            n=int((counts == count).sum()),
+            predicted=float(base + per_task * count),
+            least=float(left[counts == count].min()),
+            mean=float(left[counts == count].mean()),
+            most=float(left[counts == count].max()),
+        )
+        for count in sorted(samples)
+    )
+    return TickModel(
+        n=len(cycles),
+        base=float(base),
+        per_task=float(per_task),
+        rms=float(np.sqrt(np.mean(left**2))),
+        residuals=residuals,
+        mode=Counter(samples[0]).most_common(1)[0][0],
+        worst=worst,
+        worst_count=int(counts[cycles.argmax()]),
+    )
+
+
+def by_loops(point: Measured) -> dict[int, list[SeriesSamples]]:
+    """Loops of the search -> the choices of the next task that took so many, by the rule of miranda2021, section 7.2.
+
+    The rule counts one loop where the search takes no step, that is upwards.
+    """
+    found: dict[int, list[SeriesSamples]] = {}
+    for each in point.series:
+        if each.id.startswith(_SELECT) and each.steps is not None:
+            found.setdefault(max(1, each.steps), []).append(each)
+    return dict(sorted(found.items()))

@@ -1,0 +1,283 @@
+"""The kernel's own handlers: read from events, split by what they did, modelled; the golden facts of miranda2021."""
+
+from collections import Counter
+from math import lcm
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rtoslab import handlers
+from rtoslab.analyses.handlers import by_loops, tick_model
+from rtoslab.benchmark import Benchmark
+from rtoslab.catalogue import Catalogue
+from rtoslab.paths import find_root
+from rtoslab.proofs import Evidence, Verdict, rules
+from rtoslab.proofs.releases_as_periods import due, periods_ms
+from rtoslab.results import SeriesSamples
+from rtoslab.run.handlers import (
+    IDENT_SELECT,
+    IDENT_SELECTED,
+    IDENT_TOP,
+    PENDSV,
+    SYSTICK,
+    UNKNOWN,
+    Handled,
+    HandlerReader,
+    calls_in,
+)
+from rtoslab.run.observe import EVENT, IDENT_CURRENT, Observed
+
+from .fakes import CONTROL, WINDOW, Fields, board, decoded, handle, kernel, task
+
+EXEC, WRITE, ENTER, EXIT = 1, 2, 3, 4
+IDLE = 0x2000_F000
+Row = tuple[int, int, int, int]
+"""cycle, kind, ident, value"""
+
+
+def events(*rows: Row) -> bytes:
+    made = np.zeros(len(rows), dtype=EVENT)
+    for index, (cycle, kind, ident, value) in enumerate(rows):
+        made[index] = (cycle, value, 0, ident, kind, 0, 0)
+    return made.tobytes()
+
+
+def read(*rows: Row, current: int = IDLE, top: int = UNKNOWN) -> Handled:
+    reader = HandlerReader(current, top)
+    reader.feed(events(*rows))
+    return reader.found
+
+
+def switch_at(cycle: int, to: int, took: int = 100) -> list[Row]:
+    return [
+        (cycle, ENTER, PENDSV, 12),
+        (cycle + took // 2, WRITE, IDENT_CURRENT, to),
+        (cycle + took, EXIT, PENDSV, 0),
+    ]
+
+
+def tick_at(cycle: int, took: int = 50) -> list[Row]:
+    return [(cycle, ENTER, SYSTICK, 12), (cycle + took, EXIT, SYSTICK, 0)]
+
+
+def test_a_switch_has_its_pair_its_choice_and_its_steps() -> None:
+    found = read(
+        (90, WRITE, IDENT_TOP, 5),
+        (100, ENTER, PENDSV, 12),
+        (110, EXEC, IDENT_SELECT, 0),
+        (130, WRITE, IDENT_TOP, 2),
+        (140, WRITE, IDENT_CURRENT, 7),
+        (150, EXEC, IDENT_SELECTED, 0),
+        (200, EXIT, PENDSV, 0),
+    )
+    assert (found.before[0], found.after[0]) == (IDLE, 7)
+    assert (found.start_cycle[0], found.cycles[0], found.entry_cycles[0]) == (100, 100, 12)
+    assert (found.select_cycles[0], found.steps[0], found.interrupted[0]) == (40, 3, 0)
+
+
+def test_a_handler_behind_another_without_a_return_between() -> None:
+    """The board tells the second one's entry before the first one's return, with the earlier cycle."""
+    found = read(*tick_at(100)[:1], (156, ENTER, PENDSV, 6), (150, EXIT, SYSTICK, 0), *switch_at(156, 7)[1:])
+    assert list(found.exception) == [SYSTICK, PENDSV]
+    assert list(found.cycles) == [50, 100]
+    assert list(found.interrupted) == [0, 0]
+
+
+def test_an_interrupt_inside_and_a_handler_already_running() -> None:
+    found = read(
+        (5, EXIT, SYSTICK, 0),  # entered before the window
+        (100, ENTER, SYSTICK, 12), (110, ENTER, 26, 12), (120, EXIT, 26, 0), (150, EXIT, SYSTICK, 0),
+    )  # fmt: skip
+    assert list(found.exception) == [SYSTICK]
+    assert list(found.interrupted) == [1]
+    assert list(found.steps) == list(found.select_cycles) == [UNKNOWN]
+
+
+class Code:
+    """A function at 0x1000 with a BL to 0x1100 at its third halfword, and one elsewhere."""
+
+    code = bytes.fromhex("80b5 00bf 00f07cf8 00f0faf8 80bd".replace(" ", ""))
+
+    def symbol(self, name: str) -> int | None:
+        return 0x1001 if name == "handler" else None
+
+    def symbols(self) -> list[tuple[int, int, str]]:
+        return [(0x1000, len(self.code), "handler")]
+
+    def read(self, address: int, length: int) -> bytes:
+        return self.code[address - 0x1000 :][:length]
+
+
+def test_where_a_call_comes_back_to() -> None:
+    machine: Any = Code()
+    assert calls_in(machine, "handler", 0x1100) == [0x1008]
+    assert calls_in(machine, "handler", 0x1200) == [0x100C]
+    assert calls_in(machine, "handler", 0x1300) == []
+
+
+# Two tasks of 2 and 3 ms from 1 ms into their pattern; a window of 6 ms.
+PARAMS: list[tuple[str, Fields]] = [
+    ("param", {"name": name, "value": str(value)})
+    for name, value in {"period_0_ms": 2, "period_1_ms": 3, "phase_ms": 1}.items()
+]
+BODY = [*PARAMS, *(task(index) for index in (0, 1, CONTROL)), WINDOW]
+MS = 1000
+
+
+def benchmark(show: str) -> Benchmark:
+    return Benchmark.model_validate({
+        "id": "b", "title": "B", "question": "?", "tasks_per_core": 2, "stack_bytes": 512, "inside": "-",
+        "outside": "-", "services": [], "metric": {"id": "m", "unit": "u", "tasks": [0, 1]}, "handlers": {"show": show},
+    })  # fmt: skip
+
+
+def pattern(skip: int = 0, extra: int | None = None) -> list[Row]:
+    """Ticks 1 to 250, each followed by the tasks that are due; at `skip` they do not come, at `extra` task 0 does."""
+    rows: list[Row] = []
+    for number in range(1, 251):
+        at = number * MS
+        rows += tick_at(at)
+        here = [index for index, period in enumerate((2, 3)) if (1 + number) % period == 0 and number != skip]
+        here += [0] if number == extra else []
+        for place, index in enumerate([*map(handle, here), IDLE] if here else []):
+            rows += switch_at(at + 100 + 150 * place, index)
+    return rows
+
+
+def evidence(show: str, rows: list[Row], *, probes: bool = True, top: int = UNKNOWN) -> Evidence:
+    observed = Observed(handled=read(*rows, top=top))
+    return Evidence(decoded(BODY), observed if probes else None, benchmark(show), board(), kernel())
+
+
+def pairs(*, without: int | None = None) -> list[Row]:
+    """Every ordered pair of tasks 0, 1 and idle, then the control task, which does not count."""
+    order = [0, 1, 0, None, 1, None, 0]
+    blocks = [IDLE if each is None else handle(each) for each in order]
+    rows: list[Row] = []
+    for place, block in enumerate([*blocks, handle(CONTROL), IDLE]):
+        rows += [] if place == without else switch_at(1000 * (place + 1), block)
+    return rows
+
+
+def searched(wrong: int = 0) -> list[Row]:
+    """Task 0 to idle and back: both tasks have priority 1, idle is two steps below; `wrong` more are taken."""
+    down: list[Row] = [(40, WRITE, IDENT_TOP, 9), *switch_at(50, IDLE), (120, WRITE, IDENT_TOP, 7 - wrong)]
+    return [(10, WRITE, IDENT_CURRENT, handle(0)), *sorted(down), (300, WRITE, IDENT_TOP, 9), *up()]
+
+
+def up() -> list[Row]:
+    return sorted([*switch_at(400, handle(0)), (420, WRITE, IDENT_TOP, 9)])
+
+
+RELEASES = {"rule": "releases_as_periods"}
+PAIRS = {"rule": "every_pair_switched"}
+STEPS = {"rule": "search_steps"}
+
+CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
+    (RELEASES, {"rows": pattern()}, Verdict.HOLDS),
+    (RELEASES, {"rows": pattern(skip=3)}, Verdict.FAILS),  # a task did not come
+    (RELEASES, {"rows": pattern(extra=2)}, Verdict.FAILS),  # one came that was not due
+    (RELEASES, {"rows": pattern()[2:]}, Verdict.FAILS),  # a tick is lost
+    (RELEASES, {"rows": []}, Verdict.FAILS),
+    (PAIRS, {"rows": pairs()}, Verdict.HOLDS),
+    (PAIRS, {"rows": pairs(without=4)}, Verdict.FAILS),  # idle to 1 never
+    ({**PAIRS, "at_least": 2}, {"rows": pairs()}, Verdict.FAILS),
+    (PAIRS, {"rows": []}, Verdict.FAILS),
+    (STEPS, {"rows": searched()}, Verdict.HOLDS),
+    (STEPS, {"rows": searched(wrong=1)}, Verdict.FAILS),
+    (STEPS, {"rows": []}, Verdict.FAILS),  # no switch, nothing shown
+]
+
+
+@pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
+def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+    show = "tick" if rule is RELEASES else "switch"
+    found = rules()[rule["rule"]]
+    finding = found.judge(found.Params.model_validate(rule), evidence(show, **facts))
+    assert finding.verdict is verdict, finding.saw
+    assert finding.saw
+
+
+@pytest.mark.parametrize("rule", [RELEASES, PAIRS, STEPS])
+def test_without_probes_nothing_is_claimed(rule: dict[str, Any]) -> None:
+    found = rules()[rule["rule"]]
+    finding = found.judge(found.Params.model_validate(rule), evidence("tick", pattern(), probes=False))
+    assert finding.verdict is Verdict.UNSEEN
+
+
+def test_a_kernel_that_does_not_search_shows_no_steps() -> None:
+    found = rules()["search_steps"]
+    finding = found.judge(found.Params.model_validate(STEPS), evidence("switch", pairs()))
+    assert finding.verdict is Verdict.UNSEEN
+    assert "does not search" in finding.saw
+
+
+def test_series_of_the_tick() -> None:
+    made = evidence("tick", pattern())
+    assert made.observed is not None
+    assert made.observed.handled is not None
+    found = {each.id: each for each in handlers.series_of(made.observed.handled, made.decoded, made.benchmark)}
+    assert list(found) == ["tick.released_0", "tick.released_1", "tick.released_2", "tick.entry"]
+    wanted = Counter(sum((1 + number) % period == 0 for period in (2, 3)) for number in range(1, 250))
+    assert {number: len(found[f"tick.released_{number}"].cycles) for number in range(3)} == wanted
+    assert found["tick.entry"].cycles == (12,) * 249
+
+
+def test_series_of_switches_leave_the_control_task_out() -> None:
+    made = evidence("switch", pairs())
+    assert made.observed is not None
+    assert made.observed.handled is not None
+    found = {each.id: each for each in handlers.series_of(made.observed.handled, made.decoded, made.benchmark)}
+    assert set(found) == {
+        "switch.A_B", "switch.A_IDLE", "switch.B_A", "switch.B_IDLE", "switch.IDLE_A", "switch.IDLE_B", "switch.entry",
+    }  # fmt: skip
+    assert all(each.steps is None and set(each.switches) == {1} for each in found.values())
+
+
+def test_model_of_the_tick() -> None:
+    model = tick_model({0: [100, 100, 104], 1: [150], 3: [250, 252]})
+    assert model is not None
+    assert model.per_task == pytest.approx(50, abs=1)
+    assert model.base == pytest.approx(100, abs=2)
+    assert (model.mode, model.worst, model.worst_count) == (100, 252, 3)
+    assert model.share == pytest.approx((252 - 100) / 3)
+    assert model.remainder == pytest.approx(152 - 3 * model.per_task)
+    assert [each.n for each in model.residuals] == [3, 1, 2]
+    assert sum(each.mean * each.n for each in model.residuals) == pytest.approx(0, abs=1e-9)
+    assert tick_model({0: [100]}) is None
+    assert tick_model({1: [100], 2: [150]}) is None
+
+
+def test_loops_by_the_papers_rule() -> None:
+    def select(ident: str, steps: int | None) -> SeriesSamples:
+        return SeriesSamples(
+            id=f"select.{ident}", title="", instrument="probe", comparable=True, cycles=(1,), steps=steps
+        )
+
+    class Point:
+        series = (select("A_B", 1), select("B_A", 0), select("A_IDLE", 6), select("X", None))
+
+    point: Any = Point()
+    assert {loops: [each.id for each in found] for loops, found in by_loops(point).items()} == {
+        1: ["select.A_B", "select.B_A"],
+        6: ["select.A_IDLE"],
+    }
+
+
+def miranda_params(name: str) -> dict[str, str]:
+    return {key: str(value) for key, value in Catalogue(find_root()).benchmark(name).facts.params.items()}
+
+
+def test_golden_six_coincidences_in_250_s() -> None:
+    params = {**miranda_params("tick_handler"), "phase_ms": "0"}
+    assert periods_ms(params) == [5, 10, 15, 20, 30, 40, 23, 12, 45, 50]
+    assert lcm(*periods_ms(params)) == 41_400
+    together = [number for number in range(1, 250_001) if len(due(params, number)) == 10]
+    assert together == [41_400 * times for times in range(1, 7)]
+
+
+def test_golden_the_short_window_holds_one() -> None:
+    params = miranda_params("tick_handler")
+    together = [number for number in range(1, 1000) if len(due(params, number)) == 10]
+    assert together == [500]
