@@ -235,6 +235,24 @@ def test_claims_along_a_sweep(counts: tuple[int, ...], first_largest: str, shrin
     assert judge_claims([first], swept[:2])[0].outcome == "not computed"
 
 
+def test_runs_that_differ_in_a_seed_count_by_their_median() -> None:
+    swept = []
+    for step, counts in enumerate([(1000, 1010, 900), (400, 500, 480), (470, 470, 470)]):
+        for seed, count in enumerate(counts):
+            each = measured(1, count)
+            config = {"param.s": str(10 * step), "param.seed": str(seed)}
+            swept.append(each.model_copy(update={"point": each.point.model_copy(update={"config": config})}))
+    (verdict,) = judge_claims([claim("first_step_largest", along="param.s", bound=2)], swept)
+    assert (verdict.outcome, verdict.seen) == ("same", "0: 100.0%, 10: 48.0%, 20: 47.0%")
+    figure = {
+        "title": "F", "kind": "lines", "where": {"metric": "throughput", "stat": "total"}, "x": "param.s",
+        "series": "kernel", "unit": "%", "y_title": "%", "x_title": "s", "percent_of": {"param.s": 0},
+    }  # fmt: skip
+    drawn = replot(Figure.model_validate(figure), values(swept))
+    assert drawn is not None
+    assert [row[1] for row in drawn[1].rows] == ["100", "49.5 (40 to 53.33)", "47 (46.53 to 52.22)"]
+
+
 def test_values_lie_on_their_axes() -> None:
     (peak,) = select(values([measured(2)]), {"metric": "heap", "cores": 2, "clock_mhz": 125, "family": "m"})
     assert (peak.value, peak.unit, peak.axis("param.words")) == (3000, "bytes", "")

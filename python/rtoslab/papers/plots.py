@@ -13,7 +13,8 @@ from rtoslab.reports.table import ChartData, TableData
 def replot(figure: Figure, found: Sequence[Value]) -> tuple[ChartData, TableData] | None:
     """The figure and its values as a table; None if nothing of it is measured.
 
-    Where several runs lie at one place (they differ in what the figure does not show, as a seed), their median stands.
+    Where several runs lie at one place (they differ in what the figure does not show, as a seed), their median stands,
+    with the lowest and the highest beside it.
     """
     places: dict[tuple[str, str], list[tuple[Value, float]]] = {}
     for each in select(found, figure.where):
@@ -22,17 +23,19 @@ def replot(figure: Figure, found: Sequence[Value]) -> tuple[ChartData, TableData
             places.setdefault((each.axis(figure.x), each.axis(figure.series)), []).append((each, y))
     if not places:
         return None
-    marks = [_mark(figure, runs[0][0], median(y for _, y in runs)) for runs in places.values()]
+    marks = [_mark(figure, runs[0][0], [y for _, y in runs]) for runs in places.values()]
     caption = f"{figure.title}. {figure.note}".strip()
     return ChartData(figure.kind, marks, caption, figure.x_title, figure.y_title, figure.log), _table(figure, marks)
 
 
-def _mark(figure: Figure, value: Value, y: float) -> dict[str, Any]:
-    x = value.axis(figure.x)
+def _mark(figure: Figure, value: Value, heights: Sequence[float]) -> dict[str, Any]:
+    x, y = value.axis(figure.x), median(heights)
     return {
         "x": float(x) if figure.kind == "lines" else _label(figure, figure.x, value),
         "series": _label(figure, figure.series, value),
         "y": y,
+        "low": min(heights),
+        "high": max(heights),
         "text": _number(y),
     }
 
@@ -59,7 +62,8 @@ def _table(figure: Figure, marks: Sequence[dict[str, Any]]) -> TableData:
     rows: dict[str, dict[str, str]] = {}
     for mark in marks:
         x = f"{mark['x']:g}" if figure.kind == "lines" else str(mark["x"])
-        rows.setdefault(x, {})[str(mark["series"])] = _number(mark["y"])
+        spread = "" if mark["low"] == mark["high"] else f" ({_number(mark['low'])} to {_number(mark['high'])})"
+        rows.setdefault(x, {})[str(mark["series"])] = _number(mark["y"]) + spread
     body = [[x, *(cells.get(name, "") for name in series)] for x, cells in rows.items()]
     return TableData(
         f"{figure.title}: values, {figure.y_title}",

@@ -1,6 +1,6 @@
 """Charts whose axes are named by what they show: bars, points and lines of rows with x, y and series.
 
-A row may have `text`, what stands at its mark. A chart of one series has no legend: its caption says what it is.
+A row may have `text`, what stands at its mark, and `low` and `high`, between which its runs lie.
 """
 
 from collections.abc import Callable
@@ -59,7 +59,8 @@ def _lines(chart: ChartData) -> Drawn:
         shape=alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series))
     )
     labels = base.mark_text(dy=-13, fontSize=10).encode(text="text:N")
-    return alt.layer(base.mark_line(strokeWidth=2), marks, labels).properties(width=WIDTH, height=300)
+    spread = base.mark_rule(strokeWidth=2, opacity=0.5).encode(y="low:Q", y2="high:Q")
+    return alt.layer(spread, base.mark_line(strokeWidth=2), marks, labels).properties(width=WIDTH, height=300)
 
 
 def _pairs(chart: ChartData) -> Drawn:
