@@ -75,7 +75,7 @@ def test_a_sweep_is_every_combination_but_what_the_user_sets(copy: Path) -> None
 
 def test_no_code_names_a_benchmark_kernel_or_board() -> None:
     catalogue = Catalogue(ROOT)
-    papers = {path.parent.name for path in (ROOT / "papers").glob("*/published_figures.csv")}
+    papers = {path.parent.name for path in (ROOT / "papers").glob("*/paper.toml")}
     names = re.compile(rf"\b({'|'.join([*catalogue.benchmarks, *catalogue.kernels, *papers])})\b", re.IGNORECASE)
     for path in (ROOT / "python" / "rtoslab").rglob("*.py"):
         code = re.sub(r'""".*?"""', "", path.read_text(), flags=re.DOTALL)
