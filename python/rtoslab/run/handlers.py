@@ -25,10 +25,10 @@ SYSTICK: Final = 15
 _KERNELS_OWN: Final = frozenset({SVCALL, PENDSV, SYSTICK})
 _EXEC, _WRITE, _ENTER, _EXIT = 1, 2, 3, 4
 
-IDENT_TOP: Final = 32
+IDENT_TOP: Final = 48
 """Write of the word that holds the most urgent ready priority."""
-IDENT_SELECT: Final = 33
-IDENT_SELECTED: Final = 34
+IDENT_SELECT: Final = 49
+IDENT_SELECTED: Final = 50
 """The function that chooses the next task: its first instruction, and the one behind its call."""
 
 UNKNOWN: Final = -1
