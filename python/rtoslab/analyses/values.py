@@ -3,7 +3,7 @@
 One function per kind of measurement turns a verified point into values; `EXTRACTORS` lists them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rtoslab.analyses.handlers import by_loops, released, tick_model
@@ -24,8 +24,8 @@ LATENCY_STATS = {
     "jitter": "jitter",
 }
 """Statistic -> its name in `analyses.latency.Spread`."""
-Selector = Mapping[str, str | int]
-"""Axis -> the value it must have. Axes: those of `Value.axis`."""
+Selector = Mapping[str, str | int | Sequence[str | int]]
+"""Axis -> the place, or the places, where a value may lie. Axes: those of `Value.axis`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,11 @@ def values(points: Iterable[Measured]) -> list[Value]:
 
 def select(found: Iterable[Value], where: Selector) -> list[Value]:
     """Those that lie where `where` says on every axis it names."""
-    return [each for each in found if all(each.axis(name) == str(wanted) for name, wanted in where.items())]
+    places = {
+        axis: {str(each) for each in (wanted if isinstance(wanted, list | tuple) else (wanted,))}
+        for axis, wanted in where.items()
+    }
+    return [each for each in found if all(each.axis(axis) in wanted for axis, wanted in places.items())]
 
 
 def _throughput(point: Measured) -> Iterator[Quantity]:

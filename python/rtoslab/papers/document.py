@@ -77,13 +77,13 @@ def _conditions(done: Reproduction) -> Section:
 def _from_manifests(condition: Condition, points: Sequence[StoredPoint]) -> str:
     found = []
     for each in points:
-        readings = [_at(each.manifest, path.split(".")) for path in condition.manifest.split()]
+        readings = [_at(each.manifest, path.split("."), condition.only) for path in condition.manifest.split()]
         text = " ".join(reading for reading in readings if reading)
         found.append(f"{text} {condition.unit}".rstrip() if text else "")
     return "; ".join(dict.fromkeys(text for text in found if text)) or "not yet measured"
 
 
-def _at(value: Any, path: Sequence[str]) -> str:
+def _at(value: Any, path: Sequence[str], only: str) -> str:
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     if path[-1] == "clock_hz" and isinstance(value, int):
@@ -91,7 +91,7 @@ def _at(value: Any, path: Sequence[str]) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {'on' if each else 'off'}" for name, each in value.items())
     if isinstance(value, list):
-        return " ".join(str(each) for each in value)
+        return " ".join(str(each) for each in value if str(each).startswith(only))
     return "" if value is None else str(value)
 
 

@@ -18,6 +18,8 @@ class Condition(Strict):
     manifest: str = ""
     """Paths in a point's manifest, such as `build.kernel build.kernel_version`; every distinct reading is shown."""
     unit: str = ""
+    only: str = ""
+    """Of a list in the manifest, what begins so."""
 
 
 class Table(Strict):
@@ -38,8 +40,8 @@ class Figure(Strict):
 
     title: str
     kind: Literal["bars", "lines"]
-    where: dict[str, str | int]
-    """Which values: axis -> its value."""
+    where: dict[str, str | int | tuple[str | int, ...]]
+    """Which values: axis -> the place, or the places, where they lie."""
     x: str
     """The axis along the figure."""
     series: str

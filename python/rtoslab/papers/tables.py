@@ -12,6 +12,9 @@ LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
 """Columns of published.csv that may name a row; all but the first only where they differ within the table."""
 BRING_YOUR_OWN = "n/a: bring your own"
 NONE = "\N{EN DASH}"
+SHOWN = {"us": "\N{MICRO SIGN}s"}
+"""Units as a reader writes them."""
+AXES = {"us": "time, \N{MICRO SIGN}s", "ns": "time, ns", "cycles": "cycles of the core's clock", "bytes": "bytes"}
 
 
 def redraw(table: Table, published: Mapping[int, Published], compared: Mapping[int, Compared]) -> TableData:
@@ -25,13 +28,13 @@ def redraw(table: Table, published: Mapping[int, Published], compared: Mapping[i
     heads = list(dict.fromkeys(_across(table, row) for row in rows))
     cells: dict[tuple[str, ...], dict[str, Published]] = {}
     for row in rows:
-        cells.setdefault(tuple(getattr(row, name) for name in labels), {})[_across(table, row)] = row
+        cells.setdefault(tuple(_shown(str(getattr(row, name))) for name in labels), {})[_across(table, row)] = row
     columns = list(labels)
     for head in heads:
         front = f"{head}: " if head else ""
         columns += [f">{front}paper", f">{front}here", f">{front}ratio"]
     units = {row.unit for row in rows if row.unit}
-    title = table.title if len(units) != 1 or "unit" in table.across else f"{table.title}, {units.pop()}"
+    title = table.title if len(units) != 1 or "unit" in table.across else f"{table.title}, {_shown(units.pop())}"
     body, reasons = [], []
     for label, found in cells.items():
         line = list(label)
@@ -59,8 +62,8 @@ def pairs_chart(table: Table, published: Mapping[int, Published], compared: Mapp
             ours = compared.get(row.id)
             if ours is not None and ours.here is not None:
                 marks.append({"x": name, "series": "here", "y": ours.here})
-        caption = f"{table.title}: the paper's figures and ours, in {unit}. A mark alone has no value of ours."
-        charts.append(ChartData("pairs", marks, caption, "", unit, table.log))
+        caption = f"{table.title}: the paper's figures and ours. A mark alone has no value of ours."
+        charts.append(ChartData("pairs", marks, caption, "", AXES.get(unit, unit), table.log))
     return charts
 
 
@@ -80,8 +83,12 @@ def ratio_text(each: Compared) -> str:
     return NONE if each.ratio is None else f"{each.ratio:.2f}"
 
 
+def _shown(text: str) -> str:
+    return SHOWN.get(text, text)
+
+
 def _across(table: Table, row: Published) -> str:
-    return " ".join(str(getattr(row, name)) for name in table.across)
+    return " ".join(_shown(str(getattr(row, name))) for name in table.across)
 
 
 def _triple(row: Published | None, compared: Mapping[int, Compared]) -> Sequence[str]:
