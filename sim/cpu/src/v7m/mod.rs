@@ -22,6 +22,7 @@ pub mod float;
 pub mod float_context;
 mod identity;
 pub mod l1;
+pub mod memo;
 pub mod mpu;
 pub mod nvic;
 pub mod op;

@@ -159,6 +159,12 @@ impl Packed {
         self.0 as u8
     }
 
+    /// Halfwords it takes up.
+    #[inline(always)]
+    pub fn halfwords(self) -> usize {
+        1 + (self.0 >> 48 & flag::WIDE as u64) as usize
+    }
+
     /// The op.
     #[inline(always)]
     pub fn op(self) -> Op {

@@ -50,13 +50,18 @@ impl CodeTable {
         unsafe { &mut *self.pointer().add(index) }
     }
 
-    /// Forgets what was decoded from `bytes` at `address`, and a 32-bit opcode that begins a halfword before.
-    pub fn forget(&mut self, address: u32, bytes: u32) {
+    /// Forgets what was decoded from `bytes` at `address`, and a 32-bit opcode that begins a halfword before. True if
+    /// anything was.
+    pub fn forget(&mut self, address: u32, bytes: u32) -> bool {
         let first = (address & !1).saturating_sub(2).max(self.base);
         let end = address.saturating_add(bytes).min(self.base.saturating_add(self.bytes));
+        let mut decoded = false;
         for at in (first..end).step_by(2) {
-            *self.op(at) = Op::default();
+            let op = self.op(at);
+            decoded |= *op != Op::default();
+            *op = Op::default();
         }
+        decoded
     }
 
     /// Allocates (zeroed) or drops the profile cells.

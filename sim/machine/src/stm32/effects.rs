@@ -37,6 +37,7 @@ impl<F: Family> System<F> {
                 let (base, bytes) = table.range();
                 table.forget(base, bytes);
             });
+            self.epoch += 1;
             core.refetch = true;
         }
         if std::mem::take(&mut self.effects.event) {
@@ -76,6 +77,7 @@ impl<F: Family> System<F> {
     pub(super) fn flash_timing_changed(&mut self) {
         let acr = self.settings.acr(self.periph.flash_control().acr);
         self.flash_port.set_acr(acr);
+        self.epoch += 1;
     }
 
     fn emit_pins(&mut self) {

@@ -3,6 +3,7 @@
 use rtoslab_cpu::v7m::cache::Operation;
 use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::exception::ExceptionTiming;
+use rtoslab_cpu::v7m::memo::Memo;
 use rtoslab_cpu::v7m::pipeline::Pipeline;
 use rtoslab_cpu::v7m::pipeline::m3m4::{CortexM3, CortexM4};
 use rtoslab_cpu::v7m::pipeline::m7::M7;
@@ -11,6 +12,8 @@ use rtoslab_timing::{Setting, cortex_m3, cortex_m4, cortex_m7, stm32_bus, stm32_
 use super::chip::{FLASH_BASE, Kind, Map};
 use super::flash::{FlashF1, FlashF4};
 use super::m7::Port;
+use super::quick::{Direct, Runner};
+use super::system::System;
 
 /// A flash interface as the machine uses it. Addresses are those of the main flash at [`FLASH_BASE`].
 pub trait FlashPort {
@@ -102,11 +105,13 @@ const fn acr(name: &'static str, mask: u32, about: &'static str) -> AcrBit {
 pub type Rules<'a> = &'a dyn Fn(&str) -> u64;
 
 /// A family of chips with an ARMv7-M core.
-pub trait Family {
+pub trait Family: Sized {
     /// The core's pipeline.
     type Pipe: Pipeline;
     /// The flash interface.
     type Flash: FlashPort;
+    /// How the core is run.
+    type Runner: Runner<Self::Pipe, System<Self>>;
     /// Exception timing.
     const EXCEPTIONS: ExceptionTiming;
     /// Adjustable rules of the core and the flash interface.
@@ -133,6 +138,7 @@ pub struct F1;
 impl Family for F1 {
     type Pipe = CortexM3;
     type Flash = FlashF1;
+    type Runner = Memo<CortexM3, System<F1>>;
     const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M3;
     const RULES: &'static [&'static [Setting]] = &[&cortex_m3::SETTINGS];
     const ACR: &'static [AcrBit] =
@@ -153,6 +159,7 @@ pub struct F4;
 impl Family for F4 {
     type Pipe = CortexM4;
     type Flash = FlashF4;
+    type Runner = Memo<CortexM4, System<F4>>;
     const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M4;
     const RULES: &'static [&'static [Setting]] = &[&cortex_m4::SETTINGS];
     const ACR: &'static [AcrBit] = &[
@@ -180,6 +187,7 @@ pub struct F7;
 impl Family for F7 {
     type Pipe = M7;
     type Flash = Port;
+    type Runner = Direct;
     const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M7;
     const RULES: &'static [&'static [Setting]] = M7_RULES;
     const CACHES: bool = true;
@@ -204,6 +212,7 @@ pub struct H7;
 impl Family for H7 {
     type Pipe = M7;
     type Flash = Port;
+    type Runner = Direct;
     const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M7;
     const RULES: &'static [&'static [Setting]] = M7_RULES;
     const CACHES: bool = true;

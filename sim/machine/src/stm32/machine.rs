@@ -13,6 +13,7 @@ use rtoslab_timing::stm32_bus;
 
 use super::chip::{FLASH_BASE, RAM_BASE, map};
 use super::family::Family;
+use super::quick::Runner;
 use super::system::{Home, System};
 use crate::image::{Image, ImageError, Symbol};
 use crate::setting::SettingError;
@@ -52,6 +53,7 @@ pub struct CoreStats {
 pub struct Machine<F: Family> {
     core: Box<Core>,
     pipe: F::Pipe,
+    runner: F::Runner,
     pub(super) system: Box<System<F>>,
     chip: Chip,
     /// Vector table of an image that lives in RAM.
@@ -74,6 +76,7 @@ impl<F: Family> Machine<F> {
         let mut machine = Machine {
             core,
             pipe,
+            runner: F::Runner::default(),
             system,
             chip,
             table_in_ram: None,
@@ -91,6 +94,7 @@ impl<F: Family> Machine<F> {
         self.system.settings.set(key, value)?;
         let settings = &self.system.settings;
         self.pipe = F::pipe(&|key| settings.value(key));
+        self.runner.clear();
         self.system.flash_port = F::flash(self.system.map, &|key| settings.value(key));
         self.system.bus_rules = stm32_bus::SETTINGS.map(|rule| settings.value(rule.key));
         self.system.flash_timing_changed();
@@ -227,7 +231,7 @@ impl<F: Family> Machine<F> {
     fn execute(&mut self) {
         let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
         match (self.profiling, core.mpu.enabled()) {
-            (false, false) => exec::run::<_, _, false, false>(core, pipe, system),
+            (false, false) => self.runner.run(core, pipe, system),
             (false, true) => exec::run::<_, _, false, true>(core, pipe, system),
             (true, false) => exec::run::<_, _, true, false>(core, pipe, system),
             (true, true) => exec::run::<_, _, true, true>(core, pipe, system),

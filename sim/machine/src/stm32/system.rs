@@ -20,7 +20,7 @@ const MARK_CODE: u8 = 1;
 /// The page of a store holds a watched word.
 const MARK_WATCH: u8 = 2;
 /// log2 of the bytes that share a mark.
-const MARK_SHIFT: u32 = 8;
+pub(super) const MARK_SHIFT: u32 = 8;
 
 /// A memory that is neither main flash nor main RAM.
 pub(super) struct Memory {
@@ -33,8 +33,8 @@ pub struct System<F: Family> {
     pub(super) map: &'static Map,
     pub(super) ram: Vec<u8>,
     /// Main RAM that answers at once: all of it, on the M7 the data TCM.
-    fast_bytes: u32,
-    marks: Vec<u8>,
+    pub(super) fast_bytes: u32,
+    pub(super) marks: Vec<u8>,
     pub(super) flash: Vec<u8>,
     pub(super) flash_port: F::Flash,
     pub(super) memories: Vec<Memory>,
@@ -44,6 +44,8 @@ pub struct System<F: Family> {
     pub(super) effects: Effects,
     /// Levels of the interrupt lines as the core knows them.
     pub(super) lines: [u32; 5],
+    /// Changes when opcodes or the flash's timing do.
+    pub(super) epoch: u64,
     pub(super) settings: Settings<F>,
     /// What ways to peripherals cost, by `stm32_bus::key`.
     pub(super) bus_rules: [u64; stm32_bus::SETTINGS.len()],
@@ -86,6 +88,7 @@ impl<F: Family> System<F> {
             periph,
             effects: Effects::default(),
             lines: [0; 5],
+            epoch: 1,
             bus_rules: stm32_bus::SETTINGS.map(|rule| rule.default),
             settings,
             probes: Probes::default(),
@@ -182,7 +185,7 @@ impl<F: Family> System<F> {
         for base in bases.into_iter().flatten() {
             let address = base + offset;
             let Some(table) = self.tables.iter_mut().find(|table| table.contains(address)) else { continue };
-            table.forget(address, bytes);
+            self.epoch += u64::from(table.forget(address, bytes));
             for at in (address.saturating_sub(2) & !1..address + bytes).step_by(2) {
                 if self.probes.watches_code(at) && table.contains(at) {
                     *table.op(at) = Op::ATTEND;
@@ -288,7 +291,7 @@ pub(super) unsafe fn get(memory: *const u8, bytes: u32) -> u32 {
 /// # Safety
 /// `memory..memory + bytes` can be written.
 #[inline(always)]
-unsafe fn put(memory: *mut u8, bytes: u32, value: u32) {
+pub(super) unsafe fn put(memory: *mut u8, bytes: u32, value: u32) {
     // SAFETY: the caller's promise.
     unsafe {
         match bytes {

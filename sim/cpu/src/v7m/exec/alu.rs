@@ -6,7 +6,7 @@ use crate::v7m::op::{Op, flag};
 impl Core {
     /// A core register.
     #[inline(always)]
-    pub(super) fn reg(&self, number: u8) -> u32 {
+    pub(in crate::v7m) fn reg(&self, number: u8) -> u32 {
         debug_assert!(number < 16);
         // SAFETY: the decoder takes register numbers from fields of four bits.
         unsafe { *self.r.get_unchecked(usize::from(number)) }

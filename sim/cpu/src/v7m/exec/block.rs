@@ -5,18 +5,18 @@ use crate::v7m::core::Core;
 use crate::v7m::op::{Class, Op, Packed, flag};
 
 /// The op of an instruction whose condition fails.
-pub(super) const SKIPPED: Packed = Packed::NONE;
+pub(in crate::v7m) const SKIPPED: Packed = Packed::NONE;
 
 /// ITSTATE behind the instruction.
-pub(super) fn advanced(it: u8) -> u8 {
+pub(in crate::v7m) fn advanced(it: u8) -> u8 {
     if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f }
 }
 
 /// What the instruction that ITSTATE stands at executes as: itself, its variant without flags, [`SKIPPED`], or
 /// undefined where it may not be.
 #[inline(never)]
-pub(super) fn judge(core: &Core, packed: Packed) -> Packed {
-    let mut op = packed.op();
+pub(in crate::v7m) fn judge(core: &Core, packed: Packed) -> Packed {
+    let op = packed.op();
     let last = core.it & 7 == 0;
     let permitted = match op.class {
         Class::It | Class::BranchConditional | Class::CompareBranch => false,
@@ -30,10 +30,15 @@ pub(super) fn judge(core: &Core, packed: Packed) -> Packed {
     if op.code != code::Bkpt && !core.holds(core.it >> 4) {
         return SKIPPED;
     }
+    without_flags(op).into()
+}
+
+/// What executes inside an IT block: the variant without flags is the next code; MULS, RSBS and the others are pairs
+/// like this.
+pub(in crate::v7m) fn without_flags(mut op: Op) -> Op {
     if op.has(flag::SETS_OUTSIDE_IT) {
-        // The variant without flags is the next code; MULS, RSBS and the others are pairs like this.
         op.code += 1;
         op.flags &= !flag::SETS;
     }
-    op.into()
+    op
 }

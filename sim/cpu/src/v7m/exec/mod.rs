@@ -6,7 +6,7 @@
 
 mod alu;
 mod bits;
-mod block;
+pub(super) mod block;
 mod branch;
 mod float;
 mod memory;
@@ -30,7 +30,7 @@ use profile::Profile;
 
 /// How an instruction went on. A bare number, so that the common ways need no memory.
 #[derive(Debug, Clone, Copy)]
-enum Flow {
+pub(super) enum Flow {
     /// To the next one.
     Next,
     /// Its branch was not taken.
@@ -111,6 +111,11 @@ pub fn run<B: Bus, P: Pipeline, const PROFILE: bool, const GUARD: bool>(core: &m
             return;
         }
     }
+}
+
+/// Executes one instruction, or one IT block. False: execution stops here.
+pub(super) fn step<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B) -> bool {
+    uncommon::<B, P, false, false>(core, pipe, bus)
 }
 
 /// What the common path leaves out: stand-ins, IT blocks (all of one), instructions that gave way and go on. False:
@@ -263,7 +268,7 @@ fn fetch_allowed<B: Bus>(core: &mut Core, bus: &mut B) -> bool {
 /// Executes one op that was issued.
 #[inline(always)]
 #[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
-fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
+pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,

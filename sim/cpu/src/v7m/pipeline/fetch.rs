@@ -11,10 +11,11 @@
 
 use super::super::bus::Bus;
 use super::super::core::Core;
+use super::super::memo::{OPEN, cycle_at, since};
 use rtoslab_timing::cortex_m3::PREFETCH_WORDS;
 
 /// A word whose last halfword is still in the queue has no time yet at which it gave up its place.
-const IN_USE: u64 = u64::MAX / 2;
+const IN_USE: u64 = OPEN;
 
 /// A word of code on its way to the decoder.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,6 +24,20 @@ struct Word {
     ready: u64,
     /// Cycle in which its place can be given to another one.
     free: u64,
+}
+
+/// The queue between two instructions, times as distances from now. What nothing can read any more is 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Queue {
+    /// Words fetched beyond the one that holds the next instruction's first halfword (itself included).
+    ahead: u8,
+    /// The last words fetched, the newest first: when they are there, when their places can be given away.
+    ready: [i16; 3],
+    free: [i16; 3],
+    slot: i16,
+    held: i16,
+    decoded: i16,
+    executed: i16,
 }
 
 /// State of the prefetch unit.
@@ -54,6 +69,42 @@ impl Prefetch {
     /// An empty queue.
     pub fn new(system_extra: u64) -> Prefetch {
         Prefetch { system_extra, ..Prefetch::default() }
+    }
+
+    /// The queue before the instruction at `pc`, which can execute at `now`.
+    pub fn state(&self, now: u64) -> Queue {
+        let word = |back: u32| self.words[self.next_word.wrapping_sub(1 + back) as usize & 3];
+        let ahead = self.next_word.wrapping_sub(self.pc >> 2) as u8;
+        Queue {
+            ahead,
+            ready: [0, 1, 2].map(|back| if back < u32::from(ahead) { since(word(back).ready, now) } else { 0 }),
+            free: [0, 1, 2].map(|back| since(word(back).free, now)),
+            slot: since(self.slot, now),
+            held: since(self.held, now),
+            decoded: since(self.decoded, now),
+            executed: since(self.executed, now),
+        }
+    }
+
+    /// Takes the queue up before the instruction at `pc`, which can execute at `now`.
+    pub fn resume(&mut self, queue: &Queue, pc: u32, now: u64) {
+        self.pc = pc;
+        self.next_word = (pc >> 2) + u32::from(queue.ahead);
+        for back in 0..3 {
+            let (ready, free) = (queue.ready[back], queue.free[back]);
+            let word = &mut self.words[self.next_word.wrapping_sub(1 + back as u32) as usize & 3];
+            *word = Word { ready: cycle_at(ready, now), free: cycle_at(free, now) };
+        }
+        self.slot = cycle_at(queue.slot, now);
+        self.held = cycle_at(queue.held, now);
+        self.decoded = cycle_at(queue.decoded, now);
+        self.executed = cycle_at(queue.executed, now);
+        self.set_system(pc);
+    }
+
+    fn set_system(&mut self, pc: u32) {
+        self.system = pc >= 0x2000_0000;
+        self.extra = if self.system { self.system_extra } else { 0 };
     }
 
     /// Issues the instruction at `pc`, which could execute at `earliest` if it were there: returns its execute cycle.
@@ -185,8 +236,7 @@ impl Prefetch {
         bus.redirect(core, target, at);
         self.pc = target;
         self.next_word = target >> 2;
-        self.system = target >= 0x2000_0000;
-        self.extra = if self.system { self.system_extra } else { 0 };
+        self.set_system(target);
         for word in &mut self.words {
             word.free = 0;
         }

@@ -1,6 +1,7 @@
 //! The M4's floating-point unit: results that the next instruction needs, and divisions in the background.
 
 use super::super::code::number as code;
+use super::super::memo::{cycle_at, since};
 use super::super::op::{Class, Op, flag};
 use rtoslab_timing::cortex_m4 as rules;
 
@@ -15,7 +16,29 @@ pub(super) struct FloatUnit {
     late_for: u64,
 }
 
+/// State of the unit between two instructions, times as distances from now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Pending {
+    free: i16,
+    late: u32,
+    late_for: i16,
+}
+
 impl FloatUnit {
+    /// What is pending before an instruction that can execute at `now`.
+    pub fn state(&self, now: u64) -> Pending {
+        let late = if self.late_for >= now { self.late } else { 0 };
+        let late_for = if late == 0 { 0 } else { since(self.late_for, now) };
+        Pending { free: since(self.free.max(now), now), late, late_for }
+    }
+
+    /// Takes it up before an instruction that can execute at `now`.
+    pub fn resume(&mut self, pending: Pending, now: u64) {
+        self.free = cycle_at(pending.free, now);
+        self.late = pending.late;
+        self.late_for = cycle_at(pending.late_for, now);
+    }
+
     /// First cycle at or after `from` in which `op` can execute.
     pub fn ready(&self, op: Op, from: u64) -> u64 {
         let from = from.max(self.free);

@@ -13,7 +13,8 @@ use super::super::op::{Class, Op, flag};
 use super::fetch::Prefetch;
 use super::float_unit::FloatUnit;
 use super::lane::{self, Lane};
-use super::{Jump, Pipeline, operands};
+use super::{Jump, Pipeline};
+use crate::v7m::memo::Memorable;
 use rtoslab_timing::cortex_m3::{self as rules, key};
 
 /// The Cortex-M3's pipeline.
@@ -22,9 +23,9 @@ pub type CortexM3 = ThreeStage<false>;
 pub type CortexM4 = ThreeStage<true>;
 
 /// What the instruction before left for the next one, in one word so that most leave it with one store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(C, align(8))]
-struct Wake {
+pub(super) struct Wake {
     tail: Tail,
     /// It was a 16-bit one: an IT behind it folds.
     folds: bool,
@@ -35,7 +36,7 @@ struct Wake {
 }
 
 /// What the instruction before left half done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
 enum Tail {
     /// Nothing.
@@ -50,17 +51,17 @@ enum Tail {
 /// Pipeline state of one core; `M4` is false for the M3.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ThreeStage<const M4: bool> {
-    fetch: Prefetch,
-    float: FloatUnit,
-    wake: Wake,
+    pub(super) fetch: Prefetch,
+    pub(super) float: FloatUnit,
+    pub(super) wake: Wake,
     /// The instruction in hand was issued into the tail of a load, which would have ended here; 0 otherwise.
     overlapped_until: u64,
-    /// Address of the last load or store.
-    last_address: u32,
+    /// Memory block of the last load or store.
+    pub(super) last_block: u8,
     /// Cycle of the data phase of the last store's end: a store's address phase can coincide with it, a load's not.
-    store_ends: u64,
+    pub(super) store_ends: u64,
     /// Cycles of the instruction in hand if they depend on its operands or on the fetch.
-    busy: u64,
+    pub(super) busy: u64,
     settings: [u64; rules::SETTINGS_COUNT],
 }
 
@@ -83,6 +84,11 @@ impl<const M4: bool> ThreeStage<M4> {
     fn lane(op: Op) -> (Lane, u64) {
         let (lane, cycles) = Self::LANES[op.class as usize];
         (lane, u64::from(cycles))
+    }
+
+    /// Cycles by the table alone.
+    pub(super) fn table_cycles(op: Op) -> u64 {
+        Self::lane(op).1
     }
 
     /// Registers that the address is made of.
@@ -173,10 +179,11 @@ impl<const M4: bool> ThreeStage<M4> {
     #[inline(always)]
     fn address_phase<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32, index: u32) {
         if index == 0 {
-            if core.t < self.overlapped_until && bus.block(address) != bus.block(self.last_address) {
+            let block = bus.block(address);
+            if core.t < self.overlapped_until && block != self.last_block {
                 core.t = self.overlapped_until;
             }
-            self.last_address = address;
+            self.last_block = block;
         }
         if address < 0x2000_0000 || self.fetch.system {
             self.meet_fetches(core, bus, address);
@@ -320,11 +327,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
     }
 
     fn cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {
-        self.busy = match op.class {
-            Class::Divide => operands::divide(first, second),
-            Class::MultiplyLong | Class::MultiplyAccumulateLong if !M4 => operands::multiply_long(op, first, second),
-            _ => Self::lane(op).1,
-        };
+        self.busy = Self::operand_cycles(op, first, second);
         self.busy
     }
 

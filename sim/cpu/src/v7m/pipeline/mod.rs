@@ -6,6 +6,7 @@ mod lane;
 pub mod m3m4;
 pub mod m7;
 mod operands;
+mod remembered;
 
 use super::bus::Bus;
 use super::core::Core;

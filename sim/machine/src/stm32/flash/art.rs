@@ -6,6 +6,7 @@
 
 use super::array::Array;
 use super::lru::Lru;
+use super::remembered::{Lookup, Recorder};
 use rtoslab_timing::stm32_flash::{F4_DATA_LINES, F4_INSTRUCTION_LINES};
 
 /// No line.
@@ -31,21 +32,22 @@ pub struct ArtControl {
 /// An accelerator with lines of `1 << SHIFT` bytes.
 #[derive(Debug, Clone)]
 pub struct Art<const SHIFT: u32> {
-    array: Array,
-    control: ArtControl,
+    pub(super) array: Array,
+    pub(super) control: ArtControl,
     /// First address of the flash on this path.
     base: u32,
-    instructions: Lru<F4_INSTRUCTION_LINES>,
-    data: Lru<F4_DATA_LINES>,
+    pub(super) instructions: Lru<F4_INSTRUCTION_LINES>,
+    pub(super) data: Lru<F4_DATA_LINES>,
     /// Line that instructions come from, and from which cycle on.
-    line: u32,
-    there: u64,
+    pub(super) line: u32,
+    pub(super) there: u64,
     /// Prefetched line, likewise.
-    next: u32,
-    next_there: u64,
+    pub(super) next: u32,
+    pub(super) next_there: u64,
     /// Line of the last data read.
-    data_line: u32,
-    data_there: u64,
+    pub(super) data_line: u32,
+    pub(super) data_there: u64,
+    pub(super) recorder: Recorder,
 }
 
 /// The F4's flash interface.
@@ -69,6 +71,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
             next_there: 0,
             data_line: EMPTY,
             data_there: 0,
+            recorder: Recorder::default(),
         }
     }
 
@@ -91,7 +94,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
     }
 
     #[inline(always)]
-    fn number(&self, address: u32) -> u32 {
+    pub(super) fn number(&self, address: u32) -> u32 {
         address.wrapping_sub(self.base) >> SHIFT
     }
 
@@ -111,23 +114,33 @@ impl<const SHIFT: u32> Art<SHIFT> {
             (self.line, self.there) = (line, self.array.free().max(at + 1) + 1);
             return;
         }
-        if self.control.instruction_cache && self.instructions.hit(line) {
+        let cached = self.control.instruction_cache;
+        if cached && self.instructions.hit(line) {
+            self.recorder.note(line, Lookup::Used);
             self.there = at + 2;
         } else {
             self.there = if line == self.next { self.next_there } else { self.array.read(at + 1) };
-            if self.control.instruction_cache && self.there > at + 2 {
+            let filled = cached && self.there > at + 2;
+            if cached {
+                self.recorder.note(line, if filled { Lookup::Filled } else { Lookup::Absent });
+            }
+            if filled {
                 self.instructions.fill(line);
             }
         }
         self.line = line;
         let ahead = line.wrapping_add(1);
-        if self.control.prefetch
-            && ahead != self.next
-            && !(self.control.instruction_cache && self.instructions.holds(ahead))
-        {
+        if self.control.prefetch && ahead != self.next && !(cached && self.finds(ahead)) {
             self.next = ahead;
             self.next_there = self.array.read(at + 1);
         }
+    }
+
+    /// Whether the line to be read ahead is in the cache.
+    fn finds(&mut self, line: u32) -> bool {
+        let found = self.instructions.holds(line);
+        self.recorder.note(line, if found { Lookup::Present } else { Lookup::Absent });
+        found
     }
 
     /// A data read; returns its extra cycles.

@@ -20,16 +20,16 @@ const EMPTY: u32 = u32::MAX;
 /// The F1's flash interface.
 #[derive(Debug, Clone, Copy)]
 pub struct FlashF1 {
-    array: Array,
+    pub(super) array: Array,
     prefetch: bool,
     /// Line that instructions come from, and from which cycle on.
-    line: u32,
-    there: u64,
+    pub(super) line: u32,
+    pub(super) there: u64,
     /// Line in the other block, likewise.
-    next: u32,
-    next_there: u64,
+    pub(super) next: u32,
+    pub(super) next_there: u64,
     /// When the last word fetched was there.
-    last_there: u64,
+    pub(super) last_there: u64,
 }
 
 impl Default for FlashF1 {

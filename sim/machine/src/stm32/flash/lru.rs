@@ -12,12 +12,14 @@ pub(super) struct Lru<const LINES: usize> {
     used: [u64; LINES],
     clock: u64,
     filled: usize,
+    /// Changes when a line goes in or out.
+    version: u32,
 }
 
 impl<const LINES: usize> Lru<LINES> {
     /// An empty cache over a memory of `lines` lines.
     pub fn new(lines: usize) -> Lru<LINES> {
-        Lru { slot_of: vec![ABSENT; lines], line_in: [0; LINES], used: [0; LINES], clock: 0, filled: 0 }
+        Lru { slot_of: vec![ABSENT; lines], line_in: [0; LINES], used: [0; LINES], clock: 0, filled: 0, version: 1 }
     }
 
     /// True if the line is resident; it counts as used now.
@@ -34,8 +36,44 @@ impl<const LINES: usize> Lru<LINES> {
     }
 
     /// True if the line is resident, without counting as a use.
+    #[inline(always)]
     pub fn holds(&self, line: u32) -> bool {
         self.slot_of.get(line as usize).is_some_and(|&slot| slot != ABSENT)
+    }
+
+    /// A number that changes when a line goes in or out; never 0.
+    #[inline(always)]
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
+    fn changed(&mut self) {
+        self.version = self.version.checked_add(1).unwrap_or(1);
+    }
+
+    /// Where a line is; `None` if it is not resident.
+    pub fn slot(&self, line: u32) -> Option<u8> {
+        let slot = *self.slot_of.get(line as usize)?;
+        slot.checked_sub(1)
+    }
+
+    /// The lines in these slots count as used now, in this order.
+    #[inline(always)]
+    pub fn touch(&mut self, slots: &[u8]) {
+        for &slot in slots {
+            self.clock += 1;
+            self.used[usize::from(slot) % LINES] = self.clock;
+        }
+    }
+
+    /// The lines that the next `count` fills put out, unless they are used before.
+    pub fn next_out(&self, count: usize) -> impl Iterator<Item = u32> {
+        let leaving = (self.filled + count).saturating_sub(LINES).min(LINES);
+        let mut slots: [usize; LINES] = std::array::from_fn(|slot| slot);
+        if leaving != 0 && leaving < LINES {
+            slots.select_nth_unstable_by_key(leaving - 1, |&slot| self.used[slot]);
+        }
+        slots.into_iter().take(leaving).map(|slot| self.line_in[slot])
     }
 
     /// Takes a line that is not resident in.
@@ -51,6 +89,7 @@ impl<const LINES: usize> Lru<LINES> {
             self.slot_of[self.line_in[oldest] as usize] = ABSENT;
             oldest
         };
+        self.changed();
         self.clock += 1;
         self.line_in[slot] = line;
         self.used[slot] = self.clock;
@@ -59,6 +98,7 @@ impl<const LINES: usize> Lru<LINES> {
 
     /// Empties it.
     pub fn reset(&mut self) {
+        self.changed();
         self.slot_of.fill(ABSENT);
         self.filled = 0;
     }

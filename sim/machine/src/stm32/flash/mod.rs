@@ -16,9 +16,11 @@ mod axi;
 mod f1;
 mod l0;
 mod lru;
+mod remembered;
 pub mod wait_states;
 
 pub use art::{Art, ArtControl, FlashF4, FlashF7Itcm};
 pub use axi::FlashAxi;
 pub use f1::FlashF1;
 pub use l0::FlashL0;
+pub use remembered::Remembered;

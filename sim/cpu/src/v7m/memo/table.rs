@@ -1,0 +1,143 @@
+//! What is remembered: states that a trace can begin in, and what became of them.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+
+/// log2 of the transitions kept.
+const TRANSITIONS: u32 = 14;
+/// States kept before all is forgotten.
+const STATES: usize = 1 << 16;
+
+/// A hasher without a seed and without defence: states are not chosen by anybody.
+#[derive(Debug, Default)]
+pub(super) struct Multiply(u64);
+
+impl Hasher for Multiply {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u8(&mut self, value: u8) {
+        self.write_u64(value.into());
+    }
+
+    fn write_u16(&mut self, value: u16) {
+        self.write_u64(value.into());
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(value.into());
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+/// States by number.
+#[derive(Debug)]
+pub(super) struct States<S> {
+    all: Vec<S>,
+    numbers: HashMap<S, u32, BuildHasherDefault<Multiply>>,
+}
+
+impl<S: Copy + Eq + Hash> States<S> {
+    pub fn new() -> States<S> {
+        States { all: Vec::new(), numbers: HashMap::default() }
+    }
+
+    /// The number of a state, or `None` if there is no room for a new one.
+    pub fn number(&mut self, state: S) -> Option<u32> {
+        if let Some(&number) = self.numbers.get(&state) {
+            return Some(number);
+        }
+        if self.all.len() >= STATES {
+            return None;
+        }
+        let number = self.all.len() as u32;
+        self.all.push(state);
+        self.numbers.insert(state, number);
+        Some(number)
+    }
+
+    pub fn state(&self, number: u32) -> &S {
+        &self.all[number as usize]
+    }
+
+    pub fn clear(&mut self) {
+        self.all.clear();
+        self.numbers.clear();
+    }
+}
+
+/// Which trace, from which state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Key {
+    /// Addresses: where it starts, where execution goes on.
+    pub way: u64,
+    /// The bits of its log.
+    pub log: u64,
+    /// State number, instructions, whether it ended with a taken branch.
+    pub state: u64,
+}
+
+impl Key {
+    #[inline(always)]
+    fn slot(self) -> usize {
+        let mixed = self.way.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ self.log.wrapping_mul(0xc2b2_ae3d_27d4_eb4f)
+            ^ self.state.wrapping_mul(0xd6e8_feb8_6659_fd93);
+        (mixed >> (u64::BITS - TRANSITIONS)) as usize
+    }
+}
+
+/// How a trace moved time and state.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Transition<L> {
+    pub key: Key,
+    /// Cycles it took.
+    pub cycles: u32,
+    /// Of those, waits for the bus and for the flash.
+    pub bus_wait: u32,
+    pub flash_wait: u32,
+    /// Number of the state behind it.
+    pub next: u32,
+    /// What it asked of the flash interface's caches.
+    pub lookups: L,
+}
+
+/// A direct-mapped table of transitions.
+#[derive(Debug)]
+pub(super) struct Transitions<L> {
+    slots: Vec<Transition<L>>,
+}
+
+impl<L: Copy + Default> Transitions<L> {
+    pub fn new() -> Transitions<L> {
+        Transitions { slots: vec![Transition::default(); 1 << TRANSITIONS] }
+    }
+
+    /// What is known of a trace. (No trace has the default key: it would have no instruction.)
+    #[inline(always)]
+    pub fn find(&mut self, key: Key) -> Option<&mut Transition<L>> {
+        // SAFETY: a slot number has as many bits as the table's length.
+        let found = unsafe { self.slots.get_unchecked_mut(key.slot()) };
+        (found.key == key).then_some(found)
+    }
+
+    pub fn insert(&mut self, transition: Transition<L>) {
+        self.slots[transition.key.slot()] = transition;
+    }
+
+    pub fn clear(&mut self) {
+        self.slots.fill(Transition::default());
+    }
+}

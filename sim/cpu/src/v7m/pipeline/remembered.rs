@@ -1,0 +1,53 @@
+//! The M3's and M4's pipeline as a state that can be remembered: see [`crate::v7m::memo`].
+
+use super::super::core::Core;
+use super::super::memo::{Memorable, cycle_at, since};
+use super::super::op::{Class, Op};
+use super::fetch::Queue;
+use super::float_unit::Pending;
+use super::m3m4::{ThreeStage, Wake};
+use super::operands;
+
+/// What the next instructions' timing depends on; times as distances from now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct State {
+    queue: Queue,
+    float: Pending,
+    wake: Wake,
+    last_block: u8,
+    store_ends: i16,
+}
+
+impl<const M4: bool> Memorable for ThreeStage<M4> {
+    type State = State;
+
+    fn state(&self, core: &Core) -> State {
+        State {
+            queue: self.fetch.state(core.t),
+            float: self.float.state(core.t),
+            wake: self.wake,
+            last_block: self.last_block,
+            store_ends: since(self.store_ends, core.t),
+        }
+    }
+
+    fn resume(&mut self, state: &State, core: &Core) {
+        self.fetch.resume(&state.queue, core.address_of(core.ip), core.t);
+        self.float.resume(state.float, core.t);
+        self.wake = state.wake;
+        self.last_block = state.last_block;
+        self.store_ends = cycle_at(state.store_ends, core.t);
+    }
+
+    fn operand_cycles(op: Op, first: u32, second: u32) -> u64 {
+        match op.class {
+            Class::Divide => operands::divide(first, second),
+            Class::MultiplyLong | Class::MultiplyAccumulateLong if !M4 => operands::multiply_long(op, first, second),
+            _ => Self::table_cycles(op),
+        }
+    }
+
+    fn set_cycles(&mut self, cycles: u64) {
+        self.busy = cycles;
+    }
+}

@@ -1,0 +1,259 @@
+//! Flash interfaces whose timing can be remembered: see [`rtoslab_cpu::v7m::memo`].
+
+use super::super::family::FlashPort;
+use super::lru::Lru;
+use super::{FlashF1, FlashF4};
+use rtoslab_cpu::v7m::memo::{Home, cycle_at, since};
+
+/// A flash interface whose timing can be remembered.
+pub trait Remembered: FlashPort {
+    /// What future fetches depend on, but for caches; times as distances.
+    type State: Copy + Eq + std::hash::Hash;
+    /// What fetches asked of caches.
+    type Lookups: Copy + Default;
+
+    /// The state at time `t`.
+    fn state(&self, t: u64) -> Self::State;
+    /// Takes a state up at time `t`.
+    fn resume(&mut self, state: &Self::State, t: u64);
+    /// How a data read at an address answers, if by a fixed rule.
+    fn quick_read(&mut self, address: u32) -> Option<Home>;
+    /// From now on lookups are recorded.
+    fn record(&mut self);
+    /// What was recorded, if it can be repeated.
+    fn recorded(&mut self) -> Option<Self::Lookups>;
+    /// Looks the same things up again; true if the answers were the same, else nothing was changed.
+    fn repeat(&mut self, lookups: &mut Self::Lookups) -> bool;
+}
+
+/// What the F1's interface is doing: lines by number, times as distances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct StateF1 {
+    line: u32,
+    there: i16,
+    next: u32,
+    next_there: i16,
+    last_there: i16,
+    array_free: i16,
+}
+
+impl Remembered for FlashF1 {
+    type State = StateF1;
+    type Lookups = ();
+
+    fn state(&self, t: u64) -> StateF1 {
+        StateF1 {
+            line: self.line,
+            there: since(self.there, t),
+            next: self.next,
+            next_there: since(self.next_there, t),
+            last_there: since(self.last_there, t),
+            array_free: since(self.array.free(), t),
+        }
+    }
+
+    fn resume(&mut self, state: &StateF1, t: u64) {
+        (self.line, self.there) = (state.line, cycle_at(state.there, t));
+        (self.next, self.next_there) = (state.next, cycle_at(state.next_there, t));
+        self.last_there = cycle_at(state.last_there, t);
+        self.array.set_free(cycle_at(state.array_free, t));
+    }
+
+    /// Every read is one of the array.
+    #[inline(always)]
+    fn quick_read(&mut self, _: u32) -> Option<Home> {
+        Some(Home::Waiting)
+    }
+
+    fn record(&mut self) {}
+
+    fn recorded(&mut self) -> Option<()> {
+        Some(())
+    }
+
+    #[inline(always)]
+    fn repeat(&mut self, (): &mut ()) -> bool {
+        true
+    }
+}
+
+/// What the accelerator is doing besides its caches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct StateF4 {
+    line: u32,
+    there: i16,
+    next: u32,
+    next_there: i16,
+    data_line: u32,
+    data_there: i16,
+    array_free: i16,
+}
+
+impl Remembered for FlashF4 {
+    type State = StateF4;
+    type Lookups = Lookups;
+
+    fn state(&self, t: u64) -> StateF4 {
+        StateF4 {
+            line: self.line,
+            there: since(self.there, t),
+            next: self.next,
+            next_there: since(self.next_there, t),
+            data_line: self.data_line,
+            data_there: since(self.data_there, t),
+            array_free: since(self.array.free(), t),
+        }
+    }
+
+    fn resume(&mut self, state: &StateF4, t: u64) {
+        (self.line, self.there) = (state.line, cycle_at(state.there, t));
+        (self.next, self.next_there) = (state.next, cycle_at(state.next_there, t));
+        (self.data_line, self.data_there) = (state.data_line, cycle_at(state.data_there, t));
+        self.array.set_free(cycle_at(state.array_free, t));
+    }
+
+    #[inline(always)]
+    fn quick_read(&mut self, address: u32) -> Option<Home> {
+        let line = self.number(address);
+        (self.control.data_cache && self.data.hit(line)).then_some(Home::Cached)
+    }
+
+    fn record(&mut self) {
+        self.recorder = Recorder { on: true, ..Recorder::default() };
+    }
+
+    fn recorded(&mut self) -> Option<Lookups> {
+        self.recorder.on = false;
+        (!self.recorder.too_many).then_some(self.recorder.lookups)
+    }
+
+    #[inline(always)]
+    fn repeat(&mut self, lookups: &mut Lookups) -> bool {
+        lookups.repeat(&mut self.instructions)
+    }
+}
+
+/// Most lookups that are worth remembering.
+const LOOKUPS: usize = 8;
+
+/// Lookups in a cache, and what it took in.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Lookups {
+    /// Line numbers times 4, plus a [`Lookup`].
+    items: [u32; LOOKUPS],
+    count: u32,
+    /// Items that are [`Lookup::Filled`].
+    fills: u32,
+    /// Version of the cache in which the answers are known to be the same; 0 if in none, or if lines go in.
+    same_in: u32,
+    /// Slots of the lines used, in that version.
+    used: [u8; LOOKUPS],
+    used_count: u32,
+}
+
+/// What a lookup found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum Lookup {
+    /// Nothing.
+    Absent = 0,
+    /// The line, which was not used.
+    Present = 1,
+    /// The line, which was used.
+    Used = 2,
+    /// Nothing, and the line was taken in.
+    Filled = 3,
+}
+
+impl Lookups {
+    /// Makes them again. True if every answer is the same; else the cache is as it was.
+    #[inline(always)]
+    fn repeat<const LINES: usize>(&mut self, cache: &mut Lru<LINES>) -> bool {
+        if self.same_in != cache.version() && !self.ask(cache) {
+            return false;
+        }
+        cache.touch(&self.used[..(self.used_count as usize).min(LOOKUPS)]);
+        true
+    }
+
+    /// Compares the answers in a cache whose content has changed. Lines that go in do so at once.
+    #[inline(never)]
+    fn ask<const LINES: usize>(&mut self, cache: &mut Lru<LINES>) -> bool {
+        let items = &self.items[..(self.count as usize).min(LOOKUPS)];
+        for &item in items {
+            // The two that found something are the middle ones.
+            if cache.holds(item >> 2) != (1..=2).contains(&(item & 3)) {
+                return false;
+            }
+        }
+        if self.fills != 0 {
+            return self.refill(cache);
+        }
+        self.used_count = 0;
+        for slot in
+            items.iter().filter(|&item| item & 3 == Lookup::Used as u32).filter_map(|item| cache.slot(item >> 2))
+        {
+            self.used[self.used_count as usize] = slot;
+            self.used_count += 1;
+        }
+        self.same_in = cache.version();
+        true
+    }
+
+    /// The same where lines go in, and others out: none of those may be among the lines looked up.
+    fn refill<const LINES: usize>(&self, cache: &mut Lru<LINES>) -> bool {
+        let items = &self.items[..self.count as usize];
+        if cache.next_out(self.fills as usize).any(|line| items.iter().any(|item| item >> 2 == line)) {
+            return false;
+        }
+        for &item in items {
+            if item & 3 == Lookup::Used as u32 {
+                cache.hit(item >> 2);
+            } else if item & 3 == Lookup::Filled as u32 {
+                cache.fill(item >> 2);
+            }
+        }
+        true
+    }
+}
+
+/// Takes lookups down while it is on.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Recorder {
+    on: bool,
+    /// There were more than can be held.
+    too_many: bool,
+    lookups: Lookups,
+}
+
+impl Recorder {
+    /// A lookup was made.
+    #[inline(always)]
+    pub fn note(&mut self, line: u32, found: Lookup) {
+        if self.on {
+            self.push(line, found);
+        }
+    }
+
+    fn push(&mut self, line: u32, found: Lookup) {
+        let Lookups { items, count, fills, .. } = &mut self.lookups;
+        if let Some(earlier) = items[..*count as usize].iter().position(|item| item >> 2 == line) {
+            // Nothing went in or out since, or it was the last question: one item says both, at the place of the use.
+            if *fills == 0 || earlier + 1 == *count as usize {
+                if items[earlier] & 3 == found as u32 && found != Lookup::Used || found == Lookup::Present {
+                    return;
+                }
+                items.copy_within(earlier + 1.., earlier);
+                *count -= 1;
+            }
+        }
+        *fills += u32::from(found == Lookup::Filled);
+        match items.get_mut(*count as usize) {
+            Some(item) => {
+                *item = line << 2 | found as u32;
+                *count += 1;
+            }
+            None => self.too_many = true,
+        }
+    }
+}

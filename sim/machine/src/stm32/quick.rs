@@ -1,0 +1,137 @@
+//! The memories of which the executor's memory of time ([`rtoslab_cpu::v7m::memo`]) may make use.
+
+use rtoslab_cpu::v7m::core::{Core, Request};
+use rtoslab_cpu::v7m::exec;
+use rtoslab_cpu::v7m::memo::{Home, Memo, Memorable, QuickBus};
+use rtoslab_cpu::v7m::pipeline::Pipeline;
+
+use super::chip::{FLASH_BASE, RAM_BASE};
+use super::family::Family;
+use super::flash::Remembered;
+use super::system::{MARK_SHIFT, System, get, put};
+
+/// How a family's machine runs its core.
+pub trait Runner<P: Pipeline, B>: Default {
+    /// Executes until `core.t` reaches `core.limit` or something is requested; no profile, no MPU.
+    fn run(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B);
+
+    /// Rules of time changed.
+    fn clear(&mut self) {}
+}
+
+/// Every instruction in time.
+#[derive(Debug, Default)]
+pub struct Direct;
+
+impl<F: Family> Runner<F::Pipe, System<F>> for Direct {
+    fn run(&mut self, core: &mut Core, pipe: &mut F::Pipe, bus: &mut System<F>) {
+        exec::run::<_, _, false, false>(core, pipe, bus);
+    }
+}
+
+impl<F: Family> Runner<F::Pipe, System<F>> for Memo<F::Pipe, System<F>>
+where
+    F::Pipe: Memorable,
+    F::Flash: Remembered,
+{
+    fn run(&mut self, core: &mut Core, pipe: &mut F::Pipe, bus: &mut System<F>) {
+        debug_assert!(core.request == Request::None);
+        Memo::run(self, core, pipe, bus);
+    }
+
+    fn clear(&mut self) {
+        Memo::clear(self);
+    }
+}
+
+impl<F: Family> QuickBus for System<F>
+where
+    F::Flash: Remembered,
+{
+    type State = <F::Flash as Remembered>::State;
+    type Lookups = <F::Flash as Remembered>::Lookups;
+
+    fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    fn state(&self, t: u64) -> Self::State {
+        self.flash_port.state(t)
+    }
+
+    fn resume(&mut self, state: &Self::State, t: u64) {
+        self.flash_port.resume(state, t);
+    }
+
+    #[inline(always)]
+    fn quick_load(&mut self, address: u32, bytes: u32) -> Option<(u32, Home)> {
+        let offset = address.wrapping_sub(RAM_BASE);
+        if offset < self.fast_bytes {
+            // SAFETY: an aligned access that begins inside the RAM ends inside it.
+            let value = unsafe { get(self.ram.as_ptr().add(offset as usize), bytes) };
+            return Some((value, self.home_in_ram(offset)));
+        }
+        let offset = address.wrapping_sub(FLASH_BASE);
+        if offset < self.map.flash_bytes {
+            let home = self.flash_port.quick_read(address)?;
+            // SAFETY: an aligned access that begins inside the flash ends inside it.
+            return Some((unsafe { get(self.flash.as_ptr().add(offset as usize), bytes) }, home));
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn quick_store(&mut self, address: u32, bytes: u32, value: u32) -> Option<Home> {
+        let offset = address.wrapping_sub(RAM_BASE);
+        if offset >= self.fast_bytes {
+            return None;
+        }
+        // SAFETY: an aligned access that begins inside the RAM ends inside it; there is a mark for each page.
+        unsafe {
+            if *self.marks.get_unchecked((offset >> MARK_SHIFT) as usize) != 0 {
+                return None;
+            }
+            put(self.ram.as_mut_ptr().add(offset as usize), bytes, value);
+        }
+        Some(self.home_in_ram(offset))
+    }
+
+    #[inline(always)]
+    fn quick_range(&self, address: u32, bytes: u32, store: bool) -> bool {
+        let first = address.wrapping_sub(RAM_BASE);
+        let last = first.wrapping_add(bytes - 1);
+        if first > last || last >= self.fast_bytes || self.home_in_ram(first) != self.home_in_ram(last) {
+            return false;
+        }
+        !store || !self.marked(first) && !self.marked(last)
+    }
+
+    fn address_in(&self, home: Home) -> u32 {
+        match home {
+            Home::First => RAM_BASE,
+            Home::Second => RAM_BASE + self.map.ram_split,
+            Home::Cached | Home::Waiting => FLASH_BASE,
+        }
+    }
+
+    fn record(&mut self) {
+        self.flash_port.record();
+    }
+
+    fn recorded(&mut self) -> Option<Self::Lookups> {
+        self.flash_port.recorded()
+    }
+
+    #[inline(always)]
+    fn repeat(&mut self, lookups: &mut Self::Lookups) -> bool {
+        self.flash_port.repeat(lookups)
+    }
+}
+
+impl<F: Family> System<F> {
+    /// Offsets in main RAM only.
+    #[inline(always)]
+    fn home_in_ram(&self, offset: u32) -> Home {
+        if offset < self.map.ram_split { Home::First } else { Home::Second }
+    }
+}
