@@ -77,6 +77,7 @@ def test_levels_are_normalised_to_the_same_run_without_stress() -> None:
     found = levels([stressed(0, 1000), stressed(10, 250), stressed(0, 500, seed=2), stressed(10, 250, seed=2)])
     assert [each.normalised for each in found] == [1.0, 0.25, 1.0, 0.5]
     assert [each.accesses for each in found] == [0, 80, 0, 80]
+    assert [each.stress_busy for each in found] == [pytest.approx(1 - 10_000_000 / 31_250_000)] * 4
     assert [step.normalised for step in steps(found)] == [(1.0, 1.0, 1.0), (0.25, 0.375, 0.5)]
     assert levels([stressed(10, 250)])[0].normalised is None
     assert levels([measured(2)]) == []

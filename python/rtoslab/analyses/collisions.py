@@ -8,6 +8,7 @@ from rtoslab.analyses.cycles import CoreShare, shares
 from rtoslab.analyses.losses import BusiestLock, busiest_lock
 from rtoslab.analyses.throughput import throughput
 from rtoslab.results import Measured
+from rtoslab.run.profiles import APPLICATION
 
 FAMILY = "contention."
 """How the metric id of such a benchmark begins."""
@@ -31,7 +32,7 @@ class Level:
     accesses: int
     """Of the stress tasks, in the window."""
     stress_busy: float | None
-    """Share of the stress cores' cycles that went into accesses (all but the task's own code)."""
+    """Share of the stress cores' cycles spent in accesses: in the kernel or waiting, not in the task's own code."""
     failed: dict[int, int]
     """Core -> attempts that did not find the semaphore free; empty where it is not seen."""
     collided: dict[int, int]
@@ -50,7 +51,6 @@ def levels(points: Iterable[Measured]) -> list[Level]:
         rate = throughput(point).total_hz
         stress = [each for each in point.counters if each.core not in point.metric_cores]
         target = [each for each in shares(point) if each.core in point.metric_cores]
-        stressing = [each for each in shares(point) if each.core not in point.metric_cores]
         waits = point.virtual.waits if point.virtual else ()
         found.append(
             Level(
@@ -60,7 +60,7 @@ def levels(points: Iterable[Measured]) -> list[Level]:
                 normalised=rate / throughput(still).total_hz if still else None,
                 stress_iterations=sum(each.count for each in stress),
                 accesses=sum(point.checks.get("accesses", {}).values()),
-                stress_busy=1 - _part(stressing, "application") if stressing else None,
+                stress_busy=_outside_task(point),
                 failed={each.core: each.failed for each in waits},
                 collided={each.core: each.collided for each in waits},
                 wait_part=_part(target, "spinlock wait") if target else None,
@@ -108,6 +108,18 @@ def _key(point: Measured, *but: str) -> str:
     left_out = {f"param.{name}" for name in (LEVEL, *but)}
     config = {key: value for key, value in identity.config.items() if key not in left_out}
     return identity.model_copy(update={"config": config}).model_dump_json()
+
+
+def _outside_task(point: Measured) -> float | None:
+    if point.virtual is None:
+        return None
+    whole = sum(each.cycles for each in point.virtual.cores if each.core not in point.metric_cores)
+    own = sum(
+        each.cycles
+        for each in point.virtual.functions
+        if each.core not in point.metric_cores and each.kind == APPLICATION
+    )
+    return 1 - own / whole if whole else None
 
 
 def _part(found: list[CoreShare], name: str) -> float:

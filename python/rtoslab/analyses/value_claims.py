@@ -109,9 +109,9 @@ def _first_step_largest(claim: Claim, picked: Sequence[Picked]) -> Verdict:
 
 
 def _steps_shrink(claim: Claim, picked: Sequence[Picked]) -> Verdict:
-    """After the first step, the later half of the steps down is smaller on average than the earlier half."""
+    """After the first step, the later half of the steps, up or down, is smaller on average than the earlier half."""
     steps, seen = _steps(claim, picked)
-    later = steps[1:]
+    later = [abs(each) for each in steps[1:]]
     half = len(later) // 2
     if not half:
         return None, seen

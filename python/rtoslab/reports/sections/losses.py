@@ -40,7 +40,6 @@ def losses_section(points: Sequence[Measured]) -> Section | None:
 
 
 def _findings(found: Sequence[Loss]) -> list[str]:
-    bound = [each for each in found if each.lock and each.lock.held_part >= BOUND_PART]
     dear = [each for each in found if each.many.total > each.one.total]
     sentences = []
     if dear:
@@ -52,13 +51,16 @@ def _findings(found: Sequence[Loss]) -> list[str]:
             f"Over all {len(dear)} that lose, {waits / whole:.0%} of the loss is waiting for spinlocks, "
             f"{work / whole:.0%} are more instructions of the kernel, {bus / whole:.0%} is waiting for the bus."
         )
-    if bound:
-        tests = ", ".join(dict.fromkeys(_name(each) for each in bound))
-        locks = [each.lock for each in bound if each.lock]
-        sentences.append(
-            f"In {tests} the {locks[0].name} is held for {min(each.held_part for each in locks):.0%} of the window or "
-            "more: there the cores take turns, whatever objects they use."
-        )
+    by_lock: dict[str, dict[str, float]] = {}
+    for each in found:
+        if each.lock and each.lock.held_part >= BOUND_PART:
+            tests = by_lock.setdefault(each.lock.name, {})
+            tests[_name(each)] = min(each.lock.held_part, tests.get(_name(each), 1.0))
+    sentences += [
+        f"In {', '.join(tests)} the {lock} is held for {min(tests.values()):.0%} of the window or more: there the "
+        "cores take turns, whatever objects they use."
+        for lock, tests in by_lock.items()
+    ]
     return [" ".join(sentences)] if sentences else []
 
 
