@@ -27,7 +27,7 @@ def stressed(percent: int, pairs: int, seed: int = 1, failed: tuple[int, int] = 
     waits = tuple(Waits(core=core, collided=min(1, each), failed=each, blocked=0) for core, each in enumerate(failed))
     return point.model_copy(
         update={
-            "metric": "contention.semaphore",
+            "metric": "stress.semaphore",
             "metric_cores": (0,),
             "counters": (Counter(core=0, index=0, count=pairs), Counter(core=1, index=0, count=800)),
             "checks": {"accesses": {0: 0, 1: 8 * percent}},

@@ -10,7 +10,7 @@ from rtoslab.analyses.throughput import throughput
 from rtoslab.results import Measured
 from rtoslab.run.profiles import APPLICATION
 
-FAMILY = "contention."
+FAMILY = "stress."
 """How the metric id of such a benchmark begins."""
 LEVEL = "stress_percent"
 """The parameter that asks for the stress."""
