@@ -90,7 +90,8 @@ endmacro()
 
 # Every service of the port contract (spec/port.md).
 set(ALL_SERVICES tasks sleep yield notify suspend semaphore timeout mutex queue heap dynamic_tasks suspend_other
-  priority_get priority_set semaphore_count mutex_timeout condition queue_from_isr mailbox event event_from_isr)
+  priority_get priority_set semaphore_count mutex_timeout condition queue_from_isr mailbox event event_from_isr
+  hooks)
 
 # Checks what more than one folder has a say in. Sets BENCH_PARAMS_FINAL (name=value list) and BENCH_NEEDS (services).
 function(options_check)

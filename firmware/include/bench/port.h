@@ -173,6 +173,13 @@ _Static_assert(PORT_EVENT_BITS >= 24, "an event has at least 24 bits");
 #if KERNEL_SERVICES_EVENT_FROM_ISR && BENCH_NEEDS_EVENT_FROM_ISR
 PORT_IS(port_event_set_from_isr, void(port_event_t *, uint32_t)); /* the last call of the handler */
 #endif
+#if KERNEL_SERVICES_HOOKS && BENCH_NEEDS_HOOKS
+/* Called by the kernel, defined by whoever measures: in the tick's handler, and round the choice of the next task. */
+PORT_IS(port_hook_tick_begin, void(void));
+PORT_IS(port_hook_tick_end, void(void));
+PORT_IS(port_hook_choice_begin, void(void));
+PORT_IS(port_hook_choice_end, void(void));
+#endif
 #if KERNEL_SERVICES_HEAP
 PORT_IS(port_malloc, void *(size_t));
 PORT_IS(port_free, void(void *));

@@ -53,6 +53,30 @@ void vApplicationMallocFailedHook(void)
     last_words_error(ERROR_NO_MEMORY, "the kernel's heap is used up");
 }
 
+#if BENCH_NEEDS_HOOKS
+/* Who measures defines them; anybody else is called in vain. */
+#pragma weak port_hook_tick_begin
+#pragma weak port_hook_tick_end
+#pragma weak port_hook_choice_begin
+#pragma weak port_hook_choice_end
+
+void port_hook_tick_begin(void)
+{
+}
+
+void port_hook_tick_end(void)
+{
+}
+
+void port_hook_choice_begin(void)
+{
+}
+
+void port_hook_choice_end(void)
+{
+}
+#endif
+
 #if configCHECK_FOR_STACK_OVERFLOW
 void vApplicationStackOverflowHook(TaskHandle_t task, char *name)
 {
