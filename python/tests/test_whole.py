@@ -115,6 +115,29 @@ def test_a_yield_left_out_is_an_error_not_a_number(checkout: Path, tmp_path: Pat
     assert "did not do what its name says" in failed.message
 
 
+STRESS = {"config": {"param.stress_percent": "30"}}
+
+
+def test_collisions_are_counted_from_outside(tmp_path: Path) -> None:
+    result = one(measure("contention", 2, 20, tmp_path / "run", **STRESS))
+    assert isinstance(result, Measured), result
+    assert result.metric_cores == (0,)
+    assert result.virtual is not None
+    assert sum(each.failed for each in result.virtual.waits) > 100
+    for core, use in enumerate(result.virtual.critical):
+        held = sum(each.hold_cycles for each in result.virtual.locks if each.core == core)
+        assert use.sections > 1000
+        assert 0 < use.cycles < held, "the kernel counts itself inside once it has its locks"
+
+
+def test_stress_that_stays_away_is_an_error_not_a_number(checkout: Path, tmp_path: Path) -> None:
+    change(checkout, "benchmarks/contention/contention.c", "access(self);\n            tallies", "tallies")
+    failed = one(measure("contention", 2, 10, tmp_path / "run", **STRESS))
+    assert isinstance(failed, Failed), failed
+    broken_rules = {each.rule for each in failed.proofs if each.verdict == "fails"}
+    assert broken_rules == {"stress_share", "object_shared", "collisions"}
+
+
 def test_equal_priorities_do_not_preempt_and_the_proof_says_so(checkout: Path, tmp_path: Path) -> None:
     change(checkout, T3, ".priority = {0, 1, 2, 3, 4}", ".priority = {2, 2, 2, 2, 2}")
     failed = broken(tmp_path, "t3")
