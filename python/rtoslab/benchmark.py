@@ -45,6 +45,14 @@ class SeriesFacts(Strict):
     """Another series of the same benchmark that is part of this one and is subtracted in analyses."""
     rounds: int | str = 1
     """One interval lasts so many rounds, and analyses give the time of one; a name is a parameter's."""
+    stamped: Literal["asynchronous"] | None = None
+    """The board's interrupt whose event starts it; a timer tells the cycles since, so no instrument is needed."""
+
+    @model_validator(mode="after")
+    def _stamps_need_the_counter(self) -> "SeriesFacts":
+        if self.stamped is not None and self.instruments != ("counter",):
+            raise ValueError('a stamped series says instruments = ["counter"]')
+        return self
 
 
 class Handlers(Strict):
@@ -94,9 +102,21 @@ class Benchmark(Strict):
         names = [each.id for each in self.series]
         if len(set(names)) != len(names):
             raise ValueError("two [[series]] have the same id")
+        if len({each.stamped is None for each in self.series}) > 1:
+            raise ValueError("either all [[series]] are stamped or none")
         return self
 
     @property
     def series_ids(self) -> tuple[str, ...]:
         """In the image's numbering: 0 is the empty interval, which the runner adds."""
         return (EMPTY_SERIES, *(each.id for each in self.series))
+
+    @property
+    def instruments(self) -> tuple[str, ...]:
+        """Those that can measure at least one of its series."""
+        return tuple(name for name in INSTRUMENTS if any(name in each.instruments for each in self.series))
+
+    @property
+    def stamped(self) -> bool:
+        """Whether its series are stamped by the board's asynchronous timer."""
+        return any(each.stamped is not None for each in self.series)

@@ -65,6 +65,7 @@ def _series(
         comparable=instrument in facts.instruments,
         overhead=facts.overhead,
         rounds=int(decoded.params.get(str(facts.rounds), facts.rounds)),
+        stamped=facts.stamped is not None,
         cycles=tuple(values),
     )
     if intervals is None:

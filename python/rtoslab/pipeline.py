@@ -170,6 +170,7 @@ def _check_identity(decoded: Decoded, identity: PointId) -> None:
 def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine | None = None) -> Runner:
     def run(built: Build, progress: Progress) -> RunOutput:
         board = catalogue.board(point.board).facts
+        benchmark = catalogue.benchmark(point.benchmark).facts
         job = VirtualJob(
             image=built.elf.read_bytes(),
             name=built.elf.name,
@@ -178,9 +179,10 @@ def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine 
             clock_hz=point.clock_hz or board.clock.sys_hz,
             cores=point.cores,
             window_ms=point.window_ms,
-            watched_services=watched_services(catalogue.benchmark(point.benchmark).facts),
+            watched_services=watched_services(benchmark),
             latency=point.instrument is not None,
-            handlers=catalogue.benchmark(point.benchmark).facts.handlers is not None,
+            handlers=benchmark.handlers is not None,
+            stamping_line=board.irq.asynchronous if benchmark.stamped else None,
             settings=point.timing,
         )
         try:

@@ -137,15 +137,18 @@ def _points_by_kind(
     plain = _point(benchmark, kernel, board, cores, limit_ms, config)
     samples, lack = _samples(benchmark.facts, board.facts, config, full=options.full)
     why = plain.not_applicable or _unmeasurable(kernel.facts, cores) or lack
+    able = benchmark.facts.instruments
+    names = _instruments(config.get("instrument")) or able
+    blind = f"{benchmark.facts.title} can be measured by {', '.join(able)} only"
     return [
-        replace(plain, instrument=name, samples=samples, not_applicable=why)
-        for name in _instruments(config.get("instrument"))
+        replace(plain, instrument=name, samples=samples, not_applicable=why or (None if name in able else blind))
+        for name in names
     ]
 
 
 def _instruments(asked: str | None) -> list[str]:
-    """In the order asked for; all unless something else was said."""
-    names = list(dict.fromkeys(asked.split(","))) if asked is not None else list(INSTRUMENTS)
+    """In the order asked for."""
+    names = list(dict.fromkeys(asked.split(","))) if asked is not None else []
     for name in names:
         if name not in INSTRUMENTS:
             raise UnknownNameError("instrument", name, INSTRUMENTS)

@@ -153,6 +153,8 @@ class SeriesSamples(Stored):
     """Another series that is part of this one and is subtracted in analyses."""
     rounds: int = 1
     """Rounds in an interval; analyses give the time of one."""
+    stamped: bool = False
+    """By a hardware timer, from its own event on: nothing of the instrument is in the samples."""
     cycles: tuple[int, ...]
     """By the instrument, as it was read: what the instrument costs itself is in it (series instrument.empty)."""
     mark_cycles: tuple[int, ...] = ()

@@ -14,6 +14,8 @@ class Irq(Strict):
     priority_bits: int
     soft: int
     """A line without a source in the chip, pended by software."""
+    asynchronous: int
+    """The line of a timer that counts on, whatever the core does; firmware/include/bench/async.h."""
 
 
 class Clock(Strict):

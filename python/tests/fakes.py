@@ -86,7 +86,7 @@ def decoded(body: Sequence[tuple[str, Fields]] = BODY) -> Decoded:
 def board() -> Board:
     return Board.model_validate({
         "id": "b", "title": "Board", "chip": "rp2040", "core": "cortex-m0plus", "cpu": "armv6m", "gcc_flags": "", "cores": 2,
-        "irq": {"lines": 32, "priority_bits": 2, "soft": 26},
+        "irq": {"lines": 32, "priority_bits": 2, "soft": 26, "asynchronous": 4},
         "clock": {"crystal_hz": 12_000_000, "sys_hz": 125_000_000},
         "timer": {"hz": 1_000_000, "bits": 64},
         "uart": {"index": 0, "baud": 115_200, "tx_pin": 0, "rx_pin": 1},

@@ -37,5 +37,14 @@
         bench_keep((series), instrument_stop());    \
     } while (0)
 
+/* For a series that the hardware stamps (benchmark.toml: stamped = "asynchronous"): it begins with the timer's event, which
+ * is no instruction, and ends here, where `cycles` have been read from the timer. Only the counter's image is asked for
+ * such samples, and nothing of the instrument is in them. */
+#define bench_stamp(series, cycles)     \
+    do {                                \
+        BENCH_MARK_((series), 1);       \
+        bench_keep((series), (cycles)); \
+    } while (0)
+
 /* Keeps a sample; outside the window it is dropped. For bench_stop(). */
 void bench_keep(enum bench_series series, uint32_t raw);

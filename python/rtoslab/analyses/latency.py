@@ -1,7 +1,8 @@
 """Latencies: what the samples of each series say, by each instrument, and whether the instruments agree.
 
 Samples are raw: what the instrument costs itself is in them. The empty interval of the same image says how much that
-is, and its median is subtracted here, openly. The probe costs nothing, so its samples are the operation as it is.
+is, and its median is subtracted here, openly. The probe costs nothing, so its samples are the operation as it is; a
+hardware timer's stamp holds nothing of the instrument either.
 """
 
 import math
@@ -110,7 +111,7 @@ def latencies(point: Measured) -> list[Latency]:
     raw = {each.id: each for each in point.series}
     cost = median(raw[EMPTY_SERIES].cycles) if EMPTY_SERIES in raw else 0.0
     return [
-        _latency(point, each, cost, raw)
+        _latency(point, each, 0.0 if each.stamped else cost, raw)
         for each in point.series
         if each.comparable and each.cycles and each.id != EMPTY_SERIES
     ]

@@ -25,6 +25,8 @@ from rtoslab.run.observe import (
 
 SYSTICK: Final = 15
 FIRST_EXTERNAL: Final = 16
+STAMPED: Final = -1
+"""In place of a series, until the interval's end says which."""
 EDGE_CYCLES: Final = 64
 """From a mark to the furthest place where an instrument may be read, an exception's entry or exit included."""
 
@@ -57,6 +59,8 @@ class Intervals:
     """How long the measurement's pin was high, each time, in cycles."""
     disorder: tuple[str, ...]
     """What an orderly image does not do: an end without its start, a start inside another interval."""
+    resumed: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """Exception number -> addresses at which the core went on after it."""
 
     def of(self, series: int) -> list[Interval]:
         """The intervals of one series."""
@@ -68,26 +72,38 @@ class Intervals:
         return [pulse for interval, pulse in pairs if interval.series == series]
 
 
-def find_intervals(raw: bytes, services: tuple[str, ...], current: Mapping[int, int], pin: int | None) -> Intervals:
-    """Reads a window's events. `current`: core -> running task as it opens; `pin`: number of the measurement's pin."""
-    reader = _Reader(services, dict(current))
+def find_intervals(
+    raw: bytes,
+    services: tuple[str, ...],
+    current: Mapping[int, int],
+    pin: int | None,
+    stamping: int | None = None,
+) -> Intervals:
+    """Reads a window's events. `current`: core -> running task as it opens; `pin`: number of the measurement's pin;
+    `stamping`: number of the exception whose recognition starts the intervals of stamped series."""
+    reader = _Reader(services, dict(current), stamping)
     events = np.frombuffer(raw, dtype=EVENT)
-    for cycle, value, _, ident, kind, core, _ in events.tolist():
+    for cycle, value, pc, ident, kind, core, _ in events.tolist():
         if kind == KIND_EXEC and ident >= IDENT_MARK:
             reader.mark(cycle, ident - IDENT_MARK)
         elif kind == KIND_PIN:
             reader.edge(cycle, value, ours=ident == pin)
         elif kind == KIND_EXCEPTION_EXIT:
             reader.return_cycle = cycle
+            reader.resumed.setdefault(ident, set()).add(pc)
+        elif kind == KIND_EXCEPTION_ENTER and ident == stamping:
+            reader.event(cycle - value)
         else:
             reader.inside(kind, cycle, ident, value, core)
-    return Intervals(tuple(reader.found), tuple(reader.pulses), tuple(reader.disorder))
+    resumed = {number: frozenset(addresses) for number, addresses in reader.resumed.items()}
+    return Intervals(tuple(reader.found), tuple(reader.pulses), tuple(reader.disorder), resumed)
 
 
 @dataclass(slots=True)
 class _Reader:
     services: tuple[str, ...]
     current: dict[int, int]
+    stamping: int | None
     open: Interval | None = None
     high_since: int | None = None
     found: list[Interval] = field(default_factory=list)
@@ -96,10 +112,19 @@ class _Reader:
     end_cycle: int = -EDGE_CYCLES
     """Of the last interval; and when the last exception returned."""
     return_cycle: int = -EDGE_CYCLES
+    resumed: dict[int, set[int]] = field(default_factory=dict)
+
+    def event(self, cycle: int) -> None:
+        """Only the end mark tells which stamped series the interval belongs to."""
+        if self.open is not None:
+            self.disorder.append("a timer's event came before the one before it was stamped")
+        self.open = Interval(STAMPED, cycle)
 
     def mark(self, cycle: int, tag: int) -> None:
         series, is_end = tag >> 1, bool(tag & 1)
         if is_end:
+            if self.open is not None and self.open.series == STAMPED:
+                self.open.series = series
             if self.open is None or self.open.series != series:
                 self.disorder.append(f"an interval of series {series} ends that was not begun")
             else:

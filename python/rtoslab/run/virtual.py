@@ -13,7 +13,7 @@ from rtoslab.kernel_facts import Kernel
 from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, pin_number, simulator_errors
 from rtoslab.run.critical import IDENT_NESTING, CriticalSections
 from rtoslab.run.handlers import UNKNOWN, HandlerReader, attach
-from rtoslab.run.intervals import find_intervals
+from rtoslab.run.intervals import FIRST_EXTERNAL, find_intervals
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.run.marks import read_marks
 from rtoslab.run.observe import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_WINDOW, Observed, Observer
@@ -52,6 +52,8 @@ class VirtualJob:
     """The image has marked intervals to observe."""
     handlers: bool = False
     """The kernel's own handlers are what is measured."""
+    stamping_line: int | None = None
+    """The interrupt line whose events start stamped intervals; None: there are none."""
     sending_limit_s: float = SENDING_LIMIT_S
     """For all that follows the window."""
 
@@ -115,8 +117,7 @@ class _Run:
             self.machine.watch_write(find_address(self.machine, WINDOW_SYMBOL), IDENT_WINDOW, True)
             self.machine.until(find_address(self.machine, DONE_SYMBOL))
             for index, service in enumerate(self.job.watched_services):
-                for name in self.job.kernel.symbols.get(service, ()):
-                    self.machine.watch_exec(find_address(self.machine, name), IDENT_CALL + index)
+                self._watch_service(IDENT_CALL + index, self.job.kernel.symbols.get(service, ()))
             self.nesting_words = self._nesting_words()
             for core, address in self.nesting_words.items():
                 self.machine.watch_write(address, IDENT_NESTING + core)
@@ -127,6 +128,12 @@ class _Run:
                 self.current_words[core] = address
             if self.job.handlers:
                 self.top_word = attach(self.machine, self.job.kernel)
+
+    def _watch_service(self, ident: int, names: tuple[str, ...]) -> None:
+        """Of the functions a service may end in, an image holds those of its number of cores."""
+        present = [name for name in names if self.machine.symbol(name) is not None]
+        for name in present or names:
+            self.machine.watch_exec(find_address(self.machine, name), ident)
 
     def _nesting_words(self) -> dict[int, int]:
         critical = self.job.kernel.critical
@@ -177,7 +184,9 @@ class _Run:
             self.machine.trace_exceptions(False)
             self.machine.trace_pins(False)
             pin = pin_number(self.job.board.pins.out)
-            found = find_intervals(bytes(self.events), self.job.watched_services, self.current, pin)
+            line = self.job.stamping_line
+            stamping = FIRST_EXTERNAL + line if line is not None else None
+            found = find_intervals(bytes(self.events), self.job.watched_services, self.current, pin, stamping)
             output.observed.intervals = found
         self.observer = None
         if self.handlers is not None:

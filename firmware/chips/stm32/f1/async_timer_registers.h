@@ -1,0 +1,7 @@
+/* STM32F1: the advanced timer TIM1, on APB2 (RM0008, 14). */
+#pragma once
+
+#define ASYNC_TIMER_BASE 0x40012C00u
+#define ASYNC_TIMER_ENABLE 0x40021018u /* RCC_APB2ENR */
+#define ASYNC_TIMER_ENABLE_BIT 11u
+#define ASYNC_TIMER_APB_DIV CLOCK_APB2_DIV

@@ -1,0 +1,7 @@
+/* STM32F4 and F7: the advanced timer TIM1, on APB2 (RM0390, 16; RM0410, 25). */
+#pragma once
+
+#define ASYNC_TIMER_BASE 0x40010000u
+#define ASYNC_TIMER_ENABLE 0x40023844u /* RCC_APB2ENR */
+#define ASYNC_TIMER_ENABLE_BIT 0u
+#define ASYNC_TIMER_APB_DIV CLOCK_APB2_DIV

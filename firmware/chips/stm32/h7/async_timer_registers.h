@@ -1,0 +1,7 @@
+/* STM32H7: the advanced timer TIM1, on APB2 (RM0433, 38). */
+#pragma once
+
+#define ASYNC_TIMER_BASE 0x40010000u
+#define ASYNC_TIMER_ENABLE 0x580244F0u /* RCC_APB2ENR */
+#define ASYNC_TIMER_ENABLE_BIT 0u
+#define ASYNC_TIMER_APB_DIV CLOCK_APB2_DIV

@@ -1,0 +1,7 @@
+/* STM32L0: the basic timer TIM6, on APB1 (RM0367, 23). */
+#pragma once
+
+#define ASYNC_TIMER_BASE 0x40001000u
+#define ASYNC_TIMER_ENABLE 0x40021038u /* RCC_APB1ENR */
+#define ASYNC_TIMER_ENABLE_BIT 4u
+#define ASYNC_TIMER_APB_DIV CLOCK_APB1_DIV

@@ -1,0 +1,16 @@
+/* Seeded draws: the same sequence on every kernel and board. */
+#pragma once
+
+#include <stdint.h>
+
+/* The next number of Marsaglia's xorshift generator of 32 bits; from 0 it does not get away. */
+static inline uint32_t bench_draw(uint32_t *state)
+{
+    uint32_t x = *state;
+
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+    *state = x;
+    return x;
+}

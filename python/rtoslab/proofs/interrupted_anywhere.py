@@ -1,0 +1,32 @@
+"""The interrupt is not bound to what the core does: it came at many different instructions."""
+
+from typing import Final, Literal
+
+from rtoslab.proofs.evidence import Evidence, Finding, RuleParams, finding, unseen
+from rtoslab.run.intervals import FIRST_EXTERNAL
+
+PENDSV: Final = 14
+"""The exception in which every kernel here switches."""
+
+
+class Params(RuleParams):
+    """Keys of `rule = "interrupted_anywhere"`."""
+
+    line: Literal["asynchronous"]
+    """Of board.toml."""
+    places: int
+    """So many different addresses, or more."""
+    by_switch: bool = False
+    """The handler asks for a switch, so the core goes on there when it comes back from another one."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the addresses at which the core went on after the handler."""
+    demands = f"the core went on at {params.places} different addresses or more after the interrupt"
+    observed = evidence.observed
+    if observed is None or observed.intervals is None:
+        return unseen(params.rule, demands)
+    number = PENDSV if params.by_switch else FIRST_EXTERNAL + evidence.board.irq.asynchronous
+    found = len(observed.intervals.resumed.get(number, ()))
+    text = f"{found} addresses"
+    return finding(params.rule, demands, [] if found >= params.places else [text], [text])
