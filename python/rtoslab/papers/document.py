@@ -1,6 +1,6 @@
 """The report of a paper: its conditions, tables, figures, claims and slips beside ours, then the run's evidence."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import Any
@@ -31,10 +31,12 @@ _CLAIMS_PROSE = (
 def paper_document(catalogue: Catalogue, done: Reproduction) -> Document:
     """The report before its format."""
     paper, facts = done.paper, done.paper.facts
+    titles = {each.id: each.facts.title for each in catalogue.kernels.values()}
+    titles |= {each.id: each.facts.title for each in catalogue.boards.values()}
     plain = make_document(catalogue, done.points, None).sections if done.points else ()
     sections = [
         _conditions(done),
-        *(_part(done, part) for part in facts.part),
+        *(_part(done, part, titles) for part in facts.part),
         claims_section(done.verdicts),
         *(replace(each, charts=()) if each.id in _REDRAWN else each for each in plain if each.id not in _REPLACED),
     ]
@@ -95,7 +97,7 @@ def _at(value: Any, path: Sequence[str], only: str) -> str:
     return "" if value is None else str(value)
 
 
-def _part(done: Reproduction, part: Part) -> Section:
+def _part(done: Reproduction, part: Part, titles: Mapping[str, str]) -> Section:
     paper, compared = done.paper, done.compared
     charts, tables, prose = [], [], list(part.prose)
     for table in part.table:
@@ -103,7 +105,7 @@ def _part(done: Reproduction, part: Part) -> Section:
         if table.chart:
             charts += pairs_chart(table, paper.published, compared)
     for figure in part.figure:
-        drawn = replot(figure, done.values)
+        drawn = replot(figure, done.values, titles)
         if drawn is None:
             prose.append(f"{figure.title}: not yet measured.")
         else:

@@ -1,7 +1,8 @@
 """A paper's figures redrawn from our values: the paper's text has no numbers for them, so ours stand alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
+from types import MappingProxyType
 from typing import Any
 
 from rtoslab.analyses.series import core_words, short_test
@@ -10,11 +11,13 @@ from rtoslab.papers.schemas import Figure
 from rtoslab.reports.table import ChartData, TableData
 
 
-def replot(figure: Figure, found: Sequence[Value]) -> tuple[ChartData, TableData] | None:
+def replot(
+    figure: Figure, found: Sequence[Value], titles: Mapping[str, str] = MappingProxyType({})
+) -> tuple[ChartData, TableData] | None:
     """The figure and its values as a table; None if nothing of it is measured.
 
     Where several runs lie at one place (they differ in what the figure does not show, as a seed), their median stands,
-    with the lowest and the highest beside it.
+    with the lowest and the highest beside it. `titles` are the names of kernels and boards by id.
     """
     places: dict[tuple[str, str], list[tuple[Value, float]]] = {}
     for each in select(found, figure.where):
@@ -23,16 +26,16 @@ def replot(figure: Figure, found: Sequence[Value]) -> tuple[ChartData, TableData
             places.setdefault((each.axis(figure.x), each.axis(figure.series)), []).append((each, y))
     if not places:
         return None
-    marks = [_mark(figure, runs[0][0], [y for _, y in runs]) for runs in places.values()]
+    marks = [_mark(figure, runs[0][0], [y for _, y in runs], titles) for runs in places.values()]
     caption = f"{figure.title}. {figure.note}".strip()
     return ChartData(figure.kind, marks, caption, figure.x_title, figure.y_title, figure.log), _table(figure, marks)
 
 
-def _mark(figure: Figure, value: Value, heights: Sequence[float]) -> dict[str, Any]:
+def _mark(figure: Figure, value: Value, heights: Sequence[float], titles: Mapping[str, str]) -> dict[str, Any]:
     x, y = value.axis(figure.x), median(heights)
     return {
-        "x": float(x) if figure.kind == "lines" else _label(figure, figure.x, value),
-        "series": _label(figure, figure.series, value),
+        "x": float(x) if figure.kind == "lines" else _label(figure, figure.x, value, titles),
+        "series": _label(figure, figure.series, value, titles),
         "y": y,
         "low": min(heights),
         "high": max(heights),
@@ -48,12 +51,14 @@ def _percent(figure: Figure, value: Value, found: Sequence[Value]) -> float | No
     return 100 * value.value / base[0].value if len(base) == 1 and base[0].value else None
 
 
-def _label(figure: Figure, axis: str, value: Value) -> str:
+def _label(figure: Figure, axis: str, value: Value, titles: Mapping[str, str]) -> str:
     place = value.axis(axis)
     if place in figure.labels:
         return figure.labels[place]
     if axis == "benchmark":
         return short_test(value.point)
+    if axis in {"kernel", "board"}:
+        return titles.get(place, place)
     return core_words(int(place)) if axis == "cores" else place
 
 

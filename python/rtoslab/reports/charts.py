@@ -151,17 +151,34 @@ def _by_cause(rows: Sequence[dict[str, Any]], field: str, x: alt.X) -> Drawn:
 def _histogram(rows: Sequence[dict[str, Any]]) -> Drawn:
     """One small histogram for each series, all on one axis of cycles."""
     series = order(rows, "series")
+    several = len(series) > 1
+    title = "samples"
     bars = (
         alt.Chart()
-        .mark_bar(color=SERIES_COLOURS[0], stroke=SERIES_COLOURS[0], strokeWidth=1)
+        .mark_rect(color=SERIES_COLOURS[0], stroke=SERIES_COLOURS[0], strokeWidth=1)
         .encode(
             x=alt.X("low:Q", title="cycles", axis=alt.Axis(format=",.0f"), scale=alt.Scale(zero=False, nice=True)),
             x2="high:Q",
-            y=alt.Y("count:Q", title="samples", axis=alt.Axis(tickCount=3, format="d")),
+            y=alt.Y(
+                "count:Q",
+                title=None if several else title,
+                axis=alt.Axis(tickCount=2, format="d"),
+                scale=alt.Scale(zero=True, nice=True),
+            ),
+            y2=alt.Y2Datum(0),
         )
-        .properties(width=WIDTH - 190, height=46 if len(series) > 1 else 120)
+        .properties(width=WIDTH - 220, height=46 if several else 120)
     )
-    header = alt.Header(title=None, labelAngle=0, labelAlign="left", labelFontSize=11, labelLimit=180, labelPadding=8)
+    header = alt.Header(
+        title=title if several else None,
+        titleFontSize=12,
+        titleFontWeight="normal",
+        labelAngle=0,
+        labelAlign="left",
+        labelFontSize=11,
+        labelLimit=220,
+        labelPadding=16,
+    )
     drawn: Drawn = bars.facet(
         row=alt.Row("series:N", sort=series, header=header), spacing=6, data=data(rows)
     ).resolve_scale(y="independent")

@@ -19,7 +19,9 @@ _NAMES: Final = alt.Axis(labelAngle=0, labelLimit=140, labelExpr="split(datum.la
 
 
 def _y(chart: ChartData, *, from_zero: bool) -> alt.Y:
-    scale = alt.Scale(type="log", nice=True) if chart.log else alt.Scale(zero=from_zero, nice=True)
+    flat = not any(row["y"] for row in chart.rows)
+    linear = alt.Scale(domain=[0, 1]) if flat else alt.Scale(zero=from_zero, nice=True)
+    scale = alt.Scale(type="log", nice=True) if chart.log else linear
     title = f"{chart.y_title} (log scale)" if chart.log else chart.y_title
     axis = alt.Axis(tickCount=6, format="~s") if chart.log else alt.Axis(tickCount=6)
     return alt.Y("y:Q", title=title, scale=scale, axis=axis)
