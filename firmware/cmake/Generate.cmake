@@ -66,6 +66,9 @@ endfunction()
 
 function(generate_bench_config)
   toml_get(tasks_per_core bench tasks_per_core)
+  if(NOT kernel.services.tasks)
+    set(tasks_per_core 1) # the benchmark's folder alone/ has one flow of control
+  endif()
   toml_get(stack_bytes bench stack_bytes)
   toml_get_or(stack_limit board limits.task_stack_bytes "${stack_bytes}")
   if(stack_bytes GREATER stack_limit)

@@ -11,6 +11,7 @@ from .latency_fakes import Row, benchmark, by, call, counted, edge, enter, evide
 
 SWITCHES = {"rule": "switches_inside", "series": ["give"], "switches": 1}
 CALLS = {"rule": "calls_inside", "series": "give", "service": "semaphore_give"}
+TAKEN = {"rule": "interrupts_inside", "series": ["give"]}
 COMPLETE = {"rule": "samples_complete"}
 AGREES = {"rule": "instrument_agrees"}
 PULSES: list[Row] = [edge(0, 1), edge(3, 0), edge(500, 1), edge(503, 0)]
@@ -19,6 +20,10 @@ PULSES += [edge(9_998, 1), edge(10_101, 0), edge(19_998, 1), edge(20_121, 0)]
 ONE_SWITCH: list[Row] = [*orderly()[:5], switch(10_050, 2), *orderly()[5:]]
 TWO_SWITCHES: list[Row] = [*ONE_SWITCH[:-1], switch(20_050, 1), ONE_SWITCH[-1]]
 TIMED: list[Row] = sorted([*orderly(), *PULSES], key=lambda row: row[0])
+TICKS_BEHIND: list[Row] = [*orderly()[:6], enter(10_120), *orderly()[6:], enter(20_140)]
+TICKS_BEFORE: list[Row] = [*orderly()[:4], leave(9_990), *orderly()[4:6], leave(19_990), *orderly()[6:]]
+PASSES = {**CALLS, "per": "samples", "calls": 2}
+"""Four calls a sample: the image says samples = 2."""
 
 CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (SWITCHES, {"rows": TWO_SWITCHES}, Verdict.HOLDS),
@@ -35,6 +40,14 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (CALLS, {"rows": [call(1), *orderly()]}, Verdict.FAILS),  # outside
     ({**CALLS, "calls": 2}, {"rows": orderly(inside=[call(1), call(2)])}, Verdict.HOLDS),
     (CALLS, {"rows": []}, Verdict.FAILS),
+    (PASSES, {"rows": orderly(inside=[call(cycle) for cycle in range(4)])}, Verdict.HOLDS),
+    (PASSES, {"rows": orderly(inside=[call(cycle) for cycle in range(5)])}, Verdict.FAILS),
+    ({**PASSES, "slack": 1}, {"rows": orderly(inside=[call(cycle) for cycle in range(5)])}, Verdict.HOLDS),
+    ({**PASSES, "slack": 1}, {"rows": orderly(inside=[call(cycle) for cycle in range(2)])}, Verdict.FAILS),
+    (TAKEN, {"rows": orderly(inside=[enter(5, 22)])}, Verdict.HOLDS),
+    (TAKEN, {"rows": orderly(inside=[enter(5, 22), enter(6, 22)])}, Verdict.FAILS),
+    (TAKEN, {"rows": orderly(inside=[enter(5)])}, Verdict.FAILS),  # a tick is no interrupt of the chip's
+    (TAKEN, {"rows": []}, Verdict.FAILS),
     (COMPLETE, {}, Verdict.HOLDS),
     (COMPLETE, {"rows": orderly()[:-2]}, Verdict.FAILS),  # a sample without its interval
     (COMPLETE, {"rows": [*orderly(), start(30_000, 1), start(30_100, 1)]}, Verdict.FAILS),  # overlap
@@ -44,10 +57,10 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (COMPLETE, {"body": by("pin"), "rows": sorted([*orderly(), *PULSES[:-4]], key=lambda row: row[0])}, Verdict.FAILS),
     (COMPLETE, {"body": by("probe")}, Verdict.HOLDS),
     (AGREES, {}, Verdict.HOLDS),
-    (AGREES, {"body": counted(give="107,327")}, Verdict.FAILS),
-    (AGREES, {"body": counted(give="7,127")}, Verdict.FAILS),  # shorter than between the marks
-    (AGREES, {"body": counted(give="107,327"), "rows": [*orderly(), enter(20_140)]}, Verdict.HOLDS),
-    (AGREES, {"body": counted(give="107,327"), "rows": [*orderly()[:6], leave(19_990), *orderly()[6:]]}, Verdict.HOLDS),
+    (AGREES, {"body": counted(give="307,327")}, Verdict.FAILS),
+    (AGREES, {"body": counted(give="7,27")}, Verdict.FAILS),  # shorter than between the marks
+    (AGREES, {"body": counted(give="307,327"), "rows": TICKS_BEHIND}, Verdict.HOLDS),
+    (AGREES, {"body": counted(give="307,327"), "rows": TICKS_BEFORE}, Verdict.HOLDS),
     (AGREES, {"body": by("pin"), "rows": TIMED}, Verdict.HOLDS),
 ]  # fmt: skip
 
@@ -60,7 +73,7 @@ def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> 
     assert finding.saw
 
 
-@pytest.mark.parametrize("rule", [SWITCHES, CALLS, AGREES])
+@pytest.mark.parametrize("rule", [SWITCHES, CALLS, TAKEN, AGREES])
 def test_without_probes_nothing_is_seen_inside(rule: dict[str, Any]) -> None:
     found = rules()[rule["rule"]]
     assert found.judge(found.Params.model_validate(rule), evidence(rule, probes=False)).verdict is Verdict.UNSEEN

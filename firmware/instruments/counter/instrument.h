@@ -19,6 +19,11 @@ static inline void instrument_start(void)
     instrument_from = cycle_counter_read();
 }
 
+static inline void instrument_start_by_pin(void)
+{
+    instrument_start();
+}
+
 static inline uint32_t instrument_stop(void)
 {
     uint32_t to = cycle_counter_read();

@@ -9,6 +9,11 @@ static inline void instrument_start(void)
     board_pin_raise();
 }
 
+/* The pin's rise is about to begin the interval itself. */
+static inline void instrument_start_by_pin(void)
+{
+}
+
 static inline uint32_t instrument_stop(void)
 {
     board_pin_drop();

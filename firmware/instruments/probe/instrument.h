@@ -8,6 +8,10 @@ static inline void instrument_start(void)
 {
 }
 
+static inline void instrument_start_by_pin(void)
+{
+}
+
 static inline uint32_t instrument_stop(void)
 {
     return 0;

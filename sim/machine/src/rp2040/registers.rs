@@ -28,6 +28,9 @@ impl System {
             0x10..=0x4c if self.effects.pins_changed => {
                 self.effects.pins_changed = false;
                 self.sample_pins(core.id, now);
+                if [self.lines(0), self.lines(1)] != self.driven_lines {
+                    self.ask_for_attention(core);
+                }
             }
             _ => {}
         }

@@ -1,0 +1,22 @@
+/* The handler of the edge; see activation.h. The handler stands in the vector table itself. */
+#include "activation.h"
+
+port_semaphore_t activation;
+volatile enum target target;
+uint32_t not_interrupted;
+volatile uint32_t handler_entries;
+
+void BOARD_EDGE_IRQ_HANDLER(void);
+
+void BOARD_EDGE_IRQ_HANDLER(void)
+{
+    if (target == TARGET_HANDLER) {
+        bench_stop(SERIES_ISR_ENTRY);
+    }
+    board_edge_irq_clear();
+    if (target == TARGET_NONE) {
+        return;
+    }
+    handler_entries = handler_entries + 1u;
+    port_semaphore_give_from_isr(&activation);
+}

@@ -1,0 +1,37 @@
+"""Latency benchmarks on virtual boards: the instruments tell the same, and what is stored is what was measured."""
+
+from pathlib import Path
+
+from rtoslab import api
+from rtoslab.analyses.latency import comparisons
+from rtoslab.results import Measured
+
+
+def measured(name: str, out: Path, board: str, kernel: str, **config: str) -> list[Measured]:
+    outcomes = api.run(name, kernels=[kernel], boards=[board], config=config, out=out)
+    found = [each.result for each in outcomes]
+    assert all(isinstance(each, Measured) for each in found), found
+    return [each for each in found if isinstance(each, Measured)]
+
+
+def test_the_three_instruments_tell_the_same(tmp_path: Path) -> None:
+    points = measured("preemption", tmp_path / "run", "nucleo-l073rz", "freertos", samples="20", clock_hz="8000000")
+    found = comparisons(points)
+    assert len(found) == 4
+    for each in found:
+        assert list(each.by) == ["counter", "pin", "probe"]
+        apart = each.disagreement_cycles
+        assert apart is not None
+        assert apart <= 12, f"{each.id}: {apart}"
+        left_over = each.reading_error_cycles("counter")
+        assert left_over is not None
+        assert abs(left_over) <= 3, each.id
+        assert set(each.by["probe"].series.switches) == {1}
+
+
+def test_an_edge_interrupts_at_once_whatever_the_core_does(tmp_path: Path) -> None:
+    """The interrupted task spins: nothing but the edge itself makes the core look."""
+    (point,) = measured("task_activation", tmp_path / "run", "pico", "freertos", samples="10", instrument="probe")
+    (handler, task) = comparisons([point])
+    assert 16 <= handler.best.spread.maximum <= 60
+    assert handler.best.spread.maximum < task.best.spread.minimum
