@@ -1,0 +1,93 @@
+"""The kernel's handlers on the virtual NUCLEO-F446RE: what miranda2021 measured, held against what it says."""
+
+from itertools import permutations
+
+import pytest
+
+from rtoslab.analyses.handlers import released, tick_model
+from rtoslab.build import build
+from rtoslab.catalogue import Catalogue
+from rtoslab.paths import find_root
+from rtoslab.pipeline import evaluate, point_id
+from rtoslab.plan import Options, make_plan
+from rtoslab.results import Measured
+from rtoslab.run.virtual import VirtualJob, run_virtual
+
+CATALOGUE = Catalogue(find_root())
+BOARD = "nucleo-f446re"
+
+
+def measure(benchmark: str, window_ms: int, kernel: str = "freertos", **config: str) -> Measured:
+    """One point without the port's conformance, which has tests of its own."""
+    chosen = {key.replace("param_", "param."): value for key, value in config.items()}
+    (point,) = make_plan(CATALOGUE, [benchmark], Options([kernel], [BOARD], None, window_ms, chosen)).points
+    built = build(CATALOGUE, point)
+    board = CATALOGUE.board(BOARD).facts
+    facts = CATALOGUE.kernel(kernel).facts.on(board.cpu)
+    image = built.elf.read_bytes()
+    job = VirtualJob(
+        image=image, name="image.elf", board=board, kernel=facts, clock_hz=board.clock.sys_hz, cores=1,
+        window_ms=window_ms, handlers=True,
+    )  # fmt: skip
+    result = evaluate(CATALOGUE, point_id(CATALOGUE, point), "0" * 16, run_virtual(job), built.expected)
+    assert isinstance(result, Measured), result
+    return result
+
+
+def test_the_tick_is_a_base_and_so_much_for_each_task() -> None:
+    """300 ms with the coincidence of all ten periods in the middle."""
+    result = measure("tick_handler", 300, opt="-O0", param_phase_ms="41250")
+    assert result.clock_hz == 84_000_000
+    found = released(result)
+    assert len(found[10]) == 1
+    assert sum(map(len, found.values())) == 299
+    model = tick_model(found)
+    assert model is not None
+    assert (model.worst, model.worst_count) == (max(found[10]), 10)
+    assert 100 < model.per_task < 500, "hundreds of cycles without optimisation, as the paper found"
+    assert model.rms < 0.1 * model.per_task, "nothing but the number of tasks moves it"
+
+
+def test_the_search_takes_a_step_a_priority() -> None:
+    """The golden loop counts: by the paper's own rule B to IDLE takes 5 and A to IDLE 6, not 4 and 5."""
+    result = measure("switch_pairs", 840, opt="-O0", configUSE_PORT_OPTIMISED_TASK_SELECTION="0")
+    series = {each.id: each for each in result.series}
+    down = {
+        "A_B": 1,
+        "B_C": 1,
+        "C_D": 1,
+        "A_C": 2,
+        "B_D": 2,
+        "A_D": 3,
+        "D_IDLE": 3,
+        "C_IDLE": 4,
+        "B_IDLE": 5,
+        "A_IDLE": 6,
+    }
+    pairs = [f"{one}_{two}" for one, two in permutations(["A", "B", "C", "D", "IDLE"], 2)]
+    assert {pair: series[f"select.{pair}"].steps for pair in pairs} == {**dict.fromkeys(pairs, 0), **down}
+    longest = {pair: max(series[f"select.{pair}"].cycles) for pair in pairs}
+    assert longest["D_IDLE"] < longest["C_IDLE"] < longest["B_IDLE"] < longest["A_IDLE"] == max(longest.values())
+
+
+def test_counting_zeros_makes_all_switches_alike() -> None:
+    result = measure("switch_pairs", 840, opt="-O0", configUSE_PORT_OPTIMISED_TASK_SELECTION="1")
+    choices = [each for each in result.series if each.id.startswith("select.")]
+    assert len(choices) == 20
+    assert {each.steps for each in choices} == {None}
+    every = [value for each in choices for value in each.cycles]
+    assert max(every) - min(every) < 16, "flash lines in the accelerator or not, but no loop"
+
+
+@pytest.mark.parametrize("benchmark", ["tick_handler", "switch_pairs"])
+def test_another_kernel(benchmark: str) -> None:
+    """rt wakes tasks in its switch handler, so its tick does not grow with them; and it searches no list."""
+    result = measure(benchmark, 840, kernel="rt", opt="-O2")
+    assert all(each.steps is None for each in result.series)
+    assert all(each.cycles for each in result.series)
+
+
+@pytest.mark.long
+def test_six_coincidences_in_250_s() -> None:
+    result = measure("tick_handler", 250_000, opt="-O3", param_phase_ms="0")
+    assert len(released(result)[10]) == 6
