@@ -91,8 +91,8 @@ def test_a_kernel_that_is_not_there_waits(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("stored", "state", "why"),
     [
-        ([], "not yet measured", "the run holds no throughput of it"),
-        ([measured(2)], "not yet measured", "the run holds no throughput of it"),
+        ([], "not yet measured", "the run holds no throughput with cores=1"),
+        ([measured(2)], "not yet measured", "the run holds no throughput with cores=1"),
         (
             [results.Failed(run_id="0" * 16, point=point(1), stage="proof", error="ProofError", message="no switch")],
             "failed",

@@ -73,4 +73,5 @@ def _absent(row: Published, stored: Sequence[AnyResult]) -> Compared:
             return Compared(row, "failed", why=f"{each.stage}: {each.message}")
         if isinstance(each, NotApplicable):
             return Compared(row, "n/a", why=each.reason)
-    return Compared(row, "not yet measured", why=f"the run holds no {row.lab_metric or row.lab_benchmark} of it")
+    where = f" with {row.lab_config}" if row.lab_config else ""
+    return Compared(row, "not yet measured", why=f"the run holds no {row.lab_metric or row.lab_benchmark}{where}")

@@ -30,6 +30,8 @@ class Table(Strict):
     """Ids of published.csv, in the order of the paper."""
     across: tuple[str, ...] = ()
     """Columns of published.csv whose values stand side by side, such as `unit` or `kernel`."""
+    names: dict[str, str] = Field(default_factory=dict)
+    """By id: what a row is called instead of its metric."""
     note: str = ""
     chart: bool = True
     log: bool = False

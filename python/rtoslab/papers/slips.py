@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from rtoslab.papers.arithmetic import evaluate
 from rtoslab.papers.folder import PaperFolder
 from rtoslab.papers.schemas import Slip
+from rtoslab.papers.tables import UNITS
 from rtoslab.reports.table import TableData
 
 WORDS = {"slip": "slip", "precondition": "left unsaid", "fact": "follows"}
@@ -20,12 +21,19 @@ def slips_table(paper: PaperFolder, slips: Sequence[Slip], title: str) -> TableD
     """One row per slip; arithmetic that cannot be done raises CatalogueError."""
     rows = []
     for slip in slips:
-        computed = f"{computed_value(paper, slip):,.6g} {slip.unit}".strip() if slip.computed else ""
-        printed = f"{slip.printed:,.6g} {slip.unit}".strip() if slip.printed is not None else ""
+        computed = f"{computed_value(paper, slip):,.6g} {_unit(slip, last=True)}".strip() if slip.computed else ""
+        printed = f"{slip.printed:,.6g} {_unit(slip, last=False)}".strip() if slip.printed is not None else ""
         rows.append([WORDS[slip.kind], slip.says, printed, computed])
     columns = ("kind", "what a reader must know", ">printed", ">computed anew")
     filled = 4 if any(row[2] or row[3] for row in rows) else 2
     return TableData(title, columns[:filled], [row[:filled] for row in rows])
+
+
+def _unit(slip: Slip, *, last: bool) -> str:
+    """Of two units, `us; samples`, the first is that of the print."""
+    first, _, second = slip.unit.partition("; ")
+    unit = second if last and second else first
+    return UNITS.get(unit, unit)
 
 
 def computed_value(paper: PaperFolder, slip: Slip) -> float:

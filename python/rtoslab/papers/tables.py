@@ -12,14 +12,14 @@ LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
 """Columns of published.csv that may name a row; all but the first only where they differ within the table."""
 BRING_YOUR_OWN = "n/a: bring your own"
 NONE = "\N{EN DASH}"
-SHOWN = {"us": "\N{MICRO SIGN}s"}
+UNITS = {"us": "\N{MICRO SIGN}s"}
 """Units as a reader writes them."""
 AXES = {"us": "time, \N{MICRO SIGN}s", "ns": "time, ns", "cycles": "cycles of the core's clock", "bytes": "bytes"}
 
 
 def redraw(table: Table, published: Mapping[int, Published], compared: Mapping[int, Compared]) -> TableData:
     """The table with a group of columns (paper, here, ratio) for each combination of `across`."""
-    rows = [published[ident] for ident in table.rows]
+    rows = _rows(table, published)
     labels = [
         name
         for name in LABELS
@@ -49,7 +49,7 @@ def redraw(table: Table, published: Mapping[int, Published], compared: Mapping[i
 
 def pairs_chart(table: Table, published: Mapping[int, Published], compared: Mapping[int, Compared]) -> list[ChartData]:
     """One chart per unit: published figures and ours as two marks on a line. Empty if the table has no number."""
-    rows = [published[ident] for ident in table.rows if published[ident].number is not None]
+    rows = [row for row in _rows(table, published) if row.number is not None]
     kernels = {row.kernel for row in rows}
     stats = {row.stat for row in rows}
     charts = []
@@ -72,6 +72,8 @@ def here_text(each: Compared) -> str:
     if each.here is None:
         return BRING_YOUR_OWN if each.state == "bring your own" else each.state
     text = each.published.value
+    if each.published.number is None:
+        return f"{each.here:,.4g}"
     if "e" in text.lower():
         return f"{each.here:.3g}"
     decimals = max(len(text.partition(".")[2]), 0 if each.here == round(each.here) or each.here >= 1000 else 1)
@@ -83,8 +85,16 @@ def ratio_text(each: Compared) -> str:
     return NONE if each.ratio is None else f"{each.ratio:.2f}"
 
 
+def _rows(table: Table, published: Mapping[int, Published]) -> list[Published]:
+    """The rows with the names that the table gives them."""
+    return [
+        published[ident].model_copy(update={"metric": table.names.get(str(ident), published[ident].metric)})
+        for ident in table.rows
+    ]
+
+
 def _shown(text: str) -> str:
-    return SHOWN.get(text, text)
+    return UNITS.get(text, text)
 
 
 def _across(table: Table, row: Published) -> str:

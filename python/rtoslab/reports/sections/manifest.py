@@ -4,11 +4,13 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from rtoslab.analyses.series import core_words, short_test
+from rtoslab.analyses.series import core_words, series_names, short_test
 from rtoslab.manifest import canonical
 from rtoslab.reports.table import Section, TableData
 from rtoslab.store import StoredPoint
 
+SHOWN = 3
+"""Of the points with the same value, how many are named."""
 _PER_POINT = ("elf_sha256", "build.run_id", "build.manifest", "build.bench")
 
 
@@ -44,19 +46,34 @@ def manifest_section(points: Sequence[StoredPoint]) -> Section | None:
             for each, flat in zip(with_manifest, flats, strict=True)
         ],
     )
+    names = [
+        f"{short_test(each.result.point)} {name}"
+        for each, name in zip(with_manifest, _series(with_manifest), strict=True)
+    ]
     differing = TableData(
         "What differs",
-        ("key", "test", "cores", "value"),
-        [
-            [key, short_test(each.result.point), core_words(each.result.point.cores), flat.get(key, "(not set)")]
-            for key in sorted(varying)
-            for each, flat in zip(with_manifest, flats, strict=True)
-        ],
+        ("key", "value", "of"),
+        [row for key in sorted(varying) for row in _values(key, flats, names)],
     )
     prose = ("Everything that can change a number. The same manifest gives the same bytes of result on any machine.",)
     return Section(
         "manifest", "Manifest", prose, (), [identity, common, *([differing] if differing.rows else [])], folded=True
     )
+
+
+def _series(points: Sequence[StoredPoint]) -> list[str]:
+    return series_names([each.result.point for each in points])
+
+
+def _values(key: str, flats: Sequence[dict[str, str]], names: Sequence[str]) -> list[list[str]]:
+    """One row per distinct value, with the points that have it; of many the first ones."""
+    holders: dict[str, list[str]] = {}
+    for flat, name in zip(flats, names, strict=True):
+        holders.setdefault(flat.get(key, "(not set)"), []).append(name)
+    return [
+        [key, value, "; ".join(who[:SHOWN]) + (f" and {len(who) - SHOWN} more" if len(who) > SHOWN else "")]
+        for value, who in holders.items()
+    ]
 
 
 def _flat(manifest: dict[str, object]) -> dict[str, str]:
