@@ -3,6 +3,7 @@
 import hashlib
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rtoslab.build import Build, inputs_digest
@@ -52,7 +53,7 @@ def run_on_port(
     """
     root = find_root()
     catalogue = Catalogue(root)
-    plan = make_plan(catalogue, names, options)
+    plan = _readable_on_port(make_plan(catalogue, names, options))
     folder = out or default_out(root, plan, [*names, "board"])
     run_folder = RunDirectory.create(folder, plan.suite, [point_id(catalogue, point) for point in plan.points])
     outcomes = []
@@ -66,6 +67,18 @@ def run_on_port(
 
         outcomes.append(run_point(catalogue, point, run_folder, runner=listen))
     return folder, outcomes
+
+
+def _readable_on_port(plan: Plan) -> Plan:
+    """A real board sends counter readings; its pin needs a logic analyser, and nothing can probe it."""
+    why = "a real board's samples come from its cycle counter; choose --instrument counter"
+    points = (
+        replace(point, not_applicable=point.not_applicable or why)
+        if point.instrument not in {None, "counter"}
+        else point
+        for point in plan.points
+    )
+    return replace(plan, points=tuple(points))
 
 
 def default_out(root: Path, plan: Plan, names: Iterable[str]) -> Path:

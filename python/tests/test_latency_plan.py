@@ -1,0 +1,73 @@
+"""Which points a latency benchmark becomes: one by each instrument, as many samples as the board has memory for."""
+
+import pytest
+
+from rtoslab.api import _readable_on_port
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.names import split_names
+from rtoslab.errors import PlanError, UnknownNameError
+from rtoslab.paths import find_root
+from rtoslab.plan import Options, Plan, Point, make_plan
+
+CATALOGUE = Catalogue(find_root())
+TIMED = "call_times"
+
+
+def plan(name: str = TIMED, board: str = "nucleo-f446re", cores: int = 1, *, full: bool = False, **config: str) -> Plan:
+    options = Options(["freertos"], [board], [cores], config=config, full=full)
+    return make_plan(CATALOGUE, [name], options)
+
+
+def one(name: str = TIMED, board: str = "nucleo-f446re", cores: int = 1, *, full: bool = False, **config: str) -> Point:
+    (point,) = plan(name, board, cores, full=full, instrument="counter", **config).points
+    return point
+
+
+def test_every_instrument_unless_something_else_is_said() -> None:
+    assert [each.instrument for each in plan().points] == ["counter", "pin", "probe"]
+    assert [each.instrument for each in plan(instrument="probe,counter").points] == ["probe", "counter"]
+    with pytest.raises(UnknownNameError, match="no instrument named 'sundial'"):
+        plan(instrument="sundial")
+
+
+def test_the_kind_names_every_benchmark_of_it() -> None:
+    timed = {each.id for each in CATALOGUE.benchmarks.values() if each.facts.kind == "latency"}
+    assert {each.benchmark for each in plan("latency").points} == timed
+    assert TIMED in timed
+    assert all(each.instrument is None and each.samples is None for each in plan("counts").points)
+
+
+def test_samples_are_the_benchmarks_the_papers_or_ones_own() -> None:
+    facts = CATALOGUE.benchmark(TIMED).facts
+    assert (one().samples, one(full=True).samples, one(samples="7").samples) == (facts.samples, facts.full_samples, 7)
+    with pytest.raises(PlanError, match="at least one"):
+        one(samples="0")
+
+
+def test_a_small_board_takes_what_fits_and_says_so_if_more_was_asked_for() -> None:
+    limit = CATALOGUE.board("nucleo-l053r8").facts.limits.sample_bytes
+    assert limit is not None
+    series = len(CATALOGUE.benchmark(TIMED).facts.series_ids)
+    fits = one(TIMED, "nucleo-l053r8")
+    assert fits.samples is not None
+    assert 4 * series * fits.samples <= limit < 4 * series * (fits.samples + 1)
+    assert fits.not_applicable is None
+    assert "has memory for" in str(one(TIMED, "nucleo-l053r8", samples=str(fits.samples + 1)).not_applicable)
+
+
+def test_latencies_are_measured_on_one_core() -> None:
+    assert one(TIMED, "pico", cores=2).not_applicable == "latencies are measured on one core"
+
+
+def test_a_real_board_is_read_by_its_counter() -> None:
+    readable = {each.instrument: each.not_applicable for each in _readable_on_port(plan()).points}
+    assert readable["counter"] is None
+    assert "cycle counter" in str(readable["pin"])
+    assert "cycle counter" in str(readable["probe"])
+    assert all(each.not_applicable is None for each in _readable_on_port(plan("t7")).points)
+
+
+def test_names_of_an_option_may_be_listed() -> None:
+    assert split_names((), ["a", "b"]) is None
+    assert split_names(("b,a", "b"), ["a", "b"]) == ("b", "a")
+    assert split_names(("all",), ["a", "b"]) == ("a", "b")
