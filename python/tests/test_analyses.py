@@ -4,6 +4,7 @@ import pytest
 
 from rtoslab.analyses.claims import judge_claims
 from rtoslab.analyses.cycles import lock_costs, shares, top_functions
+from rtoslab.analyses.fragmentation import fragmentation
 from rtoslab.analyses.rulers import probe_effect, ruler_costs
 from rtoslab.analyses.series import series_names
 from rtoslab.analyses.throughput import gains, throughput
@@ -152,3 +153,16 @@ def test_only_the_metrics_cores_count() -> None:
     target = measured(2, 1000).model_copy(update={"metric_cores": (0,)})
     rate = throughput(target)
     assert (rate.total_hz, rate.per_core_hz, rate.cycles_per_count) == (4000, {0: 4000}, 31250)
+
+
+def test_fragmentation_is_what_one_allocation_cannot_have() -> None:
+    told = {"heap_live_bytes": 900, "heap_free_bytes": 4000, "heap_largest_free_bytes": 3000, "heap_free_pieces": 5}
+    point = measured().model_copy(update={"checks": {name: {0: value} for name, value in told.items()}})
+    left = fragmentation(point)
+    assert left is not None
+    assert (left.live_bytes, left.free_pieces, left.share) == (900, 5, 0.25)
+    full = {**point.checks, "heap_free_bytes": {0: 0}, "heap_largest_free_bytes": {0: 0}}
+    nothing = fragmentation(point.model_copy(update={"checks": full}))
+    assert nothing is not None
+    assert nothing.share == 0
+    assert fragmentation(measured()) is None

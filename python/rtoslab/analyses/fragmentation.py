@@ -1,0 +1,29 @@
+"""How fragmented a heap is while blocks of mixed sizes live in it, from the checks that a benchmark sends of it."""
+
+from dataclasses import dataclass
+
+from rtoslab.results import Measured
+
+
+@dataclass(frozen=True, slots=True)
+class Fragmentation:
+    """One heap at one moment, on core 0."""
+
+    live_bytes: int
+    """Asked for and not yet released, without the heap's own overhead."""
+    free_bytes: int
+    largest_free_bytes: int
+    free_pieces: int
+
+    @property
+    def share(self) -> float:
+        """Part of what is free that one allocation cannot have, 0 to 1; 0 where nothing is free."""
+        return 1 - self.largest_free_bytes / self.free_bytes if self.free_bytes else 0.0
+
+
+def fragmentation(point: Measured) -> Fragmentation | None:
+    """Of the heap as it lay in the most pieces; None if the benchmark does not tell."""
+    names = ("heap_live_bytes", "heap_free_bytes", "heap_largest_free_bytes", "heap_free_pieces")
+    if not all(name in point.checks for name in names):
+        return None
+    return Fragmentation(*(point.checks[name][0] for name in names))

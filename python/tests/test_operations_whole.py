@@ -1,0 +1,103 @@
+"""Benchmarks of single operations on the virtual board: what they say, and that each is refused once it is broken."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from rtoslab import api
+from rtoslab.analyses.fragmentation import fragmentation
+from rtoslab.analyses.latency import latencies
+from rtoslab.paths import find_root
+from rtoslab.results import Failed, Measured
+
+
+def measure(name: str, kernel: str, out: Path, samples: int = 40) -> Measured | Failed:
+    """On the Pico, by the first instrument that can."""
+    outcomes = api.run(name, kernels=[kernel], boards=["pico"], cores=[1], out=out, config={"samples": str(samples)})
+    result = outcomes[0].result
+    assert isinstance(result, Measured | Failed)
+    return result
+
+
+def test_an_interrupt_at_any_phase_meets_the_floor_and_the_masked_sections(tmp_path: Path) -> None:
+    point = measure("interrupt_latency", "bare", tmp_path / "run", samples=100)
+    assert isinstance(point, Measured), point.message
+    computing, calling = latencies(point)
+    # 15 cycles to the handler, the way to the timer; one more where the event falls into an instruction of two.
+    assert (computing.spread.minimum, computing.spread.maximum) == (22, 23)
+    assert calling.spread.minimum == 22
+    assert calling.spread.maximum > computing.spread.maximum + 10
+
+
+@pytest.mark.long
+def test_a_heap_of_mixed_blocks_falls_to_pieces(tmp_path: Path) -> None:
+    point = measure("heap_mixed", "freertos", tmp_path / "run", samples=100)
+    assert isinstance(point, Measured), point.message
+    malloc, free = latencies(point)
+    assert malloc.spread.jitter > 0 < free.spread.jitter
+    left = fragmentation(point)
+    assert left is not None
+    assert left.free_pieces > 1
+    assert 0 < left.share < 1
+    assert left.live_bytes > 0
+
+
+@dataclass(frozen=True)
+class Break:
+    """One text of a benchmark replaced by another, and the rules that must refuse the result."""
+
+    old: str
+    new: str
+    rules: frozenset[str]
+
+
+BREAKS = {
+    "mutex": Break(".priority = {3, 2, 1}", ".priority = {3, 4, 1}", frozenset({"checks_zero"})),
+    "task_creation": Break(
+        ".priority = OWN_PRIORITY - 1", ".priority = OWN_PRIORITY + 1", frozenset({"switches_inside", "checks_zero"})
+    ),
+    "task_control": Break("    port_suspend(other);\n", "    (void)other;\n", frozenset({"calls_inside"})),
+    "heap_mixed": Break("(int)place + 1, bytes", "(int)place, bytes", frozenset({"checks_zero"})),
+    "deadlock_break": Break(
+        "must(self, port_mutex_lock(&first)); /* 1 */", "/* 1 */", frozenset({"switches_inside", "checks_zero"})
+    ),
+    "release_jitter": Break("load_calls = load_calls + 1u;", "", frozenset({"checks_zero"})),
+    "interrupt_latency": Break(
+        "compute();\n        }", "cpu_wait_for_interrupt();\n        }", frozenset({"interrupted_anywhere"})
+    ),
+    "interrupt_activation": Break(
+        "elapsed_cycles = async_elapsed_cycles();", "elapsed_cycles = async_elapsed_cycles() + 999u;",
+        frozenset({"stamps_agree"}),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", BREAKS)
+def test_a_broken_benchmark_gives_no_number(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "checkout"
+    for folder in ("firmware", "spec", "papers"):
+        shutil.copytree(find_root() / folder, root / folder)
+    shutil.copytree(find_root() / "sim", root / "sim", ignore=shutil.ignore_patterns("target"))
+    for file in ("Cargo.toml", "Cargo.lock"):
+        shutil.copy(find_root() / file, root / file)
+    monkeypatch.setenv("RTOSLAB_ROOT", str(root))
+    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
+    source = root / "firmware" / "benchmarks" / name / f"{name}.c"
+    text = source.read_text()
+    assert BREAKS[name].old in text, f"{name}.c has changed: this test must break it another way"
+    source.write_text(text.replace(BREAKS[name].old, BREAKS[name].new))
+    result = measure(name, "freertos", tmp_path / "run")
+    assert isinstance(result, Failed), "it was measured all the same"
+    assert BREAKS[name].rules <= {each.rule for each in result.proofs if each.verdict == "fails"}, result.message
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", BREAKS)
+@pytest.mark.parametrize("kernel", ["freertos", "rt"])
+def test_what_a_kernel_has_is_measured(name: str, kernel: str, tmp_path: Path) -> None:
+    outcomes = api.run(name, kernels=[kernel], boards=["pico"], cores=[1], out=tmp_path, config={"samples": "20"})
+    for outcome in outcomes:
+        assert not isinstance(outcome.result, Failed), outcome.result.message
