@@ -11,11 +11,11 @@ from rtoslab import results
 from rtoslab.analyses.claims import judge_claims
 from rtoslab.analyses.values import select, values
 from rtoslab.catalogue import Catalogue
-from rtoslab.errors import CatalogueError, ReportError, UnknownNameError
+from rtoslab.errors import CatalogueError, ReportError
 from rtoslab.papers.arithmetic import evaluate
 from rtoslab.papers.compare import Compared, compare
 from rtoslab.papers.document import paper_document
-from rtoslab.papers.folder import PaperFolder, Published, find_paper, papers
+from rtoslab.papers.folder import PaperFolder, Published
 from rtoslab.papers.plots import replot
 from rtoslab.papers.reproduction import reproduce
 from rtoslab.papers.schemas import Figure, Paper, Table
@@ -173,7 +173,7 @@ def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
         assert "V9" in text
         assert "t77" in text
         assert "different" in text
-    assert "Of 1 statements 1 can be told here: 0 hold, 1 do not. Contradicted: K gains." in document.summary
+    assert "Of 1 statements 1 can be told here: 0 as in the paper, 1 not. Contradicted: K gains." in document.summary
     assert document == paper_document(CATALOGUE, reproduce(CATALOGUE, paper, points, ["t77"]))
 
 
@@ -182,6 +182,24 @@ def test_a_report_without_any_point_still_shows_the_paper(tmp_path: Path) -> Non
     text = formats()["md"](paper_document(CATALOGUE, reproduce(CATALOGUE, paper, [])))
     assert "n/a: bring your own" in text
     assert "Figure 9: not yet measured." in text
+
+
+def test_the_conditions_are_read_from_the_manifests(tmp_path: Path) -> None:
+    build = {"features": {"icache": "0", "art": "1"}, "flags": ["-mthumb", "-O3"], "clock_hz": 8_000_000, "kernel": "k"}
+    facts = {**FACTS, "part": [], "condition": [
+        {"what": "caches", "paper": "off", "manifest": "build.features"},
+        {"what": "flags", "paper": "-O3", "manifest": "build.flags", "only": "-O"},
+        {"what": "clock", "paper": "8 MHz", "manifest": "build.clock_hz"},
+        {"what": "kernel", "paper": "K", "manifest": "build.kernel build.kernel_version"},
+        {"what": "window", "paper": "1 s", "manifest": "window_ms", "unit": "ms"},
+        {"what": "board", "paper": "B", "here": "B, virtual"},
+    ]}  # fmt: skip
+    paper = PaperFolder("doe2020", folder(tmp_path, []).folder, Paper.model_validate(facts), ())
+    points = [StoredPoint(tmp_path, measured(1), {"build": build, "window_ms": each}) for each in (250, 100)]
+    sections = paper_document(CATALOGUE, reproduce(CATALOGUE, paper, points)).sections
+    assert [row[2] for row in sections[0].tables[0].rows] == [
+        "icache off, art on", "-O3", "8 MHz", "k", "250 ms; 100 ms", "B, virtual",
+    ]  # fmt: skip
 
 
 VALUES = (measured(1, 1000), measured(1, 1500, benchmark_id="t9"))
@@ -263,30 +281,3 @@ def test_values_lie_on_their_axes() -> None:
 def test_arithmetic_that_cannot_be_done_is_named(expression: str) -> None:
     with pytest.raises(CatalogueError, match=r"of a slips.toml cannot be computed"):
         evaluate(expression, {1: 2.0})
-
-
-def test_a_papers_key_may_be_short_and_is_suggested() -> None:
-    assert find_paper(CATALOGUE, "vieira").key == "vieira2026"
-    with pytest.raises(UnknownNameError, match="There is no paper named 'vieria2026'; did you mean 'vieira2026'"):
-        find_paper(CATALOGUE, "vieria2026")
-
-
-@pytest.mark.parametrize("key", list(papers(CATALOGUE)))
-def test_the_folder_of_a_paper_is_whole(key: str) -> None:
-    """Every id that a file names is a published row, every slip can be computed, every board and axis exists."""
-    paper = papers(CATALOGUE)[key]
-    shown = [ident for part in paper.facts.part for table in part.table for ident in table.rows]
-    named = [
-        *shown,
-        *(ident for slip in paper.slips for ident in slip.rows),
-        *(i for c in paper.claims for i in c.rows),
-    ]
-    assert set(named) <= set(paper.published)
-    for slip in paper.slips:
-        if slip.computed:
-            evaluate(slip.computed, paper.numbers)
-    mapped = [row for row in paper.published.values() if row.lab_benchmark]
-    assert {row.lab_board for row in mapped} <= set(CATALOGUE.boards)
-    assert {row.lab_kernel for row in mapped} <= set(paper.facts.kernels)
-    assert {row.id for row in mapped if row.number is not None} <= set(shown), "a mapped figure stands in no table"
-    assert len({each.id for each in paper.claims}) == len(paper.claims)

@@ -91,7 +91,7 @@ def _at(value: Any, path: Sequence[str], only: str) -> str:
     if path[-1] == "clock_hz" and isinstance(value, int):
         return f"{value / 1e6:g} MHz"
     if isinstance(value, dict):
-        return ", ".join(f"{name} {'on' if each else 'off'}" for name, each in value.items())
+        return ", ".join(f"{name} {'off' if str(each) in {'0', 'False'} else 'on'}" for name, each in value.items())
     if isinstance(value, list):
         return " ".join(str(each) for each in value if str(each).startswith(only))
     return "" if value is None else str(value)
@@ -135,7 +135,9 @@ def _summary(done: Reproduction) -> str:
     same = sum(each.outcome == "same" for each in verdicts)
     told = same + sum(each.outcome == "different" for each in verdicts)
     if verdicts:
-        sentences.append(f"Of {len(verdicts)} statements {told} can be told here: {same} hold, {told - same} do not.")
+        sentences.append(
+            f"Of {len(verdicts)} statements {told} can be told here: {same} as in the paper, {told - same} not."
+        )
     against = [each.claim.says for each in verdicts if each.outcome == "different"]
     if against:
         sentences.append(f"Contradicted: {'; '.join(against)}.")

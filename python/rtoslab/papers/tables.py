@@ -42,7 +42,7 @@ def redraw(table: Table, published: Mapping[int, Published], compared: Mapping[i
             line += _triple(found.get(head), compared)
         body.append(line)
         reasons += [compared[row.id].why for row in found.values() if row.id in compared]
-    why = ". ".join(dict.fromkeys(each.rstrip(".") for each in reasons if each))
+    why = "; ".join(dict.fromkeys(each.rstrip(".") for each in reasons if each))
     note = " ".join(part for part in (table.note, f"Without a value here: {why}." if why else "") if part)
     return TableData(title, tuple(columns), body, note)
 

@@ -72,7 +72,7 @@ def _pairs(chart: ChartData) -> Drawn:
     scale = alt.Scale(type="log", nice=True) if chart.log else alt.Scale(zero=True, nice=True)
     base = alt.Chart(data(chart.rows)).encode(
         y=alt.Y("x:N", sort=names, title=chart.x_title or None, axis=alt.Axis(labelLimit=LABEL_LIMIT_PX, grid=True)),
-        x=alt.X("y:Q", title=title, scale=scale, axis=alt.Axis(tickCount=8, format="~s" if chart.log else ",")),
+        x=alt.X("y:Q", title=title, scale=scale, axis=alt.Axis(tickCount=8, format="~s" if chart.log else ",f")),
     )
     joints = base.mark_line(color="#b0b7bf", strokeWidth=2).encode(detail="x:N")
     marks = base.mark_point(size=110, filled=True, opacity=1).encode(

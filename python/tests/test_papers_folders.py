@@ -1,0 +1,88 @@
+"""The papers of this checkout: every folder whole, every point measurable; the command that reproduces one."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli import app, cmd_paper
+from rtoslab.errors import UnknownNameError
+from rtoslab.papers.arithmetic import evaluate
+from rtoslab.papers.experiment import missing_benchmarks, paper_plan
+from rtoslab.papers.folder import find_paper, papers
+from rtoslab.paths import find_root
+from rtoslab.plan import Options, Plan
+from rtoslab.store import RunDirectory
+
+CATALOGUE = Catalogue(find_root())
+
+
+def test_a_papers_key_may_be_short_and_is_suggested() -> None:
+    assert find_paper(CATALOGUE, "vieira").key == "vieira2026"
+    with pytest.raises(UnknownNameError, match="There is no paper named 'vieria2026'; did you mean 'vieira2026'"):
+        find_paper(CATALOGUE, "vieria2026")
+
+
+def test_the_command_without_a_finished_point(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def nothing(_root: Path, _plan: Plan, out: Path, **_: object) -> list[object]:
+        RunDirectory.create(out, "lentka2022", [])
+        return []
+
+    monkeypatch.setattr(cmd_paper, "run_plan", nothing)
+    for out in ("a", "b"):
+        assert app.main(["paper", "lentka", "--json", "--out", str(tmp_path / out)], standalone_mode=False) == 0
+    said = json.loads(capsys.readouterr().out.splitlines()[0])
+    assert {each["state"] for each in said["figures"]} == {"not yet measured"}
+    assert {each["outcome"] for each in said["claims"]} == {"not computed", "bring your own"}
+    files = {path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*.*") if path.is_file()}
+    assert {Path("report.html"), Path("export/table1-figure1.svg")} <= files
+    for path in files:
+        assert (tmp_path / "a" / path).read_bytes() == (tmp_path / "b" / path).read_bytes(), path
+
+
+@pytest.mark.parametrize("key", list(papers(CATALOGUE)))
+def test_every_point_of_a_paper_can_be_measured(key: str) -> None:
+    """Its benchmarks, boards and clocks exist, by default and with --full; a kernel may lack a service."""
+    paper = papers(CATALOGUE)[key]
+    assert missing_benchmarks(CATALOGUE, paper) == []
+    plan = paper_plan(CATALOGUE, paper, Options())
+    assert plan.points
+    lacking = [point.not_applicable for point in plan.points if point.not_applicable is not None]
+    assert all(" service: " in why for why in lacking), lacking
+    assert len(lacking) < len(plan.points) / 10
+    assert len(paper_plan(CATALOGUE, paper, Options(full=True)).points) == len(plan.points)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("key", list(papers(CATALOGUE)))
+def test_a_paper_is_reproduced_whole(key: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every point has its proofs; every figure that does not wait for --full or a kernel has its value."""
+    assert app.main(["paper", key, "--json", "--out", str(tmp_path)], standalone_mode=False) == 0
+    said = json.loads(capsys.readouterr().out)
+    absent = [each for each in said["figures"] if each["state"] not in {"measured", "bring your own"}]
+    assert all("param.loops=100000" in each["why"] or "window_ms=250000" in each["why"] for each in absent), absent
+    assert {each["outcome"] for each in said["claims"]} <= {"same", "different", "bring your own"}
+
+
+@pytest.mark.parametrize("key", list(papers(CATALOGUE)))
+def test_the_folder_of_a_paper_is_whole(key: str) -> None:
+    """Every id that a file names is a published row, every slip can be computed, every board and axis exists."""
+    paper = papers(CATALOGUE)[key]
+    shown = [ident for part in paper.facts.part for table in part.table for ident in table.rows]
+    named = [
+        *shown,
+        *(ident for slip in paper.slips for ident in slip.rows),
+        *(i for c in paper.claims for i in c.rows),
+    ]
+    assert set(named) <= set(paper.published)
+    for slip in paper.slips:
+        if slip.computed:
+            evaluate(slip.computed, paper.numbers)
+    mapped = [row for row in paper.published.values() if row.lab_benchmark]
+    assert {row.lab_board for row in mapped} <= set(CATALOGUE.boards)
+    assert {row.lab_kernel for row in mapped} <= set(paper.facts.kernels)
+    assert {row.id for row in mapped if row.number is not None} <= set(shown), "a mapped figure stands in no table"
+    assert len({each.id for each in paper.claims}) == len(paper.claims)
