@@ -78,8 +78,10 @@ def _count_values(point: Measured) -> Iterator[tuple[int | str, str, int | float
     yield "", "throughput", rate.total_hz, f"{point.unit}/s"
     yield "", "cycles_per_count", rate.cycles_per_count, "cycles"
     yield "", "fairness", rate.fairness, "1"
+    yield "", "least_over_most", rate.least_over_most, "1"
     for core, value in rate.per_core_hz.items():
         yield core, "throughput", value, f"{point.unit}/s"
+        yield core, "share", rate.core_parts[core], "1"
     for counter in point.counters:
         yield counter.core, f"count.task{counter.index}", counter.count, point.unit
     if point.heap:
@@ -90,8 +92,21 @@ def _count_values(point: Measured) -> Iterator[tuple[int | str, str, int | float
         yield share.core, "window", share.cycles, "cycles"
         for part, cycles in share.parts.items():
             yield share.core, f"cycles.{part.replace(' ', '_')}", cycles, "cycles"
+    yield from _observed_values(point)
     for cost in lock_costs(point):
         for name in ("acquisitions", "contended", "failed_reads"):
             yield cost.use.core, f"lock{cost.use.lock}.{name}", getattr(cost.use, name), "1"
         for name in ("wait_cycles", "hold_cycles"):
             yield cost.use.core, f"lock{cost.use.lock}.{name}", getattr(cost.use, name), "cycles"
+
+
+def _observed_values(point: Measured) -> Iterator[tuple[int | str, str, int | float, str]]:
+    if point.virtual is None:
+        return
+    for use in point.virtual.critical:
+        yield use.core, "critical.sections", use.sections, "1"
+        yield use.core, "critical.cycles", use.cycles, "cycles"
+        yield use.core, "critical.longest", use.longest_cycles, "cycles"
+    for waits in point.virtual.waits:
+        for name in ("collided", "failed", "blocked"):
+            yield waits.core, f"waits.{name}", getattr(waits, name), "1"

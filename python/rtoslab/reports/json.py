@@ -19,6 +19,8 @@ def _counts(point: Measured) -> dict[str, Any]:
         "throughput_per_core_hz": rate.per_core_hz,
         "cycles_per_count": rate.cycles_per_count,
         "fairness": rate.fairness,
+        "share_of_each_core": rate.core_parts,
+        "least_over_most": rate.least_over_most,
         "cycles_by_cause": {share.core: share.parts for share in shares(point)},
     }
 
