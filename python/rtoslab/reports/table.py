@@ -5,6 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 
+def cycles_text(value: float) -> str:
+    """A number of cycles: whole, or with one decimal where it is a mean or a part."""
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 10_000 else f"{value:,.1f}"
+
+
 @dataclass(frozen=True, slots=True)
 class TableData:
     """A titled table. Columns whose name begins with `>` are numbers, set to the right."""

@@ -6,10 +6,10 @@ from rich.console import Console
 from rich.table import Table
 
 from rtoslab.analyses.cycles import shares
-from rtoslab.analyses.latency import comparisons
+from rtoslab.analyses.latency import conditions
 from rtoslab.analyses.series import core_words, series_names, short_test
 from rtoslab.analyses.throughput import Gain, gains, throughput
-from rtoslab.benchmark import INSTRUMENTS
+from rtoslab.reports.latency_table import latency_table
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import AnyResult
 
@@ -22,7 +22,7 @@ def show(results: Sequence[AnyResult], console: Console) -> None:
         timed = {each.point.benchmark for each in measured if each.is_latency}
         console.print(_table([each for each in results if each.point.benchmark not in timed], counted))
     if len(counted) < len(measured):
-        console.print(_latency_table(measured))
+        console.print(latency_table(measured, console.width))
     if measured:
         proofs = sum(each.proofs_held for each in measured)
         console.print(f"{len(measured)} points measured; all their {proofs} proofs hold.")
@@ -40,8 +40,10 @@ def _missing(results: Sequence[AnyResult]) -> dict[tuple[str, str], list[str]]:
     found: dict[tuple[str, str], list[str]] = {}
     for result in results:
         if isinstance(result, NotApplicable):
-            where = label(result).partition(" ")[2]
-            found.setdefault((where, result.reason), []).append(short_test(result.point))
+            alike = result.model_copy(update={"point": conditions(result.point)})
+            tests = found.setdefault((label(alike).partition(" ")[2], result.reason), [])
+            if short_test(result.point) not in tests:
+                tests.append(short_test(result.point))
     return found
 
 
@@ -84,41 +86,6 @@ def _table(results: Sequence[AnyResult], measured: Sequence[Measured]) -> Table:
         rates = [_rate(row.get(count)) for count in cores]
         cells = {count: each for count, each in row.items() if isinstance(each, Measured)}
         table.add_row(title, *([series] if named else []), *rates, *(_gain_cells(cells, pairs) if pairs else []))
-    return table
-
-
-def _latency_table(measured: Sequence[Measured]) -> Table:
-    """Rows: series under each condition; columns: medians by instrument, then the spread by the best of them."""
-    found = comparisons(measured)
-    names = series_names([each.point for each in found], with_cores=False)
-    used = [name for name in INSTRUMENTS if any(name in each.by for each in found)]
-    table = Table(title="Latencies, cycles of the core's clock, the instrument's own cost subtracted")
-    table.title_justify = "left"
-    named = any(names)
-    table.add_column("series")
-    if named:
-        table.add_column("run with")
-    for head in (*used, "n", "min", "p99", "max (at)", "jitter", "us"):
-        table.add_column(head, justify="right", no_wrap=True)
-    for each, name in zip(found, names, strict=True):
-        best, figures = each.best, each.best.spread
-        medians = [f"{each.by[one].spread.median:,.6g}" if one in each.by else "-" for one in used]
-        low, high = (f"{value:,.6g}" for value in (figures.minimum, figures.p99))
-        longest = f"{figures.maximum:,.6g} ({figures.maximum_at})"
-        median_us = f"{best.us(figures.median):,.3f}"
-        table.add_row(
-            each.title,
-            *([name] if named else []),
-            *medians,
-            str(figures.n),
-            low,
-            high,
-            longest,
-            f"{figures.jitter:,.6g}",
-            median_us,
-        )
-    table.caption = f"{', '.join(used)}: medians; us: the last one's median; max (at): which sample, from 0."
-    table.caption_justify = "left"
     return table
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rtoslab.analyses.latency import Comparison, comparisons, histogram
 from rtoslab.analyses.series import series_names
 from rtoslab.benchmark import INSTRUMENTS
-from rtoslab.reports.table import ChartData, Section, TableData
+from rtoslab.reports.table import ChartData, Section, TableData, cycles_text
 from rtoslab.results import Measured
 
 _PROSE = (
@@ -43,7 +43,7 @@ def instruments_section(points: Sequence[Measured]) -> Section | None:
         [
             each.title,
             name,
-            *(_cycles(each.by[one].spread.median) if one in each.by else "-" for one in INSTRUMENTS),
+            *(cycles_text(each.by[one].spread.median) if one in each.by else "-" for one in INSTRUMENTS),
             *(_signed(each.reading_error_cycles(one)) for one in ("counter", "pin")),
             *(_signed(each.probe_effect_cycles(one)) for one in ("counter", "pin")),
         ]
@@ -68,12 +68,12 @@ def _figures(each: Comparison, name: str) -> list[str]:
         name,
         best.instrument,
         str(figures.n),
-        _cycles(figures.minimum),
-        _cycles(figures.median),
+        cycles_text(figures.minimum),
+        cycles_text(figures.median),
         f"{figures.mean:,.1f}",
-        _cycles(figures.p99),
-        f"{_cycles(figures.maximum)} ({figures.maximum_at})",
-        _cycles(figures.jitter),
+        cycles_text(figures.p99),
+        f"{cycles_text(figures.maximum)} ({figures.maximum_at})",
+        cycles_text(figures.jitter),
         f"{best.us(figures.median):,.3f}",
         f"{best.us(figures.maximum):,.3f}",
         str(best.tick_samples),
@@ -91,10 +91,6 @@ def _charts(found: Sequence[Comparison], names: Sequence[str]) -> list[ChartData
         ]
         charts.append(ChartData("histogram", rows, f"{mine[0][0].title}: how many samples took how many cycles."))
     return charts
-
-
-def _cycles(value: float) -> str:
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 
 def _signed(value: float | None) -> str:
