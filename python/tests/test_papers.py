@@ -85,7 +85,11 @@ def test_cycles_and_times_turn_into_each_other_by_the_clock(tmp_path: Path) -> N
 
 def test_a_kernel_that_is_not_there_waits(tmp_path: Path) -> None:
     found = compared(tmp_path, published(1, lab_kernel="other"), measured(1))
-    assert (found.state, found.here, found.why) == ("bring your own", None, "Other OS is not in firmware/kernels/")
+    assert (found.state, found.here, found.why) == (
+        "bring your own",
+        None,
+        "bring your own Other OS, it is not in firmware/kernels/",
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,7 +138,7 @@ def test_a_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
         "metric", "K: paper", "K: here", "K: ratio", "Other: paper", "Other: here", "Other: ratio",
     ]  # fmt: skip
     assert table.rows == [["rate", "2000", "4,000", "2.00", "900", "n/a: bring your own", "\N{EN DASH}"]]
-    assert table.note == "Without a value here: Other OS is not in firmware/kernels/."
+    assert table.note == "Without a value here: bring your own Other OS, it is not in firmware/kernels/."
 
 
 def test_the_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def redraw(table: Table, published: Mapping[int, Published], compared: Mapping[i
     for label, found in cells.items():
         line = list(label)
         for head in heads:
-            line += _triple(found.get(head), compared)
+            line += _triple(found.get(head), compared, brief=len(heads) > 2)
         body.append(line)
         reasons += [compared[row.id].why for row in found.values() if row.id in compared]
     why = "; ".join(dict.fromkeys(each.rstrip(".") for each in reasons if each))
@@ -101,8 +101,12 @@ def _across(table: Table, row: Published) -> str:
     return " ".join(_shown(str(getattr(row, name))) for name in table.across)
 
 
-def _triple(row: Published | None, compared: Mapping[int, Compared]) -> Sequence[str]:
+def _triple(row: Published | None, compared: Mapping[int, Compared], *, brief: bool) -> Sequence[str]:
+    """Paper, here, ratio; `brief` in a table of many columns, whose note says the rest."""
     if row is None:
         return "", "", ""
     ours = compared.get(row.id)
-    return (row.value, here_text(ours), ratio_text(ours)) if ours else (row.value, NONE, NONE)
+    if ours is None:
+        return row.value, NONE, NONE
+    here = here_text(ours)
+    return row.value, "n/a" if brief and here == BRING_YOUR_OWN else here, ratio_text(ours)
