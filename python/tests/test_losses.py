@@ -5,6 +5,7 @@ import pytest
 from rtoslab.analyses.collisions import levels, steps
 from rtoslab.analyses.losses import busiest_lock, count_cost, losses
 from rtoslab.analyses.throughput import throughput
+from rtoslab.reports.sections.costs import cycles_section
 from rtoslab.reports.sections.losses import losses_section
 from rtoslab.reports.sections.scaling import scaling_section
 from rtoslab.reports.sections.stress import stress_section
@@ -96,6 +97,15 @@ def test_the_section_on_stress_tells_a_starving_call() -> None:
     assert starved.tables[0].rows[1][6:8] == ["12 (1)", "1,000 (1)"]
     assert [mark["y"] for mark in starved.charts[0].rows] == [100, 25]
     assert stress_section([measured(2)]) is None
+
+
+def test_a_chart_of_cycles_shows_one_run_of_each_seed() -> None:
+    points = [stressed(percent, 1000, seed) for percent in (0, 10) for seed in (1, 2, 3)]
+    section = cycles_section(points)
+    assert section is not None
+    names = dict.fromkeys(row["row"] for row in section.charts[0].rows)
+    assert list(names) == [f"2 cores, stress_percent={each}, core {core}" for each in (0, 10) for core in (0, 1)]
+    assert len(section.tables[0].rows) == 12
 
 
 def test_the_sections_on_access_patterns() -> None:

@@ -35,7 +35,9 @@ def svg(chart: ChartData) -> str:
             domainColor="#555",
             tickColor="#555",
         )
-        .configure_legend(labelFontSize=12, titleFontSize=12, orient="top", title=None, labelLimit=300)
+        .configure_legend(
+            labelFontSize=12, titleFontSize=12, orient="top", title=None, labelLimit=300, columnPadding=24
+        )
         .configure_view(stroke=None)
     )
     text: str = vl_convert.vegalite_to_svg(styled.to_json())

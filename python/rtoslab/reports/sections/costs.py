@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rtoslab.analyses.cycles import PARTS, VISIBLE_PART, lock_costs, shares, top_functions
-from rtoslab.reports.sections.naming import named
+from rtoslab.reports.sections.naming import named, one_of_each_seed
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Measured
 
@@ -14,16 +14,11 @@ SMALLEST_FUNCTION = 0.005
 
 def cycles_section(points: Sequence[Measured]) -> Section | None:
     """Where the cycles went, per core."""
-    rows, data = [], []
-    for test, series, point in named(points):
-        for share in shares(point):
-            row = f"{series}, core {share.core}" if point.point.cores > 1 else series
-            cells = []
-            for part in PARTS:
-                value = share.parts[part] / share.cycles
-                cells.append(f"{value:.1%}" if value >= VISIBLE_PART else "-")
-                data.append({"row": row, "part": part, "order": PARTS.index(part), "share": value, "test": test})
-            rows.append([test, series, str(share.core), *cells])
+    rows = [
+        [test, series, str(share.core), *(_part(share.parts[part] / share.cycles) for part in PARTS)]
+        for test, series, point in named(points)
+        for share in shares(point)
+    ]
     if not rows:
         return None
     used = [index for index in range(len(PARTS)) if any(row[3 + index] != "-" for row in rows)]
@@ -35,8 +30,30 @@ def cycles_section(points: Sequence[Measured]) -> Section | None:
         "it. Spinlock wait: from the first failed read of a lock to the successful one. Causes below 0.05 % of every "
         "core's cycles are left out here; the CSV and JSON forms have them.",
     )
-    chart = ChartData("cycles", data, "Share of each core's cycles in the window by cause.")
-    return Section("cycles", "Where the cycles went", (), (chart,), (table,))
+    return Section("cycles", "Where the cycles went", (), (_cycles_chart(points),), (table,))
+
+
+def _part(value: float) -> str:
+    return f"{value:.1%}" if value >= VISIBLE_PART else "-"
+
+
+def _cycles_chart(points: Sequence[Measured]) -> ChartData:
+    charted = one_of_each_seed(points)
+    data = [
+        {
+            "row": f"{series}, core {share.core}" if point.point.cores > 1 else series,
+            "part": part,
+            "order": PARTS.index(part),
+            "share": share.parts[part] / share.cycles,
+            "test": test,
+        }
+        for test, series, point in named(charted)
+        for share in shares(point)
+        for part in PARTS
+    ]
+    caption = "Share of each core's cycles in the window by cause."
+    repeated = " Of runs that differ in the seed of their draws, the first." if len(charted) < len(points) else ""
+    return ChartData("cycles", data, caption + repeated)
 
 
 def locks_section(points: Sequence[Measured]) -> Section | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from rtoslab.analyses.collisions import SEED
 from rtoslab.analyses.series import series_names, short_test
 from rtoslab.results import Measured
 
@@ -10,3 +11,12 @@ def named(points: Sequence[Measured]) -> list[tuple[str, str, Measured]]:
     """(test, series, point)"""
     names = series_names([each.point for each in points])
     return [(short_test(each.point), name, each) for name, each in zip(names, points, strict=True)]
+
+
+def one_of_each_seed(points: Sequence[Measured]) -> list[Measured]:
+    """The points without those that repeat an earlier one with other draws: for charts, which they would crowd."""
+    first: dict[str, Measured] = {}
+    for each in points:
+        config = {key: value for key, value in each.point.config.items() if key != f"param.{SEED}"}
+        first.setdefault(each.point.model_copy(update={"config": config}).model_dump_json(), each)
+    return list(first.values())
