@@ -66,7 +66,7 @@ endfunction()
 
 function(generate_bench_config)
   toml_get(tasks_per_core bench tasks_per_core)
-  if(NOT kernel.services.tasks)
+  if(NOT kernel.services.tasks AND tasks_per_core GREATER 1)
     set(tasks_per_core 1) # the benchmark's folder alone/ has one flow of control
   endif()
   toml_get(stack_bytes bench stack_bytes)

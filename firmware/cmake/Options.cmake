@@ -64,8 +64,11 @@ macro(options_declare)
   elseif(BENCH MATCHES "^footprint-(.*)$") # nor this: only its size is of interest
     set(BENCH_KIND footprint)
     set(FOOTPRINT "${CMAKE_MATCH_1}")
-    require_folder(FOOTPRINT footprint footprint.toml)
-    set(BENCH_DIR "${FIRMWARE_DIR}/footprint/${FOOTPRINT}")
+    set(BENCH_DIR "${FIRMWARE_DIR}/kernels/${KERNEL}/footprint/${FOOTPRINT}") # outside the port contract
+    if(NOT EXISTS "${BENCH_DIR}/footprint.toml")
+      require_folder(FOOTPRINT footprint footprint.toml)
+      set(BENCH_DIR "${FIRMWARE_DIR}/footprint/${FOOTPRINT}")
+    endif()
     set(BENCH_TOML "${BENCH_DIR}/footprint.toml")
   else()
     require_folder(BENCH benchmarks benchmark.toml)

@@ -55,8 +55,12 @@ class Catalogue:
 
     @cached_property
     def footprints(self) -> Mapping[str, Entry[FootprintProgram]]:
-        """Programs that show what a service weighs, by id."""
-        return _scan(self.root / "firmware" / "footprint", "footprint.toml", FootprintProgram)
+        """Programs that show what a service weighs, by id; in a kernel's folder those only it can have."""
+        firmware = self.root / "firmware"
+        found = _scan(firmware / "footprint", "footprint.toml", FootprintProgram)
+        for folder in sorted(firmware.glob("kernels/*/footprint")):
+            found |= _scan(folder, "footprint.toml", FootprintProgram)
+        return found
 
     @cached_property
     def suites(self) -> Mapping[str, Entry[Suite]]:

@@ -132,9 +132,9 @@ def _points_by_kind(
     """One point for counts; for latencies one by each instrument."""
     window_ms, options = asked
     if benchmark.facts.kind == "counts":
-        return [_point(benchmark, kernel, board, cores, window_ms, config)]
+        return [one_point(benchmark, kernel, board, cores, window_ms, config)]
     limit_ms = options.window_ms or benchmark.facts.limit_ms
-    plain = _point(benchmark, kernel, board, cores, limit_ms, config)
+    plain = one_point(benchmark, kernel, board, cores, limit_ms, config)
     samples, lack = _samples(benchmark.facts, board.facts, config, full=options.full)
     why = plain.not_applicable or _unmeasurable(kernel.facts, cores) or lack
     able = benchmark.facts.instruments
@@ -198,34 +198,14 @@ def conformance_points(catalogue: Catalogue, options: Options) -> tuple[Point, .
     )
     program = Entry(suite.id, catalogue.root / "firmware" / suite.id, nothing)
     return tuple(
-        _point(program, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, options.config)
+        one_point(program, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, options.config)
         for kernel in options.kernels or catalogue.kernels
         for board in options.boards or catalogue.boards
         for cores in options.cores or (1,)
     )
 
 
-def footprint_point(
-    catalogue: Catalogue, program: str, kernel: str, board: str, cores: int, config: Mapping[str, str]
-) -> Point:
-    """The point of a program of firmware/footprint/: no benchmark, so no window and no parameters."""
-    if program not in catalogue.footprints:
-        raise UnknownNameError("footprint program", program, catalogue.footprints)
-    found = catalogue.footprints[program]
-    nothing = Benchmark.model_validate(
-        {
-            **found.facts.model_dump(include={"title", "tasks_per_core", "stack_bytes", "services"}),
-            **dict.fromkeys(("question", "inside", "outside"), ""),
-            "id": f"footprint-{found.id}",
-            "metric": {"id": "footprint", "unit": "bytes", "tasks": ()},
-        }
-    )
-    entry = Entry(nothing.id, found.folder, nothing)
-    chosen = {**found.facts.kernel_config.get(catalogue.kernel(kernel).id, {}), **config}
-    return _point(entry, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, chosen)
-
-
-def _point(
+def one_point(
     benchmark: Entry[Benchmark],
     kernel: Entry[Kernel],
     board: Entry[Board],
@@ -233,6 +213,7 @@ def _point(
     window_ms: int,
     config: Mapping[str, str],
 ) -> Point:
+    """The point of one benchmark under the options; with the reason, if it cannot be."""
     params = {key.removeprefix("param."): value for key, value in sorted(config.items()) if key.startswith("param.")}
     for name in params:
         if name not in benchmark.facts.params:

@@ -101,8 +101,12 @@ def test_a_service_is_the_difference_of_two_images() -> None:
     assert grown <= {"footprint/task/use.c", "footprint/semaphore/use.c"}, "nothing else may change"
     assert {"queue.c"} <= {each.object for each in found.changes if not each.before}
 
-    measured = survey(CATALOGUE, "freertos", "nucleo-f446re", programs=["semaphore", "queue", "sleep"], config=config)
-    semaphore, queue, sleep = measured.costs
+    measured = survey(
+        CATALOGUE, "freertos", "nucleo-f446re", programs=["semaphore", "queue", "sleep", "timer"], config=config
+    )
+    semaphore, queue, sleep, timer = measured.costs
+    assert timer.origins["kernel"] > queue.origins["kernel"], "timers come with a queue and a task of their own"
+    assert timer.pool > 512, "that task's stack"
     assert semaphore.kinds == {kind: found.total(kind) for kind in KINDS}
     assert semaphore.origins["kernel"] > 1000
     assert sum(semaphore.origins.values()) == found.total("text") + found.total("rodata")
@@ -127,6 +131,8 @@ def test_what_a_kernel_lacks_is_named() -> None:
     assert mutex.not_applicable is not None
     assert "one flow of control needs none" in mutex.not_applicable
     assert semaphore.kinds["text"] > 0
+    (timer,) = survey(CATALOGUE, "bare", "nucleo-l053r8", programs=["timer"]).costs
+    assert timer.not_applicable == "FreeRTOS alone has it here; the port contract has no such service"
     with pytest.raises(UnknownNameError, match="did you mean 'mutex'"):
         survey(CATALOGUE, "bare", "nucleo-l053r8", programs=["mutexes"])
     with pytest.raises(PlanError, match="has no mutex service"):

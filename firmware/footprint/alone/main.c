@@ -1,5 +1,5 @@
 /* Without a kernel: one flow of control, and the tick beside it. */
-#include "../footprint.h"
+#include "footprint.h"
 
 #include "core.h"
 

@@ -1,5 +1,5 @@
 /* A task's priority, asked for and set. */
-#include "../footprint.h"
+#include "footprint.h"
 
 bool footprint_prepare(void)
 {

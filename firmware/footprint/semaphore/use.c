@@ -1,5 +1,5 @@
 /* A binary semaphore. */
-#include "../footprint.h"
+#include "footprint.h"
 
 static port_semaphore_t semaphore;
 

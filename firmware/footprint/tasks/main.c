@@ -1,5 +1,5 @@
 /* With a kernel that has tasks: the program's only one, if it has one, below it the kernel's own idle task. */
-#include "../footprint.h"
+#include "footprint.h"
 
 #include "core.h"
 

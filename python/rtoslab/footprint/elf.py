@@ -59,7 +59,7 @@ class Image:
     symbols: tuple[Symbol, ...]
     """Functions and objects with a size, by address."""
     constants: dict[str, int]
-    """Absolute symbols: what the linker script reckoned."""
+    """Symbols of no type: what the linker script reckoned, and labels of assembler code."""
 
 
 def read_elf(path: Path) -> Image:
@@ -131,7 +131,7 @@ def _symbols(elf: ELFFile) -> tuple[tuple[Symbol, ...], dict[str, int]]:
     constants: dict[str, int] = {}
     for each in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
         kind = each["st_info"]["type"]
-        if each["st_shndx"] == "SHN_ABS" and kind == "STT_NOTYPE":
+        if kind == "STT_NOTYPE" and each.name and not each.name.startswith("$"):  # $t, $d: the assembler's own
             constants[each.name] = each["st_value"]
         elif kind in {"STT_FUNC", "STT_OBJECT"} and each["st_size"] > 0:
             is_function = kind == "STT_FUNC"

@@ -9,7 +9,8 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.errors import PlanError
 from rtoslab.footprint.attribute import Footprint, footprint_of
 from rtoslab.footprint.memories import regions_of
-from rtoslab.plan import Point, footprint_point
+from rtoslab.footprint.points import footprint_point
+from rtoslab.plan import Point
 
 MINIMAL = "minimal"
 

@@ -9,8 +9,8 @@ from rtoslab.errors import UnknownNameError
 from rtoslab.footprint.attribute import KINDS
 from rtoslab.footprint.callgraph import StaticStack, read_callgraph
 from rtoslab.footprint.images import MINIMAL, Weighed, weigh_point
+from rtoslab.footprint.points import footprint_point
 from rtoslab.footprint.stacks import Seen, see
-from rtoslab.plan import footprint_point
 
 Progress = Callable[[str], None]
 

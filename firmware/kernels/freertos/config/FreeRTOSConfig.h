@@ -63,8 +63,10 @@
 #define configUSE_TASK_NOTIFICATIONS 1
 #define configUSE_MUTEXES 1
 #define configUSE_COUNTING_SEMAPHORES 1
-/* Setting event bits from a handler goes through the timer task; only then there is one. */
+/* Setting event bits from a handler goes through the timer task; only then, or for software timers, there is one. */
+#ifndef configUSE_TIMERS
 #define configUSE_TIMERS BENCH_NEEDS_EVENT_FROM_ISR
+#endif
 #define configTIMER_TASK_PRIORITY (configMAX_PRIORITIES - 1)
 #define configTIMER_QUEUE_LENGTH 2
 #define configTIMER_TASK_STACK_DEPTH configMINIMAL_STACK_SIZE

@@ -1,0 +1,34 @@
+"""A program of firmware/footprint/, or of a kernel's own folder, as a point that can be built."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from rtoslab.benchmark import Benchmark
+from rtoslab.catalogue import Catalogue, Entry
+from rtoslab.errors import UnknownNameError
+from rtoslab.plan import DEFAULT_WINDOW_MS, Point, one_point
+
+
+def footprint_point(
+    catalogue: Catalogue, program: str, kernel: str, board: str, cores: int, config: Mapping[str, str]
+) -> Point:
+    """The point of a program of firmware/footprint/: no benchmark, so no window and no parameters."""
+    if program not in catalogue.footprints:
+        raise UnknownNameError("footprint program", program, catalogue.footprints)
+    found = catalogue.footprints[program]
+    nothing = Benchmark.model_validate(
+        {
+            **found.facts.model_dump(include={"title", "tasks_per_core", "stack_bytes", "services"}),
+            **dict.fromkeys(("question", "inside", "outside"), ""),
+            "id": f"footprint-{found.id}",
+            "metric": {"id": "footprint", "unit": "bytes", "tasks": ()},
+        }
+    )
+    entry = Entry(nothing.id, found.folder, nothing)
+    chosen = {**found.facts.kernel_config.get(catalogue.kernel(kernel).id, {}), **config}
+    point = one_point(entry, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, chosen)
+    owner = found.folder.parents[1]
+    if owner.parent.name == "kernels" and owner.name != catalogue.kernel(kernel).id:
+        whose = catalogue.kernel(owner.name).facts.title
+        return replace(point, not_applicable=f"{whose} alone has it here; the port contract has no such service")
+    return point
