@@ -63,7 +63,7 @@ class Experiment(Strict):
 
 
 class Suite(Experiment):
-    """`papers/<key>/suite.toml`, `papers/<key>/suites/<id>.toml`: which points a paper measured, what it concluded.
+    """`papers/<key>/suite.toml`, `papers/<key>/suites/<id>.toml`: which points a paper measured.
 
     A suite of one experiment says it at the top; one of several has a table `[[experiment]]` for each.
     """
@@ -76,7 +76,6 @@ class Suite(Experiment):
     boards: tuple[str, ...] = ()
     experiment: tuple[Experiment, ...] = ()
     notes: tuple[str, ...] = ()
-    claim: tuple[Claim, ...] = ()
 
     @property
     def experiments(self) -> tuple[Experiment, ...]:

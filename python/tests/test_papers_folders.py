@@ -13,7 +13,10 @@ from rtoslab.papers.experiment import missing_benchmarks, paper_plan
 from rtoslab.papers.folder import find_paper, papers
 from rtoslab.paths import find_root
 from rtoslab.plan import Options, Plan
-from rtoslab.store import RunDirectory
+from rtoslab.reports.document import make_document
+from rtoslab.store import RunDirectory, StoredPoint
+
+from .fakes import measured
 
 CATALOGUE = Catalogue(find_root())
 
@@ -55,6 +58,15 @@ def test_every_point_of_a_paper_can_be_measured(key: str) -> None:
         lacking = [point.not_applicable for point in points if point.not_applicable is not None]
         assert all(" service: " in why for why in lacking), lacking
         assert len(lacking) < len(points) / 10
+
+
+def test_a_plain_report_of_a_papers_suite_tells_the_statements_it_can() -> None:
+    points = [measured(1, 1000, benchmark_id="t8_allocation"), measured(2, 300, benchmark_id="t8_allocation")]
+    stored = [StoredPoint(Path("p"), each, {}) for each in points]
+    document = make_document(CATALOGUE, stored, "vieira2026")
+    (section,) = [each for each in document.sections if each.id == "paper"]
+    assert [row[2:] for row in section.tables[0].rows] == [["same", "T2 x 0.60 in total"]]
+    assert not [each for each in make_document(CATALOGUE, stored, None).sections if each.id == "paper"]
 
 
 @pytest.mark.long

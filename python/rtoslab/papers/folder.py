@@ -89,9 +89,8 @@ class PaperFolder:
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
-        """claims.toml, and what the suites claim."""
-        own = read_toml(self.folder / "claims.toml", ClaimFile).claim
-        return (*own, *(claim for suite in self.suites for claim in suite.claim))
+        """claims.toml."""
+        return read_toml(self.folder / "claims.toml", ClaimFile).claim
 
     @cached_property
     def slips(self) -> tuple[Slip, ...]:

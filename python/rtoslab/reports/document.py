@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.errors import ReportError
+from rtoslab.papers.folder import papers
 from rtoslab.reports.sections import (
     conformance,
     costs,
@@ -24,7 +25,7 @@ from rtoslab.reports.sections import (
 from rtoslab.reports.table import Section
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import StoredPoint
-from rtoslab.suites import Suite
+from rtoslab.suites import Claim, Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def make_document(catalogue: Catalogue, points: Sequence[StoredPoint], suite_id:
         costs.locks_section(measured),
         costs.functions_section(measured),
         memory.memory_section(verified),
-        paper.paper_section(measured, suite),
+        paper.paper_section(measured, suite, _claims(catalogue, suite_id), catalogue.kernels),
         evidence.proofs_section(verified, failed),
         conformance.conformance_section(points),
         evidence.rulers_section(verified),
@@ -81,6 +82,12 @@ def make_document(catalogue: Catalogue, points: Sequence[StoredPoint], suite_id:
         sections=tuple(part for part in parts if part is not None),
         points=tuple(points),
     )
+
+
+def _claims(catalogue: Catalogue, suite_id: str | None) -> tuple[Claim, ...]:
+    """What the paper of a suite says; nothing if the suite is of no paper."""
+    folder = catalogue.suites[suite_id].folder if suite_id is not None and suite_id in catalogue.suites else None
+    return next((each.claims for each in papers(catalogue).values() if each.folder == folder), ())
 
 
 def _title(points: Sequence[StoredPoint]) -> str:
