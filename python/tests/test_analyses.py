@@ -110,6 +110,11 @@ def test_series_say_only_what_differs() -> None:
     assert series_names([point(1), other]) == ["1 core", "1 core, opt=-O3"]
 
 
+def test_a_benchmarks_own_parameter_is_said_where_its_points_differ() -> None:
+    own = [point(2, "stress").model_copy(update={"config": {"param.seed": "1", "param.s": each}}) for each in "01"]
+    assert series_names([point(2), *own]) == ["2 cores", "2 cores, s=0", "2 cores, s=1"]
+
+
 KERNEL = Kernel.model_validate({
     "id": "k", "title": "K", "version": "1", "smp": False, "services": {}, "symbols": {"send": ["xSend"]},
     "classes": {"queue": ["xSend"], "kernel": ["x"]},

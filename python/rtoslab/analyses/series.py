@@ -18,18 +18,30 @@ def core_words(cores: int) -> str:
 
 
 def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[str]:
-    """One name per point, of only those axes that differ among `points`; the cores are always said, or never."""
+    """One name per point, of only those axes that differ among `points`; the cores are always said, or never.
+
+    A benchmark's own parameter differs if it does among that benchmark's points: the others do not have it.
+    """
     several_kernels = len({point.kernel for point in points}) > 1
     several_boards = len({point.board for point in points}) > 1
     several_windows = len({point.window_ms for point in points}) > 1
     keys = sorted({key for point in points for key in point.config})
-    differing = [key for key in keys if len({point.config.get(key) for point in points}) > 1]
+
+    def differs(key: str, point: PointId) -> bool:
+        own = key.startswith("param.")
+        among = (each for each in points if not own or each.benchmark == point.benchmark)
+        return len({each.config.get(key) for each in among}) > 1
+
     names = []
     for point in points:
         parts = (
             [point.kernel] * several_kernels + [point.board] * several_boards + [core_words(point.cores)] * with_cores
         )
         parts += [f"{point.window_ms} ms"] * several_windows
-        parts += [f"{key.removeprefix('param.')}={point.config[key]}" for key in differing if key in point.config]
+        parts += [
+            f"{key.removeprefix('param.')}={point.config[key]}"
+            for key in keys
+            if key in point.config and differs(key, point)
+        ]
         names.append(", ".join(parts))
     return names
