@@ -65,7 +65,8 @@ BREAKS = {
     ),
     "release_jitter": Break("load_calls = load_calls + 1u;", "", frozenset({"checks_zero"})),
     "interrupt_latency": Break(
-        "compute();\n        }", "cpu_wait_for_interrupt();\n        }", frozenset({"interrupted_anywhere"})
+        "        bench_count(self);\n", "        cpu_wait_for_interrupt();\n        bench_count(self);\n",
+        frozenset({"interrupted_anywhere"}),
     ),
     "interrupt_activation": Break(
         "elapsed_cycles = async_elapsed_cycles();", "elapsed_cycles = async_elapsed_cycles() + 999u;",

@@ -98,6 +98,7 @@ CASES: list[tuple[dict[str, Any], Sequence[Row], str, Verdict]] = [
     (AGREE, ORDERLY, "22,999", Verdict.HOLDS),  # something kept the core from the second one
     (AGREE, ORDERLY, "122,125", Verdict.FAILS),  # from both: no, the stamp counts from elsewhere
     (AGREE, [raised(100), stamped(220), raised(1100), stamped(1220)], "22,25", Verdict.FAILS),  # shorter than seen
+    ({**AGREE, "rare": 2}, [raised(100), stamped(220), raised(1100), stamped(1120)], "22,25", Verdict.HOLDS),  # a tick
     (AGREE, [], "22,25", Verdict.FAILS),
     (ANYWHERE, ORDERLY, "22x2", Verdict.HOLDS),
     (ANYWHERE, ORDERLY[:3], "22x2", Verdict.FAILS),
