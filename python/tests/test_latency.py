@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.analyses.latency import comparisons, histogram, latencies, spread
+from rtoslab.analyses.latency import comparisons, histogram, instrument_costs, latencies, spread
 from rtoslab.analyses.values import values
 from rtoslab.decode import decode
 from rtoslab.errors import DecodeError, ImageFileError
@@ -143,6 +143,11 @@ def test_the_instruments_own_cost_is_subtracted() -> None:
     assert list(found.net) == [100, 120, 100]
     assert found.instrument_cost == 7
     assert found.us(125) == 1.0
+
+
+def test_what_the_instruments_cost_is_told_for_each_image() -> None:
+    found = instrument_costs([timed("counter", [107, 127], empty=7), timed("pin", [103, 123], empty=3)])
+    assert [(each.point.instrument, each.spread.median) for each in found] == [("counter", 7), ("pin", 3)]
 
 
 def test_a_series_that_contains_another_is_rid_of_it() -> None:

@@ -29,6 +29,16 @@ def test_the_three_instruments_tell_the_same(tmp_path: Path) -> None:
         assert set(each.by["probe"].series.switches) == {1}
 
 
+def test_the_same_point_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        measured("call_times", tmp_path / name, "nucleo-l073rz", "bare", samples="9", instrument="counter")
+    (first,), (second,) = (sorted((tmp_path / name / "points").iterdir()) for name in ("one", "two"))
+    assert first.name == second.name
+    for file in ("result.json", "samples.parquet", "uart.txt"):
+        assert (first / file).read_bytes() == (second / file).read_bytes()
+    assert b"values=" in (first / "uart.txt").read_bytes()
+
+
 def test_an_edge_interrupts_at_once_whatever_the_core_does(tmp_path: Path) -> None:
     """The interrupted task spins: nothing but the edge itself makes the core look."""
     (point,) = measured("task_activation", tmp_path / "run", "pico", "freertos", samples="10", instrument="probe")

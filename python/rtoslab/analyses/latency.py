@@ -188,3 +188,21 @@ def comparisons(points: Iterable[Measured]) -> list[Comparison]:
         Comparison(each.point, each.id, each.title, {name: each.by[name] for name in INSTRUMENTS if name in each.by})
         for each in found.values()
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class InstrumentCost:
+    """The empty interval of one point, in cycles: what its instrument puts into every sample."""
+
+    point: Measured
+    spread: Spread
+
+
+def instrument_costs(points: Iterable[Measured]) -> list[InstrumentCost]:
+    """Of every point that sampled an empty interval, in the points' order."""
+    return [
+        InstrumentCost(point, spread(each.cycles))
+        for point in points
+        for each in point.series
+        if each.id == EMPTY_SERIES and each.cycles
+    ]

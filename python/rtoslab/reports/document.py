@@ -103,7 +103,7 @@ def _subtitle(points: Sequence[StoredPoint], suite: Suite | None) -> str:
         board = each.manifest.get("board")
         if isinstance(build, dict) and isinstance(target, dict) and isinstance(board, dict):
             kernels.add(f"{build.get('kernel')} {build.get('kernel_version')}")
-            boards.add(f"{board.get('title')} at {int(board.get('clock', {}).get('sys_hz', 0)) / 1e6:g} MHz")
+            boards.add(f"{board.get('title')} at {int(build.get('clock_hz', 0)) / 1e6:g} MHz")
             targets.add("virtual board" if target.get("kind") == "virtual" else "real board")
     parts = [", ".join(sorted(kernels)), ", ".join(sorted(boards)), ", ".join(sorted(targets))]
     if suite:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses.latency import Comparison, comparisons, histogram
+from rtoslab.analyses.latency import Comparison, comparisons, conditions, histogram, instrument_costs
 from rtoslab.analyses.series import series_names
 from rtoslab.benchmark import INSTRUMENTS
 from rtoslab.reports.table import ChartData, Section, TableData, cycles_text
@@ -53,7 +53,26 @@ def instruments_section(points: Sequence[Measured]) -> Section | None:
                ">probe effect, counter", ">probe effect, pin")  # fmt: skip
     note = "A dash: not measured with it, or the operation is the instrument's own (a pin cannot time its own change)."
     table = TableData("Medians by instrument, cycles", columns, rows, note)
-    return Section("instruments", "Three instruments", (_AGREEMENT,), (), (table,))
+    return Section("instruments", "Three instruments", (_AGREEMENT,), (), (table, _costs(points)))
+
+
+def _costs(points: Sequence[Measured]) -> TableData:
+    """What was subtracted: the empty interval of every image."""
+    found = instrument_costs(points)
+    names = series_names([conditions(each.point.point) for each in found], with_cores=False)
+    rows = [
+        [
+            each.point.point.title,
+            name or "-",
+            each.point.instrument,
+            *(cycles_text(value) for value in (each.spread.minimum, each.spread.median, each.spread.maximum)),
+            str(each.spread.maximum_at),
+        ]
+        for each, name in zip(found, names, strict=True)
+    ]
+    note = "With nothing between its two ends, before the other series; the longest is the first where caches are cold."
+    columns = ("benchmark", "run with", "by", ">min", ">median", ">max", ">at sample")
+    return TableData("What the instruments cost themselves, cycles", columns, rows, note)
 
 
 def _names(found: Sequence[Comparison]) -> list[str]:
