@@ -104,10 +104,13 @@ def evidence(
     body: list[tuple[str, Fields]] | None = None,
     *,
     probes: bool = True,
+    slices: bool = False,
 ) -> Evidence:
     found = find_intervals(raw(orderly() if rows is None else rows), ("semaphore_give",), {0: 1}, PIN)
     observed = Observed(intervals=found) if probes else None
-    return Evidence(decoded(body or counted()), observed, benchmark([rule]), board(), kernel(), 2)
+    return Evidence(
+        decoded(body or counted()), observed, benchmark([rule]), board(), kernel(time_slice_ticks=int(slices)), 2
+    )
 
 
 def timed(

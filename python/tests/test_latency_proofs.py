@@ -40,6 +40,9 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (CALLS, {"rows": [call(1), *orderly()]}, Verdict.FAILS),  # outside
     ({**CALLS, "calls": 2}, {"rows": orderly(inside=[call(1), call(2)])}, Verdict.HOLDS),
     (CALLS, {"rows": []}, Verdict.FAILS),
+    (CALLS, {"rows": orderly(inside=[enter(2)]), "slices": True}, Verdict.HOLDS),  # the tick switched, not the call
+    (CALLS, {"rows": orderly(inside=[enter(2)])}, Verdict.FAILS),
+    (CALLS, {"rows": orderly(), "slices": True}, Verdict.FAILS),  # no tick
     (PASSES, {"rows": orderly(inside=[call(cycle) for cycle in range(4)])}, Verdict.HOLDS),
     (PASSES, {"rows": orderly(inside=[call(cycle) for cycle in range(5)])}, Verdict.FAILS),
     ({**PASSES, "slack": 1}, {"rows": orderly(inside=[call(cycle) for cycle in range(5)])}, Verdict.HOLDS),
