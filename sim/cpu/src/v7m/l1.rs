@@ -32,13 +32,19 @@ pub struct Cache {
     set_mask: u32,
     /// Way to be replaced next, by set.
     turn: Vec<u8>,
-    /// Line of the last hit.
-    last: u32,
+    /// A line of each set that is there, the one last found or brought in; [`NONE`] if there may be none.
+    found: Vec<u32>,
 }
 
 impl Cache {
     fn new(sets: usize, ways: usize) -> Cache {
-        Cache { entries: vec![0; sets * ways], ways, set_mask: sets as u32 - 1, turn: vec![0; sets], last: NONE }
+        Cache {
+            entries: vec![0; sets * ways],
+            ways,
+            set_mask: sets as u32 - 1,
+            turn: vec![0; sets],
+            found: vec![NONE; sets],
+        }
     }
 
     /// An empty instruction cache.
@@ -62,15 +68,17 @@ impl Cache {
     }
 
     /// True if the line of `address` is there.
-    #[inline]
+    #[inline(always)]
     pub fn lookup(&mut self, address: u32) -> bool {
         let line = address >> LINE_SHIFT;
-        if line == self.last {
-            return true;
-        }
+        self.found[(line & self.set_mask) as usize] == line || self.look_everywhere(line)
+    }
+
+    #[inline(never)]
+    fn look_everywhere(&mut self, line: u32) -> bool {
         let hit = self.entry(line).is_some();
         if hit {
-            self.last = line;
+            self.found[(line & self.set_mask) as usize] = line;
         }
         hit
     }
@@ -85,7 +93,7 @@ impl Cache {
             self.turn[index] = ((way + 1) % self.ways) as u8;
         }
         let victim = std::mem::replace(&mut self.set(line)[way], line | VALID);
-        self.last = line;
+        self.found[index] = line;
         (victim & (VALID | DIRTY) == VALID | DIRTY).then_some((victim & !(VALID | DIRTY)) << LINE_SHIFT)
     }
 
@@ -99,7 +107,7 @@ impl Cache {
     /// Forgets every line.
     pub fn invalidate_all(&mut self) {
         self.entries.fill(0);
-        self.last = NONE;
+        self.found.fill(NONE);
     }
 
     fn maintain(entry: Option<&mut u32>, clean: bool, invalidate: bool) -> u32 {
@@ -116,13 +124,13 @@ impl Cache {
 
     /// Cleans or invalidates the line of an address; returns the lines written back, 0 or 1.
     pub fn maintain_address(&mut self, address: u32, clean: bool, invalidate: bool) -> u32 {
-        self.last = NONE;
+        self.found.fill(NONE);
         Cache::maintain(self.entry(address >> LINE_SHIFT), clean, invalidate)
     }
 
     /// The same by set and way.
     pub fn maintain_line(&mut self, line: Line, clean: bool, invalidate: bool) -> u32 {
-        self.last = NONE;
+        self.found.fill(NONE);
         let entry = self.set(line.set).get_mut(line.way as usize);
         Cache::maintain(entry, clean, invalidate)
     }

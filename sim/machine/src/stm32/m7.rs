@@ -54,7 +54,8 @@ impl Port {
         attributes.kind == MemoryKind::Normal && attributes.policy != Policy::NonCacheable
     }
 
-    /// A fetch through the instruction cache; `wait` asks the memory.
+    /// A fetch through the instruction cache, which may not hold it; `wait` asks the memory.
+    #[inline(never)]
     fn fetch_through(&mut self, core: &Core, address: u32, at: u64, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
         if self.instructions_on {
             if self.caches.instruction.lookup(address) {
@@ -68,6 +69,7 @@ impl Port {
     }
 
     /// A load through the data cache.
+    #[inline(never)]
     fn read_through(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
         if self.data_on {
             if self.caches.data.lookup(address) {
@@ -85,11 +87,17 @@ impl Port {
 impl FlashPort for Port {
     #[inline(always)]
     fn fetch(&mut self, core: &Core, address: u32, at: u64) -> u64 {
+        if self.instructions_on && self.caches.instruction.lookup(address) {
+            return at + 2;
+        }
         self.fetch_through(core, address, at, |port| port.axi.read(address - FLASH_BASE, at))
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn read(&mut self, core: &Core, address: u32, at: u64) -> u64 {
+        if self.data_on && self.caches.data.lookup(address) {
+            return 0;
+        }
         self.read_through(core, address, |port| port.axi.read(address - FLASH_BASE, at))
     }
 

@@ -15,8 +15,11 @@ mod acr {
 const EMPTY: u32 = u32::MAX;
 /// The flash shows at 0 too: its words count from either start.
 const OFFSET: u32 = 0x00ff_ffff;
-/// Words of the largest flash of the family, and one that is read ahead behind its end.
-const WORDS: usize = (192 << 10) / L0_LINE_BYTES as usize + 1;
+/// Words that can be in a buffer: all of the largest flash of the family, and one that is read ahead behind its end. As
+/// many as 16 bits count, so that an index needs no check.
+const WORDS: u32 = (192 << 10) / L0_LINE_BYTES + 1;
+const PLACES_BY_WORD: usize = 1 << 16;
+const _: () = assert!(WORDS < PLACES_BY_WORD as u32 - 1);
 /// In no buffer.
 const ABSENT: u8 = 0;
 /// Length of the buffers' arrays: a power of two, so that an index needs no check.
@@ -41,16 +44,13 @@ impl Order {
         oldest as usize
     }
 
-    /// The buffer used last.
-    #[inline(always)]
-    fn front(self) -> usize {
-        (self.0 & 15) as usize % PLACES
-    }
-
     /// Puts a buffer in front.
     #[inline(always)]
     fn touch(&mut self, buffer: usize) {
         let buffer = buffer as u32;
+        if self.0 & 15 == buffer {
+            return;
+        }
         // The digit that is the buffer's becomes 0, and the lowest borrow tells where it is.
         let odd = self.0 ^ (buffer * Order::ONES);
         let place = (odd.wrapping_sub(Order::ONES) & !odd & (8 * Order::ONES)).trailing_zeros() & !3;
@@ -70,9 +70,13 @@ pub struct FlashL0 {
     there: [u64; PLACES],
     order: Order,
     /// Number of the buffer of each word, plus 1.
-    buffer_of: Box<[u8]>,
-    /// Word that was read ahead last: its buffer is in front.
+    buffer_of: Box<[u8; PLACES_BY_WORD]>,
+    /// Word that was read ahead last, whose buffer is in front still, and when it is there.
     ahead: u32,
+    ahead_there: u64,
+    /// Words whose fetches are the usual ones: all, if wait states, buffers and prefetch are on, as in a part that runs
+    /// fast; else none.
+    usual: u32,
 }
 
 impl Default for FlashL0 {
@@ -90,8 +94,10 @@ impl FlashL0 {
             words: [EMPTY; PLACES],
             there: [0; PLACES],
             order: Order::INITIAL,
-            buffer_of: vec![ABSENT; WORDS].into(),
+            buffer_of: Box::new([ABSENT; PLACES_BY_WORD]),
             ahead: EMPTY,
+            ahead_there: 0,
+            usual: 0,
         }
     }
 
@@ -103,6 +109,7 @@ impl FlashL0 {
         self.order = Order::INITIAL;
         self.buffer_of.fill(ABSENT);
         self.ahead = EMPTY;
+        self.usual = if self.array.wait_states != 0 && self.acr & acr::PRFTEN != 0 { WORDS } else { 0 };
     }
 
     /// Whether a fetch can wait at all.
@@ -113,10 +120,20 @@ impl FlashL0 {
     /// An instruction fetch; returns the cycle behind its data phase: `at + 2` without wait.
     #[inline(always)]
     pub fn fetch(&mut self, address: u32, at: u64) -> u64 {
+        let word = (address & OFFSET) / L0_LINE_BYTES;
+        if word >= self.usual {
+            return self.fetch_unusual(word, at);
+        }
+        let there = self.buffered(word, at);
+        self.read_ahead(word + 1, there);
+        there
+    }
+
+    #[inline(never)]
+    fn fetch_unusual(&mut self, word: u32, at: u64) -> u64 {
         if self.array.wait_states == 0 {
             return at + 2;
         }
-        let word = (address & OFFSET) / L0_LINE_BYTES;
         let there = self.word(word, at);
         if self.acr & acr::PRFTEN != 0 {
             self.read_ahead(word + 1, there);
@@ -140,34 +157,40 @@ impl FlashL0 {
     /// From a buffer, or from the array.
     #[inline(always)]
     fn word(&mut self, word: u32, at: u64) -> u64 {
-        if self.acr & acr::DISAB_BUF != 0 {
+        // Beyond the flash is the boot memory, which the buffers do not serve.
+        if self.acr & acr::DISAB_BUF != 0 || word >= WORDS {
             return self.array.read(at + 1);
         }
-        if word == self.ahead {
-            return self.there[self.order.front()].max(at + 2);
-        }
-        self.ahead = EMPTY;
-        if let Some(buffer) = self.find(word) {
-            self.order.touch(buffer);
-            return self.there[buffer].max(at + 2);
-        }
-        self.load(word, at + 1)
+        self.buffered(word, at)
     }
 
-    /// The buffer that holds a word.
     #[inline(always)]
-    fn find(&self, word: u32) -> Option<usize> {
-        match self.buffer_of.get(word as usize) {
-            Some(&number) if number != ABSENT => Some(usize::from(number - 1) % PLACES),
-            _ => None,
+    fn buffered(&mut self, word: u32, at: u64) -> u64 {
+        if word == self.ahead {
+            return self.ahead_there.max(at + 2);
         }
+        self.ahead = EMPTY;
+        match self.find(word) {
+            ABSENT => self.load(word, at + 1),
+            number => {
+                let buffer = usize::from(number - 1) % PLACES;
+                self.order.touch(buffer);
+                self.there[buffer].max(at + 2)
+            }
+        }
+    }
+
+    /// The number of the buffer that holds a word, plus 1.
+    #[inline(always)]
+    fn find(&self, word: u32) -> u8 {
+        self.buffer_of[usize::from(word as u16)]
     }
 
     /// Reads a word that nobody asked for yet when the array is idle.
     #[inline(always)]
     fn read_ahead(&mut self, word: u32, from: u64) {
-        if self.find(word).is_none() {
-            self.load(word, from);
+        if self.find(word) == ABSENT {
+            self.ahead_there = self.load(word, from);
             self.ahead = word;
         }
     }
@@ -176,12 +199,8 @@ impl FlashL0 {
     fn load(&mut self, word: u32, from: u64) -> u64 {
         let there = self.array.read(from);
         let buffer = self.order.recycle() % PLACES;
-        if let Some(old) = self.buffer_of.get_mut(self.words[buffer] as usize) {
-            *old = ABSENT;
-        }
-        if let Some(new) = self.buffer_of.get_mut(word as usize) {
-            *new = buffer as u8 + 1;
-        }
+        self.buffer_of[usize::from(self.words[buffer] as u16)] = ABSENT;
+        self.buffer_of[usize::from(word as u16)] = buffer as u8 + 1;
         (self.words[buffer], self.there[buffer]) = (word, there);
         there
     }
