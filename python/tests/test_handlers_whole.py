@@ -17,12 +17,12 @@ CATALOGUE = Catalogue(find_root())
 BOARD = "nucleo-f446re"
 
 
-def measure(benchmark: str, window_ms: int, kernel: str = "freertos", **config: str) -> Measured:
+def measure(benchmark: str, window_ms: int, kernel: str = "freertos", board_id: str = BOARD, **config: str) -> Measured:
     """One point without the port's conformance, which has tests of its own."""
     chosen = {key.replace("param_", "param."): value for key, value in config.items()}
-    (point,) = make_plan(CATALOGUE, [benchmark], Options([kernel], [BOARD], None, window_ms, chosen)).points
+    (point,) = make_plan(CATALOGUE, [benchmark], Options([kernel], [board_id], None, window_ms, chosen)).points
     built = build(CATALOGUE, point)
-    board = CATALOGUE.board(BOARD).facts
+    board = CATALOGUE.board(board_id).facts
     facts = CATALOGUE.kernel(kernel).facts.on(board.cpu)
     image = built.elf.read_bytes()
     job = VirtualJob(
@@ -84,6 +84,15 @@ def test_another_kernel(benchmark: str) -> None:
     """rt wakes tasks in its switch handler, so its tick does not grow with them; and it searches no list."""
     result = measure(benchmark, 840, kernel="rt", opt="-O2")
     assert all(each.steps is None for each in result.series)
+    assert all(each.cycles for each in result.series)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("board", sorted(CATALOGUE.boards))
+@pytest.mark.parametrize("benchmark", ["tick_handler", "switch_pairs"])
+@pytest.mark.parametrize("kernel", ["freertos", "rt"])
+def test_every_board(kernel: str, benchmark: str, board: str) -> None:
+    result = measure(benchmark, 840, kernel, board, opt="-O2")
     assert all(each.cycles for each in result.series)
 
 

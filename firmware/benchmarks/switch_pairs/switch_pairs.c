@@ -21,10 +21,11 @@ _Static_assert(PORT_TICK_HZ == 1000, "the periods are told in milliseconds and k
 static uint32_t base_tick;
 static uint32_t rounds_per_ms;
 
-/* The same instructions whatever the optimisation: how long a round takes is the core's and the memory's matter. */
-static void work(uint32_t rounds)
+/* The same instructions at the same place, whatever the optimisation and whoever calls: how long a round takes is the
+ * core's and the memory's matter, and is measured by the very loop that the tasks run. */
+static __attribute__((noinline, noclone, aligned(32))) void work(uint32_t rounds)
 {
-    __asm volatile("1: subs %0, #1\n\tbne 1b" : "+l"(rounds)::"cc");
+    __asm volatile(".syntax unified\n1:\n\tsubs %0, #1\n\tbne 1b" : "+l"(rounds)::"cc");
 }
 
 static void release(unsigned core)
