@@ -257,6 +257,16 @@ def test_claims_along_a_sweep(counts: tuple[int, ...], first_largest: str, shrin
     assert judge_claims([first], swept[:2])[0].outcome == "not computed"
 
 
+def test_noise_is_not_a_growing_step() -> None:
+    swept = []
+    for step, count in enumerate((1000, 290, 290, 290, 300)):
+        each = measured(1, count)
+        config = {"param.s": str(10 * step)}
+        swept.append(each.model_copy(update={"point": each.point.model_copy(update={"config": config})}))
+    assert judge_claims([claim("steps_shrink", along="param.s")], swept)[0].outcome == "different"
+    assert judge_claims([claim("steps_shrink", along="param.s", bound=0.02)], swept)[0].outcome == "same"
+
+
 def test_runs_that_differ_in_a_seed_count_by_their_median() -> None:
     swept = []
     for step, counts in enumerate([(1000, 1010, 900), (400, 500, 480), (470, 470, 470)]):
