@@ -246,6 +246,8 @@ def _obstacle(benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[B
             return f"{kernel.facts.title} has no {service} service: {kernel.facts.reason(service)}"
     if cores < benchmark.facts.min_cores:
         return f"{benchmark.facts.title} is a test of {benchmark.facts.min_cores} cores or more"
+    if cores > 1 and benchmark.facts.handlers is not None:
+        return "the kernel's handlers are timed on one core"
     if cores > board.facts.cores:
         return f"{board.facts.title} has {board.facts.cores} core{'s' if board.facts.cores > 1 else ''}"
     if cores > 1 and not kernel.facts.smp:

@@ -87,6 +87,11 @@ def test_another_kernel(benchmark: str) -> None:
     assert all(each.cycles for each in result.series)
 
 
+def test_two_cores_are_not_told_apart() -> None:
+    (point,) = make_plan(CATALOGUE, ["tick_handler"], Options(["freertos"], ["pico"], (2,), 840, {})).points
+    assert point.not_applicable == "the kernel's handlers are timed on one core"
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("board", sorted(CATALOGUE.boards))
 @pytest.mark.parametrize("benchmark", ["tick_handler", "switch_pairs"])
