@@ -1,7 +1,8 @@
 """The measured call is the kernel's call: it is executed inside every interval of the series, so often.
 
 An interrupt may hit the function's first instruction, which is then seen twice: a sample may have one more for each. A
-kernel that cannot be told not to slice time may switch at a tick where a call would have: one fewer for each.
+kernel that cannot be told not to slice time may switch at a tick where a call would have, or need another call to be
+back: two fewer or more for each.
 """
 
 from rtoslab.proofs.evidence import Evidence, Finding, RuleParams, finding, unseen
@@ -33,12 +34,14 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     demands = f"{count} in every sample of {params.series}"
     if evidence.observed is None:
         return unseen(params.rule, demands)
-    sliced = 1 if evidence.kernel.time_slice_ticks else 0
+    sliced = 2 if evidence.kernel.time_slice_ticks else 0
     found = sampled(evidence, params.series)
     wrong = [
         each.calls[params.service]
         for each in found
-        if not wanted.fits(evidence, each.calls[params.service], each.ticks + each.interrupts, sliced * each.ticks)
+        if not wanted.fits(
+            evidence, each.calls[params.service], each.interrupts + (1 + sliced) * each.ticks, sliced * each.ticks
+        )
     ]
     problems = [f"{len(wrong)} of {len(found)} samples have another number, the first {wrong[0]}"] if wrong else []
     if not found:
