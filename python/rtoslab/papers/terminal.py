@@ -17,6 +17,9 @@ def show(done: Reproduction, console: Console) -> None:
     here = [each for each in done.compared.values() if each.state != "bring your own"]
     waiting = Counter(each.published.kernel for each in done.compared.values() if each.state == "bring your own")
     if here:
+        names = {
+            ident: name for part in done.paper.facts.part for table in part.table for ident, name in table.names.items()
+        }
         kernels = {each.published.kernel for each in here}
         table = Table("figure", title="The paper's figures and ours", title_justify="left")
         for name in ("paper", "here"):
@@ -25,7 +28,11 @@ def show(done: Reproduction, console: Console) -> None:
         table.add_column("ratio", justify="right", no_wrap=True)
         for each in here:
             row = each.published
-            name = row.metric + (f", {row.kernel}" if len(kernels) > 1 else "") + (f", {row.stat}" if row.stat else "")
+            name = (
+                names.get(str(row.id), row.metric)
+                + (f", {row.kernel}" if len(kernels) > 1 else "")
+                + (f", {row.stat}" if row.stat else "")
+            )
             table.add_row(escape(name), row.value, here_text(each), row.unit, ratio_text(each))
         console.print(table)
     for kernel, count in waiting.items():
