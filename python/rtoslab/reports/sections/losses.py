@@ -97,7 +97,7 @@ def _loss_table(found: Sequence[Loss], names: Sequence[str]) -> TableData:
     used = [part for part in PARTS if any(abs(each.extra[part]) >= VISIBLE_PART * each.many.total for each in found)]
     rows = [
         [_name(loss), name, f"{loss.one.total:,.1f}", f"{loss.many.total:,.1f}"]
-        + [f"{loss.extra[part]:+,.1f}" for part in used]
+        + [f"{round(loss.extra[part], 1) + 0.0:+,.1f}" for part in used]
         for loss, name in zip(found, names, strict=True)
     ]
     columns = ("test", "run with", ">cycles per count, 1 core", ">with all", *(f">{part}" for part in used))
