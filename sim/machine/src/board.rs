@@ -121,6 +121,48 @@ pub trait Board {
     fn set_register(&mut self, core: usize, name: &str, value: u32) -> bool;
 }
 
+/// The methods of [`Board`] that every machine has of its own, under the same name and with the same types.
+macro_rules! as_the_machine {
+    () => {
+        fn set(&mut self, key: &str, value: u64) -> Result<(), $crate::setting::SettingError> {
+            self.set(key, value)
+        }
+
+        fn settings(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
+            self.settings()
+        }
+
+        fn load(&mut self, data: &[u8], name: &str) -> Result<(), $crate::image::ImageError> {
+            self.load(data, name)
+        }
+
+        fn symbols(&self) -> &[$crate::image::Symbol] {
+            self.symbols()
+        }
+
+        fn run(&mut self, cycles: u64) -> $crate::stop::Stop {
+            self.run(cycles)
+        }
+
+        fn cycle(&self) -> u64 {
+            self.cycle()
+        }
+
+        fn clock_hz(&self) -> u64 {
+            self.clock_hz()
+        }
+
+        fn profile(&mut self, on: bool) {
+            self.profile(on);
+        }
+
+        fn reset_stats(&mut self) {
+            self.reset_stats();
+        }
+    };
+}
+pub(crate) use as_the_machine;
+
 /// A wire between two pins by name, such as PA8 and PB0.
 pub fn wire(from: &str, to: &str) -> Result<Wire, SettingError> {
     Ok(Wire { from: pin(from)?, to: pin(to)? })

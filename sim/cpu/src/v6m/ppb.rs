@@ -3,8 +3,43 @@
 use crate::v6m::core::Core;
 use crate::v6m::nvic::exception;
 
+/// First address of the system control space.
+const SCS: u32 = 0xe000_e000;
+const SCS_BYTES: u32 = 0x1000;
+/// MPU_CTRL, as an offset.
+const MPU_CTRL: u32 = 0xd94;
+/// What an access wanted that is not modelled, in words.
+pub type Unmodelled = Option<&'static str>;
+
+/// Loads the word at an address of the bus at cycle `now`. `None`: nothing is mapped there.
+pub fn load(core: &mut Core, address: u32, now: u64) -> Option<(u32, Unmodelled)> {
+    let Some(offset) = scs_offset(address)? else { return Some((0, None)) };
+    Some(read(core, offset, now).map_or((0, Some(NO_REGISTER)), |value| (value, None)))
+}
+
+/// Stores a word at an address of the bus at cycle `now`. `None`: nothing is mapped there.
+pub fn store(core: &mut Core, address: u32, value: u32, now: u64) -> Option<Unmodelled> {
+    let Some(offset) = scs_offset(address)? else { return Some(None) };
+    if !write(core, offset, value, now) {
+        return Some(Some(NO_REGISTER));
+    }
+    Some((offset == MPU_CTRL && value & 1 != 0).then_some("MPU enforcement (MPU_CTRL.ENABLE)"))
+}
+
+const NO_REGISTER: &str = "private peripheral register";
+
+/// The offset in the system control space; `Some(None)` in the debug components around it (ROM table, breakpoint and
+/// watchpoint units), which read as zero; `None` outside the bus.
+fn scs_offset(address: u32) -> Option<Option<u32>> {
+    let offset = address.wrapping_sub(SCS);
+    if offset < SCS_BYTES {
+        return Some(Some(offset));
+    }
+    (address >> 20 == SCS >> 20).then_some(None)
+}
+
 /// Reads a register at an offset from 0xE000E000 at cycle `now`. `None` if nothing is there.
-pub fn read(core: &mut Core, offset: u32, now: u64) -> Option<u32> {
+fn read(core: &mut Core, offset: u32, now: u64) -> Option<u32> {
     if let 0x010..=0x01f = offset {
         advance_systick(core, now);
         return Some(core.systick.read(offset & 0xc));
@@ -13,7 +48,7 @@ pub fn read(core: &mut Core, offset: u32, now: u64) -> Option<u32> {
 }
 
 /// Writes a register at cycle `now`. False if nothing is there.
-pub fn write(core: &mut Core, offset: u32, value: u32, now: u64) -> bool {
+fn write(core: &mut Core, offset: u32, value: u32, now: u64) -> bool {
     if let 0x010..=0x01f = offset {
         advance_systick(core, now);
         core.systick.write(offset & 0xc, value, now);

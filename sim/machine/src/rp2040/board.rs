@@ -2,13 +2,10 @@
 
 use rtoslab_lab::{Between, Event};
 use rtoslab_periph::rp2040::LockStats;
-use rtoslab_timing::Setting;
 
 use super::machine::{Machine, Options};
 use crate::board::{self, Board, ProfileRow, Stats};
-use crate::image::{ImageError, Symbol};
 use crate::setting::SettingError;
-use crate::stop::Stop;
 
 /// Makes a virtual Pico. Errors: a number of cores or a size of flash that cannot be.
 pub fn board(options: &board::Options) -> Result<Box<dyn Board>, SettingError> {
@@ -36,33 +33,7 @@ impl Board for Machine {
         2
     }
 
-    fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
-        self.set(key, value)
-    }
-
-    fn settings(&self) -> Vec<(String, Setting, u64)> {
-        self.settings()
-    }
-
-    fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
-        self.load(data, name)
-    }
-
-    fn symbols(&self) -> &[Symbol] {
-        self.symbols()
-    }
-
-    fn run(&mut self, cycles: u64) -> Stop {
-        self.run(cycles)
-    }
-
-    fn cycle(&self) -> u64 {
-        self.cycle()
-    }
-
-    fn clock_hz(&self) -> u64 {
-        self.clock_hz()
-    }
+    crate::board::as_the_machine!();
 
     fn until(&mut self, address: u32) {
         self.instruments().until(address);
@@ -94,10 +65,6 @@ impl Board for Machine {
 
     fn take_events(&mut self) -> Vec<Event> {
         self.instruments().take_events()
-    }
-
-    fn profile(&mut self, on: bool) {
-        self.profile(on);
     }
 
     fn take_profile(&mut self, core: usize) -> Vec<ProfileRow> {
@@ -137,10 +104,6 @@ impl Board for Machine {
 
     fn lock_stats(&mut self) -> Vec<[LockStats; 2]> {
         self.instruments().lock_stats().to_vec()
-    }
-
-    fn reset_stats(&mut self) {
-        self.reset_stats();
     }
 
     fn warnings(&mut self) -> Vec<String> {

@@ -3,15 +3,11 @@
 use rtoslab_lab::{Between, Event};
 use rtoslab_periph::rp2040::LockStats;
 use rtoslab_periph::stm32::Chip;
-use rtoslab_timing::Setting;
 
 use super::family::{F1, F4, F7, Family, H7};
 use super::l0;
 use super::machine::{Machine, Options};
 use crate::board::{Board, ProfileRow, Stats};
-use crate::image::{ImageError, Symbol};
-use crate::setting::SettingError;
-use crate::stop::Stop;
 
 /// Makes the board of a chip.
 pub fn board(chip: Chip, options: Options) -> Box<dyn Board> {
@@ -34,33 +30,7 @@ impl<F: Family> Board for Machine<F> {
         1
     }
 
-    fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
-        self.set(key, value)
-    }
-
-    fn settings(&self) -> Vec<(String, Setting, u64)> {
-        self.settings()
-    }
-
-    fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
-        self.load(data, name)
-    }
-
-    fn symbols(&self) -> &[Symbol] {
-        self.symbols()
-    }
-
-    fn run(&mut self, cycles: u64) -> Stop {
-        self.run(cycles)
-    }
-
-    fn cycle(&self) -> u64 {
-        self.cycle()
-    }
-
-    fn clock_hz(&self) -> u64 {
-        self.clock_hz()
-    }
+    crate::board::as_the_machine!();
 
     fn until(&mut self, address: u32) {
         self.instruments().until(address);
@@ -92,10 +62,6 @@ impl<F: Family> Board for Machine<F> {
 
     fn take_events(&mut self) -> Vec<Event> {
         self.instruments().take_events()
-    }
-
-    fn profile(&mut self, on: bool) {
-        self.profile(on);
     }
 
     fn take_profile(&mut self, _: usize) -> Vec<ProfileRow> {
@@ -135,10 +101,6 @@ impl<F: Family> Board for Machine<F> {
 
     fn lock_stats(&mut self) -> Vec<[LockStats; 2]> {
         Vec::new()
-    }
-
-    fn reset_stats(&mut self) {
-        self.reset_stats();
     }
 
     fn warnings(&mut self) -> Vec<String> {

@@ -3,10 +3,10 @@
 use rtoslab_cpu::systick::Rate;
 use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::exception;
-use rtoslab_lab::Kind;
 
 use super::chip::FLASH_BASE;
 use super::family::{Family, FlashPort};
+use super::outputs;
 use super::system::{Home, System};
 
 impl<F: Family> System<F> {
@@ -47,8 +47,8 @@ impl<F: Family> System<F> {
             self.chip_reset = Some(cause);
             core.limit = 0;
         }
-        self.emit_pins();
-        self.emit_console();
+        outputs::record_pins(&mut self.effects, &mut self.probes);
+        outputs::print(&mut self.effects, &mut self.periph, &mut self.console, &mut self.console_port);
         self.erase();
         self.drive_lines(core);
         core.limit = core.limit.min(self.periph.due());
@@ -78,30 +78,6 @@ impl<F: Family> System<F> {
         let acr = self.settings.acr(self.periph.flash_control().acr);
         self.flash_port.set_acr(acr);
         self.epoch += 1;
-    }
-
-    fn emit_pins(&mut self) {
-        for change in std::mem::take(&mut self.effects.pins) {
-            if !self.probes.trace_pins {
-                continue;
-            }
-            let mut rest = change.changed;
-            while rest != 0 {
-                let pin = rest.trailing_zeros();
-                rest &= rest - 1;
-                let number = u16::from(change.port) * 16 + pin as u16;
-                self.probes.record(Kind::Pin, 0, change.cycle, number, u32::from(change.levels >> pin & 1), 0);
-            }
-        }
-    }
-
-    fn emit_console(&mut self) {
-        for (port, byte) in std::mem::take(&mut self.effects.uart_tx) {
-            self.console_port = port;
-            if let Some(text) = self.console.receive(byte) {
-                self.periph.uart_push(port, &text);
-            }
-        }
     }
 
     fn erase(&mut self) {

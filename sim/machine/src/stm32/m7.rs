@@ -54,27 +54,35 @@ impl Port {
         attributes.kind == MemoryKind::Normal && attributes.policy != Policy::NonCacheable
     }
 
-    /// A fetch through the instruction cache, which may not hold it; `wait` asks the memory.
-    #[inline(never)]
+    /// A fetch through the instruction cache; `wait` asks the memory.
+    #[inline(always)]
     fn fetch_through(&mut self, core: &Core, address: u32, at: u64, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
-        if self.instructions_on {
-            if self.caches.instruction.lookup(address) {
-                return at + 2;
-            }
-            if Port::cacheable(Port::attributes(core, address)) {
-                self.caches.instruction.fill(address);
-            }
+        if self.instructions_on && self.caches.instruction.lookup(address) {
+            return at + 2;
         }
-        at + 2 + wait(self)
+        at + 2 + self.fetch_missed(core, address, wait)
+    }
+
+    #[inline(never)]
+    fn fetch_missed(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
+        if self.instructions_on && Port::cacheable(Port::attributes(core, address)) {
+            self.caches.instruction.fill(address);
+        }
+        wait(self)
     }
 
     /// A load through the data cache.
-    #[inline(never)]
+    #[inline(always)]
     fn read_through(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
+        if self.data_on && self.caches.data.lookup(address) {
+            return 0;
+        }
+        self.read_missed(core, address, wait)
+    }
+
+    #[inline(never)]
+    fn read_missed(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
         if self.data_on {
-            if self.caches.data.lookup(address) {
-                return 0;
-            }
             let attributes = Port::attributes(core, address);
             if Port::cacheable(attributes) && !attributes.shareable {
                 self.caches.data.fill(address);
@@ -87,17 +95,11 @@ impl Port {
 impl FlashPort for Port {
     #[inline(always)]
     fn fetch(&mut self, core: &Core, address: u32, at: u64) -> u64 {
-        if self.instructions_on && self.caches.instruction.lookup(address) {
-            return at + 2;
-        }
         self.fetch_through(core, address, at, |port| port.axi.read(address - FLASH_BASE, at))
     }
 
     #[inline(always)]
     fn read(&mut self, core: &Core, address: u32, at: u64) -> u64 {
-        if self.data_on && self.caches.data.lookup(address) {
-            return 0;
-        }
         self.read_through(core, address, |port| port.axi.read(address - FLASH_BASE, at))
     }
 

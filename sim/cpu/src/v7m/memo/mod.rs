@@ -127,43 +127,28 @@ enum Manner {
     Predicates,
 }
 
+impl Manner {
+    const fn of(number: u8) -> Manner {
+        match number {
+            code::It => Manner::Predicates,
+            code::Smull..=code::Umlal | code::Sdiv | code::Udiv => Manner::Operands,
+            code::Ldrd | code::Strd | code::Ldm | code::LdmPc | code::Stm | code::Bx | code::Blx => Manner::Careful,
+            code::Vadd32..=code::Vmsr => Manner::Careful,
+            code::AndImmS..=code::LdrLit | code::Load | code::Store | code::Nop | code::Preload => Manner::Plain,
+            code::Beq..=code::Cbnz => Manner::Plain,
+            _ => Manner::Apart,
+        }
+    }
+}
+
 /// What a trace can hold, by code.
 const QUICK: [Manner; 256] = {
     let mut table = [Manner::Apart; 256];
-    let mut each = code::AndImmS;
-    while each <= code::LdrLit {
-        table[each as usize] = Manner::Plain;
-        each += 1;
+    let mut number = 0;
+    while number < table.len() {
+        table[number] = Manner::of(number as u8);
+        number += 1;
     }
-    let mut each = code::Beq;
-    while each <= code::Cbnz {
-        table[each as usize] = Manner::Plain;
-        each += 1;
-    }
-    let mut each = code::Vadd32;
-    while each <= code::Vmsr {
-        table[each as usize] = Manner::Careful;
-        each += 1;
-    }
-    let mut each = code::Smull;
-    while each <= code::Umlal {
-        table[each as usize] = Manner::Operands;
-        each += 1;
-    }
-    table[code::Sdiv as usize] = Manner::Operands;
-    table[code::Udiv as usize] = Manner::Operands;
-    table[code::Load as usize] = Manner::Plain;
-    table[code::Store as usize] = Manner::Plain;
-    table[code::Nop as usize] = Manner::Plain;
-    table[code::Preload as usize] = Manner::Plain;
-    table[code::Ldrd as usize] = Manner::Careful;
-    table[code::Strd as usize] = Manner::Careful;
-    table[code::Ldm as usize] = Manner::Careful;
-    table[code::LdmPc as usize] = Manner::Careful;
-    table[code::Stm as usize] = Manner::Careful;
-    table[code::Bx as usize] = Manner::Careful;
-    table[code::Blx as usize] = Manner::Careful;
-    table[code::It as usize] = Manner::Predicates;
     table
 };
 

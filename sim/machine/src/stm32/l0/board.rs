@@ -2,13 +2,9 @@
 
 use rtoslab_lab::{Between, Event};
 use rtoslab_periph::rp2040::LockStats;
-use rtoslab_timing::Setting;
 
 use super::machine::Machine;
 use crate::board::{Board, ProfileRow, Stats};
-use crate::image::{ImageError, Symbol};
-use crate::setting::SettingError;
-use crate::stop::Stop;
 
 impl<const RAM: u32> Board for Machine<RAM> {
     fn cores(&self) -> usize {
@@ -19,33 +15,7 @@ impl<const RAM: u32> Board for Machine<RAM> {
         1
     }
 
-    fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
-        self.set(key, value)
-    }
-
-    fn settings(&self) -> Vec<(String, Setting, u64)> {
-        self.settings()
-    }
-
-    fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
-        self.load(data, name)
-    }
-
-    fn symbols(&self) -> &[Symbol] {
-        self.symbols()
-    }
-
-    fn run(&mut self, cycles: u64) -> Stop {
-        self.run(cycles)
-    }
-
-    fn cycle(&self) -> u64 {
-        self.cycle()
-    }
-
-    fn clock_hz(&self) -> u64 {
-        self.clock_hz()
-    }
+    crate::board::as_the_machine!();
 
     fn until(&mut self, address: u32) {
         self.system.devices.probes.until(address & !1);
@@ -89,10 +59,6 @@ impl<const RAM: u32> Board for Machine<RAM> {
         self.system.devices.probes.take_events()
     }
 
-    fn profile(&mut self, on: bool) {
-        self.profile(on);
-    }
-
     fn take_profile(&mut self, _: usize) -> Vec<ProfileRow> {
         self.system.memories.take_profile()
     }
@@ -119,10 +85,6 @@ impl<const RAM: u32> Board for Machine<RAM> {
 
     fn lock_stats(&mut self) -> Vec<[LockStats; 2]> {
         Vec::new()
-    }
-
-    fn reset_stats(&mut self) {
-        self.reset_stats();
     }
 
     fn warnings(&mut self) -> Vec<String> {

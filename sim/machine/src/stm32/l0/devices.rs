@@ -1,11 +1,11 @@
 //! What surrounds core and memories: peripherals, probes, the console, stops.
 
-use rtoslab_lab::{Console, Kind, Probes};
+use rtoslab_lab::{Console, Probes};
 use rtoslab_periph::stm32::{self, Chip, Clocks, Effects, FlashErase, ResetCause, Stm32};
 use rtoslab_timing::stm32_bus;
 
 use super::settings::Settings;
-use crate::stm32::Options;
+use crate::stm32::{Options, outputs};
 use crate::stop::{Stop, StopReason};
 
 /// What an access or event changed beyond the devices: the system behind the core carries it out.
@@ -119,10 +119,8 @@ impl Devices {
         if let Some(cause) = self.effects.chip_reset.take() {
             self.reset = Some(cause);
         }
-        self.drain_consoles();
-        if !self.effects.pins.is_empty() {
-            self.trace_pins();
-        }
+        outputs::print(&mut self.effects, &mut self.periph, &mut self.console, &mut self.console_port);
+        outputs::record_pins(&mut self.effects, &mut self.probes);
         if let Some((address, written)) = self.effects.unmodelled.take() {
             self.warn_of_register(address, written, pc, now, "is not modelled");
         }
@@ -130,30 +128,6 @@ impl Devices {
             self.warn_of_register(address, written, pc, now, "has no effect: the block's clock is off");
         }
         changes
-    }
-
-    fn drain_consoles(&mut self) {
-        if self.effects.uart_tx.is_empty() {
-            return;
-        }
-        for (number, byte) in std::mem::take(&mut self.effects.uart_tx) {
-            self.console_port = number;
-            if let Some(text) = self.console.receive(byte) {
-                self.periph.uart_push(number, &text);
-            }
-        }
-    }
-
-    fn trace_pins(&mut self) {
-        for change in std::mem::take(&mut self.effects.pins) {
-            let mut rest = if self.probes.trace_pins { change.changed } else { 0 };
-            while rest != 0 {
-                let pin = rest.trailing_zeros();
-                rest &= rest - 1;
-                let (id, level) = (u16::from(change.port) * 16 + pin as u16, u32::from(change.levels >> pin & 1));
-                self.probes.record(Kind::Pin, 0, change.cycle, id, level, 0);
-            }
-        }
     }
 
     fn warn_of_register(&mut self, address: u32, written: bool, pc: u32, now: u64, why: &str) {

@@ -147,28 +147,17 @@ impl<const RAM: u32> System<RAM> {
     }
 
     fn load_ppb(&mut self, core: &mut Core, address: u32, now: u64) -> Result<u32, Trap> {
-        let offset = address.wrapping_sub(0xe000_e000);
-        if offset >= 0x1000 {
-            return if address >> 20 == 0xe00 { Ok(0) } else { Err(UNMAPPED) };
-        }
-        let value = ppb::read(core, offset, now);
+        let (value, unmodelled) = ppb::load(core, address, now).ok_or(UNMAPPED)?;
         self.after_ppb(core);
-        if value.is_none() {
-            self.warn_of_ppb(core, address, "private peripheral register", now);
+        if let Some(what) = unmodelled {
+            self.warn_of_ppb(core, address, what, now);
         }
-        Ok(value.unwrap_or(0))
+        Ok(value)
     }
 
     fn store_ppb(&mut self, core: &mut Core, address: u32, value: u32, now: u64) -> Result<(), Trap> {
-        let offset = address.wrapping_sub(0xe000_e000);
-        if offset >= 0x1000 {
-            return if address >> 20 == 0xe00 { Ok(()) } else { Err(UNMAPPED) };
-        }
-        if !ppb::write(core, offset, value, now) {
-            self.warn_of_ppb(core, address, "private peripheral register", now);
-        }
-        if offset == 0xd94 && value & 1 != 0 {
-            self.warn_of_ppb(core, address, "MPU enforcement (MPU_CTRL.ENABLE)", now);
+        if let Some(what) = ppb::store(core, address, value, now).ok_or(UNMAPPED)? {
+            self.warn_of_ppb(core, address, what, now);
         }
         self.after_ppb(core);
         Ok(())
