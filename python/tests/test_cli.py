@@ -17,12 +17,14 @@ from .differential.engines import elf
 from .fakes import FakeMachine, board
 
 ROOT = find_root()
+HANG_S = 900
+"""After this a command hangs: far above what any takes, on a busy machine too."""
 
 
 def rtoslab(*args: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "rtoslab", *map(str, args)],
-        capture_output=True, text=True, cwd=ROOT, env={**os.environ, **environment}, timeout=120, check=False,
+        capture_output=True, text=True, cwd=ROOT, env={**os.environ, **environment}, timeout=HANG_S, check=False,
     )  # fmt: skip
 
 

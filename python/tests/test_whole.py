@@ -18,7 +18,7 @@ from rtoslab.pipeline import Outcome
 from rtoslab.results import Failed, Measured
 from rtoslab.store import RunDirectory
 
-from .test_cli import ROOT, error, rtoslab
+from .test_cli import HANG_S, ROOT, error, rtoslab
 
 
 def measure(name: str, cores: int, window_ms: int, out: Path, **options: object) -> list[Outcome]:
@@ -58,11 +58,11 @@ def test_an_interrupted_run_keeps_what_is_finished_and_resumes(tmp_path: Path) -
     out = tmp_path / "run"
     command = [sys.executable, "-m", "rtoslab", "run", "vieira2026", "--window", "40ms", "--out", str(out)]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
-        deadline = time.monotonic() + 100
+        deadline = time.monotonic() + HANG_S
         while not list((out / "points").glob("[!.]*")) and time.monotonic() < deadline:
             time.sleep(0.05)
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=60)
+        _, said = running.communicate(timeout=HANG_S)
     assert running.returncode == 130, said
     assert "what was finished is kept" in said
     finished = {each.name: (each / "result.json").stat().st_mtime_ns for each in (out / "points").glob("[!.]*")}

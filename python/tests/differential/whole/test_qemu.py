@@ -58,7 +58,7 @@ def on_board(pair: Pair, elf: Path) -> list[str]:
 def in_qemu(pair: Pair, elf: Path) -> list[str]:
     quiet = ["-display", "none", "-monitor", "none", "-serial", "stdio", "-no-reboot"]
     command = [QEMU, "-M", pair.machine, "-kernel", str(elf), *quiet]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.decode().splitlines()
 
