@@ -1,5 +1,6 @@
 //! A bare v7-M core with one flat RAM that holds code and data: for tests of what instructions do.
 
+use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v7m::bus::{Bus, Loaded};
 use rtoslab_cpu::v7m::core::{Core, Phase, Region, Request};
 use rtoslab_cpu::v7m::decode::{Place, decode};
@@ -210,7 +211,7 @@ impl<P: Pipeline + Default> Flat<P> {
         while core.t < end {
             core.request = Request::None;
             core.limit = end.min(core.t.saturating_add(pause));
-            exec::run::<_, _, false, false>(core, &mut self.pipe, &mut self.memory);
+            exec::run::<_, _, { watch::NOTHING }, false>(core, &mut self.pipe, &mut self.memory);
             match core.request {
                 Request::None if core.phase == Phase::Run => {}
                 Request::Abandonable(_) => core.committed = true,

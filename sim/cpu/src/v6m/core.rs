@@ -1,5 +1,6 @@
 //! Architectural and timing state of one core.
 
+use crate::step::Step;
 use crate::systick::SysTick;
 use crate::v6m::nvic::Nvic;
 use crate::v6m::op::Op;
@@ -169,6 +170,8 @@ pub struct Core {
     pub exception_cycles: u64,
     /// Exceptions entered, by number.
     pub exceptions: [u64; 48],
+    /// What executed since the machine last took it; filled only by the mode that observes.
+    pub steps: Vec<Step>,
 }
 
 impl Core {
@@ -220,6 +223,7 @@ impl Core {
             sleep_cycles: 0,
             exception_cycles: 0,
             exceptions: [0; 48],
+            steps: Vec::new(),
         }
     }
 
@@ -240,9 +244,9 @@ impl Core {
         let (id, t) = (self.id, self.t);
         let kept = (self.bus_wait, self.flash_wait, self.instructions, self.sleep_cycles);
         let exceptions = (self.exception_cycles, self.exceptions);
-        let peer = self.peer;
+        let (peer, steps) = (self.peer, std::mem::take(&mut self.steps));
         *self = Core::new(id);
-        (self.t, self.peer) = (t, peer);
+        (self.t, self.peer, self.steps) = (t, peer, steps);
         (self.bus_wait, self.flash_wait, self.instructions, self.sleep_cycles) = kept;
         (self.exception_cycles, self.exceptions) = exceptions;
     }

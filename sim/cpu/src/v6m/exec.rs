@@ -9,6 +9,7 @@
 //! sequential word is fetched in the first slot that the instruction leaves free; a branch fetches its target in
 //! its last cycle but one. Without a collision this gives exactly the manual's table.
 
+use crate::step::{Step, watch};
 use crate::v6m::bus::{Bus, Trap};
 use crate::v6m::core::{Core, Phase, ProfileCell, Request};
 use crate::v6m::op::{Op, op};
@@ -20,7 +21,7 @@ use rtoslab_timing::cortex_m0plus as timing;
 /// `cores` points to two cores; `ip` of each core that may run points into the ops of its region, whose table
 /// ends with out-of-region ops; nothing else accesses cores or bus meanwhile.
 #[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
-pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut Core, start: usize, bus: &mut B) {
+pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core, start: usize, bus: &mut B) {
     // SAFETY: see above; all pointers below derive from `cores` and from the ops tables behind `ip`.
     unsafe {
         let mut core = cores.add(start);
@@ -32,6 +33,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
         let mut cell: *mut ProfileCell = std::ptr::null_mut();
         let mut before = t;
         let mut waits_before = 0;
+        let mut in_hand = Started::default();
 
         // Two cores take turns too often for a register: each counts in its own place.
         macro_rules! counted {
@@ -104,10 +106,14 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
         }
 
         'run: loop {
-            if PROFILE {
+            if WATCH == watch::PROFILE {
                 cell = profile_cell(&*core, ip);
                 before = t;
                 waits_before = (*core).bus_wait + (*core).flash_wait;
+            }
+            if WATCH == watch::STEPS {
+                let executed = if CONTEND { (*core).instructions } else { count };
+                in_hand = Started::new(&*core, ip, t, executed);
             }
             let mut word = (*ip).to_word();
             // The fields of [`Op`], taken from one register instead of five loads.
@@ -793,14 +799,18 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
                         }
                     }
                 }
-                if PROFILE {
+                if WATCH == watch::PROFILE {
                     (*cell).executions += 1;
                 }
                 counted!();
             }
-            if PROFILE {
+            if WATCH == watch::PROFILE {
                 (*cell).cycles += t - before;
                 (*cell).wait_cycles += (*core).bus_wait + (*core).flash_wait - waits_before;
+            }
+            if WATCH == watch::STEPS {
+                let executed = if CONTEND { (*core).instructions } else { count };
+                in_hand.log(&mut *core, ip, t, executed, word as u8);
             }
             if t >= (*core).limit {
                 if !CONTEND || t >= bus.due() {
@@ -822,9 +832,13 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const PROFILE: bool>(cores: *mut 
                 t = (*core).t;
             }
         }
-        if PROFILE {
+        if WATCH == watch::PROFILE {
             (*cell).cycles += t - before;
             (*cell).wait_cycles += (*core).bus_wait + (*core).flash_wait - waits_before;
+        }
+        if WATCH == watch::STEPS {
+            let executed = if CONTEND { (*core).instructions } else { count };
+            in_hand.log(&mut *core, ip, t, executed, op::Nop);
         }
         (*core).ip = ip;
         (*core).t = t;
@@ -927,6 +941,43 @@ fn condition_holds(core: &Core, condition: u8) -> bool {
         11 => n != v,
         12 => !z && n == v,
         _ => z || n != v,
+    }
+}
+
+/// The instruction in hand, for its [`Step`].
+#[derive(Clone, Copy, Default)]
+struct Started {
+    pc: u32,
+    t: u64,
+    executed: u64,
+    bus_wait: u64,
+    flash_wait: u64,
+}
+
+impl Started {
+    fn new(core: &Core, ip: *mut Op, t: u64, executed: u64) -> Started {
+        let (bus_wait, flash_wait) = (core.bus_wait, core.flash_wait);
+        Started { pc: core.address_of(ip), t, executed, bus_wait, flash_wait }
+    }
+
+    /// Logs it as it stands: `executed` tells whether it was completed, `code` what it was.
+    #[inline(never)]
+    fn log(self, core: &mut Core, ip: *mut Op, t: u64, executed: u64, code: u8) {
+        let next = core.stray.unwrap_or_else(|| core.address_of(ip));
+        core.steps.push(Step {
+            start: self.t,
+            end: t,
+            bus_wait: (core.bus_wait - self.bus_wait) as u32,
+            flash_wait: (core.flash_wait - self.flash_wait) as u32,
+            pc: self.pc,
+            next,
+            sp: core.r[13],
+            lr: core.r[14],
+            priority: core.execution_priority() as i16,
+            executions: (executed - self.executed) as u8,
+            call: matches!(code, op::Bl | op::BlFar | op::Blx),
+            process_stack: core.sp_is_psp,
+        });
     }
 }
 

@@ -7,6 +7,7 @@ use super::mpu::Mpu;
 use super::nvic::{EXCEPTIONS, Nvic};
 use super::op::Op;
 use super::scb::Scb;
+use crate::step::Step;
 use crate::systick::SysTick;
 
 pub use super::features::Features;
@@ -202,6 +203,8 @@ pub struct Core {
     pub exception_cycles: u64,
     /// Exceptions entered, by number.
     pub exceptions: [u64; EXCEPTIONS],
+    /// What executed since the machine last took it; filled only by the mode that observes.
+    pub steps: Vec<Step>,
 }
 
 impl Core {
@@ -258,6 +261,7 @@ impl Core {
             sleep_cycles: 0,
             exception_cycles: 0,
             exceptions: [0; EXCEPTIONS],
+            steps: Vec::new(),
         }
     }
 
@@ -274,6 +278,7 @@ impl Core {
             sleep_cycles: self.sleep_cycles,
             exception_cycles: self.exception_cycles,
             exceptions: self.exceptions,
+            steps: std::mem::take(&mut self.steps),
             nvic,
             systick,
             ..fresh

@@ -12,6 +12,7 @@ use super::fault::Fault;
 use super::op::Op;
 use super::pipeline::{Pipeline, Plain};
 use super::scs::{self, Effect};
+use crate::step::watch;
 
 pub const FLASH: u32 = 0x0800_0000;
 pub const RAM: u32 = 0x2000_0000;
@@ -337,9 +338,9 @@ impl<P: Pipeline> Bench<P> {
                 return;
             }
             if self.core.mpu.enabled() {
-                exec::run::<_, _, false, true>(&mut self.core, &mut self.pipe, &mut self.bus);
+                exec::run::<_, _, { watch::NOTHING }, true>(&mut self.core, &mut self.pipe, &mut self.bus);
             } else {
-                exec::run::<_, _, false, false>(&mut self.core, &mut self.pipe, &mut self.bus);
+                exec::run::<_, _, { watch::NOTHING }, false>(&mut self.core, &mut self.pipe, &mut self.bus);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The run loop: cores, events and exceptions in time order.
 
+use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_cpu::v6m::core::{Core, Phase, ProfileCell, Request};
 use rtoslab_cpu::v6m::exception::{self, Outcome};
@@ -83,7 +84,7 @@ pub struct Machine {
     pub(super) locked: Option<Stop>,
     now: u64,
     symbols: Vec<Symbol>,
-    profiling: bool,
+    pub(super) watch: u8,
     stats_base: [CoreStats; 2],
 }
 
@@ -105,7 +106,7 @@ impl Machine {
             locked: None,
             now: 0,
             symbols: Vec::new(),
-            profiling: false,
+            watch: watch::NOTHING,
             stats_base: [CoreStats::default(); 2],
         };
         machine.system.clocks_changed(&mut machine.cores, 0);
@@ -382,11 +383,13 @@ impl Machine {
         let cores = self.cores.as_mut_ptr();
         // SAFETY: both cores live in `self.cores`; a running core's `ip` was set by `jump` or the interpreter.
         unsafe {
-            match (both, self.profiling) {
-                (true, false) => exec::run::<System, true, false>(cores, turn, &mut *self.system),
-                (true, true) => exec::run::<System, true, true>(cores, turn, &mut *self.system),
-                (false, false) => exec::run::<System, false, false>(cores, turn, &mut *self.system),
-                (false, true) => exec::run::<System, false, true>(cores, turn, &mut *self.system),
+            match (both, self.watch) {
+                (true, watch::NOTHING) => exec::run::<System, true, { watch::NOTHING }>(cores, turn, &mut *self.system),
+                (true, watch::PROFILE) => exec::run::<System, true, { watch::PROFILE }>(cores, turn, &mut *self.system),
+                (true, _) => exec::run::<System, true, { watch::STEPS }>(cores, turn, &mut *self.system),
+                (_, watch::NOTHING) => exec::run::<System, false, { watch::NOTHING }>(cores, turn, &mut *self.system),
+                (_, watch::PROFILE) => exec::run::<System, false, { watch::PROFILE }>(cores, turn, &mut *self.system),
+                (_, _) => exec::run::<System, false, { watch::STEPS }>(cores, turn, &mut *self.system),
             }
         }
     }
@@ -514,7 +517,7 @@ impl Machine {
 
     /// Switches the per-instruction profile on (from zero) or off.
     pub fn profile(&mut self, on: bool) {
-        self.profiling = on;
+        self.watch = if on { watch::PROFILE } else { watch::NOTHING };
         self.system.set_profile(on);
         for core in self.cores.iter_mut() {
             if !core.ip.is_null() && core.stray.is_none() {

@@ -1,5 +1,6 @@
 //! The run loop: the core, events and exceptions in time order.
 
+use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v7m::core::{Core, Phase, ProfileCell, Request};
 use rtoslab_cpu::v7m::exception::{self, ExceptionTiming, Outcome};
 use rtoslab_cpu::v7m::fault::Fault;
@@ -60,7 +61,7 @@ pub struct Machine<F: Family> {
     table_in_ram: Option<u32>,
     now: u64,
     symbols: Vec<Symbol>,
-    profiling: bool,
+    pub(super) watch: u8,
     stats_base: CoreStats,
 }
 
@@ -82,7 +83,7 @@ impl<F: Family> Machine<F> {
             table_in_ram: None,
             now: 0,
             symbols: Vec::new(),
-            profiling: false,
+            watch: watch::NOTHING,
             stats_base,
         };
         machine.system.clocks_changed(&mut machine.core, 0);
@@ -230,11 +231,13 @@ impl<F: Family> Machine<F> {
 
     fn execute(&mut self) {
         let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
-        match (self.profiling, core.mpu.enabled()) {
-            (false, false) => self.runner.run(core, pipe, system),
-            (false, true) => exec::run::<_, _, false, true>(core, pipe, system),
-            (true, false) => exec::run::<_, _, true, false>(core, pipe, system),
-            (true, true) => exec::run::<_, _, true, true>(core, pipe, system),
+        match (self.watch, core.mpu.enabled()) {
+            (watch::NOTHING, false) => self.runner.run(core, pipe, system),
+            (watch::NOTHING, true) => exec::run::<_, _, { watch::NOTHING }, true>(core, pipe, system),
+            (watch::PROFILE, false) => exec::run::<_, _, { watch::PROFILE }, false>(core, pipe, system),
+            (watch::PROFILE, true) => exec::run::<_, _, { watch::PROFILE }, true>(core, pipe, system),
+            // With the MPU off the guard lets everything pass.
+            _ => exec::run::<_, _, { watch::STEPS }, true>(core, pipe, system),
         }
     }
 
@@ -464,7 +467,7 @@ impl<F: Family> Machine<F> {
 
     /// Switches the per-instruction profile on (from zero) or off.
     pub fn profile(&mut self, on: bool) {
-        self.profiling = on;
+        self.watch = if on { watch::PROFILE } else { watch::NOTHING };
         self.system.set_profile(on);
         if !self.core.ip.is_null() && self.core.stray.is_none() {
             exception::refetch(&mut self.core, &mut *self.system);

@@ -1,5 +1,6 @@
 //! The memories of which the executor's memory of time ([`rtoslab_cpu::v7m::memo`]) may make use.
 
+use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v7m::core::{Core, Request};
 use rtoslab_cpu::v7m::exec;
 use rtoslab_cpu::v7m::memo::{Home, Memo, Memorable, QuickBus};
@@ -25,7 +26,7 @@ pub struct Direct;
 
 impl<F: Family> Runner<F::Pipe, System<F>> for Direct {
     fn run(&mut self, core: &mut Core, pipe: &mut F::Pipe, bus: &mut System<F>) {
-        exec::run::<_, _, false, false>(core, pipe, bus);
+        exec::run::<_, _, { watch::NOTHING }, false>(core, pipe, bus);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(dead_code)]
 
+use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v7m::bus::{Bus, Loaded};
 use rtoslab_cpu::v7m::core::{Core, Phase, Region, Request};
 use rtoslab_cpu::v7m::decode::{Place, decode};
@@ -227,8 +228,8 @@ impl Bench {
         loop {
             self.core.request = Request::None;
             match &mut self.pipe {
-                Pipe::M3(pipe) => exec::run::<_, _, false, false>(&mut self.core, pipe, &mut self.memory),
-                Pipe::M4(pipe) => exec::run::<_, _, false, false>(&mut self.core, pipe, &mut self.memory),
+                Pipe::M3(pipe) => exec::run::<_, _, { watch::NOTHING }, false>(&mut self.core, pipe, &mut self.memory),
+                Pipe::M4(pipe) => exec::run::<_, _, { watch::NOTHING }, false>(&mut self.core, pipe, &mut self.memory),
             }
             if !matches!(self.core.request, Request::Abandonable(_)) {
                 break;

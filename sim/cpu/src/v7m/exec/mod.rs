@@ -24,6 +24,7 @@ use super::fault::Fault;
 use super::op::{Op, Packed, flag};
 use super::pipeline::{Jump, Pipeline};
 use super::scb::ccr;
+use crate::step::watch;
 use alu::{Shift, finish_logical, shift_by_register, shifted};
 use multiply::{accumulator, set_long};
 use profile::Profile;
@@ -78,7 +79,7 @@ fn apart<B: Bus, P: Pipeline>(
 ///
 /// `core.ip` must point into the ops of `core.region`, which end with an `OutOfRegion` op. The machine clears a request
 /// before it calls again.
-pub fn run<B: Bus, P: Pipeline, const PROFILE: bool, const GUARD: bool>(core: &mut Core, pipe: &mut P, bus: &mut B) {
+pub fn run<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(core: &mut Core, pipe: &mut P, bus: &mut B) {
     if core.request != Request::None {
         return;
     }
@@ -87,7 +88,7 @@ pub fn run<B: Bus, P: Pipeline, const PROFILE: bool, const GUARD: bool>(core: &m
         return;
     }
     let special = core.committed || core.words_moved != 0 || core.it != 0;
-    if special && !uncommon::<B, P, PROFILE, GUARD>(core, pipe, bus) {
+    if special && !uncommon::<B, P, WATCH, GUARD>(core, pipe, bus) {
         return;
     }
     while core.t < core.limit {
@@ -98,16 +99,16 @@ pub fn run<B: Bus, P: Pipeline, const PROFILE: bool, const GUARD: bool>(core: &m
         // SAFETY: `ip` points into the ops of the region.
         let packed = unsafe { Packed::read(ip) };
         if packed.code() <= code::It {
-            if !uncommon::<B, P, PROFILE, GUARD>(core, pipe, bus) {
+            if !uncommon::<B, P, WATCH, GUARD>(core, pipe, bus) {
                 return;
             }
             continue;
         }
-        let profile = Profile::<PROFILE>::start(core);
+        let profile = Profile::<WATCH>::start(core);
         // SAFETY: as above.
         pipe.issue(core, bus, unsafe { *ip });
         let flow = execute::<B, P, GUARD>(core, pipe, bus, packed, ip);
-        if !settle::<B, P, PROFILE>(core, pipe, bus, packed.op(), flow, 0, profile, ip) {
+        if !settle::<B, P, WATCH>(core, pipe, bus, packed.op(), flow, 0, profile, ip) {
             return;
         }
     }
@@ -115,14 +116,14 @@ pub fn run<B: Bus, P: Pipeline, const PROFILE: bool, const GUARD: bool>(core: &m
 
 /// Executes one instruction, or one IT block. False: execution stops here.
 pub(super) fn step<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B) -> bool {
-    uncommon::<B, P, false, false>(core, pipe, bus)
+    uncommon::<B, P, { watch::NOTHING }, false>(core, pipe, bus)
 }
 
 /// What the common path leaves out: stand-ins, IT blocks (all of one), instructions that gave way and go on. False:
 /// execution stops here.
 #[cold]
 #[inline(never)]
-fn uncommon<B: Bus, P: Pipeline, const PROFILE: bool, const GUARD: bool>(
+fn uncommon<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -139,7 +140,7 @@ fn uncommon<B: Bus, P: Pipeline, const PROFILE: bool, const GUARD: bool>(
             return false;
         }
         let (ip, it) = (core.ip, core.it);
-        let profile = Profile::<PROFILE>::start(core);
+        let profile = Profile::<WATCH>::start(core);
         let executed = if it == 0 { packed } else { block::judge(core, packed) };
         core.it = block::advanced(it);
         let op = executed.op();
@@ -148,13 +149,13 @@ fn uncommon<B: Bus, P: Pipeline, const PROFILE: bool, const GUARD: bool>(
             pipe.skip(core, bus, op);
             core.ip = ip.wrapping_add(op.halfwords());
             core.instructions += 1;
-            profile.end(core, 1);
+            profile.end(core, op, 1);
         } else {
             if !issued {
                 pipe.issue(core, bus, op);
             }
             let flow = execute::<B, P, GUARD>(core, pipe, bus, executed, &op);
-            if !settle::<B, P, PROFILE>(core, pipe, bus, op, flow, it, profile, ip) {
+            if !settle::<B, P, WATCH>(core, pipe, bus, op, flow, it, profile, ip) {
                 return false;
             }
         }
@@ -168,14 +169,14 @@ fn uncommon<B: Bus, P: Pipeline, const PROFILE: bool, const GUARD: bool>(
 /// Ends an instruction as its flow says. False: execution stops here.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn settle<B: Bus, P: Pipeline, const PROFILE: bool>(
+fn settle<B: Bus, P: Pipeline, const WATCH: u8>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
     op: Op,
     flow: Flow,
     it: u8,
-    profile: Profile<PROFILE>,
+    profile: Profile<WATCH>,
     ip: *mut Op,
 ) -> bool {
     let mut goes_on = true;
@@ -209,12 +210,12 @@ fn settle<B: Bus, P: Pipeline, const PROFILE: bool>(
             if it != 0 {
                 core.ici = 0;
             }
-            profile.end(core, 0);
+            profile.end(core, op, 0);
             return false;
         }
     }
     core.instructions += 1;
-    profile.end(core, 1);
+    profile.end(core, op, 1);
     goes_on
 }
 

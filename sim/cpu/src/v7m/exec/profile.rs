@@ -1,40 +1,68 @@
-//! Profile bookkeeping: cycles, executions and waits of each instruction.
+//! What is noted of each instruction: nothing, a profile of its address, or a step.
 
+use crate::step::{Step, watch};
+use crate::v7m::code::number as code;
 use crate::v7m::core::{Core, ProfileCell};
+use crate::v7m::op::Op;
 
-/// What was known when the instruction in hand began; nothing if profiling is off.
+/// What was known when the instruction in hand began; nothing if nothing is noted.
 #[derive(Clone, Copy)]
-pub(super) struct Profile<const ON: bool> {
+pub(super) struct Profile<const WATCH: u8> {
     cell: *mut ProfileCell,
+    pc: u32,
     before: u64,
-    waits_before: u64,
+    bus_wait: u64,
+    flash_wait: u64,
 }
 
-impl<const ON: bool> Profile<ON> {
+impl<const WATCH: u8> Profile<WATCH> {
     /// Begins with the instruction at `core.ip`.
     #[inline(always)]
-    pub(super) fn start(core: &Core) -> Profile<ON> {
-        if !ON {
-            return Profile { cell: std::ptr::null_mut(), before: 0, waits_before: 0 };
+    pub(super) fn start(core: &Core) -> Profile<WATCH> {
+        if WATCH == watch::NOTHING {
+            return Profile { cell: std::ptr::null_mut(), pc: 0, before: 0, bus_wait: 0, flash_wait: 0 };
         }
         let index = (core.ip as usize).wrapping_sub(core.region.ops as usize) >> 4;
         Profile {
             cell: core.region.profile.wrapping_add(index),
+            pc: if WATCH == watch::STEPS { core.address_of(core.ip) } else { 0 },
             before: core.t,
-            waits_before: core.bus_wait + core.flash_wait,
+            bus_wait: core.bus_wait,
+            flash_wait: core.flash_wait,
         }
     }
 
     /// Ends with the time as it is: `executions` is 0 for a part of an instruction.
     #[inline(always)]
-    pub(super) fn end(self, core: &Core, executions: u64) {
-        if !ON {
-            return;
+    pub(super) fn end(self, core: &mut Core, op: Op, executions: u8) {
+        match WATCH {
+            watch::PROFILE => {
+                // SAFETY: with profiling on, the region's cells run parallel to its ops.
+                let cell = unsafe { &mut *self.cell };
+                cell.cycles += core.t - self.before;
+                cell.executions += u64::from(executions);
+                cell.wait_cycles += core.bus_wait + core.flash_wait - self.bus_wait - self.flash_wait;
+            }
+            watch::STEPS => self.log(core, op, executions),
+            _ => {}
         }
-        // SAFETY: with profiling on, the region's cells run parallel to its ops.
-        let cell = unsafe { &mut *self.cell };
-        cell.cycles += core.t - self.before;
-        cell.executions += executions;
-        cell.wait_cycles += core.bus_wait + core.flash_wait - self.waits_before;
+    }
+
+    #[inline(never)]
+    fn log(self, core: &mut Core, op: Op, executions: u8) {
+        core.steps.push(Step {
+            start: self.before,
+            end: core.t,
+            bus_wait: (core.bus_wait - self.bus_wait) as u32,
+            flash_wait: (core.flash_wait - self.flash_wait) as u32,
+            pc: self.pc,
+            next: core.pc(),
+            sp: core.r[13],
+            lr: core.r[14],
+            priority: core.execution_priority() as i16,
+            executions,
+            call: matches!(op.code, code::Bl | code::BlFar | code::Blx) && executions != 0,
+            process_stack: core.sp_is_psp,
+        });
     }
 }

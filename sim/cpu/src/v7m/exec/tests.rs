@@ -1,6 +1,7 @@
 //! Where instructions leave the straight line: faults, branches to strange places, giving way, IT blocks. (What they
 //! compute is compared with an independent implementation, in the Python tests.)
 
+use crate::step::watch;
 use crate::v7m::core::{Phase, ProfileCell, Request};
 use crate::v7m::exec;
 use crate::v7m::fault::Fault;
@@ -26,9 +27,9 @@ impl Bench {
         self.core.request = Request::None;
         self.core.limit = self.core.t + cycles;
         if self.core.mpu.enabled() {
-            exec::run::<_, _, false, true>(&mut self.core, &mut self.pipe, &mut self.bus);
+            exec::run::<_, _, { watch::NOTHING }, true>(&mut self.core, &mut self.pipe, &mut self.bus);
         } else {
-            exec::run::<_, _, false, false>(&mut self.core, &mut self.pipe, &mut self.bus);
+            exec::run::<_, _, { watch::NOTHING }, false>(&mut self.core, &mut self.pipe, &mut self.bus);
         }
         self.core.request
     }
@@ -157,13 +158,13 @@ fn a_division_beyond_the_limit_waits_for_the_machine() {
     (bench.core.r[0], bench.core.r[1]) = (u32::MAX / 3, 3);
     let mut pipe = CortexM3::with_defaults();
     bench.core.limit = bench.core.t + 4;
-    exec::run::<_, _, false, false>(&mut bench.core, &mut pipe, &mut bench.bus);
+    exec::run::<_, _, { watch::NOTHING }, false>(&mut bench.core, &mut pipe, &mut bench.bus);
     let Request::Abandonable(end) = bench.core.request else { panic!("{:?}", bench.core.request) };
     assert!(end > bench.core.limit);
     assert_eq!((bench.core.instructions, bench.core.pc()), (0, THREAD));
 
     (bench.core.request, bench.core.committed) = (Request::None, true);
-    exec::run::<_, _, false, false>(&mut bench.core, &mut pipe, &mut bench.bus);
+    exec::run::<_, _, { watch::NOTHING }, false>(&mut bench.core, &mut pipe, &mut bench.bus);
     assert_eq!((bench.core.request, bench.core.committed), (Request::None, false));
     assert_eq!((bench.core.r[0], bench.core.t, bench.core.instructions), (u32::MAX / 9, end, 1));
 }
@@ -298,7 +299,7 @@ fn profiles_count_each_instruction_where_it_stands() {
     let mut cells = vec![ProfileCell::default(); 0x8000];
     bench.core.region.profile = cells.as_mut_ptr();
     bench.core.limit = bench.core.t + 8;
-    exec::run::<_, _, true, false>(&mut bench.core, &mut bench.pipe, &mut bench.bus);
+    exec::run::<_, _, { watch::PROFILE }, false>(&mut bench.core, &mut bench.pipe, &mut bench.bus);
     let first = (bench.core.pc() - bench.core.region.base) as usize / 2 - 4;
     let counted: Vec<_> = cells[first..first + 4].iter().map(|cell| (cell.executions, cell.cycles)).collect();
     assert_eq!(counted, [(1, 1), (3, 3), (3, 3), (1, 1)]);

@@ -24,6 +24,7 @@ use super::core::{Core, Request};
 use super::exec::{self, Flow, block};
 use super::op::{Class, Op, Packed};
 use super::pipeline::Pipeline;
+use crate::step::watch;
 pub use distance::{OPEN, cycle_at, since};
 use log::{BRANCH_BITS, PREDICATE_BITS};
 use replay::{Trace, replay};
@@ -204,7 +205,7 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
                 continue;
             }
             if core.t + TRACE_CYCLES > core.limit {
-                return exec::run::<_, _, false, false>(core, pipe, bus);
+                return exec::run::<_, _, { watch::NOTHING }, false>(core, pipe, bus);
             }
             // SAFETY: `ip` points into the ops of the region.
             if QUICK[unsafe { (*core.ip).code } as usize] != Manner::Apart {

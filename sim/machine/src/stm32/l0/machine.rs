@@ -1,5 +1,6 @@
 //! The run loop of the STM32L0: core, events and exceptions in time order.
 
+use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::exception::{self, ExceptionTiming, Outcome};
 use rtoslab_cpu::v6m::{exec, ppb};
@@ -26,7 +27,7 @@ pub struct Machine<const RAM: u32> {
     table_in_ram: Option<u32>,
     now: u64,
     symbols: Vec<Symbol>,
-    profiling: bool,
+    pub(super) watch: u8,
     stats_base: Stats,
 }
 
@@ -39,7 +40,7 @@ impl<const RAM: u32> Machine<RAM> {
             table_in_ram: None,
             now: 0,
             symbols: Vec::new(),
-            profiling: false,
+            watch: watch::NOTHING,
             stats_base: Stats::default(),
         }
     }
@@ -271,11 +272,13 @@ impl<const RAM: u32> Machine<RAM> {
         let system = &mut *self.system;
         // SAFETY: both cores live in `self.cores`; the first one's `ip` was set by `jump` or the interpreter.
         unsafe {
-            match (system.flash.waits(), self.profiling) {
-                (true, false) => exec::run::<_, true, false>(cores, 0, system),
-                (true, true) => exec::run::<_, true, true>(cores, 0, system),
-                (false, false) => exec::run::<_, false, false>(cores, 0, system),
-                (false, true) => exec::run::<_, false, true>(cores, 0, system),
+            match (system.flash.waits(), self.watch) {
+                (true, watch::NOTHING) => exec::run::<_, true, { watch::NOTHING }>(cores, 0, system),
+                (true, watch::PROFILE) => exec::run::<_, true, { watch::PROFILE }>(cores, 0, system),
+                (true, _) => exec::run::<_, true, { watch::STEPS }>(cores, 0, system),
+                (false, watch::NOTHING) => exec::run::<_, false, { watch::NOTHING }>(cores, 0, system),
+                (false, watch::PROFILE) => exec::run::<_, false, { watch::PROFILE }>(cores, 0, system),
+                (false, _) => exec::run::<_, false, { watch::STEPS }>(cores, 0, system),
             }
         }
     }
@@ -404,7 +407,7 @@ impl<const RAM: u32> Machine<RAM> {
 
     /// Switches the per-instruction profile on (from zero) or off.
     pub fn profile(&mut self, on: bool) {
-        self.profiling = on;
+        self.watch = if on { watch::PROFILE } else { watch::NOTHING };
         self.system.memories.set_profile(on);
         let core = &mut self.cores[0];
         if !core.ip.is_null() && core.stray.is_none() {

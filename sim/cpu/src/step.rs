@@ -1,0 +1,40 @@
+//! What the executors log of each instruction for the instruments, in the mode that observes.
+
+/// What an executor notes beside executing; a constant, so that what is not asked for costs nothing.
+pub mod watch {
+    /// Nothing.
+    pub const NOTHING: u8 = 0;
+    /// Cycles, executions and waits of each address.
+    pub const PROFILE: u8 = 1;
+    /// A [`Step`](super::Step) of each instruction.
+    pub const STEPS: u8 = 2;
+}
+
+/// One instruction, or the part of one between two turns of the run loop.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Step {
+    /// Cycle in which it begins.
+    pub start: u64,
+    /// Cycle in which what follows begins.
+    pub end: u64,
+    /// Cycles it lost to buses.
+    pub bus_wait: u32,
+    /// Cycles it lost to flash.
+    pub flash_wait: u32,
+    /// Its address.
+    pub pc: u32,
+    /// Address of what follows on this core, if no exception comes between.
+    pub next: u32,
+    /// Active stack pointer behind it.
+    pub sp: u32,
+    /// LR behind it.
+    pub lr: u32,
+    /// Execution priority behind it: what an exception must beat, lower is more urgent.
+    pub priority: i16,
+    /// It ended here: 0 for a part that gave way or faulted.
+    pub executions: u8,
+    /// It is a branch with link.
+    pub call: bool,
+    /// The process stack is active behind it.
+    pub process_stack: bool,
+}
