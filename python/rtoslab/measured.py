@@ -1,10 +1,12 @@
 """From a run that was decoded and proved to the point that is stored: what the firmware said, what the board saw."""
 
 from dataclasses import asdict
+from pathlib import Path
 
 from rtoslab import handlers
 from rtoslab.benchmark import Benchmark
 from rtoslab.catalogue import Catalogue
+from rtoslab.footprint.elf import berkeley, read_sections
 from rtoslab.kernel_facts import Kernel
 from rtoslab.latencies import series_of
 from rtoslab.proofs import Finding
@@ -14,6 +16,7 @@ from rtoslab.results import (
     CriticalUse,
     FunctionUse,
     HeapUse,
+    ImageBytes,
     LockUse,
     Measured,
     PointId,
@@ -107,3 +110,8 @@ def _virtual(output: RunOutput, kernel: Kernel) -> Virtual | None:
         event_sha256=output.observed.event_sha256,
         warnings=output.warnings,
     )
+
+
+def image_bytes(elf: Path) -> ImageBytes:
+    """What an image weighs. Raises ImageFileError."""
+    return ImageBytes(**{f"{name}_bytes": size for name, size in berkeley(read_sections(elf)).items()})

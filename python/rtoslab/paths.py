@@ -31,3 +31,11 @@ def build_folder(root: Path) -> Path:
     """Where built images are kept; RTOSLAB_BUILD overrides."""
     named = os.environ.get("RTOSLAB_BUILD")
     return Path(named).resolve() if named else root / "build" / "firmware"
+
+
+def results_folder(root: Path) -> Path:
+    """Where finished points are kept by content; RTOSLAB_CACHE overrides, and RTOSLAB_BUILD takes it along."""
+    named = os.environ.get("RTOSLAB_CACHE")
+    if named:
+        return Path(named).resolve()
+    return build_folder(root) / "results" if os.environ.get("RTOSLAB_BUILD") else root / "build" / "results"

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.build import LOG, Build, build
+from rtoslab.cache import ResultCache, result_key
 from rtoslab.catalogue import Catalogue
-from rtoslab.conformance.gate import examine
+from rtoslab.conformance.gate import Conformance, examine
 from rtoslab.decode import Expected, decode
 from rtoslab.errors import (
     BuildError,
@@ -24,14 +25,14 @@ from rtoslab.errors import (
     UnknownNameError,
 )
 from rtoslab.manifest import canonical, make_manifest, manifest_hash, serial_target, virtual_target
-from rtoslab.measured import measured
+from rtoslab.measured import image_bytes, measured
 from rtoslab.plan import Point
 from rtoslab.proofs import Evidence, Verdict, judge_all, watched_services
-from rtoslab.results import Failed, NotApplicable, PointId
+from rtoslab.results import Failed, Measured, NotApplicable, PointId
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.run.virtual import Progress, RunOutput, VirtualJob, run_virtual
 from rtoslab.samples import Decoded
-from rtoslab.store import CONFORMANCE, UART, AnyResult, RunDirectory
+from rtoslab.store import CONFORMANCE, POINTS, UART, AnyResult, RunDirectory, point_files, read_files
 from rtoslab.wire import constants
 
 Runner = Callable[[Build, Progress], RunOutput]
@@ -45,6 +46,8 @@ class Outcome:
     folder: Path
     fresh: bool
     """False if it was already in the run directory."""
+    cached: bool = False
+    """It was measured before under the same manifest and taken from the cache."""
 
 
 def point_id(catalogue: Catalogue, point: Point) -> PointId:
@@ -85,8 +88,14 @@ def run_point(
     run: RunDirectory,
     progress: Progress = lambda *_: None,
     runner: Runner | None = None,
+    *,
+    again: bool = False,
 ) -> Outcome:
-    """Carries one point through; returns at once if the run directory has it. `runner` replaces the virtual board."""
+    """Carries one point through; returns at once if the run directory or the cache has it.
+
+    `runner` replaces the virtual board, and then nothing is cached. `again` measures whatever is known, and raises
+    StoreError if that does not give the same bytes.
+    """
     identity = point_id(catalogue, point)
     if point.not_applicable is not None:
         missing = NotApplicable(run_id="0" * 16, point=identity, reason=point.not_applicable)
@@ -103,14 +112,43 @@ def run_point(
     manifest = make_manifest(point, board, built, target, conformance.summary())
     run_id = manifest_hash(manifest)[:16]
     folder = _folder_name(identity, run_id)
-    if run.has(folder):
-        stored = next(each for each in run.points() if each.folder.name == folder)
+    if run.has(folder) and not again:
+        stored = run.read(folder)
         return Outcome(stored.result, stored.folder, fresh=False)
     other = run.other_build(folder)
     if other is not None:
         raise StoreError(
             f"{other} was measured with another build or virtual board; choose another --out to measure again."
         )
+
+    def measure() -> dict[str, bytes]:
+        return _measure(catalogue, point, run_id, built, conformance, manifest, progress, runner)
+
+    if runner is not None:
+        return _keep(run, folder, measure(), cached=False)
+    results, key = ResultCache.of(catalogue.root), result_key(manifest, identity)
+    with results.alone(key):
+        known = results.get(key)
+        files = known if known is not None and not again else measure()
+        outcome = _keep(run, folder, files, cached=files is known)
+        if known is None:
+            results.put(key, files)
+        _demand_same(known, files, point)
+    return outcome
+
+
+def _measure(
+    catalogue: Catalogue,
+    point: Point,
+    run_id: str,
+    built: Build,
+    conformance: Conformance,
+    manifest: dict[str, object],
+    progress: Progress,
+    runner: Runner | None,
+) -> dict[str, bytes]:
+    """The files of a point, measured now."""
+    identity = point_id(catalogue, point)
     files = {
         LOG: (built.folder / LOG).read_bytes(),
         CONFORMANCE: canonical(conformance.model_dump(mode="json")).encode(),
@@ -118,13 +156,33 @@ def run_point(
     try:
         conformance.demand()
     except ConformanceError as cause:
-        failed = _failed(identity, run_id, "conformance", cause)
-        return _store(run, identity, failed, manifest, files, run_id)
+        return point_files(_failed(identity, run_id, "conformance", cause), manifest, files)
     output = (runner or _virtual_runner(catalogue, point))(built, progress)
     progress("decoding", 1.0)
     result = evaluate(catalogue, identity, run_id, output, built.expected)
-    files[UART] = output.uart
-    return _store(run, identity, result, manifest, files, run_id)
+    if isinstance(result, Measured):
+        result = result.model_copy(update={"image": image_bytes(built.elf)})
+    return point_files(result, manifest, {**files, UART: output.uart})
+
+
+def _keep(run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bool) -> Outcome:
+    """Stores a point's files, or finds the same ones stored. Raises StoreError where they are others."""
+    fresh = not run.has(folder)
+    if fresh:
+        run.adopt(folder, files)
+    else:
+        _demand_same(run.files(folder), files, run.path / POINTS / folder)
+    return Outcome(read_files(files)[0], run.path / POINTS / folder, fresh=fresh, cached=cached)
+
+
+def _demand_same(known: dict[str, bytes] | None, files: dict[str, bytes], what: Point | Path) -> None:
+    names = [name for name in known or () if name != LOG and (known or {})[name] != files.get(name)]
+    if names:
+        where = what.label if isinstance(what, Point) else what
+        raise StoreError(
+            f"{where} was measured again under the same manifest and gave another {', '.join(names)}; the virtual "
+            "board must not do that, please report it with both run directories."
+        )
 
 
 def evaluate(catalogue: Catalogue, identity: PointId, run_id: str, output: RunOutput, expected: Expected) -> AnyResult:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.errors import RtoslabError, RunError
+from rtoslab.journal import note_session
 from rtoslab.pipeline import Outcome, point_id, run_point
 from rtoslab.plan import Plan, Point
 from rtoslab.results import Failed
@@ -55,19 +56,31 @@ class _Pool:
     run: RunDirectory
     listener: Listener
     waiting: list[tuple[int, Point]]
+    again: bool
     running: list[_Job] = field(default_factory=list)
     outcomes: dict[int, Outcome] = field(default_factory=dict)
 
 
-def run_plan(root: Path, plan: Plan, out: Path, *, jobs: int = 2, listener: Listener = lambda _: None) -> list[Outcome]:
-    """Every point of the plan, stored as it finishes; points already in `out` are kept.
+def run_plan(
+    root: Path,
+    plan: Plan,
+    out: Path,
+    *,
+    jobs: int = 2,
+    listener: Listener = lambda _: None,
+    again: bool = False,
+) -> list[Outcome]:
+    """Every point of the plan, stored as it finishes; points in `out` already are kept, known ones come from the cache.
+
+    `again` measures those too, and demands the same bytes.
 
     Raises the first environment error (a missing tool, a full disk) after ending the other processes.
     """
     catalogue = Catalogue(root)
     run = RunDirectory.create(out, plan.suite, [point_id(catalogue, point) for point in plan.points])
     sweep(out)
-    pool = _Pool(root, run, listener, list(enumerate(plan.points)))
+    note_session(out, root)
+    pool = _Pool(root, run, listener, list(enumerate(plan.points)), again)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["rtoslab.pipeline"])
     try:
@@ -87,7 +100,7 @@ def _start(context: ForkServerContext, pool: _Pool) -> _Job:
     index, point = pool.waiting.pop(0)
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(
-        target=_work, args=(pool.root, point, pool.run.path, dict(os.environ), sender), daemon=True
+        target=_work, args=(pool.root, point, pool.run.path, dict(os.environ), sender, pool.again), daemon=True
     )
     process.start()
     sender.close()
@@ -137,6 +150,7 @@ def _work(
     out: Path,
     environment: dict[str, str],
     sender: "multiprocessing.connection.Connection[object, object]",
+    again: bool,
 ) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.update(environment)  # the fork server keeps that of its own start
@@ -150,7 +164,7 @@ def _work(
             sender.send((phase, done))
 
     try:
-        sender.send(run_point(Catalogue(root), point, RunDirectory(out), progress))
+        sender.send(run_point(Catalogue(root), point, RunDirectory(out), progress, again=again))
     except RtoslabError as error:
         sender.send(_portable(error))
     except BrokenPipeError:

@@ -58,6 +58,14 @@ class StackUse(Stored):
     size_bytes: int
 
 
+class ImageBytes(Stored):
+    """What the image weighs, as `arm-none-eabi-size` counts it: its text holds the constants too."""
+
+    text_bytes: int
+    data_bytes: int
+    bss_bytes: int
+
+
 class RulerRepeats(Stored):
     """Raw repeats of an empty measurement."""
 
@@ -187,6 +195,7 @@ class Measured(Stored):
     counters: tuple[Counter, ...]
     heap: HeapUse | None
     stacks: tuple[StackUse, ...]
+    image: ImageBytes | None = None
     rulers: tuple[RulerRepeats, ...]
     checks: dict[str, dict[int, int]]
     params: dict[str, str]

@@ -3,6 +3,7 @@
     <run>/plan.json                       the points asked for, in the order they are reported
     <run>/points/<point>-<run id>/        one folder per finished point:
         result.json manifest.json conformance.json uart.txt build.log, of latencies samples.parquet
+    <run>/journal.jsonl                   when points were asked for, and on which revision of the checkout
 
 A point is written into a folder beside its final place and renamed, so an interruption or a full disk leaves either a
 whole point or none. A run directory can be copied and archived; all paths in it are relative.
@@ -115,20 +116,18 @@ class RunDirectory:
         self, folder_name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
     ) -> Path:
         """Writes one point. Raises StoreError if it is there already, or the disk refuses."""
+        return self.adopt(folder_name, point_files(result, manifest, files))
+
+    def adopt(self, folder_name: str, files: Mapping[str, bytes]) -> Path:
+        """Writes a whole point's files as they are. Raises StoreError if it is there already, or the disk refuses."""
         final = self.path / POINTS / folder_name
         if final.exists():
             raise StoreError(f"{final} exists already; results are never overwritten, choose another --out.")
         work: Path | None = None
         try:
             work = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=self.path / POINTS))
-            _write(work / MANIFEST, canonical(dict(manifest)).encode())
             for name, content in files.items():
                 _write(work / name, content)
-            series = result.series if isinstance(result, Measured) else ()
-            if series:
-                _write(work / SAMPLES, write_samples(series))
-            apart = {"series": {"__all__": set(COLUMNS)}} if series else {"series"}
-            _write(work / RESULT, canonical(result.model_dump(mode="json", exclude=apart)).encode())
             work.chmod(0o755)
             work.rename(final)
         except OSError as cause:
@@ -136,6 +135,18 @@ class RunDirectory:
                 shutil.rmtree(work, ignore_errors=True)
             raise disk_error("store the point in", final, cause) from None
         return final
+
+    def files(self, folder_name: str) -> dict[str, bytes]:
+        """A finished point's files. Raises StoreError."""
+        folder = self.path / POINTS / folder_name
+        try:
+            return {each.name: each.read_bytes() for each in sorted(folder.iterdir())}
+        except OSError as cause:
+            raise disk_error("read the point in", folder, cause) from None
+
+    def read(self, folder_name: str) -> StoredPoint:
+        """One finished point. Raises StoreError naming a damaged file."""
+        return read_point(self.path / POINTS / folder_name)
 
     def points(self) -> list[StoredPoint]:
         """Every finished point, in the plan's order. Raises StoreError naming a damaged file."""
@@ -146,19 +157,38 @@ class RunDirectory:
         )
 
     def _stored(self) -> Iterator[StoredPoint]:
-        for folder in sorted((self.path / POINTS).glob("[!.]*")):
-            path = folder / RESULT
-            try:
-                stored = json.loads(path.read_text(encoding="utf-8"))
-                if stored.get("series"):
-                    stored["series"] = join(stored["series"], (folder / SAMPLES).read_bytes())
-                result = ResultFile.model_validate({"result": stored}).result
-                manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-            except (OSError, ValueError) as cause:
-                raise StoreError(
-                    f"{path} is damaged ({type(cause).__name__}); delete {folder} and run again."
-                ) from None
-            yield StoredPoint(folder, result, manifest)
+        return (read_point(folder) for folder in sorted((self.path / POINTS).glob("[!.]*")))
+
+
+def point_files(result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """A point as the files of its folder: `files` and those of the result and its manifest."""
+    made = {MANIFEST: canonical(dict(manifest)).encode(), **files}
+    series = result.series if isinstance(result, Measured) else ()
+    if series:
+        made[SAMPLES] = write_samples(series)
+    apart = {"series": {"__all__": set(COLUMNS)}} if series else {"series"}
+    made[RESULT] = canonical(result.model_dump(mode="json", exclude=apart)).encode()
+    return made
+
+
+def read_files(files: Mapping[str, bytes]) -> tuple[AnyResult, dict[str, object]]:
+    """The result and the manifest of a point's files. Raises KeyError, ValueError."""
+    stored = json.loads(files[RESULT])
+    if stored.get("series"):
+        stored["series"] = join(stored["series"], files[SAMPLES])
+    return ResultFile.model_validate({"result": stored}).result, json.loads(files[MANIFEST])
+
+
+def read_point(folder: Path) -> StoredPoint:
+    """One finished point by its folder. Raises StoreError naming a damaged file."""
+    names = (RESULT, MANIFEST, SAMPLES)
+    try:
+        files = {name: (folder / name).read_bytes() for name in names if (folder / name).exists()}
+        result, manifest = read_files(files)
+    except (OSError, KeyError, ValueError) as cause:
+        path = folder / RESULT
+        raise StoreError(f"{path} is damaged ({type(cause).__name__}); delete {folder} and run again.") from None
+    return StoredPoint(folder, result, manifest)
 
 
 def sweep(path: Path) -> None:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rtoslab.api import default_out, run_on_port
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import load_document, write
-from rtoslab.cli.display import Display, short_path
+from rtoslab.cli.display import Display, say_known, short_path
 from rtoslab.cli.names import CatalogueName, CatalogueNames, CoreCounts, Duration, Frequency, KeyValue, split_names
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.paths import find_root
@@ -46,6 +46,7 @@ from rtoslab.reports import formats, terminal
 @click.option(
     "--port", metavar="DEVICE", help="Measure on a real board on this serial port, one image after the other."
 )
+@click.option("--fresh", is_flag=True, help="Measure known points again; they must give the same bytes.")
 @click.option("--report", is_flag=True, help="Also write report.html into the run directory.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
 def command(
@@ -62,6 +63,7 @@ def command(
     out: Path | None,
     jobs: int,
     port: str | None,
+    fresh: bool,
     report: bool,
     as_json: bool,
 ) -> int:
@@ -82,7 +84,7 @@ def command(
         folder, outcomes = run_on_port(names, options, port, out)
         return _conclude(folder, outcomes, report=report, as_json=as_json)
     with Display(len(plan.points), quiet=as_json) as display:
-        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
+        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, again=fresh)
     return _conclude(folder, outcomes, report=report, as_json=as_json)
 
 
@@ -91,9 +93,7 @@ def _conclude(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: b
     if as_json:
         click.echo(json.dumps(_as_json(folder, outcomes)))
     else:
-        kept = sum(not each.fresh for each in outcomes)
-        if kept:
-            click.echo(f"{kept} of {len(outcomes)} points were there already and were kept.", err=True)
+        say_known(outcomes)
         terminal.show([each.result for each in outcomes], Console(highlight=False))
         hint = "" if report else f"; `rtoslab report {short_path(folder)} -o report.html` writes the report"
         click.echo(f"Stored in {short_path(folder)}{hint}.")

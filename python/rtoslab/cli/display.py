@@ -1,10 +1,13 @@
 """What commands that measure show while they do, and how they call a folder."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from rtoslab.pipeline import Outcome
 from rtoslab.pool import Note
 
 
@@ -14,6 +17,20 @@ def short_path(folder: Path) -> Path:
         return folder.resolve().relative_to(Path.cwd())
     except ValueError:
         return folder
+
+
+def say_known(outcomes: Sequence[Outcome]) -> None:
+    """How many points needed no measuring, on stderr."""
+    kept = sum(not each.fresh and not each.cached for each in outcomes)
+    if kept:
+        click.echo(f"{kept} of {len(outcomes)} points were there already and were kept.", err=True)
+    cached = sum(each.cached for each in outcomes)
+    if cached:
+        click.echo(
+            f"{cached} of {len(outcomes)} points were measured before under the same manifest and were taken from the "
+            "cache; --fresh measures them again.",
+            err=True,
+        )
 
 
 class Display:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.footprint.elf import Image, Section, Symbol, read_elf
+from rtoslab.footprint.elf import Image, Section, Symbol, berkeley, read_elf
 from rtoslab.footprint.linkmap import Piece, read_map
 from rtoslab.footprint.memories import Region, region_of
 from rtoslab.footprint.origins import object_name, origin_of
@@ -55,11 +55,8 @@ class Footprint:
         return sum(each.size for each in self.items if each.kind == kind)
 
     def berkeley(self) -> dict[str, int]:
-        """text, data and bss as `arm-none-eabi-size` counts them: its text holds the constants too."""
-        sums = {"text": 0, "data": 0, "bss": 0}
-        for each in self.sections:
-            sums["bss" if not each.has_contents else "data" if each.writable else "text"] += each.size
-        return sums
+        """text, data and bss as `arm-none-eabi-size` counts them."""
+        return berkeley(self.sections)
 
     def by(self, *axes: str) -> dict[tuple[str, ...], Counter[str]]:
         """Bytes by kind for each combination of `axes` (attributes of Item)."""

@@ -4,6 +4,7 @@ The trap it prevents: a file that is no image, or one cut short, must be one cle
 """
 
 import io
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -88,6 +89,28 @@ def _read(data: bytes) -> Image:
         raise ValueError(f"it is for {elf['e_machine']}, not for a 32-bit ARM core")
     if elf["e_type"] != "ET_EXEC":
         raise ValueError("it is not linked")
+    sections = _sections(elf, data)
+    if not sections:
+        raise ValueError("no section of it takes memory")
+    symbols, constants = _symbols(elf)
+    return Image(tuple(sorted(sections, key=lambda each: each.address)), symbols, constants)
+
+
+def read_sections(path: Path) -> tuple[Section, ...]:
+    """The sections alone, of an image known to be whole. Raises ImageFileError if it cannot be read."""
+    data = read_image(path)
+    return tuple(_sections(ELFFile(io.BytesIO(data)), data))
+
+
+def berkeley(sections: Iterable[Section]) -> dict[str, int]:
+    """text, data and bss as `arm-none-eabi-size` counts them: its text holds the constants too."""
+    sums = {"text": 0, "data": 0, "bss": 0}
+    for each in sections:
+        sums["bss" if not each.has_contents else "data" if each.writable else "text"] += each.size
+    return sums
+
+
+def _sections(elf: ELFFile, data: bytes) -> list[Section]:
     fields = ("p_vaddr", "p_paddr", "p_filesz")
     segments = [{name: each[name] for name in fields} for each in elf.iter_segments() if each["p_type"] == "PT_LOAD"]
     sections = []
@@ -111,10 +134,7 @@ def _read(data: bytes) -> Image:
                 executable=bool(header["sh_flags"] & SH_FLAGS.SHF_EXECINSTR),
             )
         )
-    if not sections:
-        raise ValueError("no section of it takes memory")
-    symbols, constants = _symbols(elf)
-    return Image(tuple(sorted(sections, key=lambda each: each.address)), symbols, constants)
+    return sections
 
 
 def _load_address(address: int, size: int, segments: list[dict[str, int]]) -> int:

@@ -1,0 +1,122 @@
+"""Finished points by the content of everything that made them, so that none is measured twice on one machine.
+
+    <build>/results/<first two digits>/<key>.zip      the files of one stored point, as they lie in a run directory
+
+The trap it prevents: an entry that says what an older simulator, proof rule or image said. The key is a hash of the
+whole manifest, of the point's axes, of the simulator as it was built here and of the code that evaluates a run. An
+entry is written beside its place, synced and renamed; one that does not read back whole counts as absent.
+"""
+
+import fcntl
+import hashlib
+import io
+import os
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from rtoslab.errors import disk_error
+from rtoslab.manifest import canonical
+from rtoslab.paths import results_folder
+from rtoslab.results import PointId
+from rtoslab.run.board import simulator_fingerprint
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The date of every file in an entry: the same point gives the same bytes."""
+_EVALUATION = ("*.py", "run/*.py", "proofs/*.py")
+"""The parts of this package that turn a run into a result."""
+
+
+class ResultCache:
+    """The entries of one folder. Any number of processes may use it at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def of(cls, root: Path) -> "ResultCache":
+        """The cache of a checkout; RTOSLAB_CACHE names another folder, which several checkouts may share."""
+        return cls(results_folder(root))
+
+    def get(self, key: str) -> dict[str, bytes] | None:
+        """The files stored under the key; None if there are none, or they are damaged."""
+        try:
+            with zipfile.ZipFile(self._path(key)) as stored:
+                return {name: stored.read(name) for name in stored.namelist()}
+        except (OSError, zipfile.BadZipFile, zlib.error, EOFError, ValueError):
+            return None
+
+    def put(self, key: str, files: Mapping[str, bytes]) -> None:
+        """Stores or replaces one entry. Raises StoreError if the disk refuses; what was there then stays."""
+        path = self._path(key)
+        work: str | None = None
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, work = tempfile.mkstemp(prefix=f".{key[:8]}-", dir=path.parent)
+            with os.fdopen(handle, "wb") as file:
+                file.write(_packed(files))
+                file.flush()
+                os.fsync(file.fileno())
+            Path(work).replace(path)
+        except OSError as cause:
+            if work is not None:
+                Path(work).unlink(missing_ok=True)
+            raise disk_error("keep the result in the cache", path, cause) from None
+
+    @contextmanager
+    def alone(self, key: str) -> Iterator[None]:
+        """One process at a time measures what a key stands for; the next one finds it done. A kill frees the lock."""
+        path = self._path(key).with_suffix(".lock")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = _lock(path)
+        except OSError as cause:
+            raise disk_error("lock the cache entry", path, cause) from None
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                path.unlink()
+            os.close(descriptor)
+
+    def _path(self, key: str) -> Path:
+        return self.folder / key[:2] / f"{key}.zip"
+
+
+def result_key(manifest: Mapping[str, Any], identity: PointId) -> str:
+    """What names a point's result: SHA-256, 64 hex digits."""
+    everything = [dict(manifest), identity.model_dump(mode="json"), simulator_fingerprint(), _evaluation_sources()]
+    return hashlib.sha256(canonical(everything).encode()).hexdigest()
+
+
+@cache
+def _evaluation_sources() -> str:
+    package = Path(__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(each for pattern in _EVALUATION for each in package.glob(pattern)):
+        digest.update(f"{path.relative_to(package)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+def _packed(files: Mapping[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as stored:
+        for name, content in sorted(files.items()):
+            stored.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+def _lock(path: Path) -> int:
+    """The locked file's descriptor. The holder before removed the name: only the file that still bears it counts."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with suppress(FileNotFoundError):
+            if os.fstat(descriptor).st_ino == path.stat().st_ino:
+                return descriptor
+        os.close(descriptor)

@@ -1,0 +1,153 @@
+"""`rtoslab runs`: stored points found again, and taken out for other tools."""
+
+import json
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from rtoslab.analyses.series import core_words
+from rtoslab.cli.display import short_path
+from rtoslab.cli.names import CatalogueName, CoreCounts, KeyValue
+from rtoslab.errors import StoreError, disk_error
+from rtoslab.index import Found, Wanted, find
+from rtoslab.paths import find_root
+
+_FILTERS = (
+    click.option("--kernel", "kernels", multiple=True, type=CatalogueName("kernels"), help="Of this kernel."),
+    click.option("--board", "boards", multiple=True, type=CatalogueName("boards"), help="On this board."),
+    click.option("--benchmark", "benchmarks", multiple=True, type=CatalogueName("benchmarks"), help="Of this name."),
+    click.option("--cores", type=CoreCounts(), help="With so many cores."),
+    click.option("--config", type=KeyValue(), multiple=True, help="Asked for (opt=-O3), or a macro's final value."),
+    click.option("--since", default="", help="Date such as 2026-03-01, of the run directory's last session."),
+    click.option("--until", default="", help="Date, included."),
+    click.option("--hash", "digest", default="", help="Beginning of a run id, an image's or a kernel package's hash."),
+    click.option(
+        "--in", "places", multiple=True, type=click.Path(path_type=Path), help="Run directories, or folders of them."
+    ),
+)
+
+
+def _filtered(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command the options that say which points; it is called with those found."""
+
+    @wraps(command)
+    def call(
+        *args: Any,
+        kernels: tuple[str, ...],
+        boards: tuple[str, ...],
+        benchmarks: tuple[str, ...],
+        cores: tuple[int, ...] | None,
+        config: tuple[tuple[str, str], ...],
+        since: str,
+        until: str,
+        digest: str,
+        places: tuple[Path, ...],
+        **options: Any,
+    ) -> Any:
+        wanted = Wanted(kernels, boards, benchmarks, cores or (), dict(config), since, until, digest)
+        found = list(find(places or (find_root() / "runs",), wanted))
+        return command(*args, found=found, **options)
+
+    for option in reversed(_FILTERS):
+        call = option(call)
+    return call
+
+
+@click.group("runs", invoke_without_command=True)
+@click.option("--points", is_flag=True, help="One line for each point instead of each run directory.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON list of points on stdout.")
+@_filtered
+@click.pass_context
+def command(ctx: click.Context, points: bool, as_json: bool, found: list[Found]) -> None:
+    """Find stored points by kernel, board, benchmark, configuration, date or hash; by default in runs/."""
+    if ctx.invoked_subcommand is not None:
+        return
+    if as_json:
+        click.echo(json.dumps([_as_json(each) for each in found]))
+        return
+    if not found:
+        click.echo("No stored point is like that; `rtoslab run` measures some.")
+        return
+    console = Console(highlight=False)
+    console.print(_point_table(found) if points else _run_table(found))
+
+
+@command.command("export")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; standard output without it.")
+@click.option("--format", "form", type=click.Choice(("parquet", "csv", "jsonl")), help="By default the file's suffix.")
+@click.option("--samples", is_flag=True, help="One row for each raw sample of a latency instead of each figure.")
+@_filtered
+def export(output: Path | None, form: str | None, samples: bool, found: list[Found]) -> None:
+    """Write the figures of matching points, or their raw samples, as Parquet, CSV or JSON lines."""
+    from rtoslab.exports import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows  # noqa: PLC0415
+
+    suffix = output.suffix.lstrip(".") if output else "csv"
+    chosen = form or (suffix if suffix in FORMS else "csv")
+    if not found:
+        raise StoreError("No stored point is like that, so there is nothing to export; see `rtoslab runs`.")
+    rows, columns = (sample_rows(found), SAMPLE_COLUMNS) if samples else (figure_rows(found), FIGURE_COLUMNS)
+    content = FORMS[chosen](rows, columns)
+    if output is None:
+        sys.stdout.buffer.write(content)
+        return
+    work = output.with_name(f".{output.name}.tmp")
+    try:
+        work.write_bytes(content)
+        work.replace(output)
+    except OSError as cause:
+        work.unlink(missing_ok=True)
+        raise disk_error("write the export", output, cause) from None
+    click.echo(f"{len(found)} points are in {output} ({len(content) / 1024:,.0f} kB).", err=True)
+
+
+def _run_table(found: list[Found]) -> Table:
+    table = Table(box=None)
+    for name in ("run directory", "last session", "revision", "kernels", "boards", "benchmarks"):
+        table.add_column(name, overflow="fold")
+    table.add_column("points", justify="right")
+    for run in dict.fromkeys(each.run for each in found):
+        mine = [each for each in found if each.run == run]
+        session = mine[0].session
+        table.add_row(
+            str(short_path(run)),
+            session.date,
+            session.revision,
+            *(_brief([getattr(each.point, axis) for each in mine]) for axis in ("kernel", "board", "benchmark")),
+            str(len(mine)),
+        )
+    return table
+
+
+def _brief(names: list[str]) -> str:
+    distinct = list(dict.fromkeys(names))
+    return ", ".join(distinct[:3]) + (f" and {len(distinct) - 3} more" if len(distinct) > 3 else "")
+
+
+def _point_table(found: list[Found]) -> Table:
+    table = Table("benchmark", "kernel", "board", "cores", "configuration", "status", "run id", "where", box=None)
+    for each in found:
+        point = each.point
+        config = " ".join(f"{key}={value}" for key, value in point.config.items())
+        where = str(short_path(each.run))
+        table.add_row(
+            point.benchmark, point.kernel, point.board, core_words(point.cores), config, each.status, each.run_id, where
+        )
+    return table
+
+
+def _as_json(found: Found) -> dict[str, Any]:
+    return {
+        "run": str(found.run),
+        "date": found.session.date,
+        "revision": found.session.revision,
+        "folder": found.folder.name,
+        "status": found.status,
+        "run_id": found.run_id,
+        "point": found.point.model_dump(mode="json"),
+    }

@@ -1,0 +1,97 @@
+"""The result cache: whole entries or none, safe for several processes, kills and a full disk."""
+
+import errno
+import multiprocessing
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from rtoslab.cache import ResultCache, result_key
+from rtoslab.errors import StoreError
+
+from .fakes import point
+
+KEY = "ab" + 62 * "0"
+FILES = {"result.json": b"{}\n", "uart.txt": bytes(range(256)) * 40}
+
+
+def test_an_entry_comes_back_whole(tmp_path: Path) -> None:
+    cache = ResultCache(tmp_path)
+    assert cache.get(KEY) is None
+    cache.put(KEY, FILES)
+    assert cache.get(KEY) == FILES
+    assert [each.name for each in (tmp_path / "ab").iterdir()] == [f"{KEY}.zip"]
+
+
+@pytest.mark.parametrize("damage", ["cut", "bit", "empty"])
+def test_a_damaged_entry_counts_as_absent(tmp_path: Path, damage: str) -> None:
+    cache = ResultCache(tmp_path)
+    cache.put(KEY, FILES)
+    path = tmp_path / "ab" / f"{KEY}.zip"
+    content = bytearray(path.read_bytes())
+    content[200] ^= 4  # in the first file's content
+    path.write_bytes({"cut": bytes(content[:-30]), "bit": bytes(content), "empty": b""}[damage])
+    assert cache.get(KEY) is None
+    cache.put(KEY, FILES)
+    assert cache.get(KEY) == FILES
+
+
+def test_a_full_disk_keeps_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = ResultCache(tmp_path)
+    cache.put(KEY, FILES)
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(StoreError, match=r"no space left on device.*finished points are kept"):
+            cache.put(KEY, {"result.json": b"other"})
+    assert cache.get(KEY) == FILES
+    assert len(list((tmp_path / "ab").iterdir())) == 1, "nothing half-written stays"
+
+
+def test_the_key_tells_everything_apart() -> None:
+    manifest = {"elf_sha256": "1", "target": {"sources_sha256": "2"}}
+    keys = {
+        result_key(manifest, point(1)),
+        result_key(manifest, point(2)),
+        result_key({**manifest, "elf_sha256": "3"}, point(1)),
+        result_key({**manifest, "target": {"sources_sha256": "4"}}, point(1)),
+    }
+    assert len(keys) == 4
+    assert result_key(dict(reversed(manifest.items())), point(1)) in keys
+
+
+def _measure_once(folder: Path, log: Path, hang: bool) -> None:
+    cache = ResultCache(folder)
+    with cache.alone(KEY):
+        if cache.get(KEY) is None:
+            with log.open("a") as file:
+                file.write(f"{os.getpid()}\n")
+            time.sleep(60 if hang else 0.05)
+            cache.put(KEY, FILES)
+
+
+def test_many_processes_measure_once_and_a_killed_one_blocks_nobody(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    context = multiprocessing.get_context("spawn")
+    first = context.Process(target=_measure_once, args=(tmp_path / "cache", log, True))
+    first.start()
+    deadline = time.monotonic() + 30
+    while not log.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    others = [context.Process(target=_measure_once, args=(tmp_path / "cache", log, False)) for _ in range(4)]
+    for each in others:
+        each.start()
+    time.sleep(0.3)
+    assert first.pid is not None
+    os.kill(first.pid, signal.SIGKILL)
+    for each in (first, *others):
+        each.join(30)
+    assert [each.exitcode for each in others] == [0, 0, 0, 0]
+    assert len(log.read_text().splitlines()) == 2, "the killed one, then one of the others"
+    assert ResultCache(tmp_path / "cache").get(KEY) == FILES

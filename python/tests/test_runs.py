@@ -1,0 +1,111 @@
+"""Stored points found again and exported; points measured once under one manifest."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from rtoslab import api
+from rtoslab.exports import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows
+from rtoslab.index import Wanted, find
+from rtoslab.journal import FILE, last_session
+from rtoslab.results import Measured
+from rtoslab.store import RunDirectory
+
+from .fakes import measured, point
+from .test_cli import error, rtoslab
+
+MANIFEST = {
+    "elf_sha256": "feed5eed",
+    "build": {"kernel_config": {"configX": "7"}, "kernel_package": {"sha256": "c0ffee"}},
+}
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    for name, date in (("old", "2026-01-05"), ("new", "2026-03-01")):
+        run = RunDirectory.create(tmp_path / name, None, [point(1), point(2)])
+        run.add("t2-1", measured(1), MANIFEST, {})
+        run.add("t2-2", measured(2), {}, {})
+        (tmp_path / name / FILE).write_text(json.dumps({"date": f"{date}T00:00:00Z", "revision": "abc"}) + "\n{cut")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        (Wanted(), ["old/t2-1", "old/t2-2", "new/t2-1", "new/t2-2"]),
+        (Wanted(cores=(2,)), ["old/t2-2", "new/t2-2"]),
+        (Wanted(kernels=("k",), benchmarks=("t",)), ["old/t2-1", "old/t2-2", "new/t2-1", "new/t2-2"]),
+        (Wanted(boards=("other",)), []),
+        (Wanted(config={"configX": "7"}), ["old/t2-1", "new/t2-1"]),
+        (Wanted(config={"configX": "8"}), []),
+        (Wanted(hash="feed", since="2026-02"), ["new/t2-1"]),
+        (Wanted(hash="c0ff", until="2026-01-05"), ["old/t2-1"]),
+        (Wanted(until="2026-01-04"), []),
+    ],
+)
+def test_points_are_found(runs: Path, wanted: Wanted, names: list[str]) -> None:
+    assert [f"{each.run.name}/{each.folder.name}" for each in find([runs], wanted)] == names
+
+
+def test_a_directory_without_a_journal_has_the_date_of_its_plan(tmp_path: Path) -> None:
+    RunDirectory.create(tmp_path / "run", None, [point(1)])
+    assert last_session(tmp_path / "run").date.startswith("20")
+
+
+def test_all_forms_hold_the_same_rows(runs: Path) -> None:
+    rows = list(figure_rows(find([runs], Wanted(cores=(1,)))))
+    assert {row["metric"] for row in rows} >= {"cycles_per_count", "heap.peak"}
+    lines = [json.loads(line) for line in FORMS["jsonl"](rows, FIGURE_COLUMNS).splitlines()]
+    assert lines == rows
+    table = pq.read_table(io.BytesIO(FORMS["parquet"](rows, FIGURE_COLUMNS))).to_pylist()
+    assert table == rows
+    texts = list(csv.DictReader(io.StringIO(FORMS["csv"](rows, FIGURE_COLUMNS).decode())))
+    assert [float(each["value"]) for each in texts] == [row["value"] for row in rows]
+
+
+def test_raw_samples_are_exported(tmp_path: Path) -> None:
+    out = tmp_path / "call"
+    api.run(
+        "call_times", kernels=["freertos"], boards=["pico"], out=out, config={"samples": "5", "instrument": "probe"}
+    )
+    (stored,) = RunDirectory.open(out).points()
+    assert isinstance(stored.result, Measured)
+    rows = list(sample_rows(find([out], Wanted())))
+    assert [row["cycles"] for row in rows] == [value for series in stored.result.series for value in series.cycles]
+    assert pq.read_table(io.BytesIO(FORMS["parquet"](rows, SAMPLE_COLUMNS))).num_rows == len(rows)
+
+
+def test_a_known_point_is_not_measured_again_and_is_the_same_bytes(tmp_path: Path) -> None:
+    cache = {"RTOSLAB_CACHE": str(tmp_path / "cache")}
+    ask = ("run", "t2", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--json", "--out")
+    assert rtoslab(*ask, tmp_path / "one", **cache).returncode == 0
+    (entry,) = (tmp_path / "cache").rglob("*.zip")
+    stamp = entry.stat().st_mtime_ns
+    assert rtoslab(*ask, tmp_path / "two", **cache).returncode == 0
+    assert rtoslab(*ask, tmp_path / "two", "--fresh", **cache).returncode == 0
+    assert entry.stat().st_mtime_ns == stamp
+    (one,), (two,) = ((tmp_path / name / "points").iterdir() for name in ("one", "two"))
+    assert one.name == two.name
+    for file in one.iterdir():
+        assert file.read_bytes() == (two / file.name).read_bytes(), file.name
+    said = rtoslab(*ask[:-2], "--out", tmp_path / "three", **cache).stderr
+    assert "1 of 1 points were measured before under the same manifest" in said
+
+
+def test_another_number_under_the_same_manifest_is_an_error(tmp_path: Path) -> None:
+    cache = {"RTOSLAB_CACHE": str(tmp_path / "cache")}
+    ask = ("run", "t1", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--out", tmp_path / "run")
+    assert rtoslab(*ask, **cache).returncode == 0
+    (result,) = (tmp_path / "run" / "points").glob("*/result.json")
+    result.write_text(result.read_text().replace('"run_id"', '"run_id" '))
+    assert "gave another result.json" in error(rtoslab(*ask, "--fresh", **cache), 1)
+
+
+def test_nothing_found_is_said(tmp_path: Path) -> None:
+    assert "No stored point is like that" in rtoslab("runs", "--in", tmp_path).stdout
+    assert "nothing to export" in error(rtoslab("runs", "export", "--in", tmp_path), 1)
