@@ -126,6 +126,20 @@ class SymbolError(RtoslabError):
     """A symbol or an address that the image does not have."""
 
 
+class TaskSetError(RtoslabError):
+    """A task set that cannot be read or analysed as it stands."""
+
+
+class OverheadsError(RtoslabError):
+    """A file of kernel overheads that cannot be read, or lacks what the analysis needs."""
+
+
+class CheckError(RtoslabError):
+    """A task set that cannot be run on a board to check its bounds, or a run that did not do what it should."""
+
+    exit_code = EXIT_POINT_FAILED
+
+
 def disk_error(action: str, path: Path, cause: OSError) -> StoreError:
     """The error for a failed file operation, in the reader's words rather than the system's."""
     reason = (cause.strerror or str(cause)).lower()

@@ -1,0 +1,274 @@
+"""Bounds of response times: fixed priorities, preemptive, one core or several with every task at home on one.
+
+The busy period of Lehoczky (1990) with the jitter of Tindell, Burns and Wellings (1994); known offsets as the least
+distance between two tasks' arrivals; equal priorities in any order, in turns, or in the order of arrival (Martin,
+Minet, George 2005). A response reaches from the arrival, before any jitter, to the job's last instruction. Integers
+only; every iteration ends after STEPS steps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from rtoslab.rta.blocking import blocking
+from rtoslab.rta.charges import COMPONENTS, Charges, Model, charges
+from rtoslab.rta.demand import Demand, arrivals
+from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.system import Handler, System, Task
+
+STEPS: Final = 50_000
+"""Of the fixed points of one task together; beyond that the answer is that none was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Of one task or interrupt, in units of the system."""
+
+    name: str
+    deadline: int
+    response: int | None
+    """None: there is no bound, and `reason` says why."""
+    reason: str = ""
+    parts: Mapping[str, int] = field(default_factory=dict)
+    """The response of the worst job by cause. `waiting` is what arrived before that job, less what it had to itself."""
+    utilisation: float = 0.0
+    """Of everything at least as urgent, and the kernel."""
+
+    @property
+    def meets(self) -> bool:
+        """Whether the deadline is met."""
+        return self.response is not None and self.response <= self.deadline
+
+    @property
+    def slack(self) -> int | None:
+        """What is left before the deadline; negative if it is missed."""
+        return None if self.response is None else self.deadline - self.response
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Bounds of a system under one model, in its order."""
+
+    model: Model
+    tasks: tuple[Bound, ...]
+    interrupts: tuple[Bound, ...]
+
+    @property
+    def schedulable(self) -> bool:
+        """Whether every deadline is met."""
+        return all(each.meets for each in (*self.tasks, *self.interrupts))
+
+    def bound(self, name: str) -> Bound:
+        """Of a task or interrupt by its name."""
+        return next(each for each in (*self.tasks, *self.interrupts) if each.name == name)
+
+
+def analyse(system: System, overheads: Overheads | None = None, model: Model = Model.PARTITION) -> Analysis:
+    """Bounds every task and interrupt. Without overheads, or under model (a), the kernel costs nothing."""
+    priorities = [each.priority for each in system.tasks]
+    distance = max(priorities) - min(priorities)
+    count = len(system.cores)
+    by_core = {core: charges(overheads, model, distance, core, count) for core in system.cores}
+    return analyse_charged(system, model, by_core)
+
+
+def analyse_charged(system: System, model: Model, by_core: Mapping[int, Charges]) -> Analysis:
+    """The same with what the kernel is charged with, core by core."""
+    return Analysis(
+        model,
+        tuple(_task(each, system, by_core[each.core]) for each in system.tasks),
+        tuple(_handler(each, system, by_core[each.core]) for each in system.interrupts),
+    )
+
+
+def costs(system: System, overheads: Overheads, model: Model, name: str) -> dict[str, int]:
+    """Component of the overhead -> by how much a task's bound is lower without it. Nothing where there is no bound."""
+    priorities = [each.priority for each in system.tasks]
+    distance = max(priorities) - min(priorities)
+    task = next(each for each in system.tasks if each.name == name)
+    charge = charges(overheads, model, distance, task.core, len(system.cores))
+    whole = _task(task, system, charge).response
+    if whole is None:
+        return {}
+    found = {label: _task(task, system, without(charge)).response for label, without in COMPONENTS.items()}
+    return {label: whole - response for label, response in found.items() if response is not None and response < whole}
+
+
+def _task(task: Task, system: System, charge: Charges) -> Bound:
+    peers = [each for each in system.tasks if each.core == task.core]
+    above = [each for each in peers if each.priority > task.priority]
+    equals = [each for each in peers if each.priority == task.priority and each is not task]
+    by_arrival = system.equals == "fifo" and bool(equals)
+    demand = Demand(
+        task=task,
+        others=above if by_arrival else [*above, *equals],
+        interrupts=[each for each in system.interrupts if each.core == task.core],
+        released=peers if not _by_all(charge, system) else system.tasks,
+        charges=charge,
+        blocking=blocking(task, peers, system, charge),
+        sliced=system.equals == "slices" and bool(equals),
+    )
+    load = (replace(demand, others=[*above, *equals]) if by_arrival else demand).utilisation()
+    percent = float(100 * load)
+    if load > 1:
+        reason = f"everything at least as urgent asks for {percent:.1f} % of the processor"
+        return Bound(task.name, task.deadline, None, reason, utilisation=float(load))
+    if load == 1 and demand.blocking:
+        reason = "everything at least as urgent asks for the whole processor, and waits besides: it never catches up"
+        return Bound(task.name, task.deadline, None, reason, utilisation=1.0)
+    try:
+        worst = (
+            _by_arrival(demand, equals)
+            if by_arrival
+            else max((_busy_period(each, first) for each, first in _starts(demand)), key=lambda found: found[0])
+        )
+    except _NoBoundError:
+        reason = f"no bound within {STEPS} steps, at {percent:.2f} % of the processor"
+        return Bound(task.name, task.deadline, None, reason, utilisation=float(load))
+    response, parts = worst
+    return Bound(task.name, task.deadline, response + task.jitter, "", _clean(parts, task.jitter), float(load))
+
+
+def _by_all(charge: Charges, system: System) -> bool:
+    """The tick's core releases the tasks of all cores."""
+    return charge.tick > 0 and len(system.cores) > 1
+
+
+class _NoBoundError(Exception):
+    """A fixed point was not found within STEPS."""
+
+
+def _starts(demand: Demand) -> Iterator[tuple[Demand, int]]:
+    """Every way a busy period may start, as phases, with the task's own first arrival.
+
+    Where all offsets are known and nothing jitters, it starts with an arrival of one of the tasks that matter; another
+    then arrives no earlier than their offsets allow, by the greatest common divisor of both periods.
+    """
+    matter = [demand.task, *demand.others]
+    if any(each.offset is None or each.jitter for each in matter):
+        yield demand, 0
+        return
+    for first in matter:
+        phases = {each.name: _phase(first, each) for each in demand.released}
+        phases |= {each.name: _phase(first, each) for each in matter}
+        yield replace(demand, phases=phases), phases[demand.task.name]
+
+
+def _phase(first: Task, other: Task) -> int:
+    if first.offset is None or other.offset is None or other.jitter:
+        return 0
+    return (other.offset - first.offset) % math.gcd(first.period, other.period)
+
+
+def _busy_period(demand: Demand, first: int) -> tuple[int, dict[str, int]]:
+    """The longest response of the task's jobs in one busy period, seen from each one's arrival, and its parts."""
+    task = demand.task
+    worst, parts, window, steps = -1, {"own": 0}, 1, 0
+    for finished in range(STEPS):
+        window, found, steps = _fixed_point(demand, window, finished, steps)
+        arrival = first + finished * task.period
+        if window - arrival > worst:
+            worst, parts = window - arrival, {**found, "waiting": -arrival}
+        end = window + demand.charges.end
+        if end <= first + (finished + 1) * task.period - task.jitter:
+            return worst, parts
+    raise _NoBoundError
+
+
+def _fixed_point(
+    demand: Demand, window: int, finished: int, steps: int, others: Sequence[int] | None = None
+) -> tuple[int, dict[str, int], int]:
+    """The shortest window that holds all its demand, not shorter than `window`."""
+    while steps < STEPS:
+        steps += 1
+        parts = demand.in_window(window, finished, others)
+        total = sum(parts.values())
+        if total <= window:
+            return window, parts, steps
+        window = total
+    raise _NoBoundError
+
+
+def _by_arrival(demand: Demand, equals: Sequence[Task]) -> tuple[int, dict[str, int]]:
+    """Equals in the order of arrival: for each arrival inside the busy period, with all that arrived up to it."""
+    task = demand.task
+    busy = _busy_length(replace(demand, others=[*demand.others, *equals]))
+    worst, parts = -1, {"own": 0}
+    points = _arrivals_before(busy, [task, *equals])
+    if len(points) * 2 > STEPS:
+        raise _NoBoundError
+    steps = 0
+    for at in points:
+        before = (at + task.jitter) // task.period
+        ahead = [(at + each.jitter) // each.period + 1 for each in equals]
+        window, found, steps = _with_equals(demand, equals, ahead, before, steps)
+        if window - at > worst:
+            worst, parts = window - at, {**found, "waiting": -at}
+    return worst, parts
+
+
+def _busy_length(demand: Demand) -> int:
+    """The longest time in which the processor does nothing less urgent."""
+    window, steps, task = 1, 0, demand.task
+    while steps < STEPS:
+        steps += 1
+        jobs = arrivals(window, task.period, task.jitter)
+        total = sum(demand.in_window(window, jobs - 1).values()) + demand.charges.end
+        if total <= window:
+            return window
+        window = total
+    raise _NoBoundError
+
+
+def _arrivals_before(end: int, tasks: Sequence[Task]) -> list[int]:
+    found = {0}
+    for each in tasks:
+        if end // each.period > STEPS:
+            raise _NoBoundError
+        found |= {at for at in range(-each.jitter, end, each.period) if at >= 0}
+    return sorted(found)
+
+
+def _with_equals(
+    demand: Demand, equals: Sequence[Task], ahead: Sequence[int], before: int, steps: int
+) -> tuple[int, dict[str, int], int]:
+    both = replace(demand, others=[*demand.others, *equals])
+    window = 1
+    while steps < STEPS:
+        steps += 1
+        counts = [arrivals(window, each.period, each.jitter) for each in demand.others]
+        parts = both.in_window(window, before, [*counts, *ahead])
+        total = sum(parts.values())
+        if total <= window:
+            return window, parts, steps
+        window = total
+    raise _NoBoundError
+
+
+def _handler(handler: Handler, system: System, charge: Charges) -> Bound:
+    """An interrupt waits for more urgent ones, and once for whatever masks interrupts."""
+    mine = [each for each in system.interrupts if each.core == handler.core]
+    above = mine[: mine.index(handler)]
+    masked = max([charge.block, *(each.masked for each in system.tasks if each.core == handler.core)])
+    task = Task(handler.name, handler.period, handler.wcet + charge.interrupt, handler.deadline, 0, handler.jitter)
+    only = Charges(interrupt=charge.interrupt)
+    demand = Demand(task, (), above, (), only, masked)
+    load = demand.utilisation()
+    if load > 1:
+        reason = f"interrupts at least as urgent ask for {float(100 * load):.1f} % of the processor"
+        return Bound(handler.name, handler.deadline, None, reason, utilisation=float(load))
+    try:
+        response, parts = _busy_period(demand, 0)
+    except _NoBoundError:
+        reason = f"no bound within {STEPS} steps, at {float(100 * load):.2f} % of the processor"
+        return Bound(handler.name, handler.deadline, None, reason, utilisation=float(load))
+    return Bound(
+        handler.name, handler.deadline, response + handler.jitter, "", _clean(parts, handler.jitter), float(load)
+    )
+
+
+def _clean(parts: dict[str, int], jitter: int) -> dict[str, int]:
+    return {name: value for name, value in {**parts, "jitter": jitter}.items() if value}

@@ -1,0 +1,40 @@
+"""How long a task may wait for less urgent ones: their critical sections, and where they are not preempted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rtoslab.rta.charges import Charges
+from rtoslab.rta.system import System, Task
+
+
+def blocking(task: Task, peers: Sequence[Task], system: System, charge: Charges) -> int:
+    """The bound for a task among the tasks of its core, itself included (Sha, Rajkumar, Lehoczky 1990).
+
+    With inheritance each less urgent task blocks once, and each resource once. With either ceiling protocol one section
+    blocks. A stretch that cannot be preempted is met once, as the task is released; under the immediate ceiling the
+    section and the stretch are two ways to be in the way, of which one is.
+    """
+    lower = [each for each in peers if each.priority < task.priority]
+    masked = max(charge.block, max((each.masked for each in lower), default=0))
+    by_task = [_sections(each, task, peers) for each in lower]
+    longest = [max(each.values()) + charge.inversion for each in by_task if each]
+    if not longest:
+        return masked
+    if system.protocol == "immediate_ceiling":
+        return max(masked, *longest)
+    if system.protocol == "ceiling":
+        return masked + max(longest)
+    resources = {name for each in by_task for name in each}
+    by_resource = [max(each.get(name, 0) for each in by_task) + charge.inversion for name in resources]
+    return masked + min(sum(longest), sum(by_resource))
+
+
+def _sections(lower: Task, task: Task, peers: Sequence[Task]) -> dict[str, int]:
+    """Resource -> longest section of `lower` that can block `task`: someone at least as urgent uses it too."""
+    urgent = {name for each in peers if each.priority >= task.priority for name, _ in each.sections}
+    found: dict[str, int] = {}
+    for name, length in lower.sections:
+        if name in urgent:
+            found[name] = max(found.get(name, 0), length)
+    return found

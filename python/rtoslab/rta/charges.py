@@ -1,0 +1,107 @@
+"""What the kernel is charged with, by model: nothing; the tick at its worst every period; the pseudo-task partition.
+
+miranda2021, section 7.1, splits the tick into a base, due every tick, and one pseudo-task for each task, due whenever
+that task is released. The models differ in nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from rtoslab.rta.overheads import Overheads
+
+
+class Model(StrEnum):
+    """How the kernel's overheads enter the analysis."""
+
+    NOTHING = "a"
+    WORST_TICK = "b"
+    PARTITION = "c"
+
+
+MODEL_TITLES: Final = {
+    Model.NOTHING: "no overhead",
+    Model.WORST_TICK: "tick at its worst every period",
+    Model.PARTITION: "pseudo-task partition",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Charges:
+    """Cycles. With a period of 0 there is no tick."""
+
+    tick_period: int = 0
+    tick: int = 0
+    """Every tick: entry, handler, exit."""
+    release: int = 0
+    """Every release of a task, inside the tick."""
+    worst_tick: bool = False
+    """Every tick is charged with a release of every task."""
+    deferred: int = 0
+    """At most once a tick and once a job."""
+    start: int = 0
+    """Every job: from the switch to its first instruction."""
+    end: int = 0
+    """Every job: from its last instruction to the switch, and the switch to a less urgent task."""
+    preempt: int = 0
+    """A switch to a more urgent task: at most once a tick and once a job."""
+    slice: int = 0
+    """A switch among equals, at most once a tick."""
+    interrupt: int = 0
+    """Every interrupt: entry and exit."""
+    section: int = 0
+    """Every critical section: its lock and its unlock."""
+    inversion: int = 0
+    """Every time a task waits for a less urgent one: a switch there and one back."""
+    block: int = 0
+    """Once: what the kernel cannot be interrupted in as the tick comes."""
+
+
+NO_CHARGES: Final = Charges()
+
+
+def charges(overheads: Overheads | None, model: Model, priorities: int, core: int = 0, cores: int = 1) -> Charges:
+    """`priorities`: the largest distance between two priorities of tasks. Without overheads nothing is charged."""
+    if overheads is None or model is Model.NOTHING:
+        return NO_CHARGES
+    lock = overheads.smp.lock_wait_cycles if cores > 1 else 0
+    around = overheads.interrupt.entry_cycles + overheads.interrupt.exit_cycles
+    kinds = overheads.switch
+    down = kinds.down_cycles + kinds.down_per_priority_cycles * max(0, priorities - 1)
+    up = max(kinds.up_cycles, kinds.from_idle_cycles)
+    end = overheads.job.end_cycles + lock + around + lock
+    found = Charges(
+        tick_period=overheads.tick.period_cycles,
+        tick=around + overheads.tick.base_cycles + lock,
+        release=overheads.tick.per_task_cycles,
+        worst_tick=model is Model.WORST_TICK,
+        deferred=overheads.tick.deferred_cycles,
+        start=overheads.job.start_cycles + lock,
+        end=end + max(down, kinds.up_cycles),
+        preempt=around + up + lock,
+        slice=around + down + lock,
+        interrupt=around,
+        section=sum(overheads.operations.get(name, 0) for name in ("mutex_lock", "mutex_unlock")) + 2 * lock,
+        inversion=2 * (around + max(down, up) + lock),
+        block=max(overheads.masks.masked_cycles, end + max(down, up, kinds.to_idle_cycles)),
+    )
+    if cores > 1 and core != overheads.smp.tick_core:  # the tick is another core's; releases come from there
+        return replace(found, tick=0, worst_tick=False, release=overheads.smp.release_cycles + around)
+    return found
+
+
+COMPONENTS: Final[Mapping[str, Callable[[Charges], Charges]]] = {
+    "tick": lambda all_: replace(all_, tick=0),
+    "releases in the tick": lambda all_: replace(all_, release=0),
+    "deferred ticks": lambda all_: replace(all_, deferred=0),
+    "start of jobs": lambda all_: replace(all_, start=0),
+    "end of jobs, with the switch": lambda all_: replace(all_, end=0),
+    "switches by preemption": lambda all_: replace(all_, preempt=0, slice=0),
+    "entry and exit of interrupts": lambda all_: replace(all_, interrupt=0),
+    "critical sections": lambda all_: replace(all_, section=0, inversion=0),
+    "kernel not interruptible": lambda all_: replace(all_, block=0),
+}
+"""What the bound would be without one of them tells what it costs."""

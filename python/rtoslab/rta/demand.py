@@ -1,0 +1,87 @@
+"""Demand of the processor in a window that begins with a busy period, by what demands it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from rtoslab.rta.charges import Charges
+from rtoslab.rta.system import Handler, Task, utilisation
+
+
+def arrivals(window: int, period: int, jitter: int = 0, phase: int = 0) -> int:
+    """The most arrivals in [0, window): the first as late as its jitter allows, but not before `phase`."""
+    return max(0, -(-(window + jitter - phase) // period))
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What competes with the task under analysis: `others` run before it whenever they are ready."""
+
+    task: Task
+    others: Sequence[Task]
+    interrupts: Sequence[Handler]
+    released: Sequence[Task]
+    """All tasks whose release the tick of this core handles, less urgent ones too."""
+    charges: Charges
+    blocking: int
+    sliced: bool = False
+    """Some of the others are of the same priority and take turns by the tick."""
+    phases: dict[str, int] = field(default_factory=dict)
+    """Task -> its first arrival at the earliest, seen from the start of the busy period; by default 0."""
+
+    def in_window(self, window: int, finished: int, others: Sequence[int] | None = None) -> dict[str, int]:
+        """By cause, until the end of the job after `finished` others of the task. `others`: jobs of them, if known."""
+        charge = self.charges
+        ticks = arrivals(window, charge.tick_period) if charge.tick_period else 0
+        counts = others or [self._count(each, window) for each in self.others]
+        jobs = finished + 1 + sum(counts)
+        sections = (finished + 1) * len(self.task.sections) + sum(
+            count * len(each.sections) for count, each in zip(counts, self.others, strict=True)
+        )
+        handled = [arrivals(window, each.period, each.jitter) for each in self.interrupts]
+        return {
+            "own": (finished + 1) * self.task.wcet,
+            "blocking": self.blocking,
+            "tasks": sum(count * each.wcet for count, each in zip(counts, self.others, strict=True)),
+            "interrupts": sum(count * each.wcet for count, each in zip(handled, self.interrupts, strict=True)),
+            "around interrupts": sum(handled) * charge.interrupt,
+            "tick": ticks * charge.tick,
+            "releases": charge.release * self._releases(window, ticks),
+            "deferred": charge.deferred * min(jobs, ticks),
+            "job starts": charge.start * jobs,
+            "job ends": charge.end * (jobs - 1),
+            "preemptions": charge.preempt * min(jobs, ticks),
+            "slices": charge.slice * ticks if self.sliced else 0,
+            "sections": charge.section * sections,
+        }
+
+    def _count(self, task: Task, window: int) -> int:
+        return arrivals(window, task.period, task.jitter, self.phases.get(task.name, 0))
+
+    def _releases(self, window: int, ticks: int) -> int:
+        """A task is released once a tick at most: its jitter lets it not be released twice by one."""
+        if self.charges.worst_tick:
+            return ticks * len(self.released)
+        counts = (self._count(each, window) for each in self.released)
+        return sum(counts) if not self.charges.tick_period else sum(min(ticks, each) for each in counts)
+
+    def utilisation(self) -> Fraction:
+        """In the long run, what is charged once a tick or job by the rarer of the two."""
+        charge = self.charges
+        each_job = charge.start + charge.end
+        parts = [(each.wcet + each_job + charge.section * len(each.sections), each.period)
+                 for each in (self.task, *self.others)]  # fmt: skip
+        parts += [(each.wcet + charge.interrupt, each.period) for each in self.interrupts]
+        total = utilisation(parts)
+        if not charge.tick_period:
+            return total
+        tick = charge.tick + (charge.slice if self.sliced else 0)
+        jobs = utilisation([(1, each.period) for each in (self.task, *self.others)])
+        seldom = min(jobs, Fraction(1, charge.tick_period)) * (charge.preempt + charge.deferred)
+        if charge.worst_tick:
+            tick += charge.release * len(self.released)
+            return total + seldom + Fraction(tick, charge.tick_period)
+        released = utilisation([(charge.release, max(each.period, charge.tick_period)) for each in self.released])
+        return total + seldom + released + Fraction(tick, charge.tick_period)

@@ -1,0 +1,160 @@
+"""What a kernel costs on a board, as the analysis needs it: a small TOML or JSON file, measured or written by hand.
+
+Every `_cycles` value is an upper value: what was fitted plus the largest observed above the fit. The fits themselves
+stand under `[[fit]]`, for the reader; the analysis does not use them.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import Field, ValidationError
+
+from rtoslab.errors import OverheadsError, disk_error
+from rtoslab.strict import Strict
+
+
+class Tick(Strict):
+    """The tick's handler, from its first cycle to its return: a base, and so much for each task it releases."""
+
+    period_cycles: int = Field(gt=0)
+    base_cycles: int = Field(ge=0)
+    per_task_cycles: int = Field(ge=0)
+    deferred_cycles: int = Field(default=0, ge=0)
+    """What a tick costs more that arrives while the kernel has its scheduler locked, and is made up for later."""
+
+
+class Interrupt(Strict):
+    """Round a handler: from the exception's recognition to the first cycle, and from the return to the work again."""
+
+    entry_cycles: int = Field(default=0, ge=0)
+    exit_cycles: int = Field(default=0, ge=0)
+
+
+class Switch(Strict):
+    """The handler that switches contexts, by kind: to a more urgent task, to a less urgent one (so much, and so much
+    for each priority between them), to and from the idle task."""
+
+    up_cycles: int = Field(ge=0)
+    down_cycles: int = Field(ge=0)
+    down_per_priority_cycles: int = Field(default=0, ge=0)
+    to_idle_cycles: int = Field(default=0, ge=0)
+    from_idle_cycles: int = Field(default=0, ge=0)
+
+
+class Job(Strict):
+    """Round a job: from the switch's return to its first instruction; from its last to the switch that follows."""
+
+    start_cycles: int = Field(default=0, ge=0)
+    end_cycles: int = Field(default=0, ge=0)
+
+
+class Kernel(Strict):
+    """The longest stretch in which the kernel cannot be interrupted by its tick."""
+
+    masked_cycles: int = Field(default=0, ge=0)
+
+
+class Smp(Strict):
+    """On several cores: what an entry into the kernel may wait for its locks, what a release by another core costs."""
+
+    lock_wait_cycles: int = Field(default=0, ge=0)
+    release_cycles: int = Field(default=0, ge=0)
+    tick_core: int = Field(default=0, ge=0)
+
+
+class Fit(Strict):
+    """How one model fits its samples. `model` is in words, `base` and `slope` in cycles."""
+
+    name: str
+    model: str
+    samples: int
+    base: float
+    slope: float = 0.0
+    rms: float
+    largest_above: float
+    """The largest observed value above the fit."""
+    largest_observed: int
+
+
+class Overheads(Strict):
+    """The file. Lengths of time in cycles of `clock_hz`."""
+
+    kernel: str = ""
+    board: str = ""
+    clock_hz: int = Field(gt=0)
+    config: Mapping[str, str] = Field(default_factory=dict)
+    note: str = ""
+    tick: Tick
+    switch: Switch
+    interrupt: Interrupt = Interrupt()
+    job: Job = Job()
+    masks: Kernel = Kernel()
+    smp: Smp = Smp()
+    operations: Mapping[str, int] = Field(default_factory=dict)
+    """Longest call of an operation, by its name: `mutex_lock`, `semaphore_give` ..."""
+    fit: tuple[Fit, ...] = ()
+
+
+_HINTS: Final = {
+    "tick": "a table [tick] with period_cycles, base_cycles and per_task_cycles",
+    "switch": "a table [switch] with up_cycles and down_cycles",
+    "clock_hz": "clock_hz, the cycles of a second",
+}
+
+
+def read_overheads(path: Path) -> Overheads:
+    """Reads a file, JSON if it ends in .json, else TOML. Raises OverheadsError naming file and key."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        table = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+    except OSError as cause:
+        reason = (cause.strerror or str(cause)).lower()
+        raise OverheadsError(f"Cannot read the overheads {path} ({reason}); check the path.") from None
+    except (ValueError, UnicodeDecodeError) as cause:
+        raise OverheadsError(f"{path} is not valid TOML or JSON ({cause}); correct that line.") from None
+    try:
+        return Overheads.model_validate(table)
+    except ValidationError as cause:
+        first = cause.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the file"
+        if first["type"] == "missing":
+            needs = _HINTS.get(where, where)
+            raise OverheadsError(f"{path} lacks {where}; add {needs}.") from None
+        raise OverheadsError(f"{path}, {where}: {first['msg']}; correct or remove it.") from None
+
+
+def write_overheads(overheads: Overheads, path: Path) -> None:
+    """Writes what `read_overheads` reads. Raises StoreError."""
+    table = overheads.model_dump(mode="json")
+    text = json.dumps(table, indent=1) + "\n" if path.suffix.lower() == ".json" else to_toml(table)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as cause:
+        raise disk_error("write the overheads", path, cause) from None
+
+
+def to_toml(table: Mapping[str, Any]) -> str:
+    """Plain keys, then tables, then lists of tables: all that the file needs of TOML."""
+    lines = [
+        f"{key} = {_value(value)}" for key, value in table.items() if not isinstance(value, Mapping | list | tuple)
+    ]
+    for key, value in table.items():
+        if isinstance(value, Mapping) and value:
+            lines += ["", f"[{key}]", *(f"{_key(name)} = {_value(each)}" for name, each in value.items())]
+        elif isinstance(value, list | tuple):
+            for each in value:
+                lines += ["", f"[[{key}]]", *(f"{_key(name)} = {_value(part)}" for name, part in each.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _key(name: str) -> str:
+    return name if name.replace("_", "").isalnum() else json.dumps(name)
+
+
+def _value(value: object) -> str:
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else json.dumps(value)

@@ -1,0 +1,252 @@
+"""A task set as a person writes it: TOML with `[[task]]` tables, or CSV with one line a task."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final, Literal, cast, get_args
+
+from rtoslab.errors import TaskSetError
+from rtoslab.rta.units import NO_TIME, Time, number, quantity
+
+Protocol = Literal["inheritance", "ceiling", "immediate_ceiling"]
+"""How a resource's holder is kept from being overtaken: inherits a waiter's priority; the priority ceiling protocol;
+runs at the ceiling from the lock on (highest locker, stack resource policy)."""
+
+Equals = Literal["fifo", "slices", "any"]
+"""Ready tasks of one priority: in the order of their releases, in turns by the tick, or in any order."""
+
+_TIMES: Final = ("period", "wcet", "deadline", "jitter", "offset", "masked")
+_TASK_KEYS: Final = ("name", "priority", "core", "section", *_TIMES)
+_INTERRUPT_KEYS: Final = ("name", "period", "wcet", "deadline", "jitter", "core")
+_SECTION_KEYS: Final = ("resource", "length")
+_TOP_KEYS: Final = ("title", "protocol", "equals", "task", "interrupt")
+
+
+@dataclass(frozen=True, slots=True)
+class SectionSpec:
+    """A critical section of a task."""
+
+    resource: str
+    length: Time
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSpec:
+    """A periodic or sporadic task; a higher priority number is more urgent."""
+
+    name: str
+    period: Time
+    """Or the least time between two arrivals."""
+    wcet: Time
+    deadline: Time
+    priority: int
+    jitter: Time = NO_TIME
+    """From the arrival to the release, at most."""
+    offset: Time | None = None
+    """Of the first arrival from a common start; None: unknown."""
+    masked: Time = NO_TIME
+    """The longest stretch of its wcet in which it cannot be preempted."""
+    sections: tuple[SectionSpec, ...] = ()
+    core: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class InterruptSpec:
+    """A handler; of several the first of the file is the most urgent, and all are more urgent than any task."""
+
+    name: str
+    period: Time
+    wcet: Time
+    deadline: Time
+    jitter: Time = NO_TIME
+    core: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSet:
+    """Everything a file says."""
+
+    title: str
+    tasks: tuple[TaskSpec, ...]
+    interrupts: tuple[InterruptSpec, ...] = ()
+    protocol: Protocol = "inheritance"
+    equals: Equals = "any"
+    source: str = field(default="", compare=False)
+
+
+def read_task_set(path: Path) -> TaskSet:
+    """Reads a TOML or CSV file, by its ending. Raises TaskSetError naming file, task and key."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as cause:
+        reason = (cause.strerror or str(cause)).lower()
+        raise TaskSetError(f"Cannot read the task set {path} ({reason}); check the path.") from None
+    except UnicodeDecodeError:
+        raise TaskSetError(f"{path} is not text in UTF-8; write the task set as TOML or CSV.") from None
+    table = _from_csv(text, path) if path.suffix.lower() == ".csv" else _from_toml(text, path)
+    return parse_task_set(table, str(path), title=path.stem)
+
+
+def _from_toml(text: str, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text, parse_float=Decimal)
+    except tomllib.TOMLDecodeError as cause:
+        raise TaskSetError(f"{path} is not valid TOML ({cause}); correct that line.") from None
+
+
+def _from_csv(text: str, path: Path) -> dict[str, Any]:
+    """One task a row; empty cells are left out, `sections` holds `resource:length_us` parts separated by spaces."""
+    rows = csv.DictReader(io.StringIO(text), skipinitialspace=True)
+    tasks = []
+    for line, row in enumerate(rows, 2):
+        if None in row or any(value is None for value in row.values()):
+            raise TaskSetError(f"{path}, line {line}: the row has not as many cells as the head; correct that line.")
+        cells: dict[str, Any] = {key.strip(): value.strip() for key, value in row.items() if value.strip()}
+        if "sections" in cells:
+            cells["section"] = [_csv_section(part, f"{path}, line {line}") for part in cells.pop("sections").split()]
+        if cells:
+            tasks.append(cells)
+    return {"task": tasks}
+
+
+def _csv_section(text: str, where: str) -> dict[str, str]:
+    resource, colon, length_us = text.partition(":")
+    if not colon:
+        raise TaskSetError(f"{where}: the section {text!r} is not resource:length_us; write one such as bus:20.")
+    return {"resource": resource, "length_us": length_us}
+
+
+def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> TaskSet:
+    """A task set from a table as TOML gives it. Raises TaskSetError."""
+    _known(table, _TOP_KEYS, source)
+    tasks = tuple(_task(row, number, source) for number, row in enumerate(_tables(table, "task", source), 1))
+    interrupts = tuple(
+        _interrupt(row, number, source) for number, row in enumerate(_tables(table, "interrupt", source), 1)
+    )
+    if not tasks:
+        raise TaskSetError(f"{source} holds no task; write a [[task]] with name, period_us, wcet_us and priority.")
+    names = [each.name for each in tasks] + [each.name for each in interrupts]
+    for name in names:
+        if names.count(name) > 1:
+            raise TaskSetError(f"{source} names {name!r} twice; give each task and interrupt a name of its own.")
+    return TaskSet(
+        title=str(table.get("title", title)),
+        tasks=tasks,
+        interrupts=interrupts,
+        protocol=cast("Protocol", _choice(table, "protocol", get_args(Protocol), "inheritance", source)),
+        equals=cast("Equals", _choice(table, "equals", get_args(Equals), "any", source)),
+        source=source,
+    )
+
+
+def _tables(table: Mapping[str, Any], name: str, source: str) -> list[Mapping[str, Any]]:
+    rows = table.get(name, [])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise TaskSetError(f"{source}: {name} is not a list of tables; write [[{name}]] before each.")
+    return rows
+
+
+def _task(row: Mapping[str, Any], number_: int, source: str) -> TaskSpec:
+    where = f"{source}, {_named(row, 'task', number_)}"
+    _known(row, _TASK_KEYS, where)
+    period, wcet, deadline = _three(row, where)
+    times = {
+        name: found for name in ("jitter", "offset", "masked") if (found := quantity(row, name, where)) is not None
+    }
+    sections = tuple(_section(each, where) for each in _tables(row, "section", where))
+    for name, length in (
+        ("masked", times.get("masked")),
+        *((f"section of {each.resource}", each.length) for each in sections),
+    ):
+        if length is not None and length.in_cycles == wcet.in_cycles and length.value > wcet.value:
+            raise TaskSetError(
+                f"{where}: its {name} is longer than its wcet, of which it is a part; correct one of them."
+            )
+    return TaskSpec(
+        name=_name(row, where),
+        period=period,
+        wcet=wcet,
+        deadline=deadline,
+        priority=_whole(row, "priority", where, None),
+        sections=sections,
+        core=_whole(row, "core", where, 0),
+        **times,
+    )
+
+
+def _interrupt(row: Mapping[str, Any], number_: int, source: str) -> InterruptSpec:
+    where = f"{source}, {_named(row, 'interrupt', number_)}"
+    _known(row, _INTERRUPT_KEYS, where)
+    period, wcet, deadline = _three(row, where)
+    jitter = quantity(row, "jitter", where) or NO_TIME
+    return InterruptSpec(_name(row, where), period, wcet, deadline, jitter, _whole(row, "core", where, 0))
+
+
+def _section(row: Mapping[str, Any], where: str) -> SectionSpec:
+    _known(row, _SECTION_KEYS, f"{where}, section")
+    length = quantity(row, "length", f"{where}, section")
+    if length is None or "resource" not in row:
+        raise TaskSetError(f"{where}: a section needs resource and length_us; add what is missing.")
+    return SectionSpec(str(row["resource"]), length)
+
+
+def _three(row: Mapping[str, Any], where: str) -> tuple[Time, Time, Time]:
+    """Period, wcet, deadline; the deadline is the period unless it is given."""
+    period, wcet = quantity(row, "period", where), quantity(row, "wcet", where)
+    for name, found in (("period", period), ("wcet", wcet)):
+        if found is None:
+            raise TaskSetError(f"{where} has no {name}; add {name}_us.")
+        if found.value == 0:
+            raise TaskSetError(f"{where}: {name} is 0; it must be longer than that.")
+    assert period is not None
+    assert wcet is not None
+    deadline = quantity(row, "deadline", where) or period
+    if deadline.value == 0:
+        raise TaskSetError(f"{where}: deadline is 0; it must be longer than that.")
+    return period, wcet, deadline
+
+
+def _known(row: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    for key in row:
+        stem = next((name for name in known if key == name or (name in _UNITED and key.startswith(f"{name}_"))), None)
+        if stem is None:
+            near = difflib.get_close_matches(key.rsplit("_", 1)[0], known, n=1, cutoff=0.6)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}."
+            raise TaskSetError(f"{where}: there is no key {key!r}; {hint}")
+
+
+_UNITED: Final = (*_TIMES, "length")
+
+
+def _named(row: Mapping[str, Any], kind: str, number_: int) -> str:
+    return f"{kind} {row['name']}" if row.get("name") else f"{kind} {number_}"
+
+
+def _name(row: Mapping[str, Any], where: str) -> str:
+    if not row.get("name"):
+        raise TaskSetError(f"{where} has no name; add one.")
+    return str(row["name"])
+
+
+def _whole(row: Mapping[str, Any], key: str, where: str, default: int | None) -> int:
+    value = row.get(key, default)
+    if value is None:
+        raise TaskSetError(f"{where} has no {key}; add one, a whole number (a higher priority is more urgent).")
+    found = number(value, f"{where}, {key}")
+    if found.denominator != 1:
+        raise TaskSetError(f"{where}: {key} is {value}; it must be a whole number.")
+    return int(found)
+
+
+def _choice(table: Mapping[str, Any], key: str, known: tuple[str, ...], default: str, source: str) -> str:
+    value = str(table.get(key, default))
+    if value not in known:
+        raise TaskSetError(f"{source}: {key} is {value!r}; known: {', '.join(known)}.")
+    return value

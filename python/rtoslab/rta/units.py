@@ -1,0 +1,67 @@
+"""Quantities of time whose key names the unit: `period_ms = 5`, `wcet_us = 12.5`, `jitter_cycles = 40`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final
+
+from rtoslab.errors import TaskSetError
+
+SECONDS: Final = {
+    "ns": Fraction(1, 1_000_000_000),
+    "us": Fraction(1, 1_000_000),
+    "ms": Fraction(1, 1_000),
+    "s": Fraction(1),
+}
+CYCLES: Final = "cycles"
+UNITS: Final = (*SECONDS, CYCLES)
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """A length of time: seconds that no clock changes, or cycles of the clock that the analysis is made for."""
+
+    value: Fraction
+    in_cycles: bool = False
+
+    def cycles(self, clock_hz: int) -> Fraction:
+        """Exactly, at this clock."""
+        return self.value if self.in_cycles else self.value * clock_hz
+
+
+NO_TIME: Final = Time(Fraction(0))
+
+
+def quantity(table: Mapping[str, object], name: str, where: str) -> Time | None:
+    """The value under `<name>_<unit>`; None if there is no such key.
+
+    Raises TaskSetError for an unknown unit, two units at once, what is no number, and negative numbers.
+    """
+    keys = [key for key in table if key.startswith(f"{name}_") or key == name]
+    if not keys:
+        return None
+    if len(keys) > 1:
+        raise TaskSetError(f"{where} gives {name} twice ({', '.join(keys)}); keep one.")
+    key = keys[0]
+    unit = key.removeprefix(name).removeprefix("_")
+    if unit not in UNITS:
+        what = f"the unknown unit {unit!r}" if unit else "no unit"
+        raise TaskSetError(f"{where}: the key {key!r} has {what}; write {name}_us, known are {', '.join(UNITS)}.")
+    value = number(table[key], f"{where}, {key}")
+    return Time(value, in_cycles=True) if unit == CYCLES else Time(value * SECONDS[unit])
+
+
+def number(value: object, where: str) -> Fraction:
+    """An exact number that is not negative; text as it stands in a CSV file is read too. Raises TaskSetError."""
+    try:
+        if isinstance(value, bool) or not isinstance(value, int | Decimal | str | Fraction):
+            raise ValueError  # noqa: TRY004, TRY301
+        found = Fraction(value)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise TaskSetError(f"{where}: {value!r} is not a number; write one such as 12 or 12.5.") from None
+    if found < 0:
+        raise TaskSetError(f"{where}: {value} is negative; a length of time is 0 or more.")
+    return found

@@ -1,0 +1,144 @@
+"""Hundreds of random task sets against published tools: `response-time-analysis` (bounds) and SimSo (a simulation)."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from math import lcm
+from random import Random
+
+import pytest
+from response_time_analysis import fp
+from response_time_analysis import model as theirs
+
+from rtoslab.rta.analysis import analyse
+from rtoslab.rta.system import System, Task
+from tests.rta.simulate import longest_responses
+from tests.rta.systems import random_system
+
+with warnings.catch_warnings():  # it loads its modules in a way that Python is about to drop
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from simso.configuration import Configuration
+    from simso.core import Model as Simulation
+
+SETS = 300
+
+
+def _theirs(each: Task, number: int) -> theirs.Task:
+    """A stretch of n units without preemption blocks for n - 1 there: the blocked task comes once it has begun. Tasks
+    that are alike are one to it; the deadline, which bounds do not depend on, tells them apart."""
+    arrivals = theirs.PeriodicWithJitter(each.period, each.jitter) if each.jitter else theirs.Periodic(each.period)
+    wcet = theirs.WCET(each.wcet)
+    model = theirs.FloatingNonPreemptive(wcet, each.masked + 1) if each.masked else theirs.FullyPreemptive(wcet)
+    return theirs.Task(arrivals, model, theirs.Deadline(each.deadline + number), theirs.Priority(each.priority))
+
+
+@pytest.mark.parametrize("kind", ["plain", "jitter", "masked", "equals"])
+def test_bounds_equal_those_of_response_time_analysis(kind: str) -> None:
+    random = Random(20261121)
+    compared = differ = 0
+    for _ in range(SETS):
+        plain = random_system(random)
+        varied = replace(plain, tasks=tuple(_varied(each, kind, random) for each in plain.tasks))
+        for at, each in enumerate(varied.tasks):
+            # Its response is told from the release, so the task under analysis has no jitter.
+            own = replace(each, jitter=0)
+            system = replace(varied, tasks=(*varied.tasks[:at], own, *varied.tasks[at + 1 :]))
+            mine = analyse(system).bound(each.name).response
+            tasks = theirs.taskset(_theirs(one, number) for number, one in enumerate(system.tasks))
+            solution = fp.rta(tasks, tasks.tasks[at], theirs.IdealProcessor(), horizon=20_000)
+            if mine is None:
+                assert not solution.bound_found()
+                continue
+            assert solution.response_time_bound == mine, (system, each)
+            compared += 1
+            differ += mine != analyse(plain).bound(each.name).response
+    assert compared > SETS
+    assert differ > (0 if kind == "plain" else SETS // 10) - 1
+
+
+def _varied(each: Task, kind: str, random: Random) -> Task:
+    if kind == "jitter":
+        return replace(each, jitter=random.randint(0, each.period))
+    if kind == "masked":
+        return replace(each, masked=random.randint(0, each.wcet - 1))
+    return replace(each, priority=each.priority // 2) if kind == "equals" else each
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_bounds_are_what_simso_observes() -> None:
+    """From the critical instant over the hyperperiod, where deadlines are met: the bound is reached, not only kept."""
+    random = Random(7)
+    compared = 0
+    while compared < SETS:
+        system = random_system(random, most=4, periods=(4, 5, 6, 8, 10, 12, 15, 20, 24, 30))
+        found = analyse(system)
+        if not found.schedulable:
+            continue
+        compared += 1
+        observed = _simso(system)
+        assert observed == {each.name: each.response for each in found.tasks}, system
+
+
+def _simso(system: System) -> dict[str, int]:
+    """Simulated with one cycle a millisecond, the unit."""
+    configuration = Configuration()
+    configuration.cycles_per_ms = 1
+    configuration.duration = lcm(*(each.period for each in system.tasks))
+    for number, each in enumerate(system.tasks, 1):
+        configuration.add_task(
+            name=each.name, identifier=number, period=each.period, activation_date=0, wcet=each.wcet,
+            deadline=each.deadline, data={"priority": each.priority}, list_activation_dates=[],
+        )  # fmt: skip
+    configuration.add_processor(name="core", identifier=1)
+    configuration.scheduler_info.clas = "simso.schedulers.FP"
+    configuration.check_all()
+    simulation = Simulation(configuration)
+    simulation.run_model()
+    results = simulation.results.tasks.items()
+    return {one.name: round(max(job.response_time for job in each.jobs if job.response_time)) for one, each in results}
+
+
+@pytest.mark.parametrize("kind", ["synchronous", "offsets", "fifo", "late"])
+def test_bounds_are_not_exceeded_in_simulation(kind: str) -> None:
+    """By this project's own simulation, for what no tool covers; `tight` counts how often the bound is reached."""
+    random = Random(99)
+    bounds = tight = 0
+    for _ in range(SETS):
+        system = random_system(random, most=5, load=1.0, periods=(4, 5, 6, 8, 10, 12, 15, 20))
+        tasks = system.tasks
+        if kind == "offsets":
+            tasks = tuple(replace(each, offset=random.randrange(each.period)) for each in tasks)
+        if kind == "late":
+            tasks = tuple(replace(each, deadline=3 * each.period, priority=random.randint(0, 9)) for each in tasks)
+        if kind in {"fifo", "late"}:
+            tasks = tuple(replace(each, priority=each.priority // 2) for each in tasks)
+        system = replace(system, tasks=tasks, equals="fifo")
+        found = analyse(system)
+        observed = longest_responses(system)
+        for each in found.tasks:
+            if each.response is None:
+                continue
+            assert observed[each.name] <= each.response, (system, each)
+            bounds += 1
+            tight += observed[each.name] == each.response
+    assert bounds > SETS
+    assert tight > {"synchronous": 1.0, "offsets": 0.5, "fifo": 0.5, "late": 0.4}[kind] * bounds - 1
+
+
+def test_known_offsets_never_raise_a_bound() -> None:
+    random = Random(5)
+    lower = 0
+    for _ in range(SETS):
+        system = random_system(random, most=5, periods=(4, 6, 8, 12, 24))
+        offset = replace(
+            system, tasks=tuple(replace(each, offset=random.randrange(each.period)) for each in system.tasks)
+        )
+        for without, known in zip(analyse(system).tasks, analyse(offset).tasks, strict=True):
+            if without.response is None:
+                assert known.response is None
+                continue
+            assert known.response is not None
+            assert known.response <= without.response
+            lower += known.response < without.response
+    assert lower > SETS // 2

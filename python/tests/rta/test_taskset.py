@@ -1,0 +1,230 @@
+"""What a person may write, what they may write wrongly, and sets at the edge of what can be scheduled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rtoslab.errors import OverheadsError, TaskSetError
+from rtoslab.rta.analysis import analyse, costs
+from rtoslab.rta.charges import Model
+from rtoslab.rta.overheads import Overheads, Switch, Tick, read_overheads, write_overheads
+from rtoslab.rta.sensitivity import sensitivity
+from rtoslab.rta.system import System, make_system
+from rtoslab.rta.taskset import TaskSet, read_task_set
+from tests.rta.systems import rate_monotonic, task
+
+GOOD = """
+title = "three tasks"
+protocol = "ceiling"
+equals = "fifo"
+[[task]]
+name = "fast"
+period_ms = 1
+wcet_us = 125.5
+priority = 3
+masked_cycles = 40
+[[task]]
+name = "slow"
+period_us = 10_000
+deadline_ms = 8
+wcet_ms = 1.5
+jitter_us = 20
+offset_us = 500
+priority = 1
+core = 0
+[[task.section]]
+resource = "bus"
+length_us = 30
+[[interrupt]]
+name = "uart"
+period_us = 87
+wcet_us = 2
+"""
+
+
+def parse(folder: Path, text: str, name: str = "tasks.toml") -> TaskSet:
+    path = folder / name
+    path.write_text(text)
+    return read_task_set(path)
+
+
+def test_toml_becomes_cycles(tmp_path: Path) -> None:
+    system = make_system(parse(tmp_path, GOOD), 84_000_000)
+    fast, slow = system.tasks
+    assert (fast.period, fast.wcet, fast.deadline, fast.masked) == (84_000, 10_542, 84_000, 40)
+    assert (slow.period, slow.deadline, slow.wcet, slow.jitter, slow.offset) == (
+        840_000,
+        672_000,
+        126_000,
+        1_680,
+        42_000,
+    )
+    assert slow.sections == (("bus", 2_520),)
+    assert (system.interrupts[0].period, system.interrupts[0].wcet) == (7_308, 168)
+    assert (system.protocol, system.equals, system.rounded) == ("ceiling", "fifo", ())
+
+
+def test_csv_is_the_same_as_toml(tmp_path: Path) -> None:
+    rows = "name,period_us,wcet_us,deadline_us,priority,sections\nA,1000,100,,2,bus:20 spi:5\nB,5000,700,4000,1,\n"
+    by_csv = parse(tmp_path, rows, "tasks.csv")
+    toml = """
+[[task]]
+name = "A"
+period_us = 1000
+wcet_us = 100
+priority = 2
+section = [{resource = "bus", length_us = 20}, {resource = "spi", length_us = 5}]
+[[task]]
+name = "B"
+period_us = 5000
+wcet_us = 700
+deadline_us = 4000
+priority = 1
+"""
+    assert parse(tmp_path, toml).tasks == by_csv.tasks
+
+
+def test_rounding_is_to_the_safe_side_and_told(tmp_path: Path) -> None:
+    text = '[[task]]\nname = "A"\nperiod_us = 10.5\nwcet_us = 3.1\npriority = 1\n'
+    system = make_system(parse(tmp_path, text), 1_000_000)
+    assert (system.tasks[0].period, system.tasks[0].wcet, system.tasks[0].deadline) == (10, 4, 10)
+    assert system.rounded == ("A",)
+    exact = make_system(parse(tmp_path, text), None)
+    assert (exact.tasks[0].period, exact.tasks[0].wcet, exact.rounded) == (105, 31, ())
+
+
+ONE = '[[task]]\nname = "A"\nperiod_us = 100\nwcet_us = 10\npriority = 1\n'
+WRONG = [
+    (ONE.replace("period_us", "period_min"), "task A: the key 'period_min' has the unknown unit 'min'"),
+    (ONE.replace("period_us", "period"), "task A: the key 'period' has no unit; write period_us"),
+    (ONE.replace("period_us = 100", "period_us = 0"), "task A: period is 0"),
+    (ONE.replace("wcet_us = 10", "wcet_us = 0"), "task A: wcet is 0"),
+    (ONE.replace("wcet_us = 10", "wcet_us = -1"), "task A, wcet_us: -1 is negative"),
+    (ONE.replace("wcet_us = 10", 'wcet_us = "ten"'), "task A, wcet_us: 'ten' is not a number"),
+    (ONE.replace("wcet_us = 10", "wcet_us = nan"), "wcet_us: Decimal('NaN') is not a number"),
+    (ONE.replace("wcet_us = 10\n", ""), "task A has no wcet; add wcet_us"),
+    (ONE.replace("priority = 1\n", ""), "task A has no priority"),
+    (ONE.replace("priority = 1", "priority = 1.5"), "task A: priority is 1.5"),
+    (ONE.replace('name = "A"\n', ""), "task 1 has no name"),
+    (ONE + "period_ms = 3\n", "task A gives period twice (period_us, period_ms)"),
+    (ONE + "deadlin_us = 3\n", "there is no key 'deadlin_us'; did you mean 'deadline'?"),
+    (ONE + "deadline_us = 0\n", "task A: deadline is 0"),
+    (ONE + "masked_us = 11\n", "its masked is longer than its wcet"),
+    (ONE + 'section = [{resource = "bus"}]\n', "a section needs resource and length_us"),
+    (ONE + ONE, "names 'A' twice"),
+    ('equals = "random"\n' + ONE, "equals is 'random'; known: fifo, slices, any"),
+    ("task = 3\n", "task is not a list of tables; write [[task]]"),
+    ("title = 'none'\n", "holds no task"),
+    ("[[task]\n", "is not valid TOML"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG)
+def test_a_mistake_is_named(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(TaskSetError) as found:
+        parse(tmp_path, text)
+    assert message in str(found.value)
+    assert str(tmp_path / "tasks.toml") in str(found.value)
+    assert "\n" not in str(found.value)
+
+
+def test_a_ragged_csv_and_a_missing_file_are_named(tmp_path: Path) -> None:
+    with pytest.raises(TaskSetError, match="line 3: the row has not as many cells"):
+        parse(tmp_path, "name,period_us,wcet_us,priority\nA,1,1,1\nB,2,1\n", "tasks.csv")
+    with pytest.raises(TaskSetError, match="no such file"):
+        read_task_set(tmp_path / "absent.toml")
+
+
+def test_cycles_need_a_clock(tmp_path: Path) -> None:
+    task_set = parse(tmp_path, ONE.replace("wcet_us", "wcet_cycles"))
+    with pytest.raises(TaskSetError, match="--clock or --board"):
+        make_system(task_set, None)
+    assert make_system(task_set, 84_000_000).tasks[0].wcet == 10
+
+
+def test_overload_is_a_clear_answer() -> None:
+    system = rate_monotonic((3, 5), (3, 6))
+    found = analyse(system)
+    assert found.bound("A").meets
+    assert found.bound("B").response is None
+    assert found.bound("B").reason == "everything at least as urgent asks for 110.0 % of the processor"
+    assert not found.schedulable
+    assert float(sensitivity(system, None, Model.NOTHING).factor) < 1
+
+
+def test_utilisation_of_one() -> None:
+    """Full without blocking: the busy period ends with the hyperperiod. With blocking it never ends."""
+    full = System((task("A", 4, 2, 2), task("B", 8, 4, 1, deadline=8)))
+    assert [each.response for each in analyse(full).tasks] == [2, 8]
+    blocked = System((*full.tasks[:1], task("B", 8, 2, 1), task("C", 8, 2, 0, masked=1)))
+    assert analyse(blocked).bound("C").response == 8
+    endless = System((task("A", 4, 4, 2), task("B", 1_000_003, 1, 0, masked=1)))
+    assert analyse(endless).bound("A").reason == (
+        "everything at least as urgent asks for the whole processor, and waits besides: it never catches up"
+    )
+    assert analyse(endless).bound("B").response is None
+
+
+def test_wcet_beyond_the_deadline() -> None:
+    """C > D misses, with the bound told; C > T alone is overload."""
+    late = analyse(System((task("A", 20, 10, 1, deadline=8),)))
+    assert (late.tasks[0].response, late.tasks[0].slack, late.tasks[0].meets) == (10, -2, False)
+    assert analyse(System((task("A", 8, 10, 1),))).tasks[0].response is None
+
+
+def test_huge_jitter_ends() -> None:
+    system = System((task("A", 3, 1, 2, jitter=100_000), task("B", 7, 2, 1, jitter=100_000)))
+    found = analyse(system)
+    assert found.tasks[0].reason == "no bound within 50000 steps, at 33.33 % of the processor"
+    assert not found.schedulable
+
+
+KERNEL = Overheads(
+    clock_hz=84_000_000,
+    tick=Tick(period_cycles=84_000, base_cycles=100, per_task_cycles=150, deferred_cycles=60),
+    switch=Switch(up_cycles=90, down_cycles=95, to_idle_cycles=95, from_idle_cycles=90),
+)
+
+
+@pytest.mark.parametrize("name", ["overheads.toml", "overheads.json"])
+def test_overheads_survive_their_file(name: str, tmp_path: Path) -> None:
+    write_overheads(KERNEL, tmp_path / name)
+    assert read_overheads(tmp_path / name) == KERNEL
+
+
+OVERHEADS = "clock_hz = 84000000\n[tick]\nperiod_cycles = 84000\nbase_cycles = 100\nper_task_cycles = 150\n"
+LACKS = [
+    (OVERHEADS, "lacks switch; add a table [switch] with up_cycles and down_cycles"),
+    (OVERHEADS.replace("base_cycles = 100\n", ""), "lacks tick.base_cycles"),
+    ("[switch]\nup_cycles = 1\ndown_cycles = 1\n", "lacks clock_hz; add clock_hz, the cycles of a second"),
+    (OVERHEADS.replace("= 100", "= -1"), "tick.base_cycles: Input should be greater than or equal to 0"),
+    (OVERHEADS + "basis_us = 3\n", "tick.basis_us: Extra inputs are not permitted"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), LACKS)
+def test_overheads_that_lack_something_are_refused(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "overheads.toml"
+    path.write_text(text)
+    with pytest.raises(OverheadsError) as found:
+        read_overheads(path)
+    assert message in str(found.value)
+
+
+def test_models_are_ordered_and_costs_are_parts() -> None:
+    """(a) <= (c) <= (b), and a bound is the sum of its parts."""
+    system = System(
+        tuple(task(name, period * 84_000, 40_000, 10 - period) for name, period in (("A", 2), ("B", 3), ("C", 7)))
+    )
+    nothing, worst, partition = (analyse(system, KERNEL, model) for model in Model)
+    for low, middle, high in zip(nothing.tasks, partition.tasks, worst.tasks, strict=True):
+        assert low.response is not None
+        assert middle.response is not None
+        assert high.response is not None
+        assert low.response < middle.response < high.response + (low.name != "C")
+        assert sum(middle.parts.values()) == middle.response
+    found = costs(system, KERNEL, Model.PARTITION, "C")
+    assert found["tick"] == 100 * partition.bound("C").parts["tick"] // 100
+    assert set(found) >= {"tick", "releases in the tick", "switches by preemption", "kernel not interruptible"}

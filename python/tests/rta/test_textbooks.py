@@ -1,0 +1,87 @@
+"""Examples with published answers."""
+
+import pytest
+
+from rtoslab.rta.analysis import analyse
+from rtoslab.rta.charges import Model
+from rtoslab.rta.sensitivity import sensitivity
+from rtoslab.rta.system import System
+from tests.rta.systems import rate_monotonic, task
+
+
+def responses(system: System) -> list[int | None]:
+    return [each.response for each in analyse(system).tasks]
+
+
+# Burns and Wellings, Real-Time Systems and Programming Languages, chapter 11: three sets, (wcet, period) and responses.
+# The first misses one deadline, the second is full, the third shows the iteration.
+BURNS_WELLINGS = [
+    ([(12, 50), (10, 40), (10, 30)], [52, 20, 10]),
+    ([(40, 80), (10, 40), (5, 20)], [80, 15, 5]),
+    ([(3, 7), (3, 12), (5, 20)], [3, 6, 20]),
+]
+
+
+@pytest.mark.parametrize(("pairs", "published"), BURNS_WELLINGS)
+def test_burns_and_wellings(pairs: list[tuple[int, int]], published: list[int]) -> None:
+    """The iteration of Joseph and Pandya (1986), Audsley et al. (1993)."""
+    system = rate_monotonic(*pairs)
+    assert responses(system) == published
+    assert [each.meets for each in analyse(system).tasks] == [
+        response <= period for response, (_, period) in zip(published, pairs, strict=True)
+    ]
+
+
+def test_lehoczky_arbitrary_deadlines() -> None:
+    """Lehoczky (1990): responses of the seven jobs in the busy period 114 102 116 104 118 106 94."""
+    system = System((task("A", 70, 26, 2), task("B", 100, 62, 1, deadline=118)))
+    assert responses(system) == [26, 118]
+    assert analyse(system).schedulable
+
+
+def test_liu_and_layland_two_tasks() -> None:
+    """Liu and Layland (1973), section 4: periods 2 and 5, both run 1. C2 can grow to 2 and no further, unless
+    priorities are turned round: then neither can be more than 1."""
+    by_rate = sensitivity(rate_monotonic((1, 2), (1, 5)), None, Model.NOTHING)
+    assert by_rate.growth["B"] == 1
+    turned = sensitivity(System((task("A", 2, 1, 1), task("B", 5, 1, 2))), None, Model.NOTHING)
+    assert turned.growth == {"A": 0, "B": 0}
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 8])
+def test_liu_and_layland_bound(count: int) -> None:
+    """At n (2^(1/n) - 1) with the worst periods, T_i = 2^(i/n), all is met and nothing is left."""
+    scale = 1_000_000_000
+    periods = [int(scale * 2 ** (index / count)) for index in range(count)]
+    wcets = [later - earlier for earlier, later in zip(periods, [*periods[1:], 2 * periods[0]], strict=True)]
+    system = rate_monotonic(*zip(wcets, periods, strict=True))
+    assert analyse(system).schedulable
+    assert abs(sum(each.wcet / each.period for each in system.tasks) - count * (2 ** (1 / count) - 1)) < 1e-6
+    assert float(sensitivity(system, None, Model.NOTHING).factor) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_harmonic_periods_fill_the_processor() -> None:
+    system = rate_monotonic((1, 2), (1, 4), (2, 8))
+    assert responses(system) == [1, 2, 8]
+    assert analyse(system).schedulable
+
+
+def test_priority_inheritance_and_ceiling() -> None:
+    """Sha, Rajkumar and Lehoczky (1990): by inheritance every less urgent task blocks once, by ceiling only one."""
+    tasks = (
+        task("high", 100, 10, 3, sections=(("one", 2), ("two", 2))),
+        task("middle", 200, 20, 2, sections=(("one", 7),)),
+        task("low", 400, 40, 1, sections=(("two", 5),)),
+    )
+    assert analyse(System(tasks, protocol="inheritance")).bound("high").response == 10 + 7 + 5
+    assert analyse(System(tasks, protocol="ceiling")).bound("high").response == 10 + 7
+    assert analyse(System(tasks, protocol="immediate_ceiling")).bound("high").response == 10 + 7
+    assert analyse(System(tasks, protocol="ceiling")).bound("middle").response == 20 + 10 + 5
+    assert analyse(System(tasks)).bound("low").response == 40 + 20 + 10
+
+
+def test_jitter_of_tindell() -> None:
+    """Audsley et al. (1993): jitter of a more urgent task lets its jobs come closer together, one's own adds to it."""
+    above = task("above", 10, 3, 2, jitter=4)
+    system = System((above, task("below", 40, 7, 1, jitter=5)))
+    assert responses(system) == [3 + 4, 5 + 7 + 3 * 2]
