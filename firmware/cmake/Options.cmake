@@ -92,7 +92,7 @@ macro(options_declare)
 endmacro()
 
 # Every service of the port contract (spec/port.md).
-set(ALL_SERVICES tasks sleep yield notify suspend semaphore timeout mutex queue heap dynamic_tasks suspend_other
+set(ALL_SERVICES tasks sleep sleep_until yield notify suspend semaphore timeout mutex queue heap dynamic_tasks suspend_other
   priority_get priority_set semaphore_count mutex_timeout condition queue_from_isr mailbox event event_from_isr
   hooks)
 

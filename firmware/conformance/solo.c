@@ -53,6 +53,25 @@ static void sleep_ticks(void)
 }
 #endif
 
+#if KERNEL_SERVICES_SLEEP_UNTIL
+/* Three ticks at a time from one tick on: with nothing in between, with two ticks, with five, after which one is past. */
+static void sleep_until(void)
+{
+    static const uint8_t between[] = {0, 2, 5, 0};
+    uint32_t start, tick;
+
+    port_sleep_ticks(1);
+    start = tick = port_tick_now();
+    for (size_t i = 0; i < sizeof between; i++) {
+        if (between[i] > 0) {
+            port_sleep_ticks(between[i]);
+        }
+        port_sleep_until(&tick, 3);
+        note(port_tick_now() - start);
+    }
+}
+#endif
+
 #if KERNEL_SERVICES_SEMAPHORE
 static void count_from_handler(void)
 {
@@ -232,6 +251,9 @@ const struct solo solos[] = {
     {"critical_masks", critical_masks, false},
 #if KERNEL_SERVICES_SLEEP
     {"sleep_ticks", sleep_ticks, false},
+#endif
+#if KERNEL_SERVICES_SLEEP_UNTIL
+    {"sleep_until", sleep_until, false},
 #endif
 #if KERNEL_SERVICES_SEMAPHORE
     {"isr_gives", isr_gives, false},

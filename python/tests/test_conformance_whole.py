@@ -86,6 +86,10 @@ BREAKS = {
         "freertos", f"{FREERTOS}.h", "    vTaskDelay(ticks);\n", "    vTaskDelay(ticks > 4 ? ticks - 1 : ticks);\n",
         "sleep_ticks",
     ),
+    "a period that begins anew": _break(
+        "freertos", f"{FREERTOS}.h", "    (void)xTaskDelayUntil(tick, ticks);\n",
+        "    *tick += ticks;\n    vTaskDelay(ticks);\n", "sleep_until",
+    ),
     "a tick in sixteen lost": _break(
         "rt", f"{RT}.c", "    rt_tick_advance();\n",
         "    static uint32_t ticks;\n\n    if (++ticks % 16u != 0) {\n        rt_tick_advance();\n    }\n",

@@ -84,6 +84,9 @@ PORT_IS(port_alarm, void(uint32_t, void (*)(void)));
 #if KERNEL_SERVICES_SLEEP
 PORT_IS(port_sleep_ticks, void(uint32_t));
 #endif
+#if KERNEL_SERVICES_SLEEP_UNTIL
+PORT_IS(port_sleep_until, void(uint32_t *, uint32_t)); /* ticks behind the tick given, which becomes that one */
+#endif
 #if KERNEL_SERVICES_YIELD
 PORT_IS(port_yield, void(void));
 #endif

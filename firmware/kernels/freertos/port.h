@@ -64,6 +64,11 @@ static inline void port_sleep_ticks(uint32_t ticks)
     vTaskDelay(ticks);
 }
 
+static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
+{
+    (void)xTaskDelayUntil(tick, ticks);
+}
+
 static inline void port_yield(void)
 {
     taskYIELD();

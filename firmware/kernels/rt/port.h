@@ -75,6 +75,11 @@ static inline void port_sleep_ticks(uint32_t ticks)
     rt_task_sleep(ticks);
 }
 
+static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
+{
+    rt_task_sleep_periodic(tick, ticks);
+}
+
 static inline void port_yield(void)
 {
     rt_task_yield();

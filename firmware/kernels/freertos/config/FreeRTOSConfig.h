@@ -126,6 +126,7 @@ void port_hook_choice_end(void);
 
 /* Only what the benchmarks call. */
 #define INCLUDE_vTaskDelay 1
+#define INCLUDE_xTaskDelayUntil 1
 #define INCLUDE_vTaskSuspend 1
 #define INCLUDE_xTaskResumeFromISR 1
 #define INCLUDE_uxTaskGetStackHighWaterMark 1

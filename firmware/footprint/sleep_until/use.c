@@ -1,0 +1,15 @@
+/* Sleeping until a tick, over sleeping for some ticks. */
+#include "footprint.h"
+
+bool footprint_prepare(void)
+{
+    return true;
+}
+
+void footprint_use(void)
+{
+    uint32_t tick = port_tick_now();
+
+    port_sleep_ticks(2);
+    port_sleep_until(&tick, 4);
+}
