@@ -112,6 +112,40 @@ class Machine:
     def script_steps_left(self, port: int = 0) -> int:
         """Scripted lines whose prompt has not appeared."""
 
+    def snapshot(self) -> Snapshot:
+        """The board as it stands, with what its instruments recorded; not where probes sit, nor profile counts."""
+    def restore(self, snapshot: Snapshot) -> None:
+        """The board as it stood. Probes placed since stay, with nothing recorded. Raises SimError for another chip's."""
+    def inject_exception(self, cycle: int, number: int, core: int = 0) -> None:
+        """Pends an exception (16 for interrupt 0) in a cycle that has not passed, as a pulse on its line would."""
+    def inject_pin(self, cycle: int, pin: int, level: bool) -> None:
+        """The outside drives a pin from this cycle on. Pins are numbered as in events."""
+    def position(self, core: int) -> tuple[int, int, bool]:
+        """Cycle at which the core's next instruction can execute, its address, whether the core sleeps."""
+
+class Snapshot:
+    def cycle(self) -> int: ...
+    def open(self) -> Machine:
+        """Another board of the same kind, standing there, with the probes that were placed."""
+    def sweep(
+        self,
+        cycles: list[int],
+        exception: int,
+        *,
+        core: int = 0,
+        task: int | None = None,
+        pin: int | None = None,
+        level: bool = True,
+        patience_cycles: int = 10_000_000,
+        threads: int = 1,
+    ) -> bytes:
+        """Raises the exception (or drives the pin) in each of these cycles in turn, always from the undisturbed run.
+
+        Records of 32 bytes: u64 cycle, u64 cycles to the handler's first instruction, u64 cycles to the task's first
+        instruction (2**64 - 1: not within patience), u32 address of the instruction that was executing on arrival,
+        u32 1 if the core slept. The result does not depend on `threads`. Releases the GIL.
+        """
+
 class FlatCore:
     def __init__(self, kind: str) -> None:
         """A bare core m3, m4 or m7 with 256 kB of RAM from 0x20000000 on, for tests of what instructions do."""

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 /// One port's terminal.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Console {
     output: Vec<u8>,
     /// Output since the last scripted line was typed, for prompt matching.

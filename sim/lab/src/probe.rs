@@ -20,7 +20,7 @@ struct Watch {
 }
 
 /// All probes of a machine and what they recorded.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Probes {
     sites: HashMap<u32, Site>,
     watches: HashMap<u32, Watch>,
@@ -119,6 +119,27 @@ impl Probes {
     /// Appends an event of another kind.
     pub fn record(&mut self, kind: Kind, core: usize, cycle: u64, id: u16, value: u32, pc: u32) {
         self.events.push(Event { cycle, value, pc, id, kind: kind as u8, core: core as u8, reserved: 0 });
+    }
+
+    /// What was recorded becomes what had been recorded `then`; the probes themselves stay where they are. Intervals
+    /// that were not measured then are empty.
+    pub fn rewind(&mut self, then: &Probes) {
+        // Every field by name, so that a new instrument is not forgotten here.
+        let Probes { sites: _, watches: _, between, events, trace_exceptions: _, trace_pins: _ } = then;
+        self.events.clone_from(events);
+        for (index, result) in self.between.iter_mut().enumerate() {
+            *result = between.get(index).cloned().unwrap_or_default();
+        }
+    }
+
+    /// Addresses with a probe on their instruction.
+    pub fn sites(&self) -> impl Iterator<Item = u32> {
+        self.sites.keys().copied()
+    }
+
+    /// Addresses of watched words.
+    pub fn watched(&self) -> impl Iterator<Item = u32> {
+        self.watches.keys().copied()
     }
 
     /// Takes the events recorded so far.

@@ -2,13 +2,14 @@
 //!
 //! Dynamic dispatch ends here: a call runs a board for millions of cycles, or reads an instrument.
 
-use rtoslab_lab::{Between, Event};
+use rtoslab_lab::{Between, Event, Stimulus};
 use rtoslab_periph::rp2040::LockStats;
 use rtoslab_periph::stm32::{Chip, Options as Stm32Board, Pin, Wire};
 use rtoslab_timing::Setting;
 
 use crate::image::{ImageError, Symbol};
 use crate::setting::SettingError;
+use crate::snapshot::Snapshot;
 use crate::stop::Stop;
 use crate::{rp2040, stm32};
 
@@ -48,6 +49,17 @@ pub struct Stats {
     pub exception_cycles: u64,
     /// Exceptions entered, by number.
     pub exceptions: Vec<u64>,
+}
+
+/// Where a core is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// The core's own time: the first cycle in which its next instruction can execute.
+    pub t: u64,
+    /// Address of that instruction.
+    pub pc: u32,
+    /// It waits for an interrupt or event.
+    pub asleep: bool,
 }
 
 /// One instruction's part of a profile: address, cycles, executions, cycles of waiting.
@@ -115,6 +127,16 @@ pub trait Board {
     fn write(&mut self, address: u32, data: &[u8]) -> bool;
     /// True if code can execute at the address.
     fn executable(&mut self, address: u32) -> bool;
+    /// The board as it stands.
+    fn snapshot(&self) -> Snapshot;
+    /// The board as it stood; false if the snapshot is of another kind of board.
+    fn restore(&mut self, snapshot: &Snapshot) -> bool;
+    /// Places the probes of a snapshot on this board, which has none.
+    fn adopt_probes(&mut self, snapshot: &Snapshot);
+    /// Schedules a stimulus for a cycle. The error is one sentence.
+    fn inject(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String>;
+    /// Where a core is.
+    fn position(&self, core: usize) -> Position;
     /// Registers of a core by name.
     fn registers(&self, core: usize) -> Vec<(String, u32)>;
     /// Sets a register of a core by name; false if that cannot be.
@@ -159,9 +181,36 @@ macro_rules! as_the_machine {
         fn reset_stats(&mut self) {
             self.reset_stats();
         }
+
+        fn snapshot(&self) -> $crate::snapshot::Snapshot {
+            self.snapshot()
+        }
+
+        fn restore(&mut self, snapshot: &$crate::snapshot::Snapshot) -> bool {
+            self.restore(snapshot)
+        }
+
+        fn adopt_probes(&mut self, snapshot: &$crate::snapshot::Snapshot) {
+            self.adopt_probes(snapshot);
+        }
+
+        fn inject(&mut self, cycle: u64, stimulus: rtoslab_lab::Stimulus) -> Result<(), String> {
+            self.inject(cycle, stimulus)
+        }
     };
 }
 pub(crate) use as_the_machine;
+
+/// Another board of the same kind, standing where the snapshot was taken, with its probes. Errors: as [`board`], or
+/// the snapshot is not of such a board.
+pub fn board_from(chip: &str, options: &Options, snapshot: &Snapshot) -> Result<Box<dyn Board>, SettingError> {
+    let mut board = board(chip, options)?;
+    board.adopt_probes(snapshot);
+    if !board.restore(snapshot) {
+        return Err(SettingError(format!("the snapshot is not of a board with the chip {chip}")));
+    }
+    Ok(board)
+}
 
 /// A wire between two pins by name, such as PA8 and PB0.
 pub fn wire(from: &str, to: &str) -> Result<Wire, SettingError> {

@@ -5,12 +5,16 @@ pub mod flat;
 pub mod image;
 pub mod rp2040;
 pub mod setting;
+pub mod snapshot;
 pub mod stm32;
 pub mod stop;
+pub mod sweep;
 
 mod code;
+mod injection;
 mod xip;
 
 pub use image::{Image, ImageError, Symbol};
 pub use setting::SettingError;
+pub use snapshot::Snapshot;
 pub use stop::{Stop, StopReason};

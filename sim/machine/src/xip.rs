@@ -8,6 +8,14 @@ const EMPTY: u32 = u32::MAX;
 /// Bytes per cache line.
 pub const LINE_BYTES: u32 = 8;
 
+/// What the cache holds, without what follows from it.
+#[derive(Debug, Clone)]
+pub struct XipTags {
+    ways: Vec<[u32; 2]>,
+    victim: Vec<u8>,
+    enabled: bool,
+}
+
 /// Tags and residency. Lines are numbered by flash offset / 8.
 #[derive(Debug)]
 pub struct XipCache {
@@ -66,6 +74,28 @@ impl XipCache {
             }
         }
         self.resident[line as usize] = false;
+    }
+
+    /// Its state, for a snapshot.
+    pub fn tags(&self) -> XipTags {
+        let XipCache { ways, victim, resident: _, enabled } = self;
+        XipTags { ways: ways.clone(), victim: victim.clone(), enabled: *enabled }
+    }
+
+    /// Takes a state up again; returns the lines that are in the cache now and were not, or were and are not.
+    pub fn restore(&mut self, tags: &XipTags) -> Vec<u32> {
+        let mut changed = Vec::new();
+        for (now, then) in self.ways.iter().zip(&tags.ways).filter(|(now, then)| now != then) {
+            changed.extend(now.iter().filter(|&&line| line != EMPTY && !then.contains(&line)));
+            changed.extend(then.iter().filter(|&&line| line != EMPTY && !now.contains(&line)));
+        }
+        for &line in &changed {
+            self.resident[line as usize] ^= true;
+        }
+        self.ways.clone_from(&tags.ways);
+        self.victim.clone_from(&tags.victim);
+        self.enabled = tags.enabled;
+        changed
     }
 
     /// Empties the cache; returns the lines that were in it.

@@ -29,7 +29,7 @@ pub struct Access<'a> {
 }
 
 /// Consequences of an access beyond the peripheral's own registers. The machine drains it after every call.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Effects {
     /// A clock source, PLL, divider or the watchdog tick changed: the machine recomputes its [`ClockTree`].
     pub clocks_changed: bool,

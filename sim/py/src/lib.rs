@@ -1,6 +1,9 @@
 //! Python face of the virtual boards: wraps, converts, maps errors; decides nothing.
 
 mod flat;
+mod snapshot;
+
+use std::sync::Arc;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -21,6 +24,7 @@ const SLICE_CYCLES: u64 = 20_000_000;
 #[pyclass(unsendable, module = "rtoslab._sim")]
 struct Machine {
     inner: Box<dyn Board>,
+    make: Arc<snapshot::Make>,
 }
 
 #[pymethods]
@@ -40,7 +44,8 @@ impl Machine {
         let wires = wires.iter().map(|(from, to)| wire(from, to)).collect::<Result<_, _>>();
         let wires = wires.map_err(|error| SettingError::new_err(error.0))?;
         let options = Options { cores, flash_bytes, crystal_hz, console_port, strict, wires };
-        Ok(Machine { inner: board(chip, &options).map_err(|error| SettingError::new_err(error.0))? })
+        let inner = board(chip, &options).map_err(|error| SettingError::new_err(error.0))?;
+        Ok(Machine { inner, make: Arc::new(snapshot::Make { chip: chip.to_owned(), options }) })
     }
 
     fn settings(&self) -> Vec<(String, u64, String, String)> {
@@ -324,6 +329,7 @@ fn stop_to_dict<'py>(py: Python<'py>, stop: &Stop) -> PyResult<Bound<'py, PyDict
 fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add_class::<Machine>()?;
+    module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<flat::FlatCore>()?;
     module.add("SimError", py.get_type::<SimError>())?;
     module.add("ImageError", py.get_type::<ImageError>())?;

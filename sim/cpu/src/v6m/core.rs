@@ -96,7 +96,7 @@ pub struct Transfer {
 }
 
 /// One core.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[repr(C)]
 pub struct Core {
     /// r0–r12, r13 = the active stack pointer, r14 = LR. r15 is not used.

@@ -98,7 +98,7 @@ pub struct ProfileCell {
 }
 
 /// One core.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Core {
     /// What it has.
     pub features: Features,

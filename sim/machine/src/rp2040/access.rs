@@ -1,7 +1,7 @@
 //! Loads and stores beyond plain SRAM: what each address is and what it costs (RP2040 data sheet 2.1, 2.2, 2.6).
 
 use rtoslab_cpu::v6m::bus::{Bus, Trap};
-use rtoslab_cpu::v6m::core::Core;
+use rtoslab_cpu::v6m::core::{Core, Phase};
 use rtoslab_cpu::v6m::ppb;
 use rtoslab_periph::rp2040::needs_extra_alias_cycles;
 use rtoslab_timing::rp2040::key;
@@ -70,6 +70,17 @@ impl System {
         u32::from_le_bytes(word)
     }
 
+    /// True if a core stands before an instruction that it executes ahead of its turn (`Op::is_local`, second in its
+    /// word) where nothing stops it: a probe, a pause, or that it is not decoded yet must not count as a tie.
+    fn would_go_ahead(&self, core: &Core) -> bool {
+        if core.phase != Phase::Run || core.stray.is_some() || core.ip as usize & 8 == 0 {
+            return false;
+        }
+        let address = core.pc();
+        let resident = address >> 28 != 1 || self.xip.resident(self.flash_offset(address) / LINE_BYTES);
+        resident && self.decode_at(address).is_local()
+    }
+
     /// True if core 0 has still to execute an instruction of cycle `t`: on a tie SIO serves core 0 first.
     fn must_defer<const CONTEND: bool>(&mut self, core: &Core, t: u64) -> bool {
         if !CONTEND || core.id == 0 || core.limit > t + 1 {
@@ -79,7 +90,7 @@ impl System {
         let Some(core0) = (unsafe { core.peer.as_mut() }) else {
             return false;
         };
-        let tied = core0.t == t && core.goes_first == 1;
+        let tied = core0.t == t && core.goes_first == 1 && !self.would_go_ahead(core0);
         if tied {
             core0.take_precedence();
         }

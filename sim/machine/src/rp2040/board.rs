@@ -4,7 +4,7 @@ use rtoslab_lab::{Between, Event};
 use rtoslab_periph::rp2040::LockStats;
 
 use super::machine::{Machine, Options};
-use crate::board::{self, Board, ProfileRow, Stats};
+use crate::board::{self, Board, Position, ProfileRow, Stats};
 use crate::setting::SettingError;
 
 /// Makes a virtual Pico. Errors: a number of cores or a size of flash that cannot be.
@@ -120,6 +120,10 @@ impl Board for Machine {
 
     fn executable(&mut self, address: u32) -> bool {
         self.instruments().executable(address)
+    }
+
+    fn position(&self, core: usize) -> Position {
+        self.position(core)
     }
 
     fn registers(&self, core: usize) -> Vec<(String, u32)> {

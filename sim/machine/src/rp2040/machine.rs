@@ -1,17 +1,26 @@
 //! The run loop: cores, events and exceptions in time order.
 
+use std::sync::Arc;
+
 use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_cpu::v6m::core::{Core, Phase, ProfileCell, Request};
 use rtoslab_cpu::v6m::exception::{self, Outcome};
 use rtoslab_cpu::v6m::{exec, ppb};
-use rtoslab_lab::Kind;
+use rtoslab_lab::{Kind, Stimulus};
 use rtoslab_periph::NEVER;
 
 use super::system::System;
+use crate::board::Position;
 use crate::image::{Image, ImageError, Symbol};
+use crate::injection;
 use crate::setting::SettingError;
 use crate::stop::{Stop, StopReason};
+
+/// Lines of the NVICs (RP2040 data sheet 2.3.2); 26 of them are connected.
+const INTERRUPT_LINES: u32 = 32;
+/// GPIOs.
+const PINS: u16 = 30;
 
 /// How the board differs from a plain Pico.
 #[derive(Debug, Clone, Copy)]
@@ -82,10 +91,10 @@ pub struct Machine {
     pub(super) entry_in_sram: Option<u32>,
     /// The first lock-up of a core since reset.
     pub(super) locked: Option<Stop>,
-    now: u64,
-    symbols: Vec<Symbol>,
+    pub(super) now: u64,
+    pub(super) symbols: Arc<[Symbol]>,
     pub(super) watch: u8,
-    stats_base: [CoreStats; 2],
+    pub(super) stats_base: [CoreStats; 2],
 }
 
 impl Machine {
@@ -105,7 +114,7 @@ impl Machine {
             entry_in_sram: None,
             locked: None,
             now: 0,
-            symbols: Vec::new(),
+            symbols: Arc::default(),
             watch: watch::NOTHING,
             stats_base: [CoreStats::default(); 2],
         };
@@ -129,7 +138,7 @@ impl Machine {
     pub fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
         let image = Image::parse(data, name)?;
         self.place(&image, name)?;
-        self.symbols = image.symbols;
+        self.symbols = image.symbols.into();
         self.boot();
         Ok(())
     }
@@ -206,7 +215,7 @@ impl Machine {
 
     fn next_due(&self) -> u64 {
         let timers = self.cores[0].systick.due().min(self.cores[1].systick.due());
-        timers.min(self.system.periph.due()).min(self.system.periph.dma_due())
+        timers.min(self.system.periph.due()).min(self.system.periph.dma_due()).min(self.system.injections.due())
     }
 
     /// Processes everything scheduled for cycle `at`.
@@ -221,6 +230,9 @@ impl Machine {
         }
         if self.system.periph.dma_due() <= at {
             self.system.dma_transfer(&mut self.cores, at);
+        }
+        while let Some(stimulus) = self.system.injections.take(at) {
+            self.system.stimulate(&mut self.cores, stimulus, at);
         }
     }
 
@@ -530,6 +542,18 @@ impl Machine {
     /// Takes a core's profile: address and cell of each instruction that executed.
     pub fn take_profile(&mut self, core: usize) -> Vec<(u32, ProfileCell)> {
         self.system.take_profile(core)
+    }
+
+    /// Schedules a stimulus for a cycle that has not passed. The error is one sentence.
+    pub fn inject(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
+        injection::check(self.now, (cycle, stimulus), self.core_count, INTERRUPT_LINES, |pin| pin < PINS)?;
+        self.system.injections.add(cycle, stimulus);
+        Ok(())
+    }
+
+    /// Where a core is.
+    pub fn position(&self, core: usize) -> Position {
+        Position { t: self.cores[core].t, pc: self.pc(core), asleep: self.cores[core].asleep() }
     }
 
     /// The chip behind the cores, for instruments.

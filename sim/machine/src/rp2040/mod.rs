@@ -9,6 +9,7 @@ mod machine;
 mod registers;
 mod rom;
 mod settings;
+mod snapshot;
 mod system;
 
 pub use board::board;

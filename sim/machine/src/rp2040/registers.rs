@@ -2,7 +2,7 @@
 
 use rtoslab_cpu::systick::Rate;
 use rtoslab_cpu::v6m::core::{Core, ProfileCell};
-use rtoslab_lab::Kind;
+use rtoslab_lab::{Kind, Stimulus};
 use rtoslab_periph::rp2040::{ResetCause, block_at};
 use rtoslab_periph::{Access, Effects};
 use rtoslab_timing::rp2040::key;
@@ -161,6 +161,23 @@ impl System {
     pub(super) fn settle(&mut self, cores: &mut [Core; 2], now: u64) {
         self.drain_effects(0, now);
         self.apply_core_effects(cores, now);
+    }
+
+    /// Brings a stimulus about at cycle `now`.
+    pub(super) fn stimulate(&mut self, cores: &mut [Core; 2], stimulus: Stimulus, now: u64) {
+        match stimulus {
+            Stimulus::Exception { core, number } => {
+                let core = &mut cores[core];
+                if core.nvic.pend(number) && core.nvic.scr & 0x10 != 0 {
+                    core.event = true;
+                }
+            }
+            Stimulus::Pin { pin, level } => {
+                self.periph.drive_pin(u32::from(pin), level);
+                self.sample_pins(0, now);
+                self.settle(cores, now);
+            }
+        }
     }
 
     /// Types text into a UART.

@@ -4,7 +4,7 @@ use rtoslab_cpu::v6m::bus::{Bus, SLOTS, Trap};
 use rtoslab_cpu::v6m::core::{Core, ProfileCell, Region};
 use rtoslab_cpu::v6m::decode::{Place, decode};
 use rtoslab_cpu::v6m::op::{Code, Op, op};
-use rtoslab_lab::{Console, Probes};
+use rtoslab_lab::{Console, Injections, Probes};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects, NEVER};
 
@@ -39,7 +39,7 @@ pub const FLASH_BASE: u32 = 0x1000_0000;
 /// Boot ROM size.
 pub const ROM_BYTES: u32 = 0x4000;
 
-const MARK_CODE: u8 = 1;
+pub(super) const MARK_CODE: u8 = 1;
 const MARK_WATCH: u8 = 2;
 
 /// The chip without its cores. The memories that the interpreter touches all the time lie inline.
@@ -48,7 +48,7 @@ pub struct System {
     pub(super) rom: Box<[u8]>,
     /// Content of the XIP cache while it serves as SRAM.
     pub(super) cache_sram: Box<[u8]>,
-    marks: [u8; SRAM_BYTES as usize >> 8],
+    pub(super) marks: [u8; SRAM_BYTES as usize >> 8],
     pub(super) rom_code: CodeTable,
     pub(super) flash_code: CodeTable,
     pub(super) sram_code: CodeTable,
@@ -58,7 +58,7 @@ pub struct System {
     /// clk_sys cycles of one uncached word.
     pub(super) word_cycles: u64,
     /// Cycle of the transfer that holds each slave's slot.
-    slots: [u64; SLOTS * 16],
+    pub(super) slots: [u64; SLOTS * 16],
     /// First cycle in which a slave with multi-cycle transfers is free.
     pub(super) busy: [u64; 16],
     /// The core that BUS_PRIORITY puts first; otherwise the loser of a collision goes first.
@@ -69,6 +69,7 @@ pub struct System {
     pub(super) effects: Effects,
     pub(super) timing: Timing,
     pub(super) probes: Probes,
+    pub(super) injections: Injections,
     pub(super) consoles: [Console; 2],
     pub(super) stop: Option<Stop>,
     /// Core whose `until` address has been reported already.
@@ -110,6 +111,7 @@ impl System {
             effects: Effects::default(),
             timing: Timing::new(),
             probes: Probes::default(),
+            injections: Injections::default(),
             consoles: [Console::default(), Console::default()],
             stop: None,
             passed_until: [None; 2],
@@ -210,7 +212,7 @@ impl System {
     }
 
     /// Decodes the instruction at an address, whatever stands in the table.
-    fn decode_at(&self, address: u32) -> Op {
+    pub(super) fn decode_at(&self, address: u32) -> Op {
         let (region_base, region_bytes) = match address >> 28 {
             0 => (0, ROM_BYTES),
             1 => (FLASH_BASE, self.flash_len() as u32),

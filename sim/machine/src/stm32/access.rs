@@ -1,5 +1,7 @@
 //! Loads and stores beyond main RAM: what each address is and what it costs.
 
+use std::sync::Arc;
+
 use rtoslab_cpu::v7m::bitband;
 use rtoslab_cpu::v7m::bus::Loaded;
 use rtoslab_cpu::v7m::core::Core;
@@ -162,7 +164,7 @@ impl<F: Family> System<F> {
                     return;
                 }
                 // Programming only clears bits.
-                for (byte, new) in self.flash[start..].iter_mut().zip(&data[..bytes as usize]) {
+                for (byte, new) in Arc::make_mut(&mut self.flash)[start..].iter_mut().zip(&data[..bytes as usize]) {
                     *byte &= new;
                 }
             }

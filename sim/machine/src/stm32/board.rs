@@ -7,7 +7,7 @@ use rtoslab_periph::stm32::Chip;
 use super::family::{F1, F4, F7, Family, H7};
 use super::l0;
 use super::machine::{Machine, Options};
-use crate::board::{Board, ProfileRow, Stats};
+use crate::board::{Board, Position, ProfileRow, Stats};
 
 /// Makes the board of a chip.
 pub fn board(chip: Chip, options: Options) -> Box<dyn Board> {
@@ -117,6 +117,10 @@ impl<F: Family> Board for Machine<F> {
 
     fn executable(&mut self, address: u32) -> bool {
         self.instruments().executable(address)
+    }
+
+    fn position(&self, _: usize) -> Position {
+        self.position()
     }
 
     fn registers(&self, _: usize) -> Vec<(String, u32)> {

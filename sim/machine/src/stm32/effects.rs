@@ -1,5 +1,7 @@
 //! What an access to a peripheral, or time, brings about: interrupt lines, clocks, pins, console bytes, flash.
 
+use std::sync::Arc;
+
 use rtoslab_cpu::systick::Rate;
 use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::exception;
@@ -33,11 +35,7 @@ impl<F: Family> System<F> {
             self.flash_timing_changed();
         }
         if std::mem::take(&mut self.effects.remap) {
-            self.tables.iter_mut().filter(|table| table.range().0 == 0).for_each(|table| {
-                let (base, bytes) = table.range();
-                table.forget(base, bytes);
-            });
-            self.epoch += 1;
+            self.forget_alias_at_zero();
             core.refetch = true;
         }
         if std::mem::take(&mut self.effects.event) {
@@ -52,6 +50,15 @@ impl<F: Family> System<F> {
         self.erase();
         self.drive_lines(core);
         core.limit = core.limit.min(self.periph.due());
+    }
+
+    /// Another memory is shown at address 0.
+    pub(super) fn forget_alias_at_zero(&mut self) {
+        self.tables.iter_mut().filter(|table| table.range().0 == 0).for_each(|table| {
+            let (base, bytes) = table.range();
+            table.forget(base, bytes);
+        });
+        self.epoch += 1;
     }
 
     fn note_unclocked(&mut self, core: &Core, address: u32, written: bool) {
@@ -85,7 +92,7 @@ impl<F: Family> System<F> {
             let offset = erase.address.wrapping_sub(FLASH_BASE);
             let end = (offset + erase.bytes).min(self.map.flash_bytes);
             if offset < end {
-                self.flash[offset as usize..end as usize].fill(erase.value);
+                Arc::make_mut(&mut self.flash)[offset as usize..end as usize].fill(erase.value);
                 self.forget_code(Home::Flash, offset, end - offset);
             }
         }

@@ -105,11 +105,11 @@ const fn acr(name: &'static str, mask: u32, about: &'static str) -> AcrBit {
 pub type Rules<'a> = &'a dyn Fn(&str) -> u64;
 
 /// A family of chips with an ARMv7-M core.
-pub trait Family: Sized {
+pub trait Family: Clone + Send + Sync + 'static {
     /// The core's pipeline.
-    type Pipe: Pipeline;
+    type Pipe: Pipeline + Clone + Send + Sync;
     /// The flash interface.
-    type Flash: FlashPort;
+    type Flash: FlashPort + Clone + Send + Sync;
     /// How the core is run.
     type Runner: Runner<Self::Pipe, System<Self>>;
     /// Exception timing.
@@ -133,6 +133,7 @@ pub(super) fn values<const N: usize>(settings: &[Setting; N], rules: Rules) -> [
 }
 
 /// STM32F1.
+#[derive(Debug, Clone)]
 pub struct F1;
 
 impl Family for F1 {
@@ -154,6 +155,7 @@ impl Family for F1 {
 }
 
 /// STM32F4.
+#[derive(Debug, Clone)]
 pub struct F4;
 
 impl Family for F4 {
@@ -182,6 +184,7 @@ impl Family for F4 {
 const M7_RULES: &[&[Setting]] = &[&cortex_m7::SETTINGS, &stm32_flash::SETTINGS];
 
 /// STM32F7.
+#[derive(Debug, Clone)]
 pub struct F7;
 
 impl Family for F7 {
@@ -207,6 +210,7 @@ impl Family for F7 {
 }
 
 /// STM32H7.
+#[derive(Debug, Clone)]
 pub struct H7;
 
 impl Family for H7 {

@@ -40,6 +40,17 @@ impl<F: Family> Instruments<'_, F> {
         true
     }
 
+    /// Marks the words that probes watch already.
+    pub(super) fn mark_watched(&mut self, addresses: &[u32]) {
+        for &address in addresses {
+            if address.wrapping_sub(RAM_BASE) < self.system.map.ram_bytes {
+                self.system.mark_watch(address);
+            } else {
+                self.system.watched_elsewhere = true;
+            }
+        }
+    }
+
     /// Measures cycles between two addresses.
     pub fn between(&mut self, start: u32, end: u32) -> usize {
         let (start, end) = (start & !1, end & !1);

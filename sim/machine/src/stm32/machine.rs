@@ -1,12 +1,14 @@
 //! The run loop: the core, events and exceptions in time order.
 
+use std::sync::Arc;
+
 use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v7m::core::{Core, Phase, ProfileCell, Request};
 use rtoslab_cpu::v7m::exception::{self, ExceptionTiming, Outcome};
 use rtoslab_cpu::v7m::fault::Fault;
 use rtoslab_cpu::v7m::nvic::EXCEPTIONS;
 use rtoslab_cpu::v7m::{exec, scs};
-use rtoslab_lab::Kind;
+use rtoslab_lab::{Kind, Stimulus};
 use rtoslab_periph::NEVER;
 use rtoslab_periph::stm32::{Chip, Options as BoardOptions, ResetCause, Stm32};
 
@@ -16,7 +18,9 @@ use super::chip::{FLASH_BASE, RAM_BASE, map};
 use super::family::Family;
 use super::quick::Runner;
 use super::system::{Home, System};
+use crate::board::Position;
 use crate::image::{Image, ImageError, Symbol};
+use crate::injection;
 use crate::setting::SettingError;
 use crate::stop::{Stop, StopReason};
 
@@ -52,17 +56,17 @@ pub struct CoreStats {
 
 /// A virtual STM32 board.
 pub struct Machine<F: Family> {
-    core: Box<Core>,
-    pipe: F::Pipe,
-    runner: F::Runner,
+    pub(super) core: Box<Core>,
+    pub(super) pipe: F::Pipe,
+    pub(super) runner: F::Runner,
     pub(super) system: Box<System<F>>,
-    chip: Chip,
+    pub(super) chip: Chip,
     /// Vector table of an image that lives in RAM.
-    table_in_ram: Option<u32>,
-    now: u64,
-    symbols: Vec<Symbol>,
+    pub(super) table_in_ram: Option<u32>,
+    pub(super) now: u64,
+    pub(super) symbols: Arc<[Symbol]>,
     pub(super) watch: u8,
-    stats_base: CoreStats,
+    pub(super) stats_base: CoreStats,
 }
 
 impl<F: Family> Machine<F> {
@@ -82,7 +86,7 @@ impl<F: Family> Machine<F> {
             chip,
             table_in_ram: None,
             now: 0,
-            symbols: Vec::new(),
+            symbols: Arc::default(),
             watch: watch::NOTHING,
             stats_base,
         };
@@ -92,7 +96,7 @@ impl<F: Family> Machine<F> {
 
     /// Overrides a rule or a register field by name.
     pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
-        self.system.settings.set(key, value)?;
+        Arc::make_mut(&mut self.system.settings).set(key, value)?;
         let settings = &self.system.settings;
         self.pipe = F::pipe(&|key| settings.value(key));
         self.runner.clear();
@@ -115,7 +119,7 @@ impl<F: Family> Machine<F> {
             self.place(*address, bytes, name)?;
         }
         self.table_in_ram = self.vectors_in_ram(&image);
-        self.symbols = image.symbols;
+        self.symbols = image.symbols.into();
         self.start();
         Ok(())
     }
@@ -125,7 +129,7 @@ impl<F: Family> Machine<F> {
         let system = &mut self.system;
         let home = system.place(address);
         let content = match home {
-            Some((Home::Flash, offset)) => system.flash.get_mut(offset as usize..),
+            Some((Home::Flash, offset)) => Arc::make_mut(&mut system.flash).get_mut(offset as usize..),
             Some((Home::Ram, offset)) => system.ram.get_mut(offset as usize..),
             Some((Home::Area(index), offset)) => system.memories[index].bytes.get_mut(offset as usize..),
             None => None,
@@ -202,7 +206,7 @@ impl<F: Family> Machine<F> {
             if let Some(stop) = self.take_stop() {
                 return stop;
             }
-            let due = self.core.systick.due().min(self.system.periph.due());
+            let due = self.due();
             let horizon = if self.waits() { NEVER } else { self.core.t };
             if horizon >= due.min(end) {
                 if due > end || due == NEVER {
@@ -222,6 +226,11 @@ impl<F: Family> Machine<F> {
                 self.execute();
             }
         }
+    }
+
+    /// Cycle of the next event.
+    fn due(&self) -> u64 {
+        self.core.systick.due().min(self.system.periph.due()).min(self.system.injections.due())
     }
 
     /// True if only an event can bring the core on.
@@ -248,6 +257,9 @@ impl<F: Family> Machine<F> {
         }
         if self.system.periph.due() <= at {
             self.system.advance(&mut self.core, at);
+        }
+        while let Some(stimulus) = self.system.injections.take(at) {
+            self.system.stimulate(&mut self.core, stimulus, at);
         }
     }
 
@@ -297,7 +309,7 @@ impl<F: Family> Machine<F> {
     /// Carries out what happens before cycle `until` while an instruction is in progress that an interrupt abandons.
     fn bring_to(&mut self, until: u64, timing: &ExceptionTiming) {
         loop {
-            let due = self.core.systick.due().min(self.system.periph.due());
+            let due = self.due();
             if due >= until {
                 break;
             }
@@ -477,6 +489,20 @@ impl<F: Family> Machine<F> {
     /// Takes the profile: address and cell of each instruction that executed.
     pub fn take_profile(&mut self) -> Vec<(u32, ProfileCell)> {
         self.system.take_profile()
+    }
+
+    /// Schedules a stimulus for a cycle that has not passed. The error is one sentence.
+    pub fn inject(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
+        let lines = u32::from(self.system.map.features.irq_lines);
+        let has_pin = |pin: u16| self.system.periph.gpio((pin / 16) as u8).is_some();
+        injection::check(self.now, (cycle, stimulus), 1, lines, has_pin)?;
+        self.system.injections.add(cycle, stimulus);
+        Ok(())
+    }
+
+    /// Where the core is.
+    pub fn position(&self) -> Position {
+        Position { t: self.core.t, pc: self.pc(), asleep: self.core.asleep() }
     }
 
     /// The observer's side.

@@ -14,6 +14,7 @@ mod machine;
 mod outputs;
 mod quick;
 mod settings;
+mod snapshot;
 mod system;
 
 pub use board::board;

@@ -1,11 +1,14 @@
 //! Everything behind the core: memories, code tables, flash interface, peripherals. Implements the executor's [`Bus`].
 
+use std::sync::Arc;
+
 use rtoslab_cpu::v7m::bus::{Bus, Loaded};
 use rtoslab_cpu::v7m::core::{Core, ProfileCell, Region};
 use rtoslab_cpu::v7m::decode::{Place, decode};
+use rtoslab_cpu::v7m::exception;
 use rtoslab_cpu::v7m::fault::Fault;
 use rtoslab_cpu::v7m::op::Op;
-use rtoslab_lab::{Console, Probes};
+use rtoslab_lab::{Console, Injections, Probes, Stimulus};
 use rtoslab_periph::stm32::{Effects, Stm32};
 use rtoslab_timing::stm32_bus;
 
@@ -16,7 +19,7 @@ use super::settings::Settings;
 use crate::stop::{Stop, StopReason};
 
 /// The page of a store holds decoded code.
-const MARK_CODE: u8 = 1;
+pub(super) const MARK_CODE: u8 = 1;
 /// The page of a store holds a watched word.
 const MARK_WATCH: u8 = 2;
 /// log2 of the bytes that share a mark.
@@ -35,7 +38,8 @@ pub struct System<F: Family> {
     /// Main RAM that answers at once: all of it, on the M7 the data TCM.
     pub(super) fast_bytes: u32,
     pub(super) marks: Vec<u8>,
-    pub(super) flash: Vec<u8>,
+    /// Shared by snapshots until it is written to.
+    pub(super) flash: Arc<[u8]>,
     pub(super) flash_port: F::Flash,
     pub(super) memories: Vec<Memory>,
     /// Code tables: main flash, main RAM, then alias and areas.
@@ -46,10 +50,11 @@ pub struct System<F: Family> {
     pub(super) lines: [u32; 5],
     /// Changes when opcodes or the flash's timing do.
     pub(super) epoch: u64,
-    pub(super) settings: Settings<F>,
+    pub(super) settings: Arc<Settings<F>>,
     /// What ways to peripherals cost, by `stm32_bus::key`.
     pub(super) bus_rules: [u64; stm32_bus::SETTINGS.len()],
     pub(super) probes: Probes,
+    pub(super) injections: Injections,
     /// A word outside main RAM is watched.
     pub(super) watched_elsewhere: bool,
     pub(super) console: Console,
@@ -81,7 +86,7 @@ impl<F: Family> System<F> {
             ram: vec![0; map.ram_bytes as usize],
             fast_bytes: if map.tcm_bytes == 0 { map.ram_bytes } else { map.tcm_bytes },
             marks: vec![0; (map.ram_bytes >> MARK_SHIFT) as usize],
-            flash: vec![0xff; map.flash_bytes as usize],
+            flash: vec![0xff; map.flash_bytes as usize].into(),
             flash_port,
             memories,
             tables,
@@ -90,8 +95,9 @@ impl<F: Family> System<F> {
             lines: [0; 5],
             epoch: 1,
             bus_rules: stm32_bus::SETTINGS.map(|rule| rule.default),
-            settings,
+            settings: Arc::new(settings),
             probes: Probes::default(),
+            injections: Injections::default(),
             watched_elsewhere: false,
             console: Console::default(),
             console_port,
@@ -114,7 +120,7 @@ impl<F: Family> System<F> {
     /// `bytes` bytes of memory at an address, if they are in one memory.
     pub(super) fn bytes_at(&self, address: u32, bytes: usize) -> Option<&[u8]> {
         let (memory, offset) = self.place(address)?;
-        let content = match memory {
+        let content: &[u8] = match memory {
             Home::Flash => &self.flash,
             Home::Ram => &self.ram,
             Home::Area(index) => &self.memories[index].bytes,
@@ -225,6 +231,17 @@ impl<F: Family> System<F> {
             core.limit = 0;
             let detail = format!("the watched word at 0x{address:08x} became {word}");
             self.stop_at(StopReason::Watch, address, at, detail);
+        }
+    }
+
+    /// Brings a stimulus about at cycle `now`.
+    pub(super) fn stimulate(&mut self, core: &mut Core, stimulus: Stimulus, now: u64) {
+        match stimulus {
+            Stimulus::Exception { number, .. } => exception::pend(core, number),
+            Stimulus::Pin { pin, level } => {
+                self.periph.drive_pin((pin / 16) as u8, (pin % 16) as u8, level, now, &mut self.effects);
+                self.settle(core, now);
+            }
         }
     }
 

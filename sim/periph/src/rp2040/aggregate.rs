@@ -298,6 +298,12 @@ impl Rp2040Peripherals {
         self.outside = levels;
     }
 
+    /// Drives one pad from outside and leaves the others as they are. Call [`Self::update_pins`] afterwards.
+    pub fn drive_pin(&mut self, pin: u32, level: bool) {
+        self.outside_driven |= 1 << pin;
+        self.outside = self.outside & !(1 << pin) | u32::from(level) << pin;
+    }
+
     /// Recomputes the pads from all outputs and the outside, latches edges and refreshes GPIO_IN. The machine
     /// calls it after every call that set `effects.pins_changed`.
     #[inline]

@@ -40,7 +40,7 @@ pub struct FlashErase {
 }
 
 /// Consequences of an access beyond the block's own registers. The machine drains it after every call.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Effects {
     /// Frequencies changed: copy [`super::Stm32::clocks`] again.
     pub clocks_changed: bool,

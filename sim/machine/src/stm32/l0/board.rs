@@ -4,7 +4,7 @@ use rtoslab_lab::{Between, Event};
 use rtoslab_periph::rp2040::LockStats;
 
 use super::machine::Machine;
-use crate::board::{Board, ProfileRow, Stats};
+use crate::board::{Board, Position, ProfileRow, Stats};
 
 impl<const RAM: u32> Board for Machine<RAM> {
     fn cores(&self) -> usize {
@@ -101,6 +101,10 @@ impl<const RAM: u32> Board for Machine<RAM> {
 
     fn executable(&mut self, address: u32) -> bool {
         self.system.memories.executable(address)
+    }
+
+    fn position(&self, _: usize) -> Position {
+        self.position()
     }
 
     fn registers(&self, _: usize) -> Vec<(String, u32)> {

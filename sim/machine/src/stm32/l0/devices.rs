@@ -1,6 +1,6 @@
 //! What surrounds core and memories: peripherals, probes, the console, stops.
 
-use rtoslab_lab::{Console, Probes};
+use rtoslab_lab::{Console, Injections, Probes};
 use rtoslab_periph::stm32::{self, Chip, Clocks, Effects, FlashErase, ResetCause, Stm32};
 use rtoslab_timing::stm32_bus;
 
@@ -20,6 +20,7 @@ pub struct Changes {
 }
 
 /// Peripherals and instruments.
+#[derive(Clone)]
 pub struct Devices {
     /// The peripherals.
     pub periph: Stm32,
@@ -35,6 +36,8 @@ pub struct Devices {
     pub bus_rules: [u64; stm32_bus::SETTINGS.len()],
     /// Probes and events.
     pub probes: Probes,
+    /// Stimuli to come.
+    pub injections: Injections,
     /// What the serial ports print to.
     pub console: Console,
     /// Port that printed last; typed text goes there.
@@ -64,6 +67,7 @@ impl Devices {
             settings: Settings::new(),
             bus_rules: Settings::new().bus(),
             probes: Probes::default(),
+            injections: Injections::default(),
             console: Console::default(),
             console_port: options.console_port,
             stop: None,

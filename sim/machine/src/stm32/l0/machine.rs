@@ -1,10 +1,12 @@
 //! The run loop of the STM32L0: core, events and exceptions in time order.
 
+use std::sync::Arc;
+
 use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::exception::{self, ExceptionTiming, Outcome};
 use rtoslab_cpu::v6m::{exec, ppb};
-use rtoslab_lab::Kind;
+use rtoslab_lab::{Kind, Stimulus};
 use rtoslab_periph::NEVER;
 use rtoslab_periph::stm32::{Chip, ResetCause};
 use rtoslab_timing::cortex_m0plus::key;
@@ -12,8 +14,9 @@ use rtoslab_timing::cortex_m0plus::key;
 use super::chip::RAM_BASE;
 use super::devices::Devices;
 use super::system::System;
-use crate::board::Stats;
+use crate::board::{Position, Stats};
 use crate::image::{Image, ImageError, Symbol};
+use crate::injection;
 use crate::setting::SettingError;
 use crate::stm32::Options;
 use crate::stop::{Stop, StopReason};
@@ -21,14 +24,14 @@ use crate::stop::{Stop, StopReason};
 /// A virtual STM32L0 board; `RAM` is the length of its RAM.
 pub struct Machine<const RAM: u32> {
     /// The interpreter works on two cores; the second stays in reset for ever.
-    cores: Box<[Core; 2]>,
+    pub(super) cores: Box<[Core; 2]>,
     pub(super) system: Box<System<RAM>>,
     /// Vector table of an image that lives in RAM.
-    table_in_ram: Option<u32>,
-    now: u64,
-    symbols: Vec<Symbol>,
+    pub(super) table_in_ram: Option<u32>,
+    pub(super) now: u64,
+    pub(super) symbols: Arc<[Symbol]>,
     pub(super) watch: u8,
-    stats_base: Stats,
+    pub(super) stats_base: Stats,
 }
 
 impl<const RAM: u32> Machine<RAM> {
@@ -39,7 +42,7 @@ impl<const RAM: u32> Machine<RAM> {
             system: Box::new(System::new(Devices::new(chip, options))),
             table_in_ram: None,
             now: 0,
-            symbols: Vec::new(),
+            symbols: Arc::default(),
             watch: watch::NOTHING,
             stats_base: Stats::default(),
         }
@@ -83,7 +86,7 @@ impl<const RAM: u32> Machine<RAM> {
         // As a debugger that loads an image into RAM alone would set VTOR.
         self.table_in_ram =
             image.segments.iter().map(|&(address, _)| address).min().filter(|&lowest| lowest >= RAM_BASE);
-        self.symbols = image.symbols;
+        self.symbols = image.symbols.into();
         self.start();
         Ok(())
     }
@@ -124,7 +127,8 @@ impl<const RAM: u32> Machine<RAM> {
                 return stop;
             }
             let horizon = self.horizon();
-            let due = self.cores[0].systick.due().min(self.system.devices.periph.due());
+            let devices = &self.system.devices;
+            let due = self.cores[0].systick.due().min(devices.periph.due()).min(devices.injections.due());
             if horizon >= due.min(end) {
                 if due > end || due == NEVER {
                     return self.pass_to(end, horizon == NEVER && due == NEVER);
@@ -165,6 +169,9 @@ impl<const RAM: u32> Machine<RAM> {
         if self.system.devices.periph.due() <= self.now {
             self.system.devices.periph.advance(self.now, &mut self.system.devices.effects);
             self.system.settle(core, self.now);
+        }
+        while let Some(stimulus) = self.system.devices.injections.take(self.now) {
+            self.system.stimulate(core, stimulus, self.now);
         }
     }
 
@@ -315,6 +322,20 @@ impl<const RAM: u32> Machine<RAM> {
     /// Clock of the core in Hz.
     pub fn clock_hz(&self) -> u64 {
         self.system.devices.settings.clock_hz().unwrap_or(self.system.devices.clocks.core_hz)
+    }
+
+    /// Schedules a stimulus for a cycle that has not passed. The error is one sentence.
+    pub fn inject(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
+        let devices = &mut self.system.devices;
+        let has_pin = |pin: u16| devices.periph.gpio((pin / 16) as u8).is_some();
+        injection::check(self.now, (cycle, stimulus), 1, u32::from(devices.periph.irq_lines()), has_pin)?;
+        devices.injections.add(cycle, stimulus);
+        Ok(())
+    }
+
+    /// Where the core is.
+    pub fn position(&self) -> Position {
+        Position { t: self.cores[0].t, pc: self.pc(), asleep: self.cores[0].asleep() }
     }
 
     /// Address of the next instruction.

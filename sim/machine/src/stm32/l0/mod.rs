@@ -6,6 +6,7 @@ mod devices;
 mod machine;
 mod memory;
 mod settings;
+mod snapshot;
 mod system;
 
 pub use machine::Machine;

@@ -9,6 +9,7 @@ use rtoslab_cpu::v6m::core::{Core, Region};
 use rtoslab_cpu::v6m::decode::{Place, decode};
 use rtoslab_cpu::v6m::op::{Code, Op};
 use rtoslab_cpu::v6m::ppb;
+use rtoslab_lab::Stimulus;
 use rtoslab_periph::stm32::FlashStore;
 
 use super::chip::{FLASH_BASE, Kind, RAM_BASE, SYSTEM_MEMORY, map};
@@ -74,6 +75,22 @@ impl<const RAM: u32> System<RAM> {
         let due = self.devices.periph.due();
         if due < self.due || self.devices.stop.is_some() || self.devices.reset.is_some() {
             self.ask_for_attention(core);
+        }
+    }
+
+    /// Brings a stimulus about at cycle `now`.
+    pub(super) fn stimulate(&mut self, core: &mut Core, stimulus: Stimulus, now: u64) {
+        match stimulus {
+            Stimulus::Exception { number, .. } => {
+                if core.nvic.pend(number) && core.nvic.scr & 0x10 != 0 {
+                    core.event = true;
+                }
+            }
+            Stimulus::Pin { pin, level } => {
+                let devices = &mut self.devices;
+                devices.periph.drive_pin((pin / 16) as u8, (pin % 16) as u8, level, now, &mut devices.effects);
+                self.settle(core, now);
+            }
         }
     }
 

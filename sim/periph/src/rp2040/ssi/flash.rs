@@ -1,5 +1,7 @@
 //! A serial NOR flash: the commands that boot2, the boot ROM and `flash_get_unique_id` use.
 
+use std::sync::Arc;
+
 const SECTOR_BYTES: usize = 4096;
 const PAGE_BYTES: usize = 256;
 /// Winbond W25Q16JV, the Pico's 2 MB chip: manufacturer, type; the third byte is log2 of the capacity.
@@ -11,7 +13,8 @@ const STATUS_WEL: u8 = 1 << 1;
 /// Contents and command state.
 #[derive(Debug, Clone, Default)]
 pub struct Flash {
-    bytes: Vec<u8>,
+    /// Shared by snapshots until it is written to.
+    bytes: Arc<[u8]>,
     selected: bool,
     /// Software holds chip select through IO_QSPI.
     forced: bool,
@@ -23,7 +26,7 @@ impl Flash {
     /// An erased flash of `size` bytes with the quad-enable bit set, as boards ship.
     #[must_use]
     pub fn new(size: usize) -> Self {
-        Self { bytes: vec![0xff; size], status: [0, 2], ..Self::default() }
+        Self { bytes: vec![0xff; size].into(), status: [0, 2], ..Self::default() }
     }
 
     /// Contents, from offset 0.
@@ -32,22 +35,28 @@ impl Flash {
         &self.bytes
     }
 
+    /// The content itself, for snapshots that share it.
+    #[must_use]
+    pub fn shared(&self) -> &Arc<[u8]> {
+        &self.bytes
+    }
+
     /// Contents, to load an image.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes
+        Arc::make_mut(&mut self.bytes)
     }
 
     /// Sets `count` bytes from `offset` to 0xff; what lies beyond the end is ignored.
     pub fn erase(&mut self, offset: usize, count: usize) {
         let end = offset.saturating_add(count).min(self.bytes.len());
-        if let Some(range) = self.bytes.get_mut(offset..end) {
+        if let Some(range) = self.bytes_mut().get_mut(offset..end) {
             range.fill(0xff);
         }
     }
 
     /// Programs bytes from `offset`: bits only go from 1 to 0.
     pub fn program(&mut self, offset: usize, data: &[u8]) {
-        for (cell, byte) in self.bytes.iter_mut().skip(offset).zip(data) {
+        for (cell, byte) in self.bytes_mut().iter_mut().skip(offset).zip(data) {
             *cell &= byte;
         }
     }

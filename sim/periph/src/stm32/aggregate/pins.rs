@@ -27,6 +27,14 @@ impl Stm32 {
         }
     }
 
+    /// Drives one pin of a port from outside and leaves the others as they are.
+    pub fn drive_pin(&mut self, port: u8, pin: u8, level: bool, now: u64, effects: &mut Effects) {
+        if let Some(index) = self.ports.get(usize::from(port)).copied().flatten() {
+            self.gpios[usize::from(index)].drive_pin(pin, level);
+            self.update_port(index, now, effects);
+        }
+    }
+
     /// Brings the levels of a port up to date: edges, EXTI lines, wires.
     pub(super) fn update_port(&mut self, index: u8, now: u64, effects: &mut Effects) {
         // Each wire passes a level on once; a loop of wires ends there.

@@ -1,0 +1,163 @@
+"""Snapshots: the same bytes and cycles again, on every board, at any cycle, in the same machine and in another one."""
+
+import random
+from typing import Any, Final
+
+import pytest
+
+from rtoslab._sim import SimError
+
+from .board_images import CATALOGUE, EVERY_BOARD, Program
+
+TRIALS: Final = 8
+HANDLERS: Final = {14, 15}
+
+
+def state(machine: Any, program: Program) -> list[Any]:
+    """All that can be seen of a board; takes its events and output."""
+    memory = CATALOGUE.board(program.board).facts.memory
+    cores = range(program.cores)
+    return [
+        machine.cycle(),
+        machine.clock_hz(),
+        [machine.registers(core) for core in cores],
+        [machine.position(core) for core in cores],
+        machine.stats(),
+        machine.take_events(),
+        machine.take_uart(),
+        machine.warnings(),
+        machine.read(memory.sram_start, min(memory.sram_bytes, 0x4000)),
+    ]
+
+
+def name(program: Program) -> str:
+    return f"{program.board}-{program.cores}"
+
+
+@pytest.mark.parametrize("program", EVERY_BOARD, ids=name)
+def test_restored_and_run_again_it_is_the_same_run(program: Program) -> None:
+    machine = program.in_window()
+    machine.trace_exceptions(True)
+    machine.trace_pins(True)
+    interval = machine.between(machine.symbol("isr_pendsv"), machine.symbol("vTaskSwitchContext"))
+    opened = machine.snapshot()
+    draw = random.Random(program.board)  # noqa: S311
+    seen = set()
+    for trial in range(TRIALS):
+        machine.restore(opened)
+        machine.run(draw.randrange(200_000))
+        for _ in range(draw.randrange(40) if trial % 2 else 0):
+            machine.run(1)
+        more = draw.randrange(2_000, 20_000)
+        there = machine.snapshot()
+        assert there.cycle() == machine.cycle()
+        machine.run(more)
+        once = [*state(machine, program), machine.between_result(interval)]
+        machine.restore(there)
+        seen.add(machine.registers(0)["xpsr"] & 0x1FF)
+        machine.run(more)
+        assert [*state(machine, program), machine.between_result(interval)] == once
+        other = there.open()
+        other.run(more)
+        assert [*state(other, program), other.between_result(interval)] == once
+    assert len(seen) > 1 or program.cores == 2, "never in a handler"
+
+
+@pytest.mark.parametrize("program", EVERY_BOARD, ids=name)
+def test_taking_snapshots_at_every_cycle_disturbs_nothing(program: Program) -> None:
+    """Through an interrupt and the task switch behind it: cut-short transfers, entries, exits."""
+    machine = program.in_window()
+    start = machine.snapshot()
+    finder = start.open()
+    finder.until(finder.symbol("isr_pendsv"))
+    while finder.run(1_000_000)["reason"] != "until":
+        pass
+    entered = finder.cycle() - start.cycle()
+    machine.run(entered + 2_000)
+    undisturbed = state(machine, program)
+    machine.restore(start)
+    machine.run(entered - 150)
+    for _ in range(300):
+        machine.restore(machine.snapshot())
+        machine.run(1)
+    machine = machine.snapshot().open()
+    machine.run(start.cycle() + entered + 2_000 - machine.cycle())
+    assert state(machine, program) == undisturbed
+
+
+def test_asleep_and_woken_by_an_injected_interrupt() -> None:
+    """A core in WFI with nothing scheduled: the snapshot of it sleeps too, and both wake alike."""
+    program = Program("t5", "nucleo-f446re")
+    machine = program.in_window()
+    ram = CATALOGUE.board(program.board).facts.memory.sram_start
+    machine.write(ram, bytes.fromhex("30bf00bffce7"))  # wfi; nop; b .-4
+    machine.set_register(0, "pc", ram)
+    machine.run(200)
+    there = machine.snapshot()
+    assert there.open().position(0)[2], "asleep"
+    line = 16 + CATALOGUE.board(program.board).facts.irq.soft
+    entries = []
+    for board in (machine, there.open()):
+        board.trace_exceptions(True)
+        board.inject_exception(there.cycle() + 77, line)
+        board.run(1_000)
+        entries.append(board.take_events())
+    assert entries[0]
+    assert entries[0] == entries[1]
+
+
+def test_code_written_to_ram_after_the_snapshot_is_forgotten() -> None:
+    program = Program("t5", "nucleo-f446re")
+    machine = program.in_window()
+    ram = CATALOGUE.board(program.board).facts.memory.sram_start
+    machine.write(ram, bytes.fromhex("0120fee7"))  # movs r0, #1; b .
+    machine.set_register(0, "pc", ram)
+    machine.run(50)
+    there = machine.snapshot()
+    machine.write(ram, bytes.fromhex("0220fee7"))  # movs r0, #2
+    machine.set_register(0, "pc", ram)
+    machine.run(50)
+    assert machine.registers(0)["r0"] == 2
+    machine.restore(there)
+    machine.set_register(0, "pc", ram)
+    machine.run(50)
+    assert machine.registers(0)["r0"] == 1
+
+
+def test_probes_stay_and_what_they_recorded_goes_back() -> None:
+    machine = Program("t5", "nucleo-l073rz").in_window()
+    before = machine.snapshot()
+    switches = machine.between(machine.symbol("isr_pendsv"), machine.symbol("isr_pendsv"))
+    machine.run(100_000)
+    found = machine.between_result(switches)
+    assert found["count"] > 10
+    machine.restore(before)
+    assert machine.between_result(switches)["count"] == 0
+    machine.run(100_000)
+    assert machine.between_result(switches) == found
+
+
+def test_a_probe_moves_no_cycle_of_two_cores() -> None:
+    """A stand-in for an instruction is not executed ahead of its turn; that must not count in a tie for a lock."""
+    program = EVERY_BOARD[-1]
+    machine = program.in_window()
+    start = machine.snapshot()
+    machine.run(60_000)
+    plain = [machine.position(core) for core in (0, 1)]
+    machine.restore(start)
+    for address, size, _ in machine.symbols():
+        if 0x1000_0000 <= address < 0x1000_4000:
+            for each in range(address & ~1, (address & ~1) + size, 2):
+                machine.watch_exec(each, 7)
+    machine.run(60_000)
+    assert [machine.position(core) for core in (0, 1)] == plain
+
+
+def test_a_snapshot_of_another_chip_is_refused() -> None:
+    from rtoslab.run.board import make_machine  # noqa: PLC0415
+
+    first: Any = make_machine(CATALOGUE.board("nucleo-f446re").facts, cores=1)
+    for board in ("stm32f407ig", "pico", "nucleo-l053r8"):
+        other: Any = make_machine(CATALOGUE.board(board).facts, cores=1)
+        with pytest.raises(SimError, match=r"snapshot is of a board with the chip .*open it with"):
+            other.restore(first.snapshot())

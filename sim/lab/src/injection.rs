@@ -1,0 +1,71 @@
+//! Injection: interrupts and pin levels that come from nowhere, at a chosen cycle.
+
+use std::collections::VecDeque;
+
+/// What is done to the board.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stimulus {
+    /// An exception becomes pending, as by a pulse on its interrupt line.
+    Exception {
+        /// Core.
+        core: usize,
+        /// Exception number: 16 for interrupt 0.
+        number: u32,
+    },
+    /// The outside drives a pin.
+    Pin {
+        /// Pin number as in events.
+        pin: u16,
+        /// Level.
+        level: bool,
+    },
+}
+
+/// A cycle that is never reached.
+const NEVER: u64 = u64::MAX;
+
+/// Stimuli that are still to come, in the order of their cycles; those of one cycle in the order they were given.
+#[derive(Debug, Clone, Default)]
+pub struct Injections {
+    queue: VecDeque<(u64, Stimulus)>,
+}
+
+impl Injections {
+    /// Adds one.
+    pub fn add(&mut self, cycle: u64, stimulus: Stimulus) {
+        let place = self.queue.partition_point(|&(other, _)| other <= cycle);
+        self.queue.insert(place, (cycle, stimulus));
+    }
+
+    /// Cycle of the next one.
+    #[inline]
+    pub fn due(&self) -> u64 {
+        self.queue.front().map_or(NEVER, |&(cycle, _)| cycle)
+    }
+
+    /// Takes the next one that is due at cycle `at`.
+    pub fn take(&mut self, at: u64) -> Option<Stimulus> {
+        if self.due() > at {
+            return None;
+        }
+        self.queue.pop_front().map(|(_, stimulus)| stimulus)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn come_in_the_order_of_time_then_of_giving() {
+        let pin = |pin| Stimulus::Pin { pin, level: true };
+        let mut injections = Injections::default();
+        for (cycle, number) in [(30, 1), (10, 2), (30, 3), (20, 4)] {
+            injections.add(cycle, pin(number));
+        }
+        assert_eq!((injections.due(), injections.take(9)), (10, None));
+        let taken: Vec<_> = std::iter::from_fn(|| injections.take(30)).collect();
+        assert_eq!(taken, [2, 4, 1, 3].map(pin));
+        assert_eq!(injections.due(), NEVER);
+    }
+}

@@ -1,0 +1,202 @@
+//! Snapshots of the RP2040.
+
+use std::sync::Arc;
+
+use rtoslab_cpu::v6m::bus::{Bus, SLOTS};
+use rtoslab_cpu::v6m::core::Core;
+use rtoslab_lab::{Console, Injections, Probes};
+use rtoslab_periph::rp2040::Rp2040Peripherals;
+use rtoslab_periph::{ClockTree, Effects};
+
+use super::machine::{CoreStats, Machine};
+use super::settings::Timing;
+use super::system::{MARK_CODE, System};
+use crate::image::Symbol;
+use crate::snapshot::{Parked, Snapshot, changed_pages};
+use crate::stop::Stop;
+use crate::xip::XipTags;
+
+/// log2 of the bytes that share a mark.
+const MARK_SHIFT: u32 = 8;
+
+/// A machine as it stood.
+struct Saved {
+    cores: [Parked<Core>; 2],
+    core_count: usize,
+    entry_in_sram: Option<u32>,
+    locked: Option<Stop>,
+    now: u64,
+    symbols: Arc<[Symbol]>,
+    stats_base: [CoreStats; 2],
+    system: SavedSystem,
+}
+
+/// A [`System`] as it stood.
+struct SavedSystem {
+    sram: Box<[u8]>,
+    cache_sram: Box<[u8]>,
+    xip: XipTags,
+    line_cycles: u64,
+    word_cycles: u64,
+    slots: [u64; SLOTS * 16],
+    busy: [u64; 16],
+    fixed_first: Option<usize>,
+    due: u64,
+    periph: Rp2040Peripherals,
+    clocks: ClockTree,
+    effects: Effects,
+    timing: Timing,
+    probes: Probes,
+    injections: Injections,
+    consoles: [Console; 2],
+    stop: Option<Stop>,
+    passed_until: [Option<u32>; 2],
+    warnings: Vec<String>,
+    strict: bool,
+    misses: [u64; 2],
+    driven_lines: [u32; 2],
+    pins: u32,
+}
+
+impl Machine {
+    /// The board as it stands.
+    pub fn snapshot(&self) -> Snapshot {
+        // Every field by name, here and below, so that a new one is not forgotten.
+        let Machine { cores, system, core_count, entry_in_sram, locked, now, symbols, watch: _, stats_base } = self;
+        let saved = Saved {
+            cores: cores.each_ref().map(Parked::<Core>::of),
+            core_count: *core_count,
+            entry_in_sram: *entry_in_sram,
+            locked: locked.clone(),
+            now: *now,
+            symbols: symbols.clone(),
+            stats_base: *stats_base,
+            system: system.save(),
+        };
+        Snapshot::new(*now, saved)
+    }
+
+    /// The board as it stood; false if the snapshot is of another chip, or one with another size of flash.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> bool {
+        let same_flash = |saved: &&Saved| saved.system.periph.ssi.flash.bytes().len() == self.system.flash_len();
+        let Some(saved) = snapshot.state::<Saved>().filter(same_flash) else { return false };
+        self.system.restore(&saved.system);
+        for (core, parked) in self.cores.iter_mut().zip(&saved.cores) {
+            parked.back(core, |address| self.system.region(address));
+        }
+        self.core_count = saved.core_count;
+        self.entry_in_sram = saved.entry_in_sram;
+        self.locked.clone_from(&saved.locked);
+        self.now = saved.now;
+        self.symbols = saved.symbols.clone();
+        self.stats_base = saved.stats_base;
+        true
+    }
+
+    /// Places the probes of a snapshot on this board, which has none.
+    pub fn adopt_probes(&mut self, snapshot: &Snapshot) {
+        let Some(saved) = snapshot.state::<Saved>() else { return };
+        self.system.probes = saved.system.probes.clone();
+        let addresses: Vec<u32> = self.system.probes.watched().collect();
+        addresses.into_iter().for_each(|address| self.system.mark_watch(address));
+        let addresses: Vec<u32> = self.system.probes.sites().collect();
+        addresses.into_iter().for_each(|address| self.system.refresh(address));
+    }
+}
+
+impl System {
+    fn save(&self) -> SavedSystem {
+        let System {
+            sram,
+            rom: _,
+            cache_sram,
+            marks: _,
+            rom_code: _,
+            flash_code: _,
+            sram_code: _,
+            xip,
+            line_cycles,
+            word_cycles,
+            slots,
+            busy,
+            fixed_first,
+            due,
+            periph,
+            clocks,
+            effects,
+            timing,
+            probes,
+            injections,
+            consoles,
+            stop,
+            passed_until,
+            warnings,
+            strict,
+            misses,
+            driven_lines,
+            pins,
+        } = self;
+        SavedSystem {
+            sram: sram.as_slice().into(),
+            cache_sram: cache_sram.clone(),
+            xip: xip.tags(),
+            line_cycles: *line_cycles,
+            word_cycles: *word_cycles,
+            slots: *slots,
+            busy: *busy,
+            fixed_first: *fixed_first,
+            due: *due,
+            periph: periph.clone(),
+            clocks: clocks.clone(),
+            effects: effects.clone(),
+            timing: timing.clone(),
+            probes: probes.clone(),
+            injections: injections.clone(),
+            consoles: consoles.clone(),
+            stop: stop.clone(),
+            passed_until: *passed_until,
+            warnings: warnings.clone(),
+            strict: *strict,
+            misses: *misses,
+            driven_lines: *driven_lines,
+            pins: *pins,
+        }
+    }
+
+    fn restore(&mut self, saved: &SavedSystem) {
+        let stale: Vec<(u32, u32)> =
+            changed_pages(&self.sram, &saved.sram, &self.marks, MARK_CODE, MARK_SHIFT).collect();
+        self.sram.copy_from_slice(&saved.sram);
+        for (offset, bytes) in stale {
+            self.invalidate_sram(offset, bytes);
+        }
+        self.cache_sram.copy_from_slice(&saved.cache_sram);
+        let same_flash = Arc::ptr_eq(self.periph.ssi.flash.shared(), saved.periph.ssi.flash.shared());
+        self.periph.clone_from(&saved.periph);
+        if !same_flash {
+            self.invalidate_flash(0, self.flash_len() as u32);
+        }
+        for line in self.xip.restore(&saved.xip) {
+            self.refresh_line(line);
+        }
+        self.line_cycles = saved.line_cycles;
+        self.word_cycles = saved.word_cycles;
+        self.slots = saved.slots;
+        self.busy = saved.busy;
+        self.fixed_first = saved.fixed_first;
+        self.due = saved.due;
+        self.clocks.clone_from(&saved.clocks);
+        self.effects.clone_from(&saved.effects);
+        self.timing.clone_from(&saved.timing);
+        self.probes.rewind(&saved.probes);
+        self.injections.clone_from(&saved.injections);
+        self.consoles.clone_from(&saved.consoles);
+        self.stop.clone_from(&saved.stop);
+        self.passed_until = saved.passed_until;
+        self.warnings.clone_from(&saved.warnings);
+        self.strict = saved.strict;
+        self.misses = saved.misses;
+        self.driven_lines = saved.driven_lines;
+        self.pins = saved.pins;
+    }
+}

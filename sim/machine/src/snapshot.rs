@@ -1,0 +1,107 @@
+//! A board as it stood: kept, and put back into the same board or into another one of its kind.
+//!
+//! A snapshot holds what decides what the board does next (cores, pipeline, memories, peripherals, consoles, stimuli
+//! still to come) and what its instruments had recorded. It holds neither where probes sit nor profile counts: these
+//! are the observer's and stay as they are. Decoded instructions and remembered timing follow from the rest and stay
+//! too, as far as they still hold; content of flash is shared.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use rtoslab_cpu::{v6m, v7m};
+
+/// A board as it stood at some cycle. Cloning shares it.
+#[derive(Clone)]
+pub struct Snapshot {
+    state: Arc<dyn Any + Send + Sync>,
+    cycle: u64,
+}
+
+impl Snapshot {
+    pub(crate) fn new(cycle: u64, state: impl Any + Send + Sync) -> Snapshot {
+        Snapshot { state: Arc::new(state), cycle }
+    }
+
+    /// What the machine kept, if it was a machine of this kind.
+    pub(crate) fn state<S: Any>(&self) -> Option<&S> {
+        self.state.downcast_ref()
+    }
+
+    /// Cycle at which it was taken.
+    pub fn cycle(&self) -> u64 {
+        self.cycle
+    }
+}
+
+/// A core without pointers into its machine.
+pub(crate) struct Parked<C> {
+    core: C,
+    /// Base of the region that the next instruction is in, and the offset of its op in bytes; `None` before a start.
+    at: Option<(u32, usize)>,
+}
+
+// SAFETY: `of` leaves only null pointers in the core, and nothing follows them here.
+unsafe impl<C> Send for Parked<C> {}
+// SAFETY: as above.
+unsafe impl<C> Sync for Parked<C> {}
+
+impl Parked<v7m::core::Core> {
+    /// Parks a copy of a core.
+    pub fn of(core: &v7m::core::Core) -> Parked<v7m::core::Core> {
+        let at = (!core.ip.is_null()).then(|| (core.region.base, core.ip as usize - core.region.ops as usize));
+        let mut core = core.clone();
+        core.ip = std::ptr::null_mut();
+        core.region.ops = std::ptr::null_mut();
+        core.region.profile = std::ptr::null_mut();
+        Parked { core, at }
+    }
+
+    /// The core again; `region` finds the region of an address in the machine that it is for.
+    pub fn back(&self, mut region: impl FnMut(u32) -> Option<v7m::core::Region>) -> v7m::core::Core {
+        let mut core = self.core.clone();
+        if let Some((base, offset)) = self.at {
+            core.region = region(base).expect("a snapshot's code is in a memory of its chip");
+            core.ip = core.region.ops.wrapping_byte_add(offset);
+        }
+        core
+    }
+}
+
+impl Parked<v6m::core::Core> {
+    /// Parks a copy of a core.
+    pub fn of(core: &v6m::core::Core) -> Parked<v6m::core::Core> {
+        let at = (!core.ip.is_null()).then(|| (core.region.base, core.ip as usize - core.region.ops as usize));
+        let mut core = core.clone();
+        core.ip = std::ptr::null_mut();
+        core.region.ops = std::ptr::null_mut();
+        core.region.row = std::ptr::null_mut();
+        core.region.profile = [std::ptr::null_mut(); 2];
+        core.peer = std::ptr::null_mut();
+        Parked { core, at }
+    }
+
+    /// Puts the core back into its place, where it keeps its peer.
+    pub fn back(&self, core: &mut v6m::core::Core, mut region: impl FnMut(u32) -> Option<v6m::core::Region>) {
+        let peer = core.peer;
+        core.clone_from(&self.core);
+        core.peer = peer;
+        if let Some((base, offset)) = self.at {
+            core.region = region(base).expect("a snapshot's code is in a memory of its chip");
+            core.ip = core.region.ops.wrapping_byte_add(offset);
+        }
+    }
+}
+
+/// Pages of `1 << shift` bytes whose mark has `bit` and in which two contents differ, as offset and length.
+pub(crate) fn changed_pages<'a>(
+    now: &'a [u8],
+    then: &'a [u8],
+    marks: &'a [u8],
+    bit: u8,
+    shift: u32,
+) -> impl Iterator<Item = (u32, u32)> + 'a {
+    let pages = now.chunks(1 << shift).zip(then.chunks(1 << shift)).zip(marks).enumerate();
+    pages
+        .filter(move |(_, ((now, then), mark))| *mark & bit != 0 && now != then)
+        .map(move |(page, ((now, _), _))| ((page << shift) as u32, now.len() as u32))
+}

@@ -1,0 +1,110 @@
+//! Snapshots of the STM32L0.
+
+use std::sync::Arc;
+
+use rtoslab_cpu::v6m::bus::Bus;
+use rtoslab_cpu::v6m::core::Core;
+
+use super::devices::Devices;
+use super::machine::Machine;
+use super::memory::{MARK_CODE, MARK_SHIFT, Memories};
+use super::system::System;
+use crate::board::Stats;
+use crate::image::Symbol;
+use crate::snapshot::{Parked, Snapshot, changed_pages};
+use crate::stm32::flash::FlashL0;
+
+/// A machine as it stood. `RAM` tells the chips apart.
+struct Saved<const RAM: u32> {
+    core: Parked<Core>,
+    table_in_ram: Option<u32>,
+    now: u64,
+    symbols: Arc<[Symbol]>,
+    stats_base: Stats,
+    memories: Vec<Box<[u8]>>,
+    at_zero: u32,
+    devices: Devices,
+    flash: FlashL0,
+    due: u64,
+    bridge_wait: u64,
+}
+
+impl<const RAM: u32> Machine<RAM> {
+    /// The board as it stands.
+    pub fn snapshot(&self) -> Snapshot {
+        // Every field by name, so that a new one is not forgotten.
+        let Machine { cores, system, table_in_ram, now, symbols, watch: _, stats_base } = self;
+        let System { memories, devices, flash, due, bridge_wait } = &**system;
+        let Memories { all, windows: _, at_zero } = memories;
+        let saved = Saved::<RAM> {
+            core: Parked::<Core>::of(&cores[0]),
+            table_in_ram: *table_in_ram,
+            now: *now,
+            symbols: symbols.clone(),
+            stats_base: stats_base.clone(),
+            memories: all.iter().map(|memory| memory.bytes.as_slice().into()).collect(),
+            at_zero: *at_zero,
+            devices: devices.clone(),
+            flash: flash.clone(),
+            due: *due,
+            bridge_wait: *bridge_wait,
+        };
+        Snapshot::new(*now, saved)
+    }
+
+    /// The board as it stood; false if the snapshot is of another chip.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> bool {
+        let Some(saved) = snapshot.state::<Saved<RAM>>() else { return false };
+        let system = &mut *self.system;
+        system.memories.restore(&saved.memories);
+        system.memories.at_zero = saved.at_zero;
+        system.devices.restore(&saved.devices);
+        system.flash.clone_from(&saved.flash);
+        system.due = saved.due;
+        system.bridge_wait = saved.bridge_wait;
+        saved.core.back(&mut self.cores[0], |address| system.region(address));
+        self.table_in_ram = saved.table_in_ram;
+        self.now = saved.now;
+        self.symbols = saved.symbols.clone();
+        self.stats_base.clone_from(&saved.stats_base);
+        true
+    }
+
+    /// Places the probes of a snapshot on this board, which has none.
+    pub fn adopt_probes(&mut self, snapshot: &Snapshot) {
+        let Some(saved) = snapshot.state::<Saved<RAM>>() else { return };
+        let system = &mut *self.system;
+        system.devices.probes = saved.devices.probes.clone();
+        for address in system.devices.probes.watched() {
+            system.memories.mark_watch(address);
+        }
+        for address in system.devices.probes.sites() {
+            system.memories.refresh(address);
+        }
+    }
+}
+
+impl Devices {
+    /// All of another's state, but for where probes sit.
+    fn restore(&mut self, then: &Devices) {
+        let mut probes = std::mem::take(&mut self.probes);
+        probes.rewind(&then.probes);
+        self.clone_from(then);
+        self.probes = probes;
+    }
+}
+
+impl Memories {
+    /// Content of the memories; what was decoded from content that changes is forgotten.
+    fn restore(&mut self, then: &[Box<[u8]>]) {
+        for (index, bytes) in then.iter().enumerate() {
+            let memory = &mut self.all[index];
+            let stale: Vec<(u32, u32)> =
+                changed_pages(&memory.bytes, bytes, &memory.marks, MARK_CODE, MARK_SHIFT).collect();
+            memory.bytes.copy_from_slice(bytes);
+            for (offset, bytes) in stale {
+                self.forget(index, offset, bytes);
+            }
+        }
+    }
+}

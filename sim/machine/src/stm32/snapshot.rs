@@ -1,0 +1,204 @@
+//! Snapshots of the STM32s with an ARMv7-M core.
+
+use std::sync::Arc;
+
+use rtoslab_cpu::v7m::bus::Bus;
+use rtoslab_cpu::v7m::core::Core;
+use rtoslab_lab::{Console, Injections, Probes};
+use rtoslab_periph::stm32::{Chip, Effects, ResetCause, Stm32};
+use rtoslab_timing::stm32_bus;
+
+use super::family::Family;
+use super::machine::{CoreStats, Machine};
+use super::quick::Runner;
+use super::settings::Settings;
+use super::system::{Home, MARK_CODE, MARK_SHIFT, System};
+use crate::image::Symbol;
+use crate::snapshot::{Parked, Snapshot, changed_pages};
+use crate::stop::Stop;
+
+/// Bytes of a memory beside flash and main RAM that are compared, and copied, together.
+const AREA_PAGE: usize = 1024;
+
+/// A machine as it stood.
+struct Saved<F: Family> {
+    chip: Chip,
+    core: Parked<Core>,
+    pipe: F::Pipe,
+    table_in_ram: Option<u32>,
+    now: u64,
+    symbols: Arc<[Symbol]>,
+    stats_base: CoreStats,
+    system: SavedSystem<F>,
+}
+
+/// A [`System`] as it stood.
+struct SavedSystem<F: Family> {
+    ram: Box<[u8]>,
+    flash: Arc<[u8]>,
+    flash_port: F::Flash,
+    memories: Vec<Box<[u8]>>,
+    periph: Stm32,
+    effects: Effects,
+    lines: [u32; 5],
+    settings: Arc<Settings<F>>,
+    bus_rules: [u64; stm32_bus::SETTINGS.len()],
+    probes: Probes,
+    injections: Injections,
+    console: Console,
+    console_port: u8,
+    passed_until: Option<u32>,
+    stop: Option<Stop>,
+    warnings: Vec<String>,
+    strict: bool,
+    chip_reset: Option<ResetCause>,
+}
+
+impl<F: Family> Machine<F> {
+    /// The board as it stands.
+    pub fn snapshot(&self) -> Snapshot {
+        // Every field by name, here and below, so that a new one is not forgotten.
+        let Machine { core, pipe, runner: _, system, chip, table_in_ram, now, symbols, watch: _, stats_base } = self;
+        let saved = Saved::<F> {
+            chip: *chip,
+            core: Parked::<Core>::of(core),
+            pipe: pipe.clone(),
+            table_in_ram: *table_in_ram,
+            now: *now,
+            symbols: symbols.clone(),
+            stats_base: *stats_base,
+            system: system.save(),
+        };
+        Snapshot::new(*now, saved)
+    }
+
+    /// The board as it stood; false if the snapshot is of another chip.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> bool {
+        let Some(saved) = snapshot.state::<Saved<F>>().filter(|saved| saved.chip == self.chip) else { return false };
+        if self.system.restore(&saved.system) {
+            self.runner.clear();
+        }
+        let system = &mut self.system;
+        *self.core = saved.core.back(|address| system.region(address));
+        self.pipe = saved.pipe.clone();
+        self.table_in_ram = saved.table_in_ram;
+        self.now = saved.now;
+        self.symbols = saved.symbols.clone();
+        self.stats_base = saved.stats_base;
+        true
+    }
+
+    /// Places the probes of a snapshot on this board, which has none.
+    pub fn adopt_probes(&mut self, snapshot: &Snapshot) {
+        let Some(saved) = snapshot.state::<Saved<F>>() else { return };
+        self.system.probes = saved.system.probes.clone();
+        let addresses: Vec<u32> = self.system.probes.watched().collect();
+        self.instruments().mark_watched(&addresses);
+        let addresses: Vec<u32> = self.system.probes.sites().collect();
+        addresses.into_iter().for_each(|address| self.system.refresh(address));
+    }
+}
+
+impl<F: Family> System<F> {
+    fn save(&self) -> SavedSystem<F> {
+        let System {
+            map: _,
+            ram,
+            fast_bytes: _,
+            marks: _,
+            flash,
+            flash_port,
+            memories,
+            tables: _,
+            periph,
+            effects,
+            lines,
+            epoch: _,
+            settings,
+            bus_rules,
+            probes,
+            injections,
+            watched_elsewhere: _,
+            console,
+            console_port,
+            passed_until,
+            stop,
+            warnings,
+            strict,
+            chip_reset,
+        } = self;
+        SavedSystem {
+            ram: ram.as_slice().into(),
+            flash: flash.clone(),
+            flash_port: flash_port.clone(),
+            memories: memories.iter().map(|memory| memory.bytes.as_slice().into()).collect(),
+            periph: periph.clone(),
+            effects: effects.clone(),
+            lines: *lines,
+            settings: settings.clone(),
+            bus_rules: *bus_rules,
+            probes: probes.clone(),
+            injections: injections.clone(),
+            console: console.clone(),
+            console_port: *console_port,
+            passed_until: *passed_until,
+            stop: stop.clone(),
+            warnings: warnings.clone(),
+            strict: *strict,
+            chip_reset: *chip_reset,
+        }
+    }
+
+    /// True if the rules of time are other ones than before.
+    fn restore(&mut self, saved: &SavedSystem<F>) -> bool {
+        let rules_changed = !Arc::ptr_eq(&self.settings, &saved.settings);
+        let acr = |system: &Self| system.settings.acr(system.periph.flash_control().acr);
+        let (acr_before, zero_before) = (acr(self), self.periph.memory_at_zero());
+        self.settings = saved.settings.clone();
+        self.bus_rules = saved.bus_rules;
+        self.periph.clone_from(&saved.periph);
+        self.restore_memories(saved);
+        if rules_changed || acr(self) != acr_before {
+            self.epoch += 1;
+        }
+        if self.periph.memory_at_zero() != zero_before {
+            self.forget_alias_at_zero();
+        }
+        self.flash_port.clone_from(&saved.flash_port);
+        self.effects.clone_from(&saved.effects);
+        self.lines = saved.lines;
+        self.probes.rewind(&saved.probes);
+        self.injections.clone_from(&saved.injections);
+        self.console.clone_from(&saved.console);
+        self.console_port = saved.console_port;
+        self.passed_until = saved.passed_until;
+        self.stop.clone_from(&saved.stop);
+        self.warnings.clone_from(&saved.warnings);
+        self.strict = saved.strict;
+        self.chip_reset = saved.chip_reset;
+        rules_changed
+    }
+
+    /// Content of the memories; what was decoded from content that changes is forgotten.
+    fn restore_memories(&mut self, saved: &SavedSystem<F>) {
+        let stale: Vec<(u32, u32)> = changed_pages(&self.ram, &saved.ram, &self.marks, MARK_CODE, MARK_SHIFT).collect();
+        self.ram.copy_from_slice(&saved.ram);
+        for (offset, bytes) in stale {
+            self.forget_code(Home::Ram, offset, bytes);
+        }
+        if !Arc::ptr_eq(&self.flash, &saved.flash) {
+            self.flash = saved.flash.clone();
+            self.forget_code(Home::Flash, 0, self.map.flash_bytes);
+        }
+        for (index, then) in saved.memories.iter().enumerate() {
+            for page in 0..then.len().div_ceil(AREA_PAGE) {
+                let range = page * AREA_PAGE..then.len().min((page + 1) * AREA_PAGE);
+                let now = &mut self.memories[index].bytes[range.clone()];
+                if *now != then[range.clone()] {
+                    now.copy_from_slice(&then[range.clone()]);
+                    self.forget_code(Home::Area(index), range.start as u32, range.len() as u32);
+                }
+            }
+        }
+    }
+}

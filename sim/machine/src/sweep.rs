@@ -1,0 +1,202 @@
+//! Phase sweep: the same stimulus at many cycles of one and the same run, each arrival measured from a snapshot.
+//!
+//! A walker goes through the run cycle by cycle, notes which instruction is executing, and leaves a snapshot every
+//! [`RUNG_CYCLES`]. For each arrival another board goes back to the rung below it, gets the stimulus at its cycle and
+//! runs until it is answered. Arrivals are shared among threads; what comes out does not depend on how many.
+
+use rtoslab_lab::{Kind, Stimulus};
+
+use crate::board::{Board, Options, Position, board_from};
+use crate::snapshot::Snapshot;
+use crate::stop::StopReason;
+
+/// Cycles between two snapshots that arrivals start from.
+const RUNG_CYCLES: u64 = 128;
+/// Longer than any instruction takes: the walker steps so many cycles before an arrival.
+const INSTRUCTION_CYCLES: u64 = 256;
+
+/// What is raised, and what answers it.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    /// What happens to the board.
+    pub stimulus: Stimulus,
+    /// Core whose handler answers.
+    pub core: usize,
+    /// Exception whose handler answers.
+    pub exception: u32,
+    /// First instruction of the task that the handler wakes.
+    pub task: Option<u32>,
+    /// Cycles that an answer is waited for.
+    pub patience_cycles: u64,
+}
+
+/// One arrival.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    /// Cycle of the stimulus.
+    pub cycle: u64,
+    /// Cycles until the handler's first instruction; `None`: not within patience.
+    pub handler_cycles: Option<u64>,
+    /// Cycles until the task's first instruction; `None`: not within patience, or no task was named.
+    pub task_cycles: Option<u64>,
+    /// Instruction that was executing in the arrival's cycle; of a sleeping core, the one that it goes on with.
+    pub pc: u32,
+    /// The core slept.
+    pub asleep: bool,
+}
+
+/// Measures the arrivals at `cycles` (ascending, none before the snapshot's), shared among `threads`. Errors: one
+/// sentence.
+pub fn sweep(
+    chip: &str,
+    options: &Options,
+    snapshot: &Snapshot,
+    plan: &Plan,
+    cycles: &[u64],
+    threads: usize,
+) -> Result<Vec<Arrival>, String> {
+    if !cycles.is_sorted() || cycles.first().is_some_and(|&first| first < snapshot.cycle()) {
+        return Err(format!(
+            "arrivals must be in the order of time and not before the snapshot's cycle {}",
+            snapshot.cycle()
+        ));
+    }
+    let share = cycles.len().div_ceil(threads.max(1)).max(1);
+    let parts: Vec<Result<Vec<Arrival>, String>> = std::thread::scope(|scope| {
+        let workers: Vec<_> = cycles
+            .chunks(share)
+            .map(|part| scope.spawn(move || Worker::new(chip, options, snapshot, plan)?.measure(part)))
+            .collect();
+        workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap_or_else(|_| Err("a sweep's thread came to grief".to_owned())))
+            .collect()
+    });
+    let mut arrivals = Vec::with_capacity(cycles.len());
+    for part in parts {
+        arrivals.extend(part?);
+    }
+    Ok(arrivals)
+}
+
+/// One thread's boards.
+struct Worker<'a> {
+    plan: &'a Plan,
+    walker: Walker,
+    board: Box<dyn Board>,
+}
+
+impl<'a> Worker<'a> {
+    fn new(chip: &str, options: &Options, snapshot: &Snapshot, plan: &'a Plan) -> Result<Worker<'a>, String> {
+        let open = || board_from(chip, options, snapshot).map_err(|error| error.0);
+        let mut board = open()?;
+        board.inject(snapshot.cycle(), plan.stimulus)?;
+        board.trace_exceptions(true);
+        if let Some(task) = plan.task {
+            if !board.executable(task) {
+                return Err(format!("0x{task:08x} is in no memory that can hold code, so no task begins there"));
+            }
+            board.until(task);
+        }
+        Ok(Worker { plan, walker: Walker::new(open()?, plan.core), board })
+    }
+
+    fn measure(&mut self, cycles: &[u64]) -> Result<Vec<Arrival>, String> {
+        let Some(&first) = cycles.first() else { return Ok(Vec::new()) };
+        self.walker.run_to(first.saturating_sub(INSTRUCTION_CYCLES));
+        let mut rung = self.walker.board.snapshot();
+        let mut arrivals = Vec::with_capacity(cycles.len());
+        for &cycle in cycles {
+            if cycle - rung.cycle().min(cycle) >= RUNG_CYCLES {
+                self.walker.run_to(cycle.saturating_sub(INSTRUCTION_CYCLES));
+                rung = self.walker.board.snapshot();
+            }
+            let executing = self.walker.step_to(cycle);
+            arrivals.push(self.arrive(&rung, cycle, executing)?);
+        }
+        Ok(arrivals)
+    }
+
+    /// One arrival, from a snapshot before it.
+    fn arrive(&mut self, rung: &Snapshot, cycle: u64, executing: Position) -> Result<Arrival, String> {
+        let (plan, board) = (self.plan, &mut self.board);
+        board.restore(rung);
+        board.take_events();
+        board.inject(cycle, plan.stimulus)?;
+        let end = cycle.saturating_add(plan.patience_cycles);
+        let (mut handler_cycles, mut task_cycles) = (None, None);
+        while board.cycle() < end {
+            // Without a task nothing stops at the handler: it is looked for in steps.
+            let step = if plan.task.is_some() { end } else { end.min(board.cycle().max(cycle) + HANDLER_STEP_CYCLES) };
+            let stop = board.run(step - board.cycle());
+            let entered = board.take_events().into_iter().find(|event| {
+                event.kind == Kind::ExceptionEnter as u8
+                    && u32::from(event.id) == plan.exception
+                    && usize::from(event.core) == plan.core
+                    && event.cycle >= cycle
+            });
+            handler_cycles = handler_cycles.or(entered.map(|event| event.cycle - cycle));
+            match stop.reason {
+                StopReason::Cycles => {}
+                // The task may run before the arrival, and before its handler.
+                StopReason::Until if Some(stop.address) != plan.task || handler_cycles.is_none() => continue,
+                StopReason::Until => task_cycles = Some(stop.cycle - cycle),
+                StopReason::Watch => continue,
+                _ => break,
+            }
+            if task_cycles.is_some() || plan.task.is_none() && handler_cycles.is_some() {
+                break;
+            }
+        }
+        Ok(Arrival { cycle, handler_cycles, task_cycles, pc: executing.pc, asleep: executing.asleep })
+    }
+}
+
+/// Cycles run between two looks for the handler, when no task's start ends the run.
+const HANDLER_STEP_CYCLES: u64 = 64;
+
+/// A board that goes through the undisturbed run.
+struct Walker {
+    board: Box<dyn Board>,
+    core: usize,
+    /// The instruction that began last.
+    executing: Position,
+}
+
+impl Walker {
+    fn new(board: Box<dyn Board>, core: usize) -> Walker {
+        let executing = board.position(core);
+        Walker { board, core, executing }
+    }
+
+    /// Runs to a cycle, unless it has passed. Nothing brings a board on that has come to an end.
+    fn run_to(&mut self, cycle: u64) {
+        while self.board.cycle() < cycle {
+            let stop = self.board.run(cycle - self.board.cycle());
+            if !matches!(stop.reason, StopReason::Cycles | StopReason::Until | StopReason::Watch) {
+                break;
+            }
+        }
+        self.note();
+    }
+
+    /// Steps to a cycle; returns the instruction that is executing then.
+    fn step_to(&mut self, cycle: u64) -> Position {
+        self.run_to(cycle.saturating_sub(INSTRUCTION_CYCLES));
+        while self.board.cycle() < cycle {
+            let before = self.board.cycle();
+            self.run_to(before + 1);
+            if self.board.cycle() == before {
+                break;
+            }
+        }
+        self.executing
+    }
+
+    fn note(&mut self) {
+        let position = self.board.position(self.core);
+        if position.asleep || position.t <= self.board.cycle() {
+            self.executing = position;
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Snapshots, and what is done from them.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use rtoslab_lab::Stimulus;
+use rtoslab_machine::board::{Options, board_from};
+use rtoslab_machine::sweep::{Plan, sweep};
+
+use crate::{Machine, SettingError, SimError};
+
+/// How a board was made: what another one of its kind needs.
+pub struct Make {
+    pub chip: String,
+    pub options: Options,
+}
+
+/// A board as it stood.
+#[pyclass(frozen, module = "rtoslab._sim")]
+pub struct Snapshot {
+    pub make: Arc<Make>,
+    pub inner: rtoslab_machine::Snapshot,
+}
+
+#[pymethods]
+impl Snapshot {
+    fn cycle(&self) -> u64 {
+        self.inner.cycle()
+    }
+
+    fn open(&self) -> PyResult<Machine> {
+        let board = board_from(&self.make.chip, &self.make.options, &self.inner);
+        let inner = board.map_err(|error| SettingError::new_err(error.0))?;
+        Ok(Machine { inner, make: self.make.clone() })
+    }
+
+    #[pyo3(signature = (cycles, exception, *, core=0, task=None, pin=None, level=true, patience_cycles=10_000_000, threads=1))]
+    #[allow(clippy::too_many_arguments)]
+    fn sweep<'py>(
+        &self,
+        py: Python<'py>,
+        cycles: Vec<u64>,
+        exception: u32,
+        core: usize,
+        task: Option<u32>,
+        pin: Option<u16>,
+        level: bool,
+        patience_cycles: u64,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let stimulus = match pin {
+            Some(pin) => Stimulus::Pin { pin, level },
+            None => Stimulus::Exception { core, number: exception },
+        };
+        let plan = Plan { stimulus, core, exception, task: task.map(|address| address & !1), patience_cycles };
+        let Make { chip, options } = &*self.make;
+        let arrivals = py.detach(|| sweep(chip, options, &self.inner, &plan, &cycles, threads));
+        let mut bytes = Vec::with_capacity(32 * cycles.len());
+        for arrival in arrivals.map_err(SimError::new_err)? {
+            bytes.extend(arrival.cycle.to_le_bytes());
+            bytes.extend(arrival.handler_cycles.unwrap_or(u64::MAX).to_le_bytes());
+            bytes.extend(arrival.task_cycles.unwrap_or(u64::MAX).to_le_bytes());
+            bytes.extend(arrival.pc.to_le_bytes());
+            bytes.extend(u32::from(arrival.asleep).to_le_bytes());
+        }
+        Ok(PyBytes::new(py, &bytes))
+    }
+}
+
+/// The part of a machine that snapshots and stimuli concern.
+#[pymethods]
+impl Machine {
+    fn snapshot(&self) -> Snapshot {
+        Snapshot { make: self.make.clone(), inner: self.inner.snapshot() }
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) -> PyResult<()> {
+        match self.inner.restore(&snapshot.inner) {
+            true => Ok(()),
+            false => Err(SimError::new_err(format!(
+                "the snapshot is of a board with the chip {}, this one has the {}; open it with Snapshot.open()",
+                snapshot.make.chip, self.make.chip
+            ))),
+        }
+    }
+
+    #[pyo3(signature = (cycle, number, core=0))]
+    fn inject_exception(&mut self, cycle: u64, number: u32, core: usize) -> PyResult<()> {
+        self.inner.inject(cycle, Stimulus::Exception { core, number }).map_err(SimError::new_err)
+    }
+
+    fn inject_pin(&mut self, cycle: u64, pin: u16, level: bool) -> PyResult<()> {
+        self.inner.inject(cycle, Stimulus::Pin { pin, level }).map_err(SimError::new_err)
+    }
+
+    fn position(&self, core: usize) -> PyResult<(u64, u32, bool)> {
+        self.check_core(core)?;
+        let position = self.inner.position(core);
+        Ok((position.t, position.pc, position.asleep))
+    }
+}
