@@ -40,6 +40,25 @@ class Stats(TypedDict):
     cores: list[CoreStats]
     locks: list[LockStats]
 
+class CoreAccount(TypedDict):
+    from_cycle: int
+    until_cycle: int  # the machine's cycle, but for a core that stands before it where another one stopped the run
+    rows: bytes
+    # 72 bytes each: u32 node, u32 pc, u64 cycles executing, waiting for a bus, for flash, for a spinlock, asleep, in
+    # exception entry and exit, stopped (reset, lock-up), u64 instructions completed. All cycles of all rows add up to
+    # until_cycle - from_cycle.
+
+class Observed(TypedDict):
+    cores: list[CoreAccount]
+    nodes: bytes  # call paths, 12 bytes each: u32 parent (0xffffffff: none), u32 entry, u32 exception (0: called)
+    # 56 bytes each: i16 priority, u8 core, u8 zero, u32 opener's node and pc, closer's node and pc, zero, u64 count,
+    # total cycles, first cycle of the longest, cycle behind its last.
+    masked: bytes
+    intervals: bytes  # 40 bytes each: the same up to the zero, u64 first cycle, cycle behind the last; in order of ends
+    # 56 bytes each: u8 0 held or 1 waited, u8 lock, u8 core, u8 zero, u32 node and pc where it began, node and pc where
+    # it ended (of a wait: where the holder took the lock), zero, u64 count, total, longest, first cycle of the longest.
+    locks: bytes
+
 class Stop(TypedDict):
     reason: str  # "cycles" | "until" | "watch" | "lockup" | "deadlock" | "strict" | "reset" | "interrupted"
     core: int
@@ -53,6 +72,13 @@ EVENT_WRITE: int  # a word under watch_write was written; value = new value
 EVENT_EXCEPTION_ENTER: int  # id = exception number; cycle = first cycle of the handler; value = cycles since recognised
 EVENT_EXCEPTION_EXIT: int  # id = exception number
 EVENT_PIN: int  # id = GPIO number, value = level
+# Of an observer; not in order of time with the others.
+EVENT_CALL: int  # a function asked for is entered: id = the one given, value = R0, pc = its address
+EVENT_RETURN: int  # it returns: id = the one given, value = R0, pc = where its caller goes on
+EVENT_THREAD: int  # another thread goes on: value = its number, pc = its first function
+EVENT_LOCK_BUSY: int  # the first read of a spinlock that the other core holds: id = lock, pc = the read
+EVENT_LOCK_TAKEN: int
+EVENT_LOCK_FREE: int
 
 class Machine:
     def __init__(
@@ -93,6 +119,25 @@ class Machine:
     def take_profile(self, core: int) -> bytes:
         """Records of 32 bytes: u32 address, u32 zero, u64 cycles, u64 executions, u64 bus+flash wait cycles; then cleared"""
     def take_events(self) -> bytes: ...
+    def observe(
+        self,
+        on: bool,
+        *,
+        priorities: list[int] = ...,
+        keep_intervals: int = 0,
+        calls: list[tuple[int, int]] = ...,
+        events: bool = False,
+    ) -> None:
+        """Accounts for every cycle from now on. Takes no cycle of the board, but host time.
+
+        priorities: of interrupts whose held-off intervals are recorded, as a priority register has them; of these the
+        first keep_intervals are kept whole. calls: (address, ident) of functions whose calls and returns become events.
+        events: threads and spinlocks become events too. The profile stays empty meanwhile. A restore ends it.
+        """
+    def observed(self) -> Observed:
+        """What was observed since the last call; node numbers go on. Raises SimError if nothing is observed."""
+    def core_cycle(self, core: int) -> int:
+        """The cycle in which a core's next instruction can begin; it may lie beyond cycle()."""
     def take_uart(self, port: int = 0) -> bytes: ...
     def type_uart(self, text: bytes, port: int = 0) -> None:
         """Queues text for the receiver, at line speed, held back while the receive FIFO is full."""

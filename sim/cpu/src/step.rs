@@ -27,6 +27,8 @@ pub struct Step {
     pub next: u32,
     /// Active stack pointer behind it.
     pub sp: u32,
+    /// R0 behind it: the argument of a call, the result of a return.
+    pub r0: u32,
     /// LR behind it.
     pub lr: u32,
     /// Execution priority behind it: what an exception must beat, lower is more urgent.

@@ -14,6 +14,18 @@ pub enum Kind {
     ExceptionExit = 4,
     /// A pin changed; the id is the GPIO number, the value its level.
     Pin = 5,
+    /// A watched function is entered; the id is the caller's, the value R0, the pc its address.
+    Call = 6,
+    /// It returns; the id is the same, the value R0, the pc where the caller goes on.
+    Return = 7,
+    /// Another thread of control goes on; the value is its number, the pc its first function.
+    Thread = 8,
+    /// A read found a lock of the other core; the id is the lock, the pc that of the read.
+    LockBusy = 9,
+    /// A lock was taken; the id is the lock.
+    LockTaken = 10,
+    /// A lock was released; the id is the lock.
+    LockFree = 11,
 }
 
 /// One observation: 24 bytes, little endian in memory and in exports.

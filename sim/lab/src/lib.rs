@@ -1,14 +1,17 @@
 //! Instruments that observe a machine without disturbing it, the scripted console, and injected stimuli. They know no
-//! chip and no core: the machine tells them what happened and they never cost a cycle.
+//! chip and of the cores only the [`Step`](rtoslab_cpu::step::Step): the machine tells them what happened and they never
+//! cost a cycle.
 
 pub mod between;
 pub mod console;
 pub mod event;
 pub mod injection;
+pub mod observer;
 pub mod probe;
 
 pub use between::Between;
 pub use console::Console;
 pub use event::{Event, Kind};
 pub use injection::{Injections, Stimulus};
+pub use observer::{Look, Observer};
 pub use probe::Probes;

@@ -8,6 +8,7 @@ use rtoslab_periph::stm32::{Chip, Options as Stm32Board, Pin, Wire};
 use rtoslab_timing::Setting;
 
 use crate::image::{ImageError, Symbol};
+use crate::observe::{Observed, Wanted};
 use crate::setting::SettingError;
 use crate::snapshot::Snapshot;
 use crate::stop::Stop;
@@ -105,6 +106,12 @@ pub trait Board {
     fn profile(&mut self, on: bool);
     /// Takes a core's profile.
     fn take_profile(&mut self, core: usize) -> Vec<ProfileRow>;
+    /// Accounts for every cycle and instruction from now on, or no longer; costs host time only. Ends at a restore.
+    fn observe(&mut self, wanted: Option<Wanted>);
+    /// Takes what was observed; `None` while nothing is.
+    fn observed(&mut self) -> Option<Observed>;
+    /// Local time of a core: the cycle in which its next instruction can begin. May lie beyond [`Board::cycle`].
+    fn core_cycle(&self, core: usize) -> u64;
     /// Takes what a console has received.
     fn take_uart(&mut self, port: usize) -> Vec<u8>;
     /// Types text into a console at line speed.
@@ -196,6 +203,14 @@ macro_rules! as_the_machine {
 
         fn inject(&mut self, cycle: u64, stimulus: rtoslab_lab::Stimulus) -> Result<(), String> {
             self.inject(cycle, stimulus)
+        }
+
+        fn observe(&mut self, wanted: Option<$crate::observe::Wanted>) {
+            self.observe(wanted);
+        }
+
+        fn observed(&mut self) -> Option<$crate::observe::Observed> {
+            self.observed()
         }
     };
 }

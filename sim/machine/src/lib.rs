@@ -3,6 +3,7 @@
 pub mod board;
 pub mod flat;
 pub mod image;
+pub mod observe;
 pub mod rp2040;
 pub mod setting;
 pub mod snapshot;

@@ -1,6 +1,7 @@
 //! Python face of the virtual boards: wraps, converts, maps errors; decides nothing.
 
 mod flat;
+mod observed;
 mod snapshot;
 
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use rtoslab_lab::Kind;
 use rtoslab_machine::Stop;
 use rtoslab_machine::board::{Board, Options, board, wire};
+use rtoslab_machine::observe::Wanted;
 
 create_exception!(_sim, SimError, PyException, "Base of every error the simulator raises.");
 create_exception!(_sim, ImageError, SimError, "The image cannot be loaded.");
@@ -146,6 +148,35 @@ impl Machine {
             }
         }
         Ok(PyBytes::new(py, &bytes))
+    }
+
+    #[pyo3(signature = (on, *, priorities=vec![], keep_intervals=0, calls=vec![], events=false))]
+    fn observe(
+        &mut self,
+        on: bool,
+        priorities: Vec<i16>,
+        keep_intervals: usize,
+        calls: Vec<(u32, u16)>,
+        events: bool,
+    ) -> PyResult<()> {
+        for &(address, _) in &calls {
+            self.check_executable(address)?;
+        }
+        let calls = calls.into_iter().collect();
+        self.inner.observe(on.then_some(Wanted { levels: priorities, kept: keep_intervals, calls, events }));
+        Ok(())
+    }
+
+    fn observed<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        match self.inner.observed() {
+            Some(taken) => observed::to_dict(py, &taken),
+            None => Err(SimError::new_err("nothing is observed; call observe(True) before the run".to_owned())),
+        }
+    }
+
+    fn core_cycle(&self, core: usize) -> PyResult<u64> {
+        self.check_core(core)?;
+        Ok(self.inner.core_cycle(core))
     }
 
     fn take_events<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -339,5 +370,11 @@ fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("EVENT_EXCEPTION_ENTER", Kind::ExceptionEnter as u8)?;
     module.add("EVENT_EXCEPTION_EXIT", Kind::ExceptionExit as u8)?;
     module.add("EVENT_PIN", Kind::Pin as u8)?;
+    module.add("EVENT_CALL", Kind::Call as u8)?;
+    module.add("EVENT_RETURN", Kind::Return as u8)?;
+    module.add("EVENT_THREAD", Kind::Thread as u8)?;
+    module.add("EVENT_LOCK_BUSY", Kind::LockBusy as u8)?;
+    module.add("EVENT_LOCK_TAKEN", Kind::LockTaken as u8)?;
+    module.add("EVENT_LOCK_FREE", Kind::LockFree as u8)?;
     Ok(())
 }

@@ -972,6 +972,7 @@ impl Started {
             pc: self.pc,
             next,
             sp: core.r[13],
+            r0: core.r[0],
             lr: core.r[14],
             priority: core.execution_priority() as i16,
             executions: (executed - self.executed) as u8,

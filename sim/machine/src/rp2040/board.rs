@@ -64,7 +64,13 @@ impl Board for Machine {
     }
 
     fn take_events(&mut self) -> Vec<Event> {
-        self.instruments().take_events()
+        let mut events = self.instruments().take_events();
+        events.extend(self.observer.iter_mut().flat_map(|observer| observer.take_events()));
+        events
+    }
+
+    fn core_cycle(&self, core: usize) -> u64 {
+        self.cores[core].t
     }
 
     fn take_profile(&mut self, core: usize) -> Vec<ProfileRow> {

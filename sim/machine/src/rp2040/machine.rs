@@ -7,13 +7,14 @@ use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_cpu::v6m::core::{Core, Phase, ProfileCell, Request};
 use rtoslab_cpu::v6m::exception::{self, Outcome};
 use rtoslab_cpu::v6m::{exec, ppb};
-use rtoslab_lab::{Kind, Stimulus};
+use rtoslab_lab::{Kind, Observer, Stimulus};
 use rtoslab_periph::NEVER;
 
 use super::system::System;
 use crate::board::Position;
 use crate::image::{Image, ImageError, Symbol};
 use crate::injection;
+use crate::observe::{TURN_CYCLES, look_v6m};
 use crate::setting::SettingError;
 use crate::stop::{Stop, StopReason};
 
@@ -94,6 +95,7 @@ pub struct Machine {
     pub(super) now: u64,
     pub(super) symbols: Arc<[Symbol]>,
     pub(super) watch: u8,
+    pub(super) observer: Option<Box<Observer>>,
     pub(super) stats_base: [CoreStats; 2],
 }
 
@@ -116,6 +118,7 @@ impl Machine {
             now: 0,
             symbols: Arc::default(),
             watch: watch::NOTHING,
+            observer: None,
             stats_base: [CoreStats::default(); 2],
         };
         machine.system.clocks_changed(&mut machine.cores, 0);
@@ -260,7 +263,11 @@ impl Machine {
                     exception::exception_return::<System, true>(core, &mut *self.system, value, timing)
                 }
                 Request::RomHook(id) => {
+                    let pc = core.pc();
                     self.system.call_rom(core, id);
+                    if let Some(observer) = &mut self.observer {
+                        observer.executed(index, pc, &look_v6m(core));
+                    }
                     if std::mem::take(&mut core.nvic.reset_request) {
                         self.restart();
                     }
@@ -287,6 +294,7 @@ impl Machine {
         if let Some(hold) = self.system.effects.core1_reset.take() {
             if hold {
                 self.cores[1].reset();
+                self.observer.iter_mut().for_each(|observer| observer.restarted(1));
             } else if self.core_count == 2 {
                 let now = self.cores[0].t;
                 self.start_core1();
@@ -298,6 +306,10 @@ impl Machine {
     /// Both cores start again in the boot ROM.
     fn restart(&mut self) {
         self.boot();
+        if let Some(observer) = &mut self.observer {
+            observer.restarted(0);
+            observer.restarted(1);
+        }
         let now = self.now;
         for core in self.cores.iter_mut() {
             core.t = core.t.max(now);
@@ -369,7 +381,11 @@ impl Machine {
     }
 
     /// Lets the core that is behind, or both, execute up to `due`.
-    fn execute(&mut self, due: u64) {
+    fn execute(&mut self, mut due: u64) {
+        if self.observer.is_some() {
+            due = due.min(self.now + TURN_CYCLES);
+            self.before_turn();
+        }
         self.system.due = due;
         for core in self.cores.iter_mut() {
             core.bus_free = core.bus_free.max(self.system.region_free(core));
@@ -404,6 +420,9 @@ impl Machine {
                 (_, _) => exec::run::<System, false, { watch::STEPS }>(cores, turn, &mut *self.system),
             }
         }
+        if self.observer.is_some() {
+            self.after_turn();
+        }
     }
 
     fn all_asleep(&mut self, end: u64) -> Stop {
@@ -417,6 +436,9 @@ impl Machine {
     }
 
     fn trace(&mut self, index: usize, outcome: Outcome, before: u64) {
+        if self.observer.is_some() {
+            self.tell(index, outcome);
+        }
         if !self.system.probes.trace_exceptions {
             return;
         }
@@ -527,9 +549,10 @@ impl Machine {
         self.system.periph.sio.reset_stats(self.now);
     }
 
-    /// Switches the per-instruction profile on (from zero) or off.
+    /// Switches the per-instruction profile on (from zero) or off. While an observer is at work nothing is in it.
     pub fn profile(&mut self, on: bool) {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
+        self.keep_observing();
         self.system.set_profile(on);
         for core in self.cores.iter_mut() {
             if !core.ip.is_null() && core.stray.is_none() {

@@ -6,6 +6,7 @@ mod boot;
 mod dma;
 pub mod instruments;
 mod machine;
+mod observe;
 mod registers;
 mod rom;
 mod settings;

@@ -62,7 +62,18 @@ impl Machine {
     /// The board as it stands.
     pub fn snapshot(&self) -> Snapshot {
         // Every field by name, here and below, so that a new one is not forgotten.
-        let Machine { cores, system, core_count, entry_in_sram, locked, now, symbols, watch: _, stats_base } = self;
+        let Machine {
+            cores,
+            system,
+            core_count,
+            entry_in_sram,
+            locked,
+            now,
+            symbols,
+            watch: _,
+            observer: _,
+            stats_base,
+        } = self;
         let saved = Saved {
             cores: cores.each_ref().map(Parked::<Core>::of),
             core_count: *core_count,
@@ -90,6 +101,7 @@ impl Machine {
         self.now = saved.now;
         self.symbols = saved.symbols.clone();
         self.stats_base = saved.stats_base;
+        self.end_observing();
         true
     }
 

@@ -61,7 +61,13 @@ impl<F: Family> Board for Machine<F> {
     }
 
     fn take_events(&mut self) -> Vec<Event> {
-        self.instruments().take_events()
+        let mut events = self.instruments().take_events();
+        events.extend(self.observer.iter_mut().flat_map(|observer| observer.take_events()));
+        events
+    }
+
+    fn core_cycle(&self, _: usize) -> u64 {
+        self.core.t
     }
 
     fn take_profile(&mut self, _: usize) -> Vec<ProfileRow> {

@@ -8,7 +8,7 @@ use rtoslab_cpu::v7m::exception::{self, ExceptionTiming, Outcome};
 use rtoslab_cpu::v7m::fault::Fault;
 use rtoslab_cpu::v7m::nvic::EXCEPTIONS;
 use rtoslab_cpu::v7m::{exec, scs};
-use rtoslab_lab::{Kind, Stimulus};
+use rtoslab_lab::{Kind, Observer, Stimulus};
 use rtoslab_periph::NEVER;
 use rtoslab_periph::stm32::{Chip, Options as BoardOptions, ResetCause, Stm32};
 
@@ -21,6 +21,7 @@ use super::system::{Home, System};
 use crate::board::Position;
 use crate::image::{Image, ImageError, Symbol};
 use crate::injection;
+use crate::observe::TURN_CYCLES;
 use crate::setting::SettingError;
 use crate::stop::{Stop, StopReason};
 
@@ -66,6 +67,7 @@ pub struct Machine<F: Family> {
     pub(super) now: u64,
     pub(super) symbols: Arc<[Symbol]>,
     pub(super) watch: u8,
+    pub(super) observer: Option<Box<Observer>>,
     pub(super) stats_base: CoreStats,
 }
 
@@ -88,6 +90,7 @@ impl<F: Family> Machine<F> {
             now: 0,
             symbols: Arc::default(),
             watch: watch::NOTHING,
+            observer: None,
             stats_base,
         };
         machine.system.clocks_changed(&mut machine.core, 0);
@@ -164,6 +167,7 @@ impl<F: Family> Machine<F> {
     /// Starts the core as after reset.
     fn start(&mut self) {
         self.core.reset();
+        self.observer.iter_mut().for_each(|observer| observer.restarted(0));
         self.core.t = self.core.t.max(self.now);
         self.system.passed_until = None;
         self.system.clocks_changed(&mut self.core, self.now);
@@ -239,6 +243,10 @@ impl<F: Family> Machine<F> {
     }
 
     fn execute(&mut self) {
+        if self.observer.is_some() {
+            self.core.limit = self.core.limit.min(self.core.t + TURN_CYCLES);
+            self.before_turn();
+        }
         let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
         match (self.watch, core.mpu.enabled()) {
             (watch::NOTHING, false) => self.runner.run(core, pipe, system),
@@ -247,6 +255,9 @@ impl<F: Family> Machine<F> {
             (watch::PROFILE, true) => exec::run::<_, _, { watch::PROFILE }, true>(core, pipe, system),
             // With the MPU off the guard lets everything pass.
             _ => exec::run::<_, _, { watch::STEPS }, true>(core, pipe, system),
+        }
+        if self.observer.is_some() {
+            self.after_turn();
         }
     }
 
@@ -372,6 +383,9 @@ impl<F: Family> Machine<F> {
     }
 
     fn trace(&mut self, outcome: Outcome, before: u64) {
+        if self.observer.is_some() {
+            self.tell(outcome);
+        }
         if !self.system.probes.trace_exceptions {
             return;
         }
@@ -477,9 +491,10 @@ impl<F: Family> Machine<F> {
         self.stats_base = totals(&self.core, self.now);
     }
 
-    /// Switches the per-instruction profile on (from zero) or off.
+    /// Switches the per-instruction profile on (from zero) or off. While an observer is at work nothing is in it.
     pub fn profile(&mut self, on: bool) {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
+        self.keep_observing();
         self.system.set_profile(on);
         if !self.core.ip.is_null() && self.core.stray.is_none() {
             exception::refetch(&mut self.core, &mut *self.system);

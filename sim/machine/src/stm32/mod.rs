@@ -11,6 +11,7 @@ pub mod instruments;
 pub mod l0;
 mod m7;
 mod machine;
+mod observe;
 mod outputs;
 mod quick;
 mod settings;

@@ -58,7 +58,19 @@ impl<F: Family> Machine<F> {
     /// The board as it stands.
     pub fn snapshot(&self) -> Snapshot {
         // Every field by name, here and below, so that a new one is not forgotten.
-        let Machine { core, pipe, runner: _, system, chip, table_in_ram, now, symbols, watch: _, stats_base } = self;
+        let Machine {
+            core,
+            pipe,
+            runner: _,
+            system,
+            chip,
+            table_in_ram,
+            now,
+            symbols,
+            watch: _,
+            observer: _,
+            stats_base,
+        } = self;
         let saved = Saved::<F> {
             chip: *chip,
             core: Parked::<Core>::of(core),
@@ -85,6 +97,7 @@ impl<F: Family> Machine<F> {
         self.now = saved.now;
         self.symbols = saved.symbols.clone();
         self.stats_base = saved.stats_base;
+        self.end_observing();
         true
     }
 

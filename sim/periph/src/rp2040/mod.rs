@@ -51,7 +51,7 @@ pub use regfile::{Fixed, RegFile};
 pub use resets::{RESETS_MASK, Resets, bit as reset_bit};
 pub use rosc::{ROSC_NOMINAL_HZ, Rosc};
 pub use rtc::Rtc;
-pub use sio::{GpioBank, LockStats, Sio};
+pub use sio::{GpioBank, LockAccess, LockAccessKind, LockStats, Sio};
 pub use spi::Spi;
 pub use ssi::{Flash, Ssi, XipFrame};
 pub use syscfg::Syscfg;

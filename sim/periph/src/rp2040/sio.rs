@@ -15,8 +15,8 @@ use divider::Divider;
 pub use gpio::GpioBank;
 use interp::Interpolator;
 use mailbox::Mailboxes;
-pub use spinlock::LockStats;
 use spinlock::Spinlocks;
+pub use spinlock::{LockAccess, LockAccessKind, LockStats};
 
 const GPIO_MASK: u32 = 0x3fff_ffff;
 const GPIO_HI_MASK: u32 = 0x3f;
@@ -53,7 +53,7 @@ impl Default for Sio {
 impl Sio {
     /// Puts every register to its reset value; the statistics start again.
     pub fn reset(&mut self) {
-        *self = Self::default();
+        *self = Self { locks: self.locks.after_reset(), ..Self::default() };
     }
 
     /// Reads a register as `core` sees it.
@@ -90,7 +90,7 @@ impl Sio {
     #[inline]
     pub fn write(&mut self, offset: u32, value: u32, core: usize, now_cycles: u64, effects: &mut Effects) {
         match offset {
-            0x100..=0x17c => self.locks.release(((offset - 0x100) / 4) as usize, now_cycles),
+            0x100..=0x17c => self.locks.release(((offset - 0x100) / 4) as usize, core, now_cycles),
             0x010..=0x02c => effects.pins_changed |= self.gpio.write(offset - 0x010, value),
             0x054 => self.mailboxes.push(core, value),
             0x050 => self.mailboxes.clear_errors(core),
@@ -122,6 +122,16 @@ impl Sio {
     #[must_use]
     pub fn lock_stats(&self) -> &[[LockStats; 2]; 32] {
         self.locks.stats()
+    }
+
+    /// Keeps a log of accesses to spinlocks from now on, or no longer.
+    pub fn log_lock_accesses(&mut self, on: bool) {
+        self.locks.log_accesses(on);
+    }
+
+    /// Takes the log of accesses to spinlocks.
+    pub fn take_lock_accesses(&mut self) -> Vec<LockAccess> {
+        self.locks.take_accesses()
     }
 
     /// Clears the statistics at cycle `now`; the locks themselves stay as they are.

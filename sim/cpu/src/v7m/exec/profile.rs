@@ -58,6 +58,7 @@ impl<const WATCH: u8> Profile<WATCH> {
             pc: self.pc,
             next: core.pc(),
             sp: core.r[13],
+            r0: core.r[0],
             lr: core.r[14],
             priority: core.execution_priority() as i16,
             executions,

@@ -56,7 +56,13 @@ impl<const RAM: u32> Board for Machine<RAM> {
     }
 
     fn take_events(&mut self) -> Vec<Event> {
-        self.system.devices.probes.take_events()
+        let mut events = self.system.devices.probes.take_events();
+        events.extend(self.observer.iter_mut().flat_map(|observer| observer.take_events()));
+        events
+    }
+
+    fn core_cycle(&self, _: usize) -> u64 {
+        self.cores[0].t
     }
 
     fn take_profile(&mut self, _: usize) -> Vec<ProfileRow> {

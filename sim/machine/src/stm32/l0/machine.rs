@@ -6,7 +6,7 @@ use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::exception::{self, ExceptionTiming, Outcome};
 use rtoslab_cpu::v6m::{exec, ppb};
-use rtoslab_lab::{Kind, Stimulus};
+use rtoslab_lab::{Kind, Observer, Stimulus};
 use rtoslab_periph::NEVER;
 use rtoslab_periph::stm32::{Chip, ResetCause};
 use rtoslab_timing::cortex_m0plus::key;
@@ -17,6 +17,7 @@ use super::system::System;
 use crate::board::{Position, Stats};
 use crate::image::{Image, ImageError, Symbol};
 use crate::injection;
+use crate::observe::TURN_CYCLES;
 use crate::setting::SettingError;
 use crate::stm32::Options;
 use crate::stop::{Stop, StopReason};
@@ -31,6 +32,7 @@ pub struct Machine<const RAM: u32> {
     pub(super) now: u64,
     pub(super) symbols: Arc<[Symbol]>,
     pub(super) watch: u8,
+    pub(super) observer: Option<Box<Observer>>,
     pub(super) stats_base: Stats,
 }
 
@@ -44,6 +46,7 @@ impl<const RAM: u32> Machine<RAM> {
             now: 0,
             symbols: Arc::default(),
             watch: watch::NOTHING,
+            observer: None,
             stats_base: Stats::default(),
         }
     }
@@ -96,6 +99,7 @@ impl<const RAM: u32> Machine<RAM> {
         let core = &mut self.cores[0];
         let now = self.now.max(core.t);
         core.reset();
+        self.observer.iter_mut().for_each(|observer| observer.restarted(0));
         core.t = now;
         core.bus_free = 0;
         core.fetch_ready = 0;
@@ -272,7 +276,11 @@ impl<const RAM: u32> Machine<RAM> {
     }
 
     /// Lets the core execute up to `due`.
-    fn execute(&mut self, due: u64) {
+    fn execute(&mut self, mut due: u64) {
+        if self.observer.is_some() {
+            due = due.min(self.now + TURN_CYCLES);
+            self.before_turn();
+        }
         self.system.due = due;
         self.cores[0].limit = due.max(self.cores[0].t + 1);
         let cores = self.cores.as_mut_ptr();
@@ -288,9 +296,15 @@ impl<const RAM: u32> Machine<RAM> {
                 (false, _) => exec::run::<_, false, { watch::STEPS }>(cores, 0, system),
             }
         }
+        if self.observer.is_some() {
+            self.after_turn();
+        }
     }
 
     fn trace(&mut self, outcome: Outcome, before: u64) {
+        if self.observer.is_some() {
+            self.tell(outcome);
+        }
         if !self.system.devices.probes.trace_exceptions {
             return;
         }
@@ -412,9 +426,8 @@ impl<const RAM: u32> Machine<RAM> {
             cycles: self.now,
             instructions: core.instructions,
             sleep_cycles: core.sleep_cycles + asleep,
-            bus_wait_cycles: self.system.bridge_wait,
-            // What the core waited for beside the bridges is the flash.
-            flash_wait_cycles: core.bus_wait.saturating_sub(self.system.bridge_wait),
+            bus_wait_cycles: waits(core).0,
+            flash_wait_cycles: waits(core).1,
             xip_misses: 0,
             exception_cycles: core.exception_cycles,
             exceptions: core.exceptions.to_vec(),
@@ -426,9 +439,10 @@ impl<const RAM: u32> Machine<RAM> {
         self.stats_base = self.totals();
     }
 
-    /// Switches the per-instruction profile on (from zero) or off.
+    /// Switches the per-instruction profile on (from zero) or off. While an observer is at work nothing is in it.
     pub fn profile(&mut self, on: bool) {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
+        self.keep_observing();
         self.system.memories.set_profile(on);
         let core = &mut self.cores[0];
         if !core.ip.is_null() && core.stray.is_none() {
@@ -436,4 +450,10 @@ impl<const RAM: u32> Machine<RAM> {
             exception::jump(core, &mut *self.system, target);
         }
     }
+}
+
+/// Cycles the core lost to bridges and EEPROM, and to flash. The interpreter counts every wait as one for the bus, since
+/// that is how the flash makes it wait; of these the system counts those of bridges and EEPROM in the other sum.
+pub(super) fn waits(core: &Core) -> (u64, u64) {
+    (core.flash_wait, core.bus_wait.saturating_sub(core.flash_wait))
 }

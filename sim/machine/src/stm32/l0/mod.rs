@@ -5,6 +5,7 @@ mod chip;
 mod devices;
 mod machine;
 mod memory;
+mod observe;
 mod settings;
 mod snapshot;
 mod system;

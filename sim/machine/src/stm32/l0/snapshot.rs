@@ -26,15 +26,14 @@ struct Saved<const RAM: u32> {
     devices: Devices,
     flash: FlashL0,
     due: u64,
-    bridge_wait: u64,
 }
 
 impl<const RAM: u32> Machine<RAM> {
     /// The board as it stands.
     pub fn snapshot(&self) -> Snapshot {
         // Every field by name, so that a new one is not forgotten.
-        let Machine { cores, system, table_in_ram, now, symbols, watch: _, stats_base } = self;
-        let System { memories, devices, flash, due, bridge_wait } = &**system;
+        let Machine { cores, system, table_in_ram, now, symbols, watch: _, observer: _, stats_base } = self;
+        let System { memories, devices, flash, due } = &**system;
         let Memories { all, windows: _, at_zero } = memories;
         let saved = Saved::<RAM> {
             core: Parked::<Core>::of(&cores[0]),
@@ -47,7 +46,6 @@ impl<const RAM: u32> Machine<RAM> {
             devices: devices.clone(),
             flash: flash.clone(),
             due: *due,
-            bridge_wait: *bridge_wait,
         };
         Snapshot::new(*now, saved)
     }
@@ -61,12 +59,12 @@ impl<const RAM: u32> Machine<RAM> {
         system.devices.restore(&saved.devices);
         system.flash.clone_from(&saved.flash);
         system.due = saved.due;
-        system.bridge_wait = saved.bridge_wait;
         saved.core.back(&mut self.cores[0], |address| system.region(address));
         self.table_in_ram = saved.table_in_ram;
         self.now = saved.now;
         self.symbols = saved.symbols.clone();
         self.stats_base.clone_from(&saved.stats_base);
+        self.end_observing();
         true
     }
 

@@ -30,8 +30,6 @@ pub struct System<const RAM: u32> {
     pub(super) flash: FlashL0,
     /// Next event; 0 when the machine must look first.
     pub(super) due: u64,
-    /// Waits of bridges and EEPROM, which the core counts among its bus waits.
-    pub(super) bridge_wait: u64,
 }
 
 impl<const RAM: u32> System<RAM> {
@@ -39,7 +37,7 @@ impl<const RAM: u32> System<RAM> {
     pub fn new(devices: Devices) -> System<RAM> {
         let (memories, windows) = map(devices.periph.chip());
         assert_eq!(memories[1].bytes, RAM, "the chip's RAM");
-        System { memories: Memories::new(&memories, &windows), devices, flash: FlashL0::new(), due: 0, bridge_wait: 0 }
+        System { memories: Memories::new(&memories, &windows), devices, flash: FlashL0::new(), due: 0 }
     }
 
     /// Takes over flash timing and remapping.
@@ -135,7 +133,7 @@ impl<const RAM: u32> System<RAM> {
         let io_port = bus == rtoslab_periph::stm32::Bus::IoPort;
         let at = if io_port { *t } else { self.port::<CONTEND>(core, *t) };
         let wait = self.devices.bus_wait(bus, false, at);
-        self.bridge_wait += wait;
+        core.flash_wait += wait;
         let now = at + u64::from(!io_port) + wait;
         let value = self.devices.periph.read(address, bytes, now, &mut self.devices.effects);
         *t = if io_port { *t + 1 } else { self.ends(core, at, wait) };
@@ -155,7 +153,7 @@ impl<const RAM: u32> System<RAM> {
         let io_port = bus == rtoslab_periph::stm32::Bus::IoPort;
         let at = if io_port { *t } else { self.port::<CONTEND>(core, *t) };
         let wait = self.devices.bus_wait(bus, true, at);
-        self.bridge_wait += wait;
+        core.flash_wait += wait;
         let now = at + u64::from(!io_port) + wait;
         self.devices.periph.write(address, bytes, value, now, &mut self.devices.effects);
         *t = if io_port { *t + 1 } else { self.ends(core, at, wait) };

@@ -22,6 +22,30 @@ pub struct LockStats {
     pub hold_cycles_max: u64,
 }
 
+/// An access to a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LockAccess {
+    /// Cycle.
+    pub cycle: u64,
+    /// Core that made it.
+    pub core: usize,
+    /// Number of the lock.
+    pub lock: u8,
+    /// What came of it.
+    pub kind: LockAccessKind,
+}
+
+/// What came of an access to a lock. A core that reads its own lock as taken leaves none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockAccessKind {
+    /// The other core holds it.
+    Busy,
+    /// Taken.
+    Taken,
+    /// Released.
+    Free,
+}
+
 /// State of the 32 locks.
 #[derive(Debug, Clone)]
 pub(super) struct Spinlocks {
@@ -31,6 +55,8 @@ pub(super) struct Spinlocks {
     /// Cycle of the first failed read of each core that has not succeeded since.
     waiting: [[Option<u64>; 2]; LOCK_COUNT],
     stats: [[LockStats; 2]; LOCK_COUNT],
+    /// Accesses, while somebody wants them.
+    accesses: Option<Vec<LockAccess>>,
 }
 
 impl Default for Spinlocks {
@@ -40,11 +66,17 @@ impl Default for Spinlocks {
             held: [(0, 0); LOCK_COUNT],
             waiting: [[None; 2]; LOCK_COUNT],
             stats: [[LockStats::default(); 2]; LOCK_COUNT],
+            accesses: None,
         }
     }
 }
 
 impl Spinlocks {
+    /// All free, statistics from zero; the log of accesses goes on.
+    pub fn after_reset(&mut self) -> Spinlocks {
+        Spinlocks { accesses: self.accesses.take(), ..Spinlocks::default() }
+    }
+
     pub fn state(&self) -> u32 {
         self.locked
     }
@@ -59,6 +91,7 @@ impl Spinlocks {
             // A kernel that takes its lock recursively reads its own lock as taken: that is not waiting.
             if self.held[lock].0 != core {
                 self.waiting[lock][core].get_or_insert(now);
+                self.log(lock, core, now, LockAccessKind::Busy);
             }
             return 0;
         }
@@ -70,12 +103,13 @@ impl Spinlocks {
             stats.wait_cycles += now - since;
             stats.wait_cycles_max = stats.wait_cycles_max.max(now - since);
         }
+        self.log(lock, core, now, LockAccessKind::Taken);
         bit
     }
 
-    /// Releases the lock, whoever holds it. The hold is charged to the core that claimed it.
+    /// Releases the lock for `core`, whoever holds it. The hold is charged to the core that claimed it.
     #[inline]
-    pub fn release(&mut self, lock: usize, now: u64) {
+    pub fn release(&mut self, lock: usize, core: usize, now: u64) {
         let bit = 1 << lock;
         if self.locked & bit != 0 {
             self.locked &= !bit;
@@ -83,7 +117,25 @@ impl Spinlocks {
             let stats = &mut self.stats[lock][owner];
             stats.hold_cycles += now - since;
             stats.hold_cycles_max = stats.hold_cycles_max.max(now - since);
+            self.log(lock, core, now, LockAccessKind::Free);
         }
+    }
+
+    #[inline]
+    fn log(&mut self, lock: usize, core: usize, cycle: u64, kind: LockAccessKind) {
+        if let Some(accesses) = &mut self.accesses {
+            accesses.push(LockAccess { cycle, core, lock: lock as u8, kind });
+        }
+    }
+
+    /// Keeps a log of accesses from now on, or no longer.
+    pub fn log_accesses(&mut self, on: bool) {
+        self.accesses = on.then(Vec::new);
+    }
+
+    /// Takes the log.
+    pub fn take_accesses(&mut self) -> Vec<LockAccess> {
+        self.accesses.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     pub fn stats(&self) -> &[[LockStats; 2]; LOCK_COUNT] {
@@ -112,9 +164,9 @@ mod tests {
         assert_eq!(locks.claim(3, 0, 10), 8);
         assert_eq!(locks.claim(3, 1, 10), 0);
         assert_eq!(locks.claim(3, 1, 14), 0);
-        locks.release(3, 20);
+        locks.release(3, 0, 20);
         assert_eq!(locks.claim(3, 1, 22), 8);
-        locks.release(3, 25);
+        locks.release(3, 0, 25);
         let [core0, core1] = locks.stats()[3];
         assert_eq!((core0.acquisitions, core0.contended, core0.hold_cycles), (1, 0, 10));
         let want = LockStats {
@@ -133,7 +185,7 @@ mod tests {
     #[test]
     fn releasing_a_free_lock_charges_nobody() {
         let mut locks = Spinlocks::default();
-        locks.release(0, 100);
+        locks.release(0, 0, 100);
         assert_eq!(locks.stats()[0][0], LockStats::default());
         assert_eq!(locks.state(), 0);
     }
@@ -142,7 +194,7 @@ mod tests {
     fn hold_belongs_to_the_claimer_even_if_the_other_core_releases() {
         let mut locks = Spinlocks::default();
         locks.claim(0, 1, 5);
-        locks.release(0, 9);
+        locks.release(0, 0, 9);
         assert_eq!(locks.stats()[0][1].hold_cycles, 4);
         locks.claim(0, 0, 10);
         locks.reset_stats(20);

@@ -1,0 +1,60 @@
+//! Which function an address belongs to.
+
+/// The functions of an image, by address.
+#[derive(Debug, Clone, Default)]
+pub struct Functions {
+    /// First address and the address behind the last, in order.
+    ranges: Vec<(u32, u32)>,
+}
+
+impl Functions {
+    /// From first addresses and sizes in bytes; one of unknown size (0) reaches to the next.
+    pub fn new(symbols: impl IntoIterator<Item = (u32, u32)>) -> Functions {
+        let mut ranges: Vec<(u32, u32)> = symbols.into_iter().collect();
+        ranges.sort_unstable();
+        ranges.dedup_by_key(|range| range.0);
+        for index in 0..ranges.len() {
+            let next = ranges.get(index + 1).map_or(u32::MAX, |range| range.0);
+            let (start, bytes) = ranges[index];
+            ranges[index].1 = if bytes == 0 { next } else { next.min(start.saturating_add(bytes)) };
+        }
+        Functions { ranges }
+    }
+
+    /// The function that holds an address, or the gap between functions: first address and the one behind the last.
+    pub fn around(&self, address: u32) -> (u32, u32) {
+        let behind = self.ranges.partition_point(|range| range.0 <= address);
+        let (start, end) = behind.checked_sub(1).map_or((0, 0), |index| self.ranges[index]);
+        if address < end {
+            return (start, end);
+        }
+        (end, self.ranges.get(behind).map_or(u32::MAX, |range| range.0))
+    }
+
+    /// Whether a function begins at the address.
+    pub fn begins(&self, address: u32) -> bool {
+        self.ranges.binary_search_by_key(&address, |range| range.0).is_ok()
+    }
+
+    /// The first address of the function that holds an address; in a gap the address itself.
+    pub fn entry(&self, address: u32) -> u32 {
+        let (start, _) = self.around(address);
+        if self.begins(start) { start } else { address }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_end_functions_and_gaps_are_nobodys() {
+        let functions = Functions::new([(0x200, 0x10), (0x100, 0), (0x300, 0x40)]);
+        assert_eq!(functions.around(0x1fe), (0x100, 0x200));
+        assert_eq!(functions.around(0x20e), (0x200, 0x210));
+        assert_eq!(functions.around(0x210), (0x210, 0x300));
+        assert_eq!(functions.around(0x10), (0, 0x100));
+        assert_eq!((functions.entry(0x208), functions.entry(0x250)), (0x200, 0x250));
+        assert!(functions.begins(0x300) && !functions.begins(0x302));
+    }
+}

@@ -1,0 +1,123 @@
+//! Spinlocks: how long each was held and waited for, and by what code.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::costs::Place;
+
+/// What happened to a lock, in the order in which it can happen in one cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LockAct {
+    /// A write freed it.
+    Free,
+    /// A read took it.
+    Taken,
+    /// A read found it taken by the other core.
+    Busy,
+}
+
+/// One access to a spinlock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LockEvent {
+    /// Cycle of the access.
+    pub cycle: u64,
+    /// Core that made it.
+    pub core: usize,
+    /// Number of the lock.
+    pub lock: u8,
+    /// What came of it.
+    pub act: LockAct,
+}
+
+/// Whether a sum is of holding or of waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Span {
+    /// From the read that took the lock to the write that freed it.
+    Held,
+    /// From the first read that found it taken to the one that took it.
+    Waited,
+}
+
+/// Key of a sum: what, lock, core, where it began, where it ended. For a wait the latter is where its holder took it.
+pub type LockKey = (Span, u8, usize, Place, Place);
+
+/// Count, total and longest of intervals, with the cycle in which the longest began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LockSum {
+    /// How many.
+    pub count: u64,
+    /// Their cycles.
+    pub total_cycles: u64,
+    /// The longest.
+    pub max_cycles: u64,
+    /// First cycle of the longest.
+    pub max_start: u64,
+}
+
+/// The recorder.
+#[derive(Debug, Clone, Default)]
+pub struct Locks {
+    held: HashMap<u8, (u64, usize, Place)>,
+    waiting: HashMap<(u8, usize), (u64, Place, Place)>,
+    sums: BTreeMap<LockKey, LockSum>,
+}
+
+impl Locks {
+    /// An access by the instruction at `place`.
+    pub fn note(&mut self, event: LockEvent, place: Place) {
+        let LockEvent { cycle, core, lock, act } = event;
+        match act {
+            LockAct::Busy => {
+                let holder = self.held.get(&lock).map_or(Place::default(), |held| held.2);
+                self.waiting.entry((lock, core)).or_insert((cycle, place, holder));
+            }
+            LockAct::Taken => {
+                self.held.insert(lock, (cycle, core, place));
+                if let Some((since, from, holder)) = self.waiting.remove(&(lock, core)) {
+                    self.add((Span::Waited, lock, core, from, holder), since, cycle);
+                }
+            }
+            LockAct::Free => {
+                if let Some((since, owner, from)) = self.held.remove(&lock) {
+                    self.add((Span::Held, lock, owner, from, place), since, cycle);
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, key: LockKey, start: u64, end: u64) {
+        let sum = self.sums.entry(key).or_default();
+        let cycles = end - start;
+        sum.count += 1;
+        sum.total_cycles += cycles;
+        if cycles >= sum.max_cycles {
+            (sum.max_cycles, sum.max_start) = (cycles, start);
+        }
+    }
+
+    /// Takes the sums of what has ended.
+    pub fn take(&mut self) -> BTreeMap<LockKey, LockSum> {
+        std::mem::take(&mut self.sums)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_names_its_place_and_the_holders() {
+        let mut locks = Locks::default();
+        let at = |pc| Place { node: 0, pc };
+        let event = |cycle, core, act| LockEvent { cycle, core, lock: 3, act };
+        locks.note(event(10, 0, LockAct::Taken), at(1));
+        locks.note(event(12, 1, LockAct::Busy), at(2));
+        locks.note(event(16, 1, LockAct::Busy), at(2));
+        locks.note(event(20, 0, LockAct::Free), at(4));
+        locks.note(event(22, 1, LockAct::Taken), at(2));
+        let sums = locks.take();
+        let held = sums[&(Span::Held, 3, 0, at(1), at(4))];
+        let waited = sums[&(Span::Waited, 3, 1, at(2), at(1))];
+        assert_eq!((held.count, held.total_cycles, held.max_start), (1, 10, 10));
+        assert_eq!((waited.count, waited.max_cycles, waited.max_start), (1, 10, 12));
+    }
+}

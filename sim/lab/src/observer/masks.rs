@@ -1,0 +1,142 @@
+//! Intervals in which interrupts of a priority are held off, and the code that opened and closed them.
+//!
+//! An interrupt of priority p is held off while the execution priority is p or more urgent: by PRIMASK, FAULTMASK,
+//! BASEPRI, or a handler of that priority or a more urgent one. An interval begins where the instruction that raised
+//! the priority ends (for a handler: with its first instruction) and ends where the one that lowered it does (for a
+//! handler: when its return is through).
+
+use std::collections::HashMap;
+
+use super::costs::Place;
+
+/// An interval that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Masked {
+    /// Priority of the interrupts held off.
+    pub level: i16,
+    /// Core.
+    pub core: usize,
+    /// First cycle.
+    pub start: u64,
+    /// Cycle behind the last.
+    pub end: u64,
+    /// Instruction that held them off; a handler's first one.
+    pub opener: Place,
+    /// Instruction that let them in again.
+    pub closer: Place,
+}
+
+/// All intervals of one opener and closer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MaskedSum {
+    /// How many.
+    pub count: u64,
+    /// Their cycles.
+    pub total_cycles: u64,
+    /// The longest.
+    pub longest: Masked,
+}
+
+/// Key of a sum: level, core, opener, closer.
+type Between = (i16, usize, Place, Place);
+
+/// The recorder. One interval can be open for each level and core.
+#[derive(Debug, Clone, Default)]
+pub struct Masks {
+    levels: Vec<i16>,
+    open: [Vec<Option<(u64, Place)>>; 2],
+    sums: HashMap<Between, MaskedSum>,
+    kept: usize,
+    all: Vec<Masked>,
+}
+
+impl Masks {
+    /// Records for interrupts of these priorities; keeps the `kept` first intervals whole.
+    pub fn new(levels: Vec<i16>, kept: usize) -> Masks {
+        let open = [vec![None; levels.len()], vec![None; levels.len()]];
+        Masks { levels, open, kept, ..Masks::default() }
+    }
+
+    /// From cycle `at` on `core` executes at `priority`, because of the instruction at `place`.
+    pub fn change(&mut self, core: usize, at: u64, priority: i16, place: Place) {
+        for (index, &level) in self.levels.iter().enumerate() {
+            let open = &mut self.open[core][index];
+            match (*open, priority <= level) {
+                (None, true) => *open = Some((at, place)),
+                (Some((start, opener)), false) => {
+                    *open = None;
+                    if at > start {
+                        let masked = Masked { level, core, start, end: at, opener, closer: place };
+                        add(&mut self.sums, masked);
+                        if self.all.len() < self.kept {
+                            self.all.push(masked);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Takes what was recorded; open intervals stay open. The sums, and the intervals kept whole in order of time.
+    pub fn take(&mut self) -> (Vec<MaskedSum>, Vec<Masked>) {
+        let mut sums: Vec<(Between, MaskedSum)> = self.sums.drain().collect();
+        sums.sort_unstable_by_key(|sum| sum.0);
+        (sums.into_iter().map(|sum| sum.1).collect(), std::mem::take(&mut self.all))
+    }
+}
+
+fn add(sums: &mut HashMap<Between, MaskedSum>, masked: Masked) {
+    let key = (masked.level, masked.core, masked.opener, masked.closer);
+    let sum = sums.entry(key).or_insert(MaskedSum { count: 0, total_cycles: 0, longest: masked });
+    sum.count += 1;
+    sum.total_cycles += masked.end - masked.start;
+    if masked.end - masked.start > sum.longest.end - sum.longest.start {
+        sum.longest = masked;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const THREAD: i16 = 256;
+
+    fn at(pc: u32) -> Place {
+        Place { node: 0, pc }
+    }
+
+    #[test]
+    fn basepri_holds_off_its_priority_and_those_below() {
+        let mut masks = Masks::new(vec![0x00, 0x40, 0x80], 9);
+        masks.change(0, 100, 0x40, at(1));
+        masks.change(0, 130, THREAD, at(2));
+        let (sums, all) = masks.take();
+        assert_eq!(all.iter().map(|each| each.level).collect::<Vec<_>>(), [0x40, 0x80]);
+        assert!(sums.iter().all(|sum| sum.total_cycles == 30 && sum.count == 1));
+    }
+
+    #[test]
+    fn a_mask_inside_a_handler_does_not_divide_its_interval() {
+        let mut masks = Masks::new(vec![0x80], 9);
+        for (cycle, priority, pc) in [(10, 0x80, 1), (20, 0, 2), (25, 0x80, 3), (40, THREAD, 4)] {
+            masks.change(0, cycle, priority, at(pc));
+        }
+        let all = masks.take().1;
+        let want = Masked { level: 0x80, core: 0, start: 10, end: 40, opener: at(1), closer: at(4) };
+        assert_eq!(all, [want]);
+    }
+
+    #[test]
+    fn the_longest_of_one_pair_is_kept_with_its_cycle_and_cores_do_not_mix() {
+        let mut masks = Masks::new(vec![0], 0);
+        for (start, length) in [(0, 5), (100, 50), (200, 7)] {
+            masks.change(1, start, 0, at(1));
+            masks.change(0, start + 1, THREAD, at(9));
+            masks.change(1, start + length, THREAD, at(2));
+        }
+        let sums = masks.take().0;
+        assert_eq!(sums.len(), 1);
+        assert_eq!((sums[0].count, sums[0].total_cycles, sums[0].longest.start), (3, 62, 100));
+    }
+}

@@ -1,0 +1,414 @@
+//! The observer: an exact account of every cycle by call path and instruction, the intervals with interrupts held off,
+//! and who held and who waited for spinlocks. The machine tells it each [`Step`] and what exceptions do; it tells the
+//! machine nothing.
+
+pub mod costs;
+pub mod functions;
+pub mod locks;
+pub mod masks;
+pub mod paths;
+pub mod threads;
+
+use std::collections::{BTreeMap, HashMap};
+
+use rtoslab_cpu::step::Step;
+
+use crate::event::{Event, Kind};
+use costs::{Cost, Costs, Place, Spent};
+use functions::Functions;
+use locks::{LockAct, LockEvent, LockKey, LockSum, Locks};
+use masks::{Masked, MaskedSum, Masks};
+use paths::{Node, Paths};
+use threads::{Context, Move, Threads};
+
+/// What to observe beside the account.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// Priorities of interrupts whose held-off intervals are recorded.
+    pub levels: Vec<i16>,
+    /// Held-off intervals kept whole, from the first on.
+    pub kept: usize,
+    /// Functions whose calls and returns are events, with the identifiers of these.
+    pub calls: HashMap<u32, u16>,
+    /// Threads that go on and accesses to spinlocks are events.
+    pub events: bool,
+}
+
+/// A core as the machine sees it between instructions.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Look {
+    /// Its local time.
+    pub t: u64,
+    /// Cycles asleep so far, without a sleep in progress.
+    pub sleep_cycles: u64,
+    /// Since when it sleeps.
+    pub asleep_since: Option<u64>,
+    /// Held in reset, or locked up.
+    pub stopped: bool,
+    /// Next instruction.
+    pub pc: u32,
+    /// Active stack pointer.
+    pub sp: u32,
+    /// The process stack is active.
+    pub process_stack: bool,
+    /// Execution priority.
+    pub priority: i16,
+}
+
+/// What one core did from the first cycle of a window to the one behind its last.
+#[derive(Debug, Clone, Default)]
+pub struct Account {
+    /// First cycle.
+    pub from: u64,
+    /// Cycle behind the last.
+    pub until: u64,
+    /// By place; all cycles add up to `until - from`.
+    pub rows: Vec<(Place, Cost)>,
+}
+
+/// What was observed since the last time.
+#[derive(Debug, Clone, Default)]
+pub struct Observed {
+    /// One a core.
+    pub accounts: Vec<Account>,
+    /// All call paths since observation began.
+    pub nodes: Vec<Node>,
+    /// Held-off intervals, summed.
+    pub masked: Vec<MaskedSum>,
+    /// The first of them, whole.
+    pub intervals: Vec<Masked>,
+    /// Spinlocks.
+    pub locks: BTreeMap<LockKey, LockSum>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Watched {
+    costs: Costs,
+    /// Sleep that is accounted for, as [`Look::sleep_cycles`] counts it.
+    slept: u64,
+    stopped: bool,
+    priority: i16,
+    thread: Option<Context>,
+    handlers: Vec<Context>,
+    /// The last instruction.
+    place: Place,
+    /// Lock waited for, and the handlers and calls in progress there.
+    waiting: Option<(u8, usize, usize)>,
+}
+
+/// The observer of all cores of a machine.
+#[derive(Debug, Clone)]
+pub struct Observer {
+    wanted: Wanted,
+    functions: Functions,
+    paths: Paths,
+    threads: Threads,
+    cores: Vec<Watched>,
+    masks: Masks,
+    locks: Locks,
+    /// Accesses to spinlocks in this turn of the run loop.
+    accesses: Vec<(LockEvent, Place)>,
+    events: Vec<Event>,
+}
+
+impl Observer {
+    /// Begins now, with the cores as they are; `symbols`: first address and size of each function.
+    pub fn new(wanted: Wanted, symbols: impl IntoIterator<Item = (u32, u32)>, now: u64, looks: &[Look]) -> Observer {
+        let begin = |look: &Look| {
+            let slept = look.sleep_cycles + look.asleep_since.map_or(0, |since| now.saturating_sub(since));
+            Watched { costs: Costs::new(now), slept, stopped: look.stopped, priority: 256, ..Watched::default() }
+        };
+        let mut observer = Observer {
+            functions: Functions::new(symbols),
+            paths: Paths::default(),
+            threads: Threads::default(),
+            cores: looks.iter().map(begin).collect(),
+            masks: Masks::new(wanted.levels.clone(), wanted.kept),
+            locks: Locks::default(),
+            accesses: Vec::new(),
+            events: Vec::new(),
+            wanted,
+        };
+        for (core, look) in looks.iter().enumerate().filter(|(_, look)| !look.stopped) {
+            observer.thread_goes_on(core, look);
+            let node = observer.cores[core].thread.as_ref().map_or(0, |thread| thread.node);
+            let watched = &mut observer.cores[core];
+            watched.place = Place { node, pc: look.pc };
+            // The rest of an instruction in progress, or of reset.
+            watched.costs.spend(watched.place, look.t, Spent::Execute);
+            observer.prioritise(core, look.t, look.priority);
+        }
+        observer
+    }
+
+    /// A core is about to execute: the time since its last instruction is accounted for.
+    pub fn settle(&mut self, core: usize, look: &Look) {
+        let rest = if self.cores[core].stopped { Spent::Stopped } else { Spent::Exception };
+        self.cores[core].stopped = false;
+        self.sleep(core, look);
+        if self.cores[core].thread.is_none() && self.cores[core].handlers.is_empty() {
+            self.thread_goes_on(core, look);
+        }
+        let watched = &mut self.cores[core];
+        watched.costs.spend(watched.place, look.t, rest);
+        self.prioritise(core, look.t, look.priority);
+    }
+
+    /// What was executed outside the executor, by the instruction at `pc`.
+    pub fn executed(&mut self, core: usize, pc: u32, look: &Look) {
+        let watched = &mut self.cores[core];
+        let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()) else { return };
+        let place = Place { node: context.node, pc };
+        let cycles = look.t.saturating_sub(watched.costs.until());
+        let mut cost = Cost { executions: 0, ..Cost::default() };
+        cost.cycles[Spent::Execute as usize] = cycles;
+        watched.costs.add(place, look.t, cost);
+        watched.place = place;
+        // It returns like any function.
+        let step = Step { end: look.t, pc, next: look.pc, sp: look.sp, ..Step::default() };
+        let step = Step { process_stack: look.process_stack, priority: watched.priority, ..step };
+        self.follow(core, &step);
+    }
+
+    /// A core executed; `locks` are its accesses to spinlocks meanwhile.
+    pub fn steps(&mut self, core: usize, steps: &[Step], locks: &[LockEvent]) {
+        let mut locks = locks.iter().peekable();
+        for step in steps {
+            let watched = &self.cores[core];
+            let Some(context) = watched.handlers.last().or(watched.thread.as_ref()) else { return };
+            let place = Place { node: context.node, pc: step.pc };
+            while let Some(&event) = locks.next_if(|event| event.cycle < step.end) {
+                self.lock(core, event, place);
+            }
+            self.spend(core, step, place);
+            self.cores[core].place = place;
+            if step.priority != self.cores[core].priority {
+                self.prioritise(core, step.end, step.priority);
+            }
+            self.follow(core, step);
+        }
+    }
+
+    /// All cores have told what they executed: what they did to spinlocks is put in the order of time.
+    pub fn end_of_turn(&mut self) {
+        self.accesses.sort_by_key(|(access, _)| (access.cycle, access.act));
+        for (access, place) in self.accesses.drain(..) {
+            self.locks.note(access, place);
+        }
+    }
+
+    fn spend(&mut self, core: usize, step: &Step, place: Place) {
+        let watched = &mut self.cores[core];
+        let cycles = step.end - watched.costs.until().min(step.end);
+        let mut cost = Cost { executions: u64::from(step.executions), ..Cost::default() };
+        let depth = watched.handlers.last().or(watched.thread.as_ref()).map_or(0, Context::depth);
+        match watched.waiting {
+            Some((_, handlers, calls)) if handlers == watched.handlers.len() && calls > depth => watched.waiting = None,
+            _ => {}
+        }
+        match watched.waiting {
+            Some((_, handlers, _)) if handlers == watched.handlers.len() => cost.cycles[Spent::Lock as usize] = cycles,
+            _ => {
+                // What a pipeline hides of a wait cost nothing.
+                let flash = cycles.min(u64::from(step.flash_wait));
+                let bus = (cycles - flash).min(u64::from(step.bus_wait));
+                cost.cycles[Spent::Flash as usize] = flash;
+                cost.cycles[Spent::Bus as usize] = bus;
+                cost.cycles[Spent::Execute as usize] = cycles - flash - bus;
+            }
+        }
+        watched.costs.add(place, step.end, cost);
+    }
+
+    fn follow(&mut self, core: usize, step: &Step) {
+        let Observer { wanted, functions, paths, cores, events, threads, .. } = self;
+        let watched = &mut cores[core];
+        if watched.handlers.is_empty() {
+            let here = watched.thread.as_ref().is_some_and(|thread| thread.process_stack == step.process_stack);
+            if !here {
+                // The other stack pointer was selected: a kernel starts its first thread like that.
+                if let Some(thread) = watched.thread.take() {
+                    threads.suspend(thread);
+                }
+                let goes_on = threads.on_stack(step.sp);
+                let mut thread = goes_on.unwrap_or_else(|| threads.begin(step.next, functions, paths));
+                thread.process_stack = step.process_stack;
+                watched.thread = Some(thread);
+                tell_thread(wanted, events, watched.thread.as_ref(), core, step.end, paths);
+            }
+        }
+        let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()) else { return };
+        let root = context.root();
+        if wanted.calls.is_empty() {
+            context.follow(step, functions, paths, |_| {});
+        } else {
+            let mut moves = Vec::new();
+            context.follow(step, functions, paths, |told| moves.push(told));
+            for told in moves {
+                let (kind, node) = match told {
+                    Move::Into(node) => (Kind::Call, node),
+                    Move::Out(node) => (Kind::Return, node),
+                };
+                let entry = paths.get(node).entry;
+                if let Some(&id) = wanted.calls.get(&entry) {
+                    let pc = if kind == Kind::Call { entry } else { step.next };
+                    events.push(event(kind, core, step.end, id, step.r0, pc));
+                }
+            }
+        }
+        if context.root() != root {
+            // A tail call from a thread's first function: that is where the thread begins.
+            tell_thread(wanted, events, watched.thread.as_ref(), core, step.end, paths);
+        }
+    }
+
+    fn lock(&mut self, core: usize, access: LockEvent, place: Place) {
+        let watched = &mut self.cores[core];
+        let kind = match access.act {
+            LockAct::Busy if watched.waiting.is_some_and(|waiting| waiting.0 == access.lock) => None,
+            LockAct::Busy => {
+                let depth = watched.handlers.last().or(watched.thread.as_ref()).map_or(0, Context::depth);
+                watched.waiting = Some((access.lock, watched.handlers.len(), depth));
+                Some(Kind::LockBusy)
+            }
+            LockAct::Taken => {
+                watched.waiting = watched.waiting.filter(|waiting| waiting.0 != access.lock);
+                Some(Kind::LockTaken)
+            }
+            LockAct::Free => Some(Kind::LockFree),
+        };
+        self.accesses.push((access, place));
+        if let Some(kind) = kind.filter(|_| self.wanted.events) {
+            self.events.push(event(kind, core, access.cycle, u16::from(access.lock), 0, place.pc));
+        }
+    }
+
+    /// A handler's first instruction is next.
+    pub fn entered(&mut self, core: usize, exception: u32, look: &Look) {
+        self.sleep(core, look);
+        let node = self.paths.handler(exception, self.functions.entry(look.pc));
+        let watched = &mut self.cores[core];
+        watched.place = Place { node, pc: look.pc };
+        watched.costs.spend(watched.place, look.t, Spent::Exception);
+        let mut context = Context::new(0, node, look.pc, &self.functions);
+        context.sp = look.sp;
+        watched.handlers.push(context);
+        self.prioritise(core, look.t, look.priority);
+    }
+
+    /// A handler returned straight into another.
+    pub fn chained(&mut self, core: usize, exception: u32, look: &Look) {
+        self.cores[core].handlers.pop();
+        self.entered(core, exception, look);
+    }
+
+    /// A handler returned to what is next now.
+    pub fn returned(&mut self, core: usize, look: &Look) {
+        let watched = &mut self.cores[core];
+        watched.costs.spend(watched.place, look.t, Spent::Exception);
+        watched.handlers.pop();
+        self.prioritise(core, look.t, look.priority);
+        if self.cores[core].handlers.is_empty() {
+            self.thread_goes_on(core, look);
+        }
+    }
+
+    /// A handler returned into sleep.
+    pub fn slept(&mut self, core: usize, look: &Look) {
+        self.cores[core].handlers.pop();
+        self.prioritise(core, look.t, look.priority);
+    }
+
+    /// A core was reset: whatever it did is over.
+    pub fn restarted(&mut self, core: usize) {
+        let watched = &mut self.cores[core];
+        watched.thread = None;
+        watched.handlers.clear();
+        watched.waiting = None;
+        watched.stopped = true;
+    }
+
+    /// Takes what was observed up to `now`.
+    pub fn take(&mut self, now: u64, looks: &[Look]) -> Observed {
+        let mut accounts = Vec::new();
+        for (core, look) in looks.iter().enumerate() {
+            self.sleep(core, look);
+            let watched = &mut self.cores[core];
+            watched.stopped |= look.stopped;
+            if let Some(since) = look.asleep_since {
+                let sum = look.sleep_cycles + now.saturating_sub(since);
+                watched.costs.spend(
+                    watched.place,
+                    watched.costs.until() + sum.saturating_sub(watched.slept),
+                    Spent::Sleep,
+                );
+                watched.slept = watched.slept.max(sum);
+            }
+            let rest = if watched.stopped { Spent::Stopped } else { Spent::Exception };
+            let until = if watched.stopped { now } else { now.min(look.t) };
+            watched.costs.spend(watched.place, until, rest);
+            let (from, until, rows) = watched.costs.take(now);
+            accounts.push(Account { from, until, rows });
+        }
+        let (masked, intervals) = self.masks.take();
+        Observed { accounts, nodes: self.paths.nodes().to_vec(), masked, intervals, locks: self.locks.take() }
+    }
+
+    /// Takes the events.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// Accounts for sleep that has ended.
+    fn sleep(&mut self, core: usize, look: &Look) {
+        let watched = &mut self.cores[core];
+        let cycles = look.sleep_cycles.saturating_sub(watched.slept);
+        watched.costs.spend(watched.place, watched.costs.until() + cycles, Spent::Sleep);
+        watched.slept = watched.slept.max(look.sleep_cycles);
+    }
+
+    fn prioritise(&mut self, core: usize, at: u64, priority: i16) {
+        let watched = &mut self.cores[core];
+        watched.priority = priority;
+        self.masks.change(core, at, priority, watched.place);
+    }
+
+    /// Thread mode goes on where `look` says: the thread that was interrupted, another, or a new one.
+    fn thread_goes_on(&mut self, core: usize, look: &Look) {
+        let stands = |thread: &Context| thread.pc == look.pc && thread.sp == look.sp;
+        if self.cores[core].thread.as_ref().is_some_and(stands) {
+            return;
+        }
+        if let Some(thread) = self.cores[core].thread.take() {
+            self.threads.suspend(thread);
+        }
+        // One that another core's handler has not put aside yet may go on here already.
+        let elsewhere = self.cores.iter_mut().filter(|watched| !watched.handlers.is_empty());
+        let found = self.threads.resume(look.pc, look.sp).or_else(|| {
+            let mut slots = elsewhere.map(|watched| &mut watched.thread);
+            slots.find(|slot| slot.as_ref().is_some_and(stands)).and_then(Option::take)
+        });
+        let mut thread = found.unwrap_or_else(|| self.threads.begin(look.pc, &self.functions, &mut self.paths));
+        (thread.pc, thread.sp, thread.process_stack) = (look.pc, look.sp, look.process_stack);
+        self.cores[core].thread = Some(thread);
+        tell_thread(&self.wanted, &mut self.events, self.cores[core].thread.as_ref(), core, look.t, &self.paths);
+    }
+}
+
+fn tell_thread(
+    wanted: &Wanted,
+    events: &mut Vec<Event>,
+    thread: Option<&Context>,
+    core: usize,
+    at: u64,
+    paths: &Paths,
+) {
+    if let Some(thread) = thread.filter(|_| wanted.events) {
+        let first = paths.get(thread.root()).entry;
+        events.push(event(Kind::Thread, core, at, 0, thread.number, first));
+    }
+}
+
+fn event(kind: Kind, core: usize, cycle: u64, id: u16, value: u32, pc: u32) -> Event {
+    Event { cycle, value, pc, id, kind: kind as u8, core: core as u8, reserved: 0 }
+}

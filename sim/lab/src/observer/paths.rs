@@ -1,0 +1,60 @@
+//! The tree of call paths.
+
+use std::collections::HashMap;
+
+/// No node.
+pub const NONE: u32 = u32::MAX;
+
+/// One function at the end of one call path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Node {
+    /// Who called it; [`NONE`] for a thread's first function and for handlers.
+    pub parent: u32,
+    /// First address of the function.
+    pub entry: u32,
+    /// Exception whose handler it is; 0 if it was called.
+    pub exception: u32,
+}
+
+/// All call paths seen, each node once.
+#[derive(Debug, Clone, Default)]
+pub struct Paths {
+    nodes: Vec<Node>,
+    numbers: HashMap<(u32, u32, u32), u32>,
+}
+
+impl Paths {
+    /// The node of a function called from a node.
+    pub fn child(&mut self, parent: u32, entry: u32) -> u32 {
+        self.node(Node { parent, entry, exception: 0 })
+    }
+
+    /// The node of a handler.
+    pub fn handler(&mut self, exception: u32, entry: u32) -> u32 {
+        self.node(Node { parent: NONE, entry, exception })
+    }
+
+    /// The node of a function in place of the one at a node, as a tail call leaves it.
+    pub fn sibling(&mut self, of: u32, entry: u32) -> u32 {
+        let here = self.get(of);
+        self.node(Node { entry, ..here })
+    }
+
+    /// What a node is.
+    pub fn get(&self, number: u32) -> Node {
+        self.nodes[number as usize]
+    }
+
+    /// All nodes; a parent's number is below its children's.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    fn node(&mut self, node: Node) -> u32 {
+        let nodes = &mut self.nodes;
+        *self.numbers.entry((node.parent, node.entry, node.exception)).or_insert_with(|| {
+            nodes.push(node);
+            nodes.len() as u32 - 1
+        })
+    }
+}

@@ -1,0 +1,259 @@
+//! Threads of control and the calls in progress on each: a shadow of the real stacks, kept from outside.
+//!
+//! A thread is known by where it stands: an exception that interrupts it leaves its address and stack pointer, and a
+//! return to exactly these resumes it, on whatever core and whatever switched it away. A return to anywhere else begins
+//! a thread. No kernel need be known for that.
+
+use std::collections::HashMap;
+
+use rtoslab_cpu::step::Step;
+
+use super::functions::Functions;
+use super::paths::Paths;
+
+/// Calls in progress beyond which something else than calling goes on; the path then begins anew.
+const DEEPEST: usize = 1000;
+
+/// A call in progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Frame {
+    /// Where the caller goes on.
+    back: u32,
+    /// Stack pointer at the call.
+    sp: u32,
+    /// Path of the caller.
+    node: u32,
+}
+
+/// How a step changed the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Move {
+    /// Into the function at the end of this path.
+    Into(u32),
+    /// Out of it.
+    Out(u32),
+}
+
+/// A thread, or a handler in progress.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// Number of the thread; handlers have none and share 0.
+    pub number: u32,
+    /// Path of the function that executes.
+    pub node: u32,
+    /// Next instruction.
+    pub pc: u32,
+    /// Stack pointer.
+    pub sp: u32,
+    /// It runs on the process stack.
+    pub process_stack: bool,
+    root: u32,
+    frames: Vec<Frame>,
+    /// The function that holds `pc`.
+    around: (u32, u32),
+}
+
+impl Context {
+    /// One that begins in the function at a path's end.
+    pub fn new(number: u32, node: u32, pc: u32, functions: &Functions) -> Context {
+        let around = functions.around(pc);
+        Context { number, node, pc, sp: 0, process_stack: false, root: node, frames: Vec::new(), around }
+    }
+
+    /// Calls in progress.
+    pub fn depth(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// The path of its first function.
+    pub fn root(&self) -> u32 {
+        self.root
+    }
+
+    /// Follows an instruction.
+    pub fn follow(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, mut tell: impl FnMut(Move)) {
+        self.pc = step.next;
+        self.sp = step.sp;
+        self.process_stack = step.process_stack;
+        if step.call {
+            self.call(step, functions, paths, &mut tell);
+        } else if !matches!(step.next.wrapping_sub(step.pc), 0 | 2 | 4) {
+            self.jump(step, functions, paths, &mut tell);
+        }
+    }
+
+    fn call(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, tell: &mut impl FnMut(Move)) {
+        if self.frames.len() == DEEPEST {
+            self.unwind(0, tell);
+        }
+        self.frames.push(Frame { back: step.lr & !1, sp: step.sp, node: self.node });
+        self.node = paths.child(self.node, functions.entry(step.next));
+        self.around = functions.around(step.next);
+        tell(Move::Into(self.node));
+    }
+
+    fn jump(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, tell: &mut impl FnMut(Move)) {
+        let next = step.next;
+        if self.frames.last().is_some_and(|frame| frame.back == next && step.sp >= frame.sp) {
+            self.unwind(self.frames.len() - 1, tell);
+            self.around = functions.around(next);
+            return;
+        }
+        if (self.around.0..self.around.1).contains(&next) {
+            return;
+        }
+        let entry = functions.entry(next);
+        let returns = |frame: &Frame| frame.back == next && step.sp >= frame.sp;
+        // Helpers of a switch return to somewhere in their caller; so does a long jump.
+        let inside = |frame: &Frame| paths.get(frame.node).entry == entry && step.sp >= frame.sp;
+        if let Some(depth) = self.frames.iter().rposition(returns) {
+            self.unwind(depth, tell);
+        } else if next == entry && functions.begins(next) {
+            tell(Move::Out(self.node));
+            self.node = paths.sibling(self.node, entry);
+            if self.frames.is_empty() {
+                self.root = self.node;
+            }
+            tell(Move::Into(self.node));
+        } else if let Some(depth) = self.frames.iter().rposition(inside) {
+            self.unwind(depth, tell);
+        }
+        self.around = functions.around(next);
+    }
+
+    /// Leaves all calls from the one at `depth` on.
+    fn unwind(&mut self, depth: usize, tell: &mut impl FnMut(Move)) {
+        while self.frames.len() > depth {
+            tell(Move::Out(self.node));
+            self.node = self.frames.pop().map_or(self.node, |frame| frame.node);
+        }
+    }
+}
+
+/// Threads that no core executes.
+#[derive(Debug, Clone, Default)]
+pub struct Threads {
+    suspended: HashMap<u32, Context>,
+    count: u32,
+}
+
+impl Threads {
+    /// Puts a thread aside.
+    pub fn suspend(&mut self, context: Context) {
+        self.suspended.insert(context.sp, context);
+    }
+
+    /// The thread that stands there, if one does; one that stood there with that stack pointer before is over.
+    pub fn resume(&mut self, pc: u32, sp: u32) -> Option<Context> {
+        self.suspended.remove(&sp).filter(|context| context.pc == pc)
+    }
+
+    /// The thread with that stack pointer, wherever it goes on.
+    pub fn on_stack(&mut self, sp: u32) -> Option<Context> {
+        self.suspended.remove(&sp)
+    }
+
+    /// A new thread that begins at `pc`.
+    pub fn begin(&mut self, pc: u32, functions: &Functions, paths: &mut Paths) -> Context {
+        self.count += 1;
+        let node = paths.child(super::paths::NONE, functions.entry(pc));
+        Context::new(self.count, node, pc, functions)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAIN: u32 = 0x100;
+    const FIRST: u32 = 0x200;
+    const SECOND: u32 = 0x300;
+
+    struct Bench {
+        functions: Functions,
+        paths: Paths,
+        context: Context,
+    }
+
+    impl Bench {
+        fn new() -> Bench {
+            let functions = Functions::new([MAIN, FIRST, SECOND].map(|start| (start, 0x80)));
+            let mut paths = Paths::default();
+            let context = Threads::default().begin(MAIN, &functions, &mut paths);
+            Bench { functions, paths, context }
+        }
+
+        fn follow(&mut self, pc: u32, next: u32, sp: u32, call: bool) -> Vec<Move> {
+            let step = Step { pc, next, sp, lr: (pc + 4) | 1, call, ..Step::default() };
+            let mut moves = Vec::new();
+            self.context.follow(&step, &self.functions, &mut self.paths, |told| moves.push(told));
+            moves
+        }
+
+        fn path(&self) -> Vec<u32> {
+            let mut entries = Vec::new();
+            let mut node = self.context.node;
+            while node != super::super::paths::NONE {
+                entries.push(self.paths.get(node).entry);
+                node = self.paths.get(node).parent;
+            }
+            entries.reverse();
+            entries
+        }
+    }
+
+    #[test]
+    fn calls_return_to_their_callers() {
+        let mut bench = Bench::new();
+        bench.follow(MAIN + 8, FIRST, 0x1000, true);
+        bench.follow(FIRST + 8, SECOND, 0x0ff0, true);
+        assert_eq!(bench.path(), [MAIN, FIRST, SECOND]);
+        assert_eq!(bench.follow(SECOND + 4, FIRST + 12, 0x0ff0, false).len(), 1);
+        bench.follow(FIRST + 20, MAIN + 12, 0x1000, false);
+        assert_eq!(bench.path(), [MAIN]);
+    }
+
+    #[test]
+    fn a_tail_call_takes_its_callers_place_and_returns_for_it() {
+        let mut bench = Bench::new();
+        bench.follow(MAIN + 8, FIRST, 0x1000, true);
+        assert_eq!(bench.follow(FIRST + 20, SECOND, 0x1000, false).len(), 2);
+        assert_eq!(bench.path(), [MAIN, SECOND]);
+        bench.follow(SECOND + 20, MAIN + 12, 0x1000, false);
+        assert_eq!(bench.path(), [MAIN]);
+    }
+
+    #[test]
+    fn loops_and_recursion_are_told_apart() {
+        let mut bench = Bench::new();
+        bench.follow(MAIN + 8, FIRST, 0x1000, true);
+        assert!(bench.follow(FIRST + 40, FIRST, 0x0ff0, false).is_empty());
+        bench.follow(FIRST + 8, FIRST, 0x0ff0, true);
+        assert_eq!(bench.path(), [MAIN, FIRST, FIRST]);
+        bench.follow(FIRST + 40, FIRST + 12, 0x0ff0, false);
+        assert_eq!(bench.path(), [MAIN, FIRST]);
+    }
+
+    #[test]
+    fn a_long_jump_leaves_all_calls_between() {
+        let mut bench = Bench::new();
+        bench.follow(MAIN + 8, FIRST, 0x1000, true);
+        bench.follow(FIRST + 8, SECOND, 0x0ff0, true);
+        assert_eq!(bench.follow(SECOND + 8, MAIN + 30, 0x1000, false).len(), 2);
+        assert_eq!(bench.path(), [MAIN]);
+    }
+
+    #[test]
+    fn a_thread_is_resumed_where_it_stood_and_nowhere_else() {
+        let mut bench = Bench::new();
+        let mut threads = Threads::default();
+        bench.context.sp = 0x1000;
+        bench.context.pc = MAIN + 6;
+        threads.suspend(bench.context.clone());
+        assert!(threads.resume(MAIN + 6, 0x0f00).is_none());
+        assert!(threads.resume(MAIN + 6, 0x1000).is_some());
+        threads.suspend(bench.context.clone());
+        assert!(threads.resume(FIRST, 0x1000).is_none());
+        assert!(threads.resume(MAIN + 6, 0x1000).is_none());
+    }
+}

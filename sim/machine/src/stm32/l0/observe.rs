@@ -1,0 +1,68 @@
+//! The machine tells its observer what the core does.
+
+use rtoslab_cpu::step::watch;
+use rtoslab_cpu::v6m::exception::Outcome;
+
+use super::machine::Machine;
+use crate::observe::{Observed, Wanted, look_v6m, observer};
+
+impl<const RAM: u32> Machine<RAM> {
+    /// Observes from now on, or no longer.
+    pub fn observe(&mut self, wanted: Option<Wanted>) {
+        let look = look_v6m(&self.cores[0]);
+        self.observer = wanted.map(|wanted| observer(wanted, self.symbols(), self.cycle(), &[look]));
+        self.watch = watch::NOTHING;
+        self.keep_observing();
+    }
+
+    /// The executors log steps while there is somebody to read them.
+    pub(super) fn keep_observing(&mut self) {
+        if self.observer.is_some() {
+            self.watch = watch::STEPS;
+        }
+    }
+
+    /// Time went back: the account would not add up.
+    pub(super) fn end_observing(&mut self) {
+        if self.observer.is_some() {
+            self.observe(None);
+        }
+    }
+
+    /// Takes what was observed; `None` while nothing is.
+    pub fn observed(&mut self) -> Option<Observed> {
+        let now = self.cycle();
+        let look = look_v6m(&self.cores[0]);
+        Some(self.observer.as_mut()?.take(now, &[look]))
+    }
+
+    /// Brings the core's account up to the time at which it goes on.
+    pub(super) fn before_turn(&mut self) {
+        let look = look_v6m(&self.cores[0]);
+        self.observer.iter_mut().for_each(|observer| observer.settle(0, &look));
+    }
+
+    /// Hands over what the core executed.
+    pub(super) fn after_turn(&mut self) {
+        let steps = &mut self.cores[0].steps;
+        for step in steps.iter_mut() {
+            // As `waits` has it.
+            (step.bus_wait, step.flash_wait) = (step.flash_wait, step.bus_wait.saturating_sub(step.flash_wait));
+        }
+        self.observer.iter_mut().for_each(|observer| observer.steps(0, steps, &[]));
+        steps.clear();
+    }
+
+    /// Tells what became of an exception.
+    pub(super) fn tell(&mut self, outcome: Outcome) {
+        let Some(observer) = &mut self.observer else { return };
+        let look = look_v6m(&self.cores[0]);
+        match outcome {
+            Outcome::Entered(number) => observer.entered(0, number, &look),
+            Outcome::Chained(_, to) => observer.chained(0, to, &look),
+            Outcome::Returned(_) => observer.returned(0, &look),
+            Outcome::Slept(_) => observer.slept(0, &look),
+            Outcome::None => {}
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What an observer took, as packed little-endian records; `_sim.pyi` says what is in them.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use rtoslab_lab::observer::costs::{Cost, Place};
+use rtoslab_lab::observer::locks::{LockKey, LockSum};
+use rtoslab_lab::observer::masks::{Masked, MaskedSum};
+use rtoslab_lab::observer::paths::Node;
+use rtoslab_machine::observe::Observed;
+
+/// A record in the making.
+#[derive(Default)]
+struct Record(Vec<u8>);
+
+impl Record {
+    fn words(mut self, words: &[u32]) -> Record {
+        self.0.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        self
+    }
+
+    fn longs(mut self, longs: &[u64]) -> Record {
+        self.0.extend(longs.iter().flat_map(|long| long.to_le_bytes()));
+        self
+    }
+
+    fn places(self, from: Place, to: Place) -> Record {
+        self.words(&[from.node, from.pc, to.node, to.pc, 0])
+    }
+}
+
+/// The dictionary that `Machine.observed` returns.
+pub fn to_dict<'py>(py: Python<'py>, observed: &Observed) -> PyResult<Bound<'py, PyDict>> {
+    let cores = PyList::empty(py);
+    for account in &observed.accounts {
+        let core = PyDict::new(py);
+        core.set_item("from_cycle", account.from)?;
+        core.set_item("until_cycle", account.until)?;
+        core.set_item("rows", packed(py, account.rows.iter().map(row)))?;
+        cores.append(core)?;
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("cores", cores)?;
+    dict.set_item("nodes", packed(py, observed.nodes.iter().map(node)))?;
+    dict.set_item("masked", packed(py, observed.masked.iter().map(masked_sum)))?;
+    dict.set_item("intervals", packed(py, observed.intervals.iter().map(interval)))?;
+    dict.set_item("locks", packed(py, observed.locks.iter().map(lock)))?;
+    Ok(dict)
+}
+
+fn packed<'py>(py: Python<'py>, records: impl Iterator<Item = Record>) -> Bound<'py, PyBytes> {
+    PyBytes::new(py, &records.flat_map(|record| record.0).collect::<Vec<u8>>())
+}
+
+fn row((place, cost): &(Place, Cost)) -> Record {
+    Record::default().words(&[place.node, place.pc]).longs(&cost.cycles).longs(&[cost.executions])
+}
+
+fn node(node: &Node) -> Record {
+    Record::default().words(&[node.parent, node.entry, node.exception])
+}
+
+fn masked(masked: &Masked) -> Record {
+    let head = u32::from(masked.level as u16) | (masked.core as u32) << 16;
+    Record::default().words(&[head]).places(masked.opener, masked.closer)
+}
+
+fn masked_sum(sum: &MaskedSum) -> Record {
+    masked(&sum.longest).longs(&[sum.count, sum.total_cycles, sum.longest.start, sum.longest.end])
+}
+
+fn interval(interval: &Masked) -> Record {
+    masked(interval).longs(&[interval.start, interval.end])
+}
+
+fn lock(((span, lock, core, from, to), sum): (&LockKey, &LockSum)) -> Record {
+    let head = *span as u32 | u32::from(*lock) << 8 | (*core as u32) << 16;
+    let record = Record::default().words(&[head]).places(*from, *to);
+    record.longs(&[sum.count, sum.total_cycles, sum.max_cycles, sum.max_start])
+}
