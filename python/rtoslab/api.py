@@ -11,7 +11,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.gate import verdict_digest
 from rtoslab.manifest import canonical, simulator_sources
 from rtoslab.paths import find_root
-from rtoslab.pipeline import Outcome, point_id, run_point
+from rtoslab.pipeline import Manner, Outcome, point_id, run_point
 from rtoslab.plan import Options, Plan, Point, make_plan
 from rtoslab.pool import Listener, run_plan
 from rtoslab.run.serial import SILENCE_LIMIT_S, listen_to_board
@@ -43,7 +43,7 @@ def run(
     options = Options(kernels, boards, cores, window_ms, config or {}, full)
     plan = make_plan(Catalogue(root), names, options)
     folder = Path(out) if out else default_out(root, plan, names)
-    return run_plan(root, plan, folder, jobs=jobs, listener=listener, again=fresh)
+    return run_plan(root, plan, folder, jobs=jobs, listener=listener, manner=Manner(again=fresh))
 
 
 def run_on_port(

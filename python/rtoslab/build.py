@@ -18,7 +18,9 @@ from typing import Any
 from rtoslab import tools
 from rtoslab.catalogue import Catalogue
 from rtoslab.decode import Expected
-from rtoslab.errors import BuildError, disk_error
+from rtoslab.errors import BuildError, RefusedError, disk_error
+from rtoslab.locks import alone
+from rtoslab.obstacles import DEFAULT_COMPILER
 from rtoslab.paths import build_folder
 from rtoslab.plan import Point
 
@@ -33,6 +35,7 @@ CONFORMANCE = "conformance"
 FOOTPRINT = "footprint-"
 """Before the name of a program whose size alone is of interest: a folder of firmware/footprint/."""
 _KEPT = (IMAGE, INFO, LOG, MAP, CALLGRAPH)
+_REFUSAL = re.compile(r"CMake Error at [^\n]*:\n((?:  [^\n]+\n)+)")
 _COMMON = ("CMakeLists.txt", "cmake", "core", "include", "cpus", "chips", "kernels/Cargo.toml", "kernels/Cargo.lock")
 
 
@@ -63,7 +66,9 @@ def build(catalogue: Catalogue, point: Point) -> Build:
         build_folder(catalogue.root) / f"{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c-{digest[:16]}"
     )
     if not (folder / IMAGE).is_file():
-        _build_into(catalogue.root, point, expected, folder)
+        with alone(folder.with_name(f".{folder.name}.lock")):  # points of one image may be measured side by side
+            if not (folder / IMAGE).is_file():
+                _build_into(catalogue.root, point, expected, folder)
     try:
         info = json.loads((folder / INFO).read_text())
         sha256 = hashlib.sha256((folder / IMAGE).read_bytes()).hexdigest()
@@ -93,6 +98,8 @@ def cmake_options(point: Point, expected: Expected) -> list[str]:
         "WARMUP_MS": _given(point.warmup_ms),
         "INSTRUMENT": point.instrument or "",
         "SAMPLES": _given(point.samples),
+        "COMPILER": "" if point.compiler == DEFAULT_COMPILER else point.compiler,
+        "LTO": "1" if point.lto else "",
     }
     return [f"-D{key}={value}" for key, value in options.items() if value]
 
@@ -144,6 +151,7 @@ def _cmake(root: Path, point: Point, expected: Expected, work: Path) -> None:
         "-G",
         "Ninja",
         *cmake_options(point, expected),
+        *([f"-DRTOSLAB_ZIG={tools.find_clang() or ''}"] if point.compiler == "clang" else []),
     ]
     with (work / LOG).open("w+", encoding="utf-8") as log:
         commands: tuple[list[str | Path], ...] = (configure, [tools.find("cmake"), "--build", work, "-j", "2"])
@@ -156,7 +164,8 @@ def _cmake(root: Path, point: Point, expected: Expected, work: Path) -> None:
                 log.seek(0)
                 text = log.read()
                 kept = _keep_log(text, work.parent, point)
-                raise BuildError(f"Building {point.label} failed: {_reason(text)} The whole log is {kept}.")
+                kind = RefusedError if command is configure and _REFUSAL.search(text) else BuildError
+                raise kind(f"Building {point.label} failed: {_reason(text)} The whole log is {kept}.")
 
 
 def _keep_log(text: str, folder: Path, point: Point) -> Path:
@@ -167,7 +176,7 @@ def _keep_log(text: str, folder: Path, point: Point) -> Path:
 
 def _reason(log: str) -> str:
     """The first sentence of CMake's refusal, or the compiler's first error line."""
-    refusal = re.search(r"CMake Error at [^\n]*:\n((?:  [^\n]+\n)+)", log)
+    refusal = _REFUSAL.search(log)
     if refusal:
         return " ".join(refusal.group(1).split())
     error = re.search(r"^[^\n]*(?:error: |undefined reference)[^\n]*$", log, re.MULTILINE)
@@ -184,7 +193,8 @@ def inputs_digest(root: Path, point: Point) -> str:
     for path in sorted([*_files(firmware, parts), root / "spec" / "wire.toml"]):
         digest.update(f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     options = cmake_options(point, Expected("", 0))
-    digest.update(json.dumps([options, tools.banner("arm-none-eabi-gcc"), _KEPT]).encode())
+    compilers = [tools.banner("arm-none-eabi-gcc")] + [tools.clang_banner()] * (point.compiler == "clang")
+    digest.update(json.dumps([options, *compilers, _KEPT]).encode())
     return digest.hexdigest()
 
 

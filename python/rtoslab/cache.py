@@ -7,20 +7,20 @@ whole manifest, of the point's axes, of the simulator as it was built here and o
 entry is written beside its place, synced and renamed; one that does not read back whole counts as absent.
 """
 
-import fcntl
 import hashlib
 import io
 import os
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from rtoslab.errors import disk_error
+from rtoslab.locks import alone
 from rtoslab.manifest import canonical
 from rtoslab.paths import results_folder
 from rtoslab.results import PointId
@@ -68,21 +68,9 @@ class ResultCache:
                 Path(work).unlink(missing_ok=True)
             raise disk_error("keep the result in the cache", path, cause) from None
 
-    @contextmanager
-    def alone(self, key: str) -> Iterator[None]:
-        """One process at a time measures what a key stands for; the next one finds it done. A kill frees the lock."""
-        path = self._path(key).with_suffix(".lock")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = _lock(path)
-        except OSError as cause:
-            raise disk_error("lock the cache entry", path, cause) from None
-        try:
-            yield
-        finally:
-            with suppress(OSError):
-                path.unlink()
-            os.close(descriptor)
+    def alone(self, key: str) -> AbstractContextManager[None]:
+        """One process at a time measures what a key stands for; the next one finds it done."""
+        return alone(self._path(key).with_suffix(".lock"))
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.zip"
@@ -109,14 +97,3 @@ def _packed(files: Mapping[str, bytes]) -> bytes:
         for name, content in sorted(files.items()):
             stored.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
     return out.getvalue()
-
-
-def _lock(path: Path) -> int:
-    """The locked file's descriptor. The holder before removed the name: only the file that still bears it counts."""
-    while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        with suppress(FileNotFoundError):
-            if os.fstat(descriptor).st_ino == path.stat().st_ino:
-                return descriptor
-        os.close(descriptor)

@@ -8,7 +8,7 @@ prints them. The exit codes are part of the command's interface:
 | 0 | everything asked for was done |
 | 1 | an error in the use or the environment (unknown name, missing compiler, full disk) |
 | 2 | the command line could not be parsed |
-| 3 | a point failed: its proof, a fault of the firmware, an unreadable record |
+| 3 | a point failed: its proof, a fault of the firmware, an unreadable record; of `gate`: a regression |
 | 130 | interrupted; what was finished is kept |
 """
 
@@ -20,6 +20,7 @@ EXIT_OK = 0
 EXIT_ERROR = 1
 EXIT_USAGE = 2
 EXIT_POINT_FAILED = 3
+EXIT_REGRESSION = 3
 EXIT_INTERRUPTED = 130
 
 
@@ -52,6 +53,10 @@ class BuildError(RtoslabError):
     """The image could not be built."""
 
     exit_code = EXIT_POINT_FAILED
+
+
+class RefusedError(BuildError):
+    """The firmware's build files refuse this combination of options, and say why."""
 
 
 class ToolMissingError(RtoslabError):

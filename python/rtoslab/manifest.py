@@ -67,6 +67,16 @@ def manifest_hash(manifest: dict[str, Any]) -> str:
     return hashlib.sha256(canonical(manifest).encode()).hexdigest()
 
 
+def flatten(value: object, path: str = "") -> dict[str, str]:
+    """Nested JSON as `a.b.c` -> text, for tables and comparisons."""
+    if isinstance(value, dict):
+        flat: dict[str, str] = {}
+        for key, item in value.items():
+            flat.update(flatten(item, f"{path}.{key}" if path else str(key)))
+        return flat
+    return {path: value if isinstance(value, str) else json.dumps(value)}
+
+
 @cache
 def _simulator_version(root: Path) -> str:
     workspace = tomllib.loads((root / "Cargo.toml").read_text())["workspace"]

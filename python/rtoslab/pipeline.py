@@ -19,6 +19,7 @@ from rtoslab.errors import (
     ConformanceError,
     DecodeError,
     OverrideReceivedError,
+    RefusedError,
     RunError,
     SettingError,
     StoreError,
@@ -26,6 +27,7 @@ from rtoslab.errors import (
 )
 from rtoslab.manifest import canonical, make_manifest, manifest_hash, serial_target, virtual_target
 from rtoslab.measured import image_bytes, measured
+from rtoslab.obstacles import DEFAULT_COMPILER
 from rtoslab.plan import Point
 from rtoslab.proofs import Evidence, Verdict, judge_all, watched_services
 from rtoslab.results import Failed, Measured, NotApplicable, PointId
@@ -50,6 +52,16 @@ class Outcome:
     """It was measured before under the same manifest and taken from the cache."""
 
 
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How points are measured."""
+
+    again: bool = False
+    """Whatever is known, too; StoreError if that does not give the same bytes."""
+    skip_refused: bool = False
+    """A combination that the firmware's build files refuse is n/a with their reason, not a failure."""
+
+
 def point_id(catalogue: Catalogue, point: Point) -> PointId:
     """The axes of a point, as stored."""
     config = {
@@ -63,6 +75,10 @@ def point_id(catalogue: Catalogue, point: Point) -> PointId:
         config["samples"] = str(point.samples)
     if point.opt != Point.__dataclass_fields__["opt"].default:
         config["opt"] = point.opt
+    if point.compiler != DEFAULT_COMPILER:
+        config["compiler"] = point.compiler
+    if point.lto:
+        config["lto"] = "1"
     if point.code != Point.__dataclass_fields__["code"].default:
         config["code"] = point.code
     if point.data is not None:
@@ -88,13 +104,11 @@ def run_point(
     run: RunDirectory,
     progress: Progress = lambda *_: None,
     runner: Runner | None = None,
-    *,
-    again: bool = False,
+    manner: Manner = Manner(),
 ) -> Outcome:
     """Carries one point through; returns at once if the run directory or the cache has it.
 
-    `runner` replaces the virtual board, and then nothing is cached. `again` measures whatever is known, and raises
-    StoreError if that does not give the same bytes.
+    `runner` replaces the virtual board, and then nothing is cached.
     """
     identity = point_id(catalogue, point)
     if point.not_applicable is not None:
@@ -105,6 +119,9 @@ def run_point(
         built = build(catalogue, point)
         conformance = examine(catalogue, point, progress)
     except BuildError as cause:
+        if manner.skip_refused and isinstance(cause, RefusedError):
+            missing = NotApplicable(run_id="0" * 16, point=identity, reason=str(cause))
+            return _store(run, identity, missing, {}, {})
         failed = Failed(run_id="0" * 16, point=identity, stage="build", error=type(cause).__name__, message=str(cause))
         return Outcome(failed, run.path, fresh=True)  # not stored: the next try may find the cause mended
     board = catalogue.board(point.board).facts
@@ -112,7 +129,7 @@ def run_point(
     manifest = make_manifest(point, board, built, target, conformance.summary())
     run_id = manifest_hash(manifest)[:16]
     folder = _folder_name(identity, run_id)
-    if run.has(folder) and not again:
+    if run.has(folder) and not manner.again:
         stored = run.read(folder)
         return Outcome(stored.result, stored.folder, fresh=False)
     other = run.other_build(folder)
@@ -129,7 +146,7 @@ def run_point(
     results, key = ResultCache.of(catalogue.root), result_key(manifest, identity)
     with results.alone(key):
         known = results.get(key)
-        files = known if known is not None and not again else measure()
+        files = known if known is not None and not manner.again else measure()
         outcome = _keep(run, folder, files, cached=files is known)
         if known is None:
             results.put(key, files)

@@ -12,6 +12,7 @@ from rtoslab.benchmark import INSTRUMENTS, Benchmark
 from rtoslab.catalogue import Catalogue, Entry
 from rtoslab.errors import PlanError, UnknownNameError
 from rtoslab.kernel_facts import Kernel
+from rtoslab.obstacles import DEFAULT_COMPILER, obstacle, optional, whole
 from rtoslab.schemas import Board
 from rtoslab.suites import Experiment
 
@@ -32,6 +33,9 @@ class Point:
     window_ms: int
     warmup_ms: int | None = None
     opt: str = DEFAULT_OPT
+    compiler: str = DEFAULT_COMPILER
+    lto: bool = False
+    """The kernel optimised across its files when linking; its services stay calls."""
     code: str = DEFAULT_CODE
     data: str | None = None
     """Where data and stacks lie; None: what board.toml says. The same holds for the next two."""
@@ -66,8 +70,9 @@ class Options:
     cores: Sequence[int] | None = None
     window_ms: int | None = None
     config: Mapping[str, str] = field(default_factory=dict)
-    """`opt`, `code`, `data`, `clock_hz`, `wait_states`, `warmup_ms`, `feature.NAME`, `param.NAME`, `timing.KEY`; of
-    latencies `instrument` (separated by commas if several) and `samples`; any other key is a macro of the kernel."""
+    """`opt`, `compiler`, `lto`, `code`, `data`, `clock_hz`, `wait_states`, `warmup_ms`, `feature.NAME`, `param.NAME`,
+    `timing.KEY`; of latencies `instrument` (separated by commas if several) and `samples`; any other key is a macro of
+    the kernel."""
     full: bool = False
     """The papers' own durations and numbers of samples instead of the short ones."""
 
@@ -159,7 +164,7 @@ def _samples(benchmark: Benchmark, board: Board, config: Mapping[str, str], *, f
     """How many of each series: what was asked for, or the usual number if the board's memory holds so many."""
     room = board.limits.sample_bytes
     most = room // (SAMPLE_BYTES * len(benchmark.series_ids)) if room is not None else None
-    asked = _optional("samples", config)
+    asked = optional("samples", config)
     if asked is not None and asked < 1:
         raise PlanError(f"samples={asked}: at least one sample is needed.")
     wanted = asked or (benchmark.full_samples if full else 0) or benchmark.samples
@@ -218,64 +223,25 @@ def one_point(
     for name in params:
         if name not in benchmark.facts.params:
             raise UnknownNameError(f"parameter of {benchmark.id}", name, benchmark.facts.params)
-    plain = {"opt", "code", "data", "clock_hz", "wait_states", "warmup_ms", "instrument", "samples"}
-    features = {key: _whole(key, value) for key, value in sorted(config.items()) if key.startswith("feature.")}
+    plain = {"opt", "compiler", "lto", "code", "data", "clock_hz", "wait_states", "warmup_ms", "instrument", "samples"}
+    features = {key: whole(key, value) for key, value in sorted(config.items()) if key.startswith("feature.")}
     return Point(
         benchmark=benchmark.id,
         kernel=kernel.id,
         board=board.id,
         cores=cores,
         window_ms=window_ms,
-        warmup_ms=_optional("warmup_ms", config),
+        warmup_ms=optional("warmup_ms", config),
         opt=config.get("opt", DEFAULT_OPT),
+        compiler=config.get("compiler", DEFAULT_COMPILER),
+        lto=bool(optional("lto", config)),
         code=config.get("code", DEFAULT_CODE),
         data=config.get("data"),
-        clock_hz=_optional("clock_hz", config),
-        wait_states=_optional("wait_states", config),
+        clock_hz=optional("clock_hz", config),
+        wait_states=optional("wait_states", config),
         features={key.removeprefix("feature."): value for key, value in features.items()},
         kernel_config={key: value for key, value in sorted(config.items()) if "." not in key and key not in plain},
         params=params,
-        timing={key: _whole(key, value) for key, value in sorted(config.items()) if key.startswith("timing.")},
-        not_applicable=_obstacle(benchmark, kernel, board, cores) or _board_lacks(board.facts, config),
+        timing={key: whole(key, value) for key, value in sorted(config.items()) if key.startswith("timing.")},
+        not_applicable=obstacle(benchmark, kernel, board, cores, config),
     )
-
-
-def _obstacle(benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int) -> str | None:
-    for service in benchmark.facts.services:
-        if not kernel.facts.services.get(service, False):
-            return f"{kernel.facts.title} has no {service} service: {kernel.facts.reason(service)}"
-    if cores < benchmark.facts.min_cores:
-        return f"{benchmark.facts.title} is a test of {benchmark.facts.min_cores} cores or more"
-    if cores > 1 and benchmark.facts.handlers is not None:
-        return "the kernel's handlers are timed on one core"
-    if cores > board.facts.cores:
-        return f"{board.facts.title} has {board.facts.cores} core{'s' if board.facts.cores > 1 else ''}"
-    if cores > 1 and not kernel.facts.smp:
-        why = kernel.facts.reasons.get("smp")
-        return f"{kernel.facts.title} has no symmetric multiprocessing" + (f": {why}" if why else "")
-    return None
-
-
-def _board_lacks(board: Board, config: Mapping[str, str]) -> str | None:
-    clocks = sorted(board.clocks) or [board.clock.sys_hz]
-    clock_hz = _optional("clock_hz", config)
-    if clock_hz is not None and clock_hz not in clocks:
-        return f"{board.title} has no clock of {clock_hz} Hz, but {', '.join(map(str, clocks))}"
-    if "data" in config and getattr(board.memory, f"{config['data']}_start", None) is None:
-        return f"{board.title} has no memory {config['data']}"
-    for key in config:
-        name = key.removeprefix("feature.")
-        if name != key and name not in board.features:
-            return f"{board.title} has no {name} to switch"
-    return None
-
-
-def _optional(key: str, config: Mapping[str, str]) -> int | None:
-    return _whole(key, config[key]) if key in config else None
-
-
-def _whole(key: str, value: str) -> int:
-    try:
-        return int(value, 0)
-    except ValueError:
-        raise PlanError(f"--config {key}={value} must be a whole number.") from None

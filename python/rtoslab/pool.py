@@ -18,7 +18,7 @@ from pathlib import Path
 from rtoslab.catalogue import Catalogue
 from rtoslab.errors import RtoslabError, RunError
 from rtoslab.journal import note_session
-from rtoslab.pipeline import Outcome, point_id, run_point
+from rtoslab.pipeline import Manner, Outcome, point_id, run_point
 from rtoslab.plan import Plan, Point
 from rtoslab.results import Failed
 from rtoslab.store import RunDirectory, sweep
@@ -56,7 +56,7 @@ class _Pool:
     run: RunDirectory
     listener: Listener
     waiting: list[tuple[int, Point]]
-    again: bool
+    manner: Manner
     running: list[_Job] = field(default_factory=list)
     outcomes: dict[int, Outcome] = field(default_factory=dict)
 
@@ -68,7 +68,7 @@ def run_plan(
     *,
     jobs: int = 2,
     listener: Listener = lambda _: None,
-    again: bool = False,
+    manner: Manner = Manner(),  # noqa: B008 (it is frozen)
 ) -> list[Outcome]:
     """Every point of the plan, stored as it finishes; points in `out` already are kept, known ones come from the cache.
 
@@ -80,7 +80,7 @@ def run_plan(
     run = RunDirectory.create(out, plan.suite, [point_id(catalogue, point) for point in plan.points])
     sweep(out)
     note_session(out, root)
-    pool = _Pool(root, run, listener, list(enumerate(plan.points)), again)
+    pool = _Pool(root, run, listener, list(enumerate(plan.points)), manner)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["rtoslab.pipeline"])
     try:
@@ -100,7 +100,7 @@ def _start(context: ForkServerContext, pool: _Pool) -> _Job:
     index, point = pool.waiting.pop(0)
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(
-        target=_work, args=(pool.root, point, pool.run.path, dict(os.environ), sender, pool.again), daemon=True
+        target=_work, args=(pool.root, point, pool.run.path, dict(os.environ), sender, pool.manner), daemon=True
     )
     process.start()
     sender.close()
@@ -150,7 +150,7 @@ def _work(
     out: Path,
     environment: dict[str, str],
     sender: "multiprocessing.connection.Connection[object, object]",
-    again: bool,
+    manner: Manner,
 ) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.update(environment)  # the fork server keeps that of its own start
@@ -164,7 +164,7 @@ def _work(
             sender.send((phase, done))
 
     try:
-        sender.send(run_point(Catalogue(root), point, RunDirectory(out), progress, again=again))
+        sender.send(run_point(Catalogue(root), point, RunDirectory(out), progress, manner=manner))
     except RtoslabError as error:
         sender.send(_portable(error))
     except BrokenPipeError:

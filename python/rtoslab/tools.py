@@ -1,5 +1,6 @@
 """The programs a build needs: where they are, what they say their version is, how to get a missing one."""
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -25,6 +26,34 @@ TOOLS = (
     Tool("arm-none-eabi-gcc", "compiles the firmware", "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"),
     Tool("cargo", "fetches the kernel sources by checksum and builds the virtual board", "install Rust with rustup"),
 )
+
+
+COMPILERS = ("gcc", "clang")
+"""What can compile the firmware's C; GCC assembles and links in any case."""
+CLANG_MISSING = (
+    "Clang is not installed here; `pip install --require-hashes -r requirements-clang.lock` brings it (100 MB)"
+)
+
+
+def find_clang() -> Path | None:
+    """The program `zig`, which holds Clang: of the Python package ziglang, else on PATH."""
+    package = importlib.util.find_spec("ziglang")
+    if package is not None and package.origin is not None:
+        return Path(package.origin).with_name("zig")
+    found = shutil.which("zig")
+    return Path(found) if found else None
+
+
+@cache
+def clang_banner() -> str:
+    """First line of Clang's version text; empty if it is not there."""
+    program = find_clang()
+    if program is None:
+        return ""
+    output = subprocess.run(
+        [program, "cc", "--version"], capture_output=True, text=True, check=False, env=plain_environment()
+    )
+    return output.stdout.partition("\n")[0].strip()
 
 
 def find(name: str) -> Path:

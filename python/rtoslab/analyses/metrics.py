@@ -16,6 +16,7 @@ from rtoslab.results import Measured
 CYCLES = "cycles"
 BYTES = "bytes"
 COUNTS = "cycles_per_count"
+_MEMORY = ("stack", "heap", "image")
 _FIGURES = ("minimum", "median", "p99", "maximum")
 
 
@@ -29,6 +30,11 @@ class Metric:
     value: float
     samples: Sequence[float] = ()
     """What a median is of, in the metric's unit; empty for any other figure."""
+
+
+def unit_of(metric_id: str) -> str:
+    """The unit that a metric's name stands for."""
+    return BYTES if metric_id.partition(".")[0] in _MEMORY else CYCLES
 
 
 def metrics(point: Measured) -> list[Metric]:

@@ -14,7 +14,7 @@ from rtoslab.cli.display import Display, say_known, short_path
 from rtoslab.cli.names import CatalogueName, CatalogueNames, CoreCounts, Duration, Frequency, KeyValue, split_names
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.paths import find_root
-from rtoslab.pipeline import Outcome
+from rtoslab.pipeline import Manner, Outcome
 from rtoslab.plan import Options, make_plan
 from rtoslab.pool import run_plan
 from rtoslab.reports import formats, terminal
@@ -35,8 +35,8 @@ from rtoslab.reports import formats, terminal
     "--config",
     type=KeyValue(),
     multiple=True,
-    help="opt=-O3, code=sram, data=dtcm, wait_states=5, feature.NAME=0, warmup_ms=10, param.NAME=N, timing.KEY=N, or a "
-    "macro of the kernel's configuration.",
+    help="opt=-O3, lto=1, compiler=clang, code=sram, data=dtcm, wait_states=5, feature.NAME=0, warmup_ms=10, "
+    "param.NAME=N, timing.KEY=N, or a macro of the kernel's configuration.",
 )
 @click.option("--full", is_flag=True, help="The papers' own durations and numbers of samples, where a suite has them.")
 @click.option("--out", type=click.Path(path_type=Path), help="Run directory; an existing one is resumed.")
@@ -84,7 +84,7 @@ def command(
         folder, outcomes = run_on_port(names, options, port, out)
         return _conclude(folder, outcomes, report=report, as_json=as_json)
     with Display(len(plan.points), quiet=as_json) as display:
-        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, again=fresh)
+        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, manner=Manner(again=fresh))
     return _conclude(folder, outcomes, report=report, as_json=as_json)
 
 

@@ -1,11 +1,21 @@
 """What commands that measure show while they do, and how they call a folder."""
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from rtoslab.pipeline import Outcome
 from rtoslab.pool import Note
@@ -33,6 +43,10 @@ def say_known(outcomes: Sequence[Outcome]) -> None:
         )
 
 
+LONG_PLAN = 20
+"""From so many points on, each line says how far the plan has come."""
+
+
 class Display:
     """Progress on stderr: bars on a terminal, one line per finished point elsewhere, nothing if quiet."""
 
@@ -45,6 +59,7 @@ class Display:
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
+            TimeRemainingColumn(),
             console=console,
             transient=True,
             disable=quiet or not console.is_terminal,
@@ -52,6 +67,10 @@ class Display:
         self._console = console
         self._all = self._bars.add_task("points", total=points)
         self._tasks: dict[int, TaskID] = {}
+        self._points = points
+        self._done = 0
+        self._measured = 0
+        self._start = time.monotonic()
 
     def __enter__(self) -> "Display":
         self._bars.start()
@@ -60,6 +79,18 @@ class Display:
     def __exit__(self, *_: object) -> None:
         self._bars.stop()
 
+    def _outlook(self, note: Note) -> str:
+        """How far a long plan has come, and how long the rest may take if it goes on as it did."""
+        if self._points < LONG_PLAN:
+            return ""
+        self._done += 1
+        if note.outcome is not None and note.outcome.fresh:
+            self._measured += 1
+        rest = self._points - self._done
+        spent_s = time.monotonic() - self._start
+        left_min = spent_s / self._measured * rest / 60 if self._measured else None
+        return f" ({self._done} of {self._points}" + (")" if left_min is None else f", {left_min:.0f} min left)")
+
     def note(self, note: Note) -> None:
         """Takes news of a point: a phase with its progress, or the outcome."""
         if note.outcome is not None:
@@ -67,7 +98,9 @@ class Display:
                 self._bars.remove_task(self._tasks.pop(note.index))
             self._bars.advance(self._all)
             if not self._quiet and not self._console.is_terminal:
-                self._console.print(f"{note.point.label}: {note.outcome.result.status}")
+                self._console.print(
+                    f"{note.point.label}: {note.outcome.result.status}{self._outlook(note)}", soft_wrap=True
+                )
             return
         if note.index not in self._tasks:
             self._tasks[note.index] = self._bars.add_task(note.point.label, total=100)

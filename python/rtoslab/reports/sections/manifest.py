@@ -1,11 +1,10 @@
 """The manifest as tables: what all points share once, what differs point by point."""
 
 import hashlib
-import json
 from collections.abc import Sequence
 
 from rtoslab.analyses.series import core_words, series_names, short_test
-from rtoslab.manifest import canonical
+from rtoslab.manifest import canonical, flatten
 from rtoslab.reports.table import Section, TableData
 from rtoslab.store import StoredPoint
 
@@ -86,13 +85,3 @@ def _flat(manifest: dict[str, object]) -> dict[str, str]:
     digest = hashlib.sha256(canonical(sources).encode()).hexdigest()
     brief = {**build, "sources": f"{len(sources)} files, SHA-256 of their list {digest[:16]}"}
     return flatten({**manifest, "build": brief})
-
-
-def flatten(value: object, path: str = "") -> dict[str, str]:
-    """Nested JSON as `a.b.c` -> text, for manifest tables."""
-    if isinstance(value, dict):
-        flat: dict[str, str] = {}
-        for key, item in value.items():
-            flat.update(flatten(item, f"{path}.{key}" if path else str(key)))
-        return flat
-    return {path: value if isinstance(value, str) else json.dumps(value)}

@@ -1,0 +1,50 @@
+"""`rtoslab baseline`: figures kept as a small text file for `rtoslab gate`."""
+
+from pathlib import Path
+
+import click
+
+from rtoslab.api import default_out
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.display import Display, short_path
+from rtoslab.compare.baseline import Baseline, baseline_path, make_baseline, read_baseline, write_baseline
+from rtoslab.compare.gate import baseline_points
+from rtoslab.compare.sides import Side, read_side
+from rtoslab.errors import PlanError
+from rtoslab.paths import find_root
+from rtoslab.pool import run_plan
+
+
+@click.command("baseline")
+@click.argument("name")
+@click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUN...]")
+def command(name: str, runs: tuple[Path, ...]) -> None:
+    """Write the figures of RUNs as the baseline NAME (baselines/NAME.toml), keeping its rules.
+
+    Without a RUN the points that the baseline has are measured again and their figures replaced.
+    """
+    root = find_root()
+    path = baseline_path(root, name)
+    known = read_baseline(path) if path.is_file() else None
+    if not runs and known is None:
+        raise PlanError(f"{path} does not exist; name the run directories whose figures it shall hold.")
+    side = read_side(runs) if known is None or runs else measure_again(root, known, name)
+    made = make_baseline(side, known.rules if known else {})
+    write_baseline(made, path)
+    click.echo(
+        f"{len(made.point)} points with {sum(len(each.metrics) for each in made.point)} figures: {short_path(path)}."
+    )
+
+
+def measure_again(root: Path, baseline: Baseline, name: str, out: Path | None = None, *, quiet: bool = False) -> Side:
+    """The baseline's points as this checkout measures them."""
+    plan = baseline_points(Catalogue(root), baseline)
+    folder = out or default_out(root, plan, [f"gate-{Path(name).stem}"])
+    with Display(len(plan.points), quiet=quiet) as display:
+        outcomes = run_plan(root, plan, folder, listener=display.note)
+    for each in outcomes:
+        if each.result.status == "failed":
+            raise PlanError(
+                f"{each.result.point.benchmark} gave no number, so nothing can be gated: {each.result.message}"
+            )
+    return read_side([folder])

@@ -1,0 +1,60 @@
+"""`rtoslab compare`: runs against a reference run."""
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from rtoslab.cli.cmd_report import write
+from rtoslab.cli.sections import show_document
+from rtoslab.compare.document import comparison_document
+from rtoslab.compare.judge import compare
+from rtoslab.compare.machines import as_json, as_junit
+from rtoslab.compare.sides import Side, read_side
+from rtoslab.errors import ReportError
+from rtoslab.reports import formats
+
+FORMS = ("html", "md", "json", "xml")
+
+
+@click.command("compare")
+@click.argument("reference", metavar="REFERENCE")
+@click.argument("others", nargs=-1, required=True, metavar="RUN...")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="File to write: .html, .md, .json, .xml (JUnit).",
+)
+@click.option("--format", "form", type=click.Choice(FORMS[1:]), help="This on stdout instead of the tables.")
+def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], form: str | None) -> None:
+    """Set runs against a REFERENCE run, by effect.
+
+    On virtual boards any difference is real and is shown to the cycle, with the functions it comes from. On real
+    boards medians are compared with a confidence interval and a rank test; directories that repeat the same
+    measurement are joined by commas (A1,A2,A3). What differs between the manifests is listed first.
+    """
+    base = _side(reference)
+    comparisons = [compare(base, _side(each)) for each in others]
+    document = comparison_document(comparisons)
+
+    def rendered(kind: str) -> str:
+        if kind == "json":
+            return as_json(comparisons)
+        return as_junit(comparisons) if kind == "xml" else formats()[kind](document)
+
+    for output in outputs:
+        kind = output.suffix.lstrip(".").lower()
+        if kind not in FORMS:
+            raise ReportError(f"{output} must end in .html, .md, .json or .xml, which says what to write.")
+        write(rendered(kind), output)
+    if form is not None:
+        click.echo(rendered(form), nl=False)
+    elif not outputs:
+        show_document(document, Console(highlight=False))
+
+
+def _side(text: str) -> Side:
+    return read_side([Path(part) for part in text.split(",") if part])

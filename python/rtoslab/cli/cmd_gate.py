@@ -1,0 +1,104 @@
+"""`rtoslab gate`: new figures against a baseline, with an exit code that a continuous integration understands."""
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from rtoslab.cli.cmd_baseline import measure_again
+from rtoslab.cli.cmd_report import write
+from rtoslab.cli.sections import show_document
+from rtoslab.compare.baseline import baseline_path, read_baseline
+from rtoslab.compare.gate import Judgement, gate_document, judge, verdict_text
+from rtoslab.compare.judge import Change
+from rtoslab.compare.machines import as_json, as_junit
+from rtoslab.compare.rules import Rules
+from rtoslab.compare.sides import read_side
+from rtoslab.errors import EXIT_ERROR, EXIT_OK, EXIT_REGRESSION, PlanError, ReportError
+from rtoslab.paths import find_root
+from rtoslab.reports import formats
+
+FORMS = ("html", "md", "json", "xml")
+
+
+@click.command("gate")
+@click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUN...]")
+@click.option("--baseline", "name", default="main", show_default=True, help="Name in baselines/, or a file.")
+@click.option(
+    "--fail-on",
+    "asked",
+    multiple=True,
+    metavar="[PATTERN=]LIMITS",
+    help="`+0 cycles|+2 %` for all figures, `stack.*=+64 bytes` for some; over the baseline's own rules.",
+)
+@click.option(
+    "--other-compiler",
+    type=click.Choice(("refuse", "skip", "compare")),
+    default="refuse",
+    show_default=True,
+    help="If the baseline was measured with another compiler: exit 1, exit 0 with a note, or compare all the same.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Run directory to measure into.")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Report: .html, .md, .json, .xml (JUnit).",
+)
+def command(
+    runs: tuple[Path, ...],
+    name: str,
+    asked: tuple[str, ...],
+    other_compiler: str,
+    out: Path | None,
+    outputs: tuple[Path, ...],
+) -> int:
+    """Hold figures against a baseline: those of RUNs, or the baseline's own points measured now.
+
+    \b
+    Exit codes: 0 same or better; 1 an error, nothing can be told; 3 a regression.
+    """
+    root = find_root()
+    path = baseline_path(root, name)
+    baseline = read_baseline(path)
+    rules = Rules.of(baseline.rules, asked)
+    side = read_side(runs) if runs else measure_again(root, baseline, name, out)
+    judgement = judge(baseline, path.stem, side, rules)
+    for output in outputs:
+        write(_rendered(judgement, rules, output), output)
+    if judgement.other_compiler is not None and other_compiler != "compare":
+        return _unequal(judgement.other_compiler, skip=other_compiler == "skip")
+    console = Console(highlight=False)
+    if judgement.regressions or judgement.lost:
+        show_document(gate_document(judgement), console)
+    console.print(verdict_text(judgement), soft_wrap=True, markup=False)
+    if judgement.lost:
+        return EXIT_ERROR
+    if judgement.regressions:
+        console.print(f"If the change is meant, `rtoslab baseline {name}` writes the new figures.", markup=False)
+        return EXIT_REGRESSION
+    return EXIT_OK
+
+
+def _unequal(compilers: tuple[str, str], *, skip: bool) -> int:
+    said = f"The baseline was measured with {compilers[0]}, here it is {compilers[1]}: cycles differ for that alone"
+    if skip:
+        click.echo(f"Not gated. {said}.")
+        return EXIT_OK
+    raise PlanError(f"{said}; use the same compiler, write a baseline of your own, or say --other-compiler compare.")
+
+
+def _rendered(judgement: Judgement, rules: Rules, output: Path) -> str:
+    kind = output.suffix.lstrip(".").lower()
+    if kind not in FORMS:
+        raise ReportError(f"{output} must end in .html, .md, .json or .xml, which says what to write.")
+    if kind == "json":
+        return as_json([judgement.comparison])
+
+    def complaint(change: Change) -> str | None:
+        limit = rules.broken_by(change)
+        return None if limit is None else f"passed its limit {limit}"
+
+    return as_junit([judgement.comparison], complaint) if kind == "xml" else formats()[kind](gate_document(judgement))

@@ -1,0 +1,39 @@
+"""Any report's sections on the terminal: prose and tables, without the charts."""
+
+from rich.console import Console
+from rich.table import Table
+
+from rtoslab.reports.document import Document
+from rtoslab.reports.table import TableData
+
+_MOODS = {"worse": "red", "better": "green", "too few samples": "yellow"}
+
+
+def show_document(document: Document, console: Console, most_rows: int = 40) -> None:
+    """Prints everything; of long tables the first rows."""
+    console.print(document.subtitle, soft_wrap=True, markup=False)
+    console.print(document.summary, soft_wrap=True, markup=False)
+    for section in document.sections:
+        console.print(f"\n{section.title}", style="bold", markup=False)
+        for text in section.prose:
+            console.print(text, soft_wrap=True, markup=False)
+        for table in section.tables:
+            console.print(_rich(table, most_rows))
+            if len(table.rows) > most_rows:
+                console.print(f"... and {len(table.rows) - most_rows} more rows; a report (-o) has them all.")
+            if table.note:
+                console.print(table.note, soft_wrap=True, markup=False)
+
+
+def _rich(table: TableData, most_rows: int) -> Table:
+    shown = Table(title=table.title, title_justify="left")
+    for name, numeric in table.heads:
+        shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in table.rows[:most_rows]:
+        shown.add_row(*(_cell(cell) for cell in row))
+    return shown
+
+
+def _cell(text: str) -> str:
+    escaped = text.replace("[", "\\[")
+    return f"[{_MOODS[text]}]{text}[/]" if text in _MOODS else escaped

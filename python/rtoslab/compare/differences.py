@@ -1,0 +1,63 @@
+"""What differs between the manifests of two sides: listed before any figure, because it may be the reason for all."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rtoslab.compare.matching import Pair
+
+_OF_ONE_POINT: Final = ("build.run_id", "build.manifest", "build.bench", "elf_sha256", "conformance.digest")
+_FIRST: Final = ("build.compiler", "build.flags", "build.kernel_version", "build.kernel_package", "build.kernel_config")
+COMPILER: Final = "build.compiler.banner"
+SIMULATOR: Final = "target.sources_sha256"
+NOT_SET: Final = "(not set)"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One key with one pair of values."""
+
+    key: str
+    before: str
+    after: str
+    points: int
+    """So many pairs differ in it."""
+
+
+def differences(pairs: Sequence[Pair]) -> list[Difference]:
+    """Every key of the manifests that differs, compiler and kernel first, then by name."""
+    counts: dict[tuple[str, str, str], int] = {}
+    for pair in pairs:
+        for key, before, after in _differing(pair.before.manifest, pair.after.manifest):
+            counts[key, before, after] = counts.get((key, before, after), 0) + 1
+    found = [Difference(*key, points) for key, points in counts.items()]
+    return sorted(found, key=lambda each: (not each.key.startswith(_FIRST), each.key, each.before, each.after))
+
+
+def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> Iterable[tuple[str, str, str]]:
+    if not before or not after:  # a side that keeps figures alone
+        return
+    for key in sorted({*before, *after}):
+        if key.startswith(_OF_ONE_POINT):
+            continue
+        mine, other = before.get(key, NOT_SET), after.get(key, NOT_SET)
+        if mine != other:
+            yield key, mine, other
+
+
+def condensed(found: Sequence[Difference], shown: int = 12) -> list[Difference]:
+    """The same for a table: of many source files the first, then how many more."""
+    sources = [each for each in found if each.key.startswith("build.sources.")]
+    rest = [each for each in found if not each.key.startswith("build.sources.")]
+    brief = [
+        Difference(each.key, _brief(each.before), _brief(each.after), each.points) for each in (*rest, *sources[:shown])
+    ]
+    if len(sources) > shown:
+        brief.append(Difference("build.sources", f"{len(sources) - shown} more files", "", 0))
+    return brief
+
+
+def _brief(value: str) -> str:
+    """A hash by its first twelve digits."""
+    is_hash = len(value) == 64 and all(letter in "0123456789abcdef" for letter in value)
+    return value[:12] if is_hash else value

@@ -1,0 +1,211 @@
+"""A comparison as a report: what differs first, then what became worse or better, then where the cycles went."""
+
+from collections.abc import Iterable, Sequence
+
+from rtoslab.analyses.metrics import BYTES, CYCLES
+from rtoslab.compare.attribution import attribution, unit_of
+from rtoslab.compare.differences import condensed
+from rtoslab.compare.judge import Change, Comparison, Verdict
+from rtoslab.compare.matching import Pair
+from rtoslab.compare.noise import ALPHA
+from rtoslab.reports.document import Document
+from rtoslab.reports.table import Section, TableData
+
+SHOWN_PARTS = 12
+ATTRIBUTED = 12
+"""So many pairs, those of the largest effect, are taken apart by function."""
+FEW_SAMPLES = 20
+
+
+def comparison_document(comparisons: Sequence[Comparison], extra: Sequence[Section] = ()) -> Document:
+    """One document of one reference and everything set against it. `extra` sections come first."""
+    reference = comparisons[0].before.name
+    names = ", ".join(each.after.name for each in comparisons)
+    sections = list(extra)
+    for index, each in enumerate(comparisons):
+        sections += _sections(each, f"-{index}" if len(comparisons) > 1 else "")
+    return Document(
+        title=f"{names} against {reference}",
+        subtitle=_subtitle(comparisons),
+        summary=" ".join(summary(each) for each in comparisons),
+        sections=tuple(sections),
+    )
+
+
+def summary(comparison: Comparison) -> str:
+    """In one or two sentences."""
+    pairs = len(comparison.matching.pairs)
+    if not pairs:
+        return f"{comparison.after.name} and {comparison.before.name} have no point in common."
+    worse = [each for each in comparison.real if each.verdict is Verdict.WORSE]
+    better = len(comparison.real) - len(worse)
+    told = (
+        f"{len(worse)} of {len(comparison.changes)} figures are worse and {better} better"
+        if comparison.real
+        else f"no figure of {len(comparison.changes)} differs"
+        if all(each.verdict is Verdict.SAME for each in comparison.changes)
+        else f"of {len(comparison.changes)} figures none can be told to differ"
+    )
+    largest = [each for each in comparison.real if each.before.unit == CYCLES][:1]
+    said = f" The largest: {sentence(largest[0])}." if largest else ""
+    points = f"{pairs} point{'s' if pairs > 1 else ''}"
+    return f"{comparison.after.name} against {comparison.before.name}: of {points} {told}.{said}"
+
+
+def sentence(change: Change) -> str:
+    """A change in a few words."""
+    unit = change.before.unit
+    return f"{change.pair.label}, {change.before.id}: {delta_text(change)} {unit} ({percent_text(change)})"
+
+
+def _subtitle(comparisons: Sequence[Comparison]) -> str:
+    exact = {pair.before.exact and pair.after.exact for each in comparisons for pair in each.matching.pairs}
+    words = {
+        frozenset({True}): "virtual boards: any difference is real",
+        frozenset({False}): f"noisy samples: at most {ALPHA:.0%} false alarms",
+        frozenset({True, False}): "virtual boards exactly, real ones by their samples",
+    }
+    common = [value for each in comparisons for value in each.matching.common]
+    return " · ".join([*dict.fromkeys(common), words.get(frozenset(exact), "")])
+
+
+def _sections(comparison: Comparison, suffix: str) -> list[Section]:
+    against = f": {comparison.after.name}" if suffix else ""
+    parts = [
+        _unequal(comparison, f"differs{suffix}", against),
+        _changes(comparison, f"changes{suffix}", against),
+        _undecided(comparison, f"undecided{suffix}", against),
+        _attribution(comparison, f"where{suffix}", against),
+        _missing(comparison, f"missing{suffix}", against),
+    ]
+    return [each for each in parts if each is not None]
+
+
+def _unequal(comparison: Comparison, ident: str, against: str) -> Section | None:
+    over = [[name, *values, "all"] for name, values in comparison.matching.over.items()]
+    rows = [[each.key, each.before, each.after, str(each.points or "")] for each in condensed(comparison.differences)]
+    if not over and not rows:
+        return None
+    prose = "What differs between the two sides besides the figures; each of it may be the reason for any of them."
+    columns = ("what", comparison.before.name, comparison.after.name, ">points")
+    return Section(ident, f"What differs{against}", (prose,), (), [TableData("Manifests", columns, [*over, *rows])])
+
+
+def _changes(comparison: Comparison, ident: str, against: str) -> Section:
+    columns = ("point", "figure", ">before", ">after", ">change", ">%", "verdict")
+    tables = []
+    for unit, title in ((CYCLES, "Time, in cycles"), (BYTES, "Memory, in bytes")):
+        rows = [_row(each) for each in comparison.real if each.before.unit == unit]
+        tables += [TableData(f"{title}, largest effect first", columns, rows)] if rows else []
+    same = sum(each.verdict is Verdict.SAME for each in comparison.changes)
+    prose = [f"{same} figures are the same."] if same else []
+    if not comparison.real:
+        prose.insert(0, "Nothing became worse or better.")
+    return Section(ident, f"Worse and better{against}", prose, (), tables)
+
+
+def _row(change: Change) -> list[str]:
+    interval = ""
+    if change.noisy is not None:
+        low, high = change.noisy.interval
+        interval = f" [{number(low)} to {number(high)}]"
+    return [
+        change.pair.label,
+        change.before.id,
+        number(change.before.value),
+        number(change.after.value),
+        delta_text(change) + interval,
+        percent_text(change),
+        change.verdict.value,
+    ]
+
+
+def _undecided(comparison: Comparison, ident: str, against: str) -> Section | None:
+    open_ones = [each for each in comparison.changes if each.verdict in {Verdict.TOO_FEW, Verdict.UNCLEAR}]
+    noisy = [each.noisy for each in comparison.changes if each.noisy is not None]
+    if not noisy:
+        return None
+    rule = (
+        "Samples of real boards carry noise. A shift is claimed if the Mann-Whitney test rejects at "
+        f"{ALPHA:.0%} over all {len(noisy)} comparisons together and the interval of the difference of medians does "
+        "not hold zero."
+    )
+    prose = [rule]
+    few = sum(min(each.counts) < FEW_SAMPLES for each in noisy)
+    if few:
+        prose.append(f"Warning: {few} of them rest on fewer than {FEW_SAMPLES} samples a side.")
+    columns = ("point", "figure", ">before", ">after", ">change [interval]", ">%", "verdict")
+    rows = [_row(each) for each in open_ones]
+    tables = [TableData("Not told apart", columns, rows)] if rows else []
+    return Section(ident, f"What noise covers{against}", prose, (), tables)
+
+
+def _attribution(comparison: Comparison, ident: str, against: str) -> Section | None:
+    tables = [table for pair in _timed(comparison.real) if (table := _parts(pair)) is not None]
+    if not tables:
+        return None
+    prose = (
+        "Cycles of each function in the window, divided by what was counted in it; waiting for buses and flash is "
+        "inside. The parts add up to the whole difference."
+    )
+    return Section(ident, f"Where the cycles went{against}", (prose,), (), tables[:ATTRIBUTED])
+
+
+def _timed(changes: Iterable[Change]) -> list[Pair]:
+    """Pairs whose time differs, each once, by effect."""
+    found: dict[str, Pair] = {}
+    for each in changes:
+        if each.before.unit == CYCLES:
+            found.setdefault(each.pair.label, each.pair)
+    return list(found.values())
+
+
+def _parts(pair: Pair) -> TableData | None:
+    parts = attribution(pair)
+    if not parts or pair.before.result is None:
+        return None
+    per = unit_of(pair.before.result)
+    rows = [
+        [
+            each.function,
+            number(each.before),
+            number(each.after),
+            _signed(each.delta),
+            "" if each.per_call_delta is None else _signed(each.per_call_delta),
+        ]
+        for each in parts[:SHOWN_PARTS]
+    ]
+    note = f"{len(parts) - SHOWN_PARTS} smaller parts are left out." if len(parts) > SHOWN_PARTS else ""
+    columns = ("function", ">before", ">after", f">change per {per}", ">change per call")
+    return TableData(f"{pair.label}: cycles per {per}", columns, rows, note)
+
+
+def _missing(comparison: Comparison, ident: str, against: str) -> Section | None:
+    rows = [[label, "only in " + comparison.before.name, ""] for label in comparison.matching.only_before]
+    rows += [[label, "only in " + comparison.after.name, ""] for label in comparison.matching.only_after]
+    for pair in comparison.without_figures:
+        side = comparison.before.name if pair.before.missing else comparison.after.name
+        rows.append([pair.label, f"no figure in {side}", pair.before.missing or pair.after.missing])
+    if not rows:
+        return None
+    table = TableData("Points without a partner", ("point", "where", "why"), rows)
+    return Section(ident, f"Not compared{against}", (), (), [table])
+
+
+def number(value: float) -> str:
+    """Whole, or with two decimals."""
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
+
+
+def delta_text(change: Change) -> str:
+    """With its sign."""
+    return _signed(change.delta)
+
+
+def _signed(value: float) -> str:
+    return f"{value:+,.0f}" if value == int(value) else f"{value:+,.2f}"
+
+
+def percent_text(change: Change) -> str:
+    """With its sign; `new` where there was nothing."""
+    return "new" if abs(change.percent) == float("inf") else f"{change.percent:+.2f} %"

@@ -1,0 +1,103 @@
+"""New figures held against a baseline: what passes its limits, what is missing, what else differs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.compare.baseline import COMPILER, Baseline, baseline_side, brief_side
+from rtoslab.compare.document import comparison_document, number, sentence
+from rtoslab.compare.judge import Change, Comparison, compare
+from rtoslab.compare.rules import Limit, Rules
+from rtoslab.compare.sides import Side
+from rtoslab.errors import PlanError
+from rtoslab.pipeline import point_id
+from rtoslab.plan import Options, Plan, Point, experiment_points
+from rtoslab.reports.document import Document
+from rtoslab.reports.table import Section, TableData
+from rtoslab.suites import Experiment
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the gate found."""
+
+    comparison: Comparison
+    regressions: Sequence[tuple[Change, Limit]]
+    lost: Sequence[str]
+    """Points and figures of the baseline that the run does not have, each as a clause."""
+
+    @property
+    def other_compiler(self) -> tuple[str, str] | None:
+        """The baseline's compiler and the run's, if they differ."""
+        found = [each for each in self.comparison.differences if each.key == COMPILER]
+        return (found[0].before, found[0].after) if found else None
+
+
+def judge(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgement:
+    """Every figure of the baseline against the run's."""
+    comparison = compare(baseline_side(baseline, name), brief_side(run), same_axes=True)
+    broken = [(each, limit) for each in comparison.changes if (limit := rules.broken_by(each)) is not None]
+    lost = [f"{label} was not measured" for label in comparison.matching.only_before]
+    lost += [f"{each.label} gave no number ({each.after.missing})" for each in comparison.without_figures]
+    for pair in comparison.matching.pairs:
+        gone = [] if pair.after.missing else [key for key in pair.before.metrics if key not in pair.after.metrics]
+        lost += [f"{pair.label} has no figure {key} any more" for key in gone]
+    return Judgement(comparison, broken, lost)
+
+
+def baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
+    """The baseline's points, to be measured again. Raises PlanError where the checkout makes others of them."""
+    points: list[Point] = []
+    for each in baseline.point:
+        experiment = Experiment(
+            benchmarks=(each.benchmark,),
+            kernels=(each.kernel,),
+            boards=(each.board,),
+            cores=(each.cores,),
+            config=each.config,
+        )
+        made = experiment_points(catalogue, experiment, Options(window_ms=each.window_ms))
+        fitting = [
+            one for one in made if point_id(catalogue, one).model_copy(update={"title": each.benchmark}) == each.point
+        ]
+        if not fitting:
+            raise PlanError(
+                f"The baseline's point {each.benchmark} {each.kernel} {each.board} {each.config or ''} does not exist "
+                "in this checkout; correct the baseline's [[point]], or write it again."
+            )
+        points += fitting
+    return Plan(tuple(points), None)
+
+
+def verdict_text(judgement: Judgement) -> str:
+    """The gate's answer in one sentence."""
+    counted = f"{len(judgement.comparison.changes)} figures of {len(judgement.comparison.matching.pairs)} points"
+    if judgement.lost:
+        return f"The gate cannot tell: {'; '.join(judgement.lost[:3])}."
+    if judgement.regressions:
+        change, limit = judgement.regressions[0]
+        return (
+            f"Regression: {len(judgement.regressions)} of {counted} passed their limit; the largest: "
+            f"{sentence(change)}, allowed {limit}."
+        )
+    better = sum(each.delta < 0 for each in judgement.comparison.changes)
+    return f"Same or better: {counted} within their limits, {better} of them better."
+
+
+def gate_document(judgement: Judgement) -> Document:
+    """The comparison, with what passed a limit before everything else."""
+    rows = [
+        [
+            each.pair.label,
+            each.before.id,
+            number(each.before.value),
+            number(each.after.value),
+            f"{each.delta:+,.2f}".rstrip("0").rstrip("."),
+            str(limit),
+        ]
+        for each, limit in judgement.regressions
+    ]
+    columns = ("point", "figure", ">before", ">after", ">change", ">allowed")
+    tables = [TableData("Passed their limit", columns, rows)] if rows else []
+    section = Section("gate", "Gate", (verdict_text(judgement),), (), tables)
+    return comparison_document([judgement.comparison], [section])

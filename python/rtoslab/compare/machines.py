@@ -1,0 +1,90 @@
+"""A comparison for machines: JSON, and JUnit XML, which every continuous integration shows."""
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from rtoslab.compare.attribution import attribution
+from rtoslab.compare.judge import Change, Comparison, Verdict
+
+Complaint = Callable[[Change], str | None]
+"""Why a change counts as a failure; None if it does not."""
+
+
+def as_json(comparisons: Sequence[Comparison]) -> str:
+    """One object with every figure."""
+    return json.dumps({"comparisons": [_comparison(each) for each in comparisons]}, indent=1) + "\n"
+
+
+def _comparison(comparison: Comparison) -> dict[str, Any]:
+    timed = {each.pair.label: each.pair for each in comparison.real if each.before.unit == "cycles"}
+    return {
+        "before": comparison.before.name,
+        "after": comparison.after.name,
+        "over": {name: list(values) for name, values in comparison.matching.over.items()},
+        "differences": [
+            {"key": each.key, "before": each.before, "after": each.after, "points": each.points}
+            for each in comparison.differences
+        ],
+        "changes": [_change(each) for each in comparison.changes],
+        "attribution": {
+            label: [
+                {"function": part.function, "before_cycles": part.before, "after_cycles": part.after}
+                for part in attribution(pair)
+            ]
+            for label, pair in timed.items()
+        },
+        "only_before": list(comparison.matching.only_before),
+        "only_after": list(comparison.matching.only_after),
+        "without_figures": [pair.label for pair in comparison.without_figures],
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "point": change.pair.label,
+        "metric": change.before.id,
+        "unit": change.before.unit,
+        "before": change.before.value,
+        "after": change.after.value,
+        "delta": change.delta,
+        "percent": change.percent if math.isfinite(change.percent) else None,
+        "verdict": change.verdict.value,
+    }
+    if change.noisy is not None:
+        found |= {"interval": list(change.noisy.interval), "p": change.noisy.p, "samples": list(change.noisy.counts)}
+    return found
+
+
+def worse(change: Change) -> str | None:
+    """Every real change for the worse."""
+    return "is worse" if change.verdict is Verdict.WORSE else None
+
+
+def as_junit(comparisons: Sequence[Comparison], complaint: Complaint = worse) -> str:
+    """A test suite for each comparison, a test case for each figure."""
+    root = ET.Element("testsuites", name="rtoslab")
+    for each in comparisons:
+        failures = sum(complaint(change) is not None for change in each.changes)
+        lost = [pair for pair in each.without_figures if pair.after.missing]
+        suite = ET.SubElement(
+            root,
+            "testsuite",
+            name=f"{each.after.name} against {each.before.name}",
+            tests=str(len(each.changes) + len(lost)),
+            failures=str(failures),
+            errors=str(len(lost)),
+        )
+        for change in each.changes:
+            case = ET.SubElement(suite, "testcase", classname=change.pair.label, name=change.before.id)
+            why = complaint(change)
+            if why is not None:
+                said = f"{change.before.value:g} {change.before.unit} before, {change.after.value:g} now: it {why}"
+                ET.SubElement(case, "failure", message=said, type=change.verdict.value)
+        for pair in lost:
+            case = ET.SubElement(suite, "testcase", classname=pair.label, name="measured")
+            ET.SubElement(case, "error", message=pair.after.missing, type="no figure")
+    ET.indent(root, " ")
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"

@@ -1,0 +1,93 @@
+"""Which points of two sides belong together.
+
+Points with the same axes do. An axis that has one value throughout each side, but not the same one, is what the sides
+are compared over (two kernels, two boards, -O2 against -O3): it does not keep their points apart.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from rtoslab.analyses.series import core_words
+from rtoslab.compare.sides import Figures, Side
+from rtoslab.results import PointId
+
+_NAMED = ("benchmark", "kernel", "board", "cores")
+"""Axes whose values speak for themselves."""
+Axes = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The same point on both sides."""
+
+    label: str
+    """Its axes but those compared over and those that all points share."""
+    before: Figures
+    after: Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Pairs, and the labels of what only one side has."""
+
+    over: dict[str, tuple[str, str]]
+    """Axes compared over: name -> (first side's value, second side's)."""
+    common: Sequence[str]
+    """What all points of both sides share, in words."""
+    pairs: Sequence[Pair]
+    only_before: Sequence[str]
+    only_after: Sequence[str]
+
+
+def match(before: Side, after: Side, *, same_axes: bool = False) -> Matching:
+    """Pairs in the order of the first side."""
+    left = [axes_of(each.point) for each in before.figures]
+    right = [axes_of(each.point) for each in after.figures]
+    over = {} if same_axes else _compared_over(left, right)
+    others = {_key(axes, over): figures for axes, figures in zip(right, after.figures, strict=True)}
+    mine = {_key(axes, over): figures for axes, figures in zip(left, before.figures, strict=True)}
+    shared = _shared([*left, *right])
+    labels = {_key(axes, over): _label(axes, {*over, *shared}) for axes in (*right, *left)}
+    pairs = [Pair(labels[key], figures, others[key]) for key, figures in mine.items() if key in others]
+    return Matching(
+        over,
+        [value if name in _NAMED else f"{name} {value}" for name, value in shared.items()],
+        pairs,
+        [labels[key] for key in mine if key not in others],
+        [labels[key] for key in others if key not in mine],
+    )
+
+
+def axes_of(point: PointId) -> Axes:
+    """A point's axes as texts, the configuration's keys among them."""
+    axes = {"benchmark": point.benchmark, "kernel": point.kernel, "board": point.board}
+    return {**axes, "cores": core_words(point.cores), "window": f"{point.window_ms} ms", **point.config}
+
+
+def _compared_over(left: Sequence[Axes], right: Sequence[Axes]) -> dict[str, tuple[str, str]]:
+    found = {}
+    for name in dict.fromkeys(key for axes in (*left, *right) for key in axes):
+        ours = {axes.get(name, "as usual") for axes in left}
+        theirs = {axes.get(name, "as usual") for axes in right}
+        if len(ours) == len(theirs) == 1 and ours != theirs and name != "benchmark":
+            found[name] = (ours.pop(), theirs.pop())
+    return found
+
+
+def _key(axes: Axes, over: dict[str, tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((name, value) for name, value in axes.items() if name not in over))
+
+
+def _shared(points: Sequence[Axes]) -> Axes:
+    """Axes with one value everywhere; a lone benchmark names its point all the same."""
+    return {
+        name: value
+        for name, value in points[0].items()
+        if name != "benchmark" and all(axes.get(name) == value for axes in points)
+    }
+
+
+def _label(axes: Axes, left_out: Collection[str]) -> str:
+    plain = [axes[name] for name in _NAMED if name not in left_out]
+    config = [f"{name}={value}" for name, value in axes.items() if name not in (*_NAMED, *left_out)]
+    return " ".join([*plain, *config])

@@ -1,0 +1,89 @@
+"""What noisy samples allow to say: a shift of the median with its interval, and a rank test. No sample is thrown away.
+
+A shift is claimed only if the Mann-Whitney test rejects at ALPHA, corrected for how many comparisons are made at once
+(Holm), and the bootstrap's interval of the difference of medians does not hold zero. Both demand more than one alone,
+so that of comparisons without any effect fewer than ALPHA are claimed. Samples are taken to be independent.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+ALPHA: Final = 0.01
+"""Stated rate of false alarms over all comparisons made at once."""
+RESAMPLES: Final = 4000
+_SEED: Final = 7
+"""The same samples give the same interval."""
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """The second set of samples against the first."""
+
+    counts: tuple[int, int]
+    medians: tuple[float, float]
+    interval: tuple[float, float]
+    """Of the difference of medians, at 1 - ALPHA."""
+    p: float
+    """Mann-Whitney, two-sided."""
+    least_p: float
+    """The smallest that so few samples could have given."""
+
+    @property
+    def difference(self) -> float:
+        """Second median less first."""
+        return self.medians[1] - self.medians[0]
+
+    @property
+    def holds_zero(self) -> bool:
+        """Whether no difference lies in the interval."""
+        return self.interval[0] <= 0.0 <= self.interval[1]
+
+
+def shift(before: Sequence[float], after: Sequence[float]) -> Shift:
+    """Of two sets of at least one sample each."""
+    first, second = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
+    distinct = np.unique(np.concatenate([first, second]))
+    p = float(stats.mannwhitneyu(first, second, alternative="two-sided").pvalue) if len(distinct) > 1 else 1.0
+    generator = np.random.default_rng(_SEED)
+    spread = _medians(second, generator) - _medians(first, generator)
+    low, high = np.quantile(spread, [ALPHA / 2, 1 - ALPHA / 2], method="closest_observation")
+    return Shift(
+        (len(first), len(second)),
+        (float(np.median(first)), float(np.median(second))),
+        (float(low), float(high)),
+        p,
+        2 / math.comb(len(first) + len(second), len(first)),
+    )
+
+
+def _medians(samples: Array, generator: np.random.Generator) -> Array:
+    """Medians of bootstrap resamples, drawn at once: the k-th of n uniform draws follows a beta distribution."""
+    n = len(samples)
+    k = (n + 1) // 2
+    places = np.minimum((generator.beta(k, n + 1 - k, RESAMPLES) * n).astype(np.int64), n - 1)
+    ordered: Array = np.sort(samples)
+    return ordered[places]
+
+
+def claims(shifts: Sequence[Shift], alpha: float = ALPHA) -> list[bool]:
+    """Which shifts are claimed, all tested together (Holm's step-down)."""
+    claimed = [False] * len(shifts)
+    order = sorted(range(len(shifts)), key=lambda index: shifts[index].p)
+    for rank, index in enumerate(order):
+        if shifts[index].p > alpha / (len(shifts) - rank):
+            break
+        claimed[index] = not shifts[index].holds_zero
+    return claimed
+
+
+def too_few(one: Shift, comparisons: int, alpha: float = ALPHA) -> bool:
+    """Whether no samples of these numbers, however far apart, could be claimed among so many comparisons."""
+    return one.least_p > alpha / comparisons

@@ -1,0 +1,78 @@
+"""One side of a comparison: figures by point, out of run directories or a baseline."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import median
+
+from rtoslab.analyses.metrics import Metric, metrics
+from rtoslab.errors import StoreError
+from rtoslab.manifest import flatten
+from rtoslab.results import Failed, Measured, NotApplicable, PointId
+from rtoslab.store import RunDirectory, StoredPoint
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One point's figures, or why it has none."""
+
+    point: PointId
+    metrics: Mapping[str, Metric]
+    exact: bool
+    """From a virtual board: measured again it would be the same to the cycle."""
+    manifest: Mapping[str, str]
+    """Flat: `build.flags` -> text."""
+    result: Measured | None = None
+    """None where there is a figure alone (a baseline)."""
+    missing: str = ""
+    """Why there is no figure; empty if there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What is compared, under the name it bears in reports."""
+
+    name: str
+    figures: Sequence[Figures] = field(default=())
+
+
+def read_side(paths: Sequence[Path]) -> Side:
+    """Run directories that repeat the same measurement: samples of noisy points are pooled. Raises StoreError."""
+    found: dict[str, Figures] = {}
+    for path in paths:
+        points = RunDirectory.open(path).points()
+        if not points:
+            raise StoreError(f"{path} holds no finished point; measure into it first.")
+        for each in points:
+            fresh = figures_of(each)
+            key = fresh.point.model_dump_json()
+            found[key] = _pooled(found[key], fresh) if key in found else fresh
+    return Side(",".join(path.name for path in paths), tuple(found.values()))
+
+
+def figures_of(stored: StoredPoint) -> Figures:
+    """A stored point's figures."""
+    result = stored.result
+    target = stored.manifest.get("target")
+    exact = isinstance(target, dict) and target.get("kind") == "virtual"
+    flat = flatten(stored.manifest)
+    if isinstance(result, Measured):
+        return Figures(result.point, {each.id: each for each in metrics(result)}, exact, flat, result)
+    return Figures(result.point, {}, exact, flat, missing=_reason(result))
+
+
+def _reason(result: Failed | NotApplicable) -> str:
+    return f"n/a: {result.reason}" if isinstance(result, NotApplicable) else f"failed: {result.message}"
+
+
+def _pooled(first: Figures, second: Figures) -> Figures:
+    """Repeats of an exact point are the same; those of a noisy one are more samples of it."""
+    if first.exact or first.missing:
+        return first if not first.missing else second
+    shared = {key: _pool(each, second.metrics[key]) for key, each in first.metrics.items() if key in second.metrics}
+    return replace(first, metrics=shared)
+
+
+def _pool(first: Metric, second: Metric) -> Metric:
+    samples = [*(first.samples or [first.value]), *(second.samples or [second.value])]
+    return replace(first, value=median(samples), samples=samples)

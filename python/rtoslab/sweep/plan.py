@@ -1,0 +1,113 @@
+"""A sweep's TOML: which benchmarks, kernels and boards, under which configurations. Unknown keys are refused.
+
+title = "..."
+benchmarks = ["t2", "t7"]
+kernels = ["freertos"]
+boards = ["nucleo-f446re"]
+window_ms = 20
+config = { samples = "100" }        # in every point, as in --config
+
+[grid]                              # every combination of the values
+opt = ["-O2", "-Os"]
+"feature.icache" = [1, 0]
+
+[[point]]                           # and these, one by one
+opt = "-O3"
+code = "sram"
+
+[[skip]]                            # combinations that make no sense, with the reason
+when = { opt = "-O0", lto = 1 }
+reason = "..."
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+from pydantic import Field
+
+from rtoslab.catalogue import Catalogue, read_toml
+from rtoslab.errors import PlanError
+from rtoslab.plan import Options, Plan, Point, experiment_points
+from rtoslab.strict import Strict
+from rtoslab.suites import Experiment
+
+Value = str | int
+_AXES = ("board", "kernel", "benchmark", "cores")
+
+
+class Skip(Strict):
+    """Combinations that are left out."""
+
+    when: dict[str, Value | tuple[Value, ...]]
+    """Keys of the configuration, or board, kernel, benchmark, cores; all must have that value, or one of those."""
+    reason: str
+
+    def covers(self, point: Point, config: Mapping[str, str]) -> bool:
+        """Whether the point is one of them."""
+        axes = {name: str(getattr(point, name)) for name in _AXES}
+        return all(
+            {**axes, **config}.get(key) in {str(each) for each in (value if isinstance(value, tuple) else (value,))}
+            for key, value in self.when.items()
+        )
+
+
+class SweepPlan(Strict):
+    """A sweep as it is written."""
+
+    title: str
+    benchmarks: tuple[str, ...]
+    kernels: tuple[str, ...]
+    boards: tuple[str, ...]
+    cores: tuple[int, ...] = (1,)
+    window_ms: int = 20
+    config: dict[str, str] = Field(default_factory=dict)
+    grid: dict[str, tuple[Value, ...]] = Field(default_factory=dict)
+    point: tuple[dict[str, Value], ...] = ()
+    skip: tuple[Skip, ...] = ()
+
+    @property
+    def configurations(self) -> list[dict[str, str]]:
+        """Every one, in the order of the file; the grid's last key changes fastest."""
+        found = [dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())]
+        listed = [*(found if self.grid or not self.point else []), *self.point]
+        return [{**self.config, **{key: str(value) for key, value in each.items()}} for each in listed]
+
+
+def read_sweep(path: Path) -> SweepPlan:
+    """Raises CatalogueError naming file and key, PlanError where an axis has no value."""
+    plan = read_toml(path, SweepPlan)
+    for key, values in plan.grid.items():
+        if not values:
+            raise PlanError(f"{path}, grid.{key} has no value; give at least one or remove it.")
+    return plan
+
+
+def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
+    """The points of a sweep, each once; what cannot be or is to be skipped bears the reason.
+
+    Raises UnknownNameError, PlanError.
+    """
+    points: list[Point] = []
+    for config in sweep.configurations:
+        experiment = Experiment(
+            benchmarks=sweep.benchmarks,
+            kernels=sweep.kernels,
+            boards=sweep.boards,
+            cores=sweep.cores,
+            window_ms=sweep.window_ms,
+            config=config,
+        )
+        for point in experiment_points(catalogue, experiment, Options()):
+            marked = _skipped(point, config, sweep)
+            if marked not in points:
+                points.append(marked)
+    if not points:
+        raise PlanError("The sweep has no point; name at least one benchmark, kernel and board.")
+    return Plan(tuple(points), None)
+
+
+def _skipped(point: Point, config: Mapping[str, str], sweep: SweepPlan) -> Point:
+    why = next((each.reason for each in sweep.skip if each.covers(point, config)), None)
+    return replace(point, not_applicable=point.not_applicable or why)

@@ -1,0 +1,201 @@
+"""Comparisons: exact figures to the cycle, noisy ones by their samples, manifests first."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+from rtoslab.analyses.metrics import Metric
+from rtoslab.compare.attribution import attribution
+from rtoslab.compare.document import comparison_document, summary
+from rtoslab.compare.judge import Verdict, compare
+from rtoslab.compare.machines import as_json, as_junit
+from rtoslab.compare.noise import ALPHA, claims, shift, too_few
+from rtoslab.compare.sides import Figures, Side, read_side
+from rtoslab.reports import formats
+from rtoslab.results import CoreCycles, FunctionUse, Measured, Virtual
+from rtoslab.store import RunDirectory
+
+from .fakes import measured, point
+from .test_cli import error, rtoslab
+
+VIRTUAL = {
+    "target": {"kind": "virtual"},
+    "build": {"compiler": {"banner": "gcc 12"}, "kernel_config": {"configX": "0"}},
+}
+REAL = {"target": {"kind": "serial"}}
+
+
+def figures(cycles: float, *, kernel: str = "k", manifest: dict[str, str] | None = None, **config: str) -> Figures:
+    where = point().model_copy(update={"kernel": kernel, "config": config})
+    return Figures(where, {"cycles_per_count": Metric("cycles_per_count", "cycles", cycles)}, True, manifest or {})
+
+
+def noisy(samples: list[float], name: str = "t2") -> Figures:
+    where = point().model_copy(update={"benchmark": name})
+    metric = Metric("take.median", "cycles", float(np.median(samples)), samples)
+    return Figures(where, {"take.median": metric}, False, {})
+
+
+def test_the_same_run_twice_gives_an_empty_comparison(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        run = RunDirectory.create(tmp_path / name, None, [point(1), point(2)])
+        run.add("t2-1", measured(1, 5000), VIRTUAL, {})
+        run.add("t2-2", measured(2, 7000), VIRTUAL, {})
+    found = compare(read_side([tmp_path / "a"]), read_side([tmp_path / "b"]))
+    assert len(found.changes) == 4
+    assert found.real == []
+    assert found.differences == []
+    assert {each.verdict for each in found.changes} == {Verdict.SAME}
+    done = rtoslab("compare", tmp_path / "a", tmp_path / "b", "--format", "json")
+    assert {each["verdict"] for each in json.loads(done.stdout)["comparisons"][0]["changes"]} == {"same"}
+
+
+def test_one_cycle_is_a_difference_and_the_largest_comes_first() -> None:
+    before = Side("a", [figures(100.0, opt="1"), figures(200.0, opt="2"), figures(300.0, opt="3")])
+    after = Side("b", [figures(101.0, opt="1"), figures(190.0, opt="2"), figures(300.0, opt="3")])
+    found = compare(before, after)
+    assert [(each.delta, each.verdict) for each in found.changes] == [
+        (-10.0, Verdict.BETTER),
+        (1.0, Verdict.WORSE),
+        (0.0, Verdict.SAME),
+    ]
+    assert "1 of 3 figures are worse and 1 better" in summary(found)
+
+
+def test_sides_that_differ_in_one_axis_are_compared_over_it() -> None:
+    before = Side("a", [figures(1.0, kernel="x", window="1"), figures(2.0, kernel="x", window="2")])
+    after = Side("b", [figures(3.0, kernel="y", window="1"), figures(2.0, kernel="y", window="3")])
+    found = compare(before, after).matching
+    assert found.over == {"kernel": ("x", "y")}
+    assert [each.before.point.config for each in found.pairs] == [{"window": "1"}]
+    assert (len(found.only_before), len(found.only_after)) == (1, 1)
+    strict = compare(before, after, same_axes=True).matching
+    assert (list(strict.pairs), len(strict.only_before)) == ([], 2)
+
+
+def test_what_differs_between_manifests_comes_first() -> None:
+    mine = {"build.compiler.banner": "gcc 12", "build.sources.a.c": "1", "elf_sha256": "2", "board.title": "B"}
+    other = {"build.compiler.banner": "gcc 13", "build.sources.a.c": "3", "elf_sha256": "4", "board.title": "B"}
+    found = compare(Side("a", [figures(1.0, manifest=mine)]), Side("b", [figures(1.0, manifest=other)]))
+    assert [(each.key, each.before, each.after) for each in found.differences] == [
+        ("build.compiler.banner", "gcc 12", "gcc 13"),
+        ("build.sources.a.c", "1", "3"),
+    ]
+    assert comparison_document([found]).sections[0].title == "What differs"
+
+
+def profiled(counts: int, functions: dict[str, tuple[int, int]]) -> Measured:
+    """A point of one core that counted `counts`; name -> (cycles, calls)."""
+    plain = measured(1)
+    counters = [
+        each.model_copy(update={"count": counts if each is plain.counters[0] else 0}) for each in plain.counters
+    ]
+    core = CoreCycles(
+        core=0, cycles=1, instructions=1, sleep_cycles=0, bus_wait_cycles=0, flash_wait_cycles=0, xip_misses=0,
+        exception_cycles=0, exceptions={},
+    )  # fmt: skip
+    uses = [
+        FunctionUse(core=0, name=name, kind="kernel", cycles=cycles, wait_cycles=0, entries=calls)
+        for name, (cycles, calls) in functions.items()
+    ]
+    virtual = Virtual(
+        cores=(core,), locks=(), functions=tuple(uses), event_count=0, event_sha256="", warnings=()
+    )  # fmt: skip
+    return plain.model_copy(update={"counters": tuple(counters), "virtual": virtual})
+
+
+def test_cycles_are_attributed_to_functions() -> None:
+    before = profiled(1000, {"give": (40_000, 1000), "take": (10_000, 1000)})
+    after = profiled(500, {"give": (20_500, 500), "take": (5_000, 500)})
+    sides = [Side(name, [Figures(one.point, {}, True, {}, one)]) for name, one in (("a", before), ("b", after))]
+    (pair,) = compare(*sides).matching.pairs
+    (only,) = attribution(pair)
+    assert (only.function, only.before, only.after, only.per_call_delta) == ("give", 40.0, 41.0, 1.0)
+
+
+def noise(generator: np.random.Generator, number: int, factor: float = 1.0) -> list[float]:
+    """Latencies as boards give them: skewed, in whole cycles, now and then one that a tick fell into."""
+    samples = 1000 * factor * (1 + np.abs(generator.normal(0, 0.03, number)))
+    late = generator.random(number) < 0.02
+    return [float(round(value)) for value in samples + late * generator.integers(200, 900, number)]
+
+
+def test_noise_without_effect_raises_fewer_alarms_than_stated() -> None:
+    generator = np.random.default_rng(1)
+    trials = 1000
+    alarms = sum(claims([shift(noise(generator, 40), noise(generator, 40))])[0] for _ in range(trials))
+    assert alarms < ALPHA * trials
+    together = [shift(noise(generator, 30), noise(generator, 30)) for _ in range(trials)]
+    families = [claims(together[start : start + 20]) for start in range(0, trials, 20)]
+    assert sum(any(each) for each in families) <= 1, "half of fifty families is what was stated"
+
+
+def test_a_shift_of_three_percent_is_found() -> None:
+    generator = np.random.default_rng(2)
+    found = [shift(noise(generator, 200), noise(generator, 200, 1.03)) for _ in range(200)]
+    assert sum(claims([each])[0] for each in found) >= 198
+    inside = sum(each.interval[0] <= 30 <= each.interval[1] for each in found)
+    assert inside >= 190, "the interval holds the true shift"
+
+
+def test_too_few_samples_say_nothing() -> None:
+    told = shift([1.0, 2.0, 3.0], [101.0, 102.0, 103.0])
+    assert too_few(told, 1)
+    assert not too_few(shift([1.0] * 6, [2.0] * 6), 1)
+    assert too_few(shift([1.0] * 6, [2.0] * 6), 100), "many comparisons need more"
+    found = compare(Side("a", [noisy([1, 2, 3])]), Side("b", [noisy([101, 102, 103])]))
+    assert [each.verdict for each in found.changes] == [Verdict.TOO_FEW]
+    assert "Warning: 1 of them rest on fewer than 20 samples" in formats()["md"](comparison_document([found]))
+
+
+def test_no_sample_is_thrown_away() -> None:
+    told = shift([10.0] * 30 + [9999.0] * 3, [10.0] * 33)
+    assert told.counts == (33, 33)
+
+
+def test_repeats_of_a_real_board_are_pooled(tmp_path: Path) -> None:
+    for index, counts in enumerate((1000, 1010, 1020)):
+        RunDirectory.create(tmp_path / str(index), None, [point(1)]).add("t2-1", measured(1, counts), REAL, {})
+    (pooled,) = read_side([tmp_path / str(index) for index in range(3)]).figures
+    assert len(pooled.metrics["cycles_per_count"].samples) == 3
+    found = compare(Side("a", [pooled]), Side("b", [pooled]))
+    assert {each.verdict for each in found.changes if each.before.unit == "cycles"} == {Verdict.TOO_FEW}
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[Path, Path]:
+    for name, counts in (("a", 5000), ("b", 4900)):
+        RunDirectory.create(tmp_path / name, None, [point(1)]).add("t2-1", measured(1, counts), VIRTUAL, {})
+    return tmp_path / "a", tmp_path / "b"
+
+
+def test_every_form_says_the_same(two: tuple[Path, Path], tmp_path: Path) -> None:
+    names = [tmp_path / f"out.{suffix}" for suffix in ("html", "md", "json", "xml")]
+    done = rtoslab("compare", *two, *(part for name in names for part in ("-o", name)))
+    assert done.returncode == 0, done.stderr
+    html, md, as_object, xml = (name.read_text() for name in names)
+    assert "<h2>Worse and better</h2>" in html
+    assert "| t2 | cycles_per_count |" in md
+    changes = json.loads(as_object)["comparisons"][0]["changes"]
+    worse = [each for each in changes if each["verdict"] == "worse"]
+    assert [each["metric"] for each in worse] == ["cycles_per_count"]
+    suite = ET.fromstring(xml).find("testsuite")  # noqa: S314 (our own file)
+    assert suite is not None
+    assert (suite.get("tests"), suite.get("failures")) == (str(len(changes)), "1")
+    terminal = rtoslab("compare", *two).stdout
+    assert "cycles_per_count" in terminal
+
+
+def test_misuse_is_one_sentence(two: tuple[Path, Path], tmp_path: Path) -> None:
+    assert "is not a run directory" in error(rtoslab("compare", tmp_path / "none", two[0]), 1)
+    assert "must end in .html, .md, .json or .xml" in error(rtoslab("compare", *two, "-o", "x.pdf"), 1)
+
+
+def test_a_point_that_failed_is_an_error_in_junit() -> None:
+    lost = Figures(point(), {}, True, {}, missing="failed: no proof")
+    found = compare(Side("a", [figures(1.0)]), Side("b", [lost]))
+    assert 'errors="1"' in as_junit([found])
+    assert json.loads(as_json([found]))["comparisons"][0]["without_figures"] == ["t2"]

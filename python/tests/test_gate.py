@@ -1,0 +1,146 @@
+"""The gate: limits, exit codes, and a slowdown of one line caught to the exact cycle."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rtoslab.analyses.metrics import Metric
+from rtoslab.compare.baseline import baseline_side, make_baseline, read_baseline, write_baseline
+from rtoslab.compare.gate import judge
+from rtoslab.compare.judge import Change, Verdict
+from rtoslab.compare.matching import Pair
+from rtoslab.compare.rules import Rules, parse_limits
+from rtoslab.compare.sides import Figures, Side
+from rtoslab.errors import CatalogueError, PlanError
+
+from .fakes import point
+from .test_cli import ROOT, error, rtoslab
+
+GCC = {"build.compiler.banner": "gcc 12"}
+
+
+def side(cycles: float, stack: float = 100.0, compiler: str = "gcc 12", **gone: str) -> Side:
+    found = {"cycles_per_count": cycles, "stack.c0t0": stack, "image.text": 1000.0}
+    metrics = {
+        key: Metric(key, "cycles" if key == "cycles_per_count" else "bytes", value)
+        for key, value in found.items()
+        if key not in gone.values()
+    }
+    return Side("run", [Figures(point(), metrics, True, {"build.compiler.banner": compiler})])
+
+
+def change(metric: str, unit: str, before: float, after: float) -> Change:
+    figures = Figures(point(), {}, True, {})
+    pair = Pair("p", figures, figures)
+    return Change(pair, Metric(metric, unit, before), Metric(metric, unit, after), Verdict.WORSE)
+
+
+@pytest.mark.parametrize(
+    ("rule", "unit", "after", "broken"),
+    [
+        ("+0 cycles", "cycles", 100.001, True),
+        ("+0 cycles", "cycles", 100.0, False),
+        ("+0 cycles", "cycles", 99.0, False),
+        ("+1 cycle", "cycles", 101.0, False),
+        ("+0 cycles", "bytes", 500.0, False),
+        ("+0 cycles|+2 %", "cycles", 101.0, True),
+        ("+0 cycles|+2 %", "bytes", 102.0, False),
+        ("+0 cycles|+2 %", "bytes", 102.1, True),
+        ("+ 4 bytes | +10%", "bytes", 104.0, False),
+        ("+ 4 bytes | +10%", "bytes", 105.0, True),
+        ("never", "cycles", 1e9, False),
+    ],
+)
+def test_limits(rule: str, unit: str, after: float, broken: bool) -> None:
+    assert (Rules({"*": rule}).broken_by(change("m", unit, 100.0, after)) is not None) is broken
+
+
+def test_the_longest_pattern_counts_and_the_command_line_goes_first() -> None:
+    stored = {"stack.*": "+8 bytes", "*": "+1 cycles"}
+    assert str(Rules.of(stored, []).limits("stack.c0t0")[0]) == "+8 bytes"
+    assert str(Rules.of(stored, ["stack.c0*=+16 bytes"]).limits("stack.c0t0")[0]) == "+16 bytes"
+    assert str(Rules.of(stored, ["+2 %"]).limits("stack.c0t0")[0]) == "+2 %"
+    assert str(Rules.of({}, []).limits("take.median")[0]) == "+0 cycles"
+
+
+@pytest.mark.parametrize("text", ["2 %", "+2 seconds", "", "+0 cycles,+2 %"])
+def test_what_is_no_rule_is_said(text: str) -> None:
+    with pytest.raises(PlanError, match="is not a limit"):
+        parse_limits(text)
+
+
+def test_a_baseline_comes_back_and_is_the_same_bytes(tmp_path: Path) -> None:
+    made = make_baseline(side(142.615267045937), {"stack.*": "+8 bytes"})
+    write_baseline(made, tmp_path / "one.toml")
+    back = read_baseline(tmp_path / "one.toml")
+    assert back == made
+    write_baseline(back, tmp_path / "two.toml")
+    assert (tmp_path / "one.toml").read_bytes() == (tmp_path / "two.toml").read_bytes()
+    assert not judge(back, "main", side(142.615267045937), Rules.of(back.rules, [])).regressions
+    assert baseline_side(back, "main").figures[0].metrics["stack.c0t0"].unit == "bytes"
+
+
+def test_a_baseline_refuses_what_it_does_not_know(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text("format = 1\npoint = []\nnonsense = 1\n")
+    with pytest.raises(CatalogueError, match="nonsense"):
+        read_baseline(tmp_path / "x.toml")
+    with pytest.raises(CatalogueError, match="Cannot read"):
+        read_baseline(tmp_path / "absent.toml")
+
+
+def test_regressions_losses_and_compilers_are_told_apart() -> None:
+    baseline = make_baseline(side(100.0), {})
+    worse = judge(baseline, "main", side(101.0, 108.0), Rules.of({}, []))
+    assert [(each.before.id, each.delta) for each, _ in worse.regressions] == [
+        ("stack.c0t0", 8.0),
+        ("cycles_per_count", 1.0),
+    ]
+    assert not judge(baseline, "main", side(99.0), Rules.of({}, [])).regressions
+    lost = judge(baseline, "main", side(100.0, gone="image.text"), Rules.of({}, []))
+    assert lost.lost == ["t2 has no figure image.text any more"]
+    other = judge(baseline, "main", side(100.0, compiler="gcc 13"), Rules.of({}, []))
+    assert other.other_compiler == ("gcc 12", "gcc 13")
+
+
+def copied(folder: Path) -> Path:
+    """A checkout whose kernel port a test may slow down."""
+    for name in ("firmware", "spec", "papers"):
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copytree(ROOT / "sim", folder / "sim", ignore=shutil.ignore_patterns("target"))
+    for name in ("Cargo.toml", "Cargo.lock"):
+        shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def test_a_slowdown_of_one_line_is_caught_to_the_exact_cycle(tmp_path: Path) -> None:
+    """One `nop` in the port's take, code in RAM where each instruction's fetch costs the same."""
+    config = ("--config", "code=sram", "--config", "samples=20", "--config", "instrument=probe")
+    ask = ("run", "call_times", "--kernel", "freertos", "--board", "pico", *config, "--out", tmp_path / "run")
+    assert rtoslab(*ask).returncode == 0
+    baseline = tmp_path / "main.toml"
+    assert rtoslab("baseline", baseline, tmp_path / "run").returncode == 0
+    root = copied(tmp_path / "checkout")
+    elsewhere = {"RTOSLAB_ROOT": str(root), "RTOSLAB_BUILD": str(tmp_path / "build")}
+    port = root / "firmware" / "kernels" / "freertos" / "port.h"
+    take = "    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;"
+    assert take in port.read_text()
+    port.write_text(port.read_text().replace(take, f'    __asm volatile("nop");\n{take}'))
+    gate = ("gate", "--baseline", baseline, "--fail-on", "+0 cycles", "--out", tmp_path / "gate")
+    done = rtoslab(*gate, "-o", tmp_path / "gate.xml", **elsewhere)
+    assert done.returncode == 3, done.stderr + done.stdout
+    passed = re.findall(
+        r'name="(\S+)">\s*<failure message="(\d+) cycles before, (\d+) now', (tmp_path / "gate.xml").read_text()
+    )
+    changed = {name: int(after) - int(before) for name, before, after in passed}
+    assert changed["semaphore.take.available.median"] == 1
+    assert {name.rpartition(".")[0] for name in changed} == {"semaphore.take.available"}, "nothing else became slower"
+    assert "Regression: " in done.stdout
+    allowed = rtoslab("gate", tmp_path / "gate", "--baseline", baseline, "--fail-on", "+1 cycles", **elsewhere)
+    assert allowed.returncode == 0, allowed.stdout
+    assert "Same or better" in allowed.stdout
+
+
+def test_a_gate_that_cannot_tell_is_an_error(tmp_path: Path) -> None:
+    assert "Cannot read" in error(rtoslab("gate", "--baseline", "nowhere"), 1)
