@@ -1,0 +1,151 @@
+"""`rtoslab profile`: where every cycle went, and who held interrupts and locks."""
+
+import json
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.names import CatalogueName, Duration, KeyValue
+from rtoslab.errors import EXIT_OK, PlanError, disk_error
+from rtoslab.footprint.tables import Table
+from rtoslab.instruments.difference import difference_tables
+from rtoslab.instruments.formats import folded, speedscope
+from rtoslab.instruments.html import render, summary
+from rtoslab.instruments.profile import Profile, load_profile, profile
+from rtoslab.instruments.subject import DEFAULT_CYCLES, DEFAULT_WINDOW_MS, Stretch, make_subject
+from rtoslab.instruments.tables import tables
+from rtoslab.paths import find_root
+
+_FILE = click.Path(path_type=Path)
+_FIRST = ("cores", "functions", "masked", "locks")
+"""What the terminal shows unasked."""
+
+
+@click.command("profile")
+@click.argument("subject", required=False)
+@click.option(
+    "--kernel", type=CatalogueName("kernels"), help="The benchmark's kernel; of an image, whose names it has."
+)
+@click.option("--board", type=CatalogueName("boards"), help="The board; pico if nothing is said.")
+@click.option("--cores", type=click.IntRange(1, 8), help="Cores in use.")
+@click.option(
+    "--config", type=KeyValue(), multiple=True, help="As in `run`: opt=-O3, param.NAME=N, a macro of the kernel."
+)
+@click.option(
+    "--window", "window_ms", type=Duration(), default=DEFAULT_WINDOW_MS, help="A benchmark's window.  [default: 20ms]"
+)
+@click.option("--from", "start", metavar="SYMBOL|CYCLES", help="Of an image: observe from there, not from reset.")
+@click.option("--until", "end", metavar="SYMBOL|CYCLES", help="Of an image: until there.")
+@click.option(
+    "--max-cycles", type=click.IntRange(1), help=f"Of an image: at most so many; {DEFAULT_CYCLES:,} if not said."
+)
+@click.option("--against-kernel", type=CatalogueName("kernels"), help="Show where it differs from another kernel's.")
+@click.option("--against-cores", type=click.IntRange(1, 8), help="Show where it differs on so many cores.")
+@click.option("--diff", nargs=2, type=_FILE, metavar="A B", help="Two stored profiles: what B has more or less than A.")
+@click.option("--table", "chosen", multiple=True, help="Only this table, whole: functions, paths, lines, masked ...")
+@click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows of each table.")
+@click.option("--save", type=_FILE, metavar="FILE", help="Store the profile, for --diff.")
+@click.option("--html", "page", type=_FILE, metavar="FILE", help="A page with flame graphs and all tables.")
+@click.option("--folded", "folded_file", type=_FILE, metavar="FILE", help="Folded stacks.")
+@click.option("--speedscope", "speedscope_file", type=_FILE, metavar="FILE", help="For speedscope.app.")
+@click.option("--json", "as_json", is_flag=True, help="All tables as one JSON object on stdout.")
+def command(
+    subject: str | None,
+    kernel: str | None,
+    board: str | None,
+    cores: int | None,
+    config: tuple[tuple[str, str], ...],
+    window_ms: int,
+    start: str | None,
+    end: str | None,
+    max_cycles: int | None,
+    against_kernel: str | None,
+    against_cores: int | None,
+    diff: tuple[Path, Path] | None,
+    chosen: tuple[str, ...],
+    top: int,
+    save: Path | None,
+    page: Path | None,
+    folded_file: Path | None,
+    speedscope_file: Path | None,
+    as_json: bool,
+) -> int:
+    """Show where every cycle of a SUBJECT went: a benchmark's window, or a stretch of any ELF image.
+
+    By core, function, call path and source line, split into execution, waits for buses, flash and spinlocks, sleep and
+    exception entry and exit. Also how long interrupts were held off and spinlocks held, and by what code. Nothing is
+    added to the image; the cycles of each core add up to those it was observed for.
+    """
+    if diff is not None:
+        _write(difference_tables(load_profile(diff[0]), load_profile(diff[1])), chosen, top, (), as_json=as_json)
+        return EXIT_OK
+    if subject is None:
+        raise PlanError("Say what to profile: a benchmark (see `rtoslab list`) or an image; or --diff A B.")
+    stretch = Stretch(start=start, end=end, cycles=max_cycles or DEFAULT_CYCLES) if start or end or max_cycles else None
+
+    def measured(of_kernel: str | None, on_cores: int | None) -> Profile:
+        options = {"kernel": of_kernel, "board": board, "config": dict(config), "window_ms": window_ms}
+        made = make_subject(Catalogue(find_root()), subject or "", cores=on_cores, stretch=stretch, **options)  # type: ignore[arg-type]
+        return profile(made)
+
+    found = measured(kernel, cores)
+    _store(found, save, page, folded_file, speedscope_file)
+    if against_kernel is not None or against_cores is not None:
+        other = measured(against_kernel or kernel, against_cores or cores)
+        _write(difference_tables(other, found), chosen, top, (), as_json=as_json)
+        return EXIT_OK
+    if not as_json and not chosen:
+        click.echo(f"{found.label}. {summary(found)}")
+    _write(tables(found), chosen, top, _FIRST, as_json=as_json)
+    return EXIT_OK
+
+
+def _store(found: Profile, save: Path | None, page: Path | None, stacks: Path | None, scope: Path | None) -> None:
+    texts = (
+        (page, render),
+        (stacks, folded),
+        (scope, lambda each: json.dumps(speedscope(each)) + "\n"),
+    )
+    try:
+        if save is not None:
+            found.save(save)
+        for path, text in texts:
+            if path is not None:
+                path.write_text(text(found), encoding="utf-8")
+    except OSError as cause:
+        raise disk_error("write", Path(cause.filename or "the file"), cause) from None
+
+
+def _write(
+    found: tuple[Table, ...], chosen: tuple[str, ...], top: int, first: tuple[str, ...], *, as_json: bool
+) -> None:
+    known = [each.name for each in found]
+    for name in chosen:
+        if name not in known:
+            raise PlanError(f"There is no table {name!r} here; known: {', '.join(known)}.")
+    shown = [each for each in found if (each.name in chosen if chosen else not first or each.name in first)]
+    if as_json:
+        click.echo(json.dumps({each.name: each.as_json() for each in (shown if chosen else found)}))
+        return
+    console = Console(highlight=False)
+    for each in shown:
+        if each.rows:
+            console.print(_rich(each, None if chosen else top))
+    rest = [name for name in known if name not in {each.name for each in shown}]
+    if not chosen and rest:
+        console.print(f"--table shows the others: {', '.join(rest)}; --html all, with flame graphs.")
+
+
+def _rich(table: Table, top: int | None) -> RichTable:
+    shown = RichTable(title=table.title, title_justify="left")
+    for index, name in enumerate(table.columns):
+        cells = [str(row[index]) for row in table.rows if row[index] is not None]
+        numeric = bool(cells) and all(cell.replace(",", "").replace(".", "").strip("+-").isdigit() for cell in cells)
+        shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in table.rows[:top]:
+        shown.add_row(*("" if cell is None else f"{cell:,}" if isinstance(cell, int) else escape(cell) for cell in row))
+    return shown

@@ -1,0 +1,82 @@
+"""Two profiles against each other: where did the extra cycles go?
+
+Both are put on one scale first: cycles per operation if both benchmarks counted, else cycles per millisecond of the
+board's time, all cores together. Profiles of two kernels have few functions in common, so classes come first.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rtoslab.footprint.tables import Table, Value
+from rtoslab.instruments.profile import Profile, function_of
+from rtoslab.instruments.records import WAYS
+from rtoslab.instruments.tables import HEADS
+from rtoslab.instruments.totals import Sum, by_class, sums
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What cycles are divided by."""
+
+    unit: str
+    before: float
+    after: float
+
+
+def scale_of(before: Profile, after: Profile) -> Scale:
+    """Operations if both know them, else milliseconds of virtual time."""
+    if before.operations and after.operations:
+        return Scale("cycles per operation", before.operations, after.operations)
+    return Scale("cycles per ms", _milliseconds(before), _milliseconds(after))
+
+
+def _milliseconds(profile: Profile) -> float:
+    return max(profile.observed_cycles) * 1000 / profile.clock_hz
+
+
+def difference_tables(before: Profile, after: Profile, top: int | None = None) -> tuple[Table, ...]:
+    """By what cycles were spent on, by class of function, by function; the largest changes first."""
+    scale = scale_of(before, after)
+    heads = (before.label, after.label, "change", *HEADS)
+    title = (
+        f"in {scale.unit}: {before.label} against {after.label}; the columns behind the change say what it is made of"
+    )
+    whole = (sums(before.spent, lambda _: "all"), sums(after.spent, lambda _: "all"))
+    functions = _functions(before), _functions(after)
+    return (
+        Table("total", f"All cores, {title}", ("", *heads), _rows(*whole, scale)),
+        Table(
+            "classes",
+            f"Classes of functions, {title}",
+            ("class", *heads),
+            _rows(by_class(before), by_class(after), scale),
+        ),
+        Table("functions", f"Functions, {title}", ("function", *heads), _rows(*functions, scale)[:top]),
+    )
+
+
+def _functions(profile: Profile) -> dict[str, Sum]:
+    return sums(profile.spent, lambda each: function_of(each.stack))
+
+
+def _rows(before: Mapping[str, Sum], after: Mapping[str, Sum], scale: Scale) -> list[tuple[Value, ...]]:
+    rows = []
+    for name in before.keys() | after.keys():
+        old, new = before.get(name, Sum()), after.get(name, Sum())
+        change = new.total / scale.after - old.total / scale.before
+        ways = [new.cycles[way] / scale.after - old.cycles[way] / scale.before for way in range(len(WAYS))]
+        cells = (
+            _plain(old.total / scale.before),
+            _plain(new.total / scale.after),
+            *(_signed(x) for x in (change, *ways)),
+        )
+        rows.append((abs(change), name, cells))
+    return [(name, *cells) for _, name, cells in sorted(rows, key=lambda row: (-row[0], row[1]))]
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.1f}" if value else "-"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+,.1f}" if round(value, 1) else "-"

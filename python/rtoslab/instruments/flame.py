@@ -1,0 +1,101 @@
+"""A flame graph as inline SVG: no script, sharp in print; the browser shows a frame's figures as it is pointed at.
+
+Time runs down: callers above, what they called below. A frame's width is its cycles, with all it called.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import Final
+
+from rtoslab.instruments.formats import weighted
+from rtoslab.instruments.profile import Profile
+
+WIDTH: Final = 1160
+ROW: Final = 18
+LETTER: Final = 6.3
+"""Mean width of a letter of the labels."""
+NARROWEST: Final = 0.4
+"""Frames narrower than this are left out; their cycles stay in their callers' width."""
+_COLOURS: Final = {
+    "application": "#9fd3b5", "library": "#d8d8d8", "idle": "#efefef", "image": "#9fd3b5", "switch": "#f2b48a",
+    "tick": "#f6d17f", "critical": "#e79a9a", "queue": "#a9c6ea", "memory": "#d7b9e6", "core_to_core": "#f0a7c8",
+}  # fmt: skip
+_OTHER_KERNEL: Final = "#bcd0f0"
+_WAIT: Final = "#ffffff"
+
+
+@dataclass(slots=True)
+class Frame:
+    """A function on one path."""
+
+    name: str
+    cycles: int = 0
+    children: dict[str, "Frame"] = field(default_factory=dict)
+
+    @property
+    def depth(self) -> int:
+        """Rows it takes."""
+        return 1 + max((each.depth for each in self.children.values()), default=0)
+
+
+def tree(stacks: Mapping[tuple[str, ...], int], name: str) -> Frame:
+    """The frames of one core under a root."""
+    root = Frame(name)
+    for stack, cycles in stacks.items():
+        here = root
+        here.cycles += cycles
+        for frame in stack:
+            here = here.children.setdefault(frame, Frame(frame))
+            here.cycles += cycles
+    return root
+
+
+def flame_svg(profile: Profile, core: int) -> str:
+    """The flame graph of one core."""
+    root = tree(weighted(profile, core), f"core {core}")
+    parts: list[str] = []
+    _draw(parts, root, profile, 0.0, 0, WIDTH / max(1, root.cycles), root.cycles)
+    height = ROW * _rows(root, WIDTH / max(1, root.cycles)) + 2
+    label = escape(f"Flame graph of core {core}: {profile.label}")
+    return (
+        f'<svg role="img" aria-label="{label}" viewBox="0 0 {WIDTH} {height}" xmlns="http://www.w3.org/2000/svg" '
+        f'font-family="Arial, Liberation Sans, sans-serif" font-size="11">{"".join(parts)}</svg>'
+    )
+
+
+def _rows(frame: Frame, scale: float) -> int:
+    shown = [each for each in frame.children.values() if each.cycles * scale >= NARROWEST]
+    return 1 + max((_rows(each, scale) for each in shown), default=0)
+
+
+def _draw(parts: list[str], frame: Frame, profile: Profile, x: float, row: int, scale: float, whole: int) -> None:
+    width = frame.cycles * scale
+    if width < NARROWEST:
+        return
+    title = escape(f"{frame.name}: {frame.cycles:,} cycles, {100 * frame.cycles / max(1, whole):.2f} %")
+    y = row * ROW + 1
+    parts.append(
+        f'<g><title>{title}</title><rect x="{x:.2f}" y="{y}" width="{width:.2f}" height="{ROW - 1}" rx="1.5" '
+        f'fill="{_colour(frame.name, profile)}" stroke="#fff" stroke-width=".6"/>{_text(frame.name, x, y, width)}</g>'
+    )
+    for child in sorted(frame.children.values(), key=lambda each: (-each.cycles, each.name)):
+        _draw(parts, child, profile, x, row + 1, scale, whole)
+        x += child.cycles * scale
+
+
+def _text(name: str, x: float, y: int, width: float) -> str:
+    room = int((width - 5) / LETTER)
+    if room < 3:
+        return ""
+    shown = name if len(name) <= room else name[: room - 1] + "…"
+    return f'<text x="{x + 3:.2f}" y="{y + 12.5}">{escape(shown)}</text>'
+
+
+def _colour(name: str, profile: Profile) -> str:
+    if name.startswith("("):
+        return _WAIT if name != "(sleep)" else _COLOURS["idle"]
+    kind = profile.classes.get(name.partition(" [")[0])
+    if kind is None:
+        return "#e4e9ee" if name.startswith("core ") else _COLOURS["image"]
+    return _COLOURS.get(kind, _OTHER_KERNEL)

@@ -1,0 +1,54 @@
+"""A profile for other people's viewers: folded stacks (flamegraph.pl, inferno) and speedscope's JSON."""
+
+from collections import defaultdict
+from typing import Any, Final
+
+from rtoslab.instruments.profile import Profile
+from rtoslab.instruments.records import WAYS
+
+SPEEDSCOPE_SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
+_WAITS: Final = {way: f"({way} wait)" if way in {"bus", "flash", "lock"} else f"({way})" for way in WAYS[1:]}
+
+
+def weighted(profile: Profile, core: int) -> dict[tuple[str, ...], int]:
+    """Cycles of one core by call path; what was not execution is a frame of its own at the path's end."""
+    found: dict[tuple[str, ...], int] = defaultdict(int)
+    for each in profile.spent:
+        if each.core == core:
+            for way, cycles in zip(WAYS, each.cycles, strict=True):
+                if cycles:
+                    found[each.stack if way == "execute" else (*each.stack, _WAITS[way])] += cycles
+    return dict(sorted(found.items()))
+
+
+def folded(profile: Profile) -> str:
+    """One line a call path: frames joined by semicolons, a space, cycles. The core is the first frame."""
+    lines = [
+        f"core {core};{';'.join(frame.replace(';', ':') for frame in stack)} {cycles}"
+        for core in range(len(profile.observed_cycles))
+        for stack, cycles in weighted(profile, core).items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def speedscope(profile: Profile) -> dict[str, Any]:
+    """speedscope's file format: one sampled profile a core, weights in cycles."""
+    frames: dict[str, int] = {}
+    profiles = []
+    for core in range(len(profile.observed_cycles)):
+        stacks = weighted(profile, core)
+        samples = [[frames.setdefault(frame, len(frames)) for frame in stack] for stack in stacks]
+        profiles.append(
+            {
+                "type": "sampled", "name": f"core {core}", "unit": "none", "startValue": 0,
+                "endValue": sum(stacks.values()), "samples": samples, "weights": list(stacks.values()),
+            }
+        )  # fmt: skip
+    return {
+        "$schema": SPEEDSCOPE_SCHEMA,
+        "exporter": "rtoslab",
+        "name": f"{profile.label}, in cycles",
+        "activeProfileIndex": 0,
+        "shared": {"frames": [{"name": name} for name in frames]},
+        "profiles": profiles,
+    }

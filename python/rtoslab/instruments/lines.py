@@ -1,0 +1,60 @@
+"""From an address to source: file and line, and the functions that the compiler inlined there.
+
+Read by binutils' addr2line, which is installed with the compiler: one process for all addresses.
+"""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtoslab import tools
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where an instruction comes from."""
+
+    line: str
+    """`file:line` of the innermost function; empty if the image does not say."""
+    inlined: tuple[str, ...]
+    """Functions inlined there, outermost first; empty if the code is the function's own."""
+
+
+NOWHERE = Source("", ())
+
+
+def sources(elf: Path, addresses: Iterable[int]) -> dict[int, Source]:
+    """The source of each address. Without debug information, or addr2line, every line is empty."""
+    wanted = sorted(set(addresses))
+    program = shutil.which("arm-none-eabi-addr2line")
+    if program is None or not wanted:
+        return dict.fromkeys(wanted, NOWHERE)
+    done = subprocess.run(
+        [program, "-a", "-f", "-i", "-e", elf],
+        input="\n".join(f"{address:#x}" for address in wanted),
+        capture_output=True,
+        text=True,
+        check=False,
+        env=tools.plain_environment(),
+    )
+    found = dict.fromkeys(wanted, NOWHERE)
+    for block in re.split(r"^(?=0x)", done.stdout, flags=re.MULTILINE)[1:]:
+        head, *rest = block.splitlines()
+        chain = list(zip(rest[::2], rest[1::2], strict=False))
+        if chain and not chain[0][1].startswith("??"):
+            inlined = tuple(name for name, _ in reversed(chain[:-1]))
+            found[int(head, 16)] = Source(_short(chain[0][1]), inlined)
+    return found
+
+
+def _short(line: str) -> str:
+    """Without the places where this machine keeps build folders and packages, and without addr2line's remarks."""
+    line = line.partition(" (discriminator")[0]
+    for pattern in (r".*/registry/src/[^/]+/", r".*?(?=firmware/)", r".*/(?=[^/]+/lib/)", r"^/.*/(?=[^/]+/[^/]+$)"):
+        shorter = re.sub(pattern, "", line, count=1)
+        if shorter != line:
+            return shorter
+    return line

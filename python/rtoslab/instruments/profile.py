@@ -1,0 +1,211 @@
+"""A profile: every cycle of a stretch with its core, call path, source line and what it was spent on; the intervals
+with interrupts held off; spinlocks. Plain values that can be stored as JSON and read back.
+
+The cycles of a core add up to the cycles it was observed for: nothing is sampled, nothing is left over.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from rtoslab.errors import ReportError
+from rtoslab.instruments.records import LOCK, MASKED, NODE, ROW, WAYS
+from rtoslab.run.profiles import kind_of
+
+from .machine import ObservedMachine
+from .names import INLINED, Names
+from .session import Progress, Recording, Wanted, record
+from .subject import Subject
+
+FORMAT: Final = 1
+Stack = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Cycles of one core at the end of one call path, on one source line."""
+
+    core: int
+    stack: Stack
+    """Outermost function first; a handler's first function carries its exception's number."""
+    line: str
+    """`file:line`; empty where the image does not say."""
+    cycles: tuple[int, ...]
+    """By `records.WAYS`."""
+    executions: int
+    """Instructions completed."""
+    calls: int
+    """Executions of the first instruction of the last function that is not inlined."""
+
+    @property
+    def total(self) -> int:
+        """All its cycles."""
+        return sum(self.cycles)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Intervals in which interrupts of a priority were held off, all of one opener and closer."""
+
+    priority: int
+    core: int
+    opener: Stack
+    opener_line: str
+    closer: Stack
+    closer_line: str
+    count: int
+    total_cycles: int
+    longest_cycles: int
+    longest_start: int
+    """The cycle in which the longest began."""
+
+
+@dataclass(frozen=True, slots=True)
+class LockUse:
+    """How long a core held a spinlock, or waited for it, at one pair of places."""
+
+    lock: int
+    name: str
+    core: int
+    waited: bool
+    start: Stack
+    start_line: str
+    end: Stack
+    """Where it was released; of a wait, where its holder had taken it."""
+    end_line: str
+    count: int
+    total_cycles: int
+    longest_cycles: int
+    longest_start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What one subject spent its cycles on."""
+
+    label: str
+    axes: Mapping[str, str]
+    clock_hz: int
+    observed_cycles: tuple[int, ...]
+    """By core."""
+    operations: int | None
+    """What a benchmark counted in the window; None if it does not count."""
+    spent: tuple[Spent, ...]
+    held: tuple[Held, ...]
+    locks: tuple[LockUse, ...]
+    classes: Mapping[str, str] = field(default_factory=dict)
+    """Function -> class of the kernel's kernel.toml, where a kernel is known."""
+
+    def save(self, path: Path) -> None:
+        """Writes it as JSON; the same profile gives the same bytes."""
+        path.write_text(json.dumps({"format": FORMAT, "ways": WAYS, **asdict(self)}, indent=0) + "\n", encoding="utf-8")
+
+
+def load_profile(path: Path) -> Profile:
+    """Reads what `Profile.save` wrote. Raises ReportError."""
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        if stored.pop("format") != FORMAT or tuple(stored.pop("ways")) != WAYS:
+            raise ReportError(f"{path} is a profile of another version of rtoslab; make it again.")
+        stored["observed_cycles"] = tuple(stored["observed_cycles"])
+        stored["spent"] = tuple(Spent(**_tuples(each)) for each in stored["spent"])
+        stored["held"] = tuple(Held(**_tuples(each)) for each in stored["held"])
+        stored["locks"] = tuple(LockUse(**_tuples(each)) for each in stored["locks"])
+        return Profile(**stored)
+    except OSError as cause:
+        raise ReportError(f"Cannot read the profile {path} ({(cause.strerror or str(cause)).lower()}).") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ReportError(f"{path} is not a stored profile; `rtoslab profile ... --save FILE` writes one.") from None
+
+
+def _tuples(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+
+
+def priorities(cpu: str) -> tuple[int, ...]:
+    """The priorities that an interrupt can have: two bits of a priority register on ARMv6-M, four on these ARMv7-M."""
+    return tuple(range(0, 256, 64 if cpu == "armv6m" else 16))
+
+
+def profile(subject: Subject, progress: Progress = lambda *_: None) -> Profile:
+    """Runs the subject and accounts for its cycles. Raises RunError, ImageFileError, SymbolError."""
+
+    def wanted(_: ObservedMachine) -> Wanted:
+        return Wanted(priorities=priorities(subject.board.cpu))
+
+    return profile_of(record(subject, wanted, progress))
+
+
+def profile_of(recording: Recording) -> Profile:
+    """Names what a recording holds."""
+    subject, observed = recording.subject, recording.observed
+    accounts = observed["cores"][: subject.cores]
+    rows = [np.frombuffer(account["rows"], dtype=ROW) for account in accounts]
+    masked, locks = np.frombuffer(observed["masked"], dtype=MASKED), np.frombuffer(observed["locks"], dtype=LOCK)
+    pcs = {int(pc) for each in rows for pc in each["pc"]}
+    for places in (masked, locks):
+        pcs |= {int(pc) for name in ("opener_pc", "closer_pc") for pc in places[name]}
+    names = Names(subject.elf, recording.symbols, np.frombuffer(observed["nodes"], dtype=NODE), sorted(pcs))
+    spent = tuple(each for core, found in enumerate(rows) for each in _spent(core, found, names))
+    functions = {name.partition(" [")[0] for each in spent for name in each.stack}
+    kernel = subject.kernel
+    return Profile(
+        label=subject.label,
+        axes=dict(subject.axes),
+        clock_hz=recording.clock_hz,
+        observed_cycles=tuple(account["until_cycle"] - account["from_cycle"] for account in accounts),
+        operations=_operations(recording),
+        spent=spent,
+        held=tuple(_held(each, names) for each in masked),
+        locks=tuple(_lock(each, names, kernel.locks if kernel else {}) for each in locks),
+        classes={name: kind_of(name, kernel) for name in sorted(functions)} if kernel else {},
+    )
+
+
+def _spent(core: int, rows: "np.ndarray[Any, Any]", names: Names) -> list[Spent]:
+    sums: dict[tuple[Stack, str], list[int]] = {}
+    for node, pc, cycles, executions in rows.tolist():
+        total = sums.setdefault((names.stack(node, pc), names.source(pc).line), [0] * (len(WAYS) + 2))
+        for way, count in enumerate(cycles):
+            total[way] += int(count)
+        total[-2] += executions
+        total[-1] += executions if names.begins(pc) else 0
+    return [
+        Spent(core, stack, line, tuple(total[:-2]), total[-2], total[-1])
+        for (stack, line), total in sorted(sums.items(), key=lambda item: (-sum(item[1][:-2]), item[0]))
+    ]
+
+
+def _held(each: "np.void", names: Names) -> Held:
+    opener, closer = ((int(each[f"{name}_node"]), int(each[f"{name}_pc"])) for name in ("opener", "closer"))
+    return Held(
+        int(each["priority"]), int(each["core"]),
+        names.stack(*opener), names.source(opener[1]).line, names.stack(*closer), names.source(closer[1]).line,
+        int(each["count"]), int(each["total"]), int(each["end"]) - int(each["start"]), int(each["start"]),
+    )  # fmt: skip
+
+
+def _lock(each: "np.void", names: Names, known: Mapping[int, str]) -> LockUse:
+    start, end = ((int(each[f"{name}_node"]), int(each[f"{name}_pc"])) for name in ("opener", "closer"))
+    number = int(each["lock"])
+    return LockUse(
+        number, known.get(number, f"spinlock {number}"), int(each["core"]), bool(each["waited"]),
+        names.stack(*start), names.source(start[1]).line, names.stack(*end), names.source(end[1]).line,
+        int(each["count"]), int(each["total"]), int(each["longest"]), int(each["start"]),
+    )  # fmt: skip
+
+
+def _operations(recording: Recording) -> int | None:
+    decoded = recording.decoded
+    if decoded is None:
+        return None
+    return sum(each.close - each.open for each in decoded.counts) or None
+
+
+def function_of(stack: Stack) -> str:
+    """The function whose code it is: the last one not inlined, without an exception's number."""
+    return next(name.partition(" [")[0] for name in reversed(stack) if not name.endswith(INLINED))

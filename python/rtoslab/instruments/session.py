@@ -1,0 +1,218 @@
+"""Runs a subject under the observer: from reset, so that every call in progress is known, and takes what its stretch
+gave."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rtoslab.decode import decode
+from rtoslab.errors import RunError
+from rtoslab.instruments.machine import ObservedMachine
+from rtoslab.instruments.subject import Subject
+from rtoslab.paths import find_root
+from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, simulator_errors
+from rtoslab.run.observe import EVENT
+from rtoslab.run.virtual import DONE_SYMBOL, WINDOW_SYMBOL
+from rtoslab.samples import Decoded
+from rtoslab.wire import constants
+
+if TYPE_CHECKING:
+    from rtoslab._sim import Observed
+
+CHUNK_CYCLES: Final = 1_000_000
+SETUP_LIMIT_S: Final = 5.0
+SENDING_LIMIT_S: Final = 30.0
+IDENT_WINDOW: Final = 0xFFFF
+"""Identifier of the watch on a benchmark's window; those of callers lie below."""
+
+Progress = Callable[[str, float], None]
+"""(phase, part of it done from 0 to 1)"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What to observe beside cycles."""
+
+    priorities: tuple[int, ...] = ()
+    keep_intervals: int = 0
+    calls: dict[int, int] = field(default_factory=dict)
+    """Address of a function -> identifier of its call and return events."""
+    threads_and_locks: bool = False
+    writes: dict[int, int] = field(default_factory=dict)
+    """Address of a word -> identifier of its write events."""
+    exceptions: bool = False
+    pins: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """What the stretch gave."""
+
+    subject: Subject
+    clock_hz: int
+    start_cycle: int
+    end_cycle: int
+    observed: "Observed"
+    events: NDArray[np.void]
+    """In order of time; of all that happened since reset only the last ones of each kind lie before the stretch."""
+    symbols: list[tuple[int, int, str]]
+    decoded: Decoded | None
+    """What a benchmark sent; None for other images."""
+    machine: ObservedMachine
+    """As it stands at the end, for reading memory."""
+    at_start: dict[int, int] = field(default_factory=dict)
+    """Watched words as the stretch began."""
+
+
+def record(
+    subject: Subject, prepare: Callable[[ObservedMachine], Wanted], progress: Progress = lambda *_: None
+) -> Recording:
+    """Runs the subject; `prepare` says what to observe, once the image is loaded.
+
+    Raises RunError if the stretch never comes, ImageFileError, SymbolError.
+    """
+    machine = cast("ObservedMachine", make_machine(subject.board, cores=subject.cores))
+    apply_settings(machine, subject.settings)
+    load_image(machine, subject.image, subject.elf.name)
+    return _Session(subject, machine, prepare(machine), progress).whole()
+
+
+class _Session:
+    def __init__(self, subject: Subject, machine: ObservedMachine, wanted: Wanted, progress: Progress) -> None:
+        self.subject = subject
+        self.machine = machine
+        self.wanted = wanted
+        self.progress = progress
+        self.uart = bytearray()
+        self.events: list[NDArray[np.void]] = []
+
+    def whole(self) -> Recording:
+        with simulator_errors(RunError):
+            self._observe()
+            if self.subject.expected is not None:
+                self.machine.watch_write(find_address(self.machine, WINDOW_SYMBOL), IDENT_WINDOW, True)
+                self.machine.until(find_address(self.machine, DONE_SYMBOL))
+            self._to_start()
+            self.machine.observed()
+            before = _latest(self._take())
+            start = self.machine.cycle()
+            words = {address: self._word(address) for address in self.wanted.writes}
+            self.events.clear()
+            self._to_end()
+            observed, events = self.machine.observed(), self._take()
+            end = self.machine.cycle()
+            self.machine.observe(False)
+            decoded = self._send()
+        together = np.concatenate([before, events])
+        return Recording(
+            subject=self.subject,
+            clock_hz=self.machine.clock_hz(),
+            start_cycle=start,
+            end_cycle=end,
+            observed=observed,
+            events=together[np.argsort(together["cycle"], kind="stable")],
+            symbols=self.machine.symbols(),
+            decoded=decoded,
+            machine=self.machine,
+            at_start=words,
+        )
+
+    def _observe(self) -> None:
+        self.machine.observe(
+            True,
+            priorities=list(self.wanted.priorities),
+            keep_intervals=self.wanted.keep_intervals,
+            calls=list(self.wanted.calls.items()),
+            events=self.wanted.threads_and_locks,
+        )
+        for address, ident in self.wanted.writes.items():
+            self.machine.watch_write(address, ident)
+        self.machine.trace_exceptions(self.wanted.exceptions)
+        self.machine.trace_pins(self.wanted.pins)
+
+    def _to_start(self) -> None:
+        if self.subject.expected is not None:
+            self._until_window(1, "set-up", SETUP_LIMIT_S)
+        elif self.subject.stretch.start is not None:
+            self._until_place(self.subject.stretch.start, "the start", None)
+
+    def _to_end(self) -> None:
+        stretch = self.subject.stretch
+        if self.subject.expected is not None:
+            self._until_window(2, "window", SETUP_LIMIT_S)
+        elif stretch.end is not None:
+            self._until_place(stretch.end, "the end", stretch.cycles)
+        else:
+            self._run(stretch.cycles, "run")
+
+    def _until_window(self, state: int, phase: str, limit_s: float) -> None:
+        reason, found = "watch", 0
+        while reason == "watch" and found == 0:  # start-up clears the word, which is a write too
+            reason = self._run(int(limit_s * self.subject.board.clock.sys_hz), phase)
+            found = self._word(find_address(self.machine, WINDOW_SYMBOL))
+        if reason != "watch" or found != state:
+            raise RunError(f"The image did not get through its {phase}; `rtoslab run` says what is wrong with it.")
+
+    def _until_place(self, place: str, what: str, cycles: int | None) -> None:
+        if place.isdecimal():
+            left = int(place) - self.machine.cycle()
+            if left > 0:
+                self._run(left, what)
+            return
+        address = find_address(self.machine, place)
+        self.machine.until(address)
+        limit = self.machine.cycle() + (cycles or int(SETUP_LIMIT_S * self.subject.board.clock.sys_hz))
+        while self.machine.cycle() < limit:
+            if self._run(limit - self.machine.cycle(), what) == "until" and self._at(address):
+                return
+        if cycles is None:
+            raise RunError(f"{place} was not reached within {SETUP_LIMIT_S:g} s of virtual time; nothing was observed.")
+
+    def _at(self, address: int) -> bool:
+        return any(self.machine.registers(core)["pc"] & ~1 == address for core in range(self.subject.cores))
+
+    def _run(self, cycles: int, phase: str) -> str:
+        start = self.machine.cycle()
+        while (spent := self.machine.cycle() - start) < cycles:
+            stop = self.machine.run(min(CHUNK_CYCLES, cycles - spent))
+            self.uart += self.machine.take_uart()
+            self.events.append(np.frombuffer(self.machine.take_events(), dtype=EVENT))
+            self.progress(phase, min(1.0, spent / cycles))
+            if stop["reason"] not in {"cycles", "watch", "until"}:
+                if self.subject.expected is None:  # an image may well end in a deadlock: that is what is to be seen
+                    return stop["reason"]
+                raise RunError(f"The virtual board stopped in its {phase} ({stop['reason']}): {stop['detail']}")
+            if stop["reason"] != "cycles":
+                return stop["reason"]
+        return "cycles"
+
+    def _take(self) -> NDArray[np.void]:
+        taken = np.concatenate([*self.events, np.empty(0, dtype=EVENT)])
+        kept: NDArray[np.void] = taken[taken["id"] != IDENT_WINDOW]
+        return kept
+
+    def _send(self) -> Decoded | None:
+        if self.subject.expected is None:
+            return None
+        self._run(int(SENDING_LIMIT_S * self.subject.board.clock.sys_hz), "sending")
+        return decode(bytes(self.uart), constants(find_root()), self.subject.expected)
+
+    def _word(self, address: int) -> int:
+        return int.from_bytes(self.machine.read(address, 4), "little")
+
+
+def _latest(events: NDArray[np.void]) -> NDArray[np.void]:
+    """The last event of each kind, core and identifier: how things stand."""
+    ordered: NDArray[np.void] = events[np.argsort(events["cycle"], kind="stable")]
+    keys = (ordered["kind"].astype(np.int64) << 32) | (ordered["core"].astype(np.int64) << 16) | ordered["id"]
+    _, last = np.unique(keys[::-1], return_index=True)
+    kept: NDArray[np.void] = ordered[np.sort(len(ordered) - 1 - last)]
+    return kept
+
+
+def existing(machine: ObservedMachine, names: Iterable[str]) -> list[str]:
+    """Those of the names that the image has."""
+    return [name for name in names if machine.symbol(name) is not None]

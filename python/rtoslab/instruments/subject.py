@@ -1,0 +1,135 @@
+"""What is observed: a benchmark's window, or a stretch of any image."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rtoslab.build import build
+from rtoslab.catalogue import Catalogue
+from rtoslab.decode import Expected
+from rtoslab.errors import ImageFileError, PlanError
+from rtoslab.kernel_facts import Kernel
+from rtoslab.plan import Options, make_plan
+from rtoslab.schemas import Board
+from rtoslab.simulate import read_image
+
+DEFAULT_WINDOW_MS = 20
+DEFAULT_CYCLES = 5_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """Which part of an image's run is observed; nothing said: from reset, for `cycles`."""
+
+    start: str | None = None
+    """A symbol, a 0x address or a decimal number of cycles since reset."""
+    end: str | None = None
+    """Likewise."""
+    cycles: int = DEFAULT_CYCLES
+    """At most so many."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """An image, the board it runs on and the stretch that counts."""
+
+    label: str
+    elf: Path
+    image: bytes
+    board: Board
+    cores: int
+    kernel: Kernel | None = None
+    """Whose facts name services, classes of functions, tasks."""
+    expected: Expected | None = None
+    """What a benchmark's image says about itself; then its window is the stretch."""
+    stretch: Stretch = field(default_factory=Stretch)
+    settings: Mapping[str, int] = field(default_factory=dict)
+    axes: Mapping[str, str] = field(default_factory=dict)
+    """Benchmark, kernel, board, cores, configuration: what a reader must know."""
+
+
+def make_subject(
+    catalogue: Catalogue,
+    name: str,
+    *,
+    kernel: str | None = None,
+    board: str | None = None,
+    cores: int | None = None,
+    config: Mapping[str, str] | None = None,
+    window_ms: int = DEFAULT_WINDOW_MS,
+    stretch: Stretch | None = None,
+) -> Subject:
+    """A subject by the path of an image, or by a benchmark's name, which is built.
+
+    Raises PlanError where the benchmark cannot exist, BuildError, ImageFileError, UnknownNameError.
+    """
+    if Path(name).is_file():
+        return _image(catalogue, Path(name), kernel, board, cores, config or {}, stretch or Stretch())
+    if "/" in name or name.endswith(".elf"):
+        raise ImageFileError(f"There is no image {name}; check the path, or name a benchmark (`rtoslab list`).")
+    if stretch is not None:
+        raise PlanError("A benchmark is observed in its window; --from, --until and --max-cycles go with an image.")
+    return _benchmark(catalogue, name, kernel, board, cores, config or {}, window_ms)
+
+
+def _image(
+    catalogue: Catalogue,
+    path: Path,
+    kernel: str | None,
+    board: str | None,
+    cores: int | None,
+    config: Mapping[str, str],
+    stretch: Stretch,
+) -> Subject:
+    facts = catalogue.board(board or "pico").facts
+    if config.keys() - {key for key in config if key.startswith("timing.")}:
+        raise PlanError("An image is built already; of --config only timing.KEY=N can be said about it.")
+    if cores is not None and cores > facts.cores:
+        raise PlanError(f"The board {facts.id} has {facts.cores} cores, {cores} were asked for.")
+    count = cores or facts.cores
+    return Subject(
+        label=path.name,
+        elf=path,
+        image=read_image(path),
+        board=facts,
+        cores=count,
+        kernel=catalogue.kernel(kernel).facts.on(facts.cpu) if kernel else None,
+        stretch=stretch,
+        settings={key: int(value, 0) for key, value in config.items()},
+        axes={"image": path.name, "board": facts.id, "cores": str(count), **({"kernel": kernel} if kernel else {})},
+    )
+
+
+def _benchmark(
+    catalogue: Catalogue,
+    name: str,
+    kernel: str | None,
+    board: str | None,
+    cores: int | None,
+    config: Mapping[str, str],
+    window_ms: int,
+) -> Subject:
+    facts = catalogue.benchmark(name).facts
+    chosen = {"instrument": "probe", **config} if facts.series else dict(config)
+    options = Options([kernel or "freertos"], [board or "pico"], [cores or 1], window_ms, chosen)
+    points = make_plan(catalogue, [name], options).points
+    if len(points) != 1:
+        raise PlanError(f"{name} is {len(points)} points with these options; say in --config which one is meant.")
+    point = points[0]
+    if point.not_applicable is not None:
+        raise PlanError(f"{point.label} cannot be observed: {point.not_applicable}.")
+    built = build(catalogue, point)
+    where = catalogue.board(point.board).facts
+    return Subject(
+        label=f"{facts.id} {point.kernel} {point.board} {point.cores} core{'s' if point.cores > 1 else ''}",
+        elf=built.elf,
+        image=built.elf.read_bytes(),
+        board=where,
+        cores=point.cores,
+        kernel=catalogue.kernel(point.kernel).facts.on(where.cpu),
+        expected=built.expected,
+        settings=point.timing,
+        axes={
+            "benchmark": facts.id, "kernel": point.kernel, "board": point.board, "cores": str(point.cores), **config,
+        },
+    )  # fmt: skip

@@ -1,0 +1,59 @@
+"""Sums over a profile: by core, function, call path, source line, class."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from rtoslab.instruments.profile import Profile, Spent, function_of
+from rtoslab.instruments.records import WAYS
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(slots=True)
+class Sum:
+    """Cycles by `records.WAYS`, instructions, calls."""
+
+    cycles: list[int] = field(default_factory=lambda: [0] * len(WAYS))
+    executions: int = 0
+    calls: int = 0
+
+    @property
+    def total(self) -> int:
+        """All cycles."""
+        return sum(self.cycles)
+
+    def add(self, each: Spent) -> None:
+        """Counts one entry in."""
+        for way, cycles in enumerate(each.cycles):
+            self.cycles[way] += cycles
+        self.executions += each.executions
+        self.calls += each.calls
+
+
+def sums(spent: Iterable[Spent], key: Callable[[Spent], Key]) -> dict[Key, Sum]:
+    """By key, most cycles first."""
+    found: dict[Key, Sum] = defaultdict(Sum)
+    for each in spent:
+        found[key(each)].add(each)
+    return dict(sorted(found.items(), key=lambda item: (-item[1].total, str(item[0]))))
+
+
+def by_function(profile: Profile) -> dict[tuple[int, str], Sum]:
+    """(core, function) -> what its own instructions cost, those inlined into it with it."""
+    return sums(profile.spent, lambda each: (each.core, function_of(each.stack)))
+
+
+def by_class(profile: Profile) -> dict[str, Sum]:
+    """The kernel's classes of functions, `library` and `application`; of an image without a kernel only `image`."""
+    return sums(profile.spent, lambda each: profile.classes.get(function_of(each.stack), "image"))
+
+
+def with_callees(profile: Profile) -> Counter[tuple[int, str]]:
+    """(core, function) -> cycles of it and of all it called, each cycle once however it recurs."""
+    found: Counter[tuple[int, str]] = Counter()
+    for each in profile.spent:
+        for name in {name.partition(" [")[0] for name in each.stack}:
+            found[each.core, name] += each.total
+    return found
