@@ -144,7 +144,9 @@ def _rich(table: Table, top: int | None) -> RichTable:
     shown = RichTable(title=table.title, title_justify="left")
     for index, name in enumerate(table.columns):
         cells = [str(row[index]) for row in table.rows if row[index] is not None]
-        numeric = bool(cells) and all(cell.replace(",", "").replace(".", "").strip("+-").isdigit() for cell in cells)
+        numeric = bool(cells) and all(
+            cell == "-" or cell.replace(",", "").replace(".", "").strip("+-").isdigit() for cell in cells
+        )
         shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in table.rows[:top]:
         shown.add_row(*("" if cell is None else f"{cell:,}" if isinstance(cell, int) else escape(cell) for cell in row))

@@ -37,21 +37,15 @@ def _milliseconds(profile: Profile) -> float:
 def difference_tables(before: Profile, after: Profile, top: int | None = None) -> tuple[Table, ...]:
     """By what cycles were spent on, by class of function, by function; the largest changes first."""
     scale = scale_of(before, after)
-    heads = (before.label, after.label, "change", *HEADS)
-    title = (
-        f"in {scale.unit}: {before.label} against {after.label}; the columns behind the change say what it is made of"
-    )
     whole = (sums(before.spent, lambda _: "all"), sums(after.spent, lambda _: "all"))
-    functions = _functions(before), _functions(after)
+    ways = [way for way in range(len(WAYS)) if any(each["all"].cycles[way] for each in whole)]
+    heads = ("A", "B", "B - A", *(f"of it {HEADS[way]}" for way in ways))
+    title = f"in {scale.unit}. A: {before.label}; B: {after.label}"
+    classes, functions = (by_class(before), by_class(after)), (_functions(before), _functions(after))
     return (
-        Table("total", f"All cores, {title}", ("", *heads), _rows(*whole, scale)),
-        Table(
-            "classes",
-            f"Classes of functions, {title}",
-            ("class", *heads),
-            _rows(by_class(before), by_class(after), scale),
-        ),
-        Table("functions", f"Functions, {title}", ("function", *heads), _rows(*functions, scale)[:top]),
+        Table("total", f"All cores, {title}", ("", *heads), _rows(*whole, scale, ways)),
+        Table("classes", f"Classes of functions, {title}", ("class", *heads), _rows(*classes, scale, ways)),
+        Table("functions", f"Functions, {title}", ("function", *heads), _rows(*functions, scale, ways)[:top]),
     )
 
 
@@ -59,12 +53,14 @@ def _functions(profile: Profile) -> dict[str, Sum]:
     return sums(profile.spent, lambda each: function_of(each.stack))
 
 
-def _rows(before: Mapping[str, Sum], after: Mapping[str, Sum], scale: Scale) -> list[tuple[Value, ...]]:
+def _rows(
+    before: Mapping[str, Sum], after: Mapping[str, Sum], scale: Scale, chosen: list[int]
+) -> list[tuple[Value, ...]]:
     rows = []
     for name in before.keys() | after.keys():
         old, new = before.get(name, Sum()), after.get(name, Sum())
         change = new.total / scale.after - old.total / scale.before
-        ways = [new.cycles[way] / scale.after - old.cycles[way] / scale.before for way in range(len(WAYS))]
+        ways = [new.cycles[way] / scale.after - old.cycles[way] / scale.before for way in chosen]
         cells = (
             _plain(old.total / scale.before),
             _plain(new.total / scale.after),

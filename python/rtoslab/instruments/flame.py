@@ -9,6 +9,7 @@ from html import escape
 from typing import Final
 
 from rtoslab.instruments.formats import weighted
+from rtoslab.instruments.names import INLINED
 from rtoslab.instruments.profile import Profile
 
 WIDTH: Final = 1160
@@ -23,6 +24,7 @@ _COLOURS: Final = {
 }  # fmt: skip
 _OTHER_KERNEL: Final = "#bcd0f0"
 _WAIT: Final = "#ffffff"
+_ROOT: Final = "#e4e9ee"
 
 
 @dataclass(slots=True)
@@ -32,11 +34,6 @@ class Frame:
     name: str
     cycles: int = 0
     children: dict[str, "Frame"] = field(default_factory=dict)
-
-    @property
-    def depth(self) -> int:
-        """Rows it takes."""
-        return 1 + max((each.depth for each in self.children.values()), default=0)
 
 
 def tree(stacks: Mapping[tuple[str, ...], int], name: str) -> Frame:
@@ -55,7 +52,7 @@ def flame_svg(profile: Profile, core: int) -> str:
     """The flame graph of one core."""
     root = tree(weighted(profile, core), f"core {core}")
     parts: list[str] = []
-    _draw(parts, root, profile, 0.0, 0, WIDTH / max(1, root.cycles), root.cycles)
+    _draw(parts, root, profile, 0.0, 0, WIDTH / max(1, root.cycles), (root.cycles, _ROOT))
     height = ROW * _rows(root, WIDTH / max(1, root.cycles)) + 2
     label = escape(f"Flame graph of core {core}: {profile.label}")
     return (
@@ -69,18 +66,22 @@ def _rows(frame: Frame, scale: float) -> int:
     return 1 + max((_rows(each, scale) for each in shown), default=0)
 
 
-def _draw(parts: list[str], frame: Frame, profile: Profile, x: float, row: int, scale: float, whole: int) -> None:
+def _draw(
+    parts: list[str], frame: Frame, profile: Profile, x: float, row: int, scale: float, above: tuple[int, str]
+) -> None:
     width = frame.cycles * scale
     if width < NARROWEST:
         return
+    whole, caller = above
+    colour = caller if frame.name.endswith(INLINED) else _colour(frame.name, profile)
     title = escape(f"{frame.name}: {frame.cycles:,} cycles, {100 * frame.cycles / max(1, whole):.2f} %")
     y = row * ROW + 1
     parts.append(
         f'<g><title>{title}</title><rect x="{x:.2f}" y="{y}" width="{width:.2f}" height="{ROW - 1}" rx="1.5" '
-        f'fill="{_colour(frame.name, profile)}" stroke="#fff" stroke-width=".6"/>{_text(frame.name, x, y, width)}</g>'
+        f'fill="{colour}" stroke="#fff" stroke-width=".6"/>{_text(frame.name, x, y, width)}</g>'
     )
     for child in sorted(frame.children.values(), key=lambda each: (-each.cycles, each.name)):
-        _draw(parts, child, profile, x, row + 1, scale, whole)
+        _draw(parts, child, profile, x, row + 1, scale, (whole, colour))
         x += child.cycles * scale
 
 
@@ -92,10 +93,15 @@ def _text(name: str, x: float, y: int, width: float) -> str:
     return f'<text x="{x + 3:.2f}" y="{y + 12.5}">{escape(shown)}</text>'
 
 
+def class_colours(profile: Profile) -> tuple[tuple[str, str], ...]:
+    """The classes that occur, with their colours."""
+    return tuple((kind, _COLOURS.get(kind, _OTHER_KERNEL)) for kind in sorted(set(profile.classes.values())))
+
+
 def _colour(name: str, profile: Profile) -> str:
     if name.startswith("("):
-        return _WAIT if name != "(sleep)" else _COLOURS["idle"]
+        return _COLOURS["idle"] if name == "(sleep)" else _WAIT
     kind = profile.classes.get(name.partition(" [")[0])
     if kind is None:
-        return "#e4e9ee" if name.startswith("core ") else _COLOURS["image"]
+        return _ROOT if name.startswith("core ") else _COLOURS["image"]
     return _COLOURS.get(kind, _OTHER_KERNEL)

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from rtoslab import __version__
 from rtoslab.footprint.tables import Table
-from rtoslab.instruments.flame import flame_svg
+from rtoslab.instruments.flame import class_colours, flame_svg
 from rtoslab.instruments.interrupts import priority_groups
 from rtoslab.instruments.profile import Profile, function_of
 from rtoslab.instruments.tables import HEADS, tables
@@ -21,7 +21,7 @@ _NOTES = {
     "of that priority or a more urgent one). Priorities with the same intervals stand together.",
     "longest": "Where such an interval was opened and closed. A handler opens one with its first instruction and "
     "closes it when its return is through.",
-    "paths": "The cycles of a path's last function alone; [inlined] has no code of its own, [exception N] is handler N.",
+    "paths": "The cycles of a path's last function alone; [exception N] is its handler, [inlined] has no code.",
 }
 
 
@@ -43,6 +43,7 @@ def render(profile: Profile) -> str:
         flames=[Markup(flame_svg(profile, core)) for core in range(len(profile.observed_cycles))],  # noqa: S704 (ours)
         tables=[each for each in tables(profile, TOP) if each.rows],
         notes=_NOTES,
+        classes=class_colours(profile),
         numeric=_numeric,
         top=TOP,
     )
