@@ -102,6 +102,9 @@ class Kernel(Strict):
     """By the `cpu` of a board."""
     classes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Classes of functions by prefix; the first that fits counts."""
+    parity: dict[str, str] = Field(default_factory=dict)
+    """What makes a comparison unfair if it differs (`parity.concepts`): the macro that says it, or `=` and what is so
+    whatever is configured."""
     locks: dict[int, str] = Field(default_factory=dict)
     """Hardware spinlocks by number."""
 

@@ -1,18 +1,25 @@
 """`rtoslab compare`: runs against a reference run."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from rich.console import Console
 
+from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.sections import show_document
 from rtoslab.compare.document import comparison_document
-from rtoslab.compare.judge import compare
+from rtoslab.compare.judge import Comparison, compare
 from rtoslab.compare.machines import as_json, as_junit
 from rtoslab.compare.sides import Side, read_side
 from rtoslab.errors import ReportError
+from rtoslab.parity.costs import read_costs
+from rtoslab.parity.findings import Subject, lint
+from rtoslab.paths import find_root
 from rtoslab.reports import formats
+from rtoslab.reports.sections.parity import parity_section
+from rtoslab.reports.table import Section
 
 FORMS = ("html", "md", "json", "xml")
 
@@ -38,7 +45,7 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
     """
     base = _side(reference)
     comparisons = [compare(base, _side(each)) for each in others]
-    document = comparison_document(comparisons)
+    document = comparison_document(comparisons, _fair(comparisons))
 
     def rendered(kind: str) -> str:
         if kind == "json":
@@ -58,3 +65,16 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
 
 def _side(text: str) -> Side:
     return read_side([Path(part) for part in text.split(",") if part])
+
+
+def _fair(comparisons: Sequence[Comparison]) -> list[Section]:
+    """What the lint says of each pair of points that is compared."""
+    catalogue = Catalogue(find_root())
+    groups = [
+        [Subject(side.name, figures.point, dict(figures.tree)) for side, figures in sides]
+        for each in comparisons
+        for pair in each.matching.pairs
+        for sides in [((each.before, pair.before), (each.after, pair.after))]
+    ]
+    found = parity_section(lint(catalogue, groups, read_costs(catalogue.root)), several=bool(groups))
+    return [found] if found else []

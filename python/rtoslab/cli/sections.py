@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rtoslab.reports.document import Document
-from rtoslab.reports.table import TableData
+from rtoslab.reports.table import Section, TableData
 
 _MOODS = {"worse": "red", "better": "green", "too few samples": "yellow"}
 
@@ -14,15 +14,20 @@ def show_document(document: Document, console: Console, most_rows: int = 40) -> 
     console.print(document.subtitle, soft_wrap=True, markup=False)
     console.print(document.summary, soft_wrap=True, markup=False)
     for section in document.sections:
-        console.print(f"\n{section.title}", style="bold", markup=False)
-        for text in section.prose:
-            console.print(text, soft_wrap=True, markup=False)
-        for table in section.tables:
-            console.print(_rich(table, most_rows))
-            if len(table.rows) > most_rows:
-                console.print(f"... and {len(table.rows) - most_rows} more rows; a report (-o) has them all.")
-            if table.note:
-                console.print(table.note, soft_wrap=True, markup=False)
+        show_section(section, console, most_rows)
+
+
+def show_section(section: Section, console: Console, most_rows: int = 40) -> None:
+    """Prints one section."""
+    console.print(f"\n{section.title}", style="bold", markup=False)
+    for text in section.prose:
+        console.print(text, soft_wrap=True, markup=False)
+    for table in section.tables:
+        console.print(_rich(table, most_rows))
+        if len(table.rows) > most_rows:
+            console.print(f"... and {len(table.rows) - most_rows} more rows; a report (-o) has them all.")
+        if table.note:
+            console.print(table.note, soft_wrap=True, markup=False)
 
 
 def _rich(table: TableData, most_rows: int) -> Table:

@@ -6,6 +6,7 @@ baselines/NAME.toml     [manifest] what all points share, [rules] see `rules`, [
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -109,10 +110,7 @@ def brief_side(side: Side) -> Side:
     """The same side with manifests as a baseline keeps them."""
     return Side(
         side.name,
-        [
-            Figures(each.point, each.metrics, each.exact, brief_manifest(each.manifest), each.result, each.missing)
-            for each in side.figures
-        ],
+        [replace(each, manifest=brief_manifest(each.manifest)) for each in side.figures],
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from rtoslab.analyses.metrics import Metric, metrics
 from rtoslab.errors import StoreError
@@ -24,6 +25,8 @@ class Figures:
     """Flat: `build.flags` -> text."""
     result: Measured | None = None
     """None where there is a figure alone (a baseline)."""
+    tree: Mapping[str, Any] = field(default_factory=dict)
+    """The whole manifest; empty of a baseline."""
     missing: str = ""
     """Why there is no figure; empty if there is."""
 
@@ -57,8 +60,8 @@ def figures_of(stored: StoredPoint) -> Figures:
     exact = isinstance(target, dict) and target.get("kind") == "virtual"
     flat = flatten(stored.manifest)
     if isinstance(result, Measured):
-        return Figures(result.point, {each.id: each for each in metrics(result)}, exact, flat, result)
-    return Figures(result.point, {}, exact, flat, missing=_reason(result))
+        return Figures(result.point, {each.id: each for each in metrics(result)}, exact, flat, result, stored.manifest)
+    return Figures(result.point, {}, exact, flat, tree=stored.manifest, missing=_reason(result))
 
 
 def _reason(result: Failed | NotApplicable) -> str:

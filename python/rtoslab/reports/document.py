@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from rtoslab.catalogue import Catalogue
 from rtoslab.errors import ReportError
 from rtoslab.papers.folder import papers
+from rtoslab.parity.subjects import comparable, lint_points
 from rtoslab.reports.sections import (
     conformance,
     costs,
@@ -17,6 +18,7 @@ from rtoslab.reports.sections import (
     memory,
     missing,
     paper,
+    parity,
     scaling,
     speed,
     stress,
@@ -55,6 +57,7 @@ def make_document(catalogue: Catalogue, points: Sequence[StoredPoint], suite_id:
     failed = [each.result for each in points if isinstance(each.result, Failed)]
     absent = [each.result for each in points if isinstance(each.result, NotApplicable)]
     parts: list[Section | None] = [
+        parity.parity_section(lint_points(catalogue, points), several=comparable(points)),
         missing.not_measured(verified, failed, absent),
         handlers.tick_section(timed),
         handlers.search_section(timed),

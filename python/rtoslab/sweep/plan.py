@@ -70,8 +70,9 @@ class SweepPlan(Strict):
     @property
     def configurations(self) -> list[dict[str, str]]:
         """Every one, in the order of the file; the grid's last key changes fastest."""
-        found = [dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())]
-        listed = [*(found if self.grid or not self.point else []), *self.point]
+        grid = [dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())]
+        usual = grid[0]
+        listed = [*(grid if self.grid or not self.point else []), *({**usual, **each} for each in self.point)]
         return [{**self.config, **{key: str(value) for key, value in each.items()}} for each in listed]
 
 

@@ -1,0 +1,73 @@
+"""`rtoslab lint`: where a comparison is unfair."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from rtoslab.api import load
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import EXIT_OK, EXIT_REGRESSION, StoreError
+from rtoslab.parity.costs import measured_costs, read_costs
+from rtoslab.parity.findings import Finding, alike, lint
+from rtoslab.parity.subjects import subjects_of
+from rtoslab.paths import find_root
+from rtoslab.results import Measured
+
+
+@click.command("lint")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.option(
+    "--costs",
+    "sweeps",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A sweep's run directory, to tell what differences cost.",
+)
+@click.option("--strict", is_flag=True, help="Exit with 3 if anything is unequal.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON list of findings on stdout.")
+def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], strict: bool, as_json: bool) -> int:
+    """Say where points that one would compare were not measured alike: in one run, or between several RUNs.
+
+    Looks at assertions, stack checking, trace hooks, tick rate, priorities, time slicing, tickless idle, memory
+    protection, task selection, compiler and flags, clock, wait states, caches, placement of code and data.
+    """
+    catalogue = Catalogue(find_root())
+    stored = {path: load(path) for path in runs}
+    subjects = [
+        each for path, points in stored.items() for each in subjects_of(points, path.name if len(runs) > 1 else "")
+    ]
+    if not subjects:
+        raise StoreError(f"{runs[0]} holds no measured point, so nothing can be compared; run `rtoslab run` first.")
+    known = [*load(*sweeps)] if sweeps else []
+    every = [each.result for points in (*stored.values(), known) for each in points]
+    costs = measured_costs([each for each in every if isinstance(each, Measured)])
+    findings = lint(catalogue, alike(subjects), [*costs, *read_costs(catalogue.root)])
+    if as_json:
+        click.echo(
+            json.dumps(
+                [
+                    {
+                        "concept": each.concept.id,
+                        "board": each.board,
+                        "values": each.values,
+                        "benchmarks": each.benchmarks,
+                        "cost": each.cost,
+                    }
+                    for each in findings
+                ]
+            )
+        )
+    else:
+        _tell(findings)
+    return EXIT_REGRESSION if strict and findings else EXIT_OK
+
+
+def _tell(findings: Sequence[Finding]) -> None:
+    if not findings:
+        click.echo("Fair: what stands side by side was measured alike.")
+    for each in findings:
+        click.echo(f"{each.sentence}")
+        click.echo(f"    cost: {each.cost}")
+        click.echo(f"    on {each.board}: {', '.join(each.benchmarks)}")

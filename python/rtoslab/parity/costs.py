@@ -1,0 +1,124 @@
+"""What a difference costs, out of points that differ in nothing else; and a small file that keeps it for later.
+
+baselines/costs.toml     [[cost]] kernel, board, key, before, after, and percent of each benchmark's time
+"""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from pydantic import Field
+
+from rtoslab.analyses.metrics import leading
+from rtoslab.catalogue import read_toml
+from rtoslab.errors import disk_error
+from rtoslab.results import Measured
+from rtoslab.strict import Strict
+
+FILE = Path("baselines") / "costs.toml"
+
+
+class Cost(Strict):
+    """What changing one key from one value to another does to benchmarks' time."""
+
+    kernel: str
+    board: str
+    key: str
+    before: str
+    after: str
+    percent: dict[str, float] = Field(default_factory=dict)
+    """By benchmark: mean over all pairs of points that differ in this key alone."""
+
+    def turned(self) -> "Cost":
+        """The other way round."""
+        back = {name: 100 * (100 / (100 + value) - 1) for name, value in self.percent.items()}
+        return self.model_copy(update={"before": self.after, "after": self.before, "percent": back})
+
+
+class CostFile(Strict):
+    """The file as a whole."""
+
+    cost: tuple[Cost, ...] = ()
+
+
+def read_costs(root: Path) -> tuple[Cost, ...]:
+    """What the checkout keeps; nothing if there is no such file. Raises CatalogueError."""
+    path = root / FILE
+    return read_toml(path, CostFile).cost if path.is_file() else ()
+
+
+def measured_costs(points: Iterable[Measured]) -> list[Cost]:
+    """Of every key in which some points alone differ. Values that are not asked for are `as usual`."""
+    groups: dict[tuple[str, ...], list[tuple[dict[str, str], float]]] = {}
+    for point in points:
+        who = (point.point.kernel, point.point.board, point.point.benchmark, str(point.point.cores))
+        for metric in leading(point):
+            place = (*who, str(point.point.window_ms), metric.id)
+            groups.setdefault(place, []).append((dict(point.point.config), metric.value / point.clock_hz))
+    logs: dict[tuple[str, str, str, str, str], dict[str, list[float]]] = {}
+    for (kernel, board, benchmark, *_), rows in groups.items():
+        for key, before, after, ratio in _lone_changes(rows):
+            by_benchmark = logs.setdefault((kernel, board, key, before, after), {})
+            by_benchmark.setdefault(benchmark, []).append(math.log(ratio))
+    return [
+        Cost(
+            kernel=kernel,
+            board=board,
+            key=key,
+            before=before,
+            after=after,
+            percent={name: round(100 * math.expm1(sum(each) / len(each)), 2) for name, each in sorted(found.items())},
+        )
+        for (kernel, board, key, before, after), found in sorted(logs.items())
+    ]
+
+
+def _lone_changes(rows: Sequence[tuple[dict[str, str], float]]) -> Iterable[tuple[str, str, str, float]]:
+    """(key, from, to, ratio of the values) of every two rows that differ in one key; the first in order is `from`."""
+    for key in dict.fromkeys(name for config, _ in rows for name in config):
+        others: dict[tuple[tuple[str, str], ...], list[tuple[str, float]]] = {}
+        for config, value in rows:
+            rest = tuple(sorted((name, text) for name, text in config.items() if name != key))
+            others.setdefault(rest, []).append((config.get(key, AS_USUAL), value))
+        for alike in others.values():
+            for index, (before, first) in enumerate(alike):
+                for after, second in alike[index + 1 :]:
+                    if first > 0 and second > 0 and before != after:
+                        yield key, before, after, second / first
+
+
+AS_USUAL = "as usual"
+
+
+def cost_of(costs: Iterable[Cost], kernel: str, board: str, key: str, values: tuple[str, str]) -> Cost | None:
+    """The cost of a change in either direction; None if nobody measured it."""
+    for each in costs:
+        if (each.kernel, each.board, each.key) != (kernel, board, key):
+            continue
+        if (each.before, each.after) == values:
+            return each
+        if (each.after, each.before) == values:
+            return each.turned()
+    return None
+
+
+def write_costs(costs: Sequence[Cost], path: Path) -> None:
+    """Replaces those of the same kernel, board and key; keeps the others. Raises StoreError, CatalogueError."""
+    kept = read_toml(path, CostFile).cost if path.is_file() else ()
+    fresh = {(each.kernel, each.board, each.key) for each in costs}
+    every = [*(each for each in kept if (each.kernel, each.board, each.key) not in fresh), *costs]
+    lines = ["# What a difference costs, in percent of each benchmark's time; written by `rtoslab sweep --costs`."]
+    for each in sorted(every, key=lambda one: (one.kernel, one.board, one.key, one.before, one.after)):
+        texts = each.model_dump(exclude={"percent"})
+        lines += ["", "[[cost]]", *(f"{name} = {json.dumps(text)}" for name, text in texts.items())]
+        lines.append(f"percent = {{ {', '.join(_pairs(each.percent))} }}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as cause:
+        raise disk_error("write the costs", path, cause) from None
+
+
+def _pairs(table: Mapping[str, float]) -> list[str]:
+    return [f"{name} = {value!r}" for name, value in table.items()]

@@ -1,0 +1,109 @@
+"""Which points of the same benchmark on the same board are not measured alike, concept by concept."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.parity.concepts import CONCEPTS, Concept, facts_of, keys_of
+from rtoslab.parity.costs import AS_USUAL, Cost, cost_of
+from rtoslab.results import PointId
+
+MOST_NAMES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One point that takes part in a comparison."""
+
+    who: str
+    """The side it stands for: a kernel, a run, a configuration."""
+    point: PointId
+    manifest: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One concept that differs, over all benchmarks where it does in the same way."""
+
+    concept: Concept
+    board: str
+    values: dict[str, tuple[str, ...]]
+    """In a reader's words -> who has it."""
+    benchmarks: tuple[str, ...]
+    cost: str
+    """In words: measured, or that nobody did."""
+
+    @property
+    def sentence(self) -> str:
+        """The unfairness in one sentence."""
+        sides = "; ".join(f"{words} for {_names(who)}" for words, who in self.values.items())
+        return f"{self.concept.title}: {sides}. Unfair because {self.concept.why}."
+
+
+def alike(subjects: Iterable[Subject]) -> list[list[Subject]]:
+    """Groups that a reader would compare: points of one benchmark, board and number of cores."""
+    groups: dict[tuple[str, str, int], list[Subject]] = {}
+    for each in subjects:
+        groups.setdefault((each.point.benchmark, each.point.board, each.point.cores), []).append(each)
+    return list(groups.values())
+
+
+def lint(catalogue: Catalogue, groups: Iterable[Sequence[Subject]], costs: Sequence[Cost] = ()) -> list[Finding]:
+    """What differs within each group."""
+    merged: dict[tuple[str, str, str], Finding] = {}
+    for group in groups:
+        benchmark, board = group[0].point.benchmark, group[0].point.board
+        for found in _of_group(catalogue, group, board, benchmark, costs):
+            key = (found.concept.id, board, str(found.values))
+            known = merged.get(key)
+            names = tuple(dict.fromkeys([*(known.benchmarks if known else ()), benchmark]))
+            merged[key] = Finding(found.concept, board, found.values, names, known.cost if known else found.cost)
+    order = [each.id for each in CONCEPTS]
+    return sorted(merged.values(), key=lambda each: (order.index(each.concept.id), each.board))
+
+
+def _of_group(
+    catalogue: Catalogue, group: Sequence[Subject], board: str, benchmark: str, costs: Sequence[Cost]
+) -> Iterable[Finding]:
+    kernels = {name: entry.facts for name, entry in catalogue.kernels.items()}
+    facts = [facts_of(each.manifest, kernels.get(each.point.kernel)) for each in group]
+    for concept in CONCEPTS:
+        holders: dict[str, list[Subject]] = {}
+        for subject, known in zip(group, facts, strict=True):
+            if concept.id in known:
+                holders.setdefault(concept.words(known[concept.id]), []).append(subject)
+        if len(holders) < 2:
+            continue
+        values = {words: tuple(dict.fromkeys(each.who for each in who)) for words, who in holders.items()}
+        raw = {words: facts[group.index(who[0])][concept.id] for words, who in holders.items()}
+        yield Finding(concept, board, values, (benchmark,), _cost(catalogue, concept, board, group, raw, costs))
+
+
+def _cost(
+    catalogue: Catalogue,
+    concept: Concept,
+    board: str,
+    group: Sequence[Subject],
+    raw: dict[str, str],
+    costs: Sequence[Cost],
+) -> str:
+    first, second = list(raw.values())[:2]
+    said = []
+    for kernel in dict.fromkeys(each.point.kernel for each in group):
+        key = keys_of(concept, catalogue.kernels[kernel].facts) if kernel in catalogue.kernels else ""
+        pairs = ((first, second), (AS_USUAL, second), (first, AS_USUAL))
+        found = next((each for pair in pairs if (each := cost_of(costs, kernel, board, key, pair))), None)
+        if found is not None:
+            said.append(f"{kernel}, from {concept.words(first)} to {concept.words(second)}: {_percent(found)}")
+    return "; ".join(said) or "not measured; a sweep over it would tell"
+
+
+def _percent(cost: Cost) -> str:
+    ordered = sorted(cost.percent.items(), key=lambda item: -abs(item[1]))
+    shown = ", ".join(f"{name} {value:+.1f} %" for name, value in ordered[:MOST_NAMES])
+    return shown + (f" and {len(ordered) - MOST_NAMES} smaller" if len(ordered) > MOST_NAMES else "")
+
+
+def _names(who: Sequence[str]) -> str:
+    return ", ".join(who[:MOST_NAMES]) + (f" and {len(who) - MOST_NAMES} more" if len(who) > MOST_NAMES else "")

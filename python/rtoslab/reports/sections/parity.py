@@ -1,0 +1,31 @@
+"""Whether what stands side by side in a report was measured alike."""
+
+from collections.abc import Sequence
+
+from rtoslab.parity.findings import Finding
+from rtoslab.reports.table import Section, TableData
+
+
+def parity_section(findings: Sequence[Finding], *, several: bool) -> Section | None:
+    """None if there is nothing to compare; otherwise what is unequal, or that nothing is."""
+    if not several:
+        return None
+    if not findings:
+        return Section("parity", "Is the comparison fair?", ("What stands side by side here was measured alike.",))
+    rows = [
+        [
+            each.concept.title,
+            "; ".join(f"{words}: {', '.join(who)}" for words, who in each.values.items()),
+            each.board,
+            str(len(each.benchmarks)),
+            each.concept.why,
+            each.cost,
+        ]
+        for each in findings
+    ]
+    prose = (
+        "What stands side by side here was not measured alike. A difference that is the question itself is no fault; "
+        "any other may be the reason for a figure."
+    )
+    columns = ("what differs", "who has what", "board", ">benchmarks", "why it matters", "what it costs")
+    return Section("parity", "Is the comparison fair?", (prose,), (), [TableData("Unequal", columns, rows)])

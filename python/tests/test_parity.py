@@ -1,0 +1,148 @@
+"""The lint: planted unfairness is found, fairness is not accused, costs come from points that differ in one thing."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtoslab import api
+from rtoslab.catalogue import Catalogue
+from rtoslab.parity.concepts import CONCEPTS, OF_KERNELS, facts_of
+from rtoslab.parity.costs import cost_of, measured_costs, read_costs, write_costs
+from rtoslab.parity.findings import Subject, alike, lint
+from rtoslab.paths import find_root
+from rtoslab.results import Measured
+
+from .fakes import measured, point
+from .test_cli import rtoslab
+
+CATALOGUE = Catalogue(find_root())
+MACROS = {
+    "configBENCH_ASSERT": "0",
+    "configCHECK_FOR_STACK_OVERFLOW": "0",
+    "configTICK_RATE_HZ": "1000",
+    "configUSE_TIME_SLICING": "0",
+    "configUSE_PORT_OPTIMISED_TASK_SELECTION": "1",
+    "configUSE_TICKLESS_IDLE": "0",
+    "configENABLE_MPU": "0",
+    "configUSE_TRACE_FACILITY": "0",
+    "configMAX_PRIORITIES": "8",
+}
+BUILD: dict[str, Any] = {
+    "flags": ["-mthumb", "-O2"],
+    "compiler": {"banner": "gcc 12"},
+    "features": {"icache": "1", "dcache": "1"},
+    "clock": {"wait_states": "5"},
+    "clock_hz": 84_000_000,
+    "code": "flash",
+    "kernel_config": MACROS,
+}
+
+
+def subject(who: str, **changes: Any) -> Subject:
+    where = point().model_copy(update={"kernel": "freertos"})
+    return Subject(who, where, {"build": {**BUILD, **changes}})
+
+
+def macros(**changes: str) -> dict[str, Any]:
+    return {"kernel_config": {**MACROS, **changes}}
+
+
+@pytest.mark.parametrize(
+    ("planted", "concept", "words"),
+    [
+        (macros(configBENCH_ASSERT="1"), "assertions", {"off", "on"}),
+        (macros(configUSE_TIME_SLICING="1"), "time_slicing", {"off", "on"}),
+        (macros(configUSE_PORT_OPTIMISED_TASK_SELECTION="0"), "task_selection", {"optimised", "generic"}),
+        ({"features": {"icache": "0", "dcache": "1"}}, "feature.icache", {"off", "on"}),
+        ({"features": {"icache": "1", "dcache": "0"}}, "feature.dcache", {"off", "on"}),
+        (macros(configCHECK_FOR_STACK_OVERFLOW="2"), "stack_checking", {"off", "on"}),
+        (macros(configUSE_TRACE_FACILITY="1"), "trace_hooks", {"off", "on"}),
+        (macros(configTICK_RATE_HZ="100"), "tick_hz", {"1000", "100"}),
+        (macros(configMAX_PRIORITIES="32"), "priorities", {"8", "32"}),
+        (macros(configUSE_TICKLESS_IDLE="1"), "tickless_idle", {"off", "on"}),
+        (macros(configENABLE_MPU="1"), "mpu", {"off", "on"}),
+        ({"flags": ["-mthumb", "-Os"]}, "opt", {"-O2", "-Os"}),
+        ({"flags": ["-O2", "-flto=1 (of the kernel)"]}, "lto", {"off", "on"}),
+        ({"compiler": {"banner": "clang 19"}}, "compiler", {"gcc 12", "clang 19"}),
+        ({"clock_hz": 180_000_000}, "clock_hz", {"84000000", "180000000"}),
+        ({"code": "sram"}, "code", {"flash", "sram"}),
+    ],
+)
+def test_a_planted_difference_is_found_and_nothing_else(planted: dict[str, Any], concept: str, words: set[str]) -> None:
+    findings = lint(CATALOGUE, alike([subject("a"), subject("b", **planted)]))
+    assert [each.concept.id for each in findings] == [concept]
+    assert set(findings[0].values) == words
+    assert findings[0].values[next(iter(findings[0].values))] == ("a",)
+    assert "not measured" in findings[0].cost
+
+
+def test_what_is_alike_is_not_accused() -> None:
+    assert lint(CATALOGUE, alike([subject("a"), subject("b")])) == []
+    elsewhere = Subject("c", point().model_copy(update={"board": "other"}), {"build": {**BUILD, "code": "sram"}})
+    assert lint(CATALOGUE, alike([subject("a"), elsewhere])) == [], "other boards are not compared"
+
+
+def test_every_kernel_answers_with_macros_it_has() -> None:
+    known = {each.id for each in OF_KERNELS}
+    for entry in CATALOGUE.kernels.values():
+        assert set(entry.facts.parity) <= known, f"{entry.id} answers for what nobody asks"
+        if entry.facts.services["tasks"]:
+            assert set(entry.facts.parity) == known, f"{entry.id} leaves something open"
+    assert len({each.id for each in CONCEPTS}) == len(CONCEPTS)
+
+
+def test_a_kernel_that_cannot_be_configured_still_says_how_it_is() -> None:
+    facts = facts_of({"build": {"kernel_config": {}}}, CATALOGUE.kernels["rt"].facts)
+    assert (facts["assertions"], facts["time_slicing"]) == ("1", "1")
+
+
+def at(counts: int, **config: str) -> Measured:
+    plain = measured(1, counts)
+    where = plain.point.model_copy(update={"kernel": "freertos", "config": config})
+    return plain.model_copy(update={"point": where})
+
+
+def test_costs_come_from_points_that_differ_in_one_key_alone(tmp_path: Path) -> None:
+    points = [at(2000, x="0", y="0"), at(1000, x="1", y="0"), at(500, x="1", y="1")]
+    costs = measured_costs(points)
+    assert {(each.key, each.before, each.after): each.percent for each in costs} == {
+        ("x", "0", "1"): {"t2": pytest.approx(100, abs=0.2)},
+        ("y", "0", "1"): {"t2": pytest.approx(100, abs=0.2)},
+    }
+    back = cost_of(costs, "freertos", "b", "x", ("1", "0"))
+    assert back is not None
+    assert back.percent == {"t2": pytest.approx(-50, abs=0.1)}
+    assert cost_of(costs, "freertos", "b", "x", ("0", "2")) is None
+    path = tmp_path / "baselines" / "costs.toml"
+    write_costs(costs, path)
+    write_costs(costs[:1], path)
+    assert list(read_costs(tmp_path)) == costs
+
+
+def test_a_cost_that_was_measured_is_told() -> None:
+    costs = measured_costs([at(2000, configBENCH_ASSERT="0"), at(1000, configBENCH_ASSERT="1")])
+    unequal = alike([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])
+    elsewhere = [each.model_copy(update={"board": "other"}) for each in costs]
+    (finding,) = lint(CATALOGUE, unequal, elsewhere)
+    assert finding.cost == "not measured; a sweep over it would tell"
+    (finding,) = lint(CATALOGUE, unequal, costs)
+    assert "from off to on: t2 +" in finding.cost
+
+
+def test_a_planted_run_is_found_by_the_command_and_in_the_report(tmp_path: Path) -> None:
+    for value in ("0", "1"):
+        config = {"configBENCH_ASSERT": value}
+        api.run("t7", kernels=["freertos"], boards=["pico"], window_ms=10, out=tmp_path / value, config=config)
+    done = rtoslab("lint", tmp_path / "0", tmp_path / "1", "--strict")
+    assert done.returncode == 3
+    assert "assertions: off for 0; on for 1." in done.stdout.replace(", configBENCH_ASSERT=0", "").replace(
+        ", configBENCH_ASSERT=1", ""
+    )
+    assert "cost: freertos, from off to on: t7_synchronisation +" in done.stdout
+    report = rtoslab("report", tmp_path / "0", tmp_path / "1", "--format", "md").stdout
+    assert "## Is the comparison fair?" in report
+    assert "| assertions |" in report
+    assert rtoslab("lint", tmp_path / "0").stdout.startswith("Fair")
+    compared = rtoslab("compare", tmp_path / "0", tmp_path / "1", "--format", "md").stdout
+    assert compared.index("| assertions |") < compared.index("## Worse and better")
