@@ -1,9 +1,11 @@
 """The strict form of `firmware/benchmarks/<id>/benchmark.toml`: what is measured and how it is proved."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from rtoslab.errors import PlanError
 from rtoslab.strict import Strict
 
 
@@ -62,6 +64,17 @@ class Handlers(Strict):
     """The tick's handler by the number of tasks it releases, or those that switch by pair of tasks."""
 
 
+class Phase(Strict):
+    """What a phase sweep raises, and where in the image it looks; see `worst_case`."""
+
+    interrupt: Literal["soft"]
+    """The board's interrupt line that nothing else raises."""
+    period: int
+    """Tag of the mark at which a period of the background begins."""
+    woken: int
+    """Tag of the mark at which the task that the handler wakes executes first; an image without tasks has none."""
+
+
 class Benchmark(Strict):
     """`firmware/benchmarks/<id>/benchmark.toml`."""
 
@@ -90,6 +103,10 @@ class Benchmark(Strict):
     handlers: Handlers | None = None
     """Of a benchmark of kind counts whose tasks make the kernel do what is timed."""
     params: dict[str, int] = Field(default_factory=dict)
+    picks: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """By parameter: the service of the kernel that each of its values, counted from 0, stands for and needs."""
+    phase: Phase | None = None
+    """Of a benchmark that can be swept."""
     proof: tuple[dict[str, Any], ...] = ()
     """One table per rule; each rule checks its own keys, see `proofs`."""
 
@@ -105,6 +122,17 @@ class Benchmark(Strict):
         if len({each.stamped is None for each in self.series}) > 1:
             raise ValueError("either all [[series]] are stamped or none")
         return self
+
+    def needs(self, params: Mapping[str, str]) -> tuple[str, ...]:
+        """The services needed with these parameters. Raises PlanError for a value that stands for none."""
+        picked = []
+        for name, services in self.picks.items():
+            value = str(params.get(name, self.params[name]))
+            if not value.isdecimal() or int(value) >= len(services):
+                meanings = ", ".join(f"{number} ({service})" for number, service in enumerate(services))
+                raise PlanError(f"{self.id} has no {name}={value}; choose one of {meanings}.")
+            picked.append(services[int(value)])
+        return (*self.services, *picked)
 
     @property
     def series_ids(self) -> tuple[str, ...]:

@@ -17,14 +17,17 @@ def obstacle(
 ) -> str | None:
     """The reason as a clause; None if nothing is in the way. Raises PlanError, UnknownNameError for a wrong value."""
     return (
-        _services_lack(benchmark, kernel, board, cores)
+        _services_lack(benchmark, kernel, board, cores, config)
         or _board_lacks(board.facts, config)
         or _compiler_lacks(kernel.facts, config)
     )
 
 
-def _services_lack(benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int) -> str | None:
-    for service in benchmark.facts.services:
+def _services_lack(
+    benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int, config: Mapping[str, str]
+) -> str | None:
+    params = {key.removeprefix("param."): value for key, value in config.items() if key.startswith("param.")}
+    for service in benchmark.facts.needs(params):
         if not kernel.facts.services.get(service, False):
             return f"{kernel.facts.title} has no {service} service: {kernel.facts.reason(service)}"
     if cores < benchmark.facts.min_cores:

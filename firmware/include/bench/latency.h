@@ -16,19 +16,13 @@
 #pragma once
 
 #include "bench/bench.h"
+#include "bench/mark.h"
 #include "instrument.h"
-
-#define BENCH_MARK_(series, end)                       \
-    __asm volatile("1:\n\t"                            \
-                   ".pushsection .bench_marks\n\t"     \
-                   ".word 1b, %c0\n\t"                 \
-                   ".popsection" ::"i"(2 * (series) + (end)) \
-                   : "memory")
 
 #define bench_start(series)         \
     do {                            \
         instrument_start();         \
-        BENCH_MARK_((series), 0);   \
+        BENCH_MARK_(2 * (series));  \
     } while (0)
 
 /* Raises the measurement's pin, and the interval begins with that: for what an edge of the wired input sets off, which must
@@ -36,13 +30,13 @@
 #define bench_start_by_pin(series)  \
     do {                            \
         instrument_start_by_pin();  \
-        BENCH_MARK_((series), 0);   \
+        BENCH_MARK_(2 * (series));  \
         board_pin_raise();          \
     } while (0)
 
 #define bench_stop(series)                          \
     do {                                            \
-        BENCH_MARK_((series), 1);                   \
+        BENCH_MARK_(2 * (series) + 1);              \
         bench_keep((series), instrument_stop());    \
     } while (0)
 
@@ -51,7 +45,7 @@
  * such samples, and nothing of the instrument is in them. */
 #define bench_stamp(series, cycles)     \
     do {                                \
-        BENCH_MARK_((series), 1);       \
+        BENCH_MARK_(2 * (series) + 1);  \
         bench_keep((series), (cycles)); \
     } while (0)
 

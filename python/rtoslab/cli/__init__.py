@@ -15,14 +15,16 @@ class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Every `cmd_*` module beside this one."""
         return sorted(
-            info.name.removeprefix(_PREFIX) for info in pkgutil.iter_modules(__path__) if info.name.startswith(_PREFIX)
+            info.name.removeprefix(_PREFIX).replace("_", "-")
+            for info in pkgutil.iter_modules(__path__)
+            if info.name.startswith(_PREFIX)
         )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        command = importlib.import_module(f"{__name__}.{_PREFIX}{cmd_name}").command
+        command = importlib.import_module(f"{__name__}.{_PREFIX}{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         return command
 

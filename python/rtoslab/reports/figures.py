@@ -81,8 +81,32 @@ def _pairs(chart: ChartData) -> Drawn:
     return alt.layer(joints, marks).properties(width=WIDTH - LABEL_LIMIT_PX // 2, height=alt.Step(30))
 
 
+def _sweep(chart: ChartData) -> Drawn:
+    """A thin stroke at each place of a number, from `low` to `high`; one panel per series, each with its own axis."""
+    series = order(chart.rows, "series")
+    strokes = (
+        alt.Chart()
+        .mark_rule(strokeWidth=1, strokeCap="square")
+        .encode(
+            x=alt.X("x:Q", title=chart.x_title, scale=alt.Scale(nice=False, padding=4)),
+            y=alt.Y("low:Q", title=chart.y_title, scale=alt.Scale(zero=True, nice=True), axis=alt.Axis(tickCount=5)),
+            y2="high:Q",
+            color=colour(series).legend(None),
+        )
+    )
+    points = strokes.mark_point(size=9, filled=True, opacity=1).encode(y2=alt.Undefined, y="high:Q")
+    layers = alt.layer(strokes, points).properties(width=WIDTH - 60, height=170)
+    drawn: Drawn = layers.facet(
+        row=alt.Row("series:N", sort=series, header=alt.Header(title=None, labelAngle=0, labelFontWeight="bold")),
+        spacing=12,
+        data=data(chart.rows),
+    ).resolve_scale(y="independent")
+    return drawn
+
+
 KINDS: Final[dict[str, Callable[[ChartData], Drawn]]] = {
     "bars": _bars,
     "lines": _lines,
     "pairs": _pairs,
+    "sweep": _sweep,
 }

@@ -1,0 +1,30 @@
+"""`make bench-sweep`: how long a phase sweep over 100 000 offsets takes on the NUCLEO-F446RE, with two threads."""
+
+import time
+from typing import Final
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.paths import find_root
+from rtoslab.plan import Options
+from rtoslab.worst_case.arrivals import Span, sweep
+from rtoslab.worst_case.finding import find
+from rtoslab.worst_case.scenario import WINDOW_MS, of_benchmark
+
+OFFSETS: Final = 100_000
+THREADS: Final = 2
+
+
+def main() -> None:
+    """Prints one line, and what was found."""
+    options = Options(["freertos"], ["nucleo-f446re"], [1], WINDOW_MS)
+    scenario = of_benchmark(Catalogue(find_root()), "phase_sweep", options)
+    span = Span(OFFSETS, f"{OFFSETS:,} cycles")
+    began = time.monotonic()
+    arrivals = sweep(scenario, span, threads=THREADS)
+    seconds = time.monotonic() - began
+    print(f"{seconds:.1f} s for {len(arrivals):,} offsets with {THREADS} threads on the {scenario.board.title}")
+    print(find(scenario, span, arrivals).claim)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+/* Phase sweep without a kernel: the only flow of control calls the service; the handler gives, and nobody waits. */
+#include "../phase.h"
+
+static bool prepare(struct bench_task *self)
+{
+    return phase_prepare(self);
+}
+
+static void body(struct bench_task *self)
+{
+    while (bench_running()) {
+        BENCH_MARK_(PHASE_PERIOD);
+        self->failures += phase_service(self) ? 0 : 1;
+        bench_count(self);
+    }
+}
+
+/* What the handler gave, if it came although nobody raises it. */
+static void report(unsigned core)
+{
+    bench_check("wakes", core, port_semaphore_take_for(&raised[core], 1) ? 1 : 0);
+}
+
+const struct bench_program bench_program = {
+    .priority = {1},
+    .prepare = prepare,
+    .body = body,
+    .report = report,
+};

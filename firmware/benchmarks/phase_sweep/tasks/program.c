@@ -1,0 +1,62 @@
+/* Phase sweep on a kernel. Task 0 calls the service; task 1, the more urgent one, waits for what the handler gives.
+ *
+ * Steps: 1 task 0 goes through one period; if the interrupt comes, 2 the handler gives and 3 task 1 is back from its take.
+ * At the end of a phase task 0 gives once behind the flag `draining`, and task 1 leaves. */
+#include "../phase.h"
+
+static volatile bool draining[BENCH_CORES];
+
+/* Reported as check: the interrupt came although nobody raises it. */
+static uint32_t wakes[BENCH_CORES];
+
+static bool prepare(struct bench_task *self)
+{
+    return self->index != 0 || phase_prepare(self);
+}
+
+static void calling(struct bench_task *self)
+{
+    while (bench_running()) {
+        BENCH_MARK_(PHASE_PERIOD); /* 1 */
+        self->failures += phase_service(self) ? 0 : 1;
+        bench_count(self);
+    }
+    draining[self->core] = true;
+    self->failures += port_semaphore_give(&raised[self->core]) ? 0 : 1;
+}
+
+static void woken(struct bench_task *self)
+{
+    for (;;) {
+        bool taken = port_semaphore_take(&raised[self->core]);
+
+        BENCH_MARK_(PHASE_WOKEN); /* 3 */
+        self->failures += taken ? 0 : 1;
+        if (draining[self->core]) {
+            draining[self->core] = false;
+            return;
+        }
+        wakes[self->core]++;
+    }
+}
+
+static void body(struct bench_task *self)
+{
+    if (self->index == 0) {
+        calling(self);
+    } else {
+        woken(self);
+    }
+}
+
+static void report(unsigned core)
+{
+    bench_check("wakes", core, wakes[core]);
+}
+
+const struct bench_program bench_program = {
+    .priority = {1, 2},
+    .prepare = prepare,
+    .body = body,
+    .report = report,
+};

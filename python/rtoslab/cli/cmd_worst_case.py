@@ -1,0 +1,146 @@
+"""`rtoslab worst-case`: an interrupt at every cycle of a run, and the longest that anything let it wait."""
+
+import json
+import time
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.display import short_path
+from rtoslab.cli.names import CatalogueName, KeyValue
+from rtoslab.errors import EXIT_OK, PlanError
+from rtoslab.paths import find_root
+from rtoslab.plan import Options
+from rtoslab.reports import formats
+from rtoslab.worst_case.arrivals import choose_span, sweep
+from rtoslab.worst_case.document import make_document
+from rtoslab.worst_case.finding import Finding, find
+from rtoslab.worst_case.folder import default_folder, manifest_of, write
+from rtoslab.worst_case.scenario import WINDOW_MS, Scenario, Target, of_benchmark, of_image
+
+
+@click.command("worst-case")
+@click.argument("program", metavar="BENCHMARK|IMAGE", type=CatalogueName("benchmarks"), required=False)
+@click.option("--kernel", type=CatalogueName("kernels"), help="Which kernel; not asked of an IMAGE.")
+@click.option("--board", default="nucleo-f446re", show_default=True, type=CatalogueName("boards"))
+@click.option("--cores", type=click.IntRange(1, 8), default=1, show_default=True, help="Cores that the image uses.")
+@click.option("--core", type=click.IntRange(0, 7), default=0, show_default=True, help="Core that is interrupted.")
+@click.option("--service", help="Kernel service that the background calls in a loop, e.g. semaphore, queue, mutex.")
+@click.option(
+    "--span",
+    default="period",
+    show_default=True,
+    metavar="CYCLES|period|tick",
+    help="Cycles to sweep: a number, whole periods of the background (3period) or whole ticks.",
+)
+@click.option("--samples", type=click.IntRange(1), help="Only so many cycles of the span, drawn at random.")
+@click.option("--seed", type=int, default=1, show_default=True, help="What they are drawn by.")
+@click.option("--threads", type=click.IntRange(1, 256), help="All of the machine's cores by default.")
+@click.option("--config", type=KeyValue(), multiple=True, help="As of `rtoslab run`: opt=-O3, param.NAME=N, macros.")
+@click.option("--interrupt", metavar="irqN|pendsv|systick|nmi", help="Of an IMAGE: what is raised.")
+@click.option("--task", metavar="SYMBOL|0xADDR", help="Of an IMAGE: first instruction of the task it wakes.")
+@click.option("--from", "start", metavar="SYMBOL|0xADDR|CYCLES", default="0", help="Of an IMAGE: where to begin.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of result, arrivals and report.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
+def command(
+    program: str | None,
+    kernel: str | None,
+    board: str,
+    cores: int,
+    core: int,
+    service: str | None,
+    span: str,
+    samples: int | None,
+    seed: int,
+    threads: int | None,
+    config: tuple[tuple[str, str], ...],
+    interrupt: str | None,
+    task: str | None,
+    start: str,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Raise an interrupt at every cycle offset of a run and measure how long it waits.
+
+    From one snapshot, each arrival in the same undisturbed run: latency to the handler's first instruction and to that
+    of the task it wakes, the whole distribution, the worst case and the instruction that was executing there. Without a
+    BENCHMARK, the one made for this; an IMAGE (ELF) needs --interrupt. Arrivals are shared among
+    threads; the result does not depend on how many.
+    """
+    root = find_root()
+    catalogue = Catalogue(root)
+    quiet = as_json or not Console(stderr=True).is_terminal
+
+    def say(phase: str, _: float = 0.0) -> None:
+        if not quiet:
+            click.echo(f"\r{phase:<60}\r", err=True, nl=False)
+
+    if program is not None and Path(program).is_file():
+        if interrupt is None:
+            raise PlanError(f"{program} does not tell which interrupt is idle; say --interrupt irqN.")
+        target = Target(interrupt, task, start, core)
+        scenario = of_image(Path(program), catalogue.board(board).facts, target, cores=cores)
+    else:
+        program = program or next(name for name, entry in catalogue.benchmarks.items() if entry.facts.phase)
+        if kernel is None:
+            raise PlanError(f"A sweep is of one kernel; say --kernel with one of {', '.join(catalogue.kernels)}.")
+        chosen = {**dict(config), **_service(catalogue, program, service)}
+        options = Options([kernel], [board], [cores], WINDOW_MS, chosen)
+        scenario = of_benchmark(catalogue, program, options, core=core, progress=say)
+    chosen_span = choose_span(scenario, span, samples, seed)
+    began = time.monotonic()
+    arrivals = sweep(scenario, chosen_span, threads=threads, progress=lambda done, of: say(f"{done:,} of {of:,}"))
+    seconds = time.monotonic() - began
+    finding = find(scenario, chosen_span, arrivals)
+    manifest = manifest_of(scenario, chosen_span)
+    name = "-".join(each for each in (Path(program).stem, service, kernel, board) if each)
+    folder = out or default_folder(root, name, manifest)
+    write(folder, finding, arrivals, manifest, formats()["html"](make_document(finding, arrivals)))
+    if as_json:
+        click.echo(json.dumps({"folder": str(folder), **finding.as_json()}))
+    else:
+        say("")
+        _print(scenario, finding)
+        click.echo(
+            f"{finding.arrivals:,} arrivals in {seconds:.1f} s. Stored in {short_path(folder)}, with report.html."
+        )
+    return EXIT_OK
+
+
+def _service(catalogue: Catalogue, program: str, service: str | None) -> dict[str, str]:
+    if service is None:
+        return {}
+    facts = catalogue.benchmark(program).facts
+    found = [(name, services.index(service)) for name, services in facts.picks.items() if service in services]
+    if not found:
+        known = ", ".join(each for services in facts.picks.values() for each in services) or "none"
+        raise PlanError(f"{facts.id} does not call {service!r}; choose --service from: {known}.")
+    return {f"param.{name}": str(value) for name, value in found}
+
+
+def _print(scenario: Scenario, finding: Finding) -> None:
+    console = Console(highlight=False)
+    console.print(finding.claim, markup=False)
+    table = Table("first instruction of", "min", "median", "p99", "max", "max, us", "at offset", title=scenario.title)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    both = {"handler": finding.handler, "task": finding.task}
+    for name, each in both.items():
+        if each is not None:
+            table.add_row(
+                name,
+                f"{each.minimum_cycles:,}",
+                f"{each.median_cycles:,.0f}",
+                f"{each.p99_cycles:,.0f}",
+                f"{each.maximum_cycles:,}",
+                f"{finding.microseconds(each.maximum_cycles):.3f}",
+                f"{each.worst_offset:,}",
+            )
+    console.print(table)
+    for name, each in both.items():
+        if each is not None:
+            how = "asleep, then" if each.asleep else "executing"
+            console.print(f"worst for the {name}, {how}: {each.executing}", markup=False, soft_wrap=True)

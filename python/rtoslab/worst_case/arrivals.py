@@ -1,0 +1,115 @@
+"""Sweeping: which cycles, and what came of the arrival in each. The loop itself is the virtual board's."""
+
+import os
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rtoslab.errors import PlanError, RunError
+from rtoslab.run.board import simulator_errors
+from rtoslab.worst_case.scenario import Scenario
+
+ARRIVAL: Final = np.dtype([("cycle", "<u8"), ("handler", "<u8"), ("task", "<u8"), ("pc", "<u4"), ("asleep", "<u4")])
+"""One arrival, 32 bytes; see `_sim.pyi`. Cycles from the arrival to the first instruction of handler and task."""
+UNANSWERED: Final = np.uint64(2**64 - 1)
+BATCH: Final = 8192
+"""Arrivals between two looks at progress and Ctrl-C."""
+PATIENCE_S: Final = 1.0
+"""Of virtual time, for an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which cycles of a run."""
+
+    cycles: int
+    """How many, from the snapshot on."""
+    name: str
+    """For a person: `one period`, `one tick`, `100,000 cycles`."""
+    offsets: tuple[int, ...] | None = None
+    """The drawn ones, in order; None: all."""
+    seed: int | None = None
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether every cycle of the span is tried."""
+        return self.offsets is None
+
+
+def choose_span(scenario: Scenario, asked: str, samples: int | None = None, seed: int = 1) -> Span:
+    """`period`, `tick`, either with a number in front, or cycles; all of them, or `samples` drawn by `seed`.
+
+    Raises PlanError.
+    """
+    units = {"period": scenario.period_cycles, "tick": scenario.tick_cycles}
+    unit = next((each for each in units if asked.endswith(each)), None)
+    count = asked.removesuffix(unit) if unit else asked
+    if not (count.isdecimal() and int(count)) and not (unit and not count):
+        raise PlanError(f"{asked!r} is no span; give cycles, or `period`, `tick`, `3period` and the like.")
+    if unit is None:
+        cycles, name = int(count), f"{int(count):,} cycles"
+    else:
+        length = units[unit]
+        if length is None:
+            raise PlanError(f"No {unit} was seen in this run, so it is no measure of a span; give cycles.")
+        number = int(count or "1")
+        cycles, name = number * length, f"one {unit}" if number == 1 else f"{number} {unit}s"
+    if samples is None or samples >= cycles:
+        return Span(cycles, name)
+    return Span(cycles, name, draw(cycles, samples, seed), seed)
+
+
+def draw(cycles: int, samples: int, seed: int) -> tuple[int, ...]:
+    """`samples` different numbers below `cycles`, in order; the same for the same seed, anywhere."""
+    generator = random.Random(seed)  # noqa: S311 (repeatable, not secret)
+    chosen: set[int] = set()
+    while len(chosen) < samples:
+        chosen.add(int(generator.random() * cycles))
+    return tuple(sorted(chosen))
+
+
+def sweep(
+    scenario: Scenario,
+    span: Span,
+    *,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] = lambda *_: None,
+) -> NDArray[np.void]:
+    """Every arrival of the span as `ARRIVAL`, in order. `progress(done, of)`.
+
+    Raises RunError if an arrival is not answered within a second of virtual time: then there is no worst case.
+    """
+    first = scenario.snapshot.cycle()
+    cycles = [first + each for each in (span.offsets if span.offsets is not None else range(span.cycles))]
+    found = []
+    with simulator_errors(RunError):
+        for start in range(0, len(cycles), BATCH):
+            progress(start, len(cycles))
+            batch = scenario.snapshot.sweep(
+                cycles[start : start + BATCH],
+                scenario.exception,
+                core=scenario.core,
+                task=scenario.task,
+                patience_cycles=int(PATIENCE_S * scenario.clock_hz),
+                threads=threads or os.cpu_count() or 1,
+            )
+            found.append(np.frombuffer(batch, ARRIVAL))
+    progress(len(cycles), len(cycles))
+    arrivals = np.concatenate(found)
+    _all_answered(scenario, arrivals)
+    return arrivals
+
+
+def _all_answered(scenario: Scenario, arrivals: NDArray[np.void]) -> None:
+    for name in ("handler", "task") if scenario.task is not None else ("handler",):
+        missing = arrivals[arrivals[name] == UNANSWERED]
+        if len(missing):
+            offset = int(missing["cycle"][0]) - scenario.snapshot.cycle()
+            raise RunError(
+                f"{len(missing):,} of {len(arrivals):,} arrivals did not bring about the {name} within "
+                f"{PATIENCE_S:g} s of virtual time, first at offset {offset}; is the interrupt enabled?"
+            )

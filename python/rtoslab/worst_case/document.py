@@ -1,0 +1,105 @@
+"""A sweep as a report: the claim, latency against offset, the distribution, what arrivals met."""
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rtoslab.reports.document import Document
+from rtoslab.reports.table import ChartData, Section, TableData, cycles_text
+from rtoslab.worst_case.finding import Finding, Latency
+
+PLOTTED: Final = 2500
+"""Most places along the offset's axis: beyond, each stands for a stretch, by its shortest and longest."""
+BINS: Final = 60
+_METHOD: Final = (
+    "From a snapshot of the running system the interrupt was raised in each of these cycles in turn, every time in the "
+    "very run that the snapshot would have gone on with, and the board was observed until the handler's and the woken "
+    "task's first instruction. Offset 0 is the snapshot's cycle; nothing in the image raises the interrupt."
+)
+
+
+def make_document(finding: Finding, arrivals: NDArray[np.void]) -> Document:
+    """`arrivals`: the sweep's, as `arrivals.ARRIVAL`."""
+    both = [("handler", finding.handler), *([("task", finding.task)] if finding.task is not None else [])]
+    return Document(
+        title=f"Worst case: {finding.title}",
+        subtitle=f"{finding.clock_hz / 1e6:g} MHz · {finding.arrivals:,} arrivals over {finding.span} · virtual board",
+        summary=finding.claim,
+        sections=(
+            _figures(finding, both),
+            _against_offset(finding, arrivals, both),
+            _distribution(both),
+            _met(finding),
+        ),
+    )
+
+
+def _figures(finding: Finding, both: list[tuple[str, Latency]]) -> Section:
+    rows = [
+        [
+            name,
+            f"{each.minimum_cycles:,}",
+            cycles_text(each.median_cycles),
+            cycles_text(each.p99_cycles),
+            f"{each.maximum_cycles:,}",
+            f"{finding.microseconds(each.maximum_cycles):.3f}",
+            f"{each.worst_count:,}",
+            f"{each.worst_offset:,}",
+            ("asleep, then " if each.asleep else "") + str(each.executing),
+        ]
+        for name, each in both
+    ]
+    columns = ("first instruction of", ">min", ">median", ">p99", ">max", ">max, us", ">arrivals with max",
+               ">first at offset", "executing there")  # fmt: skip
+    lengths = [
+        f"{name} {cycles:,} cycles"
+        for name, cycles in (("period of the background", finding.period_cycles), ("tick", finding.tick_cycles))
+        if cycles is not None
+    ]
+    note = "; ".join(lengths)
+    return Section("figures", "Latency", (_METHOD,), (), (TableData("Cycles from the arrival", columns, rows, note),))
+
+
+def _against_offset(finding: Finding, arrivals: NDArray[np.void], both: list[tuple[str, Latency]]) -> Section:
+    offsets = (arrivals["cycle"] - np.uint64(finding.first_cycle)).astype(np.int64)
+    rows: list[dict[str, Any]] = []
+    for name, _ in both:
+        values = arrivals[name].astype(np.int64)
+        for part in np.array_split(np.arange(len(values)), min(len(values), PLOTTED)):
+            low, high = int(values[part].min()), int(values[part].max())
+            rows.append({"x": int(offsets[part[0]]), "low": low, "high": high, "series": name})
+    caption = (
+        "Cycles until the first instruction, by the arrival's cycle; a stroke goes from the shortest to the longest."
+    )
+    chart = ChartData("sweep", rows, caption, x_title="offset, cycles", y_title="latency, cycles")
+    return Section("offset", "Latency against offset", (), (chart,))
+
+
+def _distribution(both: list[tuple[str, Latency]]) -> Section:
+    rows: list[dict[str, Any]] = []
+    for name, each in both:
+        cycles = [value for value, count in each.histogram for _ in range(count)]
+        counts, edges = np.histogram(cycles, bins=min(BINS, max(1, each.maximum_cycles - each.minimum_cycles)))
+        rows += [
+            {"series": name, "low": float(low), "high": float(high), "count": int(count)}
+            for low, high, count in zip(edges, edges[1:], counts, strict=False)
+            if count
+        ]
+    chart = ChartData("histogram", rows, "How many arrivals waited so long.")
+    return Section("distribution", "Distribution", (), (chart,))
+
+
+def _met(finding: Finding) -> Section:
+    rows = [
+        [
+            each.function or "no function",
+            f"{each.arrivals:,}",
+            f"{each.handler_maximum_cycles:,}",
+            "-" if each.task_maximum_cycles is None else f"{each.task_maximum_cycles:,}",
+        ]
+        for each in finding.met
+    ]
+    columns = ("executing on arrival", ">arrivals", ">max to handler", ">max to task")
+    table = TableData("Functions by the longest wait for the handler", columns, rows)
+    return Section("met", "What the arrivals met", (), (), (table,))

@@ -1,0 +1,69 @@
+"""Where an instruction is: function, source line, disassembly."""
+
+import shutil
+import subprocess
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtoslab.tools import plain_environment
+from rtoslab.worst_case.source_lines import SourceLines
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One instruction."""
+
+    address: int
+    function: str
+    """With the offset in it, unless it is the first instruction; empty: no symbol covers it."""
+    source: tuple[str, ...]
+    """`file:line`, of inlined code also where it was called, innermost first; empty: the image does not tell."""
+    text: str
+    """Disassembly; empty: no disassembler at hand."""
+
+    def __str__(self) -> str:
+        """For a person, on one line."""
+        source = f"({' in '.join(self.source)})" if self.source else ""
+        parts = [f"{self.address:#010x}", self.function, source, f"`{self.text}`" if self.text else ""]
+        return " ".join(part for part in parts if part)
+
+
+class Places:
+    """Names instructions of one image."""
+
+    def __init__(self, elf: Path, symbols: Sequence[tuple[int, int, str]]) -> None:
+        """`symbols`: (address, size in bytes, name) by address."""
+        self._elf = elf
+        self._lines = SourceLines(elf)
+        self._symbols = symbols
+
+    def at(self, address: int) -> Place:
+        """The instruction at an address."""
+        return Place(address, self.function(address, offset=True), self._lines.at(address), self._disassembled(address))
+
+    def function(self, address: int, *, offset: bool = False) -> str:
+        """The function that covers an address; with `offset` also how far in."""
+        place = bisect_right(self._symbols, address, key=lambda each: each[0]) - 1
+        while place >= 0 and self._symbols[place][0] + 0x10000 > address:
+            start, size, name = self._symbols[place]
+            if start <= address < start + max(size, 2):
+                return f"{name}+{address - start:#x}" if offset and address != start else name
+            place -= 1
+        return ""
+
+    def _disassembled(self, address: int) -> str:
+        tool = shutil.which("arm-none-eabi-objdump")
+        if tool is None:
+            return ""
+        span = [f"--start-address={address:#x}", f"--stop-address={address + 4:#x}"]
+        done = subprocess.run(
+            [tool, "-d", "--no-show-raw-insn", *span, self._elf],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=plain_environment(),
+        )
+        lines = [line for line in done.stdout.splitlines() if line.strip().startswith(f"{address:x}:")]
+        return " ".join(lines[0].partition(":")[2].partition(";")[0].split()) if lines else ""

@@ -1,0 +1,233 @@
+"""From a benchmark or an image to a board that stands where a sweep begins, and what the sweep raises there."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rtoslab.build import build
+from rtoslab.catalogue import Catalogue
+from rtoslab.conformance.gate import examine
+from rtoslab.errors import ImageFileError, PlanError, RunError, SymbolError
+from rtoslab.manifest import make_manifest, virtual_target
+from rtoslab.plan import Options, make_plan
+from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, simulator_errors
+from rtoslab.run.intervals import FIRST_EXTERNAL, SYSTICK
+from rtoslab.run.marks import read_marks
+from rtoslab.run.observe import EVENT, KIND_EXCEPTION_ENTER
+from rtoslab.run.virtual import SETUP_LIMIT_S, WINDOW_SYMBOL, Progress
+from rtoslab.schemas import Board
+from rtoslab.simulate import read_image
+
+if TYPE_CHECKING:
+    from rtoslab._sim import Snapshot
+
+WINDOW_MS: Final = 1000
+"""Of the images that are swept: longer than any span worth sweeping."""
+SETTLE_S: Final = 0.005
+"""Looked at from the window's opening on, to find tick and periods."""
+NEVER_STOPPED: Final = "The image stopped ({reason}) before a sweep could begin: {detail}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """A board before the first arrival."""
+
+    title: str
+    board: Board
+    elf: Path
+    snapshot: "Snapshot"
+    exception: int
+    """Raised, and answered by its handler."""
+    core: int
+    task: int | None
+    """First instruction of the task that the handler wakes; None: there is none."""
+    clock_hz: int
+    period_cycles: int | None
+    """From the snapshot to where the background begins anew; None: the image does not tell."""
+    tick_cycles: int | None
+    """From one tick interrupt to the next; None: none was seen."""
+    symbols: tuple[tuple[int, int, str], ...]
+    """(address, size in bytes, name) of functions and objects, by address."""
+    manifest: Mapping[str, Any]
+    """Everything that can change a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a sweep of an image raises and waits for, by the names a user gives."""
+
+    interrupt: str
+    """`irq26`, `26`, or an exception by name: `nmi`, `pendsv`, `systick`."""
+    task: str | None = None
+    """Symbol or address."""
+    start: str = "0"
+    """Symbol or address that executes for the first time, or cycles since reset."""
+    core: int = 0
+
+
+_OF_THE_CORE: Final = {"nmi": 2, "pendsv": 14, "systick": 15}
+
+
+def exception_number(name: str, board: Board) -> int:
+    """The number of an exception that a user names. Raises PlanError."""
+    text = name.lower()
+    if text in _OF_THE_CORE:
+        return _OF_THE_CORE[text]
+    digits = text.removeprefix("irq")
+    if digits.isdecimal() and int(digits) < board.irq.lines:
+        return FIRST_EXTERNAL + int(digits)
+    raise PlanError(
+        f"{board.title} has no interrupt {name!r}; give irq0 to irq{board.irq.lines - 1}, {', '.join(_OF_THE_CORE)}."
+    )
+
+
+def of_benchmark(
+    catalogue: Catalogue,
+    name: str,
+    options: Options,
+    *,
+    core: int = 0,
+    progress: Progress = lambda *_: None,
+) -> Scenario:
+    """The image of a benchmark that can be swept, at the beginning of a period in its window.
+
+    Raises PlanError: it cannot be swept, or not with this kernel or board; BuildError, ConformanceError, RunError.
+    """
+    (point,) = make_plan(catalogue, [name], options).points
+    facts = catalogue.benchmark(point.benchmark).facts
+    if facts.phase is None:
+        able = ", ".join(each for each, entry in catalogue.benchmarks.items() if entry.facts.phase)
+        raise PlanError(f"{facts.id} has no [phase] in its benchmark.toml, so it cannot be swept; these can: {able}.")
+    if point.not_applicable is not None:
+        raise PlanError(f"{facts.title} is n/a on {point.board} with {point.kernel}: {point.not_applicable}.")
+    if core >= point.cores:
+        raise PlanError(
+            f"The image runs on {point.cores} core{'s' if point.cores > 1 else ''}; there is no core {core}."
+        )
+    progress("building", 0.0)
+    built = build(catalogue, point)
+    conformance = examine(catalogue, point, progress)
+    conformance.demand()
+    board = catalogue.board(point.board).facts
+    manifest = make_manifest(point, board, built, virtual_target(catalogue.root, point, board), conformance.summary())
+    machine: Any = make_machine(board, cores=point.cores)
+    apply_settings(machine, point.timing)
+    image = built.elf.read_bytes()
+    load_image(machine, image, built.elf.name)
+    _run_to_window(machine, point.clock_hz or board.clock.sys_hz)
+    marks = read_marks(image, built.elf.name)
+    at = {tag: {each.address for each in marks if _tag(each) == tag} for tag in (facts.phase.period, facts.phase.woken)}
+    if len(at[facts.phase.woken]) > 1:
+        raise ImageFileError(f"{built.elf} has {len(at[facts.phase.woken])} places where the task is woken, not one.")
+    picked = facts.needs(point.params)[len(facts.services) :]
+    begin = _first_period(machine, at[facts.phase.period])
+    return Scenario(
+        title=f"{', '.join(picked) or facts.title}, {catalogue.kernel(point.kernel).facts.title} on {board.title}",
+        board=board,
+        elf=built.elf,
+        snapshot=begin.snapshot,
+        exception=FIRST_EXTERNAL + board.irq.soft,
+        core=core,
+        task=next(iter(at[facts.phase.woken]), None),
+        clock_hz=machine.clock_hz(),
+        period_cycles=begin.period_cycles,
+        tick_cycles=begin.tick_cycles,
+        symbols=tuple(machine.symbols()),
+        manifest=manifest,
+    )
+
+
+def of_image(image: Path, board: Board, target: Target, *, cores: int | None = None) -> Scenario:
+    """Anybody's ELF, where `target.start` has been reached. Raises ImageFileError, SymbolError, PlanError, RunError."""
+    exception = exception_number(target.interrupt, board)
+    machine: Any = make_machine(board, cores=cores or board.cores)
+    load_image(machine, read_image(image), image.name)
+    task = find_address(machine, target.task) if target.task is not None else None
+    if target.start.isdecimal():
+        _run(machine, int(target.start))
+    else:
+        address = find_address(machine, target.start)
+        finder = machine.snapshot().open()
+        with simulator_errors(SymbolError):
+            finder.until(address)
+        stop = finder.run(int(SETUP_LIMIT_S * board.clock.sys_hz))
+        if stop["reason"] != "until":
+            raise RunError(f"{target.start} did not execute within {SETUP_LIMIT_S:g} s of virtual time.")
+        _run(machine, finder.cycle())
+    looked = _first_period(machine, set())
+    return Scenario(
+        title=f"{image.name} on {board.title}",
+        board=board,
+        elf=image,
+        snapshot=machine.snapshot(),
+        exception=exception,
+        core=target.core,
+        task=task,
+        clock_hz=machine.clock_hz(),
+        period_cycles=None,
+        tick_cycles=looked.tick_cycles,
+        symbols=tuple(machine.symbols()),
+        manifest={"image": image.name, "board": board.model_dump(mode="json")},
+    )
+
+
+def _tag(mark: Any) -> int:
+    return 2 * mark.series + mark.is_end  # type: ignore[no-any-return]
+
+
+def _run(machine: Any, cycles: int) -> None:
+    end = machine.cycle() + cycles
+    while machine.cycle() < end:
+        stop = machine.run(end - machine.cycle())
+        if stop["reason"] not in {"cycles", "until", "watch"}:
+            raise RunError(NEVER_STOPPED.format(**stop))
+
+
+def _run_to_window(machine: Any, clock_hz: int) -> None:
+    with simulator_errors(RunError):
+        word = find_address(machine, WINDOW_SYMBOL)
+    finder = machine.snapshot().open()
+    finder.watch_write(word, 1, True)
+    limit = int(SETUP_LIMIT_S * clock_hz)
+    while int.from_bytes(finder.read(word, 4), "little") != 1:
+        stop = finder.run(limit)
+        if stop["reason"] != "watch":
+            raise RunError(f"The image did not open its window ({stop['reason']}): {stop['detail']}.")
+    _run(machine, finder.cycle())
+
+
+@dataclass(frozen=True, slots=True)
+class _Beginning:
+    snapshot: "Snapshot"
+    period_cycles: int | None
+    tick_cycles: int | None
+
+
+def _first_period(machine: Any, marks: set[int]) -> _Beginning:
+    """Brings the machine to the first period behind a tick that lies as a whole between two ticks, if there is one.
+
+    Without marks, or without a period that begins in the time looked at, it stays where it is.
+    """
+    finder = machine.snapshot().open()
+    finder.trace_exceptions(True)
+    for mark in marks:
+        finder.watch_exec(mark, 1)
+    _run(finder, int(SETTLE_S * machine.clock_hz()))
+    events = np.frombuffer(finder.take_events(), EVENT)
+    entered = events[(events["kind"] == KIND_EXCEPTION_ENTER) & (events["id"] == SYSTICK) & (events["core"] == 0)]
+    ticks = (entered["cycle"] - entered["value"]).astype(np.int64)
+    tick_cycles = int(np.median(np.diff(ticks))) if len(ticks) > 1 else None
+    begins = np.unique(events["cycle"][(events["kind"] != KIND_EXCEPTION_ENTER) & np.isin(events["pc"], list(marks))])
+    after = ticks[0] if len(ticks) else machine.cycle()
+    begins = begins[begins.astype(np.int64) >= after].astype(np.int64)
+    if len(begins) < 2:
+        return _Beginning(machine.snapshot(), None, tick_cycles)
+    lengths = np.diff(begins)
+    whole = [not np.any((ticks >= begin) & (ticks < end)) for begin, end in pairwise(begins)]
+    first = whole.index(True) if any(whole) else 0
+    _run(machine, int(begins[first]) - machine.cycle())
+    return _Beginning(machine.snapshot(), int(lengths[first]), tick_cycles)

@@ -1,0 +1,110 @@
+"""From an address to the source lines it was compiled from, by an image's DWARF: the line itself, and if the code was
+inlined, where that was called, and so on outwards."""
+
+import io
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from elftools.common.exceptions import ELFError
+from elftools.dwarf.descriptions import describe_form_class
+from elftools.elf.elffile import ELFFile
+
+Row = tuple[int, str, int, int]
+"""(end of the code, file, line, number of the compilation unit)"""
+
+
+class SourceLines:
+    """Lines of one image. An image without DWARF has none."""
+
+    def __init__(self, elf: Path) -> None:
+        """Reads nothing yet."""
+        self._path = elf
+
+    def at(self, address: int) -> tuple[str, ...]:
+        """`file:line`, innermost first; empty if the image does not tell."""
+        starts, rows = self._lines
+        place = bisect_right(starts, address) - 1
+        if place < 0 or address >= rows[place][0]:
+            return ()
+        _, file, line, unit = rows[place]
+        return (f"{file}:{line}", *self._callers(self._units[unit], address))
+
+    @cached_property
+    def _dwarf(self) -> Any:
+        try:
+            elf = ELFFile(io.BytesIO(self._path.read_bytes()))
+            return elf.get_dwarf_info() if elf.has_dwarf_info() else None
+        except (ELFError, OSError):
+            return None
+
+    @cached_property
+    def _units(self) -> list[Any]:
+        return list(self._dwarf.iter_CUs()) if self._dwarf is not None else []
+
+    @cached_property
+    def _lines(self) -> tuple[list[int], list[Row]]:
+        """Starts in order, and the row of each."""
+        rows: dict[int, Row] = {}
+        for number, unit in enumerate(self._units):
+            program = self._dwarf.line_program_for_CU(unit)
+            if program is not None:
+                rows.update((start, (end, file, line, number)) for start, end, file, line in _rows(program))
+        starts = sorted(rows)
+        return starts, [rows[start] for start in starts]
+
+    def _callers(self, unit: Any, address: int) -> tuple[str, ...]:
+        """Call sites of the inlined functions around an address, innermost first."""
+        names = _file_names(self._dwarf.line_program_for_CU(unit))
+        found = []
+        die = unit.get_top_DIE()
+        while die is not None:
+            die = next((each for each in die.iter_children() if self._holds(unit, each, address)), None)
+            if die is not None and die.tag == "DW_TAG_inlined_subroutine" and "DW_AT_call_line" in die.attributes:
+                file = names.get(die.attributes["DW_AT_call_file"].value, "?")
+                found.append(f"{file}:{die.attributes['DW_AT_call_line'].value}")
+        return tuple(reversed(found))
+
+    def _holds(self, unit: Any, die: Any, address: int) -> bool:
+        """Whether a function, an inlined one or a block covers an address."""
+        if die.tag not in {"DW_TAG_subprogram", "DW_TAG_inlined_subroutine", "DW_TAG_lexical_block"}:
+            return False
+        return any(start <= address < end for start, end in self._ranges(unit, die))
+
+    def _ranges(self, unit: Any, die: Any) -> Iterator[tuple[int, int]]:
+        attributes = die.attributes
+        if "DW_AT_low_pc" in attributes and "DW_AT_high_pc" in attributes:
+            low, high = attributes["DW_AT_low_pc"].value, attributes["DW_AT_high_pc"]
+            yield low, high.value if describe_form_class(high.form) == "address" else low + high.value
+        elif "DW_AT_ranges" in attributes:
+            base = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
+            offset = base.value if base is not None else 0
+            lists = self._dwarf.range_lists()
+            for each in lists.get_range_list_at_offset(attributes["DW_AT_ranges"].value, unit) if lists else ():
+                if hasattr(each, "base_address"):
+                    offset = each.base_address
+                else:
+                    shift = 0 if getattr(each, "is_absolute", False) else offset
+                    yield each.begin_offset + shift, each.end_offset + shift
+
+
+def _file_names(program: Any) -> dict[int, str]:
+    """By the number that line program and call sites use: from 1 on before DWARF 5."""
+    first = 1 if program["version"] < 5 else 0
+    entries = enumerate(program["file_entry"], first)
+    return {number: PurePosixPath(each.name.decode(errors="replace")).name for number, each in entries}
+
+
+def _rows(program: Any) -> Iterator[tuple[int, int, str, int]]:
+    """(start, end, file, line) of each stretch of code."""
+    names = _file_names(program)
+    before = None
+    for entry in program.get_entries():
+        state = entry.state
+        if state is None:
+            continue
+        if before is not None and state.address > before.address:
+            yield before.address, state.address, names.get(before.file, "?"), before.line
+        before = None if state.end_sequence else state

@@ -1,0 +1,204 @@
+"""The phase sweep: each arrival is what it would be alone, the longest wait is found and named, errors are clear."""
+
+import json
+import random
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import PlanError, RunError
+from rtoslab.paths import find_root
+from rtoslab.plan import Options
+from rtoslab.run.observe import EVENT
+from rtoslab.worst_case.arrivals import UNANSWERED, Span, choose_span, draw, sweep
+from rtoslab.worst_case.finding import find
+from rtoslab.worst_case.scenario import Scenario, Target, exception_number, of_benchmark, of_image
+
+from .test_cli import error, rtoslab
+
+WINDOW_MS = 1000
+
+
+def scenario(kernel: str, board: str, service: int = 0, cores: int = 1, core: int = 0, **config: str) -> Scenario:
+    options = Options([kernel], [board], [cores], WINDOW_MS, {"param.service": str(service), **config})
+    return of_benchmark(Catalogue(find_root()), "phase_sweep", options, core=core)
+
+
+def alone(of: Scenario, cycle: int) -> tuple[int, int]:
+    """One arrival by itself: a fresh board from the snapshot, run in one go, watched by exception events."""
+    machine: Any = of.snapshot.open()
+    machine.trace_exceptions(True)
+    machine.inject_exception(cycle, of.exception, of.core)
+    machine.watch_exec(of.task, 9)
+    machine.run(cycle - machine.cycle() + 20_000)
+    events = np.frombuffer(machine.take_events(), EVENT)
+    late = events[(events["cycle"] >= cycle) & (events["core"] == of.core)]
+    handler = late[(late["kind"] == 3) & (late["id"] == of.exception)]["cycle"][0]
+    task = late[(late["kind"] == 1) & (late["id"] == 9)]["cycle"][0]
+    return int(handler) - cycle, int(task) - cycle
+
+
+@pytest.mark.parametrize(
+    ("kernel", "board", "cores", "core"),
+    [
+        ("freertos", "nucleo-f446re", 1, 0),
+        ("rt", "nucleo-l073rz", 1, 0),
+        pytest.param("freertos", "nucleo-f767zi", 1, 0, marks=pytest.mark.long),
+        ("freertos", "pico", 2, 1),
+    ],
+)
+def test_each_arrival_is_what_it_would_be_alone(kernel: str, board: str, cores: int, core: int) -> None:
+    of = scenario(kernel, board, cores=cores, core=core)
+    arrivals = sweep(of, Span(1500, "1500 cycles"), threads=2)
+    assert arrivals["cycle"].tolist() == list(range(of.snapshot.cycle(), of.snapshot.cycle() + 1500))
+    for index in random.Random(7).sample(range(1500), 12):  # noqa: S311
+        each = arrivals[index]
+        assert (int(each["handler"]), int(each["task"])) == alone(of, int(each["cycle"])), index
+    assert len(set(arrivals["handler"].tolist())) > 3
+
+
+def test_the_threads_do_not_matter_and_a_sample_is_part_of_the_whole() -> None:
+    of = scenario("freertos", "nucleo-f446re")
+    span = choose_span(of, "2period")
+    whole = sweep(of, span, threads=1)
+    assert (sweep(of, span, threads=3) == whole).all()
+    drawn = choose_span(of, "2period", samples=50, seed=3)
+    assert drawn.offsets == draw(span.cycles, 50, 3)
+    assert drawn.offsets is not None
+    assert (sweep(of, drawn, threads=2) == whole[list(drawn.offsets)]).all()
+    found = find(of, drawn, sweep(of, drawn))
+    assert "as observed" in found.claim
+    assert "every" not in found.claim
+
+
+def test_what_executes_on_arrival_is_what_single_steps_show() -> None:
+    of = scenario("bare", "nucleo-f446re")
+    arrivals = sweep(of, Span(400, "400 cycles"))
+    machine: Any = of.snapshot.open()
+    executing = machine.position(0)[1]
+    for each in arrivals:
+        machine.run(int(each["cycle"]) - machine.cycle())
+        begins, pc, _ = machine.position(0)
+        if begins == each["cycle"]:
+            executing = pc
+        assert each["pc"] == executing
+    assert (arrivals["task"] == UNANSWERED).all(), "without a kernel there is no task to wake"
+
+
+def test_a_planted_critical_section_is_found_and_named_by_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one give of 64 the port masks interrupts for some hundred cycles: few arrivals meet it."""
+    root = tmp_path / "checkout"
+    for name in ("firmware", "spec", "papers"):
+        shutil.copytree(find_root() / name, root / name)
+    shutil.copytree(find_root() / "sim", root / "sim", ignore=shutil.ignore_patterns("target"))
+    for name in ("Cargo.toml", "Cargo.lock"):
+        shutil.copy(find_root() / name, root / name)
+    port = root / "firmware" / "kernels" / "rt" / "port.h"
+    give = "    rt_sem_post(semaphore); /* a full one stays full; nobody is told */\n"
+    planted = (
+        "    static unsigned gives;\n\n"
+        "    if (++gives % 64u == 0) {\n"
+        "        uint32_t masked = cpu_mask_interrupts(); /* planted */\n\n"
+        "        for (volatile unsigned i = 0; i < 100; i++) {\n        }\n"
+        "        cpu_restore_interrupts(masked);\n    }\n"
+    )
+    text = port.read_text()
+    assert give in text
+    port.write_text(text.replace(give, planted + give))
+    monkeypatch.setenv("RTOSLAB_ROOT", str(root))
+    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
+    of = scenario("rt", "nucleo-f446re")
+    found = find(of, span := choose_span(of, "70period"), sweep(of, span))
+    assert found.handler.maximum_cycles > 500
+    assert found.handler.median_cycles < 60
+    lines = port.read_text().splitlines()
+    first = 1 + next(number for number, text in enumerate(lines) if "/* planted */" in text)
+    assert {f"port.h:{line}" for line in range(first, first + 4)} & set(found.handler.executing.source)
+    assert found.handler.executing.function.startswith(("phase_service", "calling", "body"))
+
+
+def test_a_sweep_is_stored_and_shown(tmp_path: Path) -> None:
+    done = rtoslab("worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--service", "queue", "--json",
+                   "--out", tmp_path / "one")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["exhaustive"]
+    assert said["arrivals"] == said["span_cycles"] == said["period_cycles"]
+    assert said["claim"].startswith("Over every arrival phase of this scenario within one period")
+    stored = pq.read_table(tmp_path / "one" / "arrivals.parquet").to_pydict()
+    assert stored["offset"] == list(range(said["arrivals"]))
+    assert max(stored["handler_cycles"]) == said["handler"]["maximum_cycles"]
+    assert stored["handler_cycles"][said["handler"]["worst_offset"]] == said["handler"]["maximum_cycles"]
+    report = (tmp_path / "one" / "report.html").read_text()
+    assert said["claim"] in report
+    assert report.count("<svg") == 2
+    again = rtoslab("worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--service", "queue",
+                    "--threads", "1", "--out", tmp_path / "two")  # fmt: skip
+    assert again.returncode == 0, again.stderr
+    for name in ("arrivals.parquet", "result.json", "manifest.json", "report.html"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
+
+
+def test_an_image_of_ones_own() -> None:
+    """The same scenario told by symbols and a line instead of a benchmark."""
+    by_name = scenario("freertos", "nucleo-f446re")
+    target = Target(f"irq{by_name.exception - 16}", hex(by_name.task or 0), str(by_name.snapshot.cycle()))
+    of = of_image(by_name.elf, by_name.board, target)
+    span = Span(300, "300 cycles")
+    assert (sweep(of, span)["handler"] == sweep(by_name, span)["handler"]).all()
+
+
+def test_an_interrupt_that_is_not_enabled_is_no_worst_case() -> None:
+    of = scenario("bare", "nucleo-l073rz")
+    deaf = of_image(of.elf, of.board, Target("irq3", start=str(of.snapshot.cycle())))
+    with pytest.raises(RunError, match=r"10 of 10 arrivals did not bring about the handler within 1 s"):
+        sweep(deaf, Span(10, "10 cycles"))
+
+
+def test_errors_are_sentences(tmp_path: Path) -> None:
+    board = Catalogue(find_root()).board("nucleo-f446re").facts
+    with pytest.raises(PlanError, match=r"has no interrupt 'irq200'; give irq0 to irq96"):
+        exception_number("irq200", board)
+    of = scenario("bare", "nucleo-l073rz")
+    for asked in ("0", "a while", "0period", "-3"):
+        with pytest.raises(PlanError, match="is no span; give cycles"):
+            choose_span(of, asked)
+    one = ("--kernel", "bare", "--board", "nucleo-l073rz")
+    assert "has no [phase]" in error(rtoslab("worst-case", "t2", *one), 1)
+    said = error(rtoslab("worst-case", "--service", "hooks", *one), 1)
+    assert "does not call 'hooks'; choose --service from: semaphore" in said
+    assert "has no mutex service" in error(rtoslab("worst-case", *one, "--service", "mutex"), 1)
+    assert "say --kernel" in error(rtoslab("worst-case"), 1)
+    (tmp_path / "x.elf").write_bytes(b"")
+    assert "say --interrupt irqN" in error(rtoslab("worst-case", tmp_path / "x.elf"), 1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("board", list(Catalogue(find_root()).boards))
+@pytest.mark.parametrize("kernel", ["freertos", "rt", "bare"])
+def test_every_service_on_every_board_over_a_whole_period(kernel: str, board: str) -> None:
+    catalogue = Catalogue(find_root())
+    for service, name in enumerate(catalogue.benchmark("phase_sweep").facts.picks["service"]):
+        if not catalogue.kernel(kernel).facts.services[name]:
+            continue
+        of = scenario(kernel, board, service)
+        span = choose_span(of, "period")
+        found = find(of, span, sweep(of, span))
+        assert found.arrivals == of.period_cycles
+        assert found.handler.minimum_cycles >= 6
+        assert found.task is None or found.task.minimum_cycles > found.handler.minimum_cycles
+
+
+@pytest.mark.long
+def test_a_hundred_thousand_arrivals_take_less_than_two_minutes() -> None:
+    command = ["make", "--no-print-directory", "bench-sweep"]
+    done = subprocess.run(command, cwd=find_root(), capture_output=True, text=True, check=True)
+    assert float(done.stdout.split(" s for ")[0].split()[-1]) < 120
