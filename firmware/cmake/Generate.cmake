@@ -69,6 +69,7 @@ function(generate_bench_config)
   if(NOT kernel.services.tasks AND tasks_per_core GREATER 1)
     set(tasks_per_core 1) # the benchmark's folder alone/ has one flow of control
   endif()
+  toml_get_or(priorities bench priorities 6)
   toml_get(stack_bytes bench stack_bytes)
   toml_get_or(stack_limit board limits.task_stack_bytes "${stack_bytes}")
   if(stack_bytes GREATER stack_limit)
@@ -83,7 +84,7 @@ function(generate_bench_config)
     string(APPEND text "#define BENCH_${name} \"${value}\"\n")
   endforeach()
   string(APPEND text "#define BENCH_MANIFEST ${MANIFEST}\n#define BENCH_CORES ${CORES}\n"
-    "#define BENCH_TASKS_PER_CORE ${tasks_per_core}\n#define BENCH_STACK_BYTES ${stack_bytes}\n"
+    "#define BENCH_TASKS_PER_CORE ${tasks_per_core}\n#define BENCH_PRIORITIES ${priorities}\n#define BENCH_STACK_BYTES ${stack_bytes}\n"
     "#define BENCH_CONTROL_STACK_BYTES ${control_stack_bytes}\n"
     "#define BENCH_WINDOW_MS ${WINDOW_MS}\n#define BENCH_WARMUP_MS ${WARMUP_MS}\n")
   foreach(service IN LISTS ALL_SERVICES)

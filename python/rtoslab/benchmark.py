@@ -84,6 +84,8 @@ class Benchmark(Strict):
     paper: str = ""
     tasks_per_core: int
     stack_bytes: int
+    priorities: int = 6
+    """So many different ones its tasks may have."""
     min_cores: int = 1
     """Fewer cores cannot hold the test's roles."""
     inside: str

@@ -7,7 +7,7 @@ import altair as alt
 import vl_convert
 
 from rtoslab.analyses.cycles import PARTS, VISIBLE_PART
-from rtoslab.reports import figures
+from rtoslab.reports import figures, schedules
 from rtoslab.reports.palette import SERIES_COLOURS, WIDTH, Drawn, colour, data, order
 from rtoslab.reports.table import ChartData
 
@@ -22,7 +22,7 @@ PART_COLOURS: Final = dict(
 
 def svg(chart: ChartData) -> str:
     """The chart as a standalone SVG element."""
-    draw = figures.KINDS.get(chart.kind)
+    draw = figures.KINDS.get(chart.kind) or schedules.KINDS.get(chart.kind)
     drawn = draw(chart) if draw else _KINDS[chart.kind](chart.rows)
     styled = (
         drawn.configure(font="Arial, Liberation Sans, sans-serif", background="white", padding=10)

@@ -68,10 +68,7 @@ class Analysis:
 
 def analyse(system: System, overheads: Overheads | None = None, model: Model = Model.PARTITION) -> Analysis:
     """Bounds every task and interrupt. Without overheads, or under model (a), the kernel costs nothing."""
-    priorities = [each.priority for each in system.tasks]
-    distance = max(priorities) - min(priorities)
-    count = len(system.cores)
-    by_core = {core: charges(overheads, model, distance, core, count) for core in system.cores}
+    by_core = {core: charges(overheads, model, system, core) for core in system.cores}
     return analyse_charged(system, model, by_core)
 
 
@@ -86,10 +83,8 @@ def analyse_charged(system: System, model: Model, by_core: Mapping[int, Charges]
 
 def costs(system: System, overheads: Overheads, model: Model, name: str) -> dict[str, int]:
     """Component of the overhead -> by how much a task's bound is lower without it. Nothing where there is no bound."""
-    priorities = [each.priority for each in system.tasks]
-    distance = max(priorities) - min(priorities)
     task = next(each for each in system.tasks if each.name == name)
-    charge = charges(overheads, model, distance, task.core, len(system.cores))
+    charge = charges(overheads, model, system, task.core)
     whole = _task(task, system, charge).response
     if whole is None:
         return {}

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.system import System
 
 
 class Model(StrEnum):
@@ -55,7 +56,7 @@ class Charges:
     section: int = 0
     """Every critical section: its lock and its unlock."""
     inversion: int = 0
-    """Every time a task waits for a less urgent one: a switch there and one back."""
+    """Every time a task waits for a less urgent one: a lock that is held, a switch there, the hand over, one back."""
     block: int = 0
     """Once: what the kernel cannot be interrupted in as the tick comes."""
 
@@ -63,16 +64,21 @@ class Charges:
 NO_CHARGES: Final = Charges()
 
 
-def charges(overheads: Overheads | None, model: Model, priorities: int, core: int = 0, cores: int = 1) -> Charges:
-    """`priorities`: the largest distance between two priorities of tasks. Without overheads nothing is charged."""
+def charges(overheads: Overheads | None, model: Model, system: System, core: int = 0) -> Charges:
+    """On one core of a system. Without overheads nothing is charged."""
     if overheads is None or model is Model.NOTHING:
         return NO_CHARGES
+    contended = sum(overheads.operations.get(name, 0) for name in ("mutex_lock_contended", "mutex_unlock_hand_over"))
+    cores = len(system.cores)
     lock = overheads.smp.lock_wait_cycles if cores > 1 else 0
-    around = overheads.interrupt.entry_cycles + overheads.interrupt.exit_cycles
+    entry, leave = overheads.interrupt.entry_cycles, overheads.interrupt.exit_cycles
+    around = entry + leave
+    mine = [each.priority for each in system.tasks if each.core == core]
+    distance = max(mine, default=0) - min(mine, default=0)
     kinds = overheads.switch
-    down = kinds.down_cycles + kinds.down_per_priority_cycles * max(0, priorities - 1)
+    down = kinds.down_cycles + kinds.down_per_priority_cycles * max(0, distance - 1)
     up = max(kinds.up_cycles, kinds.from_idle_cycles)
-    end = overheads.job.end_cycles + lock + around + lock
+    end = overheads.job.end_cycles + overheads.job.end_per_task_cycles * len(mine) + 2 * lock
     found = Charges(
         tick_period=overheads.tick.period_cycles,
         tick=around + overheads.tick.base_cycles + lock,
@@ -80,12 +86,12 @@ def charges(overheads: Overheads | None, model: Model, priorities: int, core: in
         worst_tick=model is Model.WORST_TICK,
         deferred=overheads.tick.deferred_cycles,
         start=overheads.job.start_cycles + lock,
-        end=end + max(down, kinds.up_cycles),
-        preempt=around + up + lock,
-        slice=around + down + lock,
+        end=end + max(down, kinds.up_cycles) + leave,
+        preempt=entry + up + lock,
+        slice=entry + down + lock,
         interrupt=around,
         section=sum(overheads.operations.get(name, 0) for name in ("mutex_lock", "mutex_unlock")) + 2 * lock,
-        inversion=2 * (around + max(down, up) + lock),
+        inversion=max(2 * (around + max(down, up) + lock), contended),
         block=max(overheads.masks.masked_cycles, end + max(down, up, kinds.to_idle_cycles)),
     )
     if cores > 1 and core != overheads.smp.tick_core:  # the tick is another core's; releases come from there

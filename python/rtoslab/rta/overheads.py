@@ -47,14 +47,17 @@ class Switch(Strict):
 
 
 class Job(Strict):
-    """Round a job: from the switch's return to its first instruction; from its last to the switch that follows."""
+    """Round a job: from the switch's return to its first instruction; from its last to the first of the handler that
+    switches."""
 
     start_cycles: int = Field(default=0, ge=0)
     end_cycles: int = Field(default=0, ge=0)
+    end_per_task_cycles: int = Field(default=0, ge=0)
+    """For each task of the set: the kernel walks through those that sleep to find a place for the one that goes to."""
 
 
 class Kernel(Strict):
-    """The longest stretch in which the kernel cannot be interrupted by its tick."""
+    """The longest that a tick which is due has to wait for the kernel itself."""
 
     masked_cycles: int = Field(default=0, ge=0)
 

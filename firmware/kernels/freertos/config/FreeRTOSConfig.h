@@ -17,8 +17,13 @@
 #ifndef configTICK_RATE_HZ
 #define configTICK_RATE_HZ 1000
 #endif
+/* Below those of the benchmark the idle task's, above them the control task's. */
 #ifndef configMAX_PRIORITIES
+#if BENCH_PRIORITIES <= 6
 #define configMAX_PRIORITIES 8
+#else
+#define configMAX_PRIORITIES (BENCH_PRIORITIES + 2)
+#endif
 #endif
 #ifndef configIDLE_SHOULD_YIELD
 #define configIDLE_SHOULD_YIELD 1

@@ -1,0 +1,151 @@
+"""`rtoslab rta`: bounds of a task set's response times, with the kernel's overheads, checked against execution."""
+
+import json
+from pathlib import Path
+
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.cmd_report import write
+from rtoslab.cli.names import CatalogueName, Duration, Frequency, KeyValue
+from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED, PlanError, disk_error
+from rtoslab.paths import find_root
+from rtoslab.reports.table import TableData
+from rtoslab.rta.overheads import Overheads, read_overheads, write_overheads
+from rtoslab.rta.study import Study
+from rtoslab.rta.taskset import read_task_set
+
+_FILE = click.Path(path_type=Path)
+
+
+@click.command("rta")
+@click.argument("tasks", type=_FILE)
+@click.option("--kernel", type=CatalogueName("kernels"), help="Measure this kernel's overheads on the virtual board.")
+@click.option("--board", type=CatalogueName("boards"), help="The board.")
+@click.option("--config", type=KeyValue(), multiple=True, help="As in `run`: opt=-O3, clock_hz=..., a kernel's macro.")
+@click.option("--overheads", "overheads_file", type=_FILE, help="A file of overheads instead of measuring them.")
+@click.option("--save-overheads", type=_FILE, help="Write the overheads there, TOML or JSON by the file's ending.")
+@click.option("--clock", "clock_hz", type=Frequency(), help="For times in cycles where no overheads say the clock.")
+@click.option("--check", "checked", is_flag=True, help="Run the task set on the virtual board and compare every job.")
+@click.option("--for", "span_ms", type=Duration(), help="How much of the hyperperiod to run; by default 2000 ticks.")
+@click.option("--save-image", type=_FILE, help="Write the image that was run, an ELF file that can be flashed.")
+@click.option("-o", "--output", type=_FILE, help="Write an HTML report with plots.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def command(
+    tasks: Path,
+    kernel: str | None,
+    board: str | None,
+    config: tuple[tuple[str, str], ...],
+    overheads_file: Path | None,
+    save_overheads: Path | None,
+    clock_hz: int | None,
+    checked: bool,
+    span_ms: int | None,
+    save_image: Path | None,
+    output: Path | None,
+    as_json: bool,
+) -> int:
+    """Bound the response times of the task set in TASKS, a TOML or CSV file.
+
+    Without a kernel the analysis is the textbook's. With --kernel and --board the kernel's overheads are measured first
+    (once), or taken from a file. Exit code 3: a deadline is not guaranteed, or a job took longer than its bound.
+    """
+    from rtoslab.rta.study import study  # noqa: PLC0415 (so that help and completion stay quick)
+    from rtoslab.rta.tables import as_json as json_of  # noqa: PLC0415
+
+    if (kernel is None) != (board is None):
+        raise PlanError("--kernel and --board go together; give both, or neither.")
+    if checked and kernel is None:
+        raise PlanError("--check runs the task set, so it needs --kernel and --board.")
+    if not checked and (span_ms is not None or save_image is not None):
+        raise PlanError("--for and --save-image belong to a run; add --check.")
+    task_set = read_task_set(tasks)
+    given = read_overheads(overheads_file) if overheads_file is not None else None
+    bench = _Bench(kernel, board, dict(config), quiet=as_json) if kernel and board else None
+    operations = save_overheads is not None or any(each.sections for each in task_set.tasks)
+    overheads = given or (bench.overheads(operations=operations) if bench else None)
+    found = study(task_set, overheads, clock_hz)
+    if checked and bench is not None:
+        found = bench.check(found, span_ms, save_image)
+    if save_overheads is not None:
+        if overheads is None:
+            raise PlanError("There are no overheads to save; give --kernel and --board.")
+        write_overheads(overheads, save_overheads)
+    if as_json:
+        click.echo(json.dumps(json_of(found)))
+    else:
+        _print(found)
+    if output is not None:
+        from rtoslab.reports import html  # noqa: PLC0415
+        from rtoslab.rta.report import document  # noqa: PLC0415
+
+        write(html.render(document(found)), output)
+    return EXIT_OK if found.holds else EXIT_POINT_FAILED
+
+
+class _Bench:
+    """What needs the virtual board, made when it is first asked for."""
+
+    def __init__(self, kernel: str, board: str, config: dict[str, str], *, quiet: bool) -> None:
+        from rtoslab.rta.firmware import make_firmware  # noqa: PLC0415
+        from rtoslab.rta.work import calibrate  # noqa: PLC0415
+
+        self.quiet = quiet
+        self.catalogue = Catalogue(find_root())
+        self._say(f"building and calibrating {kernel} on {board}")
+        self.firmware = make_firmware(self.catalogue, kernel, board, config)
+        self.work = calibrate(self.firmware)
+
+    def _say(self, text: str) -> None:
+        if not self.quiet:
+            click.echo(text, err=True)
+
+    def overheads(self, *, operations: bool) -> Overheads:
+        from rtoslab.rta.fit import measure  # noqa: PLC0415
+        from rtoslab.rta.operations import with_operations  # noqa: PLC0415
+
+        self._say("measuring the kernel's overheads")
+        found = measure(self.catalogue, self.firmware, self.work)
+        return with_operations(self.catalogue, self.firmware, found) if operations else found
+
+    def check(self, found: Study, span_ms: int | None, save_image: Path | None) -> Study:
+        from dataclasses import replace  # noqa: PLC0415
+
+        from rtoslab.rta.check import check, rows_of  # noqa: PLC0415
+
+        self._say("running the task set")
+        ticks = None if span_ms is None else max(1, span_ms * self.firmware.tick_hz // 1000)
+        done = check(found.system, self.firmware, self.work, ticks)
+        if save_image is not None:
+            try:
+                save_image.write_bytes(self.firmware.image(rows_of(found.system, self.firmware, self.work)))
+            except OSError as cause:
+                raise disk_error("write the image", save_image, cause) from None
+        return replace(found, check=done)
+
+
+def _print(found: Study) -> None:
+    from rtoslab.rta.tables import bounds_table, check_table, growth_table  # noqa: PLC0415
+
+    console = Console(highlight=False)
+    for table in (bounds_table(found), check_table(found), growth_table(found)):
+        if table is not None:
+            console.print(_rich(table))
+            if table.note:
+                console.print(table.note, soft_wrap=True)
+    for note in (*found.notes, *(found.check.notes if found.check is not None else ())):
+        console.print(f"[yellow]note[/yellow] {note}", soft_wrap=True)
+    for line in found.answer():
+        console.print(f"[{'green' if found.holds else 'red'}]{line}[/]", soft_wrap=True)
+
+
+def _rich(table: TableData) -> RichTable:
+    shown = RichTable(title=table.title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name, numeric in table.heads:
+        shown.add_column(name, justify="right" if numeric else "left", no_wrap=True)
+    for row in table.rows:
+        shown.add_row(*row)
+    return shown

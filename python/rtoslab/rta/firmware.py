@@ -1,0 +1,150 @@
+"""The image that runs a task set: built once for a kernel, board and configuration, its tables filled in afterwards.
+
+What changes from set to set is data in the image (firmware/benchmarks/task_set), so every copy has the same code at the
+same addresses, and any of them may be flashed.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from rtoslab.build import Build, build
+from rtoslab.catalogue import Catalogue
+from rtoslab.conformance.gate import examine
+from rtoslab.errors import CheckError
+from rtoslab.kernel_facts import Kernel
+from rtoslab.plan import Point, one_point
+from rtoslab.run.board import find_address, load_image, make_machine, simulator_errors
+from rtoslab.run.machine import VirtualMachine
+from rtoslab.run.observe import IDENT_CURRENT, IDENT_WINDOW
+from rtoslab.run.virtual import WINDOW_SYMBOL
+from rtoslab.schemas import Board
+
+BENCHMARK: Final = "task_set"
+WINDOW_MS: Final = 600_000
+"""Longer than any check; the virtual board is stopped when enough was seen."""
+SETUP_CYCLES: Final = 50_000_000
+_SETUP_STEPS: Final = 100
+IDENT_BEGIN: Final = 1
+"""The work of a job begins, and ends; the event's value is the task's index."""
+IDENT_END: Final = 2
+_ROW: Final = struct.Struct("<4I")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One task of the image: a period and first release in ticks, its work as the image counts it, its priority."""
+
+    period_ticks: int
+    offset_ticks: int
+    rounds: int
+    extra: int
+    priority: int
+
+
+@dataclass(frozen=True)
+class Firmware:
+    """A built image, and what its run must be told."""
+
+    point: Point
+    build: Build
+    board: Board
+    kernel: Kernel
+    clock_hz: int
+    tick_hz: int
+    most_tasks: int
+    priorities: int
+
+    @property
+    def tick_cycles(self) -> int:
+        """Of the core's clock in a tick."""
+        return self.clock_hz // self.tick_hz
+
+    def image(self, rows: Sequence[Row]) -> bytes:
+        """A copy of the ELF file that runs these tasks. The rows must fit: see `CheckError` of `check`."""
+        assert len(rows) <= self.most_tasks
+        table = [_ROW.pack(each.period_ticks, each.offset_ticks, each.rounds, each.extra) for each in rows]
+        table += [_ROW.pack(0, 0, 1, 0)] * (self.most_tasks - len(rows))
+        priorities = [each.priority for each in rows] + [0] * (self.most_tasks - len(rows))
+        image = bytearray(self.build.elf.read_bytes())
+        _write(image, "task_set_rows", b"".join(table))
+        _write(image, "bench_program", bytes(priorities))
+        return bytes(image)
+
+
+def make_firmware(catalogue: Catalogue, kernel: str, board: str, config: Mapping[str, str]) -> Firmware:
+    """Builds the image. Raises BuildError, ConformanceError, CheckError where it cannot be had."""
+    benchmark, kernel_entry, board_entry = (
+        catalogue.benchmark(BENCHMARK),
+        catalogue.kernel(kernel),
+        catalogue.board(board),
+    )
+    point = one_point(benchmark, kernel_entry, board_entry, 1, WINDOW_MS, config)
+    if point.not_applicable is not None:
+        raise CheckError(f"No task set can be run here: {point.not_applicable}.")
+    examine(catalogue, point).demand()
+    built = build(catalogue, point)
+    return Firmware(
+        point=point,
+        build=built,
+        board=board_entry.facts,
+        kernel=kernel_entry.facts,
+        clock_hz=point.clock_hz or board_entry.facts.clock.sys_hz,
+        tick_hz=_tick_hz(built, board_entry.facts, kernel_entry.facts),
+        most_tasks=benchmark.facts.tasks_per_core,
+        priorities=benchmark.facts.priorities,
+    )
+
+
+def _tick_hz(built: Build, board: Board, kernel: Kernel) -> int:
+    """As the image says itself before it does anything else."""
+    machine = start(built.elf.read_bytes(), board, kernel)
+    said = re.search(rb"name=tick_hz value=(\d+)", machine.take_uart())
+    if said is None:
+        raise CheckError(f"The image {built.elf} does not say its tick_hz; build it from this checkout's firmware.")
+    return int(said[1])
+
+
+def start(image: bytes, board: Board, kernel: Kernel) -> VirtualMachine:
+    """A virtual board as its window opens, with the probes of `trace` set. Raises CheckError if it never does."""
+    machine = make_machine(board, cores=1)
+    load_image(machine, image, BENCHMARK)
+    with simulator_errors(CheckError):
+        window = find_address(machine, WINDOW_SYMBOL)
+        machine.watch_write(window, IDENT_WINDOW, True)
+        machine.watch_exec(find_address(machine, "task_set_begin"), IDENT_BEGIN)
+        machine.watch_exec(find_address(machine, "task_set_end"), IDENT_END)
+        if kernel.probes is not None:
+            machine.watch_write(find_address(machine, kernel.probes.current_task_single), IDENT_CURRENT)
+        for _ in range(_SETUP_STEPS):
+            machine.run(SETUP_CYCLES)
+            if int.from_bytes(machine.read(window, 4), "little") == 1:
+                machine.take_events()
+                return machine
+    raise CheckError("The image did not open its window; `rtoslab run task_set` on this kernel and board says why.")
+
+
+def _write(image: bytearray, symbol: str, data: bytes) -> None:
+    """Replaces the first bytes of an object by their place in the file."""
+    elf = ELFFile(io.BytesIO(bytes(image)))
+    table = elf.get_section_by_name(".symtab")
+    found = table.get_symbol_by_name(symbol) if isinstance(table, SymbolTableSection) else None
+    if not found:
+        raise CheckError(f"The image has no symbol {symbol}; build it from this checkout's firmware.")
+    address, size = found[0]["st_value"], found[0]["st_size"]
+    assert len(data) <= size
+    for segment in elf.iter_segments("PT_LOAD"):
+        start = segment["p_vaddr"]
+        if start <= address and address + size <= start + segment["p_filesz"]:
+            at = segment["p_offset"] + address - start
+            image[at : at + len(data)] = data
+            return
+    raise CheckError(f"{symbol} is not stored in the image; build it from this checkout's firmware.")

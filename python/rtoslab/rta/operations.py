@@ -1,0 +1,51 @@
+"""What the kernel's own operations cost, from the latency benchmarks: semaphore, queue and mutex calls, by probes."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from rtoslab import api
+from rtoslab.catalogue import Catalogue
+from rtoslab.results import Measured
+from rtoslab.rta.firmware import Firmware
+from rtoslab.rta.lines import fit
+from rtoslab.rta.overheads import Fit, Overheads
+
+_SERIES: Final = {
+    "semaphore.give.no_waiter": "semaphore_give",
+    "semaphore.take.available": "semaphore_take",
+    "queue.send.no_waiter": "queue_send",
+    "queue.receive.available": "queue_receive",
+    "mutex.lock.free": "mutex_lock",
+    "mutex.unlock.no_waiter": "mutex_unlock",
+    "mutex.lock.contended": "mutex_lock_contended",
+    "mutex.unlock.hand_over": "mutex_unlock_hand_over",
+}
+_BENCHMARKS: Final = ("call_times", "mutex")
+
+
+def with_operations(catalogue: Catalogue, firmware: Firmware, overheads: Overheads) -> Overheads:
+    """The overheads with every operation that the kernel offers: its longest call without a tick inside.
+
+    Points that cannot be measured (a kernel without the service) are left out: the analysis then says what it lacks.
+    """
+    point = firmware.point
+    config = {**point.kernel_config, "opt": point.opt, "code": point.code, "instrument": "probe"}
+    if point.clock_hz is not None:
+        config["clock_hz"] = str(point.clock_hz)
+    names = [each for each in _BENCHMARKS if each in catalogue.benchmarks]
+    with tempfile.TemporaryDirectory() as folder:
+        outcomes = api.run(
+            *names, kernels=[point.kernel], boards=[point.board], cores=[1], config=config, out=Path(folder) / "run"
+        )
+    found: dict[str, int] = {}
+    fits: list[Fit] = []
+    for result in (each.result for each in outcomes):
+        for series in result.series if isinstance(result, Measured) else ():
+            cycles = [one for one, ticks in zip(series.mark_cycles, series.ticks, strict=True) if ticks == 0]
+            if series.id in _SERIES and cycles:
+                found[_SERIES[series.id]] = max(cycles)
+                fits.append(fit(series.title, "constant", {0: cycles}))
+    return overheads.model_copy(update={"operations": found, "fit": (*overheads.fit, *fits)})

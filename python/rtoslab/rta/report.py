@@ -1,0 +1,67 @@
+"""A study as a document for the report formats."""
+
+from __future__ import annotations
+
+from rtoslab.reports.document import Document
+from rtoslab.reports.table import Section, TableData
+from rtoslab.rta import plots
+from rtoslab.rta.charges import Model
+from rtoslab.rta.study import Study
+from rtoslab.rta.tables import bounds_table, check_table, costs_table, fits_table, growth_table, parts_table
+
+
+def document(study: Study) -> Document:
+    """Answer, bounds, what was observed, what the overheads cost, what may grow, the overheads themselves."""
+    overheads = study.overheads
+    where = (
+        [f"{overheads.kernel or 'overheads by hand'}", overheads.board, f"{overheads.clock_hz / 1e6:g} MHz"]
+        if overheads
+        else ["no overheads"]
+    )
+    sections = [
+        Section("bounds", "Bounds", study.notes, plots.charts(plots.pessimism(study)), _bounds(study)),
+        *_observed(study),
+        *_tick(study),
+        Section("growth", "What may grow", (), (), tuple(filter(None, (growth_table(study), costs_table(study))))),
+    ]  # fmt: skip
+    if overheads is not None and overheads.fit:
+        sections.append(Section("overheads", "The kernel's overheads", (overheads.note,), (), (fits_table(overheads),)))
+    return Document(
+        title=f"Response times: {study.task_set.title}",
+        subtitle=" · ".join(part for part in where if part),
+        summary=" ".join(study.answer()),
+        sections=tuple(sections),
+    )
+
+
+def _bounds(study: Study) -> tuple[TableData, TableData]:
+    return bounds_table(study), parts_table(study)
+
+
+def _observed(study: Study) -> list[Section]:
+    check, table = study.check, check_table(study)
+    if check is None or table is None:
+        return []
+    shown = plots.charts(plots.distribution(study, check), plots.timeline(study, check))
+    return [Section("observed", "Observed on the virtual board", check.notes, shown, (table,))]
+
+
+def _tick(study: Study) -> list[Section]:
+    """The two ways to charge for the tick, beside what it took."""
+    check, overheads = study.check, study.overheads
+    if check is None or overheads is None:
+        return []
+    us = study.system.microseconds
+    taken, tick = check.trace.ticks, overheads.tick
+    totals = {
+        "observed": sum(each.end - each.start for each in taken),
+        f"({Model.PARTITION})": sum(tick.base_cycles + tick.per_task_cycles * each.released for each in taken),
+        f"({Model.WORST_TICK})": len(taken) * (tick.base_cycles + tick.per_task_cycles * len(study.system.tasks)),
+    }
+    rows = [[name, f"{us(value):,.1f}", f"{value / totals['observed']:.3f}"] for name, value in totals.items()]
+    table = TableData(f"All {len(taken):,} ticks together", ("tick's handler", ">us", ">times the observed"), rows)
+    prose = (
+        "Charging the worst tick every period counts a release of every task at every tick. The partition counts a "
+        "base each tick, and each task's release when it is released."
+    )
+    return [Section("tick", "The tick, charged two ways", (prose,), plots.charts(plots.ticks(study, check)), (table,))]

@@ -1,0 +1,127 @@
+"""One task set studied: bounds by every model, what may grow, what each overhead costs, what was observed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from rtoslab.rta.analysis import Analysis, Bound, analyse, costs
+from rtoslab.rta.charges import Model
+from rtoslab.rta.check import Check
+from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.sensitivity import Sensitivity, sensitivity
+from rtoslab.rta.system import System, Task, make_system
+from rtoslab.rta.taskset import TaskSet
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """Everything that is told of a task set."""
+
+    task_set: TaskSet
+    system: System
+    overheads: Overheads | None
+    analyses: Mapping[Model, Analysis]
+    """By model; model (a) alone where no overheads are known."""
+    sensitivity: Sensitivity
+    costs: Mapping[str, Mapping[str, int]]
+    """Task -> component of the overhead -> by how much its bound is lower without it."""
+    notes: tuple[str, ...]
+    check: Check | None = None
+
+    @property
+    def model(self) -> Model:
+        """The one that the answer rests on."""
+        return Model.PARTITION if Model.PARTITION in self.analyses else Model.NOTHING
+
+    @property
+    def analysis(self) -> Analysis:
+        """By that model."""
+        return self.analyses[self.model]
+
+    @property
+    def exceeded(self) -> list[str]:
+        """Tasks observed to take longer than their bound."""
+        return self.check.exceeded(self.analysis) if self.check is not None else []
+
+    @property
+    def holds(self) -> bool:
+        """Every deadline is met by the bounds, and nothing observed speaks against them."""
+        return self.analysis.schedulable and not self.exceeded
+
+    def answer(self) -> list[str]:
+        """Yes or no, and why: the tightest task, or each that misses and what its time goes to."""
+        found = self.analysis
+        bounds = [*found.tasks, *found.interrupts]
+        if self.exceeded:
+            names = ", ".join(self.exceeded)
+            return [f"No bound can be trusted: {names} took longer than bounded; measure the overheads again."]
+        if found.schedulable:
+            tightest = min(bounds, key=lambda each: (each.slack or 0) / each.deadline)
+            left = f"{self._us(tightest.slack or 0)} of {self._us(tightest.deadline)} us left"
+            return [f"Yes: every deadline is met. The tightest is {tightest.name}, with {left}."]
+        return [self._why(each) for each in bounds if not each.meets]
+
+    def _why(self, bound: Bound) -> str:
+        if bound.response is None:
+            return f"No: {bound.name} has no bound, for {bound.reason}."
+        parts = sorted(bound.parts.items(), key=lambda part: -part[1])
+        spent = ", ".join(f"{name} {self._us(value)}" for name, value in parts if value > 0)
+        return (
+            f"No: {bound.name} may take {self._us(bound.response)} us, its deadline is {self._us(bound.deadline)} us "
+            f"({spent})."
+        )
+
+    def _us(self, units: int) -> str:
+        return f"{self.system.microseconds(units):,.1f}"
+
+
+def study(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None = None) -> Study:
+    """Analyses a task set at the overheads' clock, or the one given. Raises TaskSetError."""
+    system = make_system(task_set, overheads.clock_hz if overheads is not None else clock_hz)
+    notes = []
+    if system.rounded:
+        names = ", ".join(system.rounded)
+        notes.append(f"Times that are no whole number of cycles were rounded to the safe side: {names}.")
+    if overheads is None:
+        notes.append(
+            "No overheads are known, so the kernel costs nothing here: give --kernel and --board, or --overheads."
+        )
+    else:
+        system, late = released_by_tick(system, overheads.tick.period_cycles)
+        if late:
+            notes.append(
+                f"Released by the tick, which is up to one tick later than their periods say: {', '.join(late)}."
+            )
+        notes += _lacking(system, overheads)
+    models = tuple(Model) if overheads is not None else (Model.NOTHING,)
+    analyses = {model: analyse(system, overheads, model) for model in models}
+    main = models[-1]
+    by_task = {each.name: costs(system, overheads, main, each.name) for each in system.tasks} if overheads else {}
+    return Study(task_set, system, overheads, analyses, sensitivity(system, overheads, main), by_task, tuple(notes))
+
+
+def released_by_tick(system: System, tick: int) -> tuple[System, list[str]]:
+    """Where a period or an offset is no whole number of ticks, the tick releases the task up to one tick late."""
+    late = [each.name for each in system.tasks if each.period % tick or (each.offset or 0) % tick]
+
+    def changed(each: Task) -> Task:
+        return replace(each, jitter=each.jitter + tick, offset=None) if each.name in late else each
+
+    return replace(system, tasks=tuple(changed(each) for each in system.tasks)), late
+
+
+def _lacking(system: System, overheads: Overheads) -> list[str]:
+    """What the analysis counts as nothing because the overheads do not tell it."""
+    lacking = []
+    if not overheads.interrupt.entry_cycles and not overheads.interrupt.exit_cycles:
+        lacking.append("interrupt")
+    if not overheads.job.start_cycles and not overheads.job.end_cycles:
+        lacking.append("job")
+    if any(each.sections for each in system.tasks):
+        lacking += [f"operations.{name}" for name in ("mutex_lock", "mutex_unlock") if name not in overheads.operations]
+    if len(system.cores) > 1:
+        lacking += [
+            f"smp.{name}" for name in ("lock_wait_cycles", "release_cycles") if not getattr(overheads.smp, name)
+        ]
+    return [f"The overheads do not tell {', '.join(lacking)}: counted as nothing."] if lacking else []

@@ -1,0 +1,213 @@
+"""A study as tables of text, for terminal and report alike, and as one JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from rtoslab.reports.table import TableData
+from rtoslab.rta.analysis import Bound
+from rtoslab.rta.charges import MODEL_TITLES, Model
+from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.study import Study
+
+_DASH: Final = "-"
+_WHOLE: Final = 1_000
+"""Microseconds from which on decimals are not told."""
+
+
+def bounds_table(study: Study) -> TableData:
+    """Task by task: what it asks for, its bounds by every model, what is left."""
+    models = tuple(study.analyses)
+    columns = (
+        "task",
+        ">priority",
+        ">period",
+        ">wcet",
+        ">deadline",
+        *(f">({each})" for each in models),
+        ">slack",
+        "met",
+    )
+    rows = []
+    for each in study.system.tasks:
+        found = study.analysis.bound(each.name)
+        rows.append([
+            each.name, str(each.priority), _us(study, each.period), _us(study, each.wcet), _us(study, each.deadline),
+            *(_bound(study, study.analyses[model].bound(each.name)) for model in models),
+            _us(study, found.slack), "yes" if found.meets else "NO",
+        ])  # fmt: skip
+    for one in study.system.interrupts:
+        found = study.analysis.bound(one.name)
+        rows.append([
+            one.name, "interrupt", _us(study, one.period), _us(study, one.wcet), _us(study, one.deadline),
+            *(_bound(study, study.analyses[model].bound(one.name)) for model in models),
+            _us(study, found.slack), "yes" if found.meets else "NO",
+        ])  # fmt: skip
+    meaning = "; ".join(f"({model}) {MODEL_TITLES[model]}" for model in models)
+    return TableData("Bounds of response times, us", columns, rows, f"Bounds by overhead model: {meaning}.")
+
+
+def check_table(study: Study) -> TableData | None:
+    """What was observed beside the bounds; None if nothing was run."""
+    check = study.check
+    if check is None:
+        return None
+    models = tuple(study.analyses)
+    tightness = {model: check.tightness(found) for model, found in study.analyses.items()}
+    rows = [
+        [
+            each.name,
+            f"{len(each.responses):,}",
+            _us(study, min(each.responses, default=None)),
+            _us(study, round(each.middle)),
+            _us(study, each.longest or None),
+            _bound(study, study.analysis.bound(each.name)),
+            *(_ratio(tightness[model].get(each.name)) for model in models),
+            str(each.misses),
+        ]
+        for each in check.tasks
+    ]
+    columns = ("task", ">jobs", ">least", ">median", ">longest", f">bound ({study.model})",
+               *(f">({model})/longest" for model in models), ">missed")  # fmt: skip
+    tick_us = check.trace.tick_cycles * 1e6 / study.system.units_per_second
+    part = (
+        "the hyperperiod"
+        if check.ticks == check.hyperperiod_ticks
+        else f"of {check.hyperperiod_ticks:,} ticks the first"
+    )
+    note = (
+        f"From the critical instant on, {part}: {check.ticks:,} ticks of {tick_us:g} us, {check.jobs:,} jobs. "
+        "A bound over the longest response below 1 would show that the bound is wrong."
+    )
+    return TableData("Responses observed on the virtual board, us", columns, rows, note)
+
+
+def parts_table(study: Study) -> TableData:
+    """What the bound of each task is made of."""
+    causes = list(dict.fromkeys(name for each in study.analysis.tasks for name in each.parts))
+    rows = [
+        [each.name, *(_us(study, each.parts.get(name)) for name in causes), _bound(study, each)]
+        for each in study.analysis.tasks
+    ]
+    note = "`waiting` is what arrived before the worst job, and counts against it; the rest adds up to the bound."
+    return TableData(
+        f"What the bounds are made of, model ({study.model}), us",
+        ("task", *(f">{name}" for name in causes), ">bound"),
+        rows,
+        note if "waiting" in causes else "",
+    )
+
+
+def costs_table(study: Study) -> TableData | None:
+    """What each component of the overhead costs each task; None without overheads."""
+    if not study.costs:
+        return None
+    parts = list(dict.fromkeys(name for each in study.costs.values() for name in each))
+    rows = [[task, *(_us(study, found.get(name)) for name in parts)] for task, found in study.costs.items()]
+    return TableData(
+        "What each overhead costs: by how much the bound is lower without it, us",
+        ("task", *(f">{name}" for name in parts)),
+        rows,
+    )
+
+
+def growth_table(study: Study) -> TableData:
+    """How much each wcet may grow alone."""
+    rows = []
+    for each in study.system.tasks:
+        growth = study.sensitivity.growth.get(each.name)
+        percent = _DASH if growth is None else f"{100 * growth / each.wcet:+,.1f} %"
+        rows.append([each.name, _us(study, each.wcet), _us(study, growth), percent])
+    factor, load = float(study.sensitivity.factor), float(study.sensitivity.utilisation)
+    note = f"All alike may grow to {factor:.3f} times what they are; they then use {load:.3f} of the core (breakdown)."
+    return TableData("How much a wcet may grow alone, us", ("task", ">wcet", ">growth", ">of the wcet"), rows, note)
+
+
+def fits_table(overheads: Overheads) -> TableData:
+    """The models behind the overheads, with what they leave over."""
+    rows = [
+        [each.name, each.model, f"{each.samples:,}", f"{each.base:,.1f}", f"{each.slope:,.1f}", f"{each.rms:,.1f}",
+         f"{each.largest_above:+,.1f}", f"{each.largest_observed:,}"]
+        for each in overheads.fit
+    ]  # fmt: skip
+    columns = ("overhead", "model", ">samples", ">base", ">slope", ">rms left over", ">largest above", ">largest seen")
+    note = "The analysis uses values that no sample exceeds, not the fit itself."
+    return TableData("Fitted overheads, cycles", columns, rows, note)
+
+
+def as_json(study: Study) -> dict[str, Any]:
+    """For machines; times in microseconds, and in units of the system where a name says `_units`."""
+    check = study.check
+    return {
+        "title": study.task_set.title,
+        "units_per_second": study.system.units_per_second,
+        "model": study.model.value,
+        "holds": study.holds,
+        "answer": study.answer(),
+        "notes": [*study.notes, *(check.notes if check is not None else ())],
+        "overheads": study.overheads.model_dump(mode="json") if study.overheads is not None else None,
+        "bounds": {
+            model.value: {each.name: _bound_json(study, each) for each in (*found.tasks, *found.interrupts)}
+            for model, found in study.analyses.items()
+        },
+        "costs_us": {task: {name: study.system.microseconds(value) for name, value in found.items()}
+                     for task, found in study.costs.items()},
+        "breakdown": {"factor": float(study.sensitivity.factor), "utilisation": float(study.sensitivity.utilisation)},
+        "growth_us": {name: study.system.microseconds(value) for name, value in study.sensitivity.growth.items()},
+        "check": _check_json(study),
+    }  # fmt: skip
+
+
+def _bound_json(study: Study, bound: Bound) -> dict[str, Any]:
+    us = study.system.microseconds
+    return {
+        "response_units": bound.response,
+        "response_us": None if bound.response is None else us(bound.response),
+        "deadline_us": us(bound.deadline),
+        "slack_us": None if bound.slack is None else us(bound.slack),
+        "meets": bound.meets,
+        "reason": bound.reason,
+        "parts_us": {name: us(value) for name, value in bound.parts.items()},
+    }
+
+
+def _check_json(study: Study) -> dict[str, Any] | None:
+    check = study.check
+    if check is None:
+        return None
+    ratios: Mapping[Model, Mapping[str, float]] = {
+        model: check.tightness(found) for model, found in study.analyses.items()
+    }
+    return {
+        "ticks": check.ticks,
+        "hyperperiod_ticks": check.hyperperiod_ticks,
+        "jobs": check.jobs,
+        "misses": check.misses,
+        "exceeded": study.exceeded,
+        "tasks": {
+            each.name: {
+                "jobs": len(each.responses),
+                "longest_us": study.system.microseconds(each.longest),
+                "longest_units": each.longest,
+                "misses": each.misses,
+                "tightness": {model.value: found.get(each.name) for model, found in ratios.items()},
+            }
+            for each in check.tasks
+        },
+    }
+
+
+def _us(study: Study, units: int | None) -> str:
+    if units is None:
+        return _DASH
+    value = study.system.microseconds(units)
+    return f"{value:,.1f}" if abs(value) < _WHOLE else f"{value:,.0f}"
+
+
+def _bound(study: Study, bound: Bound) -> str:
+    return "none" if bound.response is None else _us(study, bound.response)
+
+
+def _ratio(value: float | None) -> str:
+    return _DASH if value is None else f"{value:.3f}"
