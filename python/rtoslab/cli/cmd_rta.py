@@ -143,7 +143,7 @@ def _print(found: Study) -> None:
 
 
 def _rich(table: TableData) -> RichTable:
-    shown = RichTable(title=table.title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    shown = RichTable(title=table.title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     for name, numeric in table.heads:
         shown.add_column(name, justify="right" if numeric else "left", no_wrap=True)
     for row in table.rows:

@@ -11,7 +11,13 @@ from rtoslab.reports.table import ChartData
 _LINES: Final = ["longest observed", "bound (a)", "bound (c)", "bound (b)", "deadline"]
 _LINE_COLOURS: Final = ["#000000", "#999999", SERIES_COLOURS[2], SERIES_COLOURS[1], SERIES_COLOURS[3]]
 _ROW_HEADER: Final = alt.Header(
-    title=None, labelAngle=0, labelAlign="left", labelFontSize=12, labelFontWeight="bold", labelLimit=150
+    title=None,
+    labelAngle=0,
+    labelAlign="left",
+    labelFontSize=12,
+    labelFontWeight="bold",
+    labelLimit=150,
+    labelPadding=18,
 )
 
 
@@ -23,7 +29,8 @@ def _responses(chart: ChartData) -> Drawn:
     tasks = order(chart.rows, "task")
     lines = [name for name in _LINES if any(row.get("line") == name for row in chart.rows)]
     paint = alt.Scale(domain=lines, range=[_LINE_COLOURS[_LINES.index(name)] for name in lines])
-    x = alt.X("low:Q", title=chart.x_title, scale=alt.Scale(zero=False, nice=False, padding=12))
+    scale = alt.Scale(zero=False, nice=False, padding=12)
+    x = alt.X("low:Q", title=chart.x_title, scale=scale, axis=alt.Axis(tickCount=6))
     bars = (
         alt.Chart()
         .transform_filter("isValid(datum.count)")
@@ -39,7 +46,6 @@ def _responses(chart: ChartData) -> Drawn:
         .encode(
             x=alt.X("at:Q"),
             color=alt.Color("line:N", sort=lines, scale=paint),
-            strokeDash=alt.StrokeDash("line:N", sort=lines, scale=alt.Scale(domain=lines), legend=None),
         )
     )
     drawn: Drawn = (
@@ -76,7 +82,7 @@ def _timeline(chart: ChartData) -> Drawn:
             x2="to:Q",
             y=y,
             color=alt.Color("what:N", sort=kinds, scale=paint),
-            stroke=alt.Stroke("what:N", sort=kinds, scale=paint, legend=None),
+            stroke=alt.Stroke("what:N", sort=kinds, scale=paint),
         )
     )  # fmt: skip
     releases = (

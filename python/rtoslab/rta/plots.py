@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from rtoslab.reports.table import ChartData
-from rtoslab.rta.charges import MODEL_TITLES, Model
+from rtoslab.rta.charges import Model
 from rtoslab.rta.check import Check
 from rtoslab.rta.study import Study
 from rtoslab.rta.trace import IDLE, Trace
@@ -17,6 +17,7 @@ from rtoslab.run.handlers import SYSTICK
 
 _BINS: Final = 40
 _MOST_TICKS: Final = 400
+_SHORT: Final = {Model.WORST_TICK: "(b) worst tick", Model.PARTITION: "(c) partition"}
 _SHOWN_TICKS: Final = 24
 """Of the schedule, at most."""
 
@@ -118,12 +119,8 @@ def ticks(study: Study, check: Check) -> ChartData | None:
     shown = check.trace.ticks[:_MOST_TICKS]
     series = {
         "observed": [each.end - each.start for each in shown],
-        f"({Model.WORST_TICK}) {MODEL_TITLES[Model.WORST_TICK]}": [
-            tick.base_cycles + tick.per_task_cycles * len(study.system.tasks) for _ in shown
-        ],
-        f"({Model.PARTITION}) {MODEL_TITLES[Model.PARTITION]}": [
-            tick.base_cycles + tick.per_task_cycles * each.released for each in shown
-        ],
+        _SHORT[Model.WORST_TICK]: [tick.base_cycles + tick.per_task_cycles * len(study.system.tasks) for _ in shown],
+        _SHORT[Model.PARTITION]: [tick.base_cycles + tick.per_task_cycles * each.released for each in shown],
     }
     rows = [
         {"x": at, "y": round(us(value), 3), "series": name}
@@ -147,7 +144,7 @@ def pessimism(study: Study) -> ChartData | None:
                     {
                         "x": each.name,
                         "y": round(percent, 3),
-                        "series": f"({model}) {MODEL_TITLES[model]}",
+                        "series": _SHORT[model],
                         "text": f"{percent:.1f}",
                     }
                 )
