@@ -86,6 +86,8 @@ class Benchmark(Strict):
     stack_bytes: int
     priorities: int = 6
     """So many different ones its tasks may have."""
+    task_table: bool = False
+    """Its tasks are a table in the image, which may be filled in anew: see `rta.firmware`."""
     min_cores: int = 1
     """Fewer cores cannot hold the test's roles."""
     inside: str

@@ -28,6 +28,17 @@ CALLS = {"rule": "calls_per_count", "service": "yield", "ratio": 2, "tolerance":
 NONE = {"rule": "no_switches"}
 ZERO = {"rule": "checks_zero", "checks": ["failures"]}
 EQUAL = {"rule": "checks_equal", "checks": ["a", "b"]}
+PERIODS = {"rule": "jobs_as_periods"}
+
+
+def jobs(*counts: int) -> list[tuple[str, dict[str, Any]]]:
+    """Of tasks with periods of 2, 3 and 7 ticks, in a window of 250."""
+    periods = enumerate((2, 3, 7))
+    checks = [("check", {"name": f"period_{at}_ticks", "core": 0, "value": period}) for at, period in periods]
+    params = [("param", {"name": name, "value": value}) for name, value in (("tick_hz", "1000"), ("lead_ticks", "0"))]
+    return [*params, WINDOW, *(count(at, number) for at, number in enumerate(counts)), *checks]
+
+
 NO_COUNTS = [WINDOW, task(0), task(1), task(2)]
 TOTAL = 3003  # counts of the three tasks of BODY
 
@@ -60,6 +71,11 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (NONE, {"switches": {(CONTROL, 0, ""): 1, (0, CONTROL, ""): 1}}, Verdict.HOLDS),
     (NONE, {"switches": {(0, 1, ""): 1}}, Verdict.FAILS),
     (NONE, {"body": NO_COUNTS}, Verdict.FAILS),  # still, because nothing ran
+    (PERIODS, {"body": jobs(125, 83, 35)}, Verdict.HOLDS),
+    (PERIODS, {"body": jobs(124, 83, 36)}, Verdict.HOLDS),
+    (PERIODS, {"body": jobs(122, 83, 35)}, Verdict.FAILS),  # some periods without a job
+    (PERIODS, {"body": jobs(125, 83, 0)}, Verdict.FAILS),
+    (PERIODS, {"body": [*jobs(125, 83, 35)[:2], *NO_COUNTS]}, Verdict.FAILS),
     (ZERO, {}, Verdict.HOLDS),
     ({**ZERO, "checks": ["a"]}, {}, Verdict.FAILS),
     ({**ZERO, "checks": ["failures", "absent"]}, {}, Verdict.FAILS),  # not reported is not zero

@@ -30,6 +30,10 @@ MODEL_TITLES: Final = {
 }
 
 
+SECTION_OPERATIONS: Final = ("mutex_lock_free", "mutex_unlock_no_waiter")
+INVERSION_OPERATIONS: Final = ("mutex_lock_contended", "mutex_unlock_hand_over")
+
+
 @dataclass(frozen=True, slots=True)
 class Charges:
     """Cycles. With a period of 0 there is no tick."""
@@ -68,7 +72,7 @@ def charges(overheads: Overheads | None, model: Model, system: System, core: int
     """On one core of a system. Without overheads nothing is charged."""
     if overheads is None or model is Model.NOTHING:
         return NO_CHARGES
-    contended = sum(overheads.operations.get(name, 0) for name in ("mutex_lock_contended", "mutex_unlock_hand_over"))
+    contended = sum(overheads.operations.get(name, 0) for name in INVERSION_OPERATIONS)
     cores = len(system.cores)
     lock = overheads.smp.lock_wait_cycles if cores > 1 else 0
     entry, leave = overheads.interrupt.entry_cycles, overheads.interrupt.exit_cycles
@@ -90,7 +94,7 @@ def charges(overheads: Overheads | None, model: Model, system: System, core: int
         preempt=entry + up + lock,
         slice=entry + down + lock,
         interrupt=around,
-        section=sum(overheads.operations.get(name, 0) for name in ("mutex_lock", "mutex_unlock")) + 2 * lock,
+        section=sum(overheads.operations.get(name, 0) for name in SECTION_OPERATIONS) + 2 * lock,
         inversion=max(2 * (around + max(down, up) + lock), contended),
         block=max(overheads.masks.masked_cycles, end + max(down, up, kinds.to_idle_cycles)),
     )
@@ -105,7 +109,7 @@ COMPONENTS: Final[Mapping[str, Callable[[Charges], Charges]]] = {
     "deferred ticks": lambda all_: replace(all_, deferred=0),
     "start of jobs": lambda all_: replace(all_, start=0),
     "end of jobs, with the switch": lambda all_: replace(all_, end=0),
-    "switches by preemption": lambda all_: replace(all_, preempt=0, slice=0),
+    "switches to more urgent tasks": lambda all_: replace(all_, preempt=0, slice=0),
     "entry and exit of interrupts": lambda all_: replace(all_, interrupt=0),
     "critical sections": lambda all_: replace(all_, section=0, inversion=0),
     "kernel not interruptible": lambda all_: replace(all_, block=0),

@@ -1,6 +1,6 @@
 """The image that runs a task set: built once for a kernel, board and configuration, its tables filled in afterwards.
 
-What changes from set to set is data in the image (firmware/benchmarks/task_set), so every copy has the same code at the
+What changes from set to set is data in the image, so every copy has the same code at the
 same addresses, and any of them may be flashed.
 """
 
@@ -16,8 +16,9 @@ from typing import Final
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from rtoslab.benchmark import Benchmark
 from rtoslab.build import Build, build
-from rtoslab.catalogue import Catalogue
+from rtoslab.catalogue import Catalogue, Entry
 from rtoslab.conformance.gate import examine
 from rtoslab.errors import CheckError
 from rtoslab.kernel_facts import Kernel
@@ -28,7 +29,6 @@ from rtoslab.run.observe import IDENT_CURRENT, IDENT_WINDOW
 from rtoslab.run.virtual import WINDOW_SYMBOL
 from rtoslab.schemas import Board
 
-BENCHMARK: Final = "task_set"
 WINDOW_MS: Final = 600_000
 """Longer than any check; the virtual board is stopped when enough was seen."""
 SETUP_CYCLES: Final = 50_000_000
@@ -82,11 +82,8 @@ class Firmware:
 
 def make_firmware(catalogue: Catalogue, kernel: str, board: str, config: Mapping[str, str]) -> Firmware:
     """Builds the image. Raises BuildError, ConformanceError, CheckError where it cannot be had."""
-    benchmark, kernel_entry, board_entry = (
-        catalogue.benchmark(BENCHMARK),
-        catalogue.kernel(kernel),
-        catalogue.board(board),
-    )
+    benchmark = _table_benchmark(catalogue)
+    kernel_entry, board_entry = catalogue.kernel(kernel), catalogue.board(board)
     point = one_point(benchmark, kernel_entry, board_entry, 1, WINDOW_MS, config)
     if point.not_applicable is not None:
         raise CheckError(f"No task set can be run here: {point.not_applicable}.")
@@ -104,6 +101,13 @@ def make_firmware(catalogue: Catalogue, kernel: str, board: str, config: Mapping
     )
 
 
+def _table_benchmark(catalogue: Catalogue) -> Entry[Benchmark]:
+    found = [each for each in catalogue.benchmarks.values() if each.facts.task_table]
+    if len(found) != 1:
+        raise CheckError(f"{len(found)} benchmarks say task_table = true; one of firmware/benchmarks/ must, no other.")
+    return found[0]
+
+
 def _tick_hz(built: Build, board: Board, kernel: Kernel) -> int:
     """As the image says itself before it does anything else."""
     machine = start(built.elf.read_bytes(), board, kernel)
@@ -116,7 +120,7 @@ def _tick_hz(built: Build, board: Board, kernel: Kernel) -> int:
 def start(image: bytes, board: Board, kernel: Kernel) -> VirtualMachine:
     """A virtual board as its window opens, with the probes of `trace` set. Raises CheckError if it never does."""
     machine = make_machine(board, cores=1)
-    load_image(machine, image, BENCHMARK)
+    load_image(machine, image, "the image")
     with simulator_errors(CheckError):
         window = find_address(machine, WINDOW_SYMBOL)
         machine.watch_write(window, IDENT_WINDOW, True)
@@ -129,7 +133,7 @@ def start(image: bytes, board: Board, kernel: Kernel) -> VirtualMachine:
             if int.from_bytes(machine.read(window, 4), "little") == 1:
                 machine.take_events()
                 return machine
-    raise CheckError("The image did not open its window; `rtoslab run task_set` on this kernel and board says why.")
+    raise CheckError("The image did not open its window; `rtoslab run` on this kernel and board says why.")
 
 
 def _write(image: bytearray, symbol: str, data: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 from typing import Final
@@ -13,17 +14,8 @@ from rtoslab.rta.firmware import Firmware
 from rtoslab.rta.lines import fit
 from rtoslab.rta.overheads import Fit, Overheads
 
-_SERIES: Final = {
-    "semaphore.give.no_waiter": "semaphore_give",
-    "semaphore.take.available": "semaphore_take",
-    "queue.send.no_waiter": "queue_send",
-    "queue.receive.available": "queue_receive",
-    "mutex.lock.free": "mutex_lock",
-    "mutex.unlock.no_waiter": "mutex_unlock",
-    "mutex.lock.contended": "mutex_lock_contended",
-    "mutex.unlock.hand_over": "mutex_unlock_hand_over",
-}
-_BENCHMARKS: Final = ("call_times", "mutex")
+_OPERATION: Final = re.compile(r"\w+\.\w+\.(free|available|no_waiter|contended|hand_over)")
+"""Ids of the series that are one call of the kernel: object, operation, outcome."""
 
 
 def with_operations(catalogue: Catalogue, firmware: Firmware, overheads: Overheads) -> Overheads:
@@ -35,7 +27,11 @@ def with_operations(catalogue: Catalogue, firmware: Firmware, overheads: Overhea
     config = {**point.kernel_config, "opt": point.opt, "code": point.code, "instrument": "probe"}
     if point.clock_hz is not None:
         config["clock_hz"] = str(point.clock_hz)
-    names = [each for each in _BENCHMARKS if each in catalogue.benchmarks]
+    names = [
+        each.id
+        for each in catalogue.benchmarks.values()
+        if any(_OPERATION.fullmatch(series.id) for series in each.facts.series)
+    ]
     with tempfile.TemporaryDirectory() as folder:
         outcomes = api.run(
             *names, kernels=[point.kernel], boards=[point.board], cores=[1], config=config, out=Path(folder) / "run"
@@ -45,7 +41,8 @@ def with_operations(catalogue: Catalogue, firmware: Firmware, overheads: Overhea
     for result in (each.result for each in outcomes):
         for series in result.series if isinstance(result, Measured) else ():
             cycles = [one for one, ticks in zip(series.mark_cycles, series.ticks, strict=True) if ticks == 0]
-            if series.id in _SERIES and cycles:
-                found[_SERIES[series.id]] = max(cycles)
+            if _OPERATION.fullmatch(series.id) and cycles:
+                name = series.id.replace(".", "_")
+                found[name] = max(found.get(name, 0), *cycles)
                 fits.append(fit(series.title, "constant", {0: cycles}))
     return overheads.model_copy(update={"operations": found, "fit": (*overheads.fit, *fits)})

@@ -99,7 +99,7 @@ class Overheads(Strict):
     masks: Kernel = Kernel()
     smp: Smp = Smp()
     operations: Mapping[str, int] = Field(default_factory=dict)
-    """Longest call of an operation, by its name: `mutex_lock`, `semaphore_give` ..."""
+    """Longest call of an operation, by object, operation and outcome: `mutex_lock_free`."""
     fit: tuple[Fit, ...] = ()
 
 

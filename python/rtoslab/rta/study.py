@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from rtoslab.rta.analysis import Analysis, Bound, analyse, costs
-from rtoslab.rta.charges import Model
+from rtoslab.rta.charges import INVERSION_OPERATIONS, SECTION_OPERATIONS, Model
 from rtoslab.rta.check import Check
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.sensitivity import Sensitivity, sensitivity
@@ -119,7 +119,8 @@ def _lacking(system: System, overheads: Overheads) -> list[str]:
     if not overheads.job.start_cycles and not overheads.job.end_cycles:
         lacking.append("job")
     if any(each.sections for each in system.tasks):
-        lacking += [f"operations.{name}" for name in ("mutex_lock", "mutex_unlock") if name not in overheads.operations]
+        operations = (*SECTION_OPERATIONS, *INVERSION_OPERATIONS)
+        lacking += [f"operations.{name}" for name in operations if name not in overheads.operations]
     if len(system.cores) > 1:
         lacking += [
             f"smp.{name}" for name in ("lock_wait_cycles", "release_cycles") if not getattr(overheads.smp, name)

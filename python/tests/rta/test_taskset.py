@@ -227,4 +227,4 @@ def test_models_are_ordered_and_costs_are_parts() -> None:
         assert sum(middle.parts.values()) == middle.response
     found = costs(system, KERNEL, Model.PARTITION, "C")
     assert found["tick"] == 100 * partition.bound("C").parts["tick"] // 100
-    assert set(found) >= {"tick", "releases in the tick", "switches by preemption", "kernel not interruptible"}
+    assert set(found) >= {"tick", "releases in the tick", "switches to more urgent tasks", "kernel not interruptible"}

@@ -1,0 +1,187 @@
+"""Task sets on the virtual board: bounds against every job, work of exact length, what is seen when a set overloads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from random import Random
+from statistics import median
+
+import pytest
+from click.testing import CliRunner
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli import app
+from rtoslab.errors import CheckError, PlanError, RtoslabError
+from rtoslab.paths import find_root
+from rtoslab.rta.analysis import analyse
+from rtoslab.rta.charges import Model
+from rtoslab.rta.check import Check, check, rows_of
+from rtoslab.rta.firmware import Firmware, make_firmware
+from rtoslab.rta.fit import measure
+from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.randomsets import random_system
+from rtoslab.rta.samples import collect
+from rtoslab.rta.system import System
+from rtoslab.rta.work import Work, calibrate
+from tests.rta.systems import task
+
+BOARD = "nucleo-f446re"
+EXAMPLE = find_root() / "examples" / "response-time" / "control.toml"
+
+
+@cache
+def bench(kernel: str = "freertos", board: str = BOARD) -> tuple[Firmware, Work, Overheads]:
+    catalogue = Catalogue(find_root())
+    firmware = make_firmware(catalogue, kernel, board, {})
+    work = calibrate(firmware)
+    return firmware, work, measure(catalogue, firmware, work)
+
+
+def random_checks(seeds: range, board: str = BOARD, ticks: int = 240) -> Iterator[tuple[System, Check, Overheads]]:
+    firmware, work, overheads = bench(board=board)
+    for seed in seeds:
+        system = random_system(Random(seed), firmware.clock_hz, firmware.tick_cycles)
+        yield system, check(system, firmware, work, ticks), overheads
+
+
+def no_bound_is_exceeded(seeds: range, board: str = BOARD) -> float:
+    """The median tightness of model (c), which is never above (b)."""
+    ratios: list[float] = []
+    for system, seen, overheads in random_checks(seeds, board):
+        worst, partition = (analyse(system, overheads, model) for model in (Model.WORST_TICK, Model.PARTITION))
+        assert seen.exceeded(partition) == [], system
+        assert seen.exceeded(worst) == [], system
+        ratios += seen.tightness(partition).values()
+        for low, high in zip(partition.tasks, worst.tasks, strict=True):
+            assert high.response is None or (low.response is not None and low.response <= high.response)
+    return median(ratios)
+
+
+def test_no_job_exceeds_its_bound() -> None:
+    assert no_bound_is_exceeded(range(1000, 1008)) < 1.10
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("board", "sets"),
+    [(BOARD, 220), ("pico", 40), ("nucleo-l053r8", 40), ("nucleo-f103rb", 40), ("nucleo-f767zi", 20)],
+)
+def test_no_job_of_many_sets_exceeds_its_bound(board: str, sets: int) -> None:
+    assert no_bound_is_exceeded(range(sets), board) < 1.10
+
+
+@pytest.mark.parametrize(
+    "forgotten",
+    [
+        {"tick": {"per_task_cycles": 0}},
+        {
+            "switch": {"up_cycles": 0, "from_idle_cycles": 0, "down_cycles": 0},
+            "job": {"end_cycles": 0, "start_cycles": 0},
+        },
+    ],
+)
+def test_a_cost_that_is_forgotten_is_found_out(forgotten: dict[str, dict[str, int]]) -> None:
+    """The check can fail: bounds made without a part of the overhead are exceeded."""
+    found = set()
+    for system, seen, overheads in random_checks(range(1000, 1004)):
+        wrong = overheads.model_copy(
+            update={
+                **{part: getattr(overheads, part).model_copy(update=values) for part, values in forgotten.items()},
+                "masks": overheads.masks.model_copy(update={"masked_cycles": 0}),
+            }
+        )
+        found |= set(seen.exceeded(analyse(system, wrong, Model.PARTITION)))
+    assert found
+
+
+def test_work_is_exact_and_overload_is_seen() -> None:
+    """C of three tasks, undisturbed: to the cycle. The last of them has no bound, and misses as soon as it can."""
+    firmware, work, overheads = bench()
+    tick = firmware.tick_cycles
+    system = System(
+        (task("A", 2 * tick, 40_001, 2), task("B", 3 * tick, 100_003, 1), task("C", 5 * tick, 200_002, 0)),
+        units_per_second=firmware.clock_hz,
+    )
+    seen = check(system, firmware, work)
+    assert [each.work for each in seen.tasks] == [40_001, 100_003, 200_002]
+    samples = collect([seen.trace], work)
+    assert len(samples.off) > 10
+    assert set(samples.off) == {0}
+    found = analyse(system, overheads)
+    assert found.bound("C").response is None
+    assert "% of the processor" in found.bound("C").reason
+    assert [each.misses == 0 for each in seen.tasks] == [True, True, False]
+    assert seen.exceeded(found) == []
+
+
+def test_a_table_in_the_image_changes_nothing_else() -> None:
+    """Copies of the image differ in the table and the priorities alone, and the same table runs to the same cycle."""
+    firmware, work, _ = bench()
+    system = random_system(Random(1), firmware.clock_hz, firmware.tick_cycles, most=4)
+    rows = rows_of(system, firmware, work)
+    plain, filled = firmware.build.elf.read_bytes(), firmware.image(rows)
+    assert len(plain) == len(filled)
+    assert 0 < sum(one != other for one, other in zip(plain, filled, strict=True)) < 16 * firmware.most_tasks + 16
+    first, second = check(system, firmware, work, 50), check(system, firmware, work, 50)
+    assert first.trace == second.trace
+
+
+def test_what_cannot_be_run_is_named() -> None:
+    firmware, work, _ = bench()
+    tick = firmware.tick_cycles
+
+    def refused(system: System) -> str:
+        with pytest.raises(CheckError) as found:
+            check(replace(system, units_per_second=firmware.clock_hz), firmware, work, 10)
+        return str(found.value)
+
+    assert "A: its period is 1.5 ticks of 1000 us" in refused(System((task("A", 3 * tick // 2, 1000, 1),)))
+    assert "A: its offset is 0.5 ticks" in refused(System((task("A", tick, 1000, 1, offset=tick // 2),)))
+    assert "A: Work of 3 cycles is too short" in refused(System((task("A", tick, 3, 1),)))
+    many = tuple(task(f"T{at}", 4 * tick, 1000, at) for at in range(11))
+    assert "The image holds 10 tasks, the set has 11" in refused(System(many))
+    assert "one core" in refused(System((task("A", tick, 1000, 1, core=1),)))
+
+
+def rta(*arguments: object) -> tuple[int, str]:
+    """Exit code and standard output; errors that a user can cause are raised."""
+    done = CliRunner().invoke(app, ["rta", *map(str, arguments)], catch_exceptions=True, standalone_mode=False)
+    if isinstance(done.exception, RtoslabError):
+        raise done.exception
+    assert done.exception is None, done.exception
+    return done.return_value, done.stdout
+
+
+def test_the_command_answers_and_reports(tmp_path: Path) -> None:
+    where = ("--kernel", "freertos", "--board", BOARD)
+    image, report = tmp_path / "image.elf", tmp_path / "report.html"
+    code, out = rta(EXAMPLE, *where, "--check", "--json", "--save-image", image, "-o", report)
+    assert code == 0
+    found = json.loads(out)
+    assert found["holds"]
+    assert found["check"]["misses"] == 0
+    assert found["check"]["ticks"] == found["check"]["hyperperiod_ticks"] == 100
+    assert all(1 <= each["tightness"]["c"] < 1.10 for each in found["check"]["tasks"].values())
+    assert image.read_bytes()[:4] == b"\x7fELF"
+    text = report.read_text()
+    assert text.count("<svg ") == 4
+    assert "Yes: every deadline is met." in text
+
+
+def test_the_command_without_a_kernel_and_with_a_miss(tmp_path: Path) -> None:
+    path = tmp_path / "late.csv"
+    path.write_text("name,period_us,wcet_us,deadline_us,priority\nA,100,40,,2\nB,200,90,150,1\n")
+    code, out = rta(path)
+    assert code == 3
+    assert "No: B may take 170.0 us, its deadline is 150.0 us (own 90.0, tasks 80.0)." in out
+    assert "the kernel costs nothing here" in out
+    with pytest.raises(PlanError, match="go together"):
+        rta(path, "--kernel", "freertos")
+    with pytest.raises(PlanError, match="needs --kernel"):
+        rta(path, "--check")
+    with pytest.raises(PlanError, match="no overheads to save"):
+        rta(path, "--save-overheads", tmp_path / "x.toml")
