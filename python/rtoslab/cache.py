@@ -78,12 +78,13 @@ class ResultCache:
 
 def result_key(manifest: Mapping[str, Any], identity: PointId) -> str:
     """What names a point's result: SHA-256, 64 hex digits."""
-    everything = [dict(manifest), identity.model_dump(mode="json"), simulator_fingerprint(), _evaluation_sources()]
+    everything = [dict(manifest), identity.model_dump(mode="json"), simulator_fingerprint(), evaluation_sources()]
     return hashlib.sha256(canonical(everything).encode()).hexdigest()
 
 
 @cache
-def _evaluation_sources() -> str:
+def evaluation_sources() -> str:
+    """SHA-256 over the code that turns a run into a result."""
     package = Path(__file__).parent
     digest = hashlib.sha256()
     for path in sorted(each for pattern in _EVALUATION for each in package.glob(pattern)):

@@ -20,6 +20,8 @@ DEFAULT_WINDOW_MS = 250
 DEFAULT_OPT = "-O2"
 DEFAULT_CODE = "flash"
 SAMPLE_BYTES = 4
+USUAL = {"opt": DEFAULT_OPT, "compiler": DEFAULT_COMPILER, "lto": "0", "code": DEFAULT_CODE}
+"""What a point's configuration does not say, because it says only what differs."""
 
 
 @dataclass(frozen=True, slots=True)

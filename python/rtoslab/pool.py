@@ -166,7 +166,7 @@ def _work(
     try:
         sender.send(run_point(Catalogue(root), point, RunDirectory(out), progress, manner=manner))
     except RtoslabError as error:
-        sender.send(_portable(error))
+        sender.send(portable(error))
     except BrokenPipeError:
         return
     except Exception:  # noqa: BLE001 (the parent must hear of a bug, with its trace)
@@ -175,7 +175,7 @@ def _work(
         )
 
 
-def _portable(error: RtoslabError) -> RtoslabError:
+def portable(error: RtoslabError) -> RtoslabError:
     """An error that survives the pipe whatever its constructor takes."""
     plain = RtoslabError(str(error))
     plain.exit_code = error.exit_code

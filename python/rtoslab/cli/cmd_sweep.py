@@ -5,24 +5,45 @@ from collections import Counter
 from pathlib import Path
 
 import click
+from rich.console import Console
 
 from rtoslab.api import default_out
 from rtoslab.catalogue import Catalogue
+from rtoslab.cli.cmd_report import write
 from rtoslab.cli.display import Display, say_known, short_path
+from rtoslab.cli.sections import show_document
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
+from rtoslab.parity.costs import FILE, measured_costs, write_costs
 from rtoslab.paths import find_root
 from rtoslab.pipeline import Manner, Outcome
 from rtoslab.pool import run_plan
+from rtoslab.reports import formats
+from rtoslab.results import Measured
+from rtoslab.store import RunDirectory
+from rtoslab.sweep.cluster import run_on_cluster
 from rtoslab.sweep.plan import read_sweep, sweep_points
+from rtoslab.sweep.report import sweep_document
 
 
 @click.command("sweep")
 @click.argument("plan_file", type=click.Path(path_type=Path), metavar="PLAN.toml")
 @click.option("--out", type=click.Path(path_type=Path), help="Run directory; an existing one is resumed.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Points at the same time.")
+@click.option("--scheduler", metavar="tcp://HOST:PORT", help="Measure on the workers of this Dask cluster instead.")
 @click.option("--fresh", is_flag=True, help="Measure known points again; they must give the same bytes.")
+@click.option("-o", "--output", "outputs", multiple=True, type=click.Path(path_type=Path), help="Report: .html, .md.")
+@click.option("--costs", is_flag=True, help="Keep what each option costs in baselines/costs.toml, for `lint`.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
-def command(plan_file: Path, out: Path | None, jobs: int, fresh: bool, as_json: bool) -> int:
+def command(
+    plan_file: Path,
+    out: Path | None,
+    jobs: int,
+    scheduler: str | None,
+    fresh: bool,
+    outputs: tuple[Path, ...],
+    costs: bool,
+    as_json: bool,
+) -> int:
     """Measure every combination that PLAN.toml names; the same command again resumes.
 
     Combinations that cannot be are skipped with the reason. What was measured before under the same manifest, in this
@@ -34,7 +55,15 @@ def command(plan_file: Path, out: Path | None, jobs: int, fresh: bool, as_json: 
     folder = out or default_out(root, plan, [plan_file.stem])
     manner = Manner(again=fresh, skip_refused=True)
     with Display(len(plan.points), quiet=as_json) as display:
-        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, manner=manner)
+        if scheduler is None:
+            outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, manner=manner)
+        else:
+            outcomes = run_on_cluster(root, plan, folder, scheduler, listener=display.note, manner=manner)
+    stored = RunDirectory.open(folder).points()
+    for output in outputs:
+        write(formats()[output.suffix.lstrip(".") or "html"](sweep_document(sweep.title, stored)), output)
+    if costs:
+        write_costs(measured_costs([each.result for each in stored if isinstance(each.result, Measured)]), root / FILE)
     counts = Counter(each.result.status for each in outcomes)
     if as_json:
         points = [each.result.model_dump(mode="json") for each in outcomes]
@@ -42,6 +71,8 @@ def command(plan_file: Path, out: Path | None, jobs: int, fresh: bool, as_json: 
     else:
         say_known(outcomes)
         _tell_absent(outcomes)
+        if not outputs and counts["measured"] > 1:
+            show_document(sweep_document(sweep.title, stored), Console(highlight=False))
         said = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
         click.echo(f"{len(outcomes)} points: {said}. Stored in {short_path(folder)}.")
     return EXIT_POINT_FAILED if counts["failed"] else EXIT_OK

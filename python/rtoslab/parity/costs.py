@@ -13,6 +13,7 @@ from pydantic import Field
 from rtoslab.analyses.metrics import leading
 from rtoslab.catalogue import read_toml
 from rtoslab.errors import disk_error
+from rtoslab.plan import USUAL
 from rtoslab.results import Measured
 from rtoslab.strict import Strict
 
@@ -55,7 +56,7 @@ def measured_costs(points: Iterable[Measured]) -> list[Cost]:
         who = (point.point.kernel, point.point.board, point.point.benchmark, str(point.point.cores))
         for metric in leading(point):
             place = (*who, str(point.point.window_ms), metric.id)
-            groups.setdefault(place, []).append((dict(point.point.config), metric.value / point.clock_hz))
+            groups.setdefault(place, []).append(({**USUAL, **point.point.config}, metric.value / point.clock_hz))
     logs: dict[tuple[str, str, str, str, str], dict[str, list[float]]] = {}
     for (kernel, board, benchmark, *_), rows in groups.items():
         for key, before, after, ratio in _lone_changes(rows):

@@ -104,9 +104,39 @@ def _sweep(chart: ChartData) -> Drawn:
     return drawn
 
 
+def _multiples(chart: ChartData) -> Drawn:
+    """Small charts side by side, one a facet: marks by name with bars between `low` and `high`, one colour a series."""
+    facets, names, series = (order(chart.rows, key) for key in ("facet", "x", "series"))
+    offset = alt.XOffset("series:N", sort=series)
+    base = alt.Chart().encode(x=alt.X("x:N", sort=names, title=chart.x_title, axis=_NAMES), xOffset=offset)
+    title = chart.y_title
+    spread = base.mark_rule(strokeWidth=2, opacity=0.5).encode(
+        y=alt.Y("low:Q", title=title, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=4)),
+        y2="high:Q",
+        color=colour(series),
+    )
+    marks = base.mark_point(size=60, filled=True, opacity=1).encode(
+        y=alt.Y("y:Q", title=title),
+        color=colour(series),
+        shape=alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series)),
+    )
+    drawn: Drawn = (
+        alt.layer(spread, marks)
+        .properties(width=WIDTH // 4 - 60, height=130)
+        .facet(
+            facet=alt.Facet("facet:N", sort=facets, title=None, header=alt.Header(labelFontSize=11, labelLimit=200)),
+            columns=4,
+            data=data(chart.rows),
+        )
+        .resolve_scale(y="independent")
+    )
+    return drawn
+
+
 KINDS: Final[dict[str, Callable[[ChartData], Drawn]]] = {
     "bars": _bars,
     "lines": _lines,
+    "multiples": _multiples,
     "pairs": _pairs,
     "sweep": _sweep,
 }

@@ -1,0 +1,182 @@
+"""The same points on a Dask cluster: each worker measures whole points with its own checkout, this process stores them.
+
+A worker needs the same rtoslab checkout (checked by the sources' hashes), its compiler and its simulator; builds and
+results are kept in the worker's own folders, which several workers may share (RTOSLAB_BUILD, RTOSLAB_CACHE). A worker
+that is lost costs the points it was measuring: the scheduler gives them to another one.
+"""
+
+import socket
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rtoslab.build import inputs_digest
+from rtoslab.cache import evaluation_sources
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import RtoslabError, StoreError, ToolMissingError
+from rtoslab.journal import note_session
+from rtoslab.manifest import simulator_sources
+from rtoslab.paths import find_root
+from rtoslab.pipeline import Manner, Outcome, point_id, run_point
+from rtoslab.plan import Plan, Point
+from rtoslab.pool import Listener, Note, portable
+from rtoslab.store import AnyResult, RunDirectory, StoredPoint
+
+CONNECT_LIMIT_S = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Shipped:
+    """A measured point on its way back."""
+
+    result: AnyResult
+    folder: str = ""
+    """Of the run directory; empty if nothing is to be stored."""
+    files: dict[str, bytes] | None = None
+    cached: bool = False
+    error: RtoslabError | None = None
+
+
+def run_on_cluster(
+    root: Path,
+    plan: Plan,
+    out: Path,
+    scheduler: str,
+    *,
+    listener: Listener = lambda _: None,
+    manner: Manner = Manner(),  # noqa: B008 (it is frozen)
+) -> list[Outcome]:
+    """Every point of the plan, stored as it comes back; points in `out` already are kept.
+
+    Raises ToolMissingError without the package distributed, RtoslabError where the scheduler cannot be reached or is
+    lost, StoreError.
+    """
+    catalogue = Catalogue(root)
+    run = RunDirectory.create(out, plan.suite, [point_id(catalogue, each) for each in plan.points])
+    note_session(out, root)
+    found = dict(_finished(catalogue, plan, run))
+    for index, outcome in found.items():
+        listener(Note(index, plan.points[index], "done", 1.0, outcome))
+    sources = _sources(root)
+    with _connected(scheduler) as client:
+        waiting = {
+            client.submit(measure_here, point, sources, manner, pure=False, retries=2): index
+            for index, point in enumerate(plan.points)
+            if index not in found
+        }
+        for future in _completed(list(waiting), scheduler):
+            index = waiting.pop(future)
+            outcome = _stored(run, _value(future, plan.points[index]))
+            found[index] = outcome
+            listener(Note(index, plan.points[index], "done", 1.0, outcome))
+    return [found[index] for index in sorted(found)]
+
+
+def measure_here(point: Point, sources: tuple[str, str], manner: Manner) -> Shipped:
+    """On the worker: the point measured into a folder of its own, and its files."""
+    root = find_root()
+    try:
+        if _sources(root) != sources:
+            raise StoreError(
+                f"The checkout {root} of a worker has other sources of the simulator or of rtoslab than the one that "
+                "asks; bring both to the same revision."
+            )
+        with tempfile.TemporaryDirectory(prefix="rtoslab-") as folder:
+            catalogue = Catalogue(root)
+            run = RunDirectory.create(Path(folder) / "run", None, [point_id(catalogue, point)])
+            outcome = run_point(catalogue, point, run, manner=manner)
+            if outcome.folder == run.path:
+                return Shipped(outcome.result)
+            name = outcome.folder.name
+            return Shipped(outcome.result, name, run.files(name), cached=outcome.cached)
+    except RtoslabError as error:
+        return Shipped(_nothing(point, root), error=portable(error))
+
+
+def _nothing(point: Point, root: Path) -> AnyResult:
+    from rtoslab.results import NotApplicable  # noqa: PLC0415
+
+    return NotApplicable(run_id="0" * 16, point=point_id(Catalogue(root), point), reason="")
+
+
+def _sources(root: Path) -> tuple[str, str]:
+    return simulator_sources(root), evaluation_sources()
+
+
+def _finished(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Iterator[tuple[int, Outcome]]:
+    """Points of the plan that the directory has. Raises StoreError for one of another build or virtual board."""
+    known: dict[str, StoredPoint] = {each.result.point.model_dump_json(): each for each in run.points()}
+    for index, point in enumerate(plan.points):
+        stored = known.get(point_id(catalogue, point).model_dump_json())
+        if stored is None:
+            continue
+        build, target = stored.manifest.get("build"), stored.manifest.get("target")
+        if isinstance(build, dict) and isinstance(target, dict):
+            same_image = build.get("run_id") == inputs_digest(catalogue.root, point)[:16]
+            if not same_image or target.get("sources_sha256") != simulator_sources(catalogue.root):
+                raise StoreError(
+                    f"{stored.folder} was measured with another build or virtual board; choose another --out to "
+                    "measure again."
+                )
+        yield index, Outcome(stored.result, stored.folder, fresh=False)
+
+
+def _stored(run: RunDirectory, shipped: Shipped) -> Outcome:
+    if shipped.files is None:
+        return Outcome(shipped.result, run.path, fresh=True)
+    if not run.has(shipped.folder):
+        run.adopt(shipped.folder, shipped.files)
+    return Outcome(shipped.result, run.path / "points" / shipped.folder, fresh=True, cached=shipped.cached)
+
+
+def _connected(scheduler: str) -> Any:
+    try:
+        from distributed import Client  # noqa: PLC0415
+    except ImportError:
+        raise ToolMissingError(
+            "--scheduler needs the package distributed, which is not installed; `pip install 'rtoslab[cluster]'` "
+            "brings it."
+        ) from None
+    _demand_answer(scheduler)
+    return Client(scheduler, timeout=CONNECT_LIMIT_S, set_as_default=False)
+
+
+def _demand_answer(scheduler: str) -> None:
+    """Raises RtoslabError if nothing listens there: the client itself would try for long and say much."""
+    host, _, port = scheduler.removeprefix("tcp://").rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_LIMIT_S).close()
+    except (OSError, ValueError) as cause:
+        raise RtoslabError(
+            f"No Dask scheduler answers at {scheduler} ({type(cause).__name__}); start one with `dask scheduler`, and "
+            "workers with `dask worker ADDRESS --nthreads 1`."
+        ) from None
+
+
+def _completed(futures: list[Any], scheduler: str) -> Iterator[Any]:
+    from distributed import as_completed  # noqa: PLC0415
+    from distributed.comm import CommClosedError  # noqa: PLC0415
+
+    try:
+        yield from as_completed(futures)
+    except (CommClosedError, OSError, TimeoutError):
+        raise RtoslabError(
+            f"The Dask scheduler at {scheduler} was lost; what came back is kept, the same command again goes on."
+        ) from None
+
+
+def _value(future: Any, point: Point) -> Shipped:
+    """What a worker sent. Raises its error."""
+    if future.status != "finished":
+        cause = future.exception()
+        raise RtoslabError(
+            f"The cluster gave up {point.label} ({type(cause).__name__}: {cause}); what came back is kept, the same "
+            "command again goes on."
+        )
+    shipped: Shipped = future.result()
+    future.release()
+    if shipped.error is not None:
+        raise shipped.error
+    return shipped

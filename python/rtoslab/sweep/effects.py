@@ -1,0 +1,168 @@
+"""What each option does, out of points that differ in nothing else.
+
+The effect of a level is the ratio of times between it and the option's first level, taken over every two points that
+are alike in all other options, and averaged as ratios are (geometrically): for each benchmark, then over benchmarks.
+Two options interact where both together do other than the product of what each does alone.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from rtoslab.analyses.metrics import COUNTS, leading
+from rtoslab.analyses.series import core_words
+from rtoslab.parity.costs import AS_USUAL
+from rtoslab.plan import USUAL
+from rtoslab.results import Measured
+
+Config = tuple[str, ...]
+"""Levels of all options, in the options' order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One level of an option against the option's first level; ratios of times, more than 1 is slower."""
+
+    option: str
+    reference: str
+    level: str
+    by_target: Mapping[str, float]
+    pairs: int
+    """So many pairs of points were compared."""
+
+    @property
+    def mean(self) -> float:
+        """Over all targets."""
+        return math.exp(sum(map(math.log, self.by_target.values())) / len(self.by_target))
+
+    @property
+    def strength(self) -> float:
+        """How far it moves a target on average, in whichever direction, as a logarithm."""
+        return sum(abs(math.log(each)) for each in self.by_target.values()) / len(self.by_target)
+
+    @property
+    def name(self) -> str:
+        """`opt -O2 to -Os`."""
+        return f"{self.option} {self.reference} to {self.level}"
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """Two changes together, over what the product of both alone gives."""
+
+    first: tuple[str, str, str]
+    """Option, its first level, the other level."""
+    second: tuple[str, str, str]
+    target: str
+    ratio: float
+    squares: int
+    """So many times four points could be compared."""
+
+
+class Observations:
+    """A sweep's measured points: options with more than one level, and the time of each target in nanoseconds."""
+
+    def __init__(self, points: Iterable[Measured]) -> None:
+        measured = list(points)
+        rows = [(_axes(each), each) for each in measured]
+        names = dict.fromkeys(key for axes, _ in rows for key in axes)
+        levels = {name: list(dict.fromkeys(axes.get(name, AS_USUAL) for axes, _ in rows)) for name in names}
+        self.levels = {name: each for name, each in levels.items() if len(each) > 1}
+        """Option -> its levels, the first one being the reference."""
+        self.options = list(self.levels)
+        self.times: dict[str, dict[Config, float]] = {}
+        """Target -> configuration -> nanoseconds."""
+        for axes, point in rows:
+            config = tuple(axes.get(name, AS_USUAL) for name in self.options)
+            for metric in leading(point):
+                if metric.value > 0:
+                    target = point.point.benchmark + ("" if metric.id == COUNTS else f" {metric.id}")
+                    self.times.setdefault(target, {})[config] = metric.value * 1e9 / point.clock_hz
+
+    def effects(self) -> list[Effect]:
+        """Every level of every option, the strongest first."""
+        found = []
+        for place, option in enumerate(self.options):
+            reference, *others = self.levels[option]
+            for level in others:
+                ratios = {
+                    target: each for target in self.times if (each := self._ratios(target, place, reference, level))
+                }
+                if ratios:
+                    means = {target: _geometric(each) for target, each in ratios.items()}
+                    found.append(Effect(option, reference, level, means, sum(map(len, ratios.values()))))
+        return sorted(found, key=lambda each: (-each.strength, each.name))
+
+    def ranked_options(self) -> list[str]:
+        """By the strongest effect of a level of each."""
+        return list(dict.fromkeys(each.option for each in self.effects()))
+
+    def interactions(self) -> list[Interaction]:
+        """Every pair of changes on every target, the largest first."""
+        found: list[Interaction] = []
+        for one, other in combinations(range(len(self.options)), 2):
+            for level in self.levels[self.options[one]][1:]:
+                for also in self.levels[self.options[other]][1:]:
+                    found += self._squares(one, level, other, also)
+        return sorted(found, key=lambda each: (-abs(math.log(each.ratio)), each.target, each.first, each.second))
+
+    def best(self, target: str) -> tuple[dict[str, str], float]:
+        """The quickest configuration of a target and its time in nanoseconds."""
+        config, time_ns = min(self.times[target].items(), key=lambda item: (item[1], item[0]))
+        return dict(zip(self.options, config, strict=True)), time_ns
+
+    def reference_ns(self, target: str) -> float | None:
+        """The time with every option at its first level; None if that was not measured."""
+        return self.times[target].get(tuple(self.levels[name][0] for name in self.options))
+
+    def _ratios(self, target: str, place: int, reference: str, level: str) -> list[float]:
+        times = self.times[target]
+        return [
+            times[other] / time_ns
+            for config, time_ns in times.items()
+            if config[place] == reference and (other := _with(config, place, level)) in times
+        ]
+
+    def _squares(self, one: int, level: str, other: int, also: str) -> Iterable[Interaction]:
+        usual, also_usual = self.levels[self.options[one]][0], self.levels[self.options[other]][0]
+        for target, times in self.times.items():
+            logs = []
+            for config, time_ns in times.items():
+                if config[one] != usual or config[other] != also_usual:
+                    continue
+                left, right = _with(config, one, level), _with(config, other, also)
+                both = _with(left, other, also)
+                if left in times and right in times and both in times:
+                    logs.append(math.log(times[both] * time_ns / (times[left] * times[right])))
+            if logs:
+                ratio = math.exp(sum(logs) / len(logs))
+                first = (self.options[one], usual, level)
+                yield Interaction(first, (self.options[other], also_usual, also), target, ratio, len(logs))
+
+
+def _axes(point: Measured) -> dict[str, str]:
+    identity = point.point
+    return {
+        "kernel": identity.kernel,
+        "board": identity.board,
+        "cores": core_words(identity.cores),
+        **USUAL,
+        **identity.config,
+    }
+
+
+def _with(config: Config, place: int, level: str) -> Config:
+    return (*config[:place], level, *config[place + 1 :])
+
+
+def _geometric(ratios: Sequence[float]) -> float:
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def common_levels(points: Sequence[Measured]) -> dict[str, str]:
+    """Axes with one value throughout."""
+    rows = [_axes(each) for each in points]
+    counts = Counter((key, row.get(key, AS_USUAL)) for row in rows for key in row)
+    return {key: value for (key, value), count in counts.items() if count == len(rows)}

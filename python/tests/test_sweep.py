@@ -1,0 +1,233 @@
+"""Sweeps: plans, effects, interactions; the same bytes after a kill and on a cluster that loses a worker."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import CatalogueError, PlanError, ReportError
+from rtoslab.paths import find_root
+from rtoslab.reports import formats
+from rtoslab.results import Measured, NotApplicable
+from rtoslab.store import RunDirectory, StoredPoint
+from rtoslab.sweep.effects import Observations
+from rtoslab.sweep.plan import read_sweep, sweep_points
+from rtoslab.sweep.report import sweep_document
+
+from .fakes import measured, point
+from .test_cli import ROOT, error, rtoslab
+
+PLAN = """
+title = "T"
+benchmarks = ["t2", "t7"]
+kernels = ["freertos"]
+boards = ["pico"]
+window_ms = 10
+[grid]
+opt = ["-O2", "-Os"]
+configUSE_TIME_SLICING = [0, 1]
+"""
+
+
+def written(folder: Path, text: str = PLAN) -> Path:
+    path = folder / "plan.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_grid_is_every_combination_and_a_point_departs_from_the_first(tmp_path: Path) -> None:
+    sweep = read_sweep(written(tmp_path, PLAN + '[[point]]\nopt = "-O3"\n'))
+    plan = sweep_points(Catalogue(find_root()), sweep)
+    assert len(plan.points) == 2 * (4 + 1)
+    assert [(each.opt, each.kernel_config["configUSE_TIME_SLICING"]) for each in plan.points[::2]] == [
+        ("-O2", "0"), ("-O2", "1"), ("-Os", "0"), ("-Os", "1"), ("-O3", "0"),
+    ]  # fmt: skip
+
+
+def test_a_list_alone_is_a_sweep(tmp_path: Path) -> None:
+    text = PLAN.partition("[grid]")[0] + '[[point]]\nopt = "-O1"\n[[point]]\ncode = "sram"\nopt = "-O1"\n'
+    plan = sweep_points(Catalogue(find_root()), read_sweep(written(tmp_path, text)))
+    assert [(each.opt, each.code) for each in plan.points[::2]] == [("-O1", "flash"), ("-O1", "sram")]
+
+
+def test_what_is_to_be_skipped_bears_the_reason(tmp_path: Path) -> None:
+    skip = '[[skip]]\nwhen = { benchmark = "t2_cooperative", configUSE_TIME_SLICING = 1 }\nreason = "it switches"\n'
+    plan = sweep_points(Catalogue(find_root()), read_sweep(written(tmp_path, PLAN + skip)))
+    reasons = [(each.benchmark[:2], each.not_applicable) for each in plan.points if each.not_applicable]
+    assert reasons == [("t2", "it switches"), ("t2", "it switches")]
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "words"),
+    [
+        ('benchmarks = ["t2", "t7"]', CatalogueError, "benchmarks"),
+        ('opt = ["-O2", "-Os"]', PlanError, "grid.opt has no value"),
+        ('title = "T"', CatalogueError, "nonsense"),
+    ],
+)
+def test_a_wrong_plan_is_one_sentence(tmp_path: Path, change: str, kind: type[Exception], words: str) -> None:
+    new = {"opt": "opt = []", "titl": 'title = "T"\nnonsense = 1', "benc": ""}[change[:4].strip()]
+    with pytest.raises(kind, match=words):
+        read_sweep(written(tmp_path, PLAN.replace(change, new)))
+
+
+def at(cycles: float, benchmark: str = "t2", **config: str) -> Measured:
+    plain = measured(1, 1000)
+    where = plain.point.model_copy(update={"benchmark": benchmark, "config": config})
+    total = plain.window_s * plain.clock_hz / cycles
+    first, *others = plain.counters
+    counters = [
+        first.model_copy(update={"count": round(total)}),
+        *(each.model_copy(update={"count": 0}) for each in others),
+    ]
+    return plain.model_copy(update={"point": where, "counters": tuple(counters)})
+
+
+GRID = [(a, b) for a in ("0", "1") for b in ("0", "1", "2")]
+
+
+def made() -> list[Measured]:
+    """`a` doubles the time, `b` adds a tenth a level; on u both together cost half as much again."""
+    points = []
+    for a, b in GRID:
+        plain = 1000 * 2 ** int(a) * 1.1 ** int(b)
+        points += [
+            at(plain, "t", a=a, b=b, c="same"),
+            at(plain * (1.5 if (a, b) == ("1", "2") else 1), "u", a=a, b=b, c="same"),
+        ]
+    return points
+
+
+def test_effects_are_ratios_of_points_alike_in_all_else() -> None:
+    found = Observations(made()).effects()
+    assert (found[0].option, found[0].level, found[0].pairs) == ("a", "1", 6)
+    by_name = {(each.option, each.level): each.by_target for each in found}
+    assert by_name["a", "1"]["t"] == pytest.approx(2, rel=1e-2)
+    assert by_name["b", "1"]["t"] == pytest.approx(1.1, rel=1e-2)
+    assert by_name["b", "2"]["t"] == pytest.approx(1.21, rel=1e-2)
+    assert by_name["a", "1"]["u"] == pytest.approx(2 * 1.5 ** (1 / 3), rel=1e-2)
+    assert {option for option, _ in by_name} == {"a", "b"}, "what never changes has no effect"
+
+
+def test_pairs_that_interact_are_found() -> None:
+    first, second, *_ = Observations(made()).interactions()
+    assert (first.first, first.second, first.target) == (("a", "0", "1"), ("b", "0", "2"), "u")
+    assert first.ratio == pytest.approx(1.5, rel=1e-2)
+    assert abs(math.log(second.ratio)) < 0.02
+
+
+def test_a_hole_in_the_grid_is_no_obstacle() -> None:
+    points = [each for each in made() if each.point.config["b"] != "0" or each.point.config["a"] != "1"]
+    assert {each.option for each in Observations(points).effects()} == {"a", "b"}
+
+
+def test_the_report_has_ranking_interactions_and_small_multiples() -> None:
+    absent = NotApplicable(run_id="0", point=point(), reason="it cannot be")
+    results: list[Measured | NotApplicable] = [*made(), absent]
+    stored = [StoredPoint(Path("x"), each, {}) for each in results]
+    document = sweep_document("T", stored)
+    text = formats()["md"](document)
+    assert text.index("| a 0 to 1 | +1") < text.index("| b 0 to 2 |")
+    assert "it cannot be" in text
+    assert "12 of 13 points were measured" in document.summary
+    html = formats()["html"](document)
+    assert html.count("<svg") == 2
+    with pytest.raises(ReportError, match="nothing can be ranked"):
+        sweep_document("T", stored[:1])
+
+
+def contents(run: Path) -> dict[str, bytes]:
+    return {str(each.relative_to(run)): each.read_bytes() for each in (run / "points").rglob("*") if each.is_file()}
+
+
+def test_a_sweep_measures_skips_and_resumes(tmp_path: Path) -> None:
+    plan = written(tmp_path, PLAN.replace('["t2", "t7"]', '["t2"]').replace('["-O2", "-Os"]', '["-O2", "-O9"]'))
+    done = rtoslab("sweep", plan, "--out", tmp_path / "run")
+    assert done.returncode == 3, "time slicing breaks the rotation, which its proof sees"
+    assert "OPT must be" not in done.stderr
+    assert "skipped (2): " in done.stdout
+    assert "one of -O0, -O1, -O2, -O3, -Os, -Og" in done.stdout
+    before = {each: each.stat().st_mtime_ns for each in (tmp_path / "run").rglob("result.json")}
+    assert rtoslab("sweep", plan, "--out", tmp_path / "run").returncode == 3
+    assert before == {each: each.stat().st_mtime_ns for each in (tmp_path / "run").rglob("result.json")}
+
+
+def test_no_cluster_is_said(tmp_path: Path) -> None:
+    plan = written(tmp_path, PLAN)
+    said = error(rtoslab("sweep", plan, "--out", tmp_path / "run", "--scheduler", "tcp://localhost:1"), 1)
+    assert "No Dask scheduler answers at tcp://localhost:1" in said
+
+
+CLUSTER = """
+import sys
+from distributed import LocalCluster
+
+if __name__ == "__main__":
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        print(cluster.scheduler_address, *(worker.pid for worker in cluster.workers.values()), flush=True)
+        sys.stdin.read()
+"""
+
+
+@pytest.mark.long
+def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(tmp_path: Path) -> None:
+    plan = written(tmp_path, PLAN.replace("[0, 1]", "[0]").replace('["-O2", "-Os"]', '["-O2", "-Os", "-O1", "-O3"]'))
+    caches = [{"RTOSLAB_CACHE": str(tmp_path / name)} for name in ("first", "second")]
+    assert rtoslab("sweep", plan, "--out", tmp_path / "local", **caches[0]).returncode == 0
+    script = tmp_path / "cluster.py"
+    script.write_text(CLUSTER)
+    command = [sys.executable, str(script)]
+    environment = {**os.environ, **caches[1], "RTOSLAB_ROOT": str(ROOT)}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as cluster:
+        assert cluster.stdout is not None
+        address, victim, _ = cluster.stdout.readline().split()
+        sweep = [
+            sys.executable,
+            "-m",
+            "rtoslab",
+            "sweep",
+            str(plan),
+            "--out",
+            str(tmp_path / "far"),
+            "--scheduler",
+            address,
+        ]
+        with subprocess.Popen(sweep, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+            deadline = time.monotonic() + 200
+            while not list((tmp_path / "far").glob("points/[!.]*")) and time.monotonic() < deadline:
+                time.sleep(0.02)
+            os.kill(int(victim), signal.SIGKILL)
+            out, err = running.communicate(timeout=300)
+        assert running.returncode == 0, out + err
+        cluster.communicate("", timeout=60)
+    assert len(RunDirectory.open(tmp_path / "far").points()) == 8
+    assert contents(tmp_path / "far") == contents(tmp_path / "local")
+
+
+@pytest.mark.long
+def test_a_killed_sweep_repeats_nothing(tmp_path: Path) -> None:
+    plan = written(tmp_path, PLAN.replace("[0, 1]", "[0]").replace('["-O2", "-Os"]', '["-O2", "-Os", "-O1", "-O3"]'))
+    caches = {"RTOSLAB_CACHE": str(tmp_path / "cache")}
+    sweep = [sys.executable, "-m", "rtoslab", "sweep", str(plan), "--out", str(tmp_path / "run")]
+    with subprocess.Popen(sweep, cwd=ROOT, stderr=subprocess.DEVNULL, env={**os.environ, **caches}) as running:
+        deadline = time.monotonic() + 200
+        while len(list((tmp_path / "run").glob("points/[!.]*"))) < 3 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        running.kill()
+    finished = {each: each.stat().st_mtime_ns for each in (tmp_path / "run" / "points").glob("[!.]*/result.json")}
+    assert 3 <= len(finished) < 8
+    assert rtoslab(*sweep[3:], **caches).returncode == 0
+    assert (
+        finished.items() <= {each: each.stat().st_mtime_ns for each in (tmp_path / "run").rglob("result.json")}.items()
+    )
+    whole = rtoslab("sweep", plan, "--out", tmp_path / "whole", RTOSLAB_CACHE=str(tmp_path / "other"))
+    assert whole.returncode == 0
+    assert contents(tmp_path / "run") == contents(tmp_path / "whole")
