@@ -1,0 +1,43 @@
+/* A consumer looks whether there is something to do and suspends itself if not; between the two it can be interrupted.
+ *
+ *   1  the consumer sees no item, and works on something else first
+ *   2  the producer wakes (tick 2), makes an item, resumes the consumer, which is not suspended: nothing happens
+ *   3  the consumer suspends itself, with the item there; nobody will resume it again */
+#include "scene.h"
+
+static port_task_t consumer, producer;
+static volatile bool item;
+
+int main(void);
+
+static void consumer_entry(void *argument)
+{
+    (void)argument;
+    for (;;) {
+        if (!item) {
+            work(40000); /* long enough for the producer to come between */
+            port_suspend_self();
+        }
+        item = false;
+    }
+}
+
+static void producer_entry(void *argument)
+{
+    (void)argument;
+    port_sleep_ticks(2);
+    item = true;
+    port_resume(consumer);
+    for (;;) {
+        port_sleep_ticks(100);
+    }
+}
+
+int main(void)
+{
+    board_init();
+    make_task(&consumer, "consumer", consumer_entry, 1);
+    make_task(&producer, "producer", producer_entry, 2);
+    port_start();
+    return 0;
+}

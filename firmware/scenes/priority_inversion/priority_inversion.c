@@ -1,0 +1,58 @@
+/* A binary semaphore serves as a lock, so its holder inherits no priority.
+ *
+ *   1  low takes the lock and works
+ *   2  high wakes (tick 2), wants the lock, waits: right so far
+ *   3  medium wakes (tick 3), needs no lock, and keeps low from giving it back
+ *   4  high, more urgent than both, waits for all of medium's work */
+#include "scene.h"
+
+static port_semaphore_t lock;
+static port_task_t low, medium, high;
+
+int main(void);
+
+static void low_entry(void *argument)
+{
+    (void)argument;
+    for (;;) {
+        (void)port_semaphore_take(&lock);
+        work(40000);
+        (void)port_semaphore_give(&lock);
+        port_sleep_ticks(100);
+    }
+}
+
+static void medium_entry(void *argument)
+{
+    (void)argument;
+    for (;;) {
+        port_sleep_ticks(3);
+        work(120000);
+        port_sleep_ticks(100);
+    }
+}
+
+static void high_entry(void *argument)
+{
+    (void)argument;
+    for (;;) {
+        port_sleep_ticks(2);
+        (void)port_semaphore_take(&lock);
+        work(100);
+        (void)port_semaphore_give(&lock);
+        port_sleep_ticks(100);
+    }
+}
+
+int main(void)
+{
+    board_init();
+    if (!port_semaphore_create(&lock, 1, 1)) {
+        last_words_error(ERROR_PREPARE, "lock");
+    }
+    make_task(&low, "low", low_entry, 1);
+    make_task(&medium, "medium", medium_entry, 2);
+    make_task(&high, "high", high_entry, 3);
+    port_start();
+    return 0;
+}

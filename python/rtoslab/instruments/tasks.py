@@ -1,0 +1,60 @@
+"""Tasks by name: which word names the running one, and what its control block calls it."""
+
+from collections.abc import Iterable
+
+from rtoslab.errors import SymbolError
+from rtoslab.footprint.control_blocks import members_of
+from rtoslab.instruments.machine import ObservedMachine
+from rtoslab.instruments.session import Recording
+from rtoslab.kernel_facts import Kernel
+
+NAME_BYTES = 32
+
+
+def current_task_words(machine: ObservedMachine, kernel: Kernel | None, cores: int) -> dict[int, int]:
+    """Core -> address of the word that points at its running task's control block; none if that is not known."""
+    probes = kernel.probes if kernel else None
+    if probes is None:
+        return {}
+    if cores > 1 and probes.current_task_smp is not None:
+        base = machine.symbol(probes.current_task_smp)
+        return {} if base is None else {c: base + c * probes.current_task_smp_stride_bytes for c in range(cores)}
+    word = machine.symbol(probes.current_task_single)
+    return {} if word is None else {0: word}
+
+
+def task_names(recording: Recording, blocks: Iterable[int]) -> dict[int, str]:
+    """Control block -> the task's name, read from the board's memory as it stands at the end.
+
+    Tasks of the same name get their block's address behind it; a block that cannot be read is called by its address.
+    """
+    found = {block: _name(recording, block) for block in sorted(blocks) if block}
+    names = list(found.values())
+    return {block: name if names.count(name) == 1 else f"{name} {block:#x}" for block, name in found.items()}
+
+
+def _name(recording: Recording, block: int) -> str:
+    facts = recording.subject.kernel.memory if recording.subject.kernel else None
+    if facts is None or facts.task_block is None:
+        return f"task {block:#x}"
+    try:
+        members = _members(recording, facts.task_block.type)
+        member = members[facts.task_block.name]
+        where = block + member[0]
+        if not member[1]:
+            where = int.from_bytes(recording.machine.read(where, 4), "little")
+        text = recording.machine.read(where, NAME_BYTES).partition(b"\0")[0].decode("ascii", errors="replace")
+    except (SymbolError, KeyError):
+        return f"task {block:#x}"
+    return text or f"task {block:#x}"
+
+
+_CACHE: dict[tuple[str, str], dict[str, tuple[int, bool]]] = {}
+
+
+def _members(recording: Recording, structure: str) -> dict[str, tuple[int, bool]]:
+    key = (str(recording.subject.elf), structure)
+    if key not in _CACHE:
+        found = members_of(recording.subject.elf, structure)
+        _CACHE[key] = {name: (member.offset, member.is_array) for name, member in found.items()}
+    return _CACHE[key]
