@@ -52,17 +52,16 @@ def command(
 ) -> int:
     """Show what ran when in a SUBJECT: a benchmark's window, or a stretch of any ELF image.
 
-    Tasks, handlers, kernel calls, spinlocks and pins, from outside: nothing is compiled into the image. A .pftrace opens
-    in ui.perfetto.dev, a .vcd in GTKWave and PulseView. Without -o only what is on each track is told.
+    Tasks, handlers, kernel calls, spinlocks and pins, from outside: nothing is compiled into the image. A .pftrace
+    opens in ui.perfetto.dev, a .vcd in GTKWave and PulseView. Without -o only what is on each track is told.
     """
     for path in outputs:
         if path.suffix not in {".pftrace", ".vcd"}:
             raise PlanError(f"{path} ends in neither .pftrace nor .vcd, which say what to write; choose one.")
     stretch = Stretch(start=start, end=end, cycles=max_cycles or DEFAULT_CYCLES) if start or end or max_cycles else None
     catalogue = Catalogue(find_root())
-    made = make_subject(
-        catalogue, subject, kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms, stretch=stretch
-    )  # fmt: skip
+    options = {"kernel": kernel, "board": board, "cores": cores}
+    made = make_subject(catalogue, subject, config=dict(config), window_ms=window_ms, stretch=stretch, **options)  # type: ignore[arg-type]
     found = timeline(made)
     for path in outputs:
         data = perfetto_trace(found) if path.suffix == ".pftrace" else vcd_text(found).encode()

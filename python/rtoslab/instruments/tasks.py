@@ -18,7 +18,8 @@ def current_task_words(machine: ObservedMachine, kernel: Kernel | None, cores: i
         return {}
     if cores > 1 and probes.current_task_smp is not None:
         base = machine.symbol(probes.current_task_smp)
-        return {} if base is None else {c: base + c * probes.current_task_smp_stride_bytes for c in range(cores)}
+        if base is not None:
+            return {core: base + core * probes.current_task_smp_stride_bytes for core in range(cores)}
     word = machine.symbol(probes.current_task_single)
     return {} if word is None else {0: word}
 

@@ -49,6 +49,8 @@ pub struct Context {
     pub process_stack: bool,
     root: u32,
     frames: Vec<Frame>,
+    /// Functions that went on as another by a tail call and return with it: calls in progress then, and their paths.
+    replaced: Vec<(usize, u32)>,
     /// The function that holds `pc`.
     around: (u32, u32),
 }
@@ -57,7 +59,8 @@ impl Context {
     /// One that begins in the function at a path's end.
     pub fn new(number: u32, node: u32, pc: u32, functions: &Functions) -> Context {
         let around = functions.around(pc);
-        Context { number, node, pc, sp: 0, process_stack: false, root: node, frames: Vec::new(), around }
+        let (frames, replaced) = (Vec::new(), Vec::new());
+        Context { number, node, pc, sp: 0, process_stack: false, root: node, frames, replaced, around }
     }
 
     /// Calls in progress.
@@ -109,22 +112,38 @@ impl Context {
         if let Some(depth) = self.frames.iter().rposition(returns) {
             self.unwind(depth, tell);
         } else if next == entry && functions.begins(next) {
-            tell(Move::Out(self.node));
-            self.node = paths.sibling(self.node, entry);
-            if self.frames.is_empty() {
-                self.root = self.node;
-            }
-            tell(Move::Into(self.node));
+            let next = paths.sibling(self.node, entry);
+            self.tail_call(next, tell);
         } else if let Some(depth) = self.frames.iter().rposition(inside) {
             self.unwind(depth, tell);
         }
         self.around = functions.around(next);
     }
 
+    /// The function that executes goes on as the one at `next`, and returns when that does.
+    fn tail_call(&mut self, next: u32, tell: &mut impl FnMut(Move)) {
+        let depth = self.frames.len();
+        if depth == 0 {
+            tell(Move::Out(self.node));
+            self.root = next;
+        } else if let Some(again) = self.replaced.iter().position(|&each| each == (depth, next)) {
+            // Functions that take turns like that would never return.
+            tell(Move::Out(self.node));
+            self.replaced.drain(again..).rev().for_each(|(_, node)| tell(Move::Out(node)));
+        } else {
+            self.replaced.push((depth, self.node));
+        }
+        self.node = next;
+        tell(Move::Into(next));
+    }
+
     /// Leaves all calls from the one at `depth` on.
     fn unwind(&mut self, depth: usize, tell: &mut impl FnMut(Move)) {
         while self.frames.len() > depth {
             tell(Move::Out(self.node));
+            while self.replaced.last().is_some_and(|each| each.0 == self.frames.len()) {
+                self.replaced.pop().into_iter().for_each(|(_, node)| tell(Move::Out(node)));
+            }
             self.node = self.frames.pop().map_or(self.node, |frame| frame.node);
         }
     }
@@ -217,10 +236,22 @@ mod tests {
     fn a_tail_call_takes_its_callers_place_and_returns_for_it() {
         let mut bench = Bench::new();
         bench.follow(MAIN + 8, FIRST, 0x1000, true);
-        assert_eq!(bench.follow(FIRST + 20, SECOND, 0x1000, false).len(), 2);
+        assert_eq!(bench.follow(FIRST + 20, SECOND, 0x1000, false).len(), 1);
         assert_eq!(bench.path(), [MAIN, SECOND]);
-        bench.follow(SECOND + 20, MAIN + 12, 0x1000, false);
+        let moves = bench.follow(SECOND + 20, MAIN + 12, 0x1000, false);
+        assert!(matches!(moves[..], [Move::Out(second), Move::Out(first)] if second != first));
         assert_eq!(bench.path(), [MAIN]);
+    }
+
+    #[test]
+    fn functions_that_tail_call_each_other_do_not_pile_up() {
+        let mut bench = Bench::new();
+        bench.follow(MAIN + 8, FIRST, 0x1000, true);
+        for _ in 0..100 {
+            bench.follow(FIRST + 20, SECOND, 0x1000, false);
+            bench.follow(SECOND + 20, FIRST, 0x1000, false);
+        }
+        assert!(bench.follow(FIRST + 30, MAIN + 12, 0x1000, false).len() < 4);
     }
 
     #[test]

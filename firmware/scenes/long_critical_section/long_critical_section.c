@@ -1,0 +1,31 @@
+/* A task computes inside a critical section what it could have computed outside; each handler waits for it. */
+#include "scene.h"
+
+static port_task_t task;
+
+int main(void);
+void careless(void);
+
+__attribute__((noinline)) void careless(void)
+{
+    port_critical_enter();
+    work(500);
+    port_critical_exit();
+}
+
+static void entry(void *argument)
+{
+    (void)argument;
+    for (;;) {
+        careless();
+        port_sleep_ticks(1);
+    }
+}
+
+int main(void)
+{
+    board_init();
+    make_task(&task, "task", entry, 1);
+    port_start();
+    return 0;
+}

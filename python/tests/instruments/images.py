@@ -1,0 +1,35 @@
+"""Images that the instruments are tried on: small benchmarks, and the planted faults of firmware/scenes/."""
+
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from rtoslab import tools
+from rtoslab.catalogue import Catalogue
+from rtoslab.instruments.subject import Stretch, Subject, make_subject
+from rtoslab.paths import build_folder, find_root
+
+ROOT = find_root()
+CATALOGUE = Catalogue(ROOT)
+
+
+@cache
+def scene(name: str, kernel: str, board: str) -> Path:
+    """Builds a scene."""
+    folder = build_folder(ROOT) / f"scene-{name}-{kernel}-{board}"
+    options = [f"-DBENCH=scene-{name}", f"-DKERNEL={kernel}", f"-DBOARD={board}"]
+    cmake = str(tools.find("cmake"))
+    for command in (
+        [cmake, "-S", str(ROOT / "firmware"), "-B", str(folder), "-G", "Ninja", *options],
+        [cmake, "--build", str(folder)],
+    ):
+        subprocess.run(command, check=True, capture_output=True)
+    return folder / "image.elf"
+
+
+def scene_subject(name: str, kernel: str, board: str, milliseconds: int) -> Subject:
+    """A scene from reset on."""
+    cycles = milliseconds * CATALOGUE.board(board).facts.clock.sys_hz // 1000
+    stretch = Stretch(cycles=cycles)
+    image = str(scene(name, kernel, board))
+    return make_subject(CATALOGUE, image, kernel=kernel, board=board, cores=1, stretch=stretch)

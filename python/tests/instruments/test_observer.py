@@ -1,0 +1,168 @@
+"""The observer on virtual boards: every cycle once, no cycle more, and what single-stepping sees."""
+
+import random
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from rtoslab.instruments.machine import ObservedMachine
+from rtoslab.instruments.records import INTERVAL, LOCK, ROW, WAYS
+from rtoslab.instruments.subject import Subject, make_subject
+from rtoslab.run.board import find_address, load_image, make_machine
+from rtoslab.run.observe import EVENT
+from rtoslab.run.virtual import WINDOW_SYMBOL
+from tests.instruments.images import CATALOGUE
+
+CYCLES = 1_500_000
+BARE = ["nucleo-l073rz", "nucleo-f103rb", "nucleo-f446re", "nucleo-f767zi"]
+OTHERS = ["nucleo-l053r8", "stm32f407ig", "stm32f411ce", "nucleo-h743zi", "pico"]
+CASES = [
+    pytest.param("t6", "freertos", "pico", 2, id="pico-2"),
+    *(pytest.param("t4", "bare", board, 1, id=board) for board in BARE),
+    *(pytest.param("t4", "bare", board, 1, id=board, marks=pytest.mark.long) for board in OTHERS),
+]
+
+
+def subject(benchmark: str, kernel: str, board: str, cores: int) -> Subject:
+    return make_subject(CATALOGUE, benchmark, kernel=kernel, board=board, cores=cores, window_ms=5)
+
+
+def machine_of(chosen: Subject) -> ObservedMachine:
+    machine = cast("ObservedMachine", make_machine(chosen.board, cores=chosen.cores))
+    load_image(machine, chosen.image, chosen.label)
+    machine.trace_exceptions(True)
+    machine.trace_pins(True)
+    return machine
+
+
+def outcome(machine: ObservedMachine, cores: int) -> tuple[Any, ...]:
+    """All that a run shows, without what the observer alone tells."""
+    events = np.frombuffer(machine.take_events(), dtype=EVENT)
+    kept = np.sort(events[events["kind"] < 6], order=["cycle", "core", "kind", "id"])
+    registers = [machine.registers(core) for core in range(cores)]
+    return machine.stats(), machine.take_uart(), registers, kept.tobytes()
+
+
+@pytest.mark.parametrize(("benchmark_id", "kernel", "board", "cores"), CASES)
+def test_every_cycle_is_attributed_once_and_none_is_added(
+    benchmark_id: str, kernel: str, board: str, cores: int
+) -> None:
+    chosen = subject(benchmark_id, kernel, board, cores)
+    plain, observed = machine_of(chosen), machine_of(chosen)
+    plain.run(CYCLES)
+    observed.observe(True, priorities=[0, 64, 128, 192], events=True)
+    random_source = random.Random(board)  # noqa: S311 (windows of any length)
+    instructions = [0] * cores
+    ways = np.zeros((cores, len(WAYS)), dtype=np.uint64)
+    while observed.cycle() < CYCLES:
+        before = observed.cycle()
+        observed.run(min(random_source.choice([1, 7, 1000, 40_000]), CYCLES - before))
+        for core, account in enumerate(observed.observed()["cores"][:cores]):
+            rows = np.frombuffer(account["rows"], dtype=ROW)
+            assert (account["from_cycle"], account["until_cycle"]) == (before, observed.cycle())
+            assert int(rows["cycles"].sum()) == observed.cycle() - before
+            instructions[core] += int(rows["executions"].sum())
+            ways[core] += rows["cycles"].sum(axis=0)
+    stats = observed.stats()["cores"]
+    assert instructions == [each["instructions"] for each in stats[:cores]]
+    for core, each in enumerate(stats[:cores]):
+        # A wait inside an exception's entry counts as the exception's; what a pipeline hides of one costs nothing.
+        assert ways[core][WAYS.index("bus")] <= each["bus_wait_cycles"]
+        assert ways[core][WAYS.index("flash")] <= each["flash_wait_cycles"]
+        assert ways[core][WAYS.index("sleep")] >= each["sleep_cycles"]
+        assert ways[core][WAYS.index("execute")] > 0
+    assert outcome(plain, cores) == outcome(observed, cores)
+
+
+def to_window(machine: ObservedMachine) -> int:
+    """Runs to where the benchmark opens its window; the cycle."""
+    word = find_address(machine, WINDOW_SYMBOL)
+    machine.watch_write(word, 1, True)
+    while machine.read(word, 1) != b"\1":
+        assert machine.run(20_000_000)["reason"] == "watch"
+    return machine.cycle()
+
+
+def test_lock_waits_are_those_that_the_locks_count() -> None:
+    """The locks' own statistics count from read to read; the account from the first instruction to the last."""
+    chosen = subject("t6", "freertos", "pico", 2)
+    machine = machine_of(chosen)
+    to_window(machine)
+    machine.observe(True)
+    machine.reset_stats()
+    machine.run(400_000)
+    taken = machine.observed()
+    locks, stats = np.frombuffer(taken["locks"], dtype=LOCK), machine.stats()["locks"]
+    assert stats
+    for each in stats:
+        mine = locks[(locks["lock"] == each["lock"]) & (locks["core"] == each["core"])]
+        held, waited = mine[mine["waited"] == 0], mine[mine["waited"] == 1]
+        assert abs(int(held["count"].sum()) - each["acquisitions"]) <= 1, "one may be held as the window begins or ends"
+        assert abs(int(waited["count"].sum()) - each["contended"]) <= 1
+        assert int(waited["total"].sum()) == pytest.approx(each["wait_cycles"], rel=0.01)
+        assert int(held["total"].sum()) == pytest.approx(each["hold_cycles"], rel=0.01)
+    for core in (0, 1):
+        rows = np.frombuffer(taken["cores"][core]["rows"], dtype=ROW)
+        spent = int(rows["cycles"][:, WAYS.index("lock")].sum())
+        assert spent == pytest.approx(sum(each["wait_cycles"] for each in stats if each["core"] == core), rel=0.02)
+
+
+LOWEST = {"pico": 0xC0, "nucleo-f446re": 0xF0}
+
+
+@pytest.mark.parametrize(
+    ("benchmark_id", "kernel", "board", "cores"),
+    [("t6", "freertos", "pico", 2), ("t5", "freertos", "nucleo-f446re", 1)],
+)
+def test_held_off_intervals_are_those_that_single_stepping_finds(
+    benchmark_id: str, kernel: str, board: str, cores: int
+) -> None:
+    chosen = subject(benchmark_id, kernel, board, cores)
+    lowest = LOWEST[board]
+    recorder, stepper = machine_of(chosen), machine_of(chosen)
+    recorder.observe(True, priorities=[lowest], keep_intervals=1_000_000)
+    start = to_window(recorder)
+    assert to_window(stepper) == start
+    recorder.observed()
+    end = start + 12_000
+    recorder.run(end - start)
+    kept = np.frombuffer(recorder.observed()["intervals"], dtype=INTERVAL)
+    found = sorted((int(each["core"]), int(each["start"]), int(each["end"])) for each in kept)
+    stepped = stepped_intervals(stepper, cores, end)
+    inside = [each for each in found if each[1] > start + 200 and each[2] < end - 200]
+    seen = [each for each in stepped if each[1][1] > start + 200 and each[2][1] < end - 200]
+    assert len(seen) == len(inside) > 10
+    for (core, began, ended), (core_seen, began_within, ended_within) in zip(inside, seen, strict=True):
+        assert core == core_seen
+        for cycle, (after, until) in ((began, began_within), (ended, ended_within)):
+            # With two cores awake a step may be two instructions of one word.
+            assert (after < cycle <= until) if cores > 1 else cycle == until
+
+
+Bracket = tuple[int, int]
+
+
+def stepped_intervals(machine: ObservedMachine, cores: int, end: int) -> list[tuple[int, Bracket, Bracket]]:
+    """By core: between which steps each interval begins and ends.
+
+    Interrupts of the lowest priority are held off by any mask and in any handler, until its frame is read back.
+    """
+    since: dict[int, Bracket] = {}
+    found = []
+    before = [machine.registers(core) for core in range(cores)]
+    at = [machine.core_cycle(core) for core in range(cores)]
+    held = [True] * cores
+    while machine.cycle() < end:
+        machine.run(1)
+        for core in range(cores):
+            now, cycle = machine.registers(core), machine.core_cycle(core)
+            masked = bool(now["primask"] or now.get("basepri") or now.get("faultmask") or now["xpsr"] & 0x1FF)
+            if not masked and held[core] and now["pc"] == before[core]["pc"]:
+                continue  # the core still stands at the instruction that returned
+            if masked and not held[core]:
+                since[core] = (at[core], cycle)
+            elif not masked and held[core] and core in since:
+                found.append((core, since.pop(core), (at[core], cycle)))
+            held[core], before[core], at[core] = masked, now, cycle
+    return sorted(found)
