@@ -8,6 +8,8 @@ pub mod watch {
     pub const PROFILE: u8 = 1;
     /// A [`Step`](super::Step) of each instruction.
     pub const STEPS: u8 = 2;
+    /// What the time of a [`Trace`](crate::v6m::trace::Trace) depends on, instead of that time.
+    pub const TRACES: u8 = 3;
 }
 
 /// One instruction, or the part of one between two turns of the run loop.

@@ -2,6 +2,7 @@
 
 use crate::v6m::core::{Core, Region};
 use crate::v6m::op::Op;
+use crate::v6m::trace::Trace;
 
 /// Transfer slots per slave, by cycle modulo this. No core claims further ahead of the other one than a stack frame.
 pub const SLOTS: usize = 16;
@@ -85,6 +86,17 @@ pub trait Bus {
 
     /// Literal load from cached flash: like [`Bus::load`] of an aligned word known to lie in flash.
     fn load_literal<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> u32;
+
+    /// What a load from constant memory gives, whose timing [`Bus::traced`] takes into account; `None` for other
+    /// addresses. Only asked in traces, as is [`Bus::traced`].
+    fn constant(&mut self, _address: u32, _bytes: u32) -> Option<u32> {
+        None
+    }
+
+    /// A trace was executed without time: adds its time to `core.t`. False if no other must follow now.
+    fn traced(&mut self, _core: &mut Core, _trace: Trace) -> bool {
+        false
+    }
 
     /// The region that holds `address`, if code can be fetched there.
     fn region(&mut self, address: u32) -> Option<Region>;

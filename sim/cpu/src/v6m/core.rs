@@ -4,6 +4,7 @@ use crate::step::Step;
 use crate::systick::SysTick;
 use crate::v6m::nvic::Nvic;
 use crate::v6m::op::Op;
+use crate::v6m::trace::Trace;
 
 /// What the core is doing besides executing the next instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,6 +173,8 @@ pub struct Core {
     pub exceptions: [u64; 48],
     /// What executed since the machine last took it; filled only by the mode that observes.
     pub steps: Vec<Step>,
+    /// The trace whose time is being found out.
+    pub trace: Trace,
 }
 
 impl Core {
@@ -224,6 +227,7 @@ impl Core {
             exception_cycles: 0,
             exceptions: [0; 48],
             steps: Vec::new(),
+            trace: Trace::default(),
         }
     }
 

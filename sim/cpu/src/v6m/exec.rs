@@ -13,6 +13,7 @@ use crate::step::{Step, watch};
 use crate::v6m::bus::{Bus, Trap};
 use crate::v6m::core::{Core, Phase, ProfileCell, Request};
 use crate::v6m::op::{Op, op};
+use crate::v6m::trace::Trace;
 use rtoslab_timing::cortex_m0plus as timing;
 
 /// Runs `cores[start]` (and, under `CONTEND`, the other one too) until the machine must act.
@@ -22,18 +23,23 @@ use rtoslab_timing::cortex_m0plus as timing;
 /// ends with out-of-region ops; nothing else accesses cores or bus meanwhile.
 #[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
 pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core, start: usize, bus: &mut B) {
+    // Traces: without arbitration they are executed without time, with it their time is found out without effects.
+    let traced = WATCH == watch::TRACES;
     // SAFETY: see above; all pointers below derive from `cores` and from the ops tables behind `ip`.
     unsafe {
         let mut core = cores.add(start);
         let mut other = cores.add(1 - start);
         let mut ip = (*core).ip;
         let mut t = (*core).t;
-        let mut count: u64 = if CONTEND { 0 } else { (*core).instructions };
+        let mut count: u64 = if CONTEND || traced { 0 } else { (*core).instructions };
         // Profile bookkeeping of the instruction in hand: its cell, its issue cycle, the waits so far.
         let mut cell: *mut ProfileCell = std::ptr::null_mut();
         let mut before = t;
         let mut waits_before = 0;
         let mut in_hand = Started::default();
+        // What the time of the trace in hand depends on; see [`Trace`].
+        let mut branches = Trace::NO_BRANCHES;
+        let mut wild = Trace::TAME;
 
         // Two cores take turns too often for a register: each counts in its own place.
         macro_rules! counted {
@@ -47,7 +53,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
         }
         macro_rules! keep_count {
             () => {
-                if !CONTEND {
+                if !CONTEND && !traced {
                     (*core).instructions = count;
                 }
             };
@@ -149,12 +155,31 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                 }};
             }
 
-            'hold: {
+            // How far the instruction came.
+            let came = 'hold: {
                 'instruction: {
+                    // What no trace holds: it ends before this instruction.
+                    macro_rules! apart {
+                        () => {
+                            if traced {
+                                break 'hold Came::Apart;
+                            }
+                        };
+                    }
                     macro_rules! fault {
                         ($why:expr) => {{
+                            apart!();
                             (*core).request = Request::Fault($why);
                             break 'run;
+                        }};
+                    }
+                    // A trace has room for one thing that its opcodes and branches do not tell.
+                    macro_rules! wild {
+                        ($what:expr) => {{
+                            if wild != Trace::TAME {
+                                break 'hold Came::TooWild;
+                            }
+                            wild = $what;
                         }};
                     }
                     // Fetch of the word at `$target` (a branch): the instruction there issues two cycles later.
@@ -174,7 +199,11 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                     }
                     macro_rules! near {
                         ($condition:expr) => {{
-                            if $condition {
+                            let taken = if traced && CONTEND { (*core).trace.next_branch() } else { $condition };
+                            if traced && !CONTEND {
+                                branches = branches << 1 | u64::from(taken);
+                            }
+                            if taken {
                                 ip = ip.offset(imm!() as i32 as isize);
                                 refill!(ip, t);
                                 break 'instruction;
@@ -182,9 +211,35 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                             t += timing::SINGLE_CYCLES;
                         }};
                     }
+                    // Branch by register inside a trace; `$odd`: the target must have the Thumb bit.
+                    macro_rules! leap {
+                        ($address:expr, $at:expr, $odd:expr $(, $link:expr)?) => {{
+                            ip = if CONTEND {
+                                (*core).trace.target()
+                            } else {
+                                let target: u32 = $address;
+                                if $odd && target & 1 == 0 {
+                                    break 'hold Came::Apart;
+                                }
+                                let offset = (target & !1).wrapping_sub((*core).region.base);
+                                if offset >= (*core).region.bytes {
+                                    break 'hold Came::Apart;
+                                }
+                                let target = (*core).region.ops.add(offset as usize / 2);
+                                wild!(Trace::leap(target));
+                                $($link;)?
+                                target
+                            };
+                            refill!(ip, $at);
+                            break 'instruction;
+                        }};
+                    }
                     // Branch to an absolute address; `$at` is the cycle of the target's fetch.
                     macro_rules! far {
                         ($address:expr, $at:expr) => {{
+                            if traced {
+                                leap!($address, $at, false);
+                            }
                             let address: u32 = $address & !1;
                             let at: u64 = $at;
                             let offset = address.wrapping_sub((*core).region.base);
@@ -211,6 +266,9 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                     macro_rules! exchange {
                         ($value:expr, $at:expr) => {{
                             let value: u32 = $value;
+                            if traced {
+                                leap!(value, $at, true);
+                            }
                             if (*core).ipsr != 0 && value >= 0xf000_0000 {
                                 t = $at;
                                 counted!();
@@ -235,12 +293,22 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                                     bus.request_attention();
                                     // Its probes have fired; they must not fire again when it is retried.
                                     (*core).retried = (*ip).code == op::Attend;
-                                    break 'hold;
+                                    break 'hold Came::Nowhere;
                                 }
                             }
                         };
                     }
                     macro_rules! load {
+                        ($address:expr, $bytes:literal, $type:ty) => {{
+                            let address: u32 = if traced && CONTEND {
+                                (*core).trace.address((*core).instructions).unwrap_or(B::RAM_BASE)
+                            } else {
+                                $address
+                            };
+                            load_at!(address, $bytes, $type)
+                        }};
+                    }
+                    macro_rules! load_at {
                         ($address:expr, $bytes:literal, $type:ty) => {{
                             let address: u32 = $address;
                             let offset = address.wrapping_sub(B::RAM_BASE);
@@ -253,6 +321,12 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                                 };
                                 t = slot + timing::MEMORY_CYCLES;
                                 <$type>::from_le(bus.ram().add(offset as usize).cast::<$type>().read())
+                            } else if traced && !CONTEND {
+                                let Some(value) = bus.constant(address, $bytes) else { break 'hold Came::Apart };
+                                if word as u8 != op::LdrLit {
+                                    wild!(Trace::read(count, address));
+                                }
+                                value as $type
                             } else {
                                 match slow!(|at| bus.load::<CONTEND>(&mut *core, address, $bytes, at)) {
                                     Ok(value) => value as $type,
@@ -263,7 +337,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                     }
                     macro_rules! store {
                         ($address:expr, $bytes:literal, $type:ty, $value:expr) => {{
-                            let address: u32 = $address;
+                            let address: u32 = if traced && CONTEND { B::RAM_BASE } else { $address };
                             let value: u32 = $value;
                             let offset = address.wrapping_sub(B::RAM_BASE);
                             if in_ram::<B>(offset, $bytes) {
@@ -274,11 +348,16 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                                     t
                                 };
                                 t = slot + timing::MEMORY_CYCLES;
-                                if bus.marks(offset) == 0 {
+                                if traced && CONTEND {
+                                    // It was stored when the trace was executed.
+                                } else if bus.marks(offset) == 0 {
                                     bus.ram().add(offset as usize).cast::<$type>().write((value as $type).to_le());
                                 } else {
+                                    apart!();
                                     bus.store_marked(&mut *core, offset, $bytes, value, slot);
                                 }
+                            } else if traced {
+                                break 'hold Came::Apart;
                             } else if let Err(trap) =
                                 slow!(|at| bus.store::<CONTEND>(&mut *core, address, $bytes, value, at))
                             {
@@ -289,8 +368,8 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                     // One word of a multiple transfer: a slot each, and one more cycle behind the last.
                     macro_rules! next_word {
                 ($first:expr, $body:block) => {{
-                    if !$first && t >= (*core).limit {
-                        break 'hold;
+                    if !traced && !$first && t >= (*core).limit {
+                        break 'hold Came::Nowhere;
                     }
                     let slot = t;
                     $body
@@ -301,7 +380,10 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                 }};
             }
                     macro_rules! start_transfer {
-                        ($mask:expr, $address:expr) => {{
+                        ($mask:expr, $address:expr, $words:expr, $store:expr) => {{
+                            if traced && !CONTEND && !is_plain(bus, $address, $words, $store) {
+                                break 'hold Came::Apart;
+                            }
                             let first = (*core).transfer.mask == 0;
                             if first {
                                 (*core).transfer.mask = $mask;
@@ -493,9 +575,10 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                             op::Nop => t += timing::SINGLE_CYCLES,
 
                             op::LdrLitFlash => {
+                                apart!();
                                 r!(a!()) = slow!(|at| bus.load_literal::<CONTEND>(&mut *core, imm!(), at));
                             }
-                            op::LdrLit => r!(a!()) = load!(imm!(), 4, u32),
+                            op::LdrLit => r!(a!()) = load_at!(imm!(), 4, u32),
                             op::LdrImm => {
                                 r!(a!()) = load!(r!(b!()).wrapping_add(imm!()), 4, u32);
                             }
@@ -547,7 +630,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
 
                             op::Push => {
                                 let bottom = r!(13).wrapping_sub(u32::from(c!()) * 4);
-                                let mut first = start_transfer!(imm!(), bottom);
+                                let mut first = start_transfer!(imm!(), bottom, c!(), true);
                                 while (*core).transfer.mask != 0 {
                                     next_word!(first, {
                                         let register = (*core).transfer.mask.trailing_zeros();
@@ -560,7 +643,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                             }
                             op::Stm => {
                                 let base = r!(b!());
-                                let mut first = start_transfer!(imm!(), base);
+                                let mut first = start_transfer!(imm!(), base, c!(), true);
                                 while (*core).transfer.mask != 0 {
                                     next_word!(first, {
                                         let register = (*core).transfer.mask.trailing_zeros();
@@ -572,7 +655,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                                 t += 1;
                             }
                             op::Pop => {
-                                let mut first = start_transfer!(imm!(), r!(13));
+                                let mut first = start_transfer!(imm!(), r!(13), c!(), false);
                                 while (*core).transfer.mask != 0 {
                                     next_word!(first, {
                                         let register = (*core).transfer.mask.trailing_zeros();
@@ -584,8 +667,22 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                                 t += 1;
                             }
                             op::PopPc => {
+                                if traced && !CONTEND {
+                                    let last = r!(13).wrapping_add(u32::from(c!()) * 4);
+                                    if !is_plain(bus, last, 1, false) {
+                                        break 'hold Came::Apart;
+                                    }
+                                    let target = load_at!(last, 4, u32);
+                                    let offset = (target & !1).wrapping_sub((*core).region.base);
+                                    if target & 1 == 0 || offset >= (*core).region.bytes {
+                                        break 'hold Came::Apart;
+                                    }
+                                    if wild != Trace::TAME {
+                                        break 'hold Came::TooWild;
+                                    }
+                                }
                                 // Bit 8 stands for PC, which is the last word.
-                                let mut first = start_transfer!(imm!() | 0x100, r!(13));
+                                let mut first = start_transfer!(imm!() | 0x100, r!(13), c!() + 1, false);
                                 while (*core).transfer.mask != 0 {
                                     next_word!(first, {
                                         let register = (*core).transfer.mask.trailing_zeros();
@@ -604,7 +701,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                             op::Ldm => {
                                 let base = r!(b!());
                                 let base_bit = 1 << b!();
-                                let mut first = start_transfer!(imm!(), base);
+                                let mut first = start_transfer!(imm!(), base, c!(), false);
                                 while (*core).transfer.mask != 0 {
                                     next_word!(first, {
                                         let register = (*core).transfer.mask.trailing_zeros();
@@ -639,7 +736,11 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                             op::Blt => near!(n!() != (*core).v),
                             op::Bgt => near!(!z!() && n!() == (*core).v),
                             op::Ble => near!(z!() || n!() != (*core).v),
-                            op::B => near!(true),
+                            op::B => {
+                                ip = ip.offset(imm!() as i32 as isize);
+                                refill!(ip, t);
+                                break 'instruction;
+                            }
                             op::Bl => {
                                 r!(14) = (*core).address_of(ip).wrapping_add(5);
                                 let second_half = second_half_ready::<CONTEND>(&mut *core, ip, t);
@@ -648,6 +749,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                                 break 'instruction;
                             }
                             op::BccFar => {
+                                apart!();
                                 if condition_holds(&*core, a!()) {
                                     far!(imm!(), t);
                                     break 'instruction;
@@ -655,10 +757,12 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::BFar => {
+                                apart!();
                                 far!(imm!(), t);
                                 break 'instruction;
                             }
                             op::BlFar => {
+                                apart!();
                                 r!(14) = (*core).address_of(ip).wrapping_add(5);
                                 far!(imm!(), t + 1);
                                 break 'instruction;
@@ -666,7 +770,11 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                             op::Bx => exchange!(r!(b!()), t),
                             op::Blx => {
                                 let target = r!(b!());
-                                r!(14) = (*core).address_of(ip).wrapping_add(3);
+                                let link = (*core).address_of(ip).wrapping_add(3);
+                                if traced {
+                                    leap!(target, t, true, r!(14) = link);
+                                }
+                                r!(14) = link;
                                 far!(target, t);
                                 if target & 1 == 0 {
                                     counted!();
@@ -692,6 +800,9 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Cpsie => {
+                                if traced && (*core).nvic.pending & (*core).nvic.enabled != 0 {
+                                    break 'hold Came::Apart;
+                                }
                                 if (*core).privileged() {
                                     (*core).primask = false;
                                     if (*core).nvic.pending & (*core).nvic.enabled != 0 {
@@ -710,6 +821,9 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                                 break 'instruction;
                             }
                             op::Msr => {
+                                if traced && (*core).nvic.pending & (*core).nvic.enabled != 0 {
+                                    break 'hold Came::Apart;
+                                }
                                 if (*core).set_special(imm!(), r!(b!()))
                                     && (*core).nvic.pending & (*core).nvic.enabled != 0
                                 {
@@ -728,6 +842,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                                 break 'instruction;
                             }
                             op::Sev => {
+                                apart!();
                                 (*core).event = true;
                                 (*other).event = true;
                                 if (*other).asleep() {
@@ -737,6 +852,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                                 t += timing::SINGLE_CYCLES;
                             }
                             op::Wfe => {
+                                apart!();
                                 t += timing::SLEEP_CYCLES;
                                 if (*core).event {
                                     (*core).event = false;
@@ -748,6 +864,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                                 }
                             }
                             op::Wfi => {
+                                apart!();
                                 t += timing::SLEEP_CYCLES;
                                 (*core).phase = Phase::SleepInterrupt { on_exit: None };
                                 (*core).slept_at = t;
@@ -755,12 +872,14 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                                 bus.request_attention();
                             }
                             op::Svc => {
+                                apart!();
                                 ip = ip.add(1);
                                 counted!();
                                 (*core).request = Request::Svc;
                                 break 'run;
                             }
                             op::RomHook => {
+                                apart!();
                                 (*core).request = Request::RomHook(imm!() as u8);
                                 counted!();
                                 break 'run;
@@ -774,6 +893,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                                 continue 'dispatch;
                             }
                             op::Attend => {
+                                apart!();
                                 let served = std::mem::take(&mut (*core).retried) || (*core).transfer.mask != 0;
                                 match slow!(|at| bus.attend::<CONTEND>(&mut *core, ip, served, at)) {
                                     Some(instruction) => word = instruction.to_word(),
@@ -803,6 +923,28 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                     (*cell).executions += 1;
                 }
                 counted!();
+                Came::Through
+            };
+            if traced && CONTEND {
+                if came == Came::Through && (*core).instructions < (*core).trace.instructions {
+                    continue 'run;
+                }
+                (*core).ip = ip;
+                (*core).t = t;
+                return;
+            }
+            if traced {
+                if came == Came::Through && count < Trace::INSTRUCTIONS {
+                    continue 'run;
+                }
+                (*core).ip = ip;
+                let trace = Trace { branches, wild, instructions: count };
+                let goes_on = count == 0 || bus.traced(&mut *core, trace);
+                if came == Came::Apart || !goes_on {
+                    return;
+                }
+                (count, branches, wild) = (0, Trace::NO_BRANCHES, Trace::TAME);
+                continue 'run;
             }
             if WATCH == watch::PROFILE {
                 (*cell).cycles += t - before;
@@ -845,6 +987,29 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
         keep_count!();
         bus.request_attention();
     }
+}
+
+/// How far an instruction came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Came {
+    /// It was executed.
+    Through,
+    /// It is to be begun, or gone on with, another time.
+    Nowhere,
+    /// It is not for a trace, which ends before it.
+    Apart,
+    /// It is for the next trace.
+    TooWild,
+}
+
+/// True if so many words from `address` on are plain RAM: a multiple transfer of them cannot fail half-way.
+#[inline(always)]
+fn is_plain<B: Bus>(bus: &B, address: u32, words: u8, store: bool) -> bool {
+    let bytes = 4 * u32::from(words);
+    let offset = address.wrapping_sub(B::RAM_BASE);
+    offset & 3 == 0
+        && offset <= B::RAM_BYTES - bytes
+        && !(store && (bus.marks(offset) | bus.marks(offset + bytes - 4)) != 0)
 }
 
 /// True for an aligned access of 1, 2 or 4 bytes inside the RAM: the rotation moves a misalignment to the top bits,

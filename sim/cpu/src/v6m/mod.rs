@@ -5,6 +5,8 @@ pub mod core;
 pub mod decode;
 pub mod exception;
 pub mod exec;
+pub mod memo;
 pub mod nvic;
 pub mod op;
 pub mod ppb;
+pub mod trace;

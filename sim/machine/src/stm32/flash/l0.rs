@@ -35,6 +35,13 @@ impl Order {
     /// The first buffer is taken first.
     const INITIAL: Order = Order(0x01_2345);
     const ONES: u32 = 0x11_1111;
+    /// Buffer 0 was used last.
+    const BY_NUMBER: Order = Order(0x54_3210);
+
+    /// The buffer in a place, the most recent in 0.
+    fn at(self, place: usize) -> usize {
+        (self.0 >> (4 * place) & 15) as usize % PLACES
+    }
 
     /// Puts the least recently used buffer in front and returns it.
     #[inline(always)]
@@ -57,6 +64,16 @@ impl Order {
         let newer = (1 << place) - 1;
         self.0 = self.0 & !(newer << 4 | 15) | (self.0 & newer) << 4 | buffer;
     }
+}
+
+/// The distance of a cycle from `t`, if a byte holds it; the past is as good as `t`.
+fn near(cycle: u64, t: u64) -> Option<u64> {
+    Some(cycle.saturating_sub(t)).filter(|&distance| distance <= 0xff)
+}
+
+/// Values of so many bits each, the first in the lowest place.
+fn join(values: &[u64], bits: u32) -> u64 {
+    values.iter().rev().fold(0, |joined, value| joined << bits | value)
 }
 
 /// The L0's flash interface. The least recently used buffer takes the next word [RM0367].
@@ -115,6 +132,52 @@ impl FlashL0 {
     /// Whether a fetch can wait at all.
     pub fn waits(&self) -> bool {
         self.array.wait_states != 0
+    }
+
+    /// Whether the register has the same effects on both.
+    pub fn takes_as_long_as(&self, other: &FlashL0) -> bool {
+        (self.acr, self.array.wait_states) == (other.acr, other.array.wait_states)
+    }
+
+    /// All that the timing of future accesses depends on but for the register: array, buffers by their last use, times as
+    /// distances from `t`. `None` if one is too far away. The topmost 16 bits are 0.
+    pub fn state(&self, t: u64) -> Option<[u64; 3]> {
+        let mut words = [0; L0_BUFFERS];
+        let mut there = [0; L0_BUFFERS];
+        for (place, (word, there)) in words.iter_mut().zip(&mut there).enumerate() {
+            let buffer = self.order.at(place);
+            *word = u64::from(self.words[buffer] as u16);
+            // A word can be used two cycles after the fetch began, if it is there by then or long before.
+            *there = near(self.there[buffer], t)?;
+        }
+        let array = near(self.array.free(), t)?;
+        let ahead = u64::from(self.ahead != EMPTY);
+        Some([
+            join(&words[..4], 16),
+            join(&words[4..], 16) | join(&there[..4], 8) << 32,
+            join(&there[4..], 8) | array << 16 | ahead << 24,
+        ])
+    }
+
+    /// Takes up at `t` what [`FlashL0::state`] gave.
+    pub fn resume(&mut self, state: &[u64; 3], t: u64) {
+        for word in self.words {
+            self.buffer_of[usize::from(word as u16)] = ABSENT;
+        }
+        let part = |index: usize, shift: usize, mask: u64| state[index] >> shift & mask;
+        for place in 0..L0_BUFFERS {
+            let word = part(place / 4, 16 * (place % 4), 0xffff) as u16;
+            let (index, shift) = if place < 4 { (1, 32 + 8 * place) } else { (2, 8 * (place - 4)) };
+            self.there[place] = t + part(index, shift, 0xff);
+            self.words[place] = if word == EMPTY as u16 { EMPTY } else { word.into() };
+            if word != EMPTY as u16 {
+                self.buffer_of[usize::from(word)] = place as u8 + 1;
+            }
+        }
+        self.order = Order::BY_NUMBER;
+        self.array.set_free(t + part(2, 16, 0xff));
+        let ahead = part(2, 24, 1) != 0;
+        (self.ahead, self.ahead_there) = (if ahead { self.words[0] } else { EMPTY }, self.there[0]);
     }
 
     /// An instruction fetch; returns the cycle behind its data phase: `at + 2` without wait.
@@ -229,6 +292,35 @@ mod tests {
             reference.insert(0, buffer);
             let digits: Vec<usize> = (0..L0_BUFFERS).map(|place| (order.0 >> (4 * place) & 15) as usize).collect();
             assert_eq!(digits, reference, "after step {step}");
+        }
+    }
+
+    #[test]
+    fn a_resumed_interface_goes_on_as_the_one_it_was_taken_from() {
+        let registers =
+            [acr::LATENCY, acr::PRFTEN | 1, acr::PRE_READ | 1, acr::PRFTEN | acr::PRE_READ | 1, acr::DISAB_BUF | 1];
+        for register in registers {
+            let (mut flash, mut resumed) = (FlashL0::new(), FlashL0::new());
+            flash.set_acr(register);
+            resumed.set_acr(register);
+            let (mut t, mut number) = (0, 1_u32);
+            for step in 0..4000 {
+                number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                // Small loops, jumps, and reads of words before and behind.
+                let address = 0x0800_0000 + 4 * if number >> 30 == 0 { number >> 20 & 63 } else { step % 7 };
+                let read = number >> 16 & 7 == 0;
+                let access = |flash: &mut FlashL0, at: u64| {
+                    if read { at + 2 + flash.read(address, at) } else { flash.fetch(address, at) }
+                };
+                let there = access(&mut flash, t);
+                assert_eq!(access(&mut resumed, t), there, "register {register:#x}, step {step}");
+                t = there - 1 + u64::from(number >> 8 & 3);
+                let state = flash.state(t).expect("nothing takes long");
+                resumed = FlashL0::new();
+                resumed.set_acr(register);
+                resumed.resume(&state, t);
+                assert_eq!(resumed.state(t), Some(state));
+            }
         }
     }
 }

@@ -288,7 +288,7 @@ impl<const RAM: u32> Machine<RAM> {
         // SAFETY: both cores live in `self.cores`; the first one's `ip` was set by `jump` or the interpreter.
         unsafe {
             match (system.flash.waits(), self.watch) {
-                (true, watch::NOTHING) => exec::run::<_, true, { watch::NOTHING }>(cores, 0, system),
+                (true, watch::NOTHING) => system.run_remembered(cores),
                 (true, watch::PROFILE) => exec::run::<_, true, { watch::PROFILE }>(cores, 0, system),
                 (true, _) => exec::run::<_, true, { watch::STEPS }>(cores, 0, system),
                 (false, watch::NOTHING) => exec::run::<_, false, { watch::NOTHING }>(cores, 0, system),

@@ -45,7 +45,7 @@ impl Memory {
     }
 
     fn word(&self, at: usize) -> u32 {
-        u32::from_le_bytes([self.bytes[at], self.bytes[at + 1], self.bytes[at + 2], self.bytes[at + 3]])
+        self.bytes[at..at + 4].try_into().map_or(0, u32::from_le_bytes)
     }
 
     /// Stores up to four bytes; returns the mark of the place.
@@ -145,14 +145,17 @@ impl Window {
         self.ops.as_ref().map(|table| unsafe { &mut *table.pointer().add(offset as usize / 2) })
     }
 
-    /// Forgets what was decoded from `first..end` of the memory, and a 32-bit opcode that reaches into it.
-    pub fn forget(&mut self, first: u32, end: u32) {
+    /// Forgets what was decoded from `first..end` of the memory, and a 32-bit opcode that reaches into it. False if there
+    /// was nothing.
+    fn forget(&mut self, first: u32, end: u32) -> bool {
+        let mut decoded = false;
         let (first, end) = ((first & !1).saturating_sub(2), end.min(self.spec.bytes));
         for offset in (first..end).step_by(2) {
             if let Some(op) = self.op(offset) {
-                *op = Op::default();
+                decoded |= std::mem::take(op) != Op::default();
             }
         }
+        decoded
     }
 
     /// Switches the profile on (from zero) or off.
@@ -181,20 +184,22 @@ impl Window {
 /// All memories of a chip and the windows on them.
 pub struct Memories {
     /// The first is the flash, the second the RAM at 0x20000000.
-    pub all: Vec<Memory>,
+    pub all: [Memory; 3],
     /// In the order of the chip's description.
     pub windows: Vec<Window>,
     /// The memory shown at address 0, as SYSCFG numbers them.
     pub at_zero: u32,
+    pub(super) edition: u64,
 }
 
 impl Memories {
     /// Memories after production.
-    pub fn new(memories: &[MemorySpec], windows: &[WindowSpec]) -> Memories {
+    pub fn new(memories: &[MemorySpec; 3], windows: &[WindowSpec]) -> Memories {
         Memories {
-            all: memories.iter().map(Memory::new).collect(),
+            all: memories.each_ref().map(Memory::new),
             windows: windows.iter().map(|spec| Window::new(*spec)).collect(),
             at_zero: 0,
+            edition: 0,
         }
     }
 
@@ -235,10 +240,15 @@ impl Memories {
     /// Forgets code decoded from part of a memory.
     pub fn forget(&mut self, memory: usize, offset: u32, bytes: u32) {
         for window in &mut self.windows {
-            if window.spec.memory == memory {
-                window.forget(offset, offset + bytes);
+            if window.spec.memory == memory && window.forget(offset, offset + bytes) {
+                self.edition += 1;
             }
         }
+    }
+
+    /// A number that changes when code changes that was decoded.
+    pub fn edition(&self) -> u64 {
+        self.edition
     }
 
     /// Marks the code around a decoded instruction, so that stores to it are seen.

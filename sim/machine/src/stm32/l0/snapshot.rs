@@ -33,8 +33,8 @@ impl<const RAM: u32> Machine<RAM> {
     pub fn snapshot(&self) -> Snapshot {
         // Every field by name, so that a new one is not forgotten.
         let Machine { cores, system, table_in_ram, now, symbols, watch: _, observer: _, stats_base } = self;
-        let System { memories, devices, flash, due } = &**system;
-        let Memories { all, windows: _, at_zero } = memories;
+        let System { memories, devices, flash, due, memo: _, memo_edition: _ } = &**system;
+        let Memories { all, windows: _, at_zero, edition: _ } = memories;
         let saved = Saved::<RAM> {
             core: Parked::<Core>::of(&cores[0]),
             table_in_ram: *table_in_ram,
@@ -55,6 +55,9 @@ impl<const RAM: u32> Machine<RAM> {
         let Some(saved) = snapshot.state::<Saved<RAM>>() else { return false };
         let system = &mut *self.system;
         system.memories.restore(&saved.memories);
+        if system.memories.at_zero != saved.at_zero || !system.flash.takes_as_long_as(&saved.flash) {
+            system.memo.clear();
+        }
         system.memories.at_zero = saved.at_zero;
         system.devices.restore(&saved.devices);
         system.flash.clone_from(&saved.flash);

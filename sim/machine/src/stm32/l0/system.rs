@@ -4,11 +4,15 @@
 //! one, and what is late keeps the core's only port busy. At zero wait states the other mode, which does without, takes
 //! the same cycles.
 
+use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v6m::bus::{Bus, Trap};
-use rtoslab_cpu::v6m::core::{Core, Region};
+use rtoslab_cpu::v6m::core::{Core, Phase, Region, Request};
 use rtoslab_cpu::v6m::decode::{Place, decode};
+use rtoslab_cpu::v6m::exec;
+use rtoslab_cpu::v6m::memo::{self, Memo, Remembered, State};
 use rtoslab_cpu::v6m::op::{Code, Op};
 use rtoslab_cpu::v6m::ppb;
+use rtoslab_cpu::v6m::trace::Trace;
 use rtoslab_lab::Stimulus;
 use rtoslab_periph::stm32::FlashStore;
 
@@ -30,6 +34,10 @@ pub struct System<const RAM: u32> {
     pub(super) flash: FlashL0,
     /// Next event; 0 when the machine must look first.
     pub(super) due: u64,
+    /// Timing of what executed in the flash's wait states.
+    pub(super) memo: Memo,
+    /// The code that the memo is about; see [`Memories::edition`].
+    pub(super) memo_edition: u64,
 }
 
 impl<const RAM: u32> System<RAM> {
@@ -37,13 +45,21 @@ impl<const RAM: u32> System<RAM> {
     pub fn new(devices: Devices) -> System<RAM> {
         let (memories, windows) = map(devices.periph.chip());
         assert_eq!(memories[1].bytes, RAM, "the chip's RAM");
-        System { memories: Memories::new(&memories, &windows), devices, flash: FlashL0::new(), due: 0 }
+        System {
+            memories: Memories::new(&memories, &windows),
+            devices,
+            flash: FlashL0::new(),
+            due: 0,
+            memo: Memo::default(),
+            memo_edition: 0,
+        }
     }
 
     /// Takes over flash timing and remapping.
     pub(super) fn reconfigure(&mut self) {
         self.memories.at_zero = self.devices.periph.memory_at_zero();
         self.flash.set_acr(self.devices.acr());
+        self.memo.clear();
         // The interpreter may have to change its mode.
         self.due = 0;
     }
@@ -211,11 +227,82 @@ impl<const RAM: u32> System<RAM> {
         Ok(word.unwrap_or(0) >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * bytes)))
     }
 
+    /// Executes up to `core.limit`, remembering and using the timing of what executed before.
+    ///
+    /// # Safety
+    /// As for [`exec::run`]; `cores[0]` is the core that this bus serves.
+    pub(super) unsafe fn run_remembered(&mut self, cores: *mut Core) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let until = (*cores).limit;
+            loop {
+                if self.memories.edition() != self.memo_edition {
+                    self.memo_edition = self.memories.edition();
+                    self.memo.clear();
+                }
+                let whole = (*cores).transfer.mask == 0 && !(*cores).retried;
+                let usual = (*cores).thumb && (*cores).stray.is_none();
+                if !(whole && usual && memo::run(cores, self)) && (*cores).t + Trace::CYCLES > until {
+                    return exec::run::<_, true, { watch::NOTHING }>(cores, 0, self);
+                }
+                // Up to the next instruction, or word of a multiple transfer.
+                let core = &mut *cores;
+                core.limit = core.t + 1;
+                self.due = core.limit;
+                exec::run::<_, true, { watch::NOTHING }>(cores, 0, self);
+                let core = &mut *cores;
+                if self.due == 0 || core.request != Request::None || core.phase != Phase::Run {
+                    self.due = 0;
+                    return;
+                }
+                // It may have begun something that ends sooner.
+                self.due = until.min(core.systick.due()).min(self.devices.periph.due());
+                core.limit = self.due;
+                if core.t >= self.due {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// A constant in the flash where it shows at address 0.
+    #[cold]
+    #[inline(never)]
+    fn remapped_constant(&self, address: u32, bytes: u32) -> Option<u32> {
+        if address & (bytes - 1) != 0 {
+            return None;
+        }
+        let (window, offset) = self.memories.find(address, bytes)?;
+        let (memory, offset) = self.memories.place(window, offset);
+        let memory = &self.memories.all[memory];
+        (memory.kind == Kind::Flash).then(|| memory.get(offset, bytes))
+    }
+
     fn instruction(&self, window: usize, offset: u32, address: u32) -> Op {
         let spec = &self.memories.windows[window].spec;
         let place = Place { address, region_base: spec.base, region_bytes: spec.bytes, cached: false, rom: false };
         let (first, second) = self.memories.halfwords(window, offset);
         decode(first, second, place)
+    }
+}
+
+impl<const RAM: u32> Remembered for System<RAM> {
+    #[inline(always)]
+    fn memo(&mut self) -> &mut Memo {
+        &mut self.memo
+    }
+
+    fn state(&self, core: &Core) -> Option<State> {
+        let [first, second, third] = self.flash.state(core.t)?;
+        let port = core.bus_free.saturating_sub(core.t);
+        let fetch = core.fetch_ready.saturating_sub(core.t);
+        (port <= 0xff && fetch <= 0xff).then_some([first, second, third | port << 48 | fetch << 56])
+    }
+
+    fn resume(&mut self, core: &mut Core, state: &State) {
+        self.flash.resume(state, core.t);
+        core.bus_free = core.t + (state[2] >> 48 & 0xff);
+        core.fetch_ready = core.t + (state[2] >> 56);
     }
 }
 
@@ -235,7 +322,8 @@ impl<const RAM: u32> Bus for System<RAM> {
 
     #[inline(always)]
     fn marks(&self, offset: u32) -> u8 {
-        self.memories.all[1].marks[(offset >> MARK_SHIFT) as usize]
+        // SAFETY: the caller's offset is one in the RAM, which has a mark for each page.
+        unsafe { *self.memories.all[1].marks.get_unchecked((offset >> MARK_SHIFT) as usize) }
     }
 
     #[cold]
@@ -369,6 +457,21 @@ impl<const RAM: u32> Bus for System<RAM> {
     /// The decoder makes this op only for code behind the RP2040's cache.
     fn load_literal<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> u32 {
         self.load::<CONTEND>(core, address, 4, t).unwrap_or(0)
+    }
+
+    #[inline(always)]
+    fn constant(&mut self, address: u32, bytes: u32) -> Option<u32> {
+        let flash = &self.memories.all[0];
+        let offset = address.wrapping_sub(FLASH_BASE);
+        if address & (bytes - 1) == 0 && (offset as usize) < flash.bytes.len() {
+            return Some(flash.get(offset, bytes));
+        }
+        self.remapped_constant(address, bytes)
+    }
+
+    #[inline(always)]
+    fn traced(&mut self, core: &mut Core, trace: Trace) -> bool {
+        memo::traced(self, core, trace)
     }
 
     #[cold]

@@ -1,0 +1,233 @@
+//! Timing remembered: most of what a core executes it has executed before, in the same state of its flash interface.
+//!
+//! Instructions run in traces ([`Trace`]), first without any time. Where a trace began, the trace, and the state that
+//! core and flash interface were in (times as distances from now) name a transition; if it was seen before, its cycles
+//! are added and its end state is the new one. If not, the interpreter goes through the trace again in its mode with
+//! arbitration, on a core of its own and without effects, and what came of it is remembered.
+//!
+//! So rules of time are written down once, in the interpreter and the bus, and nothing is approximated: a trace accesses
+//! only memories that answer by fixed rules, and begins so far from the next event that it cannot reach it. Everything
+//! else is executed in time, one instruction after the other.
+
+use crate::step::watch;
+use crate::v6m::bus::Bus;
+use crate::v6m::core::Core;
+use crate::v6m::exec;
+use crate::v6m::op::Op;
+use crate::v6m::trace::Trace;
+
+/// What the timing of a core and its fetches depends on, times as distances from now.
+pub type State = [u64; 3];
+
+/// A bus whose timing can be remembered.
+pub trait Remembered: Bus {
+    /// What is remembered.
+    fn memo(&mut self) -> &mut Memo;
+
+    /// The state before the next instruction, `None` if it is too far from usual.
+    fn state(&self, core: &Core) -> Option<State>;
+
+    /// Takes a state up, before the instruction at `core.t`.
+    fn resume(&mut self, core: &mut Core, state: &State);
+}
+
+/// log2 of the transitions kept.
+const TRANSITIONS: u32 = 14;
+/// log2 of the nodes kept.
+const NODES: u32 = 16;
+const _: () = assert!(NODES + Trace::KEY_BITS <= u64::BITS);
+const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Where a trace can begin: the state and the instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Node {
+    state: State,
+    ip: *mut Op,
+}
+
+impl Node {
+    fn hash(&self) -> usize {
+        let mix = |sum: u64, word: u64| (sum.rotate_left(29) ^ word).wrapping_mul(ODD);
+        (self.state.iter().copied().fold(self.ip as u64, mix) >> (u64::BITS - NODES - 1)) as usize
+    }
+}
+
+/// How a trace moved time and state.
+#[derive(Debug, Clone, Copy, Default)]
+struct Transition {
+    /// Number of the node and [`Trace::key`].
+    key: u64,
+    wild: u64,
+    cycles: u32,
+    /// Of those, waits for the bus.
+    waits: u32,
+    /// Number of the node behind it.
+    next: u32,
+}
+
+/// What is remembered of one core's timing.
+#[derive(Debug)]
+pub struct Memo {
+    /// A direct-mapped table.
+    transitions: Box<[Transition; 1 << TRANSITIONS]>,
+    nodes: Vec<Node>,
+    /// Numbers of nodes plus 1, by hash, with linear probing; 0 is free.
+    numbers: Box<[u32; 2 << NODES]>,
+    /// Number of the node that the core has reached.
+    node: u32,
+    /// Core and bus are still at a node before that one.
+    stale: bool,
+    /// Where unseen traces are gone through; the second one is not used.
+    cores: Option<Box<[Core; 2]>>,
+}
+
+impl Default for Memo {
+    fn default() -> Memo {
+        Memo { transitions: boxed(), nodes: Vec::new(), numbers: boxed(), node: 0, stale: false, cores: None }
+    }
+}
+
+/// An array that was never on the stack.
+fn boxed<T: Copy + Default + std::fmt::Debug, const N: usize>() -> Box<[T; N]> {
+    vec![T::default(); N].into_boxed_slice().try_into().expect("as long as the array")
+}
+
+impl Memo {
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        if !self.nodes.is_empty() {
+            self.transitions.fill(Transition::default());
+            self.nodes.clear();
+            self.numbers.fill(0);
+        }
+    }
+
+    /// The number of a node; `None` if there is no room for it.
+    fn number(&mut self, node: Node) -> Option<u32> {
+        let mut at = node.hash();
+        loop {
+            let place = &mut self.numbers[at % (2 << NODES)];
+            match *place {
+                0 if self.nodes.len() == 1 << NODES => return None,
+                0 => {
+                    self.nodes.push(node);
+                    *place = self.nodes.len() as u32;
+                    return Some(*place - 1);
+                }
+                number if self.nodes[number as usize - 1] == node => return Some(number - 1),
+                _ => at += 1,
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn slot(&mut self, key: u64, wild: u64) -> &mut Transition {
+        let mixed = (key ^ wild.rotate_left(23)).wrapping_mul(ODD);
+        &mut self.transitions[(mixed >> (u64::BITS - TRANSITIONS)) as usize]
+    }
+
+    #[inline(always)]
+    fn key(&self, trace: Trace) -> u64 {
+        u64::from(self.node) << Trace::KEY_BITS | trace.key()
+    }
+}
+
+/// Executes traces on `cores[0]` until an instruction that no trace holds, or until the limit is near. Core and bus are up
+/// to date before and behind. False if nothing was done.
+///
+/// # Safety
+/// As for [`exec::run`]; `cores[0]` stands before an instruction and not inside one.
+pub unsafe fn run<B: Remembered>(cores: *mut Core, bus: &mut B) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let core = &mut *cores;
+        if core.t + Trace::CYCLES > core.limit || !enter(core, bus) {
+            return false;
+        }
+        exec::run::<B, false, { watch::TRACES }>(cores, 0, bus);
+        catch_up(&mut *cores, bus);
+    }
+    true
+}
+
+/// Finds the node that core and bus are at.
+fn enter<B: Remembered>(core: &Core, bus: &mut B) -> bool {
+    let Some(state) = bus.state(core) else { return false };
+    let node = Node { state, ip: core.ip };
+    let memo = bus.memo();
+    let number = memo.number(node).or_else(|| {
+        memo.clear();
+        memo.number(node)
+    });
+    memo.node = number.expect("an empty table has room");
+    memo.stale = false;
+    true
+}
+
+/// Brings core and bus to the node that the traces came to.
+fn catch_up<B: Remembered>(core: &mut Core, bus: &mut B) {
+    let memo = bus.memo();
+    if std::mem::take(&mut memo.stale) {
+        let state = memo.nodes[memo.node as usize].state;
+        bus.resume(core, &state);
+    }
+}
+
+/// What [`Bus::traced`] does.
+#[inline(always)]
+pub fn traced<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
+    core.instructions += trace.instructions;
+    let memo = bus.memo();
+    let key = memo.key(trace);
+    let found = *memo.slot(key, trace.wild);
+    if found.key == key && found.wild == trace.wild {
+        core.t += u64::from(found.cycles);
+        core.bus_wait += u64::from(found.waits);
+        memo.node = found.next;
+        memo.stale = true;
+    } else if !learn(bus, core, trace) {
+        return false;
+    }
+    core.t + Trace::CYCLES <= core.limit
+}
+
+/// Finds out what a trace takes. False if no trace can begin in the state behind it.
+#[cold]
+#[inline(never)]
+fn learn<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
+    catch_up(core, bus);
+    let memo = bus.memo();
+    let key = memo.key(trace);
+    let start = memo.nodes[memo.node as usize].ip;
+    let mut cores = memo.cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
+    let double = &mut cores[0];
+    (double.region, double.ip, double.trace) = (core.region, start, trace.rewound());
+    (double.t, double.bus_free, double.fetch_ready) = (core.t, core.bus_free, core.fetch_ready);
+    (double.instructions, double.bus_wait) = (0, 0);
+    // SAFETY: the trace was executed, so all its instructions are ops of the region.
+    unsafe { exec::run::<B, true, { watch::TRACES }>(cores.as_mut_ptr(), 0, bus) };
+    let double = &cores[0];
+    assert!(
+        double.ip == core.ip && double.instructions == trace.instructions,
+        "a trace of {} instructions took another way when it was timed",
+        trace.instructions
+    );
+    let cycles = double.t - core.t;
+    let waits = double.bus_wait;
+    (core.t, core.bus_free, core.fetch_ready) = (double.t, double.bus_free, double.fetch_ready);
+    core.bus_wait += waits;
+    debug_assert!(cycles <= Trace::CYCLES);
+    bus.memo().cores = Some(cores);
+    let Some(state) = bus.state(core) else { return false };
+    let node = Node { state, ip: core.ip };
+    let memo = bus.memo();
+    match memo.number(node) {
+        Some(next) => {
+            let transition = Transition { key, wild: trace.wild, cycles: cycles as u32, waits: waits as u32, next };
+            *memo.slot(key, trace.wild) = transition;
+            memo.node = next;
+            true
+        }
+        None => enter(core, bus),
+    }
+}

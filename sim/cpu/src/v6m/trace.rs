@@ -1,0 +1,101 @@
+//! Traces: stretches of instructions executed without time, and what their time depends on besides their opcodes.
+
+use crate::v6m::op::Op;
+
+/// A trace that was executed. Together with its first instruction this tells which instructions it held and which
+/// memory each of their accesses went to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Trace {
+    /// Verdicts on its conditional branches, the first in the highest place behind a leading 1.
+    pub branches: u64,
+    /// The one thing in it that opcodes and branches do not tell: [`Trace::leap`], [`Trace::read`] or [`Trace::TAME`].
+    pub wild: u64,
+    /// How many instructions.
+    pub instructions: u64,
+}
+
+impl Trace {
+    /// Most instructions in a trace.
+    pub const INSTRUCTIONS: u64 = 16;
+    /// More cycles than any trace takes: each instruction moves up to nine words and waits for three reads of a flash.
+    pub const CYCLES: u64 = 24 * Trace::INSTRUCTIONS;
+    /// No conditional branch yet.
+    pub const NO_BRANCHES: u64 = 1;
+    /// Nothing out of the ordinary yet.
+    pub const TAME: u64 = 0;
+    const READ: u64 = 1 << 63;
+
+    /// A branch by register.
+    pub fn leap(target: *mut Op) -> u64 {
+        target as u64
+    }
+
+    /// A read of constant memory by the instruction with this index; literals, whose address is in their opcode, are
+    /// not wild.
+    pub const fn read(index: u64, address: u32) -> u64 {
+        Trace::READ | index << 32 | address as u64
+    }
+
+    /// Where its branch by register goes.
+    pub fn target(&self) -> *mut Op {
+        debug_assert!(self.wild != Trace::TAME && self.wild & Trace::READ == 0);
+        self.wild as *mut Op
+    }
+
+    /// The address that the instruction with this index reads, if it is one in constant memory.
+    pub fn address(&self, index: u64) -> Option<u32> {
+        let address = self.wild as u32;
+        (self.wild == Trace::read(index, address)).then_some(address)
+    }
+
+    /// The same, to be gone through from the start.
+    pub fn rewound(self) -> Trace {
+        Trace { branches: (self.branches << self.branches.leading_zeros()) << 1, ..self }
+    }
+
+    /// The verdict on the next conditional branch of a rewound trace.
+    pub fn next_branch(&mut self) -> bool {
+        let taken = self.branches >> 63 != 0;
+        self.branches <<= 1;
+        taken
+    }
+
+    /// Branches and length in [`Trace::KEY_BITS`] bits; no two are alike, and none is 0.
+    pub(super) const fn key(&self) -> u64 {
+        self.branches << Trace::LENGTH_BITS | self.instructions
+    }
+
+    const LENGTH_BITS: u32 = Trace::INSTRUCTIONS.ilog2() + 1;
+    pub(super) const KEY_BITS: u32 = Trace::INSTRUCTIONS as u32 + 1 + Trace::LENGTH_BITS;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn branches_come_out_in_order() {
+        let verdicts = [true, false, false, true, true, false];
+        let branches = verdicts.iter().fold(Trace::NO_BRANCHES, |bits, &taken| bits << 1 | u64::from(taken));
+        let mut trace = Trace { branches, ..Trace::default() }.rewound();
+        assert_eq!(verdicts.map(|_| trace.next_branch()), verdicts);
+        assert_eq!(Trace { branches: Trace::NO_BRANCHES, ..trace }.rewound().branches, 0);
+    }
+
+    #[test]
+    fn a_read_is_found_at_its_place_alone() {
+        let trace = Trace { wild: Trace::read(5, 0x0800_1234), ..Trace::default() };
+        assert_eq!([4, 5, 6].map(|index| trace.address(index)), [None, Some(0x0800_1234), None]);
+        assert_eq!(Trace::default().address(0), None);
+    }
+
+    #[test]
+    fn keys_differ() {
+        let all = [(1, 1), (1, 16), (2, 1), (3, 16), ((1 << 17) - 1, 16)];
+        for (n, &(branches, instructions)) in all.iter().enumerate() {
+            let key = Trace { branches, instructions, wild: 0 }.key();
+            assert!(key != 0 && key >> Trace::KEY_BITS == 0);
+            assert!(all[..n].iter().all(|&(b, i)| Trace { branches: b, instructions: i, wild: 0 }.key() != key));
+        }
+    }
+}
