@@ -131,6 +131,10 @@ class SymbolError(RtoslabError):
     """A symbol or an address that the image does not have."""
 
 
+class CaptureError(RtoslabError):
+    """A logic analyzer's capture that cannot be read, or does not hold what is asked for."""
+
+
 class TaskSetError(RtoslabError):
     """A task set that cannot be read or analysed as it stands."""
 

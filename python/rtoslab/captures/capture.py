@@ -1,0 +1,74 @@
+"""Edges of digital channels over time: what every file form is read into and written from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rtoslab.errors import CaptureError
+
+UNKNOWN: Final = -1
+"""The level before the first one that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """One wire. A level stays until the next row; the first row tells the level from there on."""
+
+    name: str
+    ticks: NDArray[np.int64]
+    """When the level became what `levels` says, ascending, in ticks of the capture."""
+    levels: NDArray[np.int8]
+    """0, 1, or `UNKNOWN` (an analyzer's x or z)."""
+
+    def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+        """Ticks and new levels of the changes from 0 to 1 and back; what follows an unknown level is none."""
+        changed = (self.levels[1:] != self.levels[:-1]) & (self.levels[1:] != UNKNOWN) & (self.levels[:-1] != UNKNOWN)
+        return self.ticks[1:][changed], self.levels[1:][changed]
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """Channels recorded together. `end_tick` is the first tick that was not recorded any more."""
+
+    tick_s: Fraction
+    """Length of a tick in seconds: the form's resolution, or an analyzer's sample."""
+    channels: tuple[Channel, ...]
+    end_tick: int
+
+    def channel(self, name: str | None) -> Channel:
+        """By name; without one the only channel that has an edge. Raises CaptureError."""
+        if name is not None:
+            found = next((each for each in self.channels if each.name == name), None)
+            if found is None:
+                raise CaptureError(f"There is no channel {name!r}; the capture has {_names(self.channels)}.")
+            return found
+        lively = [each for each in self.channels if len(each.edges()[0])]
+        if len(lively) != 1:
+            which = f"{_names(lively)} have edges" if lively else f"none of {_names(self.channels)} has an edge"
+            raise CaptureError(f"Which channel is meant? In this capture {which}; say --channel.")
+        return lively[0]
+
+
+def _names(channels: Sequence[Channel]) -> str:
+    return ", ".join(each.name for each in channels) or "no channel"
+
+
+def channel_of(name: str, ticks: Sequence[int], levels: Sequence[int]) -> Channel:
+    """A channel from rows; rows that repeat the level are left out."""
+    at, to = np.asarray(ticks, np.int64), np.asarray(levels, np.int8)
+    fresh = np.concatenate(([True], to[1:] != to[:-1])) if len(to) else np.zeros(0, bool)
+    return Channel(name, at[fresh], to[fresh])
+
+
+def merged(capture: Capture) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    """Ticks at which any channel changes, and the levels of all channels from there on (rows by channels)."""
+    ticks = np.unique(np.concatenate([each.ticks for each in capture.channels] or [np.zeros(0, np.int64)]))
+    levels = np.full((len(ticks), len(capture.channels)), UNKNOWN, np.int8)
+    for column, each in enumerate(capture.channels):
+        place = np.searchsorted(each.ticks, ticks, side="right") - 1
+        levels[place >= 0, column] = each.levels[place[place >= 0]]
+    return ticks, levels

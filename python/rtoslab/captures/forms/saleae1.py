@@ -1,0 +1,30 @@
+"""Saleae's digital CSV as Logic 1 wrote it; `saleae` reads both."""
+
+from fractions import Fraction
+from typing import Final
+
+from rtoslab.captures.capture import UNKNOWN, Capture, merged
+from rtoslab.captures.forms import saleae
+
+SUFFIX: Final = ".csv"
+ABOUT: Final = "Saleae CSV of Logic 1"
+PLACES: Final = 15
+read = saleae.read
+
+
+def recognises(head: bytes) -> bool:
+    """Its reader is `saleae`'s, which recognises it."""
+    return saleae.recognises(head)
+
+
+def write(capture: Capture) -> bytes:
+    """Rows of changes only: where the capture ends is not told."""
+    ticks, levels = merged(capture)
+    rows = [", ".join(["Time[s]", *(each.name for each in capture.channels)])]
+    scale: Fraction = capture.tick_s * 10**PLACES
+    for tick, row in zip(ticks.tolist(), levels.tolist(), strict=True):
+        whole, part = divmod(round(tick * scale), 10**PLACES)
+        rows.append(
+            ", ".join([f"{whole}.{part:0{PLACES}d}", *("0" if level == UNKNOWN else str(level) for level in row)])
+        )
+    return "\n".join(rows).encode() + b"\n"

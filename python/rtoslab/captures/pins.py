@@ -1,0 +1,23 @@
+"""The virtual board's pin edges as a capture: its tick is a cycle of the core's clock."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import numpy as np
+
+from rtoslab.captures.capture import Capture, Channel
+from rtoslab.run.observe import EVENT, KIND_PIN
+
+
+def from_events(raw: bytes, pins: Mapping[int, str], clock_hz: int, start: int, end: int) -> Capture:
+    """Raw events between two cycles. `pins`: number of a pin -> name of its channel; all are low at `start`."""
+    events = np.frombuffer(raw, EVENT)
+    edges = events[events["kind"] == KIND_PIN]
+    channels = []
+    for number, name in pins.items():
+        mine = edges[edges["id"] == number]
+        ticks = np.concatenate(([0], mine["cycle"].astype(np.int64) - start))
+        levels = np.concatenate(([0], mine["value"].astype(np.int8))).astype(np.int8)
+        fresh = np.concatenate(([True], levels[1:] != levels[:-1]))
+        channels.append(Channel(name, ticks[fresh], levels[fresh]))
+    return Capture(Fraction(1, clock_hz), tuple(channels), end - start)

@@ -1,0 +1,29 @@
+"""Sample rates as sigrok writes them: `8 MHz`, `500 kHz`, `8000000`."""
+
+import re
+from fractions import Fraction
+from typing import Final
+
+from rtoslab.errors import CaptureError
+
+_FACTORS: Final = {"": 1, "hz": 1, "khz": 10**3, "mhz": 10**6, "ghz": 10**9}
+
+
+def rate_hz(text: str, name: str) -> Fraction:
+    """In hertz; `name` is the file's, for the message. Raises CaptureError."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmg]?hz)?\s*", text, re.IGNORECASE)
+    rate = Fraction(found[1]) * _FACTORS[(found[2] or "").lower()] if found else Fraction(0)
+    if rate == 0:
+        raise CaptureError(f"{name}: the sample rate {text!r} cannot be read; it should be like 8 MHz.")
+    return rate
+
+
+def rate_text(tick_s: Fraction) -> str:
+    """The rate of samples `tick_s` apart. Raises CaptureError if it is no whole number of hertz."""
+    rate = 1 / tick_s
+    if rate.denominator != 1:
+        raise CaptureError("A form of samples needs a whole number of samples a second; say --sample-rate.")
+    for unit in ("ghz", "mhz", "khz"):
+        if rate % _FACTORS[unit] == 0:
+            return f"{rate // _FACTORS[unit]} {unit[0].upper() if unit != 'khz' else 'k'}Hz"
+    return f"{rate.numerator} Hz"

@@ -1,0 +1,156 @@
+"""A latency benchmark's image on the virtual board with its pins recorded from reset to end, and which pulse is what.
+
+A real analyzer sees pulses, not what they time. The same image makes the same pulses in its window on silicon, in the
+same order, so the virtual board's run tells which series each belongs to, counted from the end of the capture. Where a
+sample is longer than the shortest pulse some may be missing: then pulses are matched by when they begin.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rtoslab.benchmark import Benchmark
+from rtoslab.build import build
+from rtoslab.captures.capture import Capture, Channel
+from rtoslab.captures.pins import from_events
+from rtoslab.captures.pulses import Pulses, find_pulses
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import CaptureError, PlanError, RunError
+from rtoslab.latencies import series_facts
+from rtoslab.plan import Options, Point, make_plan
+from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, pin_number, simulator_errors
+from rtoslab.run.intervals import find_intervals
+from rtoslab.run.marks import read_marks
+from rtoslab.run.observe import EVENT, IDENT_MARK, IDENT_WINDOW, KIND_PIN, KIND_WRITE
+from rtoslab.run.virtual import CHUNK_CYCLES, DONE_SYMBOL, SENDING_LIMIT_S, WINDOW_SYMBOL, Progress
+
+OUT: Final = "out"
+"""Name of the channel of the measurement's pin."""
+BEHIND_HZ: Final = 1000
+"""A capture ends a millisecond behind its last edge."""
+MATCHED: Final = 0.95
+"""Part of the pulses that must be found at their time where some cannot be seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One run's pins."""
+
+    title: str
+    capture: Capture
+    clock_hz: int
+    series: tuple[str, ...]
+    """By number: their ids."""
+    order: tuple[int, ...]
+    """Series of each pulse in the window."""
+    behind: int
+    """Pulses after the window."""
+
+    def by_series(self, channel: Channel, capture: Capture) -> dict[str, Pulses]:
+        """The window's pulses of this or another capture of the same image, by series; those not seen are left out.
+
+        Raises CaptureError if its pulses are not those that the image makes.
+        """
+        found = find_pulses(channel, capture.tick_s)
+        true = find_pulses(self.capture.channels[0], self.capture.tick_s).last(len(self.order) + self.behind)
+        coarse = len(true.ticks) and float(capture.tick_s) > true.seconds().min()
+        places = _by_time(true, found) if coarse else _by_order(true, found)
+        places, order = places[: len(self.order)], np.array(self.order)
+        seen = places >= 0
+        return {ident: _chosen(found, places[seen & (order == number)]) for number, ident in enumerate(self.series)}
+
+
+def _chosen(pulses: Pulses, places: NDArray[np.int64]) -> Pulses:
+    return Pulses(pulses.tick_s, pulses.start_ticks[places], pulses.ticks[places])
+
+
+def _by_order(true: Pulses, found: Pulses) -> NDArray[np.int64]:
+    """Places in `found` of the true pulses: its last ones."""
+    missing = len(true.ticks) - len(found.ticks)
+    if missing > 0:
+        raise CaptureError(
+            f"The capture holds {len(found.ticks)} whole pulses, but the image makes {len(true.ticks)} from its "
+            "window's opening on; record from before the reset to the end of the run."
+        )
+    return np.arange(len(true.ticks)) - missing
+
+
+def _by_time(true: Pulses, found: Pulses) -> NDArray[np.int64]:
+    """Places in `found` of the true pulses, -1 for one that was not seen: by their beginnings, back from the last."""
+    long_enough = np.flatnonzero(true.seconds() > float(found.tick_s))
+    begins, seen = (each.start_ticks * float(each.tick_s) for each in (true, found))
+    places = np.full(len(begins), -1, np.int64)
+    if len(seen) and len(long_enough):
+        shifted = begins - begins[long_enough[-1]] + seen[-1]
+        places = np.clip(np.searchsorted(seen, shifted - float(found.tick_s)), 0, len(seen) - 1)
+        places[np.abs(seen[places] - shifted) > 1.5 * float(found.tick_s)] = -1
+    if not len(long_enough) or np.mean(places[long_enough] >= 0) < MATCHED:
+        raise CaptureError(
+            f"With a sample every {float(found.tick_s) * 1e9:.0f} ns some of the image's pulses are too short to be "
+            "seen, and the others do not begin when they should; record at a higher rate."
+        )
+    return places
+
+
+def record(catalogue: Catalogue, benchmark: str, options: Options, progress: Progress = lambda *_: None) -> Recording:
+    """Builds the image that measures by pin and runs it. Raises PlanError, BuildError, RunError."""
+    config = {**options.config, "instrument": "pin"}
+    plan = make_plan(catalogue, [benchmark], Options(options.kernels, options.boards, options.cores, None, config))
+    if len(plan.points) != 1 or plan.points[0].instrument is None:
+        raise PlanError(f"{benchmark} is no single latency benchmark, so no pulses can be told apart by series.")
+    (point,) = plan.points
+    if point.not_applicable is not None:
+        raise PlanError(f"{benchmark} is n/a on {point.board} with {point.kernel}: {point.not_applicable}.")
+    progress("building", 0.0)
+    built = build(catalogue, point)
+    facts = catalogue.benchmark(point.benchmark).facts
+    return _run(catalogue, point, facts, built.elf.read_bytes(), progress)
+
+
+def _run(catalogue: Catalogue, point: Point, facts: Benchmark, image: bytes, progress: Progress) -> Recording:
+    board = catalogue.board(point.board).facts
+    machine = make_machine(board, cores=point.cores)
+    apply_settings(machine, point.timing)
+    load_image(machine, image, point.label)
+    with simulator_errors(RunError):
+        machine.watch_write(find_address(machine, WINDOW_SYMBOL), IDENT_WINDOW)
+        machine.until(find_address(machine, DONE_SYMBOL))
+    for mark in read_marks(image, point.label):
+        machine.watch_exec(mark.address, IDENT_MARK + 2 * mark.series + mark.is_end)
+    machine.trace_pins(True)
+    events = bytearray()
+    limit = int((facts.limit_ms / 1000 * 2 + SENDING_LIMIT_S) * (point.clock_hz or board.clock.sys_hz))
+    stop = machine.run(0)
+    while stop["reason"] != "until" and machine.cycle() < limit:
+        stop = machine.run(CHUNK_CYCLES)
+        events += machine.take_events()
+        machine.take_uart()
+        progress("running", machine.cycle() / limit)
+        if stop["reason"] not in {"cycles", "until"}:
+            raise RunError(f"The virtual board stopped ({stop['reason']}): {stop['detail']}.")
+    pin = pin_number(board.pins.out)
+    clock_hz = machine.clock_hz()
+    found = np.frombuffer(bytes(events), EVENT)
+    edges = found["cycle"][found["kind"] == KIND_PIN]
+    end = min(machine.cycle(), int(edges.max(initial=0)) + clock_hz // BEHIND_HZ)
+    capture = from_events(bytes(events), {pin: OUT}, clock_hz, 0, end)
+    windows = found[(found["kind"] == KIND_WRITE) & (found["id"] == IDENT_WINDOW)]
+    opened, closed = (windows["cycle"][windows["value"] == state][:1] for state in (1, 2))
+    if not len(opened) or not len(closed):
+        raise RunError("The image did not open and close its window.")
+    inside = found[(found["cycle"] >= opened[0]) & (found["cycle"] <= closed[0])]
+    intervals = find_intervals(inside.tobytes(), (), {}, pin)
+    starts = find_pulses(capture.channels[0], capture.tick_s).start_ticks
+    order = tuple(each.series for each in intervals.intervals)
+    if len(order) != len(intervals.pulses):
+        raise RunError(f"{len(order)} intervals but {len(intervals.pulses)} pulses were seen in the window.")
+    return Recording(
+        title=f"{facts.title}, {catalogue.kernel(point.kernel).facts.title} on {board.title}",
+        capture=capture,
+        clock_hz=clock_hz,
+        series=tuple(each.id for each in series_facts(facts)),
+        order=order,
+        behind=int((starts > int(closed[0])).sum()),
+    )

@@ -1,0 +1,29 @@
+"""What a logic analyzer of a given sample rate would have recorded: edges move to samples, short pulses may vanish."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from rtoslab.captures.capture import Capture, Channel
+
+
+def sampled(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> Capture:
+    """The capture as seen in samples `1 / rate_hz` apart, the first one `phase` of a sample after the capture's tick 0.
+
+    A sample shows the level in force at its instant: an edge is seen in the first sample at or after it.
+    """
+    ratio = capture.tick_s * rate_hz
+
+    def sample(tick: int) -> int:
+        return math.ceil(tick * ratio - phase)
+
+    channels, end = [], sample(capture.end_tick)
+    for each in capture.channels:
+        numbers = np.array([sample(int(tick)) for tick in each.ticks], np.int64)
+        last = np.concatenate((numbers[1:] != numbers[:-1], [True])) if len(numbers) else np.zeros(0, bool)
+        last &= numbers < end
+        numbers, levels = numbers[last], each.levels[last]
+        fresh = np.concatenate(([True], levels[1:] != levels[:-1])) if len(levels) else np.zeros(0, bool)
+        channels.append(Channel(each.name, numbers[fresh], levels[fresh]))
+    return Capture(Fraction(1, rate_hz), tuple(channels), end)

@@ -1,0 +1,44 @@
+"""`rtoslab capture`: the virtual board's pins in a logic analyzer's file form."""
+
+from pathlib import Path
+
+import click
+
+from rtoslab.captures.forms import forms, write_capture
+from rtoslab.captures.recording import record
+from rtoslab.captures.sampling import sampled
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.names import CatalogueName, Frequency, KeyValue
+from rtoslab.errors import EXIT_OK
+from rtoslab.paths import find_root
+from rtoslab.plan import Options
+
+
+@click.command("capture")
+@click.argument("benchmark", type=CatalogueName("benchmarks"))
+@click.option("--kernel", required=True, type=CatalogueName("kernels"))
+@click.option("--board", required=True, type=CatalogueName("boards"))
+@click.option("--config", type=KeyValue(), multiple=True, help="As of `rtoslab run`.")
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="File to write.")
+@click.option("--form", type=click.Choice(sorted(forms())), help="Its form; by default the one of the suffix.")
+@click.option("--sample-rate", type=Frequency(), help="As an analyzer of this rate sees it, e.g. 8MHz.")
+def command(
+    benchmark: str,
+    kernel: str,
+    board: str,
+    config: tuple[tuple[str, str], ...],
+    out: Path,
+    form: str | None,
+    sample_rate: int | None,
+) -> int:
+    """Run a latency benchmark's image on the virtual board and write its measurement pin as a capture.
+
+    Forms of times (VCD, Saleae) keep every cycle unless --sample-rate is given; those of samples (.sr, PulseView) need
+    one.
+    """
+    recording = record(Catalogue(find_root()), benchmark, Options([kernel], [board], [1], None, dict(config)))
+    capture = sampled(recording.capture, sample_rate) if sample_rate else recording.capture
+    write_capture(capture, out, form)
+    edges = len(recording.capture.channels[0].edges()[0])
+    click.echo(f"{recording.title}: {edges:,} edges in {out}.")
+    return EXIT_OK

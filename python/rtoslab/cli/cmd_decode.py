@@ -1,0 +1,105 @@
+"""`rtoslab decode`: a logic analyzer's capture to intervals, beside the virtual board's."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from rtoslab.captures.capture import Capture
+from rtoslab.captures.forms import read_capture
+from rtoslab.captures.pulses import Pulses, find_pulses
+from rtoslab.captures.recording import OUT, Recording, record
+from rtoslab.captures.sampling import sampled
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.names import CatalogueName, Frequency, KeyValue
+from rtoslab.errors import EXIT_OK, PlanError
+from rtoslab.paths import find_root
+from rtoslab.plan import Options
+
+
+@click.command("decode")
+@click.argument("capture", type=click.Path(path_type=Path))
+@click.argument("benchmark", type=CatalogueName("benchmarks"), required=False)
+@click.option("--kernel", type=CatalogueName("kernels"), help="Of the BENCHMARK's image.")
+@click.option("--board", type=CatalogueName("boards"), help="Of the BENCHMARK's image.")
+@click.option("--config", type=KeyValue(), multiple=True, help="As the image was built with `rtoslab run`.")
+@click.option("--channel", help="Channel of the measurement's pin; the only one with edges by default.")
+@click.option(
+    "--sample-rate", type=Frequency(), help="Also what an analyzer of this rate would see of the virtual pin."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def command(
+    capture: Path,
+    benchmark: str | None,
+    kernel: str | None,
+    board: str | None,
+    config: tuple[tuple[str, str], ...],
+    channel: str | None,
+    sample_rate: int | None,
+    as_json: bool,
+) -> int:
+    """Read a CAPTURE (VCD, sigrok .sr, Saleae or PulseView CSV) and print how long its pulses are.
+
+    With a BENCHMARK, the pulses are those of its image that measures by pin (recorded from reset to end): each belongs
+    to a series, and the virtual board's run of the same image stands beside it, in cycles.
+    """
+    found = read_capture(capture)
+    if benchmark is None:
+        rows = [_row(each.name, find_pulses(each, found.tick_s)) for each in found.channels]
+        _say({"capture": str(capture), "tick_s": float(found.tick_s), "channels": rows}, as_json=as_json)
+        return EXIT_OK
+    if kernel is None or board is None:
+        raise PlanError("Which image made these pulses? Say --kernel and --board with the benchmark.")
+    recording = record(Catalogue(find_root()), benchmark, Options([kernel], [board], [1], None, dict(config)))
+    sources = {"capture": recording.by_series(found.channel(channel), found), "virtual": _virtual(recording)}
+    if sample_rate is not None:
+        seen: Capture = sampled(recording.capture, sample_rate)
+        sources[f"virtual at {sample_rate / 1e6:g} MS/s"] = recording.by_series(seen.channel(OUT), seen)
+    rows = [
+        {"series": ident, **_row(source, pulses[ident], recording.clock_hz)}
+        for ident in recording.series
+        for source, pulses in sources.items()
+    ]
+    _say({"capture": str(capture), "image": recording.title, "series": rows}, as_json=as_json)
+    return EXIT_OK
+
+
+def _virtual(recording: Recording) -> dict[str, Pulses]:
+    return recording.by_series(recording.capture.channel(OUT), recording.capture)
+
+
+def _row(name: str, pulses: Pulses, clock_hz: int | None = None) -> dict[str, Any]:
+    """Figures in cycles if a clock is known, else in microseconds."""
+    lengths = pulses.cycles(clock_hz) if clock_hz is not None else pulses.seconds() * 1e6
+    kinds = {"min": 0, "median": 50, "max": 100} if len(lengths) else {}
+    unit = "cycles" if clock_hz is not None else "us"
+    step = float(pulses.tick_s) * (clock_hz if clock_hz is not None else 1e6)
+    return {"name": name, "pulses": len(lengths), "unit": unit, "resolution": step,
+            **{key: float(np.percentile(lengths, part)) for key, part in kinds.items()}}  # fmt: skip
+
+
+def _say(result: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(result))
+        return
+    rows = result.get("series") or result["channels"]
+    unit = rows[0]["unit"] if rows else ""
+    first = ["series"] if "series" in result else []
+    figures = ("min", "median", "max")
+    table = Table(
+        *first, "pulses of", "n", *(f"{key}, {unit}" for key in figures), "resolution", title=result.get("image")
+    )
+    for number, column in enumerate(table.columns):
+        column.justify = "right" if number > len(first) else "left"
+        column.no_wrap = number == 0
+    before = None
+    for row in rows:
+        cells = [f"{row[key]:,.3f}" if key in row else "-" for key in (*figures, "resolution")]
+        lead = [row["series"] if row["series"] != before else ""] if first else []
+        before = row.get("series")
+        table.add_row(*lead, row["name"], f"{row['pulses']:,}", *cells)
+    Console(highlight=False).print(table)

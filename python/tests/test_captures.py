@@ -1,0 +1,200 @@
+"""Captures: what goes into a file form comes out again within its resolution; real files' quirks; damaged files."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from vcdvcd import VCDVCD
+
+from rtoslab.captures.capture import UNKNOWN, Capture, channel_of
+from rtoslab.captures.forms import read_capture, write_capture
+from rtoslab.captures.pins import from_events
+from rtoslab.captures.pulses import Pulses, find_pulses
+from rtoslab.captures.sampling import sampled
+from rtoslab.errors import CaptureError, UnknownNameError
+from rtoslab.run.observe import EVENT, KIND_PIN
+
+from .capture_files import META, SIGROK_CSV, VCD, session
+
+CLOCKS: Final = (84_000_000, 125_000_000, 400_000_000, 32_000_000)
+RATE: Final = 8_000_000
+OF_SAMPLES: Final = ("sigrok", "pulseview")
+PLACES: Final = {"vcd": 15, "saleae": 9, "saleae1": 12}
+"""Decimal places of a second that the other forms keep."""
+
+
+@st.composite
+def captures(draw: st.DrawFn) -> tuple[Capture, int]:
+    """Two pins of a virtual board, some pulses on each, and the clock."""
+    clock_hz = draw(st.sampled_from(CLOCKS))
+    lengths = st.lists(st.integers(1, 3000), min_size=2, max_size=24)
+    rows = [np.cumsum(draw(lengths)) for _ in range(2)]
+    end = int(max(row[-1] for row in rows)) + draw(st.integers(1, 100))
+    events = [(int(cycle), pin, (index + 1) % 2) for pin, row in enumerate(rows) for index, cycle in enumerate(row)]
+    raw = np.array([(cycle + 1000, level, 0, pin, KIND_PIN, 0, 0) for cycle, pin, level in sorted(events)], EVENT)
+    return from_events(raw.tobytes(), {0: "out", 1: "in"}, clock_hz, 1000, 1000 + end), clock_hz
+
+
+def pulses(capture: Capture, name: str = "out") -> Pulses:
+    return find_pulses(capture.channel(name), capture.tick_s)
+
+
+QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@QUICK
+@given(made=captures(), form=st.sampled_from(sorted(PLACES)))
+def test_pins_to_a_form_of_times_and_back(made: tuple[Capture, int], form: str, tmp_path: Path) -> None:
+    capture, clock_hz = made
+    write_capture(capture, tmp_path / "x", form)
+    again = read_capture(tmp_path / "x")
+    assert [each.name for each in again.channels] == ["out", "in"]
+    for name in ("out", "in"):
+        before, after = pulses(capture, name), pulses(again, name)
+        assert len(before.ticks) == len(after.ticks)
+        step_cycles = clock_hz / 10 ** PLACES[form]
+        assert np.abs(before.cycles(clock_hz) - after.cycles(clock_hz)).max(initial=0) <= step_cycles + 1e-6
+    if form != "saleae1":
+        assert abs(again.end_tick * again.tick_s - capture.end_tick * capture.tick_s) <= Fraction(1, 10 ** PLACES[form])
+
+
+@QUICK
+@given(made=captures(), form=st.sampled_from(OF_SAMPLES))
+def test_samples_to_a_form_of_samples_and_back(made: tuple[Capture, int], form: str, tmp_path: Path) -> None:
+    """Through the file nothing changes; through sampling, an interval by less than a sample."""
+    seen = sampled(made[0], RATE)
+    write_capture(seen, tmp_path / "x", form)
+    again = read_capture(tmp_path / "x")
+    assert (again.tick_s, again.end_tick) == (seen.tick_s, seen.end_tick)
+    for name in ("out", "in"):
+        assert pulses(again, name).ticks.tolist() == pulses(seen, name).ticks.tolist()
+        assert pulses(again, name).start_ticks.tolist() == pulses(seen, name).start_ticks.tolist()
+
+
+@given(
+    starts=st.lists(st.integers(40, 900), min_size=1, max_size=9), high=st.integers(40, 900), phase=st.fractions(0, 1)
+)
+def test_sampling_errs_by_less_than_a_sample(starts: list[int], high: int, phase: Fraction) -> None:
+    ticks, levels, now = [0], [0], 0
+    for gap in starts:
+        ticks += [now + gap, now + gap + high]
+        levels += [1, 0]
+        now += gap + high
+    capture = Capture(Fraction(1, 125_000_000), (channel_of("out", ticks, levels),), now + 100)
+    seen = find_pulses(sampled(capture, RATE, phase).channels[0], Fraction(1, RATE))
+    assert len(seen.ticks) == len(starts)
+    assert np.abs(seen.cycles(125_000_000) - high).max() < 125_000_000 / RATE
+
+
+def test_a_pulse_between_two_samples_is_not_seen() -> None:
+    capture = Capture(Fraction(1, 80_000_000), (channel_of("out", [0, 11, 13, 35, 45], [0, 1, 0, 1, 0]),), 60)
+    seen = sampled(capture, RATE)
+    assert find_pulses(seen.channels[0], seen.tick_s).ticks.tolist() == [1]
+    assert seen.end_tick == 6
+
+
+def test_an_independent_reader_agrees_on_the_vcd(tmp_path: Path) -> None:
+    capture = Capture(
+        Fraction(1, 10_000_000), (channel_of("a", [0, 3, 9], [0, 1, 0]), channel_of("b", [0, 9], [1, 0])), 20
+    )
+    write_capture(capture, tmp_path / "x.vcd")
+    other = VCDVCD(str(tmp_path / "x.vcd"))
+    assert other.timescale["timescale"] == Fraction(1, 10**7).limit_denominator() or float(
+        other.timescale["timescale"]
+    ) == pytest.approx(1e-7)
+    assert other["pins.a"].tv == [(0, "0"), (3, "1"), (9, "0")]
+    assert other["pins.b"].tv == [(0, "1"), (9, "0")]
+
+
+def test_a_vcd_of_another_program(tmp_path: Path) -> None:
+    """White space anywhere, a vector, a real, unknown levels, two names for one wire."""
+    (tmp_path / "x.vcd").write_text(VCD)
+    found = read_capture(tmp_path / "x.vcd")
+    assert found.tick_s == Fraction(1, 10**8)
+    assert [each.name for each in found.channels] == ["D0", "bus[3]", "bus[2]", "bus[1]", "bus[0]"]
+    d0 = found.channel("D0")
+    assert d0.levels.tolist() == [UNKNOWN, 0, 1, UNKNOWN, 1, 0]
+    assert d0.edges()[0].tolist() == [7, 12]
+    # The only whole pulse would be from 7 to 12, but in between nobody knows: rise and fall still enclose it.
+    assert found.channel("bus[1]").edges()[0].tolist() == []
+    assert found.channel("bus[0]").edges()[0].tolist() == [12]
+    assert found.end_tick == 20
+
+
+def test_saleae_logic_2_with_unknown_levels_and_a_trigger(tmp_path: Path) -> None:
+    (tmp_path / "digital.csv").write_text(
+        "Time [s],Channel 0,Ch 1\n-0.000002000,1,X\n0.000000000,0,0\n0.000001500,0,1\n"
+        "0.000004000,1,0\n0.000010000,X,X\n"
+    )
+    found = read_capture(tmp_path / "digital.csv")
+    assert find_pulses(found.channel("Ch 1"), found.tick_s).seconds().tolist() == pytest.approx([2.5e-6])
+    assert float(found.end_tick * found.tick_s) == pytest.approx(12e-6)
+
+
+def test_saleae_logic_2_by_the_calendar(tmp_path: Path) -> None:
+    (tmp_path / "digital.csv").write_text(
+        "Time [s],Channel 0\n2024-05-11T23:59:59.999999999+00:00,0\n2024-05-12T00:00:00.000000123+00:00,1\n"
+        "2024-05-12T00:00:00.500000123+00:00,0\n"
+    )
+    found = read_capture(tmp_path / "digital.csv")
+    pulse = find_pulses(found.channels[0], found.tick_s)
+    assert (pulse.start_ticks.tolist(), pulse.ticks.tolist()) == ([124_000], [5 * 10**11])
+
+
+def test_saleae_logic_1(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(
+        "Time[s], Channel 0, Channel 1\n0.000000000000000, 0, 1\n7.642110550000000, 1, 1\n7.642110675000000, 0, 1\n"
+    )
+    found = read_capture(tmp_path / "x.csv")
+    assert [each.name for each in found.channels] == ["Channel 0", "Channel 1"]
+    assert find_pulses(found.channel(None), found.tick_s).ticks.tolist() == [125_000]
+
+
+@pytest.mark.parametrize("head", ["", "logic,logic\n", "P8_45,P8_46\n"])
+def test_pulseview_with_and_without_a_head(head: str, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(SIGROK_CSV + head + "0,1\n1,1\n1,1\n0,1\n")
+    found = read_capture(tmp_path / "x.csv")
+    assert [each.name for each in found.channels] == ["P8_45", "P8_46"]
+    assert find_pulses(found.channel(None), found.tick_s).ticks.tolist() == [2]
+    assert (found.tick_s, found.end_tick) == (Fraction(1, 10**7), 4)
+
+
+def test_dsview_writes_changes(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(
+        "; CSV, generated by libsigrok4DSL 0.2.0\n; Channels (1/16)\n; Sample rate: 25 MHz\n"
+        "Time(s), 0\n0,0\n0.001,1\n0.0015,0\n"
+    )
+    found = read_capture(tmp_path / "x.csv")
+    assert found.channels[0].name == "0"
+    assert find_pulses(found.channels[0], found.tick_s).ticks.tolist() == [12_500]
+
+
+def test_a_session_with_some_of_sixteen_probes_in_parts(tmp_path: Path) -> None:
+    samples = np.array([0, 0x8000, 0x8002, 0x8002, 2, 0], "<u2").tobytes()
+    (tmp_path / "x.sr").write_bytes(
+        session(META + "probe2=D1\nprobe16=CH15\nunitsize=2\n", logic_1_1=samples[:4], logic_1_2=samples[4:])
+    )
+    found = read_capture(tmp_path / "x.sr")
+    assert [each.name for each in found.channels] == ["D1", "CH15"]
+    assert find_pulses(found.channel("D1"), found.tick_s).ticks.tolist() == [3]
+    assert find_pulses(found.channel("CH15"), found.tick_s).ticks.tolist() == [3]
+    assert found.tick_s == Fraction(1, 24_000_000)
+
+
+def test_which_channel_and_which_form(tmp_path: Path) -> None:
+    two = Capture(Fraction(1, RATE), (channel_of("a", [0, 1], [0, 1]), channel_of("b", [0, 1], [0, 1])), 3)
+    with pytest.raises(CaptureError, match="a, b have edges; say --channel"):
+        two.channel(None)
+    with pytest.raises(CaptureError, match="no channel 'c'; the capture has a, b"):
+        two.channel("c")
+    with pytest.raises(CaptureError, match="does not tell the form; say --form with one of pulseview, saleae, saleae1"):
+        write_capture(two, tmp_path / "x.csv")
+    with pytest.raises(UnknownNameError, match="did you mean 'sigrok'"):
+        write_capture(two, tmp_path / "x", "sigrock")
+    uneven = Capture(Fraction(3, 10**9), two.channels, 3)
+    with pytest.raises(CaptureError, match="say --sample-rate"):
+        write_capture(uneven, tmp_path / "x.sr")

@@ -1,0 +1,77 @@
+"""Damaged, truncated and foreign files: one clear sentence, whatever the form."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rtoslab.captures.capture import Capture, channel_of
+from rtoslab.captures.forms import forms, read_capture
+from rtoslab.errors import CaptureError
+
+from .capture_files import META, SIGROK_CSV, VCD, session
+
+GOOD = session(META + "probe1=D0\nunitsize=1\n", logic_1_1=b"\0\1\0" * 500)
+BAD: Final = {
+    "nothing.txt": (b"hello", "is no capture in a form that is known"),
+    "empty.sr": (b"", "is no capture in a form that is known"),
+    "cut.sr": (GOOD[: len(GOOD) // 2], "is damaged or cut short"),
+    "bit.sr": (GOOD.replace(b"\0\1\0\0\1\0", b"\0\1\0\0\1\1", 1), "is damaged or cut short"),
+    "other.zip": (session("").replace(b"metadata", b"metabase"), "without `metadata`"),
+    "part.sr": (session(META + "probe1=D0\n", logic_1_1=b"\0", logic_1_3=b"\0"), "its part logic-1-2 is missing"),
+    "none.sr": (session(META + "probe1=D0\n"), "its samples (logic-1) are missing"),
+    "odd.sr": (session(META + "probe1=D0\nunitsize=2\n", logic_1_1=b"\0\0\0"), "no whole number of samples"),
+    "wide.sr": (session(META + "probe9=D8\nunitsize=1\n", logic_1_1=b"\0"), "too few for probe9"),
+    "rate.sr": (session(META.replace("24 MHz", "soon") + "probe1=a\n", logic_1_1=b"\0"), "sample rate 'soon'"),
+    "bare.sr": (session(META, logic_1_1=b"\0"), "holds no digital channel"),
+    "head.vcd": (VCD.encode()[:120], "ends in the middle of a declaration"),
+    "defs.vcd": (VCD.encode().split(b"$enddef")[0], "ends before $enddefinitions"),
+    "scale.vcd": (VCD.replace("10ns", "7ns").encode(), "the $timescale '7ns' is none"),
+    "noscale.vcd": (VCD.replace("$timescale\n  10ns\n$end", "").encode(), "has no $timescale"),
+    "back.vcd": (VCD.replace("#11", "#8").encode(), "the time goes back from 9 to 8"),
+    "who.vcd": (VCD.replace("z!", "z?").encode(), "is given to '?', which was not declared"),
+    "what.vcd": (VCD.replace("z!", "hello").encode(), "'hello', which is no value change"),
+    "vector.vcd": (VCD.replace('b1111 "\n#20\n', "b11").encode(), "ends in the middle of a declaration or value"),
+    "row.csv": (b"Time [s],A,B\n0.0,0,1\n0.1,0", "line 3: 2 columns instead of 3"),
+    "time.csv": (b"Time [s],A\n0.0,0\nx,1\n", "line 3: 'x' is no time in seconds"),
+    "iso.csv": (b"Time [s],A\n2024-05-11T23:59:59Z,0\n2024-05-11T23:,1\n", "line 3: '2024-05-11T23:' is no time"),
+    "level.csv": (b"Time[s], A\n0.0, 3.3\n", "'3.3' is no level"),
+    "late.csv": (b"Time[s], A\n0.1, 0\n0.0, 1\n", "line 3: the time goes back"),
+    "only.csv": (b"Time [s],A\n", "has a head, but no row"),
+    "norate.csv": (b"; CSV\n0,1\n", "does not tell its sample rate"),
+    "short.csv": (SIGROK_CSV.encode() + b"0,1\n0", "line 5: 1 columns instead of 2"),
+    "analog.csv": (SIGROK_CSV.encode() + b"0,1\n0,0.5\n", "'0.5' is no level"),
+    "rows.csv": (SIGROK_CSV.encode(), "has no row of samples"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_is_one_sentence(name: str, tmp_path: Path) -> None:
+    content, says = BAD[name]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(CaptureError) as caught:
+        read_capture(tmp_path / name)
+    assert says in str(caught.value)
+    assert str(caught.value).startswith(name) or str(tmp_path) in str(caught.value)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_file_cut_anywhere_or_damaged_never_fails_otherwise(data: st.DataObject, tmp_path: Path) -> None:
+    capture = Capture(Fraction(1, 8_000_000), (channel_of("out", [0, 3, 9, 20], [0, 1, 0, 1]),), 30)
+    form = data.draw(st.sampled_from(sorted(forms())))
+    content = bytearray(forms()[form].write(capture))
+    if data.draw(st.booleans()):
+        content = content[: data.draw(st.integers(0, len(content)))]
+    else:
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    (tmp_path / "x").write_bytes(content)
+    said = ""
+    try:
+        read_capture(tmp_path / "x")
+    except CaptureError as problem:
+        said = str(problem)
+    assert "\n" not in said

@@ -1,0 +1,96 @@
+"""A latency benchmark's pin through files and back: the same decoder, the same intervals as the virtual instrument."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rtoslab import api
+from rtoslab.captures.capture import Capture
+from rtoslab.captures.forms import read_capture, write_capture
+from rtoslab.captures.recording import OUT, Recording, record
+from rtoslab.captures.sampling import sampled
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import CaptureError
+from rtoslab.paths import find_root
+from rtoslab.plan import Options
+from rtoslab.results import Measured
+
+from .test_cli import error, rtoslab
+
+POINT = ("call_times", "--kernel", "bare", "--board", "nucleo-l073rz", "--config", "samples=9")
+
+
+@pytest.fixture(scope="module")
+def recording() -> Recording:
+    options = Options(["bare"], ["nucleo-l073rz"], [1], None, {"samples": "9"})
+    return record(Catalogue(find_root()), "call_times", options)
+
+
+def cycles(of: Recording, capture: Capture) -> dict[str, list[float]]:
+    return {
+        ident: each.cycles(of.clock_hz).tolist() for ident, each in of.by_series(capture.channel(None), capture).items()
+    }
+
+
+def test_the_decoder_finds_what_the_virtual_instrument_measured(recording: Recording, tmp_path: Path) -> None:
+    config = {"samples": "9", "instrument": "pin"}
+    (outcome,) = api.run("call_times", kernels=["bare"], boards=["nucleo-l073rz"], config=config, out=tmp_path / "run")
+    assert isinstance(outcome.result, Measured), outcome.result
+    assert outcome.result.series
+    decoded = cycles(recording, recording.capture)
+    for each in outcome.result.series:
+        assert list(each.cycles) == decoded[each.id][: len(each.cycles)], each.id
+
+
+@pytest.mark.parametrize(("form", "step"), [("vcd", 1e-6), ("saleae", 0.033), ("saleae1", 1e-4)])
+def test_through_a_file_nothing_but_its_resolution_is_lost(
+    recording: Recording, form: str, step: float, tmp_path: Path
+) -> None:
+    write_capture(recording.capture, tmp_path / "x", form)
+    before, after = cycles(recording, recording.capture), cycles(recording, read_capture(tmp_path / "x"))
+    for ident in recording.series:
+        assert len(before[ident]) >= 9
+        assert np.abs(np.subtract(before[ident], after[ident])).max() <= step
+
+
+def test_eight_megasamples_err_by_a_sample_and_miss_the_shortest(recording: Recording, tmp_path: Path) -> None:
+    write_capture(sampled(recording.capture, 8_000_000), tmp_path / "x.sr")
+    before, after = cycles(recording, recording.capture), cycles(recording, read_capture(tmp_path / "x.sr"))
+    assert max(before["pin.clear"]) < 4
+    assert len(after["pin.clear"]) < len(before["pin.clear"])
+    for ident in recording.series:
+        if min(before[ident]) > 4:
+            assert len(after[ident]) == len(before[ident])
+            assert np.abs(np.subtract(before[ident], after[ident])).max() < 4, ident
+
+
+def test_captures_that_are_not_of_this_image(recording: Recording) -> None:
+    half = Capture(recording.capture.tick_s, recording.capture.channels, recording.capture.end_tick)
+    channel = half.channel(OUT)
+    cut = type(channel)(OUT, channel.ticks[-9:], channel.levels[-9:])
+    with pytest.raises(
+        CaptureError, match=r"holds 4 whole pulses, but the image makes \d+ from its window's opening on"
+    ):
+        recording.by_series(cut, half)
+    coarse = sampled(recording.capture, 100_000)
+    with pytest.raises(CaptureError, match="With a sample every 10000 ns some of the image's pulses are too short"):
+        recording.by_series(coarse.channels[0], coarse)
+
+
+def test_the_two_commands(tmp_path: Path) -> None:
+    written = rtoslab("capture", *POINT, "-o", tmp_path / "x.sr", "--sample-rate", "32MHz")
+    assert written.returncode == 0, written.stderr
+    decoded = rtoslab("decode", tmp_path / "x.sr", *POINT, "--json")
+    assert decoded.returncode == 0, decoded.stderr
+    rows = json.loads(decoded.stdout)["series"]
+    assert {each["name"] for each in rows} == {"capture", "virtual"}
+    for capture, virtual in zip(rows[::2], rows[1::2], strict=True):
+        assert capture["series"] == virtual["series"]
+        assert capture["median"] == pytest.approx(virtual["median"])
+    alone = rtoslab("decode", tmp_path / "x.sr", "--json")
+    assert json.loads(alone.stdout)["channels"][0]["unit"] == "us"
+    assert "Say --kernel and --board" in error(rtoslab("decode", tmp_path / "x.sr", "call_times"), 1)
+    assert "cannot be read" in error(rtoslab("decode", tmp_path / "none.vcd"), 1)
+    assert "is no single latency benchmark" in error(rtoslab("capture", "t2", *POINT[1:5], "-o", tmp_path / "y.vcd"), 1)
