@@ -5,10 +5,9 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from rtoslab.footprint.tables import Table, Value
+from rtoslab.instruments.names import INLINED
 from rtoslab.instruments.profile import Held, Profile, Stack, function_of
-
-NOT_THE_KERNELS = frozenset({"application", "library", "image"})
-"""Of a profile's classes, those that are not the kernel's."""
+from rtoslab.run.profiles import APPLICATION
 
 
 def priority_groups(profile: Profile) -> list[tuple[str, tuple[Held, ...]]]:
@@ -32,12 +31,14 @@ def _shape(each: Held) -> tuple[object, ...]:
 
 
 def owner(stack: Stack, profile: Profile) -> str:
-    """The call in which it happened: a handler; else the outermost function of the kernel; else the function."""
+    """The call in which it happened: a handler; else the kernel's function that the application called; else the
+    application's own."""
     if " [exception " in stack[0]:
         return stack[0]
-    kernel = (name for name in stack if profile.classes.get(name.partition(" [")[0], "image") not in NOT_THE_KERNELS)
-    inside = next(kernel, None) if profile.classes else None
-    return inside.partition(" [")[0] if inside else function_of(stack)
+    names = [name for name in stack if not name.endswith(INLINED)]
+    own = [index for index, name in enumerate(names) if profile.classes.get(name, APPLICATION) == APPLICATION]
+    entered = own[-1] + 1 if own else 0
+    return names[entered] if entered < len(names) else names[-1]
 
 
 def interrupt_tables(profile: Profile, top: int | None) -> tuple[Table, Table]:

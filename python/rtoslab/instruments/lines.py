@@ -19,11 +19,13 @@ class Source:
 
     line: str
     """`file:line` of the innermost function; empty if the image does not say."""
+    site: str
+    """The line of the function that has the code: where those inlined there are called from."""
     inlined: tuple[str, ...]
     """Functions inlined there, outermost first; empty if the code is the function's own."""
 
 
-NOWHERE = Source("", ())
+NOWHERE = Source("", "", ())
 
 
 def sources(elf: Path, addresses: Iterable[int]) -> dict[int, Source]:
@@ -46,7 +48,7 @@ def sources(elf: Path, addresses: Iterable[int]) -> dict[int, Source]:
         chain = list(zip(rest[::2], rest[1::2], strict=False))
         if chain and not chain[0][1].startswith("??"):
             inlined = tuple(name for name, _ in reversed(chain[:-1]))
-            found[int(head, 16)] = Source(_short(chain[0][1]), inlined)
+            found[int(head, 16)] = Source(_short(chain[0][1]), _short(chain[-1][1]), inlined)
     return found
 
 

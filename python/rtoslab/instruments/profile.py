@@ -55,6 +55,7 @@ class Held:
     core: int
     opener: Stack
     opener_line: str
+    """In the function whose code it is, as all places of this record and the next."""
     closer: Stack
     closer_line: str
     count: int
@@ -184,7 +185,7 @@ def _held(each: "np.void", names: Names) -> Held:
     opener, closer = ((int(each[f"{name}_node"]), int(each[f"{name}_pc"])) for name in ("opener", "closer"))
     return Held(
         int(each["priority"]), int(each["core"]),
-        names.stack(*opener), names.source(opener[1]).line, names.stack(*closer), names.source(closer[1]).line,
+        names.stack(*opener), names.source(opener[1]).site, names.stack(*closer), names.source(closer[1]).site,
         int(each["count"]), int(each["total"]), int(each["end"]) - int(each["start"]), int(each["start"]),
     )  # fmt: skip
 
@@ -194,7 +195,7 @@ def _lock(each: "np.void", names: Names, known: Mapping[int, str]) -> LockUse:
     number = int(each["lock"])
     return LockUse(
         number, known.get(number, f"spinlock {number}"), int(each["core"]), bool(each["waited"]),
-        names.stack(*start), names.source(start[1]).line, names.stack(*end), names.source(end[1]).line,
+        names.stack(*start), names.source(start[1]).site, names.stack(*end), names.source(end[1]).site,
         int(each["count"]), int(each["total"]), int(each["longest"]), int(each["start"]),
     )  # fmt: skip
 

@@ -146,7 +146,7 @@ class _Session:
         elif stretch.end is not None:
             self._until_place(stretch.end, "the end", stretch.cycles)
         else:
-            self._run(stretch.cycles, "run")
+            self._run(stretch.cycles, "run", passes="until")
 
     def _until_window(self, state: int, phase: str, limit_s: float) -> None:
         reason, found = "watch", 0
@@ -160,7 +160,7 @@ class _Session:
         if place.isdecimal():
             left = int(place) - self.machine.cycle()
             if left > 0:
-                self._run(left, what)
+                self._run(left, what, passes="until")
             return
         address = find_address(self.machine, place)
         self.machine.until(address)
@@ -174,13 +174,16 @@ class _Session:
     def _at(self, address: int) -> bool:
         return any(self.machine.registers(core)["pc"] & ~1 == address for core in range(self.subject.cores))
 
-    def _run(self, cycles: int, phase: str) -> str:
+    def _run(self, cycles: int, phase: str, passes: str = "") -> str:
+        """Why it stopped; stops of the kind `passes` are passed."""
         start = self.machine.cycle()
         while (spent := self.machine.cycle() - start) < cycles:
             stop = self.machine.run(min(CHUNK_CYCLES, cycles - spent))
             self.uart += self.machine.take_uart()
             self.events.append(np.frombuffer(self.machine.take_events(), dtype=EVENT))
             self.progress(phase, min(1.0, spent / cycles))
+            if stop["reason"] == passes:
+                continue
             if stop["reason"] not in {"cycles", "watch", "until"}:
                 if self.subject.expected is None:  # an image may well end in a deadlock: that is what is to be seen
                     return stop["reason"]

@@ -27,9 +27,9 @@ def scene(name: str, kernel: str, board: str) -> Path:
     return folder / "image.elf"
 
 
-def scene_subject(name: str, kernel: str, board: str, milliseconds: int) -> Subject:
-    """A scene from reset on."""
+def scene_subject(name: str, kernel: str, board: str, milliseconds: int, start: str | None = None) -> Subject:
+    """So much of a scene, from reset or from a function on."""
     cycles = milliseconds * CATALOGUE.board(board).facts.clock.sys_hz // 1000
-    stretch = Stretch(cycles=cycles)
+    stretch = Stretch(start=start, cycles=cycles)
     image = str(scene(name, kernel, board))
     return make_subject(CATALOGUE, image, kernel=kernel, board=board, cores=1, stretch=stretch)

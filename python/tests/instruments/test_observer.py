@@ -31,17 +31,24 @@ def subject(benchmark: str, kernel: str, board: str, cores: int) -> Subject:
 def machine_of(chosen: Subject) -> ObservedMachine:
     machine = cast("ObservedMachine", make_machine(chosen.board, cores=chosen.cores))
     load_image(machine, chosen.image, chosen.label)
-    machine.trace_exceptions(True)
-    machine.trace_pins(True)
     return machine
 
 
+def trace(machine: ObservedMachine) -> None:
+    machine.trace_exceptions(True)
+    machine.trace_pins(True)
+
+
 def outcome(machine: ObservedMachine, cores: int) -> tuple[Any, ...]:
-    """All that a run shows, without what the observer alone tells."""
+    """All that a run shows without an instrument."""
+    memory = machine.read(0x2000_0000, 0x2000)
+    return machine.stats(), machine.take_uart(), [machine.registers(core) for core in range(cores)], memory
+
+
+def traced(machine: ObservedMachine) -> bytes:
+    """What the plain traces recorded."""
     events = np.frombuffer(machine.take_events(), dtype=EVENT)
-    kept = np.sort(events[events["kind"] < 6], order=["cycle", "core", "kind", "id"])
-    registers = [machine.registers(core) for core in range(cores)]
-    return machine.stats(), machine.take_uart(), registers, kept.tobytes()
+    return np.sort(events[events["kind"] < 6], order=["cycle", "core", "kind", "id"]).tobytes()
 
 
 @pytest.mark.parametrize(("benchmark_id", "kernel", "board", "cores"), CASES)
@@ -49,9 +56,13 @@ def test_every_cycle_is_attributed_once_and_none_is_added(
     benchmark_id: str, kernel: str, board: str, cores: int
 ) -> None:
     chosen = subject(benchmark_id, kernel, board, cores)
-    plain, observed = machine_of(chosen), machine_of(chosen)
+    plain, only_traced, observed = machine_of(chosen), machine_of(chosen), machine_of(chosen)
     plain.run(CYCLES)
-    observed.observe(True, priorities=[0, 64, 128, 192], events=True)
+    trace(only_traced)
+    only_traced.run(CYCLES)
+    trace(observed)
+    calls = [(address, number) for number, (address, _, name) in enumerate(observed.symbols()) if "isr" in name]
+    observed.observe(True, priorities=[0, 64, 128, 192], keep_intervals=9, calls=calls, events=True)
     random_source = random.Random(board)  # noqa: S311 (windows of any length)
     instructions = [0] * cores
     ways = np.zeros((cores, len(WAYS)), dtype=np.uint64)
@@ -72,7 +83,8 @@ def test_every_cycle_is_attributed_once_and_none_is_added(
         assert ways[core][WAYS.index("flash")] <= each["flash_wait_cycles"]
         assert ways[core][WAYS.index("sleep")] >= each["sleep_cycles"]
         assert ways[core][WAYS.index("execute")] > 0
-    assert outcome(plain, cores) == outcome(observed, cores)
+    assert outcome(plain, cores) == outcome(observed, cores) == outcome(only_traced, cores)
+    assert traced(observed) == traced(only_traced)
 
 
 def to_window(machine: ObservedMachine) -> int:

@@ -1,0 +1,145 @@
+"""Profiles: sums, call paths, lines, forms for other viewers, differences, interrupts held off by name."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from markupsafe import escape
+
+from rtoslab.cli import app
+from rtoslab.errors import ReportError
+from rtoslab.instruments.difference import difference_tables, scale_of
+from rtoslab.instruments.formats import folded, speedscope
+from rtoslab.instruments.html import render
+from rtoslab.instruments.interrupts import interrupt_tables
+from rtoslab.instruments.profile import Profile, load_profile, profile
+from rtoslab.instruments.records import WAYS
+from rtoslab.instruments.subject import make_subject
+from rtoslab.instruments.tables import core_table, function_table, tables
+from tests.instruments.images import CATALOGUE, ROOT, scene, scene_subject
+
+
+@cache
+def two_cores() -> Profile:
+    return profile(make_subject(CATALOGUE, "t6", kernel="freertos", board="pico", cores=2, window_ms=5))
+
+
+@cache
+def careless() -> Profile:
+    return profile(scene_subject("long_critical_section", "rt", "nucleo-f103rb", 20, start="careless"))
+
+
+def test_the_cycles_of_a_core_add_up_whatever_they_are_split_by() -> None:
+    found = two_cores()
+    for core, cycles in enumerate(found.observed_cycles):
+        assert sum(each.total for each in found.spent if each.core == core) == cycles
+        assert sum(core_table(found).rows[core][1:-2]) == cycles  # type: ignore[arg-type]
+    assert sum(int(row[3] or 0) for row in function_table(found, None).rows) == sum(found.observed_cycles)
+    assert found.operations is not None
+    assert found.operations > 100
+
+
+def test_call_paths_reach_from_the_task_to_the_spinlock() -> None:
+    found = two_cores()
+    inside = [each for each in found.spent if each.cycles[WAYS.index("lock")] and "xQueueReceive" in each.stack]
+    assert inside
+    assert all(each.stack[:2] == ("task_entry", "body") for each in inside)
+    assert any("vPortRecursiveLock [inlined]" in each.stack for each in inside)
+    assert all(each.line.endswith(tuple("0123456789")) and not each.line.startswith("/") for each in inside)
+    handlers = {each.stack[0] for each in found.spent if "[exception 15]" in each.stack[0]}
+    assert handlers == {"isr_systick [exception 15]"}
+
+
+def test_a_planted_long_critical_section_is_the_longest_and_named_by_line() -> None:
+    found = careless()
+    lowest = max(each.priority for each in found.held)
+    worst = max((each for each in found.held if each.priority == lowest), key=lambda each: each.longest_cycles)
+    assert "careless" in worst.opener
+    assert worst.count == pytest.approx(20, abs=2), "once a tick"
+    assert worst.longest_cycles > 500 * 5
+    assert worst.total_cycles == pytest.approx(worst.count * worst.longest_cycles, rel=0.02)
+    place = "firmware/scenes/long_critical_section/long_critical_section.c"
+    source = (ROOT / place).read_text().splitlines()
+    for line, call in ((worst.opener_line, "port_critical_enter"), (worst.closer_line, "port_critical_exit")):
+        name, _, at = line.rpartition(":")
+        assert name == place
+        assert call in source[int(at) - 1]
+    rows = [row for row in interrupt_tables(found, None)[0].rows if row[2] == "careless" and str(row[0]).endswith("f0")]
+    assert [row[3:5] for row in rows] == [(worst.count, worst.longest_cycles)]
+
+
+def test_folded_stacks_and_speedscope_hold_every_cycle() -> None:
+    found = two_cores()
+    weights = [0, 0]
+    for line in folded(found).splitlines():
+        stack, _, weight = line.rpartition(" ")
+        weights[int(stack.partition(";")[0].removeprefix("core "))] += int(weight)
+    assert tuple(weights) == found.observed_cycles
+    scope = speedscope(found)
+    frames = scope["shared"]["frames"]
+    assert all(set(frame) == {"name"} for frame in frames)
+    assert len({frame["name"] for frame in frames}) == len(frames)
+    for each, cycles in zip(scope["profiles"], found.observed_cycles, strict=True):
+        assert each["type"] == "sampled"
+        assert len(each["samples"]) == len(each["weights"])
+        assert sum(each["weights"]) == each["endValue"] - each["startValue"] == cycles
+        assert all(0 <= frame < len(frames) for sample in each["samples"] for frame in sample)
+    assert scope["$schema"].endswith("file-format-schema.json")
+    json.dumps(scope)
+
+
+def test_a_stored_profile_is_the_same_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    two_cores().save(path)
+    assert load_profile(path) == two_cores()
+    path.write_text("{}")
+    with pytest.raises(ReportError, match="not a stored profile"):
+        load_profile(path)
+    with pytest.raises(ReportError, match="Cannot read"):
+        load_profile(tmp_path / "none.json")
+
+
+def test_a_difference_says_where_the_extra_cycles_went() -> None:
+    one = profile(make_subject(CATALOGUE, "t6", kernel="freertos", board="pico", cores=1, window_ms=5))
+    total, classes, functions = difference_tables(one, two_cores())
+    assert scale_of(one, two_cores()).unit == "cycles per operation"
+    (row,) = total.rows
+    cells = dict(zip(total.columns, row, strict=True))
+    change = number(cells["B - A"])
+    assert change == pytest.approx(number(cells["B"]) - number(cells["A"]), abs=0.11)
+    assert sum(number(cells[head]) for head in total.columns if head.startswith("of it")) == pytest.approx(
+        change, abs=0.5
+    )
+    assert number(cells["of it lock wait"]) > 0.3 * change, "two cores wait for the kernel's locks"
+    for table in (classes, functions):
+        assert sum(number(row[3]) for row in table.rows) == pytest.approx(change, abs=2)
+    assert classes.rows[0][0] == "critical"
+
+
+def number(cell: object) -> float:
+    return 0.0 if cell == "-" else float(str(cell).replace(",", ""))
+
+
+def test_the_page_is_self_contained_and_draws_each_core() -> None:
+    page = render(two_cores())
+    assert page.count("<svg ") == 2
+    assert "<script" not in page
+    assert 'src="' not in page
+    assert "http" not in page.replace('xmlns="http://www.w3.org/2000/svg"', "")
+    for table in tables(two_cores(), 40):
+        assert str(escape(table.title)) in page
+
+
+def test_the_command_profiles_any_image(tmp_path: Path) -> None:
+    image = str(scene("long_critical_section", "rt", "nucleo-f103rb"))
+    options = ["--board", "nucleo-f103rb", "--max-cycles", "300000", "--from", "careless"]
+    page = tmp_path / "page.html"
+    done = CliRunner().invoke(app, ["profile", image, *options, "--json", "--html", str(page)])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    (core,) = found["cores"]
+    assert core["all cycles"] == 300_000
+    assert found["functions"][0]["cycles"] > 0
+    assert page.stat().st_size > 10_000

@@ -1,0 +1,142 @@
+"""Timelines: planted faults are to be seen, and what is written reads back by other people's readers."""
+
+import io
+from collections import defaultdict
+from functools import cache
+
+import pytest
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
+from vcdvcd import VCDVCD
+
+from rtoslab.instruments.perfetto import nanoseconds, perfetto_trace
+from rtoslab.instruments.subject import make_subject
+from rtoslab.instruments.timeline import HANDLERS, TASKS, Span, Timeline, timeline
+from rtoslab.instruments.vcd import picoseconds, vcd_text
+from tests.instruments.images import CATALOGUE, scene_subject
+
+
+@cache
+def seen(name: str, kernel: str, board: str) -> Timeline:
+    return timeline(scene_subject(name, kernel, board, 30))
+
+
+@cache
+def two_cores() -> Timeline:
+    return timeline(make_subject(CATALOGUE, "t6", kernel="freertos", board="pico", cores=2, window_ms=5))
+
+
+def calls(found: Timeline, task: str, function: str) -> tuple[Span, ...]:
+    return tuple(each for each in found.on(TASKS, task) if each.name == function)
+
+
+def running(found: Timeline, task: str, start: int, end: int) -> int:
+    """Cycles in which core 0 ran a task, within a stretch."""
+    mine = (each for each in found.on("core 0", TASKS) if each.name == task)
+    return sum(max(0, min(each.end, end) - max(each.start, start)) for each in mine)
+
+
+def test_a_priority_inversion_is_a_take_of_the_urgent_task_with_the_middling_one_inside() -> None:
+    found = seen("priority_inversion", "rt", "nucleo-f446re")
+    waits = [each for each in calls(found, "high", "rt_sem_wait") if each.end - each.start > 10_000]
+    assert len(waits) == 1, "the most urgent task waits long once"
+    (wait,) = waits
+    length = wait.end - wait.start
+    assert wait.ended
+    assert running(found, "medium", wait.start, wait.end) > 0.5 * length, "for a task that has no part in the lock"
+    assert running(found, "low", wait.start, wait.end) > 0
+    assert running(found, "high", wait.start, wait.end) < 0.01 * length
+    released = calls(found, "low", "rt_sem_post")[0]
+    assert wait.start < released.start < wait.end
+    assert released.start - wait.start > 0.9 * length, "the lock comes back only at its end"
+
+
+def test_a_deadlock_is_two_takes_that_never_end() -> None:
+    found = seen("deadlock", "rt", "nucleo-f103rb")
+    stuck = [calls(found, task, "rt_mutex_lock")[-1] for task in ("left", "right")]
+    assert all(not each.ended and each.end == found.end for each in stuck)
+    assert stuck[0].facts["r0"] != stuck[1].facts["r0"], "each wants the other one's lock"
+    since = max(each.start for each in stuck) + 1000
+    assert not running(found, "left", since, found.end)
+    assert not running(found, "right", since, found.end)
+    firsts = [calls(found, task, "rt_mutex_lock")[0] for task in ("left", "right")]
+    assert [each.facts["r0"] for each in firsts] == [stuck[1].facts["r0"], stuck[0].facts["r0"]]
+
+
+def test_a_missed_wake_up_is_a_resume_before_the_suspend_it_was_meant_for() -> None:
+    found = seen("missed_wakeup", "freertos", "nucleo-f103rb")
+    (resume,) = calls(found, "producer", "vTaskResume")
+    (suspend,) = calls(found, "consumer", "vTaskSuspend")
+    assert resume.end < suspend.start
+    assert not suspend.ended
+    assert not running(found, "consumer", suspend.start + 1000, found.end)
+
+
+def test_one_task_runs_on_a_core_at_a_time_and_always_one() -> None:
+    found = two_cores()
+    for core in ("core 0", "core 1"):
+        spans = found.on(core, TASKS)
+        assert [each.start for each in spans[1:]] == [each.end for each in spans[:-1]]
+        assert (spans[0].start, spans[-1].end) == (found.start, found.end)
+    ticks = [each for each in found.on("core 0", HANDLERS) if each.facts.get("exception") == 15]
+    assert len(ticks) == pytest.approx(5, abs=1), "a tick a millisecond"
+
+
+def test_the_perfetto_trace_reads_back_and_its_slices_nest() -> None:
+    found = two_cores()
+    trace = Trace()
+    trace.ParseFromString(perfetto_trace(found))
+    names: dict[int, str] = {}
+    parents: dict[int, int] = {}
+    open_slices: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    slices = []
+    last = 0
+    for packet in trace.packet:
+        assert packet.trusted_packet_sequence_id
+        if packet.HasField("track_descriptor"):
+            descriptor = packet.track_descriptor
+            assert descriptor.uuid not in names
+            names[descriptor.uuid], parents[descriptor.uuid] = descriptor.name, descriptor.parent_uuid
+            continue
+        event = packet.track_event
+        cycle = next(each.uint_value for each in event.debug_annotations if each.name == "cycle")
+        assert packet.timestamp == nanoseconds(found, cycle)
+        assert event.track_uuid in names, "described before it is used"
+        if event.type == TrackEvent.TYPE_COUNTER:
+            continue
+        assert packet.timestamp >= last, "in order of time"
+        last = packet.timestamp
+        if event.type == TrackEvent.TYPE_SLICE_BEGIN:
+            open_slices[event.track_uuid].append((event.name, cycle))
+        else:
+            name, start = open_slices[event.track_uuid].pop()
+            slices.append((names[parents[event.track_uuid]], names[event.track_uuid], name, start, cycle))
+    assert not any(open_slices.values())
+    spans = [(each.track.group, each.track.name, each.name, each.start, each.end) for each in found.spans]
+    assert sorted(slices) == sorted(spans)
+
+
+def test_the_same_trace_gives_the_same_bytes_and_nanoseconds_are_rounded_down() -> None:
+    found = seen("missed_wakeup", "freertos", "nucleo-f103rb")
+    assert perfetto_trace(found) == perfetto_trace(found)
+    exact = 7 * 1e9 / found.clock_hz
+    assert nanoseconds(found, found.start + 7) == int(exact) < exact
+
+
+def test_pins_read_back_from_vcd() -> None:
+    """The pin instrument's marks, by an independent reader."""
+    subject = make_subject(
+        CATALOGUE, "call_times", kernel="freertos", board="nucleo-f446re", config={"instrument": "pin", "samples": "20"}
+    )
+    found = timeline(subject)
+    assert len(found.edges) > 20
+    text = vcd_text(found)
+    reader = (
+        VCDVCD(vcd_string=text) if "vcd_string" in VCDVCD.__init__.__code__.co_varnames else VCDVCD(io.StringIO(text))
+    )
+    for pin in {edge.pin for edge in found.edges}:
+        signal = next(reader[name] for name in reader.signals if name.startswith(f"pins.{pin}"))
+        changes = [(time, int(level)) for time, level in signal.tv if level != "x"]
+        edges = [(picoseconds(found, edge.cycle), edge.level) for edge in found.edges if edge.pin == pin]
+        assert changes == edges
+    handler = next(reader[name] for name in reader.signals if "core_0_handler" in name)
+    assert {level for _, level in handler.tv} == {"0", "1"}
