@@ -9,9 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from rtoslab import api
+from rtoslab.compare.history import history_document
+from rtoslab.errors import ReportError
 from rtoslab.exports import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows
 from rtoslab.index import Wanted, find
 from rtoslab.journal import FILE, last_session
+from rtoslab.reports import formats
 from rtoslab.results import Measured
 from rtoslab.store import RunDirectory
 
@@ -109,3 +112,19 @@ def test_another_number_under_the_same_manifest_is_an_error(tmp_path: Path) -> N
 def test_nothing_found_is_said(tmp_path: Path) -> None:
     assert "No stored point is like that" in rtoslab("runs", "--in", tmp_path).stdout
     assert "nothing to export" in error(rtoslab("runs", "export", "--in", tmp_path), 1)
+
+
+def test_history_tells_when_a_figure_moved(tmp_path: Path) -> None:
+    for index, counts in enumerate((5000, 5000, 4000)):
+        run = RunDirectory.create(tmp_path / str(index), None, [point(1)])
+        run.add("t2-1", measured(1, counts), {}, {})
+        session = {"date": f"2026-01-0{index + 1}T00:00:00Z", "revision": f"rev{index}"}
+        (tmp_path / str(index) / FILE).write_text(json.dumps(session) + "\n")
+    document = history_document(list(find([tmp_path], Wanted())))
+    text = formats()["md"](document)
+    assert "at rev2 |" in text
+    assert "rev1 |" not in text.split("## Run by run")[0]
+    assert "<svg" in formats()["html"](document)
+    assert "What moved" in rtoslab("runs", "history", "--in", tmp_path).stdout
+    with pytest.raises(ReportError, match="No figure is in two"):
+        history_document(list(find([tmp_path / "0"], Wanted())))

@@ -106,6 +106,24 @@ def export(output: Path | None, form: str | None, samples: bool, found: list[Fou
     click.echo(f"{len(found)} points are in {output} ({len(content) / 1024:,.0f} kB).", err=True)
 
 
+@command.command("history")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Report to write: .html or .md.")
+@click.option("--metric", "patterns", multiple=True, help="Figures by name, `stack.*`; by default times and code size.")
+@_filtered
+def history(output: Path | None, patterns: tuple[str, ...], found: list[Found]) -> None:
+    """Show how the figures of the same points moved from run to run."""
+    from rtoslab.cli.cmd_report import write  # noqa: PLC0415
+    from rtoslab.cli.sections import show_document  # noqa: PLC0415
+    from rtoslab.compare.history import history_document  # noqa: PLC0415
+    from rtoslab.reports import formats  # noqa: PLC0415
+
+    document = history_document(found, patterns)
+    if output is None:
+        show_document(document, Console(highlight=False))
+    else:
+        write(formats()["md" if output.suffix == ".md" else "html"](document), output)
+
+
 def _run_table(found: list[Found]) -> Table:
     table = Table(box=None)
     for name in ("run directory", "last session", "revision", "kernels", "boards", "benchmarks"):

@@ -66,7 +66,7 @@ def run_on_cluster(
             for index, point in enumerate(plan.points)
             if index not in found
         }
-        for future in _completed(list(waiting), scheduler):
+        for future in _completed(client, list(waiting), scheduler):
             index = waiting.pop(future)
             outcome = _stored(run, _value(future, plan.points[index]))
             found[index] = outcome
@@ -155,12 +155,12 @@ def _demand_answer(scheduler: str) -> None:
         ) from None
 
 
-def _completed(futures: list[Any], scheduler: str) -> Iterator[Any]:
+def _completed(client: Any, futures: list[Any], scheduler: str) -> Iterator[Any]:
     from distributed import as_completed  # noqa: PLC0415
     from distributed.comm import CommClosedError  # noqa: PLC0415
 
     try:
-        yield from as_completed(futures)
+        yield from as_completed(futures, loop=client.loop)
     except (CommClosedError, OSError, TimeoutError):
         raise RtoslabError(
             f"The Dask scheduler at {scheduler} was lost; what came back is kept, the same command again goes on."
