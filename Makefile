@@ -13,11 +13,12 @@ SIM_SOURCES := $(shell find sim -name "*.rs" -o -name Cargo.toml) Cargo.toml Car
 # What the firmware and the simulator are built with; a linker for Rust is in gcc and libc6-dev.
 APT_PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi binutils-arm-none-eabi cmake ninja-build python3-venv gcc libc6-dev
 
-.PHONY: help demo test lint bench test-all set-up packages clean
+.PHONY: help demo test gate lint bench test-all set-up packages clean
 
 help:
 	@echo "make demo      install what is missing, run T1-T8 on one core and on two, write the report"
 	@echo "make test      lint and every test"
+	@echo "make gate      our own benchmarks against baselines/main.toml; part of make test"
 	@echo "make lint      formatters, linters, types"
 	@echo "make bench     speed of the virtual boards beside unicorn and QEMU; installs qemu-system-arm"
 	@echo "make test-all  make test, and the long tests"
@@ -37,6 +38,12 @@ test: lint
 	  ctest --test-dir build/firmware-tests --output-on-failure; fi
 	@echo "== Python tests"
 	$(BIN)/pytest -n 2 -q -m "not long"
+	@$(MAKE) --no-print-directory gate
+
+# Our own benchmarks must not become slower by a cycle; see docs/compare.md.
+gate: set-up
+	@echo "== Gate"
+	$(BIN)/rtoslab gate --baseline main --other-compiler skip
 
 test-all: test
 	$(CARGO) test --release --workspace --exclude rtoslab-py -- --ignored

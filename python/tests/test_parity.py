@@ -130,6 +130,7 @@ def test_a_cost_that_was_measured_is_told() -> None:
     assert "from off to on: t2 +" in finding.cost
 
 
+@pytest.mark.long
 def test_a_planted_run_is_found_by_the_command_and_in_the_report(tmp_path: Path) -> None:
     for value in ("0", "1"):
         config = {"configBENCH_ASSERT": value}

@@ -146,6 +146,7 @@ def contents(run: Path) -> dict[str, bytes]:
     return {str(each.relative_to(run)): each.read_bytes() for each in (run / "points").rglob("*") if each.is_file()}
 
 
+@pytest.mark.long
 def test_a_sweep_measures_skips_and_resumes(tmp_path: Path) -> None:
     plan = written(tmp_path, PLAN.replace('["t2", "t7"]', '["t2"]').replace('["-O2", "-Os"]', '["-O2", "-O9"]'))
     done = rtoslab("sweep", plan, "--out", tmp_path / "run")

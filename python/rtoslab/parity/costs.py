@@ -69,7 +69,9 @@ def measured_costs(points: Iterable[Measured]) -> list[Cost]:
             key=key,
             before=before,
             after=after,
-            percent={name: round(100 * math.expm1(sum(each) / len(each)), 2) for name, each in sorted(found.items())},
+            percent={
+                name: round(100 * math.expm1(sum(each) / len(each)), 2) + 0.0 for name, each in sorted(found.items())
+            },
         )
         for (kernel, board, key, before, after), found in sorted(logs.items())
     ]

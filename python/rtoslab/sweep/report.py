@@ -46,7 +46,7 @@ def sweep_document(title: str, points: Sequence[StoredPoint]) -> Document:
 
 def percent(ratio: float) -> str:
     """A ratio of times as a change."""
-    return f"{100 * (ratio - 1):+.1f} %"
+    return f"{round(100 * (ratio - 1), 1) + 0.0:+.1f} %"
 
 
 def _summary(seen: Observations, effects: Sequence[Effect], measured: int, asked: int) -> str:
