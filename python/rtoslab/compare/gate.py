@@ -71,7 +71,8 @@ def baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
 
 def verdict_text(judgement: Judgement) -> str:
     """The gate's answer in one sentence."""
-    counted = f"{len(judgement.comparison.changes)} figures of {len(judgement.comparison.matching.pairs)} points"
+    pairs = len(judgement.comparison.matching.pairs)
+    counted = f"{len(judgement.comparison.changes)} figures of {pairs} point{'s' * (pairs != 1)}"
     if judgement.lost:
         return f"The gate cannot tell: {'; '.join(judgement.lost[:3])}."
     if judgement.regressions:
