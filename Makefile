@@ -20,7 +20,7 @@ help:
 	@echo "make test      lint and every test"
 	@echo "make gate      our own benchmarks against baselines/main.toml; part of make test"
 	@echo "make lint      formatters, linters, types"
-	@echo "make bench     speed of the virtual boards beside unicorn and QEMU; installs qemu-system-arm"
+	@echo "make bench     speed of the virtual boards beside unicorn and QEMU, tightness of bounds; installs qemu-system-arm"
 	@echo "make test-all  make test, and the long tests"
 	@echo "make clean     remove what these targets made"
 
@@ -60,6 +60,7 @@ lint: set-up
 bench: set-up
 	@$(MAKE) --no-print-directory packages APT_PACKAGES=qemu-system-arm
 	$(BIN)/python bench/run.py
+	$(BIN)/python bench/tightness.py
 
 set-up: packages $(STAMPS)/tools $(STAMPS)/python $(STAMPS)/simulator $(STAMPS)/kernels
 

@@ -1,6 +1,7 @@
 """`rtoslab rta`: bounds of a task set's response times, with the kernel's overheads, checked against execution."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -28,6 +29,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--config", type=KeyValue(), multiple=True, help="As in `run`: opt=-O3, clock_hz=..., a kernel's macro.")
 @click.option("--overheads", "overheads_file", type=_FILE, help="A file of overheads instead of measuring them.")
 @click.option("--save-overheads", type=_FILE, help="Write the overheads there, TOML or JSON by the file's ending.")
+@click.option("--beside", type=_FILE, help="Another file of overheads, whose figures are set beside these.")
 @click.option("--clock", "clock_hz", type=Frequency(), help="For times in cycles where no overheads say the clock.")
 @click.option("--check", "checked", is_flag=True, help="Run the task set on the virtual board and compare every job.")
 @click.option("--for", "span_ms", type=Duration(), help="How much of the hyperperiod to run; by default 2000 ticks.")
@@ -41,6 +43,7 @@ def command(
     config: tuple[tuple[str, str], ...],
     overheads_file: Path | None,
     save_overheads: Path | None,
+    beside: Path | None,
     clock_hz: int | None,
     checked: bool,
     span_ms: int | None,
@@ -56,23 +59,20 @@ def command(
     from rtoslab.rta.study import study  # noqa: PLC0415 (so that help and completion stay quick)
     from rtoslab.rta.tables import as_json as json_of  # noqa: PLC0415
 
-    if (kernel is None) != (board is None):
-        raise PlanError("--kernel and --board go together; give both, or neither.")
-    if checked and kernel is None:
-        raise PlanError("--check runs the task set, so it needs --kernel and --board.")
-    if not checked and (span_ms is not None or save_image is not None):
-        raise PlanError("--for and --save-image belong to a run; add --check.")
+    _demand_sense(kernel, board, checked=checked, of_a_run=span_ms is not None or save_image is not None)
     task_set = read_task_set(tasks)
     given = read_overheads(overheads_file) if overheads_file is not None else None
     bench = _Bench(kernel, board, dict(config), quiet=as_json) if kernel and board else None
     operations = save_overheads is not None or any(each.sections for each in task_set.tasks)
     overheads = given or (bench.overheads(operations=operations) if bench else None)
+    if overheads is None and (save_overheads or beside):
+        raise PlanError("There are no overheads to save or to compare; give --kernel and --board, or --overheads.")
     found = study(task_set, overheads, clock_hz)
+    if beside is not None and overheads is not None:
+        found = replace(found, beside=read_overheads(beside))
     if checked and bench is not None:
         found = bench.check(found, span_ms, save_image)
-    if save_overheads is not None:
-        if overheads is None:
-            raise PlanError("There are no overheads to save; give --kernel and --board.")
+    if save_overheads is not None and overheads is not None:
         write_overheads(overheads, save_overheads)
     if as_json:
         click.echo(json.dumps(json_of(found)))
@@ -84,6 +84,16 @@ def command(
 
         write(html.render(document(found)), output)
     return EXIT_OK if found.holds else EXIT_POINT_FAILED
+
+
+def _demand_sense(kernel: str | None, board: str | None, *, checked: bool, of_a_run: bool) -> None:
+    """Raises PlanError for options that do not go together."""
+    if (kernel is None) != (board is None):
+        raise PlanError("--kernel and --board go together; give both, or neither.")
+    if checked and kernel is None:
+        raise PlanError("--check runs the task set, so it needs --kernel and --board.")
+    if of_a_run and not checked:
+        raise PlanError("--for and --save-image belong to a run; add --check.")
 
 
 class _Bench:
@@ -112,8 +122,6 @@ class _Bench:
         return with_operations(self.catalogue, self.firmware, found) if operations else found
 
     def check(self, found: Study, span_ms: int | None, save_image: Path | None) -> Study:
-        from dataclasses import replace  # noqa: PLC0415
-
         from rtoslab.rta.check import check, rows_of  # noqa: PLC0415
 
         self._say("running the task set")
@@ -128,10 +136,11 @@ class _Bench:
 
 
 def _print(found: Study) -> None:
-    from rtoslab.rta.tables import bounds_table, check_table, growth_table  # noqa: PLC0415
+    from rtoslab.rta.tables import beside_table, bounds_table, check_table, growth_table  # noqa: PLC0415
 
     console = Console(highlight=False)
-    for table in (bounds_table(found), check_table(found), growth_table(found)):
+    beside = beside_table(found, found.beside) if found.beside is not None else None
+    for table in (beside, bounds_table(found), check_table(found), growth_table(found)):
         if table is not None:
             console.print(_rich(table))
             if table.note:

@@ -7,7 +7,15 @@ from rtoslab.reports.table import Section, TableData
 from rtoslab.rta import plots
 from rtoslab.rta.charges import Model
 from rtoslab.rta.study import Study
-from rtoslab.rta.tables import bounds_table, check_table, costs_table, fits_table, growth_table, parts_table
+from rtoslab.rta.tables import (
+    beside_table,
+    bounds_table,
+    check_table,
+    costs_table,
+    fits_table,
+    growth_table,
+    parts_table,
+)
 
 
 def document(study: Study) -> Document:
@@ -24,8 +32,10 @@ def document(study: Study) -> Document:
         *_tick(study),
         Section("growth", "What may grow", (), (), tuple(filter(None, (growth_table(study), costs_table(study))))),
     ]  # fmt: skip
-    if overheads is not None and overheads.fit:
-        sections.append(Section("overheads", "The kernel's overheads", (overheads.note,), (), (fits_table(overheads),)))
+    if overheads is not None:
+        beside = beside_table(study, study.beside) if study.beside is not None else None
+        tables = tuple(filter(None, (beside, fits_table(overheads) if overheads.fit else None)))
+        sections.append(Section("overheads", "The kernel's overheads", (overheads.note,), (), tables))
     return Document(
         title=f"Response times: {study.task_set.title}",
         subtitle=" · ".join(part for part in where if part),

@@ -28,6 +28,8 @@ class Study:
     """Task -> component of the overhead -> by how much its bound is lower without it."""
     notes: tuple[str, ...]
     check: Check | None = None
+    beside: Overheads | None = None
+    """Another source's overheads, to be shown next to these."""
 
     @property
     def model(self) -> Model:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from rtoslab.reports.table import TableData
@@ -133,6 +133,29 @@ def fits_table(overheads: Overheads) -> TableData:
     columns = ("overhead", "model", ">samples", ">base", ">slope", ">rms left over", ">largest above", ">largest seen")
     note = "The analysis uses values that no sample exceeds, not the fit itself."
     return TableData("Fitted overheads, cycles", columns, rows, note)
+
+
+def beside_table(study: Study, other: Overheads) -> TableData:
+    """Another source's overheads beside those of the study, in microseconds of each one's clock."""
+    own, count = study.overheads, len(study.system.tasks)
+    assert own is not None
+    rows = []
+    for name, figure in _FIGURES.items():
+        here, there = (1e6 * figure(each, count) / each.clock_hz for each in (own, other))
+        rows.append([name.format(count), f"{there:,.3f}", f"{here:,.3f}", f"{here / there:.2f}" if there else _DASH])
+    note = f"There: {other.note}." if other.note else ""
+    return TableData("Overheads side by side, us", ("overhead", ">there", ">here", ">here / there"), rows, note)
+
+
+_FIGURES: Final[Mapping[str, Callable[[Overheads, int], int]]] = {
+    "tick that releases no task": lambda each, _: each.tick.base_cycles,
+    "each task released": lambda each, _: each.tick.per_task_cycles,
+    "tick that releases all {}": lambda each, count: each.tick.base_cycles + count * each.tick.per_task_cycles,
+    "switch to a more urgent task": lambda each, _: each.switch.up_cycles,
+    "switch to a less urgent task": lambda each, _: each.switch.down_cycles,
+    "switch to the idle task": lambda each, _: each.switch.to_idle_cycles,
+    "switch from the idle task": lambda each, _: each.switch.from_idle_cycles,
+}
 
 
 def as_json(study: Study) -> dict[str, Any]:

@@ -183,5 +183,5 @@ def test_the_command_without_a_kernel_and_with_a_miss(tmp_path: Path) -> None:
         rta(path, "--kernel", "freertos")
     with pytest.raises(PlanError, match="needs --kernel"):
         rta(path, "--check")
-    with pytest.raises(PlanError, match="no overheads to save"):
+    with pytest.raises(PlanError, match="no overheads to save or to compare"):
         rta(path, "--save-overheads", tmp_path / "x.toml")
