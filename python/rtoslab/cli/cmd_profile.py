@@ -5,8 +5,6 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table as RichTable
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName, Duration, KeyValue
@@ -16,7 +14,8 @@ from rtoslab.instruments.difference import difference_tables
 from rtoslab.instruments.formats import folded, speedscope
 from rtoslab.instruments.html import render, summary
 from rtoslab.instruments.profile import Profile, load_profile, profile
-from rtoslab.instruments.subject import DEFAULT_CYCLES, DEFAULT_WINDOW_MS, Stretch, make_subject
+from rtoslab.instruments.show import rich_table
+from rtoslab.instruments.subject import DEFAULT_CYCLES, Stretch, make_subject
 from rtoslab.instruments.tables import tables
 from rtoslab.paths import find_root
 
@@ -36,7 +35,7 @@ _FIRST = ("cores", "functions", "masked", "locks")
     "--config", type=KeyValue(), multiple=True, help="As in `run`: opt=-O3, param.NAME=N, a macro of the kernel."
 )
 @click.option(
-    "--window", "window_ms", type=Duration(), default=DEFAULT_WINDOW_MS, help="A benchmark's window.  [default: 20ms]"
+    "--window", "window_ms", type=Duration(), help="A benchmark's window.   [default: 20ms; for samples 250ms]"
 )
 @click.option("--from", "start", metavar="SYMBOL|CYCLES", help="Of an image: observe from there, not from reset.")
 @click.option("--until", "end", metavar="SYMBOL|CYCLES", help="Of an image: until there.")
@@ -59,7 +58,7 @@ def command(
     board: str | None,
     cores: int | None,
     config: tuple[tuple[str, str], ...],
-    window_ms: int,
+    window_ms: int | None,
     start: str | None,
     end: str | None,
     max_cycles: int | None,
@@ -134,20 +133,7 @@ def _write(
     console = Console(highlight=False)
     for each in shown:
         if each.rows:
-            console.print(_rich(each, None if chosen else top))
+            console.print(rich_table(each, None if chosen else top))
     rest = [name for name in known if name not in {each.name for each in shown}]
     if not chosen and rest:
         console.print(f"--table shows the others: {', '.join(rest)}; --html all, with flame graphs.")
-
-
-def _rich(table: Table, top: int | None) -> RichTable:
-    shown = RichTable(title=table.title, title_justify="left")
-    for index, name in enumerate(table.columns):
-        cells = [str(row[index]) for row in table.rows if row[index] is not None]
-        numeric = bool(cells) and all(
-            cell == "-" or cell.replace(",", "").replace(".", "").strip("+-").isdigit() for cell in cells
-        )
-        shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
-    for row in table.rows[:top]:
-        shown.add_row(*("" if cell is None else f"{cell:,}" if isinstance(cell, int) else escape(cell) for cell in row))
-    return shown

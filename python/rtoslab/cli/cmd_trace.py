@@ -12,7 +12,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName, Duration, KeyValue
 from rtoslab.errors import EXIT_OK, PlanError, disk_error
 from rtoslab.instruments.perfetto import perfetto_trace
-from rtoslab.instruments.subject import DEFAULT_CYCLES, DEFAULT_WINDOW_MS, Stretch, make_subject
+from rtoslab.instruments.subject import DEFAULT_CYCLES, Stretch, make_subject
 from rtoslab.instruments.timeline import Timeline, timeline
 from rtoslab.instruments.vcd import vcd_text
 from rtoslab.paths import find_root
@@ -31,7 +31,7 @@ from rtoslab.paths import find_root
 @click.option("--cores", type=click.IntRange(1, 8), help="Cores in use.")
 @click.option("--config", type=KeyValue(), multiple=True, help="As in `run`.")
 @click.option(
-    "--window", "window_ms", type=Duration(), default=DEFAULT_WINDOW_MS, help="A benchmark's window.  [default: 20ms]"
+    "--window", "window_ms", type=Duration(), help="A benchmark's window.   [default: 20ms; for samples 250ms]"
 )
 @click.option("--from", "start", metavar="SYMBOL|CYCLES", help="Of an image: from there, not from reset.")
 @click.option("--until", "end", metavar="SYMBOL|CYCLES", help="Of an image: until there.")
@@ -45,7 +45,7 @@ def command(
     board: str | None,
     cores: int | None,
     config: tuple[tuple[str, str], ...],
-    window_ms: int,
+    window_ms: int | None,
     start: str | None,
     end: str | None,
     max_cycles: int | None,

@@ -10,6 +10,7 @@ from rtoslab.footprint.tables import Table
 from rtoslab.instruments.flame import class_colours, flame_svg
 from rtoslab.instruments.interrupts import priority_groups
 from rtoslab.instruments.profile import Profile, function_of
+from rtoslab.instruments.show import is_number
 from rtoslab.instruments.tables import HEADS, tables
 from rtoslab.instruments.totals import Sum, sums
 
@@ -88,8 +89,4 @@ def _bars(profile: Profile) -> list[tuple[int, list[tuple[str, str, float, int]]
 def _numeric(table: Table, column: int) -> bool:
     """Whether a column holds numbers."""
     cells = [row[column] for row in table.rows if row[column] is not None]
-    return bool(cells) and all(isinstance(cell, int) or _is_number(str(cell)) for cell in cells)
-
-
-def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).replace(",", "").lstrip("+-").isdigit()
+    return bool(cells) and all(isinstance(cell, int) or is_number(str(cell)) for cell in cells)

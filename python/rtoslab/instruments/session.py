@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.decode import decode
-from rtoslab.errors import RunError
+from rtoslab.errors import DecodeError, RunError
 from rtoslab.instruments.machine import ObservedMachine
 from rtoslab.instruments.subject import Subject
 from rtoslab.paths import find_root
@@ -201,7 +201,12 @@ class _Session:
         if self.subject.expected is None:
             return None
         self._run(int(SENDING_LIMIT_S * self.subject.board.clock.sys_hz), "sending")
-        return decode(bytes(self.uart), constants(find_root()), self.subject.expected)
+        try:
+            return decode(bytes(self.uart), constants(find_root()), self.subject.expected)
+        except DecodeError as cause:
+            raise RunError(
+                f"The benchmark failed ({cause}); `rtoslab run` says more, a longer --window may help."
+            ) from None
 
     def _word(self, address: int) -> int:
         return int.from_bytes(self.machine.read(address, 4), "little")

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rtoslab import plan
 from rtoslab.build import build
 from rtoslab.catalogue import Catalogue
 from rtoslab.decode import Expected
@@ -56,7 +57,7 @@ def make_subject(
     board: str | None = None,
     cores: int | None = None,
     config: Mapping[str, str] | None = None,
-    window_ms: int = DEFAULT_WINDOW_MS,
+    window_ms: int | None = None,
     stretch: Stretch | None = None,
 ) -> Subject:
     """A subject by the path of an image, or by a benchmark's name, which is built.
@@ -107,12 +108,16 @@ def _benchmark(
     board: str | None,
     cores: int | None,
     config: Mapping[str, str],
-    window_ms: int,
+    window_ms: int | None,
 ) -> Subject:
     facts = catalogue.benchmark(name).facts
-    chosen = {"instrument": "probe", **config} if facts.series else dict(config)
-    options = Options([kernel or "freertos"], [board or "pico"], [cores or 1], window_ms, chosen)
+    # A window for samples ends with the last of them.
+    window_ms = window_ms or (plan.DEFAULT_WINDOW_MS if facts.series else DEFAULT_WINDOW_MS)
+    options = Options([kernel or "freertos"], [board or "pico"], [cores or 1], window_ms, dict(config))
     points = make_plan(catalogue, [name], options).points
+    if facts.series and "instrument" not in config:  # one will do: the marks of all are in the image, at a cost
+        possible = [each for each in points if each.not_applicable is None]
+        points = tuple(sorted(possible or points, key=lambda each: each.instrument != "probe")[:1])
     if len(points) != 1:
         raise PlanError(f"{name} is {len(points)} points with these options; say in --config which one is meant.")
     point = points[0]

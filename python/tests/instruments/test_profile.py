@@ -143,3 +143,28 @@ def test_the_command_profiles_any_image(tmp_path: Path) -> None:
     assert core["all cycles"] == 300_000
     assert found["functions"][0]["cycles"] > 0
     assert page.stat().st_size > 10_000
+
+
+def test_masked_names_the_longest_of_each_call_over_benchmarks_and_kernels() -> None:
+    command = [
+        "masked",
+        "t6",
+        "--board",
+        "pico",
+        "--cores",
+        "2",
+        "--window",
+        "5ms",
+        "--kernel",
+        "freertos,rt",
+        "--json",
+    ]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    rows = {row["call"]: row for row in json.loads(done.stdout)}
+    assert "left out: t6_message rt pico 2 cores cannot be observed" in done.stderr
+    held = [each for each in two_cores().held if each.priority == 0xC0 and "xQueueReceive" in each.opener]
+    assert rows["xQueueReceive"]["longest"] == max(each.longest_cycles for each in held)
+    assert rows["xQueueReceive"]["opened by"].startswith("vTaskEnterCritical, build/kernel/tasks.c:")
+    refused = CliRunner().invoke(app, ["masked", "t6", "--board", "pico", "--priority", "0x10"])
+    assert "cannot have the priority 0x10" in str(refused.exception)

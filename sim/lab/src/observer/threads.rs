@@ -112,8 +112,10 @@ impl Context {
         if let Some(depth) = self.frames.iter().rposition(returns) {
             self.unwind(depth, tell);
         } else if next == entry && functions.begins(next) {
-            let next = paths.sibling(self.node, entry);
-            self.tail_call(next, tell);
+            // A handler stays to be seen on the path of what it goes on as.
+            let handler = self.frames.is_empty() && paths.get(self.root).exception != 0;
+            let next = if handler { paths.child(self.root, entry) } else { paths.sibling(self.node, entry) };
+            self.tail_call(next, handler, tell);
         } else if let Some(depth) = self.frames.iter().rposition(inside) {
             self.unwind(depth, tell);
         }
@@ -121,11 +123,11 @@ impl Context {
     }
 
     /// The function that executes goes on as the one at `next`, and returns when that does.
-    fn tail_call(&mut self, next: u32, tell: &mut impl FnMut(Move)) {
+    fn tail_call(&mut self, next: u32, handler: bool, tell: &mut impl FnMut(Move)) {
         let depth = self.frames.len();
         if depth == 0 {
             tell(Move::Out(self.node));
-            self.root = next;
+            self.root = if handler { self.root } else { next };
         } else if let Some(again) = self.replaced.iter().position(|&each| each == (depth, next)) {
             // Functions that take turns like that would never return.
             tell(Move::Out(self.node));
@@ -241,6 +243,17 @@ mod tests {
         let moves = bench.follow(SECOND + 20, MAIN + 12, 0x1000, false);
         assert!(matches!(moves[..], [Move::Out(second), Move::Out(first)] if second != first));
         assert_eq!(bench.path(), [MAIN]);
+    }
+
+    #[test]
+    fn a_handler_that_tail_calls_stays_on_the_path() {
+        let mut bench = Bench::new();
+        let handler = bench.paths.handler(15, MAIN);
+        bench.context = Context::new(0, handler, MAIN, &bench.functions);
+        bench.follow(MAIN + 8, FIRST, 0x1000, false);
+        bench.follow(FIRST + 8, SECOND, 0x1000, false);
+        assert_eq!(bench.path(), [MAIN, SECOND]);
+        assert_eq!(bench.context.root(), handler);
     }
 
     #[test]

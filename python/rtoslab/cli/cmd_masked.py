@@ -1,0 +1,70 @@
+"""`rtoslab masked`: how long kernels hold interrupts off, by call."""
+
+import json
+
+import click
+from rich.console import Console
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.names import CatalogueName, CatalogueNames, Duration, KeyValue, integer, split_names
+from rtoslab.errors import EXIT_OK, PlanError
+from rtoslab.instruments.profile import Profile, priorities, profile
+from rtoslab.instruments.show import rich_table
+from rtoslab.instruments.subject import make_subject
+from rtoslab.instruments.survey import survey_table
+from rtoslab.paths import find_root
+
+
+@click.command("masked")
+@click.argument("names", nargs=-1, required=True, type=CatalogueName("benchmarks", "suites"))
+@click.option("--kernel", "kernels", multiple=True, type=CatalogueNames("kernels"), help="Kernels, or all.")
+@click.option("--board", type=CatalogueName("boards"), default="pico", show_default=True, help="The board.")
+@click.option("--cores", type=click.IntRange(1, 8), default=1, show_default=True, help="Cores in use.")
+@click.option("--config", type=KeyValue(), multiple=True, help="As in `run`.")
+@click.option(
+    "--priority", metavar="N", help="Of the interrupts held off, as a priority register has it; the least urgent."
+)
+@click.option("--window", "window_ms", type=Duration(), help="Of each benchmark.   [default: 20ms; for samples 250ms]")
+@click.option("--json", "as_json", is_flag=True, help="The table as JSON on stdout.")
+def command(
+    names: tuple[str, ...],
+    kernels: tuple[str, ...],
+    board: str,
+    cores: int,
+    config: tuple[tuple[str, str], ...],
+    priority: str | None,
+    window_ms: int | None,
+    as_json: bool,
+) -> int:
+    """Show how long kernels hold interrupts off: for each call the longest that the benchmarks NAMES saw.
+
+    Every interval is recorded, by PRIMASK, BASEPRI, FAULTMASK or an active handler, with the code that opened and
+    closed it. What a kernel lacks is left out with its reason.
+    """
+    catalogue = Catalogue(find_root())
+    facts = catalogue.board(board).facts
+    level = integer(priority, "--priority") if priority is not None else priorities(facts.cpu)[-1]
+    if level not in priorities(facts.cpu):
+        known = ", ".join(f"{each:#04x}" for each in priorities(facts.cpu))
+        raise PlanError(f"An interrupt of the {facts.id} cannot have the priority {level:#04x}; it can have {known}.")
+    found: list[Profile] = []
+    for kernel in split_names(kernels, catalogue.kernels) or ("freertos",):
+        for benchmark in _benchmarks(catalogue, names):
+            try:
+                options = {"kernel": kernel, "board": board, "cores": cores, "config": dict(config)}
+                found.append(profile(make_subject(catalogue, benchmark, window_ms=window_ms, **options)))  # type: ignore[arg-type]
+            except PlanError as cause:
+                click.echo(f"left out: {cause}", err=True)
+    if not found:
+        raise PlanError("None of these benchmarks can run there; see `rtoslab list kernels`.")
+    table = survey_table(found, level)
+    if as_json:
+        click.echo(json.dumps(table.as_json()))
+    else:
+        Console(highlight=False).print(rich_table(table))
+    return EXIT_OK
+
+
+def _benchmarks(catalogue: Catalogue, names: tuple[str, ...]) -> tuple[str, ...]:
+    found = [each for name in names for experiment in catalogue.expand(name)[1] for each in experiment.benchmarks]
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,38 @@
+"""The interrupts-off record over several benchmarks and kernels: for each call the longest that any of them saw."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from rtoslab.footprint.tables import Table, Value
+from rtoslab.instruments.interrupts import owner
+from rtoslab.instruments.profile import Held, Profile, function_of
+
+Found = tuple[str, Profile, Held]
+"""Benchmark, its profile, one record of it."""
+
+
+def survey_table(profiles: Iterable[Profile], priority: int) -> Table:
+    """By kernel and call, the longest first: how long interrupts of this priority were held off."""
+    calls: dict[tuple[str, str], list[Found]] = defaultdict(list)
+    clock_hz = 0
+    for profile in profiles:
+        clock_hz = profile.clock_hz
+        for each in profile.held:
+            if each.priority == priority:
+                key = (profile.axes.get("kernel", "-"), owner(each.opener, profile))
+                calls[key].append((profile.axes.get("benchmark", profile.label), profile, each))
+    rows = [(kernel, call, *_row(found, clock_hz)) for (kernel, call), found in calls.items()]
+    rows.sort(key=lambda row: (row[0], -int(row[2] or 0), row[1]))
+    columns = ("kernel", "call", "longest", "longest (us)", "mean", "count", "opened by", "closed by", "in benchmark")
+    return Table("masked", f"Interrupts of priority {priority:#04x} held off, cycles", columns, rows)
+
+
+def _row(found: Sequence[Found], clock_hz: int) -> tuple[Value, ...]:
+    benchmark, _, worst = max(found, key=lambda each: each[2].longest_cycles)
+    count, total = sum(each.count for _, _, each in found), sum(each.total_cycles for _, _, each in found)
+    opened, closed = (
+        f"{function_of(worst.opener)}, {worst.opener_line}",
+        f"{function_of(worst.closer)}, {worst.closer_line}",
+    )
+    us = f"{worst.longest_cycles * 1e6 / clock_hz:.2f}"
+    return worst.longest_cycles, us, f"{total / count:.1f}", count, opened, closed, benchmark
