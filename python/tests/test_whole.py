@@ -54,7 +54,8 @@ def test_the_same_point_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest
         assert (first / file).read_bytes() == (second / file).read_bytes()
 
 
-def test_an_interrupted_run_keeps_what_is_finished_and_resumes(tmp_path: Path) -> None:
+def test_an_interrupted_run_keeps_what_is_finished_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RTOSLAB_CACHE", str(tmp_path / "cache"))  # known points would be over before the interruption
     out = tmp_path / "run"
     command = [sys.executable, "-m", "rtoslab", "run", "vieira2026", "--window", "40ms", "--out", str(out)]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:

@@ -117,6 +117,13 @@ def _of_kernel(source: str | None, macros: Mapping[str, str]) -> str | None:
     return source[1:] if source.startswith("=") else macros.get(source)
 
 
+def asked_for(concept: Concept, value: str) -> str:
+    """A raw value as `--config` would ask for it: a compiler by its name, not by its version's text."""
+    if concept.id != "compiler":
+        return value
+    return "clang" if value.startswith("clang") else "gcc"
+
+
 def keys_of(concept: Concept, kernel: Kernel) -> str:
     """The key of `--config` that changes the concept for a kernel; empty if none does."""
     if concept not in OF_KERNELS:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.parity.concepts import CONCEPTS, Concept, facts_of, keys_of
+from rtoslab.parity.concepts import CONCEPTS, Concept, asked_for, facts_of, keys_of
 from rtoslab.parity.costs import AS_USUAL, Cost, cost_of
 from rtoslab.results import PointId
 
@@ -88,7 +88,7 @@ def _cost(
     raw: dict[str, str],
     costs: Sequence[Cost],
 ) -> str:
-    first, second = list(raw.values())[:2]
+    first, second = (asked_for(concept, each) for each in list(raw.values())[:2])
     said = []
     for kernel in dict.fromkeys(each.point.kernel for each in group):
         key = keys_of(concept, catalogue.kernels[kernel].facts) if kernel in catalogue.kernels else ""

@@ -11,8 +11,8 @@ from rtoslab.reports.document import Document
 from rtoslab.reports.table import ChartData
 
 SUFFIX = "html"
-_GOOD = frozenset({"holds", "same"})
-_BAD = frozenset({"fails", "different"})
+_GOOD = frozenset({"holds", "same", "better"})
+_BAD = frozenset({"fails", "different", "worse"})
 _WAITING = ("n/a", "not yet measured", "not computed", "bring your own")
 
 
