@@ -6,9 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rtoslab.build import Build, inputs_digest
+import numpy as np
+from numpy.typing import NDArray
+
+from rtoslab.build import Build, build, inputs_digest
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.gate import verdict_digest
+from rtoslab.errors import PlanError, UnknownNameError
 from rtoslab.manifest import canonical, simulator_sources
 from rtoslab.paths import find_root
 from rtoslab.pipeline import Manner, Outcome, point_id, run_point
@@ -17,6 +21,10 @@ from rtoslab.pool import Listener, run_plan
 from rtoslab.run.serial import SILENCE_LIMIT_S, listen_to_board
 from rtoslab.run.virtual import Progress, RunOutput
 from rtoslab.store import RunDirectory, StoredPoint
+from rtoslab.virtual_board import VirtualBoard
+from rtoslab.worst_case.arrivals import choose_span, sweep
+from rtoslab.worst_case.finding import Finding, find
+from rtoslab.worst_case.scenario import WINDOW_MS, of_benchmark
 
 
 def run(
@@ -92,6 +100,56 @@ def default_out(root: Path, plan: Plan, names: Iterable[str]) -> Path:
     ]
     digest = hashlib.sha256(canonical([points, simulator_sources(root)]).encode()).hexdigest()
     return root / "runs" / f"{'-'.join(names)[:60]}-{digest[:8]}"
+
+
+def board(name: str, image: Path | str | None = None, *, cores: int | None = None, **settings: int) -> VirtualBoard:
+    """A virtual board by its name (`rtoslab list`), with an image loaded if one is given: see `virtual_board`.
+
+    `cores`: all of the board's by default; `settings`: timing parameters, with `__` for a dot (`flash__wait_states=5`).
+    Raises UnknownNameError, SettingError, ImageFileError.
+    """
+    facts = Catalogue(find_root()).board(name).facts
+    made = VirtualBoard.of(facts, cores, {key.replace("__", "."): value for key, value in settings.items()})
+    return made.load(image) if image is not None else made
+
+
+def build_image(
+    benchmark: str,
+    *,
+    kernel: str,
+    board: str,
+    cores: int = 1,
+    window_ms: int | None = None,
+    config: Mapping[str, str] | None = None,
+) -> Path:
+    """The ELF of one benchmark, built if it was not yet. Raises PlanError if it is n/a, BuildError."""
+    catalogue = Catalogue(find_root())
+    points = make_plan(catalogue, [benchmark], Options([kernel], [board], [cores], window_ms, config or {})).points
+    if len(points) != 1:
+        raise PlanError(f"{benchmark} makes {len(points)} images; name one benchmark, and one instrument in config.")
+    if points[0].not_applicable is not None:
+        raise PlanError(f"{benchmark} is n/a on {board} with {kernel}: {points[0].not_applicable}.")
+    return build(catalogue, points[0]).elf
+
+
+def phase_sweep(
+    service: str, *, kernel: str, board: str, span: str = "period", samples: int | None = None, seed: int = 1
+) -> tuple[Finding, NDArray[np.void]]:
+    """A phase sweep over a kernel service, as `rtoslab worst-case` makes it: what was found, and every arrival.
+
+    Raises PlanError, BuildError, ConformanceError, RunError.
+    """
+    catalogue = Catalogue(find_root())
+    name, facts = next((name, each.facts) for name, each in catalogue.benchmarks.items() if each.facts.phase)
+    picked = {
+        f"param.{key}": str(services.index(service)) for key, services in facts.picks.items() if service in services
+    }
+    if not picked:
+        raise UnknownNameError("service", service, [each for services in facts.picks.values() for each in services])
+    scenario = of_benchmark(catalogue, name, Options([kernel], [board], [1], WINDOW_MS, picked))
+    chosen = choose_span(scenario, span, samples, seed)
+    arrivals = sweep(scenario, chosen)
+    return find(scenario, chosen, arrivals), arrivals
 
 
 def load(*runs: Path | str) -> list[StoredPoint]:

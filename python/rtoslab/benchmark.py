@@ -18,6 +18,8 @@ class Metric(Strict):
     """Indices of the tasks whose counters are added."""
     cores: tuple[int, ...] | None = None
     """Cores whose tasks count towards the result; None: all."""
+    intervals: tuple[str, ...] = ()
+    """Series of a latency benchmark that one count is made of: the same operation, for other instruments."""
 
     def counts_on(self, core: int) -> bool:
         """Whether the tasks of this core count towards the result."""

@@ -19,6 +19,7 @@ from rtoslab.reports.sections import (
     missing,
     paper,
     parity,
+    probe_effect,
     scaling,
     speed,
     stress,
@@ -63,6 +64,7 @@ def make_document(catalogue: Catalogue, points: Sequence[StoredPoint], suite_id:
         handlers.search_section(timed),
         latency.latency_section(timed),
         latency.instruments_section(timed),
+        probe_effect.probe_effect_section(verified, _made_of(catalogue)),
         speed.throughput_section(measured),
         speed.gain_section(measured),
         scaling.scaling_section(measured),
@@ -85,6 +87,12 @@ def make_document(catalogue: Catalogue, points: Sequence[StoredPoint], suite_id:
         sections=tuple(part for part in parts if part is not None),
         points=tuple(points),
     )
+
+
+def _made_of(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
+    """Benchmarks of counts with the series that one count is made of."""
+    found = {name: each.facts.metric.intervals for name, each in catalogue.benchmarks.items()}
+    return {name: intervals for name, intervals in found.items() if intervals}
 
 
 def _claims(catalogue: Catalogue, suite_id: str | None) -> tuple[Claim, ...]:

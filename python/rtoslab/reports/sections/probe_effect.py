@@ -1,0 +1,51 @@
+"""One operation by iteration count, counter, pin and probe."""
+
+from collections.abc import Mapping, Sequence
+
+from rtoslab.analyses.probe_effect import WAYS, FourWays, four_ways
+from rtoslab.analyses.series import series_names
+from rtoslab.reports.table import ChartData, Section, TableData, cycles_text
+from rtoslab.results import Measured
+
+_PROSE = (
+    "The same calls, timed four ways. Iterations: the window's cycles by its counts, less the empty loop; tests of the "
+    "results and the kernel's ticks are still in it. Counter and pin: medians less the empty interval of their image. "
+    "Probe: from outside, at no cost. What they differ by is the probe effect."
+)
+
+
+def probe_effect_section(points: Sequence[Measured], made_of: Mapping[str, tuple[str, ...]]) -> Section | None:
+    """None where no operation was measured by counts and by intervals under the same conditions."""
+    found = four_ways(points, made_of)
+    if not found:
+        return None
+    names = [name or each.title for each, name in zip(found, series_names([each.point for each in found]), strict=True)]
+    columns = ("operation", "run with", *(f">{way}" for way in WAYS), *(f">{way} less probe" for way in WAYS[:-1]))
+    rows = [
+        [
+            each.title,
+            name,
+            *(cycles_text(each.by[way]) if way in each.by else "-" for way in WAYS),
+            *(_signed(each.more_than_probe(way)) for way in WAYS[:-1]),
+        ]
+        for each, name in zip(found, names, strict=True)
+    ]
+    table = TableData("One operation by four instruments, cycles", columns, rows)
+    return Section("probe-effect", "Probe effect", (_PROSE,), _chart(found, names), (table,))
+
+
+def _chart(found: Sequence[FourWays], names: Sequence[str]) -> list[ChartData]:
+    rows = [
+        {"x": name, "y": round(more, 2), "series": way, "text": _signed(more)}
+        for each, name in zip(found, names, strict=True)
+        for way in WAYS[:-1]
+        if (more := each.more_than_probe(way)) is not None
+    ]
+    if not rows:
+        return []
+    return [ChartData("bars", rows, "How many cycles more than the probe's each instrument tells.",
+                      y_title="cycles more than by probe")]  # fmt: skip
+
+
+def _signed(value: float | None) -> str:
+    return "-" if value is None else f"{value:+,.1f}"

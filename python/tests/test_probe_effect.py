@@ -1,0 +1,48 @@
+"""One operation by four instruments: who agrees, by how much, and where there is nothing to compare."""
+
+from pathlib import Path
+
+import rtoslab
+from rtoslab.analyses.probe_effect import ITERATIONS, four_ways
+from rtoslab.catalogue import Catalogue
+from rtoslab.paths import find_root
+from rtoslab.reports.sections.probe_effect import probe_effect_section
+from rtoslab.results import Measured
+from rtoslab.store import RunDirectory
+
+TAKE_AND_GIVE = {"t7_synchronisation": ("semaphore.take.available", "semaphore.give.no_waiter")}
+
+
+def test_the_benchmark_says_what_a_count_is_made_of() -> None:
+    catalogue = Catalogue(find_root())
+    assert {name: each.facts.metric.intervals for name, each in catalogue.benchmarks.items()
+            if each.facts.metric.intervals} == TAKE_AND_GIVE  # fmt: skip
+    known = {series for each in catalogue.benchmarks.values() for series in each.facts.series_ids}
+    assert known >= set(TAKE_AND_GIVE["t7_synchronisation"])
+
+
+def test_iterations_counter_pin_and_probe(tmp_path: Path) -> None:
+    outcomes = rtoslab.run("t7", "call_times", kernels=["freertos"], boards=["nucleo-l073rz"], cores=[1], window_ms=20,
+                           config={"samples": "20"}, out=tmp_path / "run")  # fmt: skip
+    points = [each.result for each in outcomes if isinstance(each.result, Measured)]
+    assert len(points) == 4, [each.result for each in outcomes]
+    (found,) = four_ways(points, TAKE_AND_GIVE)
+    assert set(found.by) == {ITERATIONS, "counter", "pin", "probe"}
+    for way in ("counter", "pin"):
+        more = found.more_than_probe(way)
+        assert more is not None
+        assert abs(more) <= 24, way
+    # The tests of both results, and the tick, are in the iterations: they must tell more, but not another operation.
+    extra = found.more_than_probe(ITERATIONS)
+    assert extra is not None
+    assert 0 < extra < 0.2 * found.by["probe"]
+    section = probe_effect_section(points, TAKE_AND_GIVE)
+    assert section is not None
+    assert [row["series"] for row in section.charts[0].rows] == [ITERATIONS, "counter", "pin"]
+    assert RunDirectory.open(tmp_path / "run").points()
+    alone = [each for each in points if not each.is_latency]
+    assert four_ways(alone, TAKE_AND_GIVE) == []
+    assert probe_effect_section(alone, TAKE_AND_GIVE) is None
+    other = [each if each.is_latency else each.model_copy(update={"point": each.point.model_copy(
+        update={"kernel": "another"})}) for each in points]  # fmt: skip
+    assert four_ways(other, TAKE_AND_GIVE) == []

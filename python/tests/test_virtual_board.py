@@ -1,0 +1,148 @@
+"""The Python API of a virtual board: what docs/python-api.md says, on a real image; and the notebook runs."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+import rtoslab
+from rtoslab.errors import PlanError, RunError, SettingError, SymbolError, UnknownNameError
+from rtoslab.paths import find_root
+from rtoslab.virtual_board import VirtualBoard
+
+DOCS = find_root() / "docs"
+
+
+@pytest.fixture(scope="module")
+def image() -> Path:
+    return rtoslab.build_image("phase_sweep", kernel="freertos", board="nucleo-f446re", window_ms=1000)
+
+
+@pytest.fixture
+def board(image: Path) -> VirtualBoard:
+    return rtoslab.board("nucleo-f446re", image)
+
+
+def test_run_read_and_write(board: VirtualBoard) -> None:
+    board.run_until("main")
+    assert board.registers()["pc"] == board.address("main")
+    reached = board.cycle
+    assert board.run(1000).reason == "cycles"
+    assert board.cycle == reached + 1000
+    board.run(seconds=0.001)
+    board.run_until("xTaskIncrementTick")
+    ticks = board.word("xTickCount")
+    board.run_until("xTaskIncrementTick")
+    assert board.word("xTickCount") == ticks + 1
+    board.write("xTickCount", 500)
+    assert board.read("xTickCount") == (500).to_bytes(4, "little")
+    board.set_register("r7", 0x1234)
+    assert board.registers()["r7"] == 0x1234
+    assert board.stats()["cores"][0]["exceptions"][15] >= 2
+    assert board.warnings() == []
+
+
+def test_probes_intervals_and_exceptions(board: VirtualBoard) -> None:
+    board.run_until("phase_service")
+    calls, gives = board.probe("phase_service"), board.probe("xQueueGenericSend")
+    current, switch = board.watch("pxCurrentTCB"), board.between("isr_systick", "isr_systick")
+    board.trace(exceptions=True)
+    board.run(seconds=0.005)
+    assert len(calls.hits) > 100
+    assert abs(len(calls.hits) - len(gives.hits)) <= 1
+    assert calls.cycles == sorted(calls.cycles)
+    assert switch.interval.count == 4
+    assert switch.interval.minimum_cycles is not None
+    assert abs(switch.interval.minimum_cycles - 84_000) < 500
+    ticks = [each for each in board.exceptions(15) if each.entered]
+    assert len(ticks) == 5
+    assert current.hits == [], "nobody else runs, and the interrupt is idle"
+
+
+def test_inject_snapshot_and_restore(board: VirtualBoard) -> None:
+    board.run_until("phase_service")
+    board.run(seconds=0.05)
+    line = f"irq{board.facts.irq.soft}"
+    handler = board.probe(f"isr_{line}")
+    before = board.snapshot()
+    seen = []
+    for _ in range(2):
+        board.restore(before)
+        assert board.cycle == before.cycle
+        assert handler.hits == []
+        board.inject(line, at=before.cycle + 123)
+        board.run(5_000)
+        seen.append(list(handler.hits))
+        assert len(seen[-1]) == 1
+    assert seen[0] == seen[1]
+    assert before.cycle + 123 + 10 <= seen[0][0].cycle <= before.cycle + 123 + 100
+
+
+@pytest.mark.parametrize("name", ["nucleo-f446re", "nucleo-l073rz"])
+def test_a_pin_driven_from_outside_interrupts(name: str) -> None:
+    """The input of the loop-back, through EXTI, while the wire holds it low."""
+    config = {"instrument": "probe", "samples": "50"}
+    board = rtoslab.board(name, rtoslab.build_image("task_activation", kernel="bare", board=name, config=config))
+    entry = f"isr_irq{board.facts.pins.in_irq}"
+    board.run_until(entry)
+    handler = board.probe(entry)
+    board.trace(pins=True)
+    before = board.snapshot()
+    board.run(seconds=0.01)
+    edges = list(board.edges(board.facts.pins.out))
+    assert {each.level for each in edges} == {0, 1}
+    assert len(handler.hits) == pytest.approx(sum(each.level for each in edges), abs=1)
+    low = next(fall for fall, rise in pairwise(edges) if not fall.level and rise.cycle - fall.cycle > 60)
+    board.restore(before)
+    board.drive(board.facts.pins.input, 1, at=low.cycle + 20)
+    board.run(low.cycle + 120 - board.cycle)
+    assert any(low.cycle + 20 < each < low.cycle + 120 for each in handler.cycles)
+
+
+def test_what_goes_wrong_is_one_sentence(board: VirtualBoard, tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'pico'"):
+        rtoslab.board("picoo")
+    with pytest.raises(SettingError):
+        rtoslab.board("pico", cores=3)
+    with pytest.raises(UnknownNameError, match="setting"):
+        rtoslab.board("pico", timing__nonsense=1)
+    with pytest.raises(SymbolError, match="no symbol 'mian'; did you mean 'main'"):
+        board.run_until("mian")
+    with pytest.raises(RunError, match=r"main did not execute within 1e-06 s"):
+        board.run_until("main", 1e-6)
+    with pytest.raises(RunError, match="either cycles or seconds"):
+        board.run()
+    with pytest.raises(RunError, match="not all in"):
+        board.read(0x7000_0000)
+    with pytest.raises(PlanError, match="has no interrupt 'irq999'"):
+        board.inject("irq999")
+    board.run(100)
+    with pytest.raises(RunError, match="Cycle 1 has passed"):
+        board.inject("pendsv", at=1)
+    with pytest.raises(RunError, match="no pin"):
+        board.drive("PK3", 1)
+    with pytest.raises(RunError, match="snapshot is of a board"):
+        rtoslab.board("pico").restore(board.snapshot())
+    with pytest.raises(PlanError, match="n/a on pico with bare"):
+        rtoslab.build_image("t3", kernel="bare", board="pico")
+    with pytest.raises(UnknownNameError, match="service"):
+        rtoslab.phase_sweep("semafore", kernel="rt", board="pico")
+
+
+def test_the_page_names_what_there_is() -> None:
+    page = (DOCS / "python-api.md").read_text()
+    named = set(re.findall(r"`board\.(\w+)", page))
+    assert named >= {"run", "run_until", "read", "write", "probe", "snapshot", "restore", "inject", "edges"}
+    for name in named:
+        assert hasattr(VirtualBoard, name) or name == "facts", name
+
+
+def test_the_notebook_runs(tmp_path: Path) -> None:
+    notebook = nbformat.reads((DOCS / "python-api.ipynb").read_text(), as_version=4)  # type: ignore[no-untyped-call]
+    assert all(not cell.get("outputs") for cell in notebook.cells), "kept without outputs: they are made by running it"
+    done = NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(find_root())}}).execute()
+    texts = [out.get("text", "") for cell in done.cells for out in cell.get("outputs", [])]
+    assert any("Over every arrival phase of this scenario" in text for text in texts)
