@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from rtoslab.api import board, build_image, load, phase_sweep, run
+    from rtoslab.api import board, build_image, load, run, sweep_phases
 
-__all__ = ["__version__", "board", "build_image", "load", "phase_sweep", "run"]
+__all__ = ["__version__", "board", "build_image", "load", "run", "sweep_phases"]
 
 
 def _from_api(name: str) -> Any:

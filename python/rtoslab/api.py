@@ -132,7 +132,7 @@ def build_image(
     return build(catalogue, points[0]).elf
 
 
-def phase_sweep(
+def sweep_phases(
     service: str, *, kernel: str, board: str, span: str = "period", samples: int | None = None, seed: int = 1
 ) -> tuple[Finding, NDArray[np.void]]:
     """A phase sweep over a kernel service, as `rtoslab worst-case` makes it: what was found, and every arrival.

@@ -5,12 +5,13 @@ unless a clock tree says otherwise (RP2040: clk_sys). Nothing here costs the fir
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rtoslab.board_records import Edge, ExceptionEvent, Hit, Interval, Probe, Stop
 from rtoslab.errors import RunError, SymbolError
 from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, pin_number, simulator_errors
 from rtoslab.run.observe import EVENT, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC, KIND_PIN, KIND_WRITE
@@ -25,76 +26,6 @@ if TYPE_CHECKING:
 Place = str | int
 DEFAULT_LIMIT_S: Final = 10.0
 """Of virtual time, for `run_until`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """Why and where a run ended."""
-
-    reason: str
-    """`cycles`, `until`, `watch`, `lockup`, `deadlock`, `strict`, `usbboot`."""
-    cycle: int
-    core: int
-    address: int
-    detail: str
-    """One sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A probe was passed, or a watched word written."""
-
-    cycle: int
-    core: int
-    value: int
-    """R0, or what was written."""
-    pc: int
-
-
-@dataclass(slots=True)
-class Probe:
-    """What a probe on an instruction, or on a word, has seen."""
-
-    place: str
-    address: int
-    hits: list[Hit] = field(default_factory=list)
-
-    @property
-    def cycles(self) -> list[int]:
-        """When."""
-        return [hit.cycle for hit in self.hits]
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A pin changed."""
-
-    cycle: int
-    pin: int
-    """Its number: GPIO on the RP2040, 16 to a port on an STM32."""
-    level: int
-
-
-@dataclass(frozen=True, slots=True)
-class ExceptionEvent:
-    """A handler's first cycle, or its return."""
-
-    cycle: int
-    core: int
-    number: int
-    entered: bool
-    recognised_cycles: int
-    """Of an entry: how long before it was recognised."""
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """Cycles from one place to another."""
-
-    count: int
-    minimum_cycles: int | None
-    maximum_cycles: int | None
-    total_cycles: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ def test_what_goes_wrong_is_one_sentence(board: VirtualBoard, tmp_path: Path) ->
     with pytest.raises(PlanError, match="n/a on pico with bare"):
         rtoslab.build_image("t3", kernel="bare", board="pico")
     with pytest.raises(UnknownNameError, match="service"):
-        rtoslab.phase_sweep("semafore", kernel="rt", board="pico")
+        rtoslab.sweep_phases("semafore", kernel="rt", board="pico")
 
 
 def test_the_page_names_what_there_is() -> None:
