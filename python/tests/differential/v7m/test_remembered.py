@@ -1,7 +1,9 @@
 """Timing that is remembered is the timing: random loops take the same cycles with the profile on, where nothing is.
 
-The loops have conditional branches, IT blocks, divisions, calls, stack, literals and tables in flash, and an interrupt
-every few hundred cycles; the board stops and goes on at random cycles.
+The loops have conditional branches, IT blocks, divisions, calls, stack, literals and tables in flash, loads of what was
+just stored, and an interrupt every few hundred cycles; the board stops and goes on at random cycles. On the M7 code and
+data lie in any of the memories, caches are on or off and emptied now and then, branch prediction and dual issue are
+switched off in some programs.
 """
 
 from __future__ import annotations
@@ -17,11 +19,21 @@ from tests.differential.engines import elf
 from tests.differential.v7m.test_programs import BASE, INDEX, Writer
 
 FLASH, SRAM = 0x0800_0000, 0x2000_0000
-CODE, HANDLER, DATA, STACK = FLASH + 0x400, FLASH + 0x200, SRAM + 0x1000, SRAM + 0x4000
+CODE_OFFSET, HANDLER, DATA_OFFSET, STACK = 0x400, FLASH + 0x200, 0x1000, SRAM + 0x4000
 TICKS = SRAM + 0x800
 SYSTICK_VECTOR = 15
+ACTLR, ICIALLU, DCIMVAC = 0xE000_E008, 0xE000_EF50, 0xE000_EF5C
+# Nothing; the branch target cache is not read; it takes no entries; both; one instruction a cycle.
+ACTLR_VALUES = (0, 0, 0, 1 << 13, 1 << 14, 3 << 13, 1 << 16)
 CYCLES = 60_000
 PROGRAMS = 12 * int(os.environ.get("RTOSLAB_SEEDS", "1"))
+M7_VARIANTS: tuple[dict[str, int], ...] = (
+    {"flash.wait_states": 7, "icache": 1, "dcache": 1},
+    {"flash.wait_states": 4, "icache": 1, "dcache": 1, "timing.store_to_load_cycles": 8},
+    {"flash.wait_states": 3, "icache": 1, "dcache": 0, "timing.store_to_load_cycles": 0},
+    {"flash.wait_states": 2, "icache": 0, "dcache": 1, "timing.decoded_branch_cycles": 0},
+    {},
+)
 CHIPS = {
     "stm32f103": ("m3", ({}, {"flash.wait_states": 2}, {"flash.wait_states": 1, "flash.prefetch": 0})),
     "stm32f446": (
@@ -33,7 +45,13 @@ CHIPS = {
             {"flash.wait_states": 5, "flash.prefetch": 1},
         ),
     ),
+    "stm32f767": ("m7", M7_VARIANTS),
+    "stm32h743": ("m7", M7_VARIANTS),
 }
+# Where code and data lie: mostly in flash and TCM. On the F767 also in flash over the ITCM bus, ITCM RAM, SRAM1; on the
+# H743 in ITCM RAM and AXI SRAM.
+CODE_BASES = {"stm32f767": (FLASH, FLASH, 0x0020_0000, 0, 0x2002_0000), "stm32h743": (FLASH, FLASH, 0, 0x2400_0000)}
+DATA_BASES = {"stm32f767": (SRAM, SRAM, 0x2002_4000), "stm32h743": (SRAM, SRAM, 0x2400_4000)}
 
 
 def constant(register: int, value: int) -> list[int]:
@@ -49,11 +67,37 @@ def store(address: int, value: int) -> list[int]:
 
 
 class Loop(Writer):
-    """An endless loop of what the writer makes, and of what only a loop in flash has."""
+    """An endless loop of what the writer makes, and of what only a loop in flash has; its code begins at `code`."""
+
+    def __init__(self, kind: str, rng: random.Random, code: int) -> None:
+        super().__init__(kind, rng)
+        self.code = code
+
+    def stored_and_loaded(self) -> list[int]:
+        """A store, up to three other instructions, a load around it; any size."""
+        rng, offset = self.rng, self.rng.randrange(64)
+        between = [half for _ in range(rng.randrange(4)) for half in self._narrow()]
+        near = max(0, offset + rng.randrange(-4, 5))
+        stored = [rng.choice((0xF880, 0xF8A0, 0xF8C0)) | BASE, self._free() << 12 | offset]
+        return [*stored, *between, rng.choice((0xF890, 0xF8B0, 0xF8D0)) | BASE, self._free() << 12 | near]
+
+    def call(self) -> list[int]:
+        """BL to a function behind it and a branch over that; it returns by BX or POP."""
+        inner = [half for _ in range(self.rng.randrange(1, 6)) for half in super(Loop, self).plain()]
+        by_register = [0xF84D, 0xED04, *inner, 0xF85D, 0xEB04, 0x4770]
+        function = self.rng.choice((by_register, [0xB503, *inner, 0xBD03]))
+        return [0xF000, 0xF802, *wide_branch(len(function)), *function]
+
+    def predicated(self) -> list[int]:
+        """IT and a load, a store, or a branch over one instruction."""
+        rng = self.rng
+        single = [rng.choice((0xF880, 0xF8C0, 0xF890, 0xF8D0)) | BASE, self._free() << 12 | rng.randrange(64)]
+        over = self._narrow()
+        return [0xBF08 | rng.randrange(14) << 4, *rng.choice((single, [0xE000 | len(over) - 1, *over]))]
 
     def plain(self) -> list[int]:
         rng = self.rng
-        match rng.randrange(12):
+        match rng.randrange(15):
             case 0:
                 low = rng.sample(range(6), 3)
                 return [rng.choice((0xFB90, 0xFBB0)) | low[0], 0xF0F0 | low[1] << 8 | low[2]]
@@ -61,8 +105,16 @@ class Loop(Writer):
                 return [0xF85F, self._free() << 12 | rng.randrange(64)]  # ldr.w rt, [pc, #-n]
             case 2:
                 # A table in flash: r4 = word r5 & 15 of the code.
-                return [0xF005, 0x050F, 0x00AD, *constant(4, CODE), 0x5964]
+                return [0xF005, 0x050F, 0x00AD, *constant(4, self.code), 0x5964]
+            case 3:
+                return self.stored_and_loaded()
+            case 4:
+                return self.predicated()
         return super().plain()
+
+    def branch(self) -> list[int]:
+        """A branch over some instructions, or a call."""
+        return self.call() if self.rng.randrange(3) == 0 else super().branch()
 
     def loop(self, length: int) -> list[int]:
         """Ends with a branch to its start; inner loops of their own."""
@@ -97,29 +149,35 @@ def wide_branch_ne(halfwords: int) -> list[int]:
     ]
 
 
-def image(kind: str, rng: random.Random) -> bytes:
-    """A vector table, a tick handler, the set-up and the loop."""
+def image(kind: str, rng: random.Random, code: int, data: int) -> bytes:
+    """A vector table, a tick handler, the set-up and the loop, which is at `code` and writes around `data`."""
+    m7 = kind == "m7"
     setup = [
         *store(0xE000_E014, rng.randrange(300, 4000)),
         *store(0xE000_E018, 0),
-        *(store(0xE000_ED88, 0xF << 20) if kind == "m4" else []),
+        *(store(0xE000_ED88, 0xF << 20) if kind != "m3" else []),
+        *(store(ACTLR, rng.choice(ACTLR_VALUES)) if m7 else []),
         0xF3BF, 0x8F4F, 0xF3BF, 0x8F6F,
-        *constant(BASE, DATA + 0x200),
+        *constant(BASE, data + 0x200),
         *constant(INDEX, 4 * rng.randrange(64)),
         *store(0xE000_E010, 7),
     ]  # fmt: skip
-    handler = [*constant(0, TICKS), 0x6801, 0x3101, 0x6001, 0x4770]
-    loop = Loop(kind, rng).loop(rng.randrange(100, 900))
-    vectors = [STACK, CODE | 1, *(HANDLER | 1 for _ in range(SYSTICK_VECTOR - 1))]
+    emptied = rng.choice(([], [ICIALLU], [DCIMVAC], [ICIALLU, DCIMVAC])) if m7 else []
+    empty = [half for register in emptied for half in store(register, code + 4 * rng.randrange(64))]
+    handler = [*constant(0, TICKS), 0x6801, 0x3101, 0x6001, *empty, 0x4770]
+    loop = Loop(kind, rng, code).loop(rng.randrange(100, 900))
+    vectors = [STACK, code | 1, *(HANDLER | 1 for _ in range(SYSTICK_VECTOR - 1))]
     parts = [
         (FLASH, struct.pack(f"<{len(vectors)}I", *vectors)),
         (HANDLER, struct.pack(f"<{len(handler)}H", *handler)),
-        (CODE, struct.pack(f"<{len(setup + loop)}H", *setup, *loop)),
+        (code, struct.pack(f"<{len(setup + loop)}H", *setup, *loop)),
     ]
-    return elf(parts, CODE | 1)
+    return elf(parts, code | 1)
 
 
-def run(chip: str, settings: dict[str, int], content: bytes, pauses: list[int], *, profile: bool) -> dict[str, object]:
+def run(
+    chip: str, settings: dict[str, int], content: bytes, pauses: list[int], data: int, *, profile: bool
+) -> dict[str, object]:
     machine = Machine(chip)
     for key, value in settings.items():
         machine.set(key, value)
@@ -132,6 +190,7 @@ def run(chip: str, settings: dict[str, int], content: bytes, pauses: list[int], 
         "stats": machine.stats(),
         "registers": machine.registers(0),
         "memory": machine.read(SRAM, 0x4000),
+        "data": machine.read(data, 0x800),
     }
 
 
@@ -141,12 +200,14 @@ def test_the_same_cycles_as_without_memory(chip: str) -> None:
     kind, variants = CHIPS[chip]
     for number in range(PROGRAMS):
         rng = random.Random(f"{chip} {number}")
-        content = image(kind, rng)
+        code = rng.choice(CODE_BASES.get(chip, (FLASH,))) + CODE_OFFSET
+        data = rng.choice(DATA_BASES.get(chip, (SRAM,))) + DATA_OFFSET
+        content = image(kind, rng, code, data)
         settings = rng.choice(variants)
         pauses = [CYCLES, *(rng.randint(1, 2_000) for _ in range(8)), *(rng.randint(1, 30) for _ in range(30))]
-        remembered = run(chip, settings, content, pauses, profile=False)
-        anew = run(chip, settings, content, pauses, profile=True)
+        remembered = run(chip, settings, content, pauses, data, profile=False)
+        anew = run(chip, settings, content, pauses, data, profile=True)
         ticks = struct.unpack_from("<I", anew["memory"], TICKS - SRAM)[0]  # type: ignore[arg-type]
         assert ticks > 5, (chip, number)
         for what, value in anew.items():
-            assert remembered[what] == value, (chip, number, settings, what)
+            assert remembered[what] == value, (chip, number, settings, hex(code), hex(data), what)

@@ -34,6 +34,8 @@ pub struct Cache {
     turn: Vec<u8>,
     /// A line of each set that is there, the one last found or brought in; [`NONE`] if there may be none.
     found: Vec<u32>,
+    /// Changes when a line comes or goes.
+    version: u64,
 }
 
 impl Cache {
@@ -44,6 +46,7 @@ impl Cache {
             set_mask: sets as u32 - 1,
             turn: vec![0; sets],
             found: vec![NONE; sets],
+            version: 1,
         }
     }
 
@@ -83,8 +86,24 @@ impl Cache {
         hit
     }
 
+    /// A number that changes when a line comes or goes; never 0.
+    #[inline(always)]
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    fn changed(&mut self) {
+        self.version += 1;
+    }
+
+    /// Goes on behind a version that was in use before this content was taken up.
+    pub fn follow(&mut self, version: u64) {
+        self.version = self.version.max(version) + 1;
+    }
+
     /// Brings in the line of `address`; returns the address of a dirty line that had to go.
     pub fn fill(&mut self, address: u32) -> Option<u32> {
+        self.changed();
         let line = address >> LINE_SHIFT;
         let index = (line & self.set_mask) as usize;
         let free = self.set(line).iter().position(|entry| entry & VALID == 0);
@@ -106,6 +125,7 @@ impl Cache {
 
     /// Forgets every line.
     pub fn invalidate_all(&mut self) {
+        self.changed();
         self.entries.fill(0);
         self.found.fill(NONE);
     }
@@ -124,12 +144,14 @@ impl Cache {
 
     /// Cleans or invalidates the line of an address; returns the lines written back, 0 or 1.
     pub fn maintain_address(&mut self, address: u32, clean: bool, invalidate: bool) -> u32 {
+        self.changed();
         self.found.fill(NONE);
         Cache::maintain(self.entry(address >> LINE_SHIFT), clean, invalidate)
     }
 
     /// The same by set and way.
     pub fn maintain_line(&mut self, line: Line, clean: bool, invalidate: bool) -> u32 {
+        self.changed();
         self.found.fill(NONE);
         let entry = self.set(line.set).get_mut(line.way as usize);
         Cache::maintain(entry, clean, invalidate)

@@ -33,7 +33,7 @@ impl<F: Family> System<F> {
     }
 
     /// How the memory at an offset answers.
-    fn kind(&self, home: Home, offset: u32) -> Kind {
+    pub(super) fn kind(&self, home: Home, offset: u32) -> Kind {
         match home {
             Home::Area(index) => self.memories[index].area.kind,
             Home::Ram if self.map.tcm_bytes != 0 && offset >= self.map.tcm_bytes => Kind::Axi,
@@ -185,6 +185,7 @@ impl<F: Family> System<F> {
     pub(super) fn switch_caches(&mut self, core: &Core) {
         let (instructions, data) = self.settings.caches(core.scb.ccr);
         self.flash_port.switch_caches(instructions, data);
+        self.epoch += 1;
     }
 
     /// Extra cycles on the way to a peripheral; `None` if none answers at the address.

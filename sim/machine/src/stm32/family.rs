@@ -12,11 +12,11 @@ use rtoslab_timing::{Setting, cortex_m3, cortex_m4, cortex_m7, stm32_bus, stm32_
 use super::chip::{FLASH_BASE, Kind, Map};
 use super::flash::{FlashF1, FlashF4};
 use super::m7::Port;
-use super::quick::{Direct, Runner};
+use super::quick::Runner;
 use super::system::System;
 
 /// A flash interface as the machine uses it. Addresses are those of the main flash at [`FLASH_BASE`].
-pub trait FlashPort {
+pub trait FlashPort: Clone {
     /// First cycle in which the decoder can have the code word whose address phase is in cycle `at`.
     fn fetch(&mut self, core: &Core, address: u32, at: u64) -> u64;
     /// Extra cycles of a data read.
@@ -56,6 +56,10 @@ pub trait FlashPort {
 
     /// The core's caches: a maintenance operation.
     fn maintain(&mut self, _: Operation) {}
+
+    /// Takes up the state of a snapshot. What tells one content of a cache from another goes on: a number that was in
+    /// use before may not come back with another content.
+    fn restore(&mut self, saved: &Self);
 }
 
 macro_rules! port {
@@ -78,6 +82,10 @@ macro_rules! port {
             #[inline(always)]
             fn waits(&self) -> bool {
                 self.waits()
+            }
+
+            fn restore(&mut self, saved: &Self) {
+                self.restore(saved);
             }
         }
     };
@@ -190,7 +198,7 @@ pub struct F7;
 impl Family for F7 {
     type Pipe = M7;
     type Flash = Port;
-    type Runner = Direct;
+    type Runner = Memo<M7, System<F7>>;
     const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M7;
     const RULES: &'static [&'static [Setting]] = M7_RULES;
     const CACHES: bool = true;
@@ -216,7 +224,7 @@ pub struct H7;
 impl Family for H7 {
     type Pipe = M7;
     type Flash = Port;
-    type Runner = Direct;
+    type Runner = Memo<M7, System<H7>>;
     const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M7;
     const RULES: &'static [&'static [Setting]] = M7_RULES;
     const CACHES: bool = true;

@@ -9,12 +9,14 @@ use rtoslab_cpu::v7m::attributes::{Attributes, Kind as MemoryKind, Policy};
 use rtoslab_cpu::v7m::cache::Operation;
 use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::l1::Caches;
+use rtoslab_cpu::v7m::memo::Home;
 use rtoslab_cpu::v7m::mpu;
+use rtoslab_timing::cortex_m7::CACHE_LINE_BYTES;
 use rtoslab_timing::{stm32_bus, stm32_flash};
 
 use super::chip::{FLASH_BASE, Kind, Map};
 use super::family::FlashPort;
-use super::flash::{FlashAxi, FlashF7Itcm};
+use super::flash::{FlashAxi, FlashF7Itcm, Remembered};
 
 /// Caches and memory paths of a Cortex-M7 part.
 #[derive(Debug, Clone)]
@@ -27,6 +29,47 @@ pub struct Port {
     data_on: bool,
     /// Extra cycles of a RAM behind AXI.
     ram_wait: u64,
+    fetches: Recorder,
+}
+
+/// Lines that a trace is worth remembering with.
+const LINES: usize = 8;
+
+/// Lines of the instruction cache that fetches found.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Lines {
+    /// Addresses in them.
+    addresses: [u32; LINES],
+    count: u32,
+    /// Version of the cache that is known to hold them.
+    held_in: u64,
+}
+
+/// Takes them down while it is on.
+#[derive(Debug, Clone, Copy, Default)]
+struct Recorder {
+    on: bool,
+    /// Something else answered, or there were more lines than can be held.
+    spoiled: bool,
+    lines: Lines,
+}
+
+impl Recorder {
+    #[inline(never)]
+    fn push(&mut self, address: u32) {
+        let address = address & !(CACHE_LINE_BYTES - 1);
+        let Lines { addresses, count, .. } = &mut self.lines;
+        if addresses[..*count as usize].contains(&address) {
+            return;
+        }
+        match addresses.get_mut(*count as usize) {
+            Some(place) => {
+                *place = address;
+                *count += 1;
+            }
+            None => self.spoiled = true,
+        }
+    }
 }
 
 impl Port {
@@ -43,7 +86,15 @@ impl Port {
 
     fn new(axi: FlashAxi, itcm: Option<(u32, FlashF7Itcm)>, bus: [u64; stm32_bus::SETTINGS.len()]) -> Port {
         let ram_wait = bus[stm32_bus::key::M7_AXI_RAM];
-        Port { axi, itcm, caches: Caches::default(), instructions_on: false, data_on: false, ram_wait }
+        Port {
+            axi,
+            itcm,
+            caches: Caches::default(),
+            instructions_on: false,
+            data_on: false,
+            ram_wait,
+            fetches: Recorder::default(),
+        }
     }
 
     fn attributes(core: &Core, address: u32) -> Attributes {
@@ -58,6 +109,9 @@ impl Port {
     #[inline(always)]
     fn fetch_through(&mut self, core: &Core, address: u32, at: u64, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
         if self.instructions_on && self.caches.instruction.lookup(address) {
+            if self.fetches.on {
+                self.fetches.push(address);
+            }
             return at + 2;
         }
         at + 2 + self.fetch_missed(core, address, wait)
@@ -65,6 +119,7 @@ impl Port {
 
     #[inline(never)]
     fn fetch_missed(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
+        self.fetches.spoiled = true;
         if self.instructions_on && Port::cacheable(Port::attributes(core, address)) {
             self.caches.instruction.fill(address);
         }
@@ -116,6 +171,7 @@ impl FlashPort for Port {
     }
 
     fn fetch_alias(&mut self, _: &Core, offset: u32, at: u64) -> u64 {
+        self.fetches.spoiled = true;
         self.itcm.as_mut().map_or(at + 2, |(base, itcm)| itcm.fetch(*base + offset, at))
     }
 
@@ -160,5 +216,56 @@ impl FlashPort for Port {
 
     fn maintain(&mut self, operation: Operation) {
         self.caches.operate(operation);
+    }
+
+    fn restore(&mut self, saved: &Port) {
+        let version = self.caches.instruction.version();
+        self.clone_from(saved);
+        self.caches.instruction.follow(version);
+    }
+}
+
+/// Only what answers at once is remembered, so that the state of the paths to memory does not matter.
+impl Remembered for Port {
+    type State = ();
+    type Lookups = Lines;
+
+    fn state(&self, _: u64) {}
+
+    fn resume(&mut self, (): &(), _: u64) {}
+
+    #[inline(always)]
+    fn quick_read(&mut self, address: u32) -> Option<Home> {
+        (self.data_on && self.caches.data.lookup(address)).then_some(Home::Cached)
+    }
+
+    fn fetches_cached(&self) -> bool {
+        self.instructions_on
+    }
+
+    fn record(&mut self) {
+        self.fetches = Recorder { on: true, ..Recorder::default() };
+    }
+
+    fn recorded(&mut self) -> Option<Lines> {
+        self.fetches.on = false;
+        (!self.fetches.spoiled).then_some(self.fetches.lines)
+    }
+
+    #[inline(always)]
+    fn repeat(&mut self, lines: &mut Lines) -> bool {
+        lines.held_in == self.caches.instruction.version() || self.holds(lines)
+    }
+}
+
+impl Port {
+    #[inline(never)]
+    fn holds(&mut self, lines: &mut Lines) -> bool {
+        let cache = &mut self.caches.instruction;
+        let held = lines.addresses[..lines.count as usize].iter().all(|&address| cache.lookup(address));
+        if held {
+            lines.held_in = cache.version();
+        }
+        held
     }
 }

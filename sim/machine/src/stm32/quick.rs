@@ -1,15 +1,13 @@
 //! The memories of which the executor's memory of time ([`rtoslab_cpu::v7m::memo`]) may make use.
 
-use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v7m::core::{Core, Request};
-use rtoslab_cpu::v7m::exec;
-use rtoslab_cpu::v7m::memo::{Home, Memo, Memorable, QuickBus};
+use rtoslab_cpu::v7m::memo::{self, Memo, Memorable, QuickBus};
 use rtoslab_cpu::v7m::pipeline::Pipeline;
 
-use super::chip::{FLASH_BASE, RAM_BASE};
+use super::chip::{FLASH_BASE, Kind, RAM_BASE};
 use super::family::Family;
 use super::flash::Remembered;
-use super::system::{MARK_SHIFT, System, get, put};
+use super::system::{Home, MARK_SHIFT, System, get, put};
 
 /// How a family's machine runs its core.
 pub trait Runner<P: Pipeline, B>: Default {
@@ -18,16 +16,6 @@ pub trait Runner<P: Pipeline, B>: Default {
 
     /// Rules of time changed.
     fn clear(&mut self) {}
-}
-
-/// Every instruction in time.
-#[derive(Debug, Default)]
-pub struct Direct;
-
-impl<F: Family> Runner<F::Pipe, System<F>> for Direct {
-    fn run(&mut self, core: &mut Core, pipe: &mut F::Pipe, bus: &mut System<F>) {
-        exec::run::<_, _, { watch::NOTHING }, false>(core, pipe, bus);
-    }
 }
 
 impl<F: Family> Runner<F::Pipe, System<F>> for Memo<F::Pipe, System<F>>
@@ -56,6 +44,11 @@ where
         self.epoch
     }
 
+    #[inline(always)]
+    fn remembers(&self, address: u32) -> bool {
+        !F::CACHES || self.fetches_by_rule(address)
+    }
+
     fn state(&self, t: u64) -> Self::State {
         self.flash_port.state(t)
     }
@@ -65,7 +58,7 @@ where
     }
 
     #[inline(always)]
-    fn quick_load(&mut self, address: u32, bytes: u32) -> Option<(u32, Home)> {
+    fn quick_load(&mut self, address: u32, bytes: u32) -> Option<(u32, memo::Home)> {
         let offset = address.wrapping_sub(RAM_BASE);
         if offset < self.fast_bytes {
             // SAFETY: an aligned access that begins inside the RAM ends inside it.
@@ -82,7 +75,7 @@ where
     }
 
     #[inline(always)]
-    fn quick_store(&mut self, address: u32, bytes: u32, value: u32) -> Option<Home> {
+    fn quick_store(&mut self, address: u32, bytes: u32, value: u32) -> Option<memo::Home> {
         let offset = address.wrapping_sub(RAM_BASE);
         if offset >= self.fast_bytes {
             return None;
@@ -107,11 +100,11 @@ where
         !store || !self.marked(first) && !self.marked(last)
     }
 
-    fn address_in(&self, home: Home) -> u32 {
+    fn address_in(&self, home: memo::Home) -> u32 {
         match home {
-            Home::First => RAM_BASE,
-            Home::Second => RAM_BASE + self.map.ram_split,
-            Home::Cached | Home::Waiting => FLASH_BASE,
+            memo::Home::First => RAM_BASE,
+            memo::Home::Second => RAM_BASE + self.map.ram_split,
+            memo::Home::Cached | memo::Home::Waiting => FLASH_BASE,
         }
     }
 
@@ -129,10 +122,24 @@ where
     }
 }
 
+impl<F: Family> System<F>
+where
+    F::Flash: Remembered,
+{
+    /// Whether code at an address comes from a memory, or through a cache, that answers at once.
+    fn fetches_by_rule(&self, address: u32) -> bool {
+        match self.place(address) {
+            Some((Home::Flash, offset)) => address == FLASH_BASE + offset && self.flash_port.fetches_cached(),
+            Some((home, offset)) => self.kind(home, offset) != Kind::Axi || self.flash_port.fetches_cached(),
+            None => false,
+        }
+    }
+}
+
 impl<F: Family> System<F> {
     /// Offsets in main RAM only.
     #[inline(always)]
-    fn home_in_ram(&self, offset: u32) -> Home {
-        if offset < self.map.ram_split { Home::First } else { Home::Second }
+    fn home_in_ram(&self, offset: u32) -> memo::Home {
+        if offset < self.map.ram_split { memo::Home::First } else { memo::Home::Second }
     }
 }

@@ -8,7 +8,7 @@ use rtoslab_lab::{Console, Injections, Probes};
 use rtoslab_periph::stm32::{Chip, Effects, ResetCause, Stm32};
 use rtoslab_timing::stm32_bus;
 
-use super::family::Family;
+use super::family::{Family, FlashPort};
 use super::machine::{CoreStats, Machine};
 use super::quick::Runner;
 use super::settings::Settings;
@@ -177,7 +177,7 @@ impl<F: Family> System<F> {
         if self.periph.memory_at_zero() != zero_before {
             self.forget_alias_at_zero();
         }
-        self.flash_port.clone_from(&saved.flash_port);
+        self.flash_port.restore(&saved.flash_port);
         self.effects.clone_from(&saved.effects);
         self.lines = saved.lines;
         self.probes.rewind(&saved.probes);

@@ -121,7 +121,7 @@ fn load_unaligned<B: Bus, P: Pipeline, const GUARD: bool>(
     address: u32,
     bytes: u32,
 ) -> Result<u32, Fault> {
-    if !mpu::allows_unaligned(core, address) {
+    if !P::SPLITS || !mpu::allows_unaligned(core, address) {
         return Err(Fault::Unaligned);
     }
     let (mut value, mut shift) = (0, 0);
@@ -143,7 +143,7 @@ fn store_unaligned<B: Bus, P: Pipeline, const GUARD: bool>(
     bytes: u32,
     value: u32,
 ) -> Result<(), Fault> {
-    if !mpu::allows_unaligned(core, address) {
+    if !P::SPLITS || !mpu::allows_unaligned(core, address) {
         return Err(Fault::Unaligned);
     }
     let mut left = value;

@@ -1,7 +1,8 @@
 //! The timing of a trace that was executed already: the pipeline is told the same story, without the effects.
 
-use super::log::{BRANCH_BITS, CYCLES_BITS, HOME_BITS, Log, PREDICATE_BITS};
-use super::{Home, Memorable, QuickBus, words};
+use super::log::{BRANCH_BITS, CYCLES_BITS, Log, PREDICATE_BITS};
+use super::manner::{bytes, has_operand_cycles, is_store, words};
+use super::{Home, Memorable, QuickBus};
 use crate::v7m::bus::{Bus, Loaded};
 use crate::v7m::code::number as code;
 use crate::v7m::core::{Core, Region};
@@ -77,6 +78,7 @@ pub(super) fn replay<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, b
     let mut bus = Replay { bus, home: Home::First };
     let mut it = 0;
     core.ip = trace.start;
+    pipe.recall(true);
     for left in (0..trace.instructions).rev() {
         // SAFETY: the trace was executed, so all its instructions are ops of the region.
         let mut op = unsafe { *core.ip };
@@ -84,8 +86,10 @@ pub(super) fn replay<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, b
         if it != 0 {
             it = block::advanced(it);
             if log.take(PREDICATE_BITS) == 0 {
+                pipe.recall_skip(&mut log, op);
                 pipe.skip(core, &mut bus, op);
                 core.ip = next;
+                core.instructions += 1;
                 continue;
             }
             op = block::without_flags(op);
@@ -93,7 +97,7 @@ pub(super) fn replay<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, b
         pipe.issue(core, &mut bus, op);
         accesses(core, pipe, &mut bus, op, &mut log);
         if has_operand_cycles(op) {
-            pipe.set_cycles(log.take(CYCLES_BITS));
+            pipe.set_cycles(op, log.take(CYCLES_BITS));
         }
         if op.code == code::It {
             it = op.imm as u8;
@@ -101,25 +105,32 @@ pub(super) fn replay<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, b
         let near = core.ip.wrapping_offset(op.imm as i32 as isize);
         match (left, trace.jump, op.class) {
             (0, Some((jump, target)), _) => {
+                pipe.recall_branch(&mut log);
                 core.ip = trace.end;
                 pipe.taken(core, &mut bus, op, jump, target);
-                continue;
             }
             (_, _, Class::BranchConditional | Class::CompareBranch) => {
-                if log.take(BRANCH_BITS) != 0 {
+                let taken = log.take(BRANCH_BITS) != 0;
+                pipe.recall_branch(&mut log);
+                if taken {
                     take(core, pipe, &mut bus, op, Jump::Conditional, near);
-                    continue;
+                } else {
+                    pipe.not_taken(core, &mut bus, op);
+                    core.ip = next;
                 }
-                pipe.not_taken(core, &mut bus, op);
             }
             (_, _, Class::Branch) => {
+                pipe.recall_branch(&mut log);
                 take(core, pipe, &mut bus, op, Jump::Immediate, near);
-                continue;
             }
-            _ => pipe.finish(core, op),
+            _ => {
+                pipe.finish(core, op);
+                core.ip = next;
+            }
         }
-        core.ip = next;
+        core.instructions += 1;
     }
+    pipe.recall(false);
     debug_assert!(core.ip == trace.end && log.is_empty(), "the replay of a trace lost its way");
 }
 
@@ -143,24 +154,16 @@ fn accesses<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: &mut 
     if count == 0 {
         return;
     }
-    bus.home = Home::of(log.take(HOME_BITS));
-    let first = bus.bus.address_in(bus.home);
+    let (home, first) = pipe.recall_access(bus.bus, log, op);
+    bus.home = home;
+    let bytes = bytes(op);
     for index in 0..count {
         let address = first + 4 * index;
         let answered = if is_store(op) {
-            pipe.store(core, bus, op, address, 4, 0, index)
+            pipe.store(core, bus, op, address, bytes, 0, index)
         } else {
-            pipe.load(core, bus, op, address, 4, index).map(drop)
+            pipe.load(core, bus, op, address, bytes, index).map(drop)
         };
         debug_assert!(answered.is_ok(), "a replayed access cannot fault");
     }
-}
-
-fn is_store(op: Op) -> bool {
-    use Class::{FloatStore, FloatStoreMultiple, Store, StoreDouble, StoreMultiple};
-    matches!(op.class, Store | StoreDouble | StoreMultiple | FloatStore | FloatStoreMultiple)
-}
-
-fn has_operand_cycles(op: Op) -> bool {
-    matches!(op.code, code::Smull | code::Umull | code::Smlal | code::Umlal | code::Sdiv | code::Udiv)
 }

@@ -1,29 +1,46 @@
 //! Execution without time: the executor's pipeline and bus while a trace runs whose timing is looked up afterwards.
 
-use super::log::{CYCLES_BITS, HOME_BITS, Log};
-use super::{Memorable, QuickBus, words};
+use super::log::{CYCLES_BITS, Log};
+use super::{Home, Memorable, QuickBus};
 use crate::v7m::bus::{Bus, Loaded};
 use crate::v7m::core::{Core, Region};
 use crate::v7m::fault::Fault;
 use crate::v7m::op::Op;
 use crate::v7m::pipeline::{Jump, Pipeline};
-use std::marker::PhantomData;
 
 /// A pipeline that takes no time and logs what time would depend on.
-pub(super) struct Untimed<P> {
+pub(super) struct Untimed<'a, P> {
     pub log: Log,
+    /// The instruction in hand did not execute only because the log is full.
+    pub log_is_full: bool,
     /// How the branch that ended the trace found its target, if it told the pipeline.
     pub jump: Option<(Jump, u32)>,
-    pipeline: PhantomData<P>,
+    pipe: &'a mut P,
 }
 
-impl<P> Untimed<P> {
-    pub fn new() -> Untimed<P> {
-        Untimed { log: Log::default(), jump: None, pipeline: PhantomData }
+impl<P: Memorable> Untimed<'_, P> {
+    /// For a trace, before its first instruction.
+    #[inline(always)]
+    pub fn new(pipe: &mut P) -> Untimed<'_, P> {
+        Untimed { log: Log::default(), log_is_full: false, jump: None, pipe }
+    }
+
+    /// The branch at `from` went to `to`, or was not taken.
+    #[inline(always)]
+    pub fn branch(&mut self, core: &Core, op: Op, from: *mut Op, to: Option<*mut Op>) {
+        let target = to.map(|ip| core.address_of(ip));
+        self.pipe.foresee_branch(core, &mut self.log, op, core.address_of(from), target);
+    }
+
+    /// The predicated instruction at `from` was not executed.
+    pub fn skipped(&mut self, core: &Core, op: Op, from: *mut Op) {
+        self.pipe.foresee_skip(core, &mut self.log, op, core.address_of(from));
     }
 }
 
-impl<P: Memorable> Pipeline for Untimed<P> {
+impl<P: Memorable> Pipeline for Untimed<'_, P> {
+    const SPLITS: bool = false;
+
     #[inline(always)]
     fn issue<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op) {}
 
@@ -35,15 +52,15 @@ impl<P: Memorable> Pipeline for Untimed<P> {
         &mut self,
         core: &mut Core,
         bus: &mut B,
-        op: Op,
+        _: Op,
         address: u32,
         bytes: u32,
         index: u32,
     ) -> Result<u32, Fault> {
-        unsplit(op, index)?;
         let loaded = bus.load(core, address, bytes, 0)?;
-        if index == 0 {
-            self.log.push(loaded.wait, HOME_BITS);
+        if index == 0 && !self.pipe.foresee_load(&mut self.log, Home::of(loaded.wait), address) {
+            self.log_is_full = true;
+            return Err(NOT_HERE);
         }
         Ok(loaded.value)
     }
@@ -53,17 +70,14 @@ impl<P: Memorable> Pipeline for Untimed<P> {
         &mut self,
         core: &mut Core,
         bus: &mut B,
-        op: Op,
+        _: Op,
         address: u32,
         bytes: u32,
         value: u32,
         index: u32,
     ) -> Result<(), Fault> {
-        unsplit(op, index)?;
         let home = bus.store(core, address, bytes, value, 0)?;
-        if index == 0 {
-            self.log.push(home, HOME_BITS);
-        }
+        self.pipe.foresee_store(&mut self.log, Home::of(home), address, index);
         Ok(())
     }
 
@@ -81,20 +95,13 @@ impl<P: Memorable> Pipeline for Untimed<P> {
     #[inline(always)]
     fn cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {
         let cycles = P::operand_cycles(op, first, second);
-        self.log.push(cycles, CYCLES_BITS);
+        self.log.push_rare(cycles, CYCLES_BITS);
         cycles
     }
 
     fn flush<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: u32, _: u64) {
         unreachable!("nothing is flushed inside a trace");
     }
-}
-
-/// An unaligned access, which is made of several, is not for a trace. (The first piece of one to plain memory is then
-/// made twice, which nobody can tell.)
-#[inline(always)]
-fn unsplit(op: Op, index: u32) -> Result<(), Fault> {
-    if index != 0 && words(op) == 1 { Err(NOT_HERE) } else { Ok(()) }
 }
 
 /// The memories that answer at once. Its waits are [`super::Home`]s, its errors mean "not here".

@@ -44,6 +44,9 @@ pub trait Pipeline {
     /// instruction, in memory without wait states.
     const REFILL: u64 = 3;
 
+    /// False if an unaligned access, which is made of several, faults instead.
+    const SPLITS: bool = true;
+
     /// Waits until the opcode is fetched and decoded and its operands are there: `core.t` becomes its first execute
     /// cycle.
     fn issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);

@@ -21,14 +21,14 @@ pub struct State {
 impl<const M4: bool> Memorable for ThreeStage<M4> {
     type State = State;
 
-    fn state(&self, core: &Core) -> State {
-        State {
+    fn state(&self, core: &Core) -> Option<State> {
+        Some(State {
             queue: self.fetch.state(core.t),
             float: self.float.state(core.t),
             wake: self.wake,
             last_block: self.last_block,
             store_ends: since(self.store_ends, core.t),
-        }
+        })
     }
 
     fn resume(&mut self, state: &State, core: &Core) {
@@ -47,7 +47,7 @@ impl<const M4: bool> Memorable for ThreeStage<M4> {
         }
     }
 
-    fn set_cycles(&mut self, cycles: u64) {
+    fn set_cycles(&mut self, _: Op, cycles: u64) {
         self.busy = cycles;
     }
 }

@@ -93,6 +93,14 @@ impl<const SHIFT: u32> Art<SHIFT> {
         self.array.wait_states != 0
     }
 
+    /// Takes up the state of a snapshot; versions of the caches' content go on.
+    pub fn restore(&mut self, saved: &Self) {
+        let (instructions, data) = (self.instructions.version(), self.data.version());
+        self.clone_from(saved);
+        self.instructions.follow(instructions);
+        self.data.follow(data);
+    }
+
     #[inline(always)]
     pub(super) fn number(&self, address: u32) -> u32 {
         address.wrapping_sub(self.base) >> SHIFT

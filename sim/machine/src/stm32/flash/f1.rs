@@ -51,6 +51,11 @@ impl FlashF1 {
         (self.line, self.next) = (EMPTY, EMPTY);
     }
 
+    /// Takes up the state of a snapshot.
+    pub fn restore(&mut self, saved: &Self) {
+        self.clone_from(saved);
+    }
+
     /// Whether a fetch can wait at all.
     pub fn waits(&self) -> bool {
         self.array.wait_states != 0

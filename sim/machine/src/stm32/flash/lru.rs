@@ -13,7 +13,7 @@ pub(super) struct Lru<const LINES: usize> {
     clock: u64,
     filled: usize,
     /// Changes when a line goes in or out.
-    version: u32,
+    version: u64,
 }
 
 impl<const LINES: usize> Lru<LINES> {
@@ -43,12 +43,17 @@ impl<const LINES: usize> Lru<LINES> {
 
     /// A number that changes when a line goes in or out; never 0.
     #[inline(always)]
-    pub fn version(&self) -> u32 {
+    pub fn version(&self) -> u64 {
         self.version
     }
 
     fn changed(&mut self) {
-        self.version = self.version.checked_add(1).unwrap_or(1);
+        self.version += 1;
+    }
+
+    /// Goes on behind a version that was in use before this content was taken up.
+    pub fn follow(&mut self, version: u64) {
+        self.version = self.version.max(version) + 1;
     }
 
     /// Where a line is; `None` if it is not resident.

@@ -18,6 +18,10 @@ pub trait Remembered: FlashPort {
     fn resume(&mut self, state: &Self::State, t: u64);
     /// How a data read at an address answers, if by a fixed rule.
     fn quick_read(&mut self, address: u32) -> Option<Home>;
+    /// Fetches from this memory go through a cache of the core.
+    fn fetches_cached(&self) -> bool {
+        false
+    }
     /// From now on lookups are recorded.
     fn record(&mut self);
     /// What was recorded, if it can be repeated.
@@ -145,7 +149,7 @@ pub struct Lookups {
     /// Items that are [`Lookup::Filled`].
     fills: u32,
     /// Version of the cache in which the answers are known to be the same; 0 if in none, or if lines go in.
-    same_in: u32,
+    same_in: u64,
     /// Slots of the lines used, in that version.
     used: [u8; LOOKUPS],
     used_count: u32,

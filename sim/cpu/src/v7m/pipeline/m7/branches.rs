@@ -31,9 +31,25 @@ impl M7 {
         (2 * instructions).saturating_sub(u64::from(halfwords)) + u64::from(self.branch_bytes == 2)
     }
 
-    /// Where the branch at hand is predicted to go.
-    fn predicted(&mut self, core: &Core) -> Option<u32> {
-        if core.scb.actlr & DISBTACREAD != 0 { None } else { self.predictor.predicted(self.branch) }
+    /// Tells the predictor that the branch at `branch` went to `target` or was not taken; true if it had predicted
+    /// just that.
+    #[inline(always)]
+    pub(super) fn judge(&mut self, core: &Core, branch: u32, target: Option<u32>) -> bool {
+        let actlr = core.scb.actlr;
+        let predicted = if actlr & DISBTACREAD != 0 { None } else { self.predictor.predicted(branch) };
+        match target {
+            Some(target) => self.predictor.learn_taken(branch, target, actlr & DISBTACALLOC == 0),
+            None => self.predictor.learn_not_taken(branch),
+        }
+        predicted == target
+    }
+
+    /// The same for the branch at hand, or what was foreseen of it.
+    fn predicted_right(&mut self, core: &Core, target: Option<u32>) -> bool {
+        match self.foreseen {
+            Some(foreseen) => foreseen.right,
+            None => self.judge(core, self.branch, target),
+        }
     }
 
     /// Static prediction, when the branch target cache is off: backward branches are taken.
@@ -43,9 +59,8 @@ impl M7 {
 
     /// The branch at hand was not taken.
     pub(super) fn fell_through<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
-        let taken = self.predicted(core).is_some() || M7::statically_taken(core, op);
-        self.predictor.learn_not_taken(self.branch);
-        if taken {
+        let right = self.predicted_right(core, None);
+        if !right || M7::statically_taken(core, op) {
             let next = self.branch.wrapping_add(self.branch_bytes);
             self.resume(core, bus, next, self.mispredict_cycles(true));
         } else {
@@ -55,8 +70,7 @@ impl M7 {
 
     /// The branch at hand went to `target`.
     pub(super) fn branched<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
-        let right = self.predicted(core) == Some(target);
-        self.predictor.learn_taken(self.branch, target, core.scb.actlr & DISBTACALLOC == 0);
+        let right = self.predicted_right(core, Some(target));
         let narrow = self.narrow_before(core);
         (self.entered, self.entered_count) = (target, core.instructions);
         if right {

@@ -2,12 +2,27 @@
 
 use super::super::super::bus::Bus;
 use super::super::super::core::Core;
+use crate::v7m::memo::cycle_at;
 use rtoslab_timing::cortex_m7::PREFETCH_QUEUE_ENTRIES;
 
 /// Cycles from a doubleword's arrival to the issue of an instruction in it: decoder and issue stage.
 const DECODE: u64 = 2;
 /// Cycles from the address phase of a fetch to issue, in memory without wait states.
 pub const REFILL: u64 = 2 + DECODE;
+
+/// An address phase that lies further back than any flash takes to answer is as good as one this far back.
+const ANCIENT: i64 = -250;
+
+/// The queue before an instruction, times as distances from now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct State {
+    left: i8,
+    skip: i8,
+    ready: i16,
+    at: i16,
+    /// In the order in which they are used next.
+    freed: [i16; PREFETCH_QUEUE_ENTRIES],
+}
 
 /// The prefetch queue. It runs ahead of execution by up to its length; that is worked out afterwards, when a
 /// doubleword is first needed: it was asked for one cycle after the one before it, or when an entry became free.
@@ -63,5 +78,33 @@ impl Fetch {
         self.follow(target);
         self.at = at;
         self.freed = [0; PREFETCH_QUEUE_ENTRIES];
+    }
+
+    /// The queue before an instruction that can issue in cycle `now`.
+    pub fn state(&self, now: u64) -> State {
+        let distance = |cycle: u64| (cycle.wrapping_sub(now) as i64).max(ANCIENT);
+        let at = distance(self.at);
+        // An entry that is free before it can be used at all is as good as any other.
+        let freed = |later: usize| {
+            distance(self.freed[(self.turn + later) % PREFETCH_QUEUE_ENTRIES]).max(at + later as i64) as i16
+        };
+        State {
+            left: self.left as i8,
+            skip: self.skip as i8,
+            ready: distance(self.ready.max(now)) as i16,
+            at: at as i16,
+            freed: std::array::from_fn(freed),
+        }
+    }
+
+    /// Takes a state up before the instruction at `pc`, which can issue in cycle `now`.
+    pub fn resume(&mut self, state: &State, pc: u32, now: u64) {
+        (self.left, self.skip) = (state.left.into(), state.skip.into());
+        // What has arrived and is not issued lies between the instruction and the next doubleword.
+        self.next = pc.wrapping_add_signed(2 * (self.left - self.skip));
+        self.ready = cycle_at(state.ready, now);
+        self.at = cycle_at(state.at, now);
+        self.turn = 0;
+        self.freed = state.freed.map(|distance| cycle_at(distance, now));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::super::super::code::number as code;
 use super::super::super::op::{Op, flag};
+use crate::v7m::memo::{cycle_at, since};
 use rtoslab_timing::cortex_m7::*;
 
 /// What an instruction reads and writes of the S registers, as sets, and its times.
@@ -44,6 +45,22 @@ pub struct Scoreboard {
     /// First cycle in which VFMA may follow the last VMLA.
     after_chained: u64,
 }
+
+/// Ready times, as distances from now; what is over is alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct State {
+    ready: [i8; 32],
+    accumulated: u32,
+    loaded: u32,
+    after_accumulate: i16,
+    after_chained: i16,
+}
+
+/// A result is over if even a reader that wants it this many cycles earlier than others finds it.
+const OVER: i16 = {
+    let (fused, chained) = (LOADED_FUSED_ACCUMULATOR_CYCLES, LOADED_CHAINED_ACCUMULATOR_CYCLES);
+    -(if fused > chained { fused } else { chained } as i16)
+};
 
 const fn one(register: u8) -> u32 {
     1 << (register & 31)
@@ -181,5 +198,26 @@ impl Scoreboard {
         } else if work.loads {
             self.loaded |= work.writes;
         }
+    }
+
+    /// What an instruction that issues in cycle `now` or later can still see.
+    pub fn state(&self, now: u64) -> State {
+        let ready = self.ready.map(|cycle| since(cycle, now).max(OVER) as i8);
+        let open = (0..32).filter(|&register| i16::from(ready[register]) > OVER).fold(0, |set, n| set | 1 << n);
+        State {
+            ready,
+            accumulated: self.accumulated & open,
+            loaded: self.loaded & open,
+            after_accumulate: since(self.after_accumulate.max(now), now),
+            after_chained: since(self.after_chained.max(now), now),
+        }
+    }
+
+    /// Takes a state up at time `now`.
+    pub fn resume(&mut self, state: &State, now: u64) {
+        self.ready = state.ready.map(|distance| cycle_at(distance.into(), now));
+        (self.accumulated, self.loaded) = (state.accumulated, state.loaded);
+        self.after_accumulate = cycle_at(state.after_accumulate, now);
+        self.after_chained = cycle_at(state.after_chained, now);
     }
 }

@@ -13,6 +13,7 @@ mod branches;
 mod fetch;
 mod float;
 mod predict;
+mod remembered;
 mod rules;
 mod special;
 mod stores;
@@ -28,10 +29,11 @@ use super::{Jump, Pipeline};
 use fetch::Fetch;
 use float::{Scoreboard, Work};
 use predict::Predictor;
+use remembered::Foreseen;
 use rtoslab_timing::cortex_m7::{self as timing, key};
 use rules::{Kind, RULES, TIMES, early, is_rotated, uses};
 use special::each;
-use stores::Stores;
+use stores::{Doublewords, Stores};
 
 /// ACTLR: the branch target address cache is not read.
 const DISBTACREAD: u32 = 1 << 13;
@@ -69,6 +71,9 @@ pub struct M7 {
     bank: u32,
     bank_at: u64,
     stores: Stores,
+    stored: Doublewords,
+    /// What a story that is told again foresaw of the instruction at hand.
+    foreseen: Option<Foreseen>,
     /// Address and length of the branch at hand.
     branch: u32,
     branch_bytes: u32,
@@ -111,6 +116,8 @@ impl M7 {
             bank: 0,
             bank_at: 0,
             stores: Stores::new(),
+            stored: Doublewords::new(),
+            foreseen: None,
             branch: 0,
             branch_bytes: 0,
             condition: 0,
@@ -204,11 +211,35 @@ impl M7 {
         self.next_group = self.next_group.max(at);
     }
 
+    /// A division takes its time; other instructions have told theirs.
+    fn take_cycles(&mut self, op: Op, cycles: u64) {
+        if op.class != Class::Divide {
+            return;
+        }
+        let at = self.group + cycles;
+        self.close(at);
+        each(op.writes, |register| self.set_ready(register, at));
+    }
+
     /// Where the instruction after the one at hand can begin.
     #[inline]
     fn end(&self, core: &mut Core) {
         core.t = if self.blocks == uses::ALL { self.next_group } else { self.group };
     }
+}
+
+/// Cycles that depend on operands: those of divisions.
+fn operand_cycles(op: Op, first: u32, second: u32) -> u64 {
+    if op.class != Class::Divide {
+        return 1;
+    }
+    let magnitude = |value: u32| if op.code == code::Sdiv { (value as i32).unsigned_abs() } else { value };
+    let (dividend, divisor) = (magnitude(first), magnitude(second));
+    let bits = match divisor {
+        0 => 0,
+        _ => (33 - u64::from(dividend.leading_zeros())).saturating_sub(32 - u64::from(divisor.leading_zeros())),
+    };
+    timing::DIVIDE_BASE_CYCLES + bits / timing::DIVIDE_BITS_A_CYCLE
 }
 
 impl Pipeline for M7 {
@@ -291,7 +322,8 @@ impl Pipeline for M7 {
             if self.younger && self.bank == address >> 2 & 1 && self.bank_at == at {
                 at = self.next_group;
             }
-            at = at.max(self.stores.loadable(address, self.store_to_load));
+            let ago = self.foreseen.map_or_else(|| self.stored.ago(address, stores::TIMES), |foreseen| foreseen.ago);
+            at = at.max(self.stores.loadable(ago, self.store_to_load));
             if address >> 29 == 2 {
                 // Peripherals see accesses in order.
                 at = at.max(self.stores.drained());
@@ -352,6 +384,9 @@ impl Pipeline for M7 {
         };
         if cycles != 0 {
             self.stores.push(at, address, cycles, wait);
+            if self.foreseen.is_none() {
+                self.stored.push(address);
+            }
         }
         Ok(())
     }
@@ -372,19 +407,8 @@ impl Pipeline for M7 {
     }
 
     fn cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {
-        if op.class != Class::Divide {
-            return 1;
-        }
-        let magnitude = |value: u32| if op.code == code::Sdiv { (value as i32).unsigned_abs() } else { value };
-        let (dividend, divisor) = (magnitude(first), magnitude(second));
-        let bits = match divisor {
-            0 => 0,
-            _ => (33 - u64::from(dividend.leading_zeros())).saturating_sub(32 - u64::from(divisor.leading_zeros())),
-        };
-        let cycles = timing::DIVIDE_BASE_CYCLES + bits / timing::DIVIDE_BITS_A_CYCLE;
-        let at = self.group + cycles;
-        self.close(at);
-        each(op.writes, |register| self.set_ready(register, at));
+        let cycles = operand_cycles(op, first, second);
+        self.take_cycles(op, cycles);
         cycles
     }
 

@@ -1,24 +1,52 @@
 //! The store buffer of the Cortex-M7.
 
-use rtoslab_timing::cortex_m7::STORE_BUFFER_ENTRIES;
+use crate::v7m::memo::{cycle_at, since};
+use rtoslab_timing::cortex_m7::{SETTINGS, STORE_BUFFER_ENTRIES, key};
+
+/// Longer than plain memory ever keeps the buffer busy.
+const LONG: u64 = 128;
 
 /// Doublewords remembered for loads that follow a store to them.
 const RECENT: usize = 8;
+/// Stores whose cycle is remembered: two can enter in a cycle, and none holds up a load for longer than
+/// [`STORE_TO_LOAD_MAX`].
+pub const TIMES: usize = 16;
+const STORE_TO_LOAD_MAX: u64 = SETTINGS[key::STORE_TO_LOAD].max;
+const _: () = assert!(TIMES as u64 >= 2 * STORE_TO_LOAD_MAX);
 
-/// Stores on their way to the two banks (even and odd words) of TCM or cache, and to the bus.
+/// Stores on their way to the two banks (even and odd words) of TCM or cache, and to the bus: when.
 #[derive(Debug, Clone, Copy)]
 pub struct Stores {
     /// When the last stores had left the buffer.
     left: [u64; STORE_BUFFER_ENTRIES],
     turn: usize,
     bank_free: [u64; 2],
-    recent: [(u32, u64); RECENT],
+    /// When the last stores entered, a ring.
+    entered: [u64; TIMES],
+    newest: usize,
+}
+
+/// The doublewords stored to last.
+#[derive(Debug, Clone, Copy)]
+pub struct Doublewords {
+    numbers: [u32; RECENT],
+    /// Count of the store, by place.
+    counts: [u64; RECENT],
+    count: u64,
+}
+
+/// Times of the stores under way, as distances from now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct State {
+    left: [i16; STORE_BUFFER_ENTRIES],
+    bank_free: [i16; 2],
+    entered: [i8; TIMES],
 }
 
 impl Stores {
     /// An empty buffer.
     pub const fn new() -> Stores {
-        Stores { left: [0; STORE_BUFFER_ENTRIES], turn: 0, bank_free: [0; 2], recent: [(u32::MAX, 0); RECENT] }
+        Stores { left: [0; STORE_BUFFER_ENTRIES], turn: 0, bank_free: [0; 2], entered: [0; TIMES], newest: 0 }
     }
 
     /// First cycle at or after `at` in which the buffer takes a store.
@@ -39,20 +67,78 @@ impl Stores {
         }
         self.left[self.turn] = gone;
         self.turn = if self.turn + 1 == STORE_BUFFER_ENTRIES { 0 } else { self.turn + 1 };
-        self.recent[(address >> 3) as usize % RECENT] = (address >> 3, at);
+        self.newest = (self.newest + 1) % TIMES;
+        self.entered[self.newest] = at;
     }
 
-    /// First cycle in which the doubleword of `address` can be loaded, `distance` behind the last store to it.
+    /// First cycle in which what the store `ago` stores ago wrote can be loaded, `distance` behind it; 1 is the last
+    /// store, 0 none.
     #[inline]
-    pub fn loadable(&self, address: u32, distance: u64) -> u64 {
-        let (doubleword, at) = self.recent[(address >> 3) as usize % RECENT];
-        if doubleword == address >> 3 { at + distance } else { 0 }
+    pub fn loadable(&self, ago: usize, distance: u64) -> u64 {
+        match ago {
+            1..=TIMES => self.entered[(self.newest + TIMES + 1 - ago) % TIMES] + distance,
+            _ => 0,
+        }
     }
 
     /// When everything stored so far has left.
     #[inline]
     pub fn drained(&self) -> u64 {
         self.bank_free[0].max(self.bank_free[1])
+    }
+
+    /// What can still hold something up at time `now` or later; `None` if that takes very long.
+    pub fn state(&self, now: u64, distance: u64) -> Option<State> {
+        let later = |cycle: u64| since(cycle.max(now), now);
+        if self.drained() > now + LONG {
+            return None;
+        }
+        // Ages of stores that no load can meet any more are alike.
+        let forgotten = -(distance as i16);
+        let ring = |back: usize| (self.newest + TIMES - back) % TIMES;
+        Some(State {
+            left: std::array::from_fn(|back| later(self.left[(self.turn + back) % STORE_BUFFER_ENTRIES])),
+            bank_free: self.bank_free.map(later),
+            entered: std::array::from_fn(|back| since(self.entered[ring(back)], now).max(forgotten) as i8),
+        })
+    }
+
+    /// Takes a state up at time `now`.
+    pub fn resume(&mut self, state: &State, now: u64) {
+        (self.turn, self.newest) = (0, TIMES - 1);
+        self.left = state.left.map(|distance| cycle_at(distance, now));
+        self.bank_free = state.bank_free.map(|distance| cycle_at(distance, now));
+        for (back, &distance) in state.entered.iter().enumerate() {
+            self.entered[TIMES - 1 - back] = cycle_at(distance.into(), now);
+        }
+    }
+}
+
+impl Doublewords {
+    /// None so far.
+    pub const fn new() -> Doublewords {
+        Doublewords { numbers: [u32::MAX; RECENT], counts: [0; RECENT], count: 0 }
+    }
+
+    /// A store to an address.
+    #[inline(always)]
+    pub fn push(&mut self, address: u32) {
+        self.count += 1;
+        let place = (address >> 3) as usize % RECENT;
+        self.numbers[place] = address >> 3;
+        self.counts[place] = self.count;
+    }
+
+    /// How many stores ago the doubleword of an address was stored to, 1 being the last; 0 if that is not known or
+    /// longer ago than `most`.
+    #[inline(always)]
+    pub fn ago(&self, address: u32, most: usize) -> usize {
+        let place = (address >> 3) as usize % RECENT;
+        if self.numbers[place] != address >> 3 {
+            return 0;
+        }
+        let ago = self.count - self.counts[place];
+        if ago < most as u64 { ago as usize + 1 } else { 0 }
     }
 }
 
@@ -75,10 +161,30 @@ mod tests {
 
     #[test]
     fn only_the_doubleword_just_stored_waits() {
+        let mut doublewords = Doublewords::new();
+        doublewords.push(0x2000_0000);
+        doublewords.push(0x2000_0010);
+        assert_eq!(doublewords.ago(0x2000_0007, TIMES), 2);
+        assert_eq!(doublewords.ago(0x2000_0007, 1), 0);
+        assert_eq!(doublewords.ago(0x2000_0008, TIMES), 0);
+        assert_eq!(doublewords.ago(0x2000_0040, TIMES), 0);
         let mut stores = Stores::new();
         stores.push(10, 0x2000_0000, 1, 0);
-        assert_eq!(stores.loadable(0x2000_0007, 4), 14);
-        assert_eq!(stores.loadable(0x2000_0008, 4), 0);
-        assert_eq!(stores.loadable(0x2000_0040, 4), 0);
+        stores.push(12, 0x2000_0010, 1, 0);
+        assert_eq!([0, 1, 2].map(|ago| stores.loadable(ago, 4)), [0, 16, 14]);
+    }
+
+    #[test]
+    fn a_state_taken_up_is_the_same_state() {
+        let mut stores = Stores::new();
+        for n in 0..7 {
+            stores.push(100 + n, 0x2000_0000 + 4 * n as u32, 4, 0);
+        }
+        let state = stores.state(107, 4).unwrap();
+        let mut other = Stores::new();
+        other.resume(&state, 1107);
+        assert_eq!(other.state(1107, 4), Some(state));
+        assert_eq!(other.room(1107), stores.room(107) + 1000);
+        assert_eq!(other.loadable(1, 4), stores.loadable(1, 4) + 1000);
     }
 }

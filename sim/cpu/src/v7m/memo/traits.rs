@@ -1,0 +1,116 @@
+//! What a pipeline and a bus must offer for their timing to be remembered.
+
+use std::hash::Hash;
+
+use super::log::{HOME_BITS, Log};
+use super::{Home, manner};
+use crate::v7m::bus::Bus;
+use crate::v7m::core::Core;
+use crate::v7m::op::Op;
+use crate::v7m::pipeline::Pipeline;
+
+/// A pipeline whose timing can be remembered.
+///
+/// While a trace runs without time, the pipeline logs what its timing will depend on besides its state (`foresee_*`):
+/// it may look into memories of its own that have nothing to do with time, and keeps them up to date. When the story is
+/// told again, it takes the same out of the log (`recall_*`) and leaves those memories alone.
+pub trait Memorable: Pipeline {
+    /// All that future timing depends on, times as distances from now; ancient ones are alike.
+    type State: Copy + Eq + Hash;
+
+    /// The state before the instruction at `core.ip`; `None` if it cannot be remembered.
+    fn state(&self, core: &Core) -> Option<Self::State>;
+
+    /// Takes a state up, before the instruction at `core.ip`, at time `core.t`.
+    fn resume(&mut self, state: &Self::State, core: &Core);
+
+    /// What [`Pipeline::cycles`] answers on this core.
+    fn operand_cycles(op: Op, first: u32, second: u32) -> u64;
+
+    /// Cycles of the instruction in hand as `operand_cycles` gave them.
+    fn set_cycles(&mut self, op: Op, cycles: u64);
+
+    /// A load, its first word at `address`. False: the log has no room for it.
+    #[inline(always)]
+    fn foresee_load(&mut self, log: &mut Log, home: Home, _address: u32) -> bool {
+        log.push(home as u64, HOME_BITS);
+        true
+    }
+
+    /// A store, one word of it; `index` counts them.
+    #[inline(always)]
+    fn foresee_store(&mut self, log: &mut Log, home: Home, _address: u32, index: u32) {
+        if index == 0 {
+            log.push(home as u64, HOME_BITS);
+        }
+    }
+
+    /// The branch `op` at `from` went to `target`, or was not taken.
+    #[inline(always)]
+    fn foresee_branch(&mut self, _core: &Core, _log: &mut Log, _op: Op, _from: u32, _target: Option<u32>) {}
+
+    /// A predicated instruction at `from` did not execute.
+    #[inline(always)]
+    fn foresee_skip(&mut self, _core: &Core, _log: &mut Log, _op: Op, _from: u32) {}
+
+    /// What was logged of the accesses of `op`: their home, and an address that stands for that of the first.
+    fn recall_access<B: QuickBus>(&mut self, bus: &B, log: &mut Log, _op: Op) -> (Home, u32) {
+        let home = Home::of(log.take(HOME_BITS));
+        (home, bus.address_in(home))
+    }
+
+    /// What was logged of a branch.
+    fn recall_branch(&mut self, _log: &mut Log) {}
+
+    /// What was logged of a predicated instruction that did not execute.
+    fn recall_skip(&mut self, _log: &mut Log, _op: Op) {}
+
+    /// The story begins (ends) to be told again.
+    fn recall(&mut self, _on: bool) {}
+}
+
+/// A bus behind which some memories answer by rules that do not depend on addresses.
+pub trait QuickBus: Bus {
+    /// What the timing of future fetches depends on, but for caches; times as distances from `t`.
+    type State: Copy + Eq + Hash;
+    /// What a stretch of fetches asked of caches, and what they answered.
+    type Lookups: Copy + Default;
+
+    /// A number that changes when opcodes or rules of time do: everything remembered before is void.
+    fn epoch(&self) -> u64;
+
+    /// True if code around here is fetched from where the time of a trace is worth remembering.
+    fn remembers(&self, address: u32) -> bool;
+
+    /// The state at time `t`.
+    fn state(&self, t: u64) -> Self::State;
+
+    /// Takes a state up at time `t`.
+    fn resume(&mut self, state: &Self::State, t: u64);
+
+    /// A load that needs no more than a look into memory.
+    fn quick_load(&mut self, address: u32, bytes: u32) -> Option<(u32, Home)>;
+
+    /// A store without consequences.
+    fn quick_store(&mut self, address: u32, bytes: u32, value: u32) -> Option<Home>;
+
+    /// True if all loads (stores) in this range would succeed at one home.
+    fn quick_range(&self, address: u32, bytes: u32, store: bool) -> bool;
+
+    /// Some address with this home.
+    fn address_in(&self, home: Home) -> u32;
+
+    /// From now on lookups are recorded.
+    fn record(&mut self);
+
+    /// What was recorded, if it can be repeated.
+    fn recorded(&mut self) -> Option<Self::Lookups>;
+
+    /// Looks the same things up again; true if the answers were the same. If not, nothing was changed.
+    fn repeat(&mut self, lookups: &mut Self::Lookups) -> bool;
+}
+
+/// True for instructions that store.
+pub fn is_store(op: Op) -> bool {
+    manner::is_store(op)
+}

@@ -1,0 +1,196 @@
+//! The Cortex-M7 as a state that can be remembered, and what its timing takes from elsewhere: see [`crate::v7m::memo`].
+//!
+//! What addresses and predictions mean for time is found out when instructions run ahead: the bank of an access, how
+//! many stores ago a loaded doubleword was written, whether the predictor was right.
+
+use super::super::super::core::Core;
+use super::super::super::memo::{Home, Log, Memorable, QuickBus, cycle_at, is_store, since};
+use super::super::super::op::Op;
+use super::rules::{RULES, uses};
+use super::{DISBTACALLOC, DISBTACREAD, M7, fetch, float, operand_cycles, stores};
+use rtoslab_timing::cortex_m7 as timing;
+
+/// Bits of how many stores ago a doubleword was written, less 1.
+const AGO_BITS: u32 = stores::TIMES.ilog2();
+const _: () = assert!(stores::TIMES.is_power_of_two());
+
+/// A result is over for all readers if it is for a branch that asks whether its condition was known early.
+const OVER: i16 = -((timing::EARLY_FLAGS_DISTANCE_CYCLES - timing::ALU_LATENCY) as i16);
+/// 16-bit opcodes since the last taken branch that are as good as any more.
+const NARROW_MOST: i64 = timing::FOLD_NARROW_OPCODES as i64;
+/// Behind a flush they are counted from this on.
+const NARROW_LEAST: i64 = -4;
+
+/// What was foreseen of an instruction.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Foreseen {
+    /// How many stores ago what it loads was stored, 1 being the last store; 0: too long ago to matter.
+    pub ago: usize,
+    /// The predictor is right about it.
+    pub right: bool,
+}
+
+/// What the next instructions' timing depends on; times as distances from now, those that are over alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct State {
+    /// Late and early, by register.
+    ready: [i8; 32],
+    /// Registers whose late time is that of a word loaded, while that matters.
+    loaded: u16,
+    blocks: u16,
+    always: u16,
+    /// The next instruction may join the group at hand.
+    joins: bool,
+    next_group: i16,
+    flags: i16,
+    predicated: u8,
+    /// 16-bit opcodes since the last taken branch.
+    narrow: i8,
+    /// Bank of a load in the group at hand; 2 if there is none.
+    bank: u8,
+    /// What ACTLR says about prediction.
+    prediction: u32,
+    fetch: fetch::State,
+    stores: stores::State,
+    floats: float::State,
+}
+
+impl M7 {
+    /// 16-bit opcodes executed since the last taken branch, before the instruction at hand.
+    fn narrow_so_far(&self, core: &Core) -> i64 {
+        let instructions = core.instructions as i64 - self.entered_count as i64 - 1;
+        let halfwords = core.address_of(core.ip).wrapping_sub(self.entered) / 2;
+        (2 * instructions - i64::from(halfwords)).min(NARROW_MOST)
+    }
+
+    /// Most stores between a store and a load that it holds up: two enter in a cycle.
+    #[inline(always)]
+    fn stores_most(&self) -> usize {
+        2 * self.store_to_load as usize
+    }
+}
+
+impl Memorable for M7 {
+    type State = State;
+
+    fn state(&self, core: &Core) -> Option<State> {
+        let now = core.t;
+        let narrow = self.narrow_so_far(core);
+        if narrow < NARROW_LEAST || self.group > now || self.bank_at > now {
+            return None;
+        }
+        let ready: [i8; 32] = std::array::from_fn(|n| since(self.ready[n], now).clamp(OVER, i8::MAX.into()) as i8);
+        let word_loaded = |register: &usize| {
+            let late = self.ready[2 * register];
+            late >= now && late == self.word_loaded[*register] + timing::LOAD_LATENCY
+        };
+        let joins = self.group == now;
+        Some(State {
+            ready,
+            loaded: (0..16).filter(word_loaded).fold(0, |set, register| set | 1 << register),
+            blocks: if joins { self.blocks } else { uses::ALL },
+            always: self.always,
+            joins,
+            next_group: since(self.next_group.max(now), now),
+            flags: since(self.flags, now).max(OVER),
+            predicated: self.predicated as u8,
+            narrow: narrow as i8,
+            bank: if joins && self.bank_at == now { self.bank as u8 } else { 2 },
+            prediction: core.scb.actlr & (DISBTACREAD | DISBTACALLOC),
+            fetch: self.fetch.state(now),
+            stores: self.stores.state(now, self.store_to_load)?,
+            floats: self.floats.state(now),
+        })
+    }
+
+    fn resume(&mut self, state: &State, core: &Core) {
+        let (now, pc) = (core.t, core.address_of(core.ip));
+        for (time, &distance) in self.ready.iter_mut().zip(&state.ready) {
+            *time = cycle_at(distance.into(), now);
+        }
+        for register in 0..16 {
+            let loaded = state.loaded >> register & 1 != 0;
+            self.word_loaded[register] = if loaded { self.ready[2 * register] - timing::LOAD_LATENCY } else { 0 };
+        }
+        (self.blocks, self.always) = (state.blocks, state.always);
+        self.group = if state.joins { now } else { now.saturating_sub(1) };
+        self.next_group = cycle_at(state.next_group, now);
+        self.flags = cycle_at(state.flags, now);
+        self.predicated = state.predicated.into();
+        // An odd count has a halfword more behind it than two for each instruction.
+        let instructions = (i64::from(state.narrow) + 1).div_euclid(2);
+        let halfwords = 2 * instructions - i64::from(state.narrow);
+        self.entered = pc.wrapping_sub(2 * halfwords as u32);
+        self.entered_count = (core.instructions as i64 - 1 - instructions) as u64;
+        (self.bank, self.bank_at) = if state.bank < 2 { (state.bank.into(), now) } else { (0, 0) };
+        self.fetch.resume(&state.fetch, pc, now);
+        self.stores.resume(&state.stores, now);
+        self.floats.resume(&state.floats, now);
+    }
+
+    fn operand_cycles(op: Op, first: u32, second: u32) -> u64 {
+        operand_cycles(op, first, second)
+    }
+
+    fn set_cycles(&mut self, op: Op, cycles: u64) {
+        self.take_cycles(op, cycles);
+    }
+
+    #[inline(always)]
+    fn foresee_load(&mut self, log: &mut Log, _: Home, address: u32) -> bool {
+        let ago = self.stored.ago(address, self.stores_most());
+        let bank = u64::from(address >> 2 & 1);
+        if ago == 0 {
+            log.push(bank, 2);
+            return true;
+        }
+        let fits = log.has_room(AGO_BITS);
+        if fits {
+            log.push(bank | 2, 2);
+            log.push_rare(ago as u64 - 1, AGO_BITS);
+        }
+        fits
+    }
+
+    #[inline(always)]
+    fn foresee_store(&mut self, log: &mut Log, _: Home, address: u32, index: u32) {
+        self.stored.push(address);
+        if index == 0 {
+            log.push(u64::from(address >> 2 & 1), 1);
+        }
+    }
+
+    #[inline(always)]
+    fn foresee_branch(&mut self, core: &Core, log: &mut Log, _: Op, from: u32, target: Option<u32>) {
+        let right = self.judge(core, from, target);
+        log.push(right.into(), 1);
+    }
+
+    fn foresee_skip(&mut self, core: &Core, log: &mut Log, op: Op, from: u32) {
+        if RULES[op.code as usize].uses & uses::BRANCH != 0 {
+            self.foresee_branch(core, log, op, from, None);
+        }
+    }
+
+    fn recall_access<B: QuickBus>(&mut self, _: &B, log: &mut Log, op: Op) -> (Home, u32) {
+        let bank = log.take(1) as u32;
+        let hit = !is_store(op) && log.take(1) != 0;
+        let ago = if hit { log.take(AGO_BITS) as usize + 1 } else { 0 };
+        self.foreseen = Some(Foreseen { ago, right: false });
+        (Home::First, 4 * bank)
+    }
+
+    fn recall_branch(&mut self, log: &mut Log) {
+        self.foreseen = Some(Foreseen { ago: 0, right: log.take(1) != 0 });
+    }
+
+    fn recall_skip(&mut self, log: &mut Log, op: Op) {
+        if RULES[op.code as usize].uses & uses::BRANCH != 0 {
+            self.recall_branch(log);
+        }
+    }
+
+    fn recall(&mut self, on: bool) {
+        self.foreseen = on.then(Foreseen::default);
+    }
+}
