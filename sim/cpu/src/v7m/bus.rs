@@ -2,7 +2,7 @@
 
 use super::core::{Core, Region};
 use super::fault::Fault;
-use super::op::Op;
+use super::op::{Op, Packed};
 
 /// The answer to a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +37,13 @@ pub trait Bus {
 
     /// A data store of 1, 2 or 4 bytes, aligned; returns the data phase's extra cycles.
     fn store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, at: u64) -> Result<u64, Fault>;
+
+    /// False: an instruction that may have consequences beyond registers and plain memory, or fail half-way, is not to
+    /// execute now.
+    #[inline(always)]
+    fn admits(&mut self, _: &Core, _: Packed) -> bool {
+        true
+    }
 
     /// Number of the memory block that serves a data address: loads and stores pipeline only within one block.
     fn block(&self, address: u32) -> u8;

@@ -21,12 +21,6 @@ pub(super) fn base_and_offset(core: &Core, op: Op) -> u32 {
     core.reg(op.rn).wrapping_add(op.imm)
 }
 
-/// [rn, rm, LSL #shift].
-#[inline(always)]
-pub(super) fn base_and_index(core: &Core, op: Op) -> u32 {
-    core.reg(op.rn).wrapping_add(core.reg(op.rm) << op.shift)
-}
-
 /// One aligned load, checked.
 #[inline(always)]
 pub(super) fn load_aligned<B: Bus, P: Pipeline, const GUARD: bool>(
@@ -74,6 +68,8 @@ pub(super) fn load<B: Bus, P: Pipeline, const GUARD: bool, const BYTES: u32>(
 ) -> Result<u32, Fault> {
     if address & (BYTES - 1) == 0 {
         load_aligned::<B, P, GUARD>(core, pipe, bus, op, address, BYTES, 0)
+    } else if !P::SPLITS {
+        Err(Fault::Unaligned)
     } else {
         load_unaligned::<B, P, GUARD>(core, pipe, bus, op, address, BYTES)
     }
@@ -91,6 +87,8 @@ pub(super) fn store<B: Bus, P: Pipeline, const GUARD: bool, const BYTES: u32>(
 ) -> Result<(), Fault> {
     if address & (BYTES - 1) == 0 {
         store_aligned::<B, P, GUARD>(core, pipe, bus, op, address, BYTES, value, 0)
+    } else if !P::SPLITS {
+        Err(Fault::Unaligned)
     } else {
         store_unaligned::<B, P, GUARD>(core, pipe, bus, op, address, BYTES, value)
     }
@@ -121,7 +119,7 @@ fn load_unaligned<B: Bus, P: Pipeline, const GUARD: bool>(
     address: u32,
     bytes: u32,
 ) -> Result<u32, Fault> {
-    if !P::SPLITS || !mpu::allows_unaligned(core, address) {
+    if !mpu::allows_unaligned(core, address) {
         return Err(Fault::Unaligned);
     }
     let (mut value, mut shift) = (0, 0);
@@ -143,7 +141,7 @@ fn store_unaligned<B: Bus, P: Pipeline, const GUARD: bool>(
     bytes: u32,
     value: u32,
 ) -> Result<(), Fault> {
-    if !P::SPLITS || !mpu::allows_unaligned(core, address) {
+    if !mpu::allows_unaligned(core, address) {
         return Err(Fault::Unaligned);
     }
     let mut left = value;
@@ -155,27 +153,19 @@ fn store_unaligned<B: Bus, P: Pipeline, const GUARD: bool>(
     Ok(())
 }
 
-/// Address of an access by its flags, and what the base becomes.
-fn address(core: &Core, op: Op) -> (u32, Option<u32>) {
-    if op.rn == 15 {
-        return (op.imm, None);
-    }
-    if op.has(flag::REGISTER_OFFSET) {
-        return (base_and_index(core, op), None);
-    }
-    let (base, sum) = (core.reg(op.rn), base_and_offset(core, op));
-    if op.has(flag::PRE_INDEXED) {
-        (sum, Some(sum))
-    } else if op.has(flag::POST_INDEXED) {
-        (base, Some(sum))
-    } else {
-        (sum, None)
-    }
+/// Address of an access by its flags, and what the base becomes if it is written back.
+#[inline(always)]
+fn address(core: &Core, op: Op) -> (u32, u32) {
+    let base = if op.rn == 15 { 0 } else { core.reg(op.rn) };
+    let offset = if op.has(flag::REGISTER_OFFSET) { core.reg(op.rm) << op.shift } else { op.imm };
+    let sum = base.wrapping_add(offset);
+    (if op.has(flag::POST_INDEXED) { base } else { sum }, sum)
 }
 
 /// Base write-back.
-fn write_back(core: &mut Core, op: Op, base: Option<u32>) {
-    if let Some(base) = base {
+#[inline(always)]
+fn write_back(core: &mut Core, op: Op, base: u32) {
+    if op.has(flag::PRE_INDEXED | flag::POST_INDEXED) {
         core.set_any(op.rn, base);
     }
 }

@@ -64,9 +64,31 @@ fn apart<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    packed: Packed,
+    at: *const Op,
     execute: impl Fn(&mut Core, &mut P, &mut B, Packed) -> Result<Flow, Fault>,
 ) -> Flow {
+    // SAFETY: it points to an op, in the table or in the caller's hand.
+    let packed = unsafe { Packed::read(at) };
+    match execute(core, pipe, bus, packed) {
+        Ok(flow) => flow,
+        Err(fault) => faulted(core, fault),
+    }
+}
+
+/// The same where the bus has a say.
+#[inline(never)]
+fn admitted<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    at: *const Op,
+    execute: impl Fn(&mut Core, &mut P, &mut B, Packed) -> Result<Flow, Fault>,
+) -> Flow {
+    // SAFETY: it points to an op, in the table or in the caller's hand.
+    let packed = unsafe { Packed::read(at) };
+    if !bus.admits(core, packed) {
+        return Flow::Paused;
+    }
     match execute(core, pipe, bus, packed) {
         Ok(flow) => flow,
         Err(fault) => faulted(core, fault),
@@ -107,7 +129,7 @@ pub fn run<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(core: &mut C
         let profile = Profile::<WATCH>::start(core);
         // SAFETY: as above.
         pipe.issue(core, bus, unsafe { *ip });
-        let flow = execute::<B, P, GUARD>(core, pipe, bus, packed, ip);
+        let flow = execute::<B, P, GUARD>(core, pipe, bus, ip);
         if !settle::<B, P, WATCH>(core, pipe, bus, packed.op(), flow, 0, profile, ip) {
             return;
         }
@@ -154,7 +176,7 @@ fn uncommon<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(
             if !issued {
                 pipe.issue(core, bus, op);
             }
-            let flow = execute::<B, P, GUARD>(core, pipe, bus, executed, &op);
+            let flow = execute::<B, P, GUARD>(core, pipe, bus, &op);
             if !settle::<B, P, WATCH>(core, pipe, bus, op, flow, it, profile, ip) {
                 return false;
             }
@@ -273,22 +295,26 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    packed: Packed,
     at: *const Op,
 ) -> Flow {
-    // The op and its fields, read where they are used: taken out of `packed` they would all be computed in advance. An
+    // The op and its fields, read where they are used: taken out of two words they would all be computed in advance. An
     // instruction that stores may overwrite its own op, so none is read behind a store.
     macro_rules! op {
         () => {{
-            // SAFETY: it points to the op that `packed` is, in the table or in the caller's hand.
+            // SAFETY: it points to an op, in the table or in the caller's hand.
             unsafe { *at }
         }};
     }
     macro_rules! field {
         ($name:ident) => {{
-            // SAFETY: it points to the op that `packed` is, in the table or in the caller's hand.
+            // SAFETY: it points to an op, in the table or in the caller's hand.
             unsafe { (*at).$name }
         }};
+    }
+    macro_rules! packed {
+        () => {
+            Packed::from(op!())
+        };
     }
     macro_rules! n {
         () => {
@@ -398,7 +424,7 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         };
     }
 
-    match packed.code() {
+    match field!(code) {
         code::AndImmS => logical_constant!(n!() & field!(imm)),
         code::AndImm => set!(n!() & field!(imm)),
         code::BicImmS => logical_constant!(n!() & !field!(imm)),
@@ -569,7 +595,7 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
             set_long(core, op!(), sum + u64::from(n!()) * u64::from(m!()));
         }
         code::Sdiv | code::Udiv => {
-            return apart(core, pipe, bus, packed, |core, pipe, _, packed| divide(core, pipe, packed));
+            return apart(core, pipe, bus, at, |core, pipe, _, packed| divide(core, pipe, packed));
         }
 
         code::LdrImm => load!(n!().wrapping_add(field!(imm)), 4, u32),
@@ -589,13 +615,13 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         code::StrhReg => store!(n!().wrapping_add(m!() << (field!(shift) & 31)), 2),
         code::StrbReg => store!(n!().wrapping_add(m!() << (field!(shift) & 31)), 1),
         code::LdrLit => load!(field!(imm), 4, u32),
-        code::Load => return apart(core, pipe, bus, packed, memory::load_general::<B, P, GUARD>),
-        code::Store => return apart(core, pipe, bus, packed, memory::store_general::<B, P, GUARD>),
-        code::LdrPc => return apart(core, pipe, bus, packed, memory::load_pc::<B, P, GUARD>),
-        code::Ldrd | code::Strd => return apart(core, pipe, bus, packed, memory::double::<B, P, GUARD>),
-        code::Ldm | code::LdmPc => return apart(core, pipe, bus, packed, multiple::load::<B, P, GUARD>),
-        code::Stm => return apart(core, pipe, bus, packed, multiple::store::<B, P, GUARD>),
-        code::Ldrex | code::Strex => return apart(core, pipe, bus, packed, memory::exclusive::<B, P, GUARD>),
+        code::Load => return apart(core, pipe, bus, at, memory::load_general::<B, P, GUARD>),
+        code::Store => return apart(core, pipe, bus, at, memory::store_general::<B, P, GUARD>),
+        code::LdrPc => return admitted(core, pipe, bus, at, memory::load_pc::<B, P, GUARD>),
+        code::Ldrd | code::Strd => return admitted(core, pipe, bus, at, memory::double::<B, P, GUARD>),
+        code::Ldm | code::LdmPc => return admitted(core, pipe, bus, at, multiple::load::<B, P, GUARD>),
+        code::Stm => return admitted(core, pipe, bus, at, multiple::store::<B, P, GUARD>),
+        code::Ldrex | code::Strex => return admitted(core, pipe, bus, at, memory::exclusive::<B, P, GUARD>),
 
         code::Beq => branch_if!(z!()),
         code::Bne => branch_if!(!z!()),
@@ -620,14 +646,15 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
             core.set(14, core.address_of(core.ip).wrapping_add(5));
             return Flow::Near;
         }
-        code::Bx => return apart(core, pipe, bus, packed, branch::register),
+        code::Bx => return admitted(core, pipe, bus, at, branch::register),
         code::BccFar | code::BFar | code::BlFar | code::CompareBranchFar | code::Blx | code::MovPc | code::AddPc => {
-            return apart(core, pipe, bus, packed, branch::other);
+            return admitted(core, pipe, bus, at, branch::other);
         }
-        code::TableBranch => return apart(core, pipe, bus, packed, branch::table::<B, P, GUARD>),
+        code::TableBranch => return admitted(core, pipe, bus, at, branch::table::<B, P, GUARD>),
 
         code::It => core.it = field!(imm) as u8,
-        code::Nop | code::Preload | code::Barrier => {}
+        code::Nop | code::Preload => {}
+        code::Barrier => return admitted(core, pipe, bus, at, |_, _, _, _| Ok(Flow::Next)),
 
         code::OrnShift
         | code::TeqShift
@@ -646,7 +673,7 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         | code::Pkh
         | code::SaturatingAdd
         | code::Usad8
-        | code::Usada8 => bits::execute(core, packed),
+        | code::Usada8 => bits::execute(core, packed!()),
         code::Smulxy
         | code::Smlaxy
         | code::Smlalxy
@@ -657,7 +684,7 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         | code::Smlald
         | code::Smmul
         | code::Smmla
-        | code::Smmls => multiply::execute(core, packed),
+        | code::Smmls => multiply::execute(core, packed!()),
         code::Undefined
         | code::NoCoprocessor
         | code::Clrex
@@ -668,9 +695,9 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         | code::Msr
         | code::Cps
         | code::Svc
-        | code::Bkpt => return apart(core, pipe, bus, packed, |core, _, _, packed| system::execute(core, packed)),
+        | code::Bkpt => return admitted(core, pipe, bus, at, |core, _, _, packed| system::execute(core, packed)),
         code::UndefinedFloat | code::Vadd32..=code::Vmsr => {
-            return apart(core, pipe, bus, packed, float::execute::<B, P, GUARD>);
+            return admitted(core, pipe, bus, at, float::execute::<B, P, GUARD>);
         }
         // SAFETY: the loop replaces the stand-ins before it gets here, and every other code has its arm: the decoder
         // makes ops from `Code` alone.

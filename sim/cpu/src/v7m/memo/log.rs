@@ -1,10 +1,10 @@
 //! What of a trace its timing depends on and its first instruction does not tell.
 
-/// Bits in order of execution: which memory answered, which conditions failed, cycles that depend on operands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Values in order of execution: which memory answered, which conditions failed, cycles that depend on operands. Each
+/// is shifted in from below; the highest bit set marks where they begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Log {
     bits: u64,
-    length: u32,
     /// Bits of [`Log::push_rare`] among them.
     rare: u32,
 }
@@ -19,15 +19,20 @@ pub(super) const PREDICATE_BITS: u32 = 1;
 pub(super) const CYCLES_BITS: u32 = 5;
 /// Most bits that any instruction logs, but for rare ones.
 const INSTRUCTION_BITS: u32 = HOME_BITS + PREDICATE_BITS;
-/// Room for rare ones. (A load of the PC, with which a trace ends, may log a bit more than others.)
-const RARE_BITS: u32 = u64::BITS - super::TRACE_INSTRUCTIONS * INSTRUCTION_BITS - 1;
+/// Room for rare ones, beside the mark. (A load of the PC, with which a trace ends, may log a bit more than others.)
+const RARE_BITS: u32 = u64::BITS - super::TRACE_INSTRUCTIONS * INSTRUCTION_BITS - 2;
 
 impl Log {
+    /// Nothing so far.
+    #[inline(always)]
+    pub(super) const fn new() -> Log {
+        Log { bits: 1, rare: 0 }
+    }
+
     /// Appends a value of `bits` bits; an instruction may push up to three.
     #[inline(always)]
     pub fn push(&mut self, value: u64, bits: u32) {
-        self.bits |= value << self.length;
-        self.length += bits;
+        self.bits = self.bits << bits | value;
     }
 
     /// True if `bits` rare bits fit, and whatever the longest trace logs besides.
@@ -52,16 +57,22 @@ impl Log {
 
     /// Takes the oldest value out.
     pub fn take(&mut self, bits: u32) -> u64 {
-        debug_assert!(self.length >= bits, "a trace asks for more than was logged");
-        let value = self.bits & ((1 << bits) - 1);
-        self.bits >>= bits;
-        self.length -= bits;
+        let length = self.length();
+        debug_assert!(length >= bits, "a trace asks for more than was logged");
+        let rest = length - bits;
+        let value = self.bits >> rest & ((1 << bits) - 1);
+        self.bits = self.bits & ((1 << rest) - 1) | 1 << rest;
         value
     }
 
     /// True if everything was taken out.
     pub fn is_empty(self) -> bool {
-        self.length == 0
+        self.length() == 0
+    }
+
+    /// Bits without the mark.
+    fn length(self) -> u32 {
+        self.bits.ilog2()
     }
 }
 
@@ -71,7 +82,7 @@ mod tests {
 
     #[test]
     fn values_come_out_in_order() {
-        let mut log = Log::default();
+        let mut log = Log::new();
         log.push(3, HOME_BITS);
         log.push(0, PREDICATE_BITS);
         log.push_rare(12, CYCLES_BITS);
@@ -81,13 +92,14 @@ mod tests {
 
     #[test]
     fn the_longest_trace_fits() {
-        let mut log = Log::default();
+        let mut log = Log::new();
         for _ in 0..super::super::TRACE_INSTRUCTIONS {
             if log.has_room(CYCLES_BITS) {
                 log.push_rare(1, CYCLES_BITS);
             }
             log.push(1, INSTRUCTION_BITS);
         }
-        assert!(log.length <= u64::BITS && !log.has_room(CYCLES_BITS));
+        assert_eq!(log.length(), super::super::TRACE_INSTRUCTIONS * INSTRUCTION_BITS + 2 * CYCLES_BITS);
+        assert!(!log.has_room(CYCLES_BITS));
     }
 }

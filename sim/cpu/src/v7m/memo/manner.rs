@@ -1,6 +1,8 @@
 //! What a trace can hold, and what its instructions access.
 
+use super::QuickBus;
 use crate::v7m::code::number as code;
+use crate::v7m::core::Core;
 use crate::v7m::op::{Class, Op, flag};
 
 /// How the codes behave in a trace.
@@ -15,14 +17,11 @@ pub(super) enum Manner {
     Careful,
     /// Cycles depend on operands: what they were is logged.
     Operands,
-    /// IT.
-    Predicates,
 }
 
 impl Manner {
     const fn of(number: u8) -> Manner {
         match number {
-            code::It => Manner::Predicates,
             code::Smull..=code::Umlal | code::Sdiv | code::Udiv => Manner::Operands,
             code::Ldrd | code::Strd | code::Ldm | code::LdmPc | code::Stm | code::Bx | code::Blx => Manner::Careful,
             code::Vadd32..=code::Vmsr => Manner::Careful,
@@ -75,4 +74,40 @@ pub(super) fn is_store(op: Op) -> bool {
 /// True for instructions whose cycles depend on operands.
 pub(super) fn has_operand_cycles(op: Op) -> bool {
     QUICK[op.code as usize] == Manner::Operands
+}
+
+/// Whether an instruction that could fail half-way will not.
+#[inline(always)]
+pub(super) fn allowed<B: QuickBus>(core: &Core, bus: &mut B, op: Op) -> bool {
+    let within = |target: u32| target & 1 != 0 && target.wrapping_sub(core.region.base) < core.region.bytes;
+    let base = core.reg(op.rn);
+    match op.class {
+        Class::BranchRegister => within(core.reg(op.rm)),
+        Class::LoadMultiple | Class::LoadMultiplePc | Class::StoreMultiple => {
+            let bytes = 4 * u32::from(op.shift);
+            let lowest = if op.ra == 0 { base } else { base.wrapping_sub(bytes) };
+            let store = op.class == Class::StoreMultiple;
+            core.ici == 0
+                && lowest & 3 == 0
+                && bus.quick_range(lowest, bytes, store)
+                && (op.class != Class::LoadMultiplePc
+                    || bus.quick_load(lowest + bytes - 4, 4).is_some_and(|(target, _)| within(target)))
+        }
+        Class::LoadDouble | Class::StoreDouble => {
+            let first = if op.has(flag::POST_INDEXED) { base } else { base.wrapping_add(op.imm) };
+            op.rn != 15 && first & 3 == 0 && bus.quick_range(first, 8, op.class == Class::StoreDouble)
+        }
+        Class::FloatLoadMultiple | Class::FloatStoreMultiple => {
+            let lowest = if op.ra == 0 { base } else { base.wrapping_sub(op.imm) };
+            let bytes = 4 * u32::from(op.shift);
+            let store = op.class == Class::FloatStoreMultiple;
+            core.float_ready && lowest & 3 == 0 && bus.quick_range(lowest, bytes, store)
+        }
+        Class::FloatLoad | Class::FloatStore if op.has(flag::DOUBLE) => {
+            let first = base.wrapping_add(op.imm);
+            let store = op.class == Class::FloatStore;
+            core.float_ready && op.rn != 15 && first & 3 == 0 && bus.quick_range(first, 8, store)
+        }
+        _ => core.float_ready,
+    }
 }

@@ -19,6 +19,7 @@ mod trace;
 mod traits;
 mod untimed;
 
+use super::code::number as code;
 use super::core::{Core, Request};
 use super::exec;
 use super::op::Op;
@@ -51,6 +52,7 @@ pub enum Home {
 }
 
 impl Home {
+    #[inline(always)]
     fn of(bits: u64) -> Home {
         match bits & 3 {
             0 => Home::First,
@@ -96,7 +98,8 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
                 return exec::run::<_, _, { watch::NOTHING }, false>(core, pipe, bus);
             }
             // SAFETY: `ip` points into the ops of the region.
-            if QUICK[unsafe { (*core.ip).code } as usize] != Manner::Apart {
+            let code = unsafe { (*core.ip).code };
+            if code == code::It || QUICK[code as usize] != Manner::Apart {
                 self.traces(core, pipe, bus);
                 if core.t + TRACE_CYCLES > core.limit || core.it != 0 {
                     continue;
@@ -117,19 +120,14 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
         let Some(mut state) = self.number(core, pipe, bus) else { return };
         let mut stale = false;
         loop {
-            let (trace, end) = execute_trace(core, pipe, bus);
-            if trace.instructions != 0 {
-                let key = Key {
-                    way: u64::from(core.address_of(trace.start)) | u64::from(core.address_of(trace.end)) << 32,
-                    log: trace.log.bits(),
-                    state: u64::from(state)
-                        | u64::from(trace.instructions) << 32
-                        | u64::from(trace.jump.is_some()) << 40,
-                };
-                core.instructions += u64::from(trace.instructions);
+            let start = core.ip;
+            let (instructions, log, end) = execute_trace(core, pipe, bus);
+            if instructions != 0 {
+                let key = Key::new(start, core.ip, instructions, log, state);
                 let found = self.transitions.find(key);
                 match found.and_then(|found| bus.repeat(&mut found.lookups).then_some(found)) {
                     Some(found) => {
+                        core.instructions += u64::from(instructions);
                         core.t += u64::from(found.cycles);
                         core.bus_wait += u64::from(found.bus_wait);
                         core.flash_wait += u64::from(found.flash_wait);
@@ -137,12 +135,11 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
                         stale = true;
                     }
                     None => {
-                        core.instructions -= u64::from(trace.instructions);
                         if stale {
-                            self.resume(core, pipe, bus, state, trace.start);
+                            self.resume(core, pipe, bus, state, start);
                         }
                         stale = false;
-                        match self.learn(core, pipe, bus, trace, key) {
+                        match self.learn(core, pipe, bus, Trace { start, end: core.ip, instructions, log }, key) {
                             Some(next) => state = next,
                             None => return,
                         }

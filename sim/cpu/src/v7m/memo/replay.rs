@@ -21,8 +21,6 @@ pub(super) struct Trace {
     /// Instructions, those of failed conditions included.
     pub instructions: u32,
     pub log: Log,
-    /// How its last instruction branched, if it did.
-    pub jump: Option<(Jump, u32)>,
 }
 
 /// The bus in a replay: fetches are real, data is not touched again.
@@ -79,7 +77,7 @@ pub(super) fn replay<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, b
     let mut it = 0;
     core.ip = trace.start;
     pipe.recall(true);
-    for left in (0..trace.instructions).rev() {
+    for _ in 0..trace.instructions {
         // SAFETY: the trace was executed, so all its instructions are ops of the region.
         let mut op = unsafe { *core.ip };
         let next = core.ip.wrapping_add(op.halfwords());
@@ -103,13 +101,8 @@ pub(super) fn replay<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, b
             it = op.imm as u8;
         }
         let near = core.ip.wrapping_offset(op.imm as i32 as isize);
-        match (left, trace.jump, op.class) {
-            (0, Some((jump, target)), _) => {
-                pipe.recall_branch(&mut log);
-                core.ip = trace.end;
-                pipe.taken(core, &mut bus, op, jump, target);
-            }
-            (_, _, Class::BranchConditional | Class::CompareBranch) => {
+        match op.class {
+            Class::BranchConditional | Class::CompareBranch => {
                 let taken = log.take(BRANCH_BITS) != 0;
                 pipe.recall_branch(&mut log);
                 if taken {
@@ -119,9 +112,15 @@ pub(super) fn replay<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, b
                     core.ip = next;
                 }
             }
-            (_, _, Class::Branch) => {
+            Class::Branch => {
                 pipe.recall_branch(&mut log);
                 take(core, pipe, &mut bus, op, Jump::Immediate, near);
+            }
+            // The last instruction.
+            Class::BranchRegister | Class::LoadMultiplePc => {
+                pipe.recall_branch(&mut log);
+                let jump = if op.class == Class::BranchRegister { Jump::Register } else { Jump::Loaded };
+                take(core, pipe, &mut bus, op, jump, trace.end);
             }
             _ => {
                 pipe.finish(core, op);
@@ -134,7 +133,7 @@ pub(super) fn replay<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, b
     debug_assert!(core.ip == trace.end && log.is_empty(), "the replay of a trace lost its way");
 }
 
-/// A branch inside the region.
+/// A branch, all inside the region.
 fn take<P: Memorable, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,

@@ -1,5 +1,7 @@
 //! What is remembered: states that a trace can begin in, and what became of them.
 
+use super::Log;
+use crate::v7m::op::Op;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
@@ -81,20 +83,28 @@ impl<S: Copy + Eq + Hash> States<S> {
 /// Which trace, from which state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Key {
-    /// Addresses: where it starts, where execution goes on.
-    pub way: u64,
+    /// Where it starts.
+    start: u64,
     /// The bits of its log.
-    pub log: u64,
-    /// State number, instructions, whether it ended with a taken branch.
-    pub state: u64,
+    log: u64,
+    /// State number, instructions, distance to where execution goes on.
+    rest: u64,
 }
 
 impl Key {
+    /// The key of a trace of ops.
+    #[inline(always)]
+    pub fn new(start: *mut Op, end: *mut Op, instructions: u32, log: Log, state: u32) -> Key {
+        const _: () = assert!(STATES <= 1 << 16 && size_of::<Op>() == 16);
+        let distance = (end as u64).wrapping_sub(start as u64) << 28;
+        let rest = u64::from(state) | u64::from(instructions) << 16 | distance;
+        Key { start: start as u64, log: log.bits(), rest }
+    }
+
     #[inline(always)]
     fn slot(self) -> usize {
-        let mixed = self.way.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            ^ self.log.wrapping_mul(0xc2b2_ae3d_27d4_eb4f)
-            ^ self.state.wrapping_mul(0xd6e8_feb8_6659_fd93);
+        let mixed = (self.start ^ self.rest.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ self.log.wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
         (mixed >> (u64::BITS - TRANSITIONS)) as usize
     }
 }

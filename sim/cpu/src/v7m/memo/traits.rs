@@ -45,9 +45,9 @@ pub trait Memorable: Pipeline {
         }
     }
 
-    /// The branch `op` at `from` went to `target`, or was not taken.
+    /// The branch at `from` went to `target`, or was not taken.
     #[inline(always)]
-    fn foresee_branch(&mut self, _core: &Core, _log: &mut Log, _op: Op, _from: u32, _target: Option<u32>) {}
+    fn foresee_branch(&mut self, _core: &Core, _log: &mut Log, _from: u32, _target: Option<u32>) {}
 
     /// A predicated instruction at `from` did not execute.
     #[inline(always)]

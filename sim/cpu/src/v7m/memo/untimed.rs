@@ -1,11 +1,12 @@
 //! Execution without time: the executor's pipeline and bus while a trace runs whose timing is looked up afterwards.
 
 use super::log::{CYCLES_BITS, Log};
+use super::manner::{Manner, QUICK, allowed};
 use super::{Home, Memorable, QuickBus};
 use crate::v7m::bus::{Bus, Loaded};
 use crate::v7m::core::{Core, Region};
 use crate::v7m::fault::Fault;
-use crate::v7m::op::Op;
+use crate::v7m::op::{Op, Packed};
 use crate::v7m::pipeline::{Jump, Pipeline};
 
 /// A pipeline that takes no time and logs what time would depend on.
@@ -13,8 +14,6 @@ pub(super) struct Untimed<'a, P> {
     pub log: Log,
     /// The instruction in hand did not execute only because the log is full.
     pub log_is_full: bool,
-    /// How the branch that ended the trace found its target, if it told the pipeline.
-    pub jump: Option<(Jump, u32)>,
     pipe: &'a mut P,
 }
 
@@ -22,14 +21,14 @@ impl<P: Memorable> Untimed<'_, P> {
     /// For a trace, before its first instruction.
     #[inline(always)]
     pub fn new(pipe: &mut P) -> Untimed<'_, P> {
-        Untimed { log: Log::default(), log_is_full: false, jump: None, pipe }
+        Untimed { log: Log::new(), log_is_full: false, pipe }
     }
 
     /// The branch at `from` went to `to`, or was not taken.
     #[inline(always)]
-    pub fn branch(&mut self, core: &Core, op: Op, from: *mut Op, to: Option<*mut Op>) {
+    pub fn branch(&mut self, core: &Core, from: *mut Op, to: Option<*mut Op>) {
         let target = to.map(|ip| core.address_of(ip));
-        self.pipe.foresee_branch(core, &mut self.log, op, core.address_of(from), target);
+        self.pipe.foresee_branch(core, &mut self.log, core.address_of(from), target);
     }
 
     /// The predicated instruction at `from` was not executed.
@@ -88,12 +87,14 @@ impl<P: Memorable> Pipeline for Untimed<'_, P> {
     fn not_taken<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op) {}
 
     #[inline(always)]
-    fn taken<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op, jump: Jump, target: u32) {
-        self.jump = Some((jump, target));
-    }
+    fn taken<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op, _: Jump, _: u32) {}
 
     #[inline(always)]
     fn cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {
+        if !self.log.has_room(CYCLES_BITS) {
+            self.log_is_full = true;
+            return NEVER;
+        }
         let cycles = P::operand_cycles(op, first, second);
         self.log.push_rare(cycles, CYCLES_BITS);
         cycles
@@ -106,6 +107,9 @@ impl<P: Memorable> Pipeline for Untimed<'_, P> {
 
 /// The memories that answer at once. Its waits are [`super::Home`]s, its errors mean "not here".
 pub(super) struct Quick<'a, B>(pub &'a mut B);
+
+/// So many cycles that the instruction gives way.
+const NEVER: u64 = u64::MAX / 2;
 
 /// Any fault: the trace ends before the instruction, which is executed in time and faults then if it must.
 const NOT_HERE: Fault = Fault::Undefined;
@@ -126,6 +130,15 @@ impl<B: QuickBus> Bus for Quick<'_, B> {
     #[inline(always)]
     fn store(&mut self, _: &mut Core, address: u32, bytes: u32, value: u32, _: u64) -> Result<u64, Fault> {
         self.0.quick_store(address, bytes, value).map(|home| home as u64).ok_or(NOT_HERE)
+    }
+
+    #[inline(always)]
+    fn admits(&mut self, core: &Core, packed: Packed) -> bool {
+        match QUICK[packed.code() as usize] {
+            Manner::Careful => allowed(core, self.0, packed.op()),
+            Manner::Apart => false,
+            Manner::Plain | Manner::Operands => true,
+        }
     }
 
     fn block(&self, address: u32) -> u8 {

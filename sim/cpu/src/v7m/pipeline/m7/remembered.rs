@@ -141,12 +141,12 @@ impl Memorable for M7 {
         let ago = self.stored.ago(address, self.stores_most());
         let bank = u64::from(address >> 2 & 1);
         if ago == 0 {
-            log.push(bank, 2);
+            log.push(bank << 1, 2);
             return true;
         }
         let fits = log.has_room(AGO_BITS);
         if fits {
-            log.push(bank | 2, 2);
+            log.push(bank << 1 | 1, 2);
             log.push_rare(ago as u64 - 1, AGO_BITS);
         }
         fits
@@ -161,14 +161,14 @@ impl Memorable for M7 {
     }
 
     #[inline(always)]
-    fn foresee_branch(&mut self, core: &Core, log: &mut Log, _: Op, from: u32, target: Option<u32>) {
+    fn foresee_branch(&mut self, core: &Core, log: &mut Log, from: u32, target: Option<u32>) {
         let right = self.judge(core, from, target);
         log.push(right.into(), 1);
     }
 
     fn foresee_skip(&mut self, core: &Core, log: &mut Log, op: Op, from: u32) {
         if RULES[op.code as usize].uses & uses::BRANCH != 0 {
-            self.foresee_branch(core, log, op, from, None);
+            self.foresee_branch(core, log, from, None);
         }
     }
 
