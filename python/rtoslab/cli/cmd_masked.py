@@ -10,7 +10,7 @@ from rtoslab.cli.names import CatalogueName, CatalogueNames, Duration, KeyValue,
 from rtoslab.errors import EXIT_OK, PlanError
 from rtoslab.instruments.profile import Profile, priorities, profile
 from rtoslab.instruments.show import rich_table
-from rtoslab.instruments.subject import make_subject
+from rtoslab.instruments.subject import make_subject, usual_kernel
 from rtoslab.instruments.survey import survey_table
 from rtoslab.paths import find_root
 
@@ -48,7 +48,7 @@ def command(
         known = ", ".join(f"{each:#04x}" for each in priorities(facts.cpu))
         raise PlanError(f"An interrupt of the {facts.id} cannot have the priority {level:#04x}; it can have {known}.")
     found: list[Profile] = []
-    for kernel in split_names(kernels, catalogue.kernels) or ("freertos",):
+    for kernel in split_names(kernels, catalogue.kernels) or (usual_kernel(catalogue),):
         for benchmark in _benchmarks(catalogue, names):
             try:
                 options = {"kernel": kernel, "board": board, "cores": cores, "config": dict(config)}

@@ -16,7 +16,7 @@ from rtoslab.instruments.html import render, summary
 from rtoslab.instruments.profile import Profile, load_profile, profile
 from rtoslab.instruments.show import rich_table
 from rtoslab.instruments.subject import DEFAULT_CYCLES, Stretch, make_subject
-from rtoslab.instruments.tables import tables
+from rtoslab.instruments.tables import brief_tables, tables
 from rtoslab.paths import find_root
 
 _FILE = click.Path(path_type=Path)
@@ -27,7 +27,9 @@ _FIRST = ("cores", "functions", "masked", "locks")
 @click.command("profile")
 @click.argument("subject", required=False)
 @click.option(
-    "--kernel", type=CatalogueName("kernels"), help="The benchmark's kernel; of an image, whose names it has."
+    "--kernel",
+    type=CatalogueName("kernels"),
+    help="The benchmark's kernel, else the one with most services; of an image, whose names it has.",
 )
 @click.option("--board", type=CatalogueName("boards"), help="The board; pico if nothing is said.")
 @click.option("--cores", type=click.IntRange(1, 8), help="Cores in use.")
@@ -99,7 +101,11 @@ def command(
         return EXIT_OK
     if not as_json and not chosen:
         click.echo(f"{found.label}. {summary(found)}")
-    _write(tables(found), chosen, top, _FIRST, as_json=as_json)
+    all_tables = tables(found)
+    if not as_json and not chosen:
+        brief = {each.name: each for each in brief_tables(found)}
+        all_tables = tuple(brief.get(each.name, each) for each in all_tables)
+    _write(all_tables, chosen, top, _FIRST, as_json=as_json)
     return EXIT_OK
 
 
@@ -136,4 +142,4 @@ def _write(
             console.print(rich_table(each, None if chosen else top))
     rest = [name for name in known if name not in {each.name for each in shown}]
     if not chosen and rest:
-        console.print(f"--table shows the others: {', '.join(rest)}; --html all, with flame graphs.")
+        console.print(f"--table NAME shows one whole ({', '.join(known)}); --html FILE all, with flame graphs.")

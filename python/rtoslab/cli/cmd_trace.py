@@ -25,7 +25,9 @@ from rtoslab.paths import find_root
     help="Perfetto (.pftrace) or VCD (.vcd); may be repeated.",
 )  # fmt: skip
 @click.option(
-    "--kernel", type=CatalogueName("kernels"), help="The benchmark's kernel; of an image, whose tasks it has."
+    "--kernel",
+    type=CatalogueName("kernels"),
+    help="The benchmark's kernel, else the one with most services; of an image, whose tasks it has.",
 )
 @click.option("--board", type=CatalogueName("boards"), help="The board; pico if nothing is said.")
 @click.option("--cores", type=click.IntRange(1, 8), help="Cores in use.")

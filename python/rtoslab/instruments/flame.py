@@ -1,6 +1,6 @@
 """A flame graph as inline SVG: no script, sharp in print; the browser shows a frame's figures as it is pointed at.
 
-Time runs down: callers above, what they called below. A frame's width is its cycles, with all it called.
+Callers stand above what they called. A frame's width is its cycles with those of all it called.
 """
 
 from collections.abc import Mapping
@@ -74,11 +74,12 @@ def _draw(
         return
     whole, caller = above
     colour = caller if frame.name.endswith(INLINED) else _colour(frame.name, profile)
+    edge = "#888" if colour == _WAIT else "#fff"
     title = escape(f"{frame.name}: {frame.cycles:,} cycles, {100 * frame.cycles / max(1, whole):.2f} %")
     y = row * ROW + 1
     parts.append(
         f'<g><title>{title}</title><rect x="{x:.2f}" y="{y}" width="{width:.2f}" height="{ROW - 1}" rx="1.5" '
-        f'fill="{colour}" stroke="#fff" stroke-width=".6"/>{_text(frame.name, x, y, width)}</g>'
+        f'fill="{colour}" stroke="{edge}" stroke-width=".6"/>{_text(frame.name, x, y, width)}</g>'
     )
     for child in sorted(frame.children.values(), key=lambda each: (-each.cycles, each.name)):
         _draw(parts, child, profile, x, row + 1, scale, (whole, colour))

@@ -34,7 +34,7 @@ def owner(stack: Stack, profile: Profile) -> str:
     """The call in which it happened: a handler; else the kernel's function that the application called; else the
     application's own."""
     if " [exception " in stack[0]:
-        return stack[0]
+        return stack[0].partition(" [")[0]
     names = [name for name in stack if not name.endswith(INLINED)]
     own = [index for index, name in enumerate(names) if profile.classes.get(name, APPLICATION) == APPLICATION]
     entered = own[-1] + 1 if own else 0

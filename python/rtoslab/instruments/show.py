@@ -11,7 +11,8 @@ def rich_table(table: Table, top: int | None = None) -> RichTable:
     shown = RichTable(title=escape(table.title), title_justify="left")
     for index, name in enumerate(table.columns):
         cells = [str(row[index]) for row in table.rows if row[index] is not None]
-        shown.add_column(name, justify="right" if cells and all(map(is_number, cells)) else "left", overflow="fold")
+        numbers = bool(cells) and all(map(is_number, cells))
+        shown.add_column(name, justify="right" if numbers else "left", no_wrap=numbers, overflow="fold")
     for row in table.rows[:top]:
         shown.add_row(*("" if cell is None else f"{cell:,}" if isinstance(cell, int) else escape(cell) for cell in row))
     return shown

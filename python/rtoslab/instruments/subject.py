@@ -73,6 +73,11 @@ def make_subject(
     return _benchmark(catalogue, name, kernel, board, cores, config or {}, window_ms)
 
 
+def usual_kernel(catalogue: Catalogue) -> str:
+    """Of all kernels the one that offers most services: what is observed if nobody says."""
+    return max(catalogue.kernels, key=lambda name: sum(catalogue.kernels[name].facts.services.values()))
+
+
 def _image(
     catalogue: Catalogue,
     path: Path,
@@ -113,7 +118,7 @@ def _benchmark(
     facts = catalogue.benchmark(name).facts
     # A window for samples ends with the last of them.
     window_ms = window_ms or (plan.DEFAULT_WINDOW_MS if facts.series else DEFAULT_WINDOW_MS)
-    options = Options([kernel or "freertos"], [board or "pico"], [cores or 1], window_ms, dict(config))
+    options = Options([kernel or usual_kernel(catalogue)], [board or "pico"], [cores or 1], window_ms, dict(config))
     points = make_plan(catalogue, [name], options).points
     if facts.series and "instrument" not in config:  # one will do: the marks of all are in the image, at a cost
         possible = [each for each in points if each.not_applicable is None]

@@ -32,6 +32,31 @@ def tables(profile: Profile, top: int | None = None) -> tuple[Table, ...]:
     )
 
 
+def brief_tables(profile: Profile) -> tuple[Table, Table]:
+    """Cores and functions for a terminal: what cycles were spent on in one column."""
+    cores = sums(profile.spent, lambda each: each.core)
+    core_rows = [
+        (core, cycles, cores.get(core, Sum()).executions, _spent_on(cores.get(core, Sum())))
+        for core, cycles in enumerate(profile.observed_cycles)
+    ]
+    function_rows = [
+        (core, name, *_cells(profile, core, each)[: 3 if profile.operations else 2], _spent_on(each))
+        for (core, name), each in by_function(profile).items()
+    ]
+    heads = _heads(profile)[: 3 if profile.operations else 2]
+    return (
+        Table("cores", "Where each core's cycles went", ("core", "cycles", "instructions", "spent on"), core_rows),
+        Table("functions", "Functions, by their own cycles", ("core", "function", *heads, "spent on"), function_rows),
+    )
+
+
+def _spent_on(each: Sum) -> str:
+    """The shares of at least half a percent, the largest first."""
+    shares = sorted(zip(each.cycles, HEADS, strict=True), key=lambda share: -share[0])
+    parts = [f"{100 * cycles / each.total:.0f} % {head}" for cycles, head in shares if cycles * 200 >= each.total > 0]
+    return ", ".join(parts)
+
+
 def core_table(profile: Profile) -> Table:
     """Each core's cycles by what they were spent on; each row adds up to the cycles observed."""
     found = sums(profile.spent, lambda each: each.core)
