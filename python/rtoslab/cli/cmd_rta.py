@@ -64,7 +64,8 @@ def command(
     given = read_overheads(overheads_file) if overheads_file is not None else None
     bench = _Bench(kernel, board, dict(config), quiet=as_json) if kernel and board else None
     operations = save_overheads is not None or any(each.sections for each in task_set.tasks)
-    overheads = given or (bench.overheads(operations=operations) if bench else None)
+    cores = len({each.core for each in task_set.tasks})
+    overheads = given or (bench.overheads(operations=operations, cores=cores) if bench else None)
     if overheads is None and (save_overheads or beside):
         raise PlanError("There are no overheads to save or to compare; give --kernel and --board, or --overheads.")
     found = study(task_set, overheads, clock_hz)
@@ -113,13 +114,19 @@ class _Bench:
         if not self.quiet:
             click.echo(text, err=True)
 
-    def overheads(self, *, operations: bool) -> Overheads:
+    def overheads(self, *, operations: bool, cores: int) -> Overheads:
         from rtoslab.rta.fit import measure  # noqa: PLC0415
-        from rtoslab.rta.operations import with_operations  # noqa: PLC0415
+        from rtoslab.rta.operations import with_locks, with_operations  # noqa: PLC0415
 
         self._say("measuring the kernel's overheads")
         found = measure(self.catalogue, self.firmware, self.work)
-        return with_operations(self.catalogue, self.firmware, found) if operations else found
+        if operations:
+            self._say("measuring its operations")
+            found = with_operations(self.catalogue, self.firmware, found)
+        if cores > 1:
+            self._say("measuring how long its locks are waited for")
+            found = with_locks(self.catalogue, self.firmware, found, cores)
+        return found
 
     def check(self, found: Study, span_ms: int | None, save_image: Path | None) -> Study:
         from rtoslab.rta.check import check, rows_of  # noqa: PLC0415

@@ -11,8 +11,9 @@ from rtoslab import api
 from rtoslab.catalogue import Catalogue
 from rtoslab.results import Measured
 from rtoslab.rta.firmware import Firmware
+from rtoslab.rta.held import longest_lock_wait, longest_masked
 from rtoslab.rta.lines import fit
-from rtoslab.rta.overheads import Fit, Overheads
+from rtoslab.rta.overheads import Fit, Kernel, Overheads
 
 _OPERATION: Final = re.compile(r"\w+\.\w+\.(free|available|no_waiter|contended|hand_over)")
 """Ids of the series that are one call of the kernel: object, operation, outcome."""
@@ -45,4 +46,12 @@ def with_operations(catalogue: Catalogue, firmware: Firmware, overheads: Overhea
                 name = series.id.replace(".", "_")
                 found[name] = max(found.get(name, 0), *cycles)
                 fits.append(fit(series.title, "constant", {0: cycles}))
-    return overheads.model_copy(update={"operations": found, "fit": (*overheads.fit, *fits)})
+    masked = max(overheads.masks.masked_cycles, longest_masked(catalogue, point, names))
+    update = {"operations": found, "fit": (*overheads.fit, *fits), "masks": Kernel(masked_cycles=masked)}
+    return overheads.model_copy(update=update)
+
+
+def with_locks(catalogue: Catalogue, firmware: Firmware, overheads: Overheads, cores: int) -> Overheads:
+    """The overheads with the longest wait for a lock between so many cores."""
+    wait = longest_lock_wait(catalogue, firmware.point, cores)
+    return overheads.model_copy(update={"smp": overheads.smp.model_copy(update={"lock_wait_cycles": wait})})

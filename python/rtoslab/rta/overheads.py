@@ -57,7 +57,7 @@ class Job(Strict):
 
 
 class Kernel(Strict):
-    """The longest that a tick which is due has to wait for the kernel itself."""
+    """The longest that the kernel holds its tick off: seen as a tick that waits, or by the interrupts-off record."""
 
     masked_cycles: int = Field(default=0, ge=0)
 

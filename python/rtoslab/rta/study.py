@@ -127,4 +127,7 @@ def _lacking(system: System, overheads: Overheads) -> list[str]:
         lacking += [
             f"smp.{name}" for name in ("lock_wait_cycles", "release_cycles") if not getattr(overheads.smp, name)
         ]
-    return [f"The overheads do not tell {', '.join(lacking)}: counted as nothing."] if lacking else []
+    notes = [f"The overheads do not tell {', '.join(lacking)}: counted as nothing."] if lacking else []
+    if len(system.cores) > 1:
+        notes.append("Handlers and switches are charged as the one-core kernel's; on several cores they take longer.")
+    return notes
