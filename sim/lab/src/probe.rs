@@ -176,6 +176,27 @@ mod tests {
     }
 
     #[test]
+    fn rewound_probes_stay_and_forget_what_came_later() {
+        let mut probes = Probes::default();
+        let early = probes.add_between(0x100, 0x200);
+        probes.watch_exec(0x100, 1);
+        probes.issue(0x100, 0, 10, 0, false);
+        let then = probes.clone();
+        let late = probes.add_between(0x100, 0x100);
+        probes.issue(0x200, 0, 17, 0, false);
+        probes.issue(0x100, 0, 20, 0, false);
+        probes.issue(0x100, 0, 21, 0, false);
+        probes.rewind(&then);
+        assert_eq!(probes.between(early).map(|each| each.count), Some(0));
+        assert_eq!(probes.between(late).map(|each| each.count), Some(0));
+        assert_eq!(probes.take_events().len(), 1);
+        // The interval that was open then is open again.
+        probes.issue(0x200, 0, 15, 0, false);
+        assert_eq!(probes.between(early).map(|each| each.total_cycles), Some(5));
+        assert!(probes.watches_code(0x200));
+    }
+
+    #[test]
     fn only_the_watched_word_is_reported() {
         let mut probes = Probes::default();
         probes.watch_write(0x2000_0004, 3, true);

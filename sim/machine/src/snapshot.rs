@@ -105,3 +105,23 @@ pub(crate) fn changed_pages<'a>(
         .filter(move |(_, ((now, then), mark))| *mark & bit != 0 && now != then)
         .map(move |(page, ((now, _), _))| ((page << shift) as u32, now.len() as u32))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_marked_pages_that_differ_are_told() {
+        let then = [0; 20];
+        let mut now = then;
+        (now[1], now[9], now[17]) = (1, 1, 1);
+        let found: Vec<_> = changed_pages(&now, &then, &[1, 1, 2, 1, 3], 1, 2).collect();
+        assert_eq!(found, [(0, 4), (16, 4)]);
+    }
+
+    #[test]
+    fn a_snapshot_is_of_one_kind_of_machine() {
+        let snapshot = Snapshot::new(7, 5_u32);
+        assert_eq!((snapshot.cycle(), snapshot.state::<u32>(), snapshot.state::<u64>()), (7, Some(&5), None));
+    }
+}

@@ -136,6 +136,23 @@ mod tests {
     }
 
     #[test]
+    fn restored_it_holds_what_it_held_and_tells_what_changed() {
+        let mut cache = XipCache::new(1 << 16);
+        [5, 5 + 1024, 9].map(|line| cache.fill(line));
+        let tags = cache.tags();
+        cache.fill(5 + 2048);
+        cache.fill(77);
+        cache.invalidate(9);
+        let mut changed = cache.restore(&tags);
+        changed.sort_unstable();
+        assert_eq!(changed, [5, 9, 77, 5 + 2048]);
+        assert_eq!([5, 5 + 1024, 9, 77, 5 + 2048].map(|line| cache.resident(line)), [true, true, true, false, false]);
+        // The way to be replaced next goes back too.
+        assert_eq!(cache.fill(5 + 3072), Some(5));
+        assert_eq!(cache.restore(&tags), [5 + 3072, 5]);
+    }
+
+    #[test]
     fn a_disabled_cache_keeps_nothing() {
         let mut cache = XipCache::new(1 << 16);
         cache.enabled = false;
