@@ -207,6 +207,11 @@ class _Beginning:
     tick_cycles: int | None
 
 
+def _tick_cycles(seen: float, clock_hz: int) -> int:
+    """What is seen is off by what masked the interrupts: a tick comes a whole number of times a second."""
+    return round(clock_hz / max(1, round(clock_hz / seen)))
+
+
 def _first_period(machine: Any, marks: set[int]) -> _Beginning:
     """Brings the machine to the first period behind a tick that lies as a whole between two ticks, if there is one.
 
@@ -220,7 +225,7 @@ def _first_period(machine: Any, marks: set[int]) -> _Beginning:
     events = np.frombuffer(finder.take_events(), EVENT)
     entered = events[(events["kind"] == KIND_EXCEPTION_ENTER) & (events["id"] == SYSTICK) & (events["core"] == 0)]
     ticks = (entered["cycle"] - entered["value"]).astype(np.int64)
-    tick_cycles = int(np.median(np.diff(ticks))) if len(ticks) > 1 else None
+    tick_cycles = _tick_cycles(float(np.median(np.diff(ticks))), machine.clock_hz()) if len(ticks) > 1 else None
     begins = np.unique(events["cycle"][(events["kind"] != KIND_EXCEPTION_ENTER) & np.isin(events["pc"], list(marks))])
     after = ticks[0] if len(ticks) else machine.cycle()
     begins = begins[begins.astype(np.int64) >= after].astype(np.int64)

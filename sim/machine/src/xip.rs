@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn restored_it_holds_what_it_held_and_tells_what_changed() {
         let mut cache = XipCache::new(1 << 16);
-        [5, 5 + 1024, 9].map(|line| cache.fill(line));
+        assert_eq!([5, 5 + 1024, 9].map(|line| cache.fill(line)), [None; 3]);
         let tags = cache.tags();
         cache.fill(5 + 2048);
         cache.fill(77);
