@@ -1,0 +1,75 @@
+"""The compiler as a dimension: Clang where it is installed, n/a with the reason where not; LTO of the kernel."""
+
+from pathlib import Path
+
+import pytest
+
+from rtoslab import api, obstacles
+from rtoslab.build import cmake_options
+from rtoslab.catalogue import Catalogue
+from rtoslab.decode import Expected
+from rtoslab.errors import UnknownNameError
+from rtoslab.paths import find_root
+from rtoslab.pipeline import point_id
+from rtoslab.plan import Options, Point, make_plan
+from rtoslab.results import Measured
+from rtoslab.tools import clang_banner, find_clang
+
+CATALOGUE = Catalogue(find_root())
+
+
+def planned(kernel: str, **config: str) -> Point:
+    (point,) = make_plan(CATALOGUE, ["t7"], Options((kernel,), ("nucleo-f446re",), (1,), 20, config)).points
+    return point
+
+
+def test_without_clang_its_points_are_not_applicable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(obstacles, "find_clang", lambda: None)
+    reason = planned("freertos", compiler="clang").not_applicable
+    assert reason is not None
+    assert "requirements-clang.lock" in reason
+    assert planned("freertos").not_applicable is None
+    assert planned("freertos", lto="1").not_applicable is None
+
+
+def test_what_clang_cannot_do_bears_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(obstacles, "find_clang", lambda: Path("zig"))
+    assert planned("freertos", compiler="clang").not_applicable is None
+    assert "assembler" in str(planned("rt", compiler="clang").not_applicable)
+    assert "linker" in str(planned("freertos", compiler="clang", lto="1").not_applicable)
+    with pytest.raises(UnknownNameError, match="did you mean 'clang'"):
+        planned("freertos", compiler="clangg")
+
+
+def test_only_a_departure_is_said() -> None:
+    usual, other = planned("freertos"), planned("freertos", compiler="gcc", lto="1")
+    assert point_id(CATALOGUE, usual).config == {}
+    assert point_id(CATALOGUE, other).config == {"lto": "1"}
+    options = [set(cmake_options(each, Expected("", 0))) for each in (usual, other)]
+    assert options[1] - options[0] == {"-DLTO=1"}
+
+
+@pytest.mark.long
+def test_lto_shortens_the_kernel_and_its_services_stay_calls(tmp_path: Path) -> None:
+    rates = []
+    for lto in ("0", "1"):
+        config = {"lto": lto}
+        (outcome,) = api.run(
+            "t7", kernels=["freertos"], boards=["nucleo-f446re"], window_ms=20, out=tmp_path / lto, config=config
+        )
+        assert isinstance(outcome.result, Measured), "its proof counts the calls"
+        rates.append(outcome.result.counters[0].count)
+    assert rates[1] > rates[0]
+
+
+@pytest.mark.long
+@pytest.mark.skipif(find_clang() is None, reason="Clang is not installed (requirements-clang.lock)")
+def test_clang_builds_what_conforms_and_proves_itself(tmp_path: Path) -> None:
+    (outcome,) = api.run(
+        "t7", kernels=["freertos"], boards=["nucleo-f446re"], window_ms=20, out=tmp_path, config={"compiler": "clang"}
+    )
+    assert isinstance(outcome.result, Measured)
+    stored = api.load(tmp_path)[0].manifest["build"]
+    assert isinstance(stored, dict)
+    assert stored["compiler"]["banner"] == clang_banner()
+    assert stored["compiler"]["id"] == "Clang"
