@@ -121,7 +121,7 @@ def _chart(unit: str, lines: Sequence[Line]) -> ChartData:
     rows = [
         {
             "x": run,
-            "y": 100 * value / first if (first := each.values[min(each.values)]) else 0.0,
+            "y": 100 * (value / first - 1) if (first := each.values[min(each.values)]) else 0.0,
             "series": f"{each.point} {each.metric}",
             "text": "",
             "low": None,
@@ -133,9 +133,9 @@ def _chart(unit: str, lines: Sequence[Line]) -> ChartData:
     return ChartData(
         "lines",
         rows,
-        f"Figures in {unit}, in percent of the first run that has them.",
+        f"Change of figures in {unit} from the first run that has them.",
         "run",
-        f"{unit}, % of the first",
+        f"change of {unit}, %",
     )
 
 
