@@ -102,6 +102,28 @@ def test_a_pin_driven_from_outside_interrupts(name: str) -> None:
     assert any(low.cycle + 20 < each < low.cycle + 120 for each in handler.cycles)
 
 
+IO_BANK0_LISTENS = bytes.fromhex(
+    "05480521016005480549016005480649016062b6fee700002c400140004101400000800000e100e000200000"
+)
+"""Thumb: GPIO5_CTRL = SIO, PROC0_INTE0 = rising edge of GPIO 5, NVIC line 13 on, then a loop."""
+
+
+def test_a_pin_of_the_pico_driven_from_outside_interrupts() -> None:
+    board = rtoslab.board("pico", rtoslab.build_image("t7", kernel="freertos", board="pico", window_ms=20), cores=1)
+    board.run_until("vTaskStartScheduler")
+    ram = board.facts.memory.sram_start + 0x30000
+    board.write(ram, IO_BANK0_LISTENS)
+    board.set_register("pc", ram)
+    board.run(300)
+    board.trace(pins=True, exceptions=True)
+    at = board.cycle + 100
+    board.drive(5, 1, at=at)
+    board.run(200)
+    assert [(each.cycle, each.level) for each in board.edges(5)] == [(at, 1)]
+    entered = next(each for each in board.exceptions(16 + 13) if each.entered)
+    assert at + 15 <= entered.cycle <= at + 40
+
+
 def test_what_goes_wrong_is_one_sentence(board: VirtualBoard, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'pico'"):
         rtoslab.board("picoo")
