@@ -41,6 +41,11 @@ def test_the_cycles_of_a_core_add_up_whatever_they_are_split_by() -> None:
     assert found.operations > 100
 
 
+def test_the_same_subject_gives_the_same_profile() -> None:
+    again = make_subject(CATALOGUE, "t6", kernel="freertos", board="pico", cores=2, window_ms=5)
+    assert profile(again) == two_cores()
+
+
 def test_call_paths_reach_from_the_task_to_the_spinlock() -> None:
     found = two_cores()
     inside = [each for each in found.spent if each.cycles[WAYS.index("lock")] and "xQueueReceive" in each.stack]

@@ -3,6 +3,7 @@
 import io
 from collections import defaultdict
 from functools import cache
+from itertools import pairwise
 
 import pytest
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
@@ -10,7 +11,7 @@ from vcdvcd import VCDVCD
 
 from rtoslab.instruments.perfetto import nanoseconds, perfetto_trace
 from rtoslab.instruments.subject import make_subject
-from rtoslab.instruments.timeline import HANDLERS, TASKS, Span, Timeline, timeline
+from rtoslab.instruments.timeline import HANDLERS, LOCKS, TASKS, WAITS, Span, Timeline, timeline
 from rtoslab.instruments.vcd import picoseconds, vcd_text
 from tests.instruments.images import CATALOGUE, scene_subject
 
@@ -79,6 +80,20 @@ def test_one_task_runs_on_a_core_at_a_time_and_always_one() -> None:
         assert (spans[0].start, spans[-1].end) == (found.start, found.end)
     ticks = [each for each in found.on("core 0", HANDLERS) if each.facts.get("exception") == 15]
     assert len(ticks) == pytest.approx(5, abs=1), "a tick a millisecond"
+
+
+def test_a_wait_for_a_spinlock_ends_where_its_core_takes_it() -> None:
+    found = two_cores()
+    waits = 0
+    for lock in ("task lock", "ISR lock"):
+        held = found.on(LOCKS, lock)
+        assert all(before.end <= after.start for before, after in pairwise(held)), "one holder at a time"
+        taken = {(each.name, each.start) for each in held}
+        for core in ("core 0", "core 1"):
+            mine = [each for each in found.on(core, WAITS) if each.name == lock and each.ended]
+            assert {(core, each.end) for each in mine} <= taken
+            waits += len(mine)
+    assert waits > 100
 
 
 def test_the_perfetto_trace_reads_back_and_its_slices_nest() -> None:
