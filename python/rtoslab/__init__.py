@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from rtoslab.api import board, build_image, load, run, sweep_phases
+    from rtoslab.api import board, build_image, load, profile, run, sweep_phases, timeline
 
-__all__ = ["__version__", "board", "build_image", "load", "run", "sweep_phases"]
+__all__ = ["__version__", "board", "build_image", "load", "profile", "run", "sweep_phases", "timeline"]
 
 
 def _from_api(name: str) -> Any:

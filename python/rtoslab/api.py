@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,11 @@ from rtoslab.build import Build, build, inputs_digest
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.gate import verdict_digest
 from rtoslab.errors import PlanError, UnknownNameError
+from rtoslab.instruments.profile import Profile
+from rtoslab.instruments.profile import profile as profile_subject
+from rtoslab.instruments.subject import Stretch, make_subject
+from rtoslab.instruments.timeline import Timeline
+from rtoslab.instruments.timeline import timeline as timeline_of_subject
 from rtoslab.manifest import canonical, simulator_sources
 from rtoslab.paths import find_root
 from rtoslab.pipeline import Manner, Outcome, point_id, run_point
@@ -150,6 +156,41 @@ def sweep_phases(
     chosen = choose_span(scenario, span, samples, seed)
     arrivals = sweep(scenario, chosen)
     return find(scenario, chosen, arrivals), arrivals
+
+
+def profile(
+    name: str,
+    *,
+    kernel: str | None = None,
+    board: str | None = None,
+    cores: int | None = None,
+    config: Mapping[str, str] | None = None,
+    window_ms: int | None = None,
+    stretch: Stretch | None = None,
+) -> Profile:
+    """Where every cycle of a benchmark's window, or of a `stretch` of an image, went: `rtoslab profile`.
+
+    Raises PlanError, BuildError, RunError, ImageFileError, SymbolError.
+    """
+    catalogue = Catalogue(find_root())
+    where: dict[str, Any] = {"kernel": kernel, "board": board, "cores": cores, "stretch": stretch}
+    return profile_subject(make_subject(catalogue, name, config=config, window_ms=window_ms, **where))
+
+
+def timeline(
+    name: str,
+    *,
+    kernel: str | None = None,
+    board: str | None = None,
+    cores: int | None = None,
+    config: Mapping[str, str] | None = None,
+    window_ms: int | None = None,
+    stretch: Stretch | None = None,
+) -> Timeline:
+    """What ran when in the same: `rtoslab trace`. Raises as `profile` does."""
+    catalogue = Catalogue(find_root())
+    where: dict[str, Any] = {"kernel": kernel, "board": board, "cores": cores, "stretch": stretch}
+    return timeline_of_subject(make_subject(catalogue, name, config=config, window_ms=window_ms, **where))
 
 
 def load(*runs: Path | str) -> list[StoredPoint]:

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 from markupsafe import escape
 
+import rtoslab
 from rtoslab.cli import app
 from rtoslab.errors import ReportError
 from rtoslab.instruments.difference import difference_tables, scale_of
@@ -42,8 +43,8 @@ def test_the_cycles_of_a_core_add_up_whatever_they_are_split_by() -> None:
 
 
 def test_the_same_subject_gives_the_same_profile() -> None:
-    again = make_subject(CATALOGUE, "t6", kernel="freertos", board="pico", cores=2, window_ms=5)
-    assert profile(again) == two_cores()
+    again = rtoslab.profile("t6", kernel="freertos", board="pico", cores=2, window_ms=5)
+    assert again == two_cores()
 
 
 def test_call_paths_reach_from_the_task_to_the_spinlock() -> None:
