@@ -16,7 +16,7 @@ import pytest
 
 from rtoslab._sim import Machine
 from tests.differential.engines import elf
-from tests.differential.v7m.test_programs import BASE, INDEX, Writer
+from tests.differential.v7m.test_programs import BASE, FREE, INDEX, Writer
 
 FLASH, SRAM = 0x0800_0000, 0x2000_0000
 CODE_OFFSET, HANDLER, DATA_OFFSET, STACK = 0x400, FLASH + 0x200, 0x1000, SRAM + 0x4000
@@ -71,6 +71,7 @@ class Loop(Writer):
 
     def __init__(self, kind: str, rng: random.Random, code: int) -> None:
         super().__init__(kind, rng)
+        self.kind = kind
         self.code = code
 
     def stored_and_loaded(self) -> list[int]:
@@ -95,22 +96,39 @@ class Loop(Writer):
         over = self._narrow()
         return [0xBF08 | rng.randrange(14) << 4, *rng.choice((single, [0xE000 | len(over) - 1, *over]))]
 
-    def plain(self) -> list[int]:
+    def chain(self) -> list[int]:
+        """What waits for the result before it: S0 to S3, or a product of a loaded word."""
         rng = self.rng
-        match rng.randrange(15):
-            case 0:
-                low = rng.sample(range(6), 3)
-                return [rng.choice((0xFB90, 0xFBB0)) | low[0], 0xF0F0 | low[1] << 8 | low[2]]
-            case 1:
-                return [0xF85F, self._free() << 12 | rng.randrange(64)]  # ldr.w rt, [pc, #-n]
-            case 2:
-                # A table in flash: r4 = word r5 & 15 of the code.
-                return [0xF005, 0x050F, 0x00AD, *constant(4, self.code), 0x5964]
-            case 3:
-                return self.stored_and_loaded()
-            case 4:
-                return self.predicated()
-        return super().plain()
+        if self.kind == "m3" or rng.randrange(3) == 0:
+            low, high = rng.sample(FREE, 2)
+            return [0xF8D0 | BASE, low << 12 | 4 * rng.randrange(16), 0xFB00 | low, 0xF000 | high << 8 | low]
+        code: list[int] = []
+        for _ in range(rng.randint(2, 5)):
+            d, n, m = (rng.randrange(4) for _ in range(3))
+            # VADD, VMUL, VFMA, VMLA.
+            first = rng.choice((0xEE30, 0xEE20, 0xEEA0, 0xEE00)) | (d & 1) << 6 | n >> 1
+            code += [first, d >> 1 << 12 | 0xA00 | (n & 1) << 7 | (m & 1) << 5 | m >> 1]
+        return code
+
+    def plain(self) -> list[int]:
+        """One instruction, or a few that belong together."""
+        rng = self.rng
+        makers = (self.division, self.literal, self.table, self.stored_and_loaded, self.predicated, self.chain)
+        choice = rng.randrange(16)
+        return makers[choice]() if choice < len(makers) else super().plain()
+
+    def division(self) -> list[int]:
+        """SDIV or UDIV."""
+        low = self.rng.sample(range(6), 3)
+        return [self.rng.choice((0xFB90, 0xFBB0)) | low[0], 0xF0F0 | low[1] << 8 | low[2]]
+
+    def literal(self) -> list[int]:
+        """LDR.W of a word of the code before."""
+        return [0xF85F, self._free() << 12 | self.rng.randrange(64)]
+
+    def table(self) -> list[int]:
+        """r4 = word r5 & 15 of the code."""
+        return [0xF005, 0x050F, 0x00AD, *constant(4, self.code), 0x5964]
 
     def branch(self) -> list[int]:
         """A branch over some instructions, or a call."""

@@ -1,10 +1,11 @@
 //! Timing remembered: most of what a core executes it has executed before, in the same state of pipeline and flash.
 //!
-//! Instructions run in traces, up to a branch by register, first without any time. What time depends on
-//! besides the opcodes is logged: which branches were taken, which memory answered each access, which predicated instructions were skipped, how
-//! long divisions took. Start, end, log and the state that pipeline and flash interface were in (as distances from now)
-//! name a transition; if it was seen before, its cycles are added and its end state is the new one. If not, the
-//! pipeline is told the trace's story by [`replay`], and what came of it is remembered.
+//! Instructions run in traces, up to a branch by register, first without any time. What time depends on besides the
+//! opcodes is logged: which branches were taken, which memory answered each access, which predicated instructions were
+//! skipped, how long divisions took; on the M7 also banks, how many stores ago a loaded doubleword was stored, and
+//! whether the predictor was right. Start, end, log and the state that pipeline and flash interface were in (as
+//! distances from now) name a transition; if it was seen before, its cycles are added and its end state is the new one.
+//! If not, the pipeline is told the trace's story by [`replay`], and what came of it is remembered.
 //!
 //! So the pipelines stay the only place where rules of time are written down, and nothing is approximated: a trace
 //! holds only what [`manner`] lists, accesses memories that answer by fixed rules, and begins so far from the next
