@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ from rtoslab.rta.analysis import analyse, costs
 from rtoslab.rta.charges import Model
 from rtoslab.rta.overheads import Overheads, Switch, Tick, read_overheads, write_overheads
 from rtoslab.rta.sensitivity import sensitivity
+from rtoslab.rta.study import study
 from rtoslab.rta.system import System, make_system
-from rtoslab.rta.taskset import TaskSet, read_task_set
+from rtoslab.rta.taskset import TaskSet, TaskSpec, read_task_set
+from rtoslab.rta.units import Time
 from tests.rta.systems import rate_monotonic, task
 
 GOOD = """
@@ -228,3 +231,44 @@ def test_models_are_ordered_and_costs_are_parts() -> None:
     found = costs(system, KERNEL, Model.PARTITION, "C")
     assert found["tick"] == 100 * partition.bound("C").parts["tick"] // 100
     assert set(found) >= {"tick", "releases in the tick", "switches to more urgent tasks", "kernel not interruptible"}
+
+
+def test_several_cores_are_analysed_one_by_one() -> None:
+    """A task meets those of its own core alone; the first core's tick also releases the other's; locks cost both."""
+    tick = 84_000
+    here = (task("A", 2 * tick, 20_000, 2), task("B", 8 * tick, 60_000, 1))
+    there = (task("X", 4 * tick, 90_000, 2, core=1), task("Y", 8 * tick, 50_000, 1, core=1))
+    both, alone = System((*here, *there)), System(here)
+    assert [each.response for each in analyse(both).tasks] == [20_000, 80_000, 90_000, 140_000]
+    for name in ("A", "B"):
+        assert (analyse(both, KERNEL).bound(name).response or 0) > (analyse(alone, KERNEL).bound(name).response or 0)
+    assert "tick" not in analyse(both, KERNEL).bound("Y").parts
+    waiting = KERNEL.model_copy(update={"smp": KERNEL.smp.model_copy(update={"lock_wait_cycles": 500})})
+    for each in both.tasks:
+        more, less = (analyse(both, one).bound(each.name).response for one in (waiting, KERNEL))
+        assert more is not None
+        assert less is not None
+        assert more >= less + 500
+    notes = study(_as_task_set(both), KERNEL).notes
+    assert any("smp.lock_wait_cycles, smp.release_cycles: counted as nothing" in each for each in notes)
+
+
+def _as_task_set(system: System) -> TaskSet:
+    def cycles(value: int) -> Time:
+        return Time(Fraction(value), in_cycles=True)
+
+    specs = (
+        TaskSpec(
+            each.name, cycles(each.period), cycles(each.wcet), cycles(each.deadline), each.priority, core=each.core
+        )
+        for each in system.tasks
+    )
+    return TaskSet("several cores", tuple(specs))
+
+
+def test_a_period_between_ticks_is_released_late() -> None:
+    system = System((task("A", 100_000, 10_000, 2), task("B", 168_000, 10_000, 1)))
+    found = study(_as_task_set(system), KERNEL)
+    assert found.system.tasks[0].jitter == 84_000
+    assert found.system.tasks[1].jitter == 0
+    assert any("up to one tick later than their periods say: A." in each for each in found.notes)
