@@ -28,7 +28,7 @@ from rtoslab.worst_case.scenario import WINDOW_MS, Scenario, Target, of_benchmar
 @click.option("--board", default="nucleo-f446re", show_default=True, type=CatalogueName("boards"))
 @click.option("--cores", type=click.IntRange(1, 8), default=1, show_default=True, help="Cores that the image uses.")
 @click.option("--core", type=click.IntRange(0, 7), default=0, show_default=True, help="Core that is interrupted.")
-@click.option("--service", help="Kernel service that the background calls in a loop, e.g. semaphore, queue, mutex.")
+@click.option("--service", help="Kernel service that the background calls in a loop, e.g. semaphore, queue, event.")
 @click.option(
     "--span",
     default="period",
