@@ -207,7 +207,8 @@ def test_every_service_on_every_board_over_a_whole_period(kernel: str, board: st
         span = choose_span(of, "period")
         found = find(of, span, sweep(of, span))
         assert found.arrivals == of.period_cycles
-        assert found.handler.minimum_cycles >= 6
+        # Quicker than an entry alone: an arrival while another one is under way takes its place.
+        assert found.handler.minimum_cycles > 0
         assert found.task is None or found.task.minimum_cycles > found.handler.minimum_cycles
 
 
