@@ -21,6 +21,8 @@ pub enum Trap {
 /// `CONTEND` is true while two masters are awake and every transfer must be arbitrated; with one master awake no
 /// transfer can collide and the bookkeeping is compiled out. Both variants charge the same cycles to a lone core.
 pub trait Bus {
+    /// False if there is one core only.
+    const TWO_CORES: bool;
     /// First address of the RAM that the interpreter accesses directly.
     const RAM_BASE: u32;
     /// Its length in bytes.

@@ -21,14 +21,44 @@ use rtoslab_timing::cortex_m0plus as timing;
 /// # Safety
 /// `cores` points to two cores; `ip` of each core that may run points into the ops of its region, whose table
 /// ends with out-of-region ops; nothing else accesses cores or bus meanwhile.
-#[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
 pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core, start: usize, bus: &mut B) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !CONTEND || !B::TWO_CORES {
+            turn::<B, CONTEND, WATCH>(cores.add(start), cores.add(1 - start), bus);
+            return;
+        }
+        // The interpreter is there twice, once for each core: that spares exchanging their registers, and the host predicts
+        // the branches of each by themselves.
+        let (first, second) = (cores, cores.add(1));
+        let mut skipped = start != 0;
+        loop {
+            if !std::mem::take(&mut skipped) {
+                if !turn::<B, CONTEND, WATCH>(first, second, bus) {
+                    return;
+                }
+                (*second).limit = (*first).t + (*second).goes_first;
+            }
+            if !turn::<B, CONTEND, WATCH>(second, first, bus) {
+                return;
+            }
+            (*first).limit = (*second).t + (*first).goes_first;
+        }
+    }
+}
+
+/// Runs `core` until its limit. True if that was the other core's time, whose turn it is now; false if the machine must
+/// act.
+///
+/// # Safety
+/// As for [`run`].
+#[inline(always)]
+#[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
+unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, other: *mut Core, bus: &mut B) -> bool {
     // Traces: without arbitration they are executed without time, with it their time is found out without effects.
     let traced = WATCH == watch::TRACES;
-    // SAFETY: see above; all pointers below derive from `cores` and from the ops tables behind `ip`.
+    // SAFETY: see above; all pointers below derive from `core`, `other` and the ops tables behind `ip`.
     unsafe {
-        let mut core = cores.add(start);
-        let mut other = cores.add(1 - start);
         let mut ip = (*core).ip;
         let mut t = (*core).t;
         let mut count: u64 = if CONTEND || traced { 0 } else { (*core).instructions };
@@ -931,7 +961,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                 }
                 (*core).ip = ip;
                 (*core).t = t;
-                return;
+                return false;
             }
             if traced {
                 if came == Came::Through && count < Trace::INSTRUCTIONS {
@@ -941,7 +971,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                 let trace = Trace { branches, wild, instructions: count };
                 let goes_on = count == 0 || bus.traced(&mut *core, trace);
                 if came == Came::Apart || !goes_on {
-                    return;
+                    return false;
                 }
                 (count, branches, wild) = (0, Trace::NO_BRANCHES, Trace::TAME);
                 continue 'run;
@@ -956,10 +986,9 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
             }
             if t >= (*core).limit {
                 if !CONTEND || t >= bus.due() {
-                    (*core).ip = ip;
-                    (*core).t = t;
+                    leave(&mut *core, ip, t);
                     keep_count!();
-                    return;
+                    return false;
                 }
                 // What follows in the same word without touching anything shared need not wait for its turn.
                 if ip as usize & 8 != 0 && (*ip).is_local() {
@@ -968,10 +997,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
                 // The limit was the other core's time: it is that core's turn, up to this one's time.
                 (*core).ip = ip;
                 (*core).t = t;
-                (*other).limit = t + (*other).goes_first;
-                std::mem::swap(&mut core, &mut other);
-                ip = (*core).ip;
-                t = (*core).t;
+                return true;
             }
         }
         if WATCH == watch::PROFILE {
@@ -986,7 +1012,16 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
         (*core).t = t;
         keep_count!();
         bus.request_attention();
+        false
     }
+}
+
+/// Puts down where a core is, apart from the interpreter's frequent paths, so that those stay straight.
+#[cold]
+#[inline(never)]
+fn leave(core: &mut Core, ip: *mut Op, t: u64) {
+    core.ip = ip;
+    core.t = t;
 }
 
 /// How far an instruction came.
@@ -1029,8 +1064,11 @@ fn fetch<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, words: usize, at: u6
 /// The first instruction of a word waits for that word.
 #[inline(always)]
 fn wait_for_fetch(core: &mut Core, t: u64) -> u64 {
-    core.bus_wait += core.fetch_ready - t;
-    core.fetch_ready
+    // Read again, so that the comparison before, mostly in vain, needs no register.
+    // SAFETY: a field of a living core.
+    let ready = unsafe { std::ptr::read_volatile(&core.fetch_ready) };
+    core.bus_wait += ready - t;
+    ready
 }
 
 /// A 32-bit opcode that straddles two words needs the second one a cycle after issue.

@@ -32,6 +32,8 @@ pub mod slave {
 
 /// Striped and unstriped SRAM together.
 pub const SRAM_BYTES: u32 = 0x42000;
+/// The part that is interleaved word by word.
+const STRIPED_BYTES: u32 = 0x40000;
 /// Base of the SRAM.
 pub const SRAM_BASE: u32 = 0x2000_0000;
 /// Base of the cached flash window.
@@ -357,6 +359,7 @@ impl System {
 }
 
 impl Bus for System {
+    const TWO_CORES: bool = true;
     const RAM_BASE: u32 = SRAM_BASE;
     const RAM_BYTES: u32 = SRAM_BYTES;
 
@@ -367,6 +370,11 @@ impl Bus for System {
 
     #[inline(always)]
     fn ram_row(&mut self, offset: u32) -> *mut u64 {
+        if offset < STRIPED_BYTES {
+            // The word's bank, times the bytes of a row.
+            const ROW_SHIFT: u32 = (SLOTS * size_of::<u64>() / 4).ilog2();
+            return self.slots.as_mut_ptr().wrapping_byte_add(((offset & 0xc) << ROW_SHIFT) as usize);
+        }
         self.row(bank_of(offset))
     }
 

@@ -307,6 +307,7 @@ impl<const RAM: u32> Remembered for System<RAM> {
 }
 
 impl<const RAM: u32> Bus for System<RAM> {
+    const TWO_CORES: bool = false;
     const RAM_BASE: u32 = RAM_BASE;
     const RAM_BYTES: u32 = RAM;
 
