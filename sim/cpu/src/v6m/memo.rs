@@ -36,6 +36,12 @@ const TRANSITIONS: u32 = 14;
 /// log2 of the nodes kept.
 const NODES: u32 = 16;
 const _: () = assert!(NODES + Trace::KEY_BITS <= u64::BITS);
+/// Unseen traces after which their frequency is judged: they take ten times as long as seen ones.
+const JUDGED: u64 = 256;
+/// Fewest instructions from one unseen trace to the next, on average, with which remembering pays.
+const WORTH_INSTRUCTIONS: u64 = 32;
+/// Cycles without remembering after it did not.
+const REST_CYCLES: u64 = 50_000;
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Where a trace can begin: the state and the instruction.
@@ -77,13 +83,27 @@ pub struct Memo {
     node: u32,
     /// Core and bus are still at a node before that one.
     stale: bool,
+    /// Unseen traces since the last judgement, and the core's instructions and time then.
+    unseen: u64,
+    judged_at: u64,
+    resting_since: Option<u64>,
     /// Where unseen traces are gone through; the second one is not used.
     cores: Option<Box<[Core; 2]>>,
 }
 
 impl Default for Memo {
     fn default() -> Memo {
-        Memo { transitions: boxed(), nodes: Vec::new(), numbers: boxed(), node: 0, stale: false, cores: None }
+        Memo {
+            transitions: boxed(),
+            nodes: Vec::new(),
+            numbers: boxed(),
+            node: 0,
+            stale: false,
+            unseen: 0,
+            judged_at: 0,
+            resting_since: None,
+            cores: None,
+        }
     }
 }
 
@@ -99,6 +119,22 @@ impl Memo {
             self.transitions.fill(Transition::default());
             self.nodes.clear();
             self.numbers.fill(0);
+        }
+    }
+
+    /// Until when remembering rests at time `t`, if it does.
+    pub fn rests_until(&self, t: u64) -> Option<u64> {
+        let since = self.resting_since?;
+        (t.wrapping_sub(since) < REST_CYCLES).then_some(since + REST_CYCLES)
+    }
+
+    /// Counts an unseen trace; begins a rest if they are too frequent: where timing depends on addresses, say.
+    fn judge(&mut self, core: &Core) {
+        self.unseen += 1;
+        if self.unseen == JUDGED {
+            let executed = core.instructions.wrapping_sub(self.judged_at);
+            self.resting_since = (executed < JUDGED * WORTH_INSTRUCTIONS).then_some(core.t);
+            (self.unseen, self.judged_at) = (0, core.instructions);
         }
     }
 
@@ -191,7 +227,7 @@ pub fn traced<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool
     core.t + Trace::CYCLES <= core.limit
 }
 
-/// Finds out what a trace takes. False if no trace can begin in the state behind it.
+/// Finds out what a trace takes. False if no trace can begin in the state behind it, or none should.
 #[cold]
 #[inline(never)]
 fn learn<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
@@ -226,7 +262,8 @@ fn learn<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
             let transition = Transition { key, wild: trace.wild, cycles: cycles as u32, waits: waits as u32, next };
             *memo.slot(key, trace.wild) = transition;
             memo.node = next;
-            true
+            memo.judge(core);
+            memo.rests_until(core.t).is_none()
         }
         None => enter(core, bus),
     }

@@ -240,6 +240,15 @@ impl<const RAM: u32> System<RAM> {
                     self.memo_edition = self.memories.edition();
                     self.memo.clear();
                 }
+                if let Some(end) = self.memo.rests_until((*cores).t) {
+                    (*cores).limit = end.min(until);
+                    self.due = (*cores).limit;
+                    exec::run::<_, true, { watch::NOTHING }>(cores, 0, self);
+                    if !self.goes_on(&mut *cores, until) {
+                        return;
+                    }
+                    continue;
+                }
                 let whole = (*cores).transfer.mask == 0 && !(*cores).retried;
                 let usual = (*cores).thumb && (*cores).stray.is_none();
                 if !(whole && usual && memo::run(cores, self)) && (*cores).t + Trace::CYCLES > until {
@@ -250,19 +259,23 @@ impl<const RAM: u32> System<RAM> {
                 core.limit = core.t + 1;
                 self.due = core.limit;
                 exec::run::<_, true, { watch::NOTHING }>(cores, 0, self);
-                let core = &mut *cores;
-                if self.due == 0 || core.request != Request::None || core.phase != Phase::Run {
-                    self.due = 0;
-                    return;
-                }
-                // It may have begun something that ends sooner.
-                self.due = until.min(core.systick.due()).min(self.devices.periph.due());
-                core.limit = self.due;
-                if core.t >= self.due {
+                if !self.goes_on(&mut *cores, until) {
                     return;
                 }
             }
         }
+    }
+
+    /// Whether the core goes on without the machine after it executed in time; its limit is `until` again, or sooner.
+    fn goes_on(&mut self, core: &mut Core, until: u64) -> bool {
+        if self.due == 0 || core.request != Request::None || core.phase != Phase::Run {
+            self.due = 0;
+            return false;
+        }
+        // It may have begun something that ends sooner.
+        self.due = until.min(core.systick.due()).min(self.devices.periph.due());
+        core.limit = self.due;
+        core.t < self.due
     }
 
     /// A constant in the flash where it shows at address 0.
