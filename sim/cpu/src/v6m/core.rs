@@ -231,13 +231,12 @@ impl Core {
         }
     }
 
-    /// From now on this core goes first when both issue in the same cycle.
+    /// From now on this core, if it is one of two, goes first when both issue in the same cycle.
     #[inline(always)]
     pub fn take_precedence(&mut self) {
-        self.goes_first = 1;
         // SAFETY: the machine keeps both cores in one allocation and never hands out the other one meanwhile.
         if let Some(peer) = unsafe { self.peer.as_mut() } {
-            peer.goes_first = 0;
+            (self.goes_first, peer.goes_first) = (1, 0);
             // The turn was to end where the other core stands; now a tie there is this core's.
             self.limit += u64::from(self.limit == peer.t);
         }
