@@ -6,6 +6,7 @@ import pytest
 
 from rtoslab.errors import BoardSilentError, PortError
 from rtoslab.kernel_facts import Kernel
+from rtoslab.run import virtual
 from rtoslab.run.observe import IDENT_CURRENT, KIND_WRITE
 from rtoslab.run.serial import listen_to_board, open_port
 from rtoslab.run.virtual import RunOutput, VirtualJob, run_virtual
@@ -15,7 +16,7 @@ from .fakes import FakeMachine, board, events, stream
 
 @pytest.fixture(autouse=True)
 def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rtoslab.run.virtual.load_image", lambda *_: None)
+    monkeypatch.setattr(virtual, "load_image", lambda *_: None)
 
 
 KERNEL = Kernel.model_validate(
