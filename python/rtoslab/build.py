@@ -17,6 +17,7 @@ from typing import Any
 
 from rtoslab import tools
 from rtoslab.catalogue import Catalogue
+from rtoslab.contents import listing
 from rtoslab.decode import Expected
 from rtoslab.errors import BuildError, RefusedError, disk_error
 from rtoslab.locks import alone
@@ -189,13 +190,11 @@ def inputs_digest(root: Path, point: Point) -> str:
     parts = [*_COMMON, _program_folder(point.benchmark), f"kernels/{point.kernel}", f"boards/{point.board}"]
     if point.instrument is not None:
         parts.append(f"instruments/{point.instrument}")
-    digest = hashlib.sha256()
-    for path in sorted([*_files(firmware, parts), root / "spec" / "wire.toml"]):
-        digest.update(f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    sources = listing(root, [*_files(firmware, parts), root / "spec" / "wire.toml"])
     options = cmake_options(point, Expected("", 0))
     compilers = [tools.banner("arm-none-eabi-gcc")] + [tools.clang_banner()] * (point.compiler == "clang")
-    digest.update(json.dumps([options, *compilers, _KEPT]).encode())
-    return digest.hexdigest()
+    everything = sources + json.dumps([options, *compilers, _KEPT])
+    return hashlib.sha256(everything.encode()).hexdigest()
 
 
 def _program_folder(benchmark: str) -> str:

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from rtoslab.contents import listing
 from rtoslab.errors import disk_error
 from rtoslab.locks import alone
 from rtoslab.manifest import canonical
@@ -86,10 +87,8 @@ def result_key(manifest: Mapping[str, Any], identity: PointId) -> str:
 def evaluation_sources() -> str:
     """SHA-256 over the code that turns a run into a result."""
     package = Path(__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(each for pattern in _EVALUATION for each in package.glob(pattern)):
-        digest.update(f"{path.relative_to(package)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return digest.hexdigest()
+    sources = listing(package, (each for pattern in _EVALUATION for each in package.glob(pattern)))
+    return hashlib.sha256(sources.encode()).hexdigest()
 
 
 def _packed(files: Mapping[str, bytes]) -> bytes:

@@ -7,7 +7,7 @@ strictly (an unknown key is an error that names file and key), so a misspelt opt
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from rtoslab.benchmark import KINDS, Benchmark
 from rtoslab.conformance.table import ConformanceSuite
+from rtoslab.contents import Stamp, stamp
 from rtoslab.errors import CatalogueError, UnknownNameError
 from rtoslab.kernel_facts import Kernel
 from rtoslab.schemas import Board, FootprintProgram
@@ -137,14 +138,18 @@ def _entry(path: Path, ident: str, folder: Path, model: type[Item]) -> Entry[Ite
 def read_toml(path: Path, model: type[Item]) -> Item:
     """Reads one TOML file into a strict model. Raises CatalogueError naming file and key."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        found: Item = _parsed(path, stamp(path), model)
     except tomllib.TOMLDecodeError as cause:
         raise CatalogueError(f"{path} is not valid TOML ({cause}); correct that line.") from None
     except OSError as cause:
         raise CatalogueError(f"Cannot read {path} ({cause.strerror}); check the path.") from None
-    try:
-        return model.model_validate(table)
     except ValidationError as cause:
         first = cause.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the file"
         raise CatalogueError(f"{path}, {where}: {first['msg']}; correct or remove it.") from None
+    return found
+
+
+@cache
+def _parsed(path: Path, _: Stamp, model: type[Item]) -> Item:
+    return model.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))

@@ -12,6 +12,7 @@ from typing import Any
 
 from rtoslab import __version__
 from rtoslab.build import Build
+from rtoslab.contents import listing
 from rtoslab.plan import Point
 from rtoslab.run.board import timing_settings
 from rtoslab.schemas import Board
@@ -86,7 +87,5 @@ def _simulator_version(root: Path) -> str:
 @cache
 def simulator_sources(root: Path) -> str:
     """SHA-256 over the virtual board's sources."""
-    digest = hashlib.sha256()
-    for path in sorted([*(root / "sim").glob("*/src/**/*.rs"), root / "Cargo.lock"]):
-        digest.update(f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return digest.hexdigest()
+    sources = listing(root, [*(root / "sim").glob("*/src/**/*.rs"), root / "Cargo.lock"])
+    return hashlib.sha256(sources.encode()).hexdigest()

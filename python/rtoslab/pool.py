@@ -1,6 +1,8 @@
-"""Points in parallel, one process each: a crash or a kill takes one point, never the experiment.
+"""Points in parallel on a few processes that measure one after the other: a crash or a kill takes one point.
 
-The parent alone hears Ctrl-C; it ends the processes it started, and what they had stored stays.
+A process goes on to the next point because much is the same for each (modules, files of the catalogue, hashes of the
+sources and of the simulator); one that died is replaced. The parent alone hears Ctrl-C; it ends the processes it
+started, and what they had stored stays.
 """
 
 import multiprocessing
@@ -9,7 +11,9 @@ import os
 import signal
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
@@ -38,27 +42,32 @@ class Note:
 
 
 Listener = Callable[[Note], None]
+_Pipe = multiprocessing.connection.Connection
 
 
 @dataclass
-class _Job:
-    index: int
-    point: Point
+class _Worker:
     process: BaseProcess
-    receiver: "multiprocessing.connection.Connection[object, object]"
-    outcome: Outcome | None = None
-    error: RtoslabError | None = None
+    pipe: "_Pipe[Point, object]"
+    index: int | None = None
+    """Of the point it measures; None: it waits for one."""
 
 
 @dataclass
 class _Pool:
     root: Path
     run: RunDirectory
+    points: tuple[Point, ...]
     listener: Listener
-    waiting: list[tuple[int, Point]]
     manner: Manner
-    running: list[_Job] = field(default_factory=list)
+    context: ForkServerContext
+    waiting: deque[int]
+    workers: list[_Worker] = field(default_factory=list)
     outcomes: dict[int, Outcome] = field(default_factory=dict)
+
+    @property
+    def busy(self) -> list[_Worker]:
+        return [each for each in self.workers if each.index is not None]
 
 
 def run_plan(
@@ -80,78 +89,79 @@ def run_plan(
     run = RunDirectory.create(out, plan.suite, [point_id(catalogue, point) for point in plan.points])
     sweep(out)
     note_session(out, root)
-    pool = _Pool(root, run, listener, list(enumerate(plan.points)), manner)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["rtoslab.pipeline"])
+    pool = _Pool(root, run, plan.points, listener, manner, context, deque(range(len(plan.points))))
     try:
-        while pool.waiting or pool.running:
-            while pool.waiting and len(pool.running) < max(1, jobs):
-                pool.running.append(_start(context, pool))
+        while pool.waiting or pool.busy:
+            _occupy(pool, max(1, jobs))
             _listen(pool)
     finally:
-        for job in pool.running:
-            job.process.kill()
-            job.process.join()
+        for worker in pool.workers:
+            worker.process.kill()
+            worker.process.join()
         sweep(out)
     return [pool.outcomes[index] for index in sorted(pool.outcomes)]
 
 
-def _start(context: ForkServerContext, pool: _Pool) -> _Job:
-    index, point = pool.waiting.pop(0)
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(
-        target=_work, args=(pool.root, point, pool.run.path, dict(os.environ), sender, pool.manner), daemon=True
+def _occupy(pool: _Pool, jobs: int) -> None:
+    """Gives points to those that wait for one, and to new processes while there may be more."""
+    while pool.waiting and len(pool.busy) < jobs:
+        idle = [each for each in pool.workers if each.index is None]
+        worker = idle[0] if idle else _start(pool)
+        worker.index = pool.waiting.popleft()
+        with suppress(OSError):  # it died just now; `_listen` will hear of that
+            worker.pipe.send(pool.points[worker.index])
+
+
+def _start(pool: _Pool) -> _Worker:
+    mine, its = pool.context.Pipe()
+    process = pool.context.Process(
+        target=_work, args=(pool.root, pool.run.path, dict(os.environ), its, pool.manner), daemon=True
     )
     process.start()
-    sender.close()
-    return _Job(index, point, process, receiver)
+    its.close()
+    worker = _Worker(process, mine)
+    pool.workers.append(worker)
+    return worker
 
 
 def _listen(pool: _Pool) -> None:
-    ready = multiprocessing.connection.wait([job.receiver for job in pool.running], timeout=1.0)
-    for job in [each for each in pool.running if each.receiver in ready]:
+    ready = multiprocessing.connection.wait([each.pipe for each in pool.busy], timeout=1.0)
+    for worker in [each for each in pool.busy if each.pipe in ready]:
+        assert worker.index is not None
         try:
-            message = job.receiver.recv()
-        except EOFError:
-            _finish(pool, job)
-            continue
+            message = worker.pipe.recv()
+        except (EOFError, OSError):
+            message = _buried(pool, worker, worker.index)
+        if isinstance(message, RtoslabError):
+            raise message
         if isinstance(message, Outcome):
-            job.outcome = message
-        elif isinstance(message, RtoslabError):
-            job.error = message
+            index, worker.index = worker.index, None
+            pool.outcomes[index] = message
+            pool.listener(Note(index, pool.points[index], "done", 1.0, message))
         elif isinstance(message, tuple):
-            pool.listener(Note(job.index, job.point, message[0], message[1]))
+            pool.listener(Note(worker.index, pool.points[worker.index], message[0], message[1]))
 
 
-def _finish(pool: _Pool, job: _Job) -> None:
-    job.process.join()
-    job.receiver.close()
-    pool.running.remove(job)
-    if job.error is not None:
-        raise job.error
-    if job.outcome is None:
-        code = job.process.exitcode
-        message = f"The process that measured {job.point.label} died (exit code {code}); run again to retry it."
-        failed = Failed(
-            run_id="0" * 16,
-            point=point_id(Catalogue(pool.root), job.point),
-            stage="run",
-            error=RunError.__name__,
-            message=message,
-        )
-        job.outcome = Outcome(failed, pool.run.path, fresh=True)
-    pool.outcomes[job.index] = job.outcome
-    pool.listener(Note(job.index, job.point, "done", 1.0, job.outcome))
+def _buried(pool: _Pool, worker: _Worker, index: int) -> Outcome:
+    """What became of the point whose process died."""
+    worker.process.join()
+    worker.pipe.close()
+    pool.workers.remove(worker)
+    point, code = pool.points[index], worker.process.exitcode
+    failed = Failed(
+        run_id="0" * 16,
+        point=point_id(Catalogue(pool.root), point),
+        stage="run",
+        error=RunError.__name__,
+        message=f"The process that measured {point.label} died (exit code {code}); run again to retry it.",
+    )
+    return Outcome(failed, pool.run.path, fresh=True)
 
 
-def _work(
-    root: Path,
-    point: Point,
-    out: Path,
-    environment: dict[str, str],
-    sender: "multiprocessing.connection.Connection[object, object]",
-    manner: Manner,
-) -> None:
+def _work(root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[object, Point]", manner: Manner) -> None:
+    """A process's life: points in, for each its progress and then its outcome or error out."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.update(environment)  # the fork server keeps that of its own start
     last = 0.0
@@ -161,18 +171,27 @@ def _work(
         now = time.monotonic()
         if now - last >= PROGRESS_INTERVAL_S:
             last = now
-            sender.send((phase, done))
+            pipe.send((phase, done))
 
     try:
-        sender.send(run_point(Catalogue(root), point, RunDirectory(out), progress, manner=manner))
+        while True:
+            point = pipe.recv()
+            pipe.send(_measured(root, out, point, progress, manner))
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        return  # the parent is gone
+
+
+def _measured(
+    root: Path, out: Path, point: Point, progress: Callable[[str, float], None], manner: Manner
+) -> Outcome | RtoslabError:
+    try:
+        return run_point(Catalogue(root), point, RunDirectory(out), progress, manner=manner)
     except RtoslabError as error:
-        sender.send(portable(error))
+        return portable(error)
     except BrokenPipeError:
-        return
+        raise
     except Exception:  # noqa: BLE001 (the parent must hear of a bug, with its trace)
-        sender.send(
-            RtoslabError(f"A bug in rtoslab stopped {point.label}; please report this:\n{traceback.format_exc()}")
-        )
+        return RtoslabError(f"A bug in rtoslab stopped {point.label}; please report this:\n{traceback.format_exc()}")
 
 
 def portable(error: RtoslabError) -> RtoslabError:
