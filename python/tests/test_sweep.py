@@ -1,11 +1,6 @@
-"""Sweeps: plans, effects, interactions; the same bytes after a kill and on a cluster that loses a worker."""
+"""Sweeps: plans, effects, interactions, reports."""
 
 import math
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,13 +10,13 @@ from rtoslab.errors import CatalogueError, PlanError, ReportError
 from rtoslab.paths import find_root
 from rtoslab.reports import formats
 from rtoslab.results import Measured, NotApplicable
-from rtoslab.store import RunDirectory, StoredPoint
+from rtoslab.store import StoredPoint
 from rtoslab.sweep.effects import Observations
 from rtoslab.sweep.plan import read_sweep, sweep_points
 from rtoslab.sweep.report import sweep_document
 
 from .fakes import measured, point
-from .test_cli import ROOT, error, rtoslab
+from .test_cli import error, rtoslab
 
 PLAN = """
 title = "T"
@@ -142,10 +137,6 @@ def test_the_report_has_ranking_interactions_and_small_multiples() -> None:
         sweep_document("T", stored[:1])
 
 
-def contents(run: Path) -> dict[str, bytes]:
-    return {str(each.relative_to(run)): each.read_bytes() for each in (run / "points").rglob("*") if each.is_file()}
-
-
 @pytest.mark.long
 def test_a_sweep_measures_skips_and_resumes(tmp_path: Path) -> None:
     plan = written(tmp_path, PLAN.replace('["t2", "t7"]', '["t2"]').replace('["-O2", "-Os"]', '["-O2", "-O9"]'))
@@ -163,72 +154,3 @@ def test_no_cluster_is_said(tmp_path: Path) -> None:
     plan = written(tmp_path, PLAN)
     said = error(rtoslab("sweep", plan, "--out", tmp_path / "run", "--scheduler", "tcp://localhost:1"), 1)
     assert "No Dask scheduler answers at tcp://localhost:1" in said
-
-
-CLUSTER = """
-import sys
-from distributed import LocalCluster
-
-if __name__ == "__main__":
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        print(cluster.scheduler_address, *(worker.pid for worker in cluster.workers.values()), flush=True)
-        sys.stdin.read()
-"""
-
-
-@pytest.mark.long
-def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(tmp_path: Path) -> None:
-    plan = written(tmp_path, PLAN.replace("[0, 1]", "[0]").replace('["-O2", "-Os"]', '["-O2", "-Os", "-O1", "-O3"]'))
-    caches = [{"RTOSLAB_CACHE": str(tmp_path / name)} for name in ("first", "second")]
-    assert rtoslab("sweep", plan, "--out", tmp_path / "local", **caches[0]).returncode == 0
-    script = tmp_path / "cluster.py"
-    script.write_text(CLUSTER)
-    command = [sys.executable, str(script)]
-    environment = {**os.environ, **caches[1], "RTOSLAB_ROOT": str(ROOT)}
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-    ) as cluster:
-        assert cluster.stdout is not None
-        address, victim, _ = cluster.stdout.readline().split()
-        sweep = [
-            sys.executable,
-            "-m",
-            "rtoslab",
-            "sweep",
-            str(plan),
-            "--out",
-            str(tmp_path / "far"),
-            "--scheduler",
-            address,
-        ]
-        with subprocess.Popen(sweep, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-            deadline = time.monotonic() + 200
-            while not list((tmp_path / "far").glob("points/[!.]*")) and time.monotonic() < deadline:
-                time.sleep(0.02)
-            os.kill(int(victim), signal.SIGKILL)
-            out, err = running.communicate(timeout=300)
-        assert running.returncode == 0, out + err
-        cluster.communicate("", timeout=60)
-    assert len(RunDirectory.open(tmp_path / "far").points()) == 8
-    assert contents(tmp_path / "far") == contents(tmp_path / "local")
-
-
-@pytest.mark.long
-def test_a_killed_sweep_repeats_nothing(tmp_path: Path) -> None:
-    plan = written(tmp_path, PLAN.replace("[0, 1]", "[0]").replace('["-O2", "-Os"]', '["-O2", "-Os", "-O1", "-O3"]'))
-    caches = {"RTOSLAB_CACHE": str(tmp_path / "cache")}
-    sweep = [sys.executable, "-m", "rtoslab", "sweep", str(plan), "--out", str(tmp_path / "run")]
-    with subprocess.Popen(sweep, cwd=ROOT, stderr=subprocess.DEVNULL, env={**os.environ, **caches}) as running:
-        deadline = time.monotonic() + 200
-        while len(list((tmp_path / "run").glob("points/[!.]*"))) < 3 and time.monotonic() < deadline:
-            time.sleep(0.02)
-        running.kill()
-    finished = {each: each.stat().st_mtime_ns for each in (tmp_path / "run" / "points").glob("[!.]*/result.json")}
-    assert 3 <= len(finished) < 8
-    assert rtoslab(*sweep[3:], **caches).returncode == 0
-    assert (
-        finished.items() <= {each: each.stat().st_mtime_ns for each in (tmp_path / "run").rglob("result.json")}.items()
-    )
-    whole = rtoslab("sweep", plan, "--out", tmp_path / "whole", RTOSLAB_CACHE=str(tmp_path / "other"))
-    assert whole.returncode == 0
-    assert contents(tmp_path / "run") == contents(tmp_path / "whole")

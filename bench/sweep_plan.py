@@ -1,0 +1,89 @@
+"""`make bench-plan`: how long a sweep of 536 points takes, image by image unbuilt, built, and with every result known.
+
+Each row is one `rtoslab sweep`, in folders of its own. Processor time is that of all its processes; where it is less
+than the processors had in that time, others used them, or the disk was waited for: the load says how busy the machine
+was beside it.
+"""
+
+import argparse
+import ctypes
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from rtoslab.paths import find_root
+
+PLAN = Path("docs") / "sweeps" / "f446re.toml"
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def main() -> None:
+    """Prints a row for each sweep as it ends; an error of one ends the program with its words."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("plan", nargs="?", type=Path, default=find_root() / PLAN)
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    if ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        sys.exit("This needs Linux: processes whose parent has ended are to be counted too.")
+    folder = Path(tempfile.mkdtemp(prefix="rtoslab-bench-"))
+    try:
+        print(f"{'':34}{'wall s':>8}{'processor s':>13}{'load':>6}   on {os.cpu_count()} processors")
+        for title, cache, out in (
+            ("nothing known", "one", "cold"),
+            ("images known", "two", "warm"),
+            ("images and results known", "two", "known"),
+            ("stored in the same directory", "two", "known"),
+        ):
+            names = {"RTOSLAB_BUILD": str(folder / "build"), "RTOSLAB_CACHE": str(folder / cache)}
+            command = ["sweep", str(arguments.plan), "--out", str(folder / out), "--jobs", str(arguments.jobs)]
+            print(f"{title:34}{measured(command, names)}", flush=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def measured(command: list[str], names: dict[str, str]) -> str:
+    """One command's times and the mean number of processes that wanted to run, as a row."""
+    began, spent, loads = time.monotonic(), processor_s(), []
+    with tempfile.TemporaryFile("w+") as said:
+        whole = [sys.executable, "-m", "rtoslab", *command]
+        with subprocess.Popen(whole, env={**os.environ, **names}, stdout=said, stderr=said) as running:
+            while running.poll() is None:
+                time.sleep(0.5)
+                loads.append(runnable())
+        seconds = time.monotonic() - began
+        said.seek(0)
+        text = said.read()
+    if running.returncode != 0:
+        sys.exit(f"{' '.join(command)} ended with {running.returncode}:\n{text[-2000:]}")
+    wait_for_orphans()
+    load = sum(loads) / len(loads)
+    return f"{seconds:8.0f}{processor_s() - spent:13.0f}{load:6.1f}   {text.splitlines()[-1].partition(' Stored')[0]}"
+
+
+def processor_s() -> float:
+    """User and system time of all processes that have ended below this one, in seconds."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def runnable() -> int:
+    """Processes of the whole machine that run or want to, at this moment."""
+    return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
+
+
+def wait_for_orphans() -> None:
+    """The fork server ends after the command; only then do its processes' times count."""
+    try:
+        while True:
+            os.wait()
+    except ChildProcessError:
+        return
+
+
+if __name__ == "__main__":
+    main()
