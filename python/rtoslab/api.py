@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from rtoslab.conformance.gate import verdict_digest
 from rtoslab.errors import PlanError, UnknownNameError
 from rtoslab.instruments.profile import Profile
 from rtoslab.instruments.profile import profile as profile_subject
-from rtoslab.instruments.subject import Stretch, make_subject
+from rtoslab.instruments.subject import Choice, make_subject
 from rtoslab.instruments.timeline import Timeline
 from rtoslab.instruments.timeline import timeline as timeline_of_subject
 from rtoslab.manifest import canonical, simulator_sources
@@ -30,7 +30,13 @@ from rtoslab.store import RunDirectory, StoredPoint
 from rtoslab.virtual_board import VirtualBoard
 from rtoslab.worst_case.arrivals import choose_span, sweep
 from rtoslab.worst_case.finding import Finding, find
-from rtoslab.worst_case.scenario import WINDOW_MS, of_benchmark
+from rtoslab.worst_case.scenario import (
+    WINDOW_MS,
+    of_benchmark,
+    pick_service,
+    services_to_pick,
+    sweeping_benchmark,
+)
 
 
 def run(
@@ -146,51 +152,28 @@ def sweep_phases(
     Raises PlanError, BuildError, ConformanceError, RunError.
     """
     catalogue = Catalogue(find_root())
-    name, facts = next((name, each.facts) for name, each in catalogue.benchmarks.items() if each.facts.phase)
-    picked = {
-        f"param.{key}": str(services.index(service)) for key, services in facts.picks.items() if service in services
-    }
+    name = sweeping_benchmark(catalogue)
+    facts = catalogue.benchmark(name).facts
+    picked = pick_service(facts, service)
     if not picked:
-        raise UnknownNameError("service", service, [each for services in facts.picks.values() for each in services])
+        raise UnknownNameError("service", service, services_to_pick(facts))
     scenario = of_benchmark(catalogue, name, Options([kernel], [board], [1], WINDOW_MS, picked))
     chosen = choose_span(scenario, span, samples, seed)
     arrivals = sweep(scenario, chosen)
     return find(scenario, chosen, arrivals), arrivals
 
 
-def profile(
-    name: str,
-    *,
-    kernel: str | None = None,
-    board: str | None = None,
-    cores: int | None = None,
-    config: Mapping[str, str] | None = None,
-    window_ms: int | None = None,
-    stretch: Stretch | None = None,
-) -> Profile:
+def profile(name: str, **choice: Unpack[Choice]) -> Profile:
     """Where every cycle of a benchmark's window, or of a `stretch` of an image, went: `rtoslab profile`.
 
     Raises PlanError, BuildError, RunError, ImageFileError, SymbolError.
     """
-    catalogue = Catalogue(find_root())
-    where: dict[str, Any] = {"kernel": kernel, "board": board, "cores": cores, "stretch": stretch}
-    return profile_subject(make_subject(catalogue, name, config=config, window_ms=window_ms, **where))
+    return profile_subject(make_subject(Catalogue(find_root()), name, **choice))
 
 
-def timeline(
-    name: str,
-    *,
-    kernel: str | None = None,
-    board: str | None = None,
-    cores: int | None = None,
-    config: Mapping[str, str] | None = None,
-    window_ms: int | None = None,
-    stretch: Stretch | None = None,
-) -> Timeline:
+def timeline(name: str, **choice: Unpack[Choice]) -> Timeline:
     """What ran when in the same: `rtoslab trace`. Raises as `profile` does."""
-    catalogue = Catalogue(find_root())
-    where: dict[str, Any] = {"kernel": kernel, "board": board, "cores": cores, "stretch": stretch}
-    return timeline_of_subject(make_subject(catalogue, name, config=config, window_ms=window_ms, **where))
+    return timeline_of_subject(make_subject(Catalogue(find_root()), name, **choice))
 
 
 def load(*runs: Path | str) -> list[StoredPoint]:

@@ -8,12 +8,12 @@ from rich.console import Console
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
+from rtoslab.cli.names import form_of, report_files
 from rtoslab.cli.sections import show_document
 from rtoslab.compare.document import comparison_document
 from rtoslab.compare.judge import Comparison, compare
 from rtoslab.compare.machines import as_json, as_junit
 from rtoslab.compare.sides import Side, read_side
-from rtoslab.errors import ReportError
 from rtoslab.parity.costs import read_costs
 from rtoslab.parity.findings import Subject, lint
 from rtoslab.paths import find_root
@@ -27,14 +27,7 @@ FORMS = ("html", "md", "json", "xml")
 @click.command("compare")
 @click.argument("reference", metavar="REFERENCE")
 @click.argument("others", nargs=-1, required=True, metavar="RUN...")
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="File to write: .html, .md, .json, .xml (JUnit).",
-)
+@report_files(*FORMS, xml="JUnit")
 @click.option("--format", "form", type=click.Choice(FORMS[1:]), help="This on stdout instead of the tables.")
 def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], form: str | None) -> None:
     """Set runs against a REFERENCE run, by effect.
@@ -53,10 +46,7 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
         return as_junit(comparisons) if kind == "xml" else formats()[kind](document)
 
     for output in outputs:
-        kind = output.suffix.lstrip(".").lower()
-        if kind not in FORMS:
-            raise ReportError(f"{output} must end in .html, .md, .json or .xml, which says what to write.")
-        write(rendered(kind), output)
+        write(rendered(form_of(output)), output)
     if form is not None:
         click.echo(rendered(form), nl=False)
     elif not outputs:

@@ -6,7 +6,9 @@ import click
 from rich.console import Console
 
 from rtoslab.cli.cmd_baseline import measure_again
+from rtoslab.cli.cmd_compare import FORMS
 from rtoslab.cli.cmd_report import write
+from rtoslab.cli.names import form_of, report_files
 from rtoslab.cli.sections import show_document
 from rtoslab.compare.baseline import baseline_path, read_baseline
 from rtoslab.compare.gate import Judgement, gate_document, judge, verdict_text
@@ -14,11 +16,9 @@ from rtoslab.compare.judge import Change
 from rtoslab.compare.machines import as_json, as_junit
 from rtoslab.compare.rules import Rules
 from rtoslab.compare.sides import read_side
-from rtoslab.errors import EXIT_ERROR, EXIT_OK, EXIT_REGRESSION, PlanError, ReportError
+from rtoslab.errors import EXIT_ERROR, EXIT_OK, EXIT_REGRESSION, PlanError
 from rtoslab.paths import find_root
 from rtoslab.reports import formats
-
-FORMS = ("html", "md", "json", "xml")
 
 
 @click.command("gate")
@@ -39,14 +39,7 @@ FORMS = ("html", "md", "json", "xml")
     help="If the baseline was measured with another compiler: exit 1, exit 0 with a note, or compare all the same.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Run directory to measure into.")
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Report: .html, .md, .json, .xml (JUnit).",
-)
+@report_files(*FORMS, xml="JUnit")
 def command(
     runs: tuple[Path, ...],
     name: str,
@@ -91,9 +84,7 @@ def _unequal(compilers: tuple[str, str], *, skip: bool) -> int:
 
 
 def _rendered(judgement: Judgement, rules: Rules, output: Path) -> str:
-    kind = output.suffix.lstrip(".").lower()
-    if kind not in FORMS:
-        raise ReportError(f"{output} must end in .html, .md, .json or .xml, which says what to write.")
+    kind = form_of(output)
     if kind == "json":
         return as_json([judgement.comparison])
 

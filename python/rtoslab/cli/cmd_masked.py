@@ -10,7 +10,7 @@ from rtoslab.cli.names import CatalogueName, CatalogueNames, Duration, KeyValue,
 from rtoslab.errors import EXIT_OK, PlanError
 from rtoslab.instruments.profile import Profile, priorities, profile
 from rtoslab.instruments.show import rich_table
-from rtoslab.instruments.subject import make_subject, usual_kernel
+from rtoslab.instruments.subject import Choice, make_subject, usual_kernel
 from rtoslab.instruments.survey import survey_table
 from rtoslab.paths import find_root
 
@@ -51,8 +51,8 @@ def command(
     for kernel in split_names(kernels, catalogue.kernels) or (usual_kernel(catalogue),):
         for benchmark in _benchmarks(catalogue, names):
             try:
-                options = {"kernel": kernel, "board": board, "cores": cores, "config": dict(config)}
-                found.append(profile(make_subject(catalogue, benchmark, window_ms=window_ms, **options)))  # type: ignore[arg-type]
+                choice = Choice(kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms)
+                found.append(profile(make_subject(catalogue, benchmark, **choice)))
             except PlanError as cause:
                 click.echo(f"left out: {cause}", err=True)
     if not found:

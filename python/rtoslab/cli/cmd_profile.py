@@ -7,7 +7,8 @@ import click
 from rich.console import Console
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.names import CatalogueName, Duration, KeyValue
+from rtoslab.cli.names import CatalogueName
+from rtoslab.cli.observed import observed
 from rtoslab.errors import EXIT_OK, PlanError, disk_error
 from rtoslab.footprint.tables import Table
 from rtoslab.instruments.difference import difference_tables
@@ -15,7 +16,7 @@ from rtoslab.instruments.formats import folded, speedscope
 from rtoslab.instruments.html import render, summary
 from rtoslab.instruments.profile import Profile, load_profile, profile
 from rtoslab.instruments.show import rich_table
-from rtoslab.instruments.subject import DEFAULT_CYCLES, Stretch, make_subject
+from rtoslab.instruments.subject import Choice, make_subject
 from rtoslab.instruments.tables import brief_tables, tables
 from rtoslab.paths import find_root
 
@@ -26,24 +27,7 @@ _FIRST = ("cores", "functions", "masked", "locks")
 
 @click.command("profile")
 @click.argument("subject", required=False)
-@click.option(
-    "--kernel",
-    type=CatalogueName("kernels"),
-    help="The benchmark's kernel, else the one with most services; of an image, whose names it has.",
-)
-@click.option("--board", type=CatalogueName("boards"), help="The board; pico if nothing is said.")
-@click.option("--cores", type=click.IntRange(1, 8), help="Cores in use.")
-@click.option(
-    "--config", type=KeyValue(), multiple=True, help="As in `run`: opt=-O3, param.NAME=N, a macro of the kernel."
-)
-@click.option(
-    "--window", "window_ms", type=Duration(), help="A benchmark's window.   [default: 20ms; for samples 250ms]"
-)
-@click.option("--from", "start", metavar="SYMBOL|CYCLES", help="Of an image: observe from there, not from reset.")
-@click.option("--until", "end", metavar="SYMBOL|CYCLES", help="Of an image: until there.")
-@click.option(
-    "--max-cycles", type=click.IntRange(1), help=f"Of an image: at most so many; {DEFAULT_CYCLES:,} if not said."
-)
+@observed
 @click.option("--against-kernel", type=CatalogueName("kernels"), help="Show where it differs from another kernel's.")
 @click.option("--against-cores", type=click.IntRange(1, 8), help="Show where it differs on so many cores.")
 @click.option("--diff", nargs=2, type=_FILE, metavar="A B", help="Two stored profiles: what B has more or less than A.")
@@ -56,14 +40,7 @@ _FIRST = ("cores", "functions", "masked", "locks")
 @click.option("--json", "as_json", is_flag=True, help="All tables as one JSON object on stdout.")
 def command(
     subject: str | None,
-    kernel: str | None,
-    board: str | None,
-    cores: int | None,
-    config: tuple[tuple[str, str], ...],
-    window_ms: int | None,
-    start: str | None,
-    end: str | None,
-    max_cycles: int | None,
+    choice: Choice,
     against_kernel: str | None,
     against_cores: int | None,
     diff: tuple[Path, Path] | None,
@@ -86,17 +63,14 @@ def command(
         return EXIT_OK
     if subject is None:
         raise PlanError("Say what to profile: a benchmark (see `rtoslab list`) or an image; or --diff A B.")
-    stretch = Stretch(start=start, end=end, cycles=max_cycles or DEFAULT_CYCLES) if start or end or max_cycles else None
-
-    def measured(of_kernel: str | None, on_cores: int | None) -> Profile:
-        options = {"kernel": of_kernel, "board": board, "config": dict(config), "window_ms": window_ms}
-        made = make_subject(Catalogue(find_root()), subject or "", cores=on_cores, stretch=stretch, **options)  # type: ignore[arg-type]
-        return profile(made)
-
-    found = measured(kernel, cores)
+    catalogue = Catalogue(find_root())
+    found = profile(make_subject(catalogue, subject, **choice))
     _store(found, save, page, folded_file, speedscope_file)
     if against_kernel is not None or against_cores is not None:
-        other = measured(against_kernel or kernel, against_cores or cores)
+        against = choice.copy()
+        against["kernel"] = against_kernel or choice["kernel"]
+        against["cores"] = against_cores or choice["cores"]
+        other = profile(make_subject(catalogue, subject, **against))
         _write(difference_tables(other, found), chosen, top, (), as_json=as_json)
         return EXIT_OK
     if not as_json and not chosen:

@@ -13,8 +13,8 @@ from rich.table import Table
 
 from rtoslab.analyses.series import core_words
 from rtoslab.cli.display import short_path
-from rtoslab.cli.names import CatalogueName, CoreCounts, KeyValue
-from rtoslab.errors import StoreError, disk_error
+from rtoslab.cli.names import CatalogueName, CoreCounts, FileOf, KeyValue, form_of
+from rtoslab.errors import ReportError, StoreError, disk_error
 from rtoslab.index import Found, Wanted, find
 from rtoslab.paths import find_root
 
@@ -80,15 +80,16 @@ def command(ctx: click.Context, points: bool, as_json: bool, found: list[Found])
 
 @command.command("export")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; standard output without it.")
-@click.option("--format", "form", type=click.Choice(("parquet", "csv", "jsonl")), help="By default the file's suffix.")
+@click.option("--format", "form", type=click.Choice(("parquet", "csv", "jsonl")), help="By default the file's, or CSV.")
 @click.option("--samples", is_flag=True, help="One row for each raw sample of a latency instead of each figure.")
 @_filtered
 def export(output: Path | None, form: str | None, samples: bool, found: list[Found]) -> None:
     """Write the figures of matching points, or their raw samples, as Parquet, CSV or JSON lines."""
     from rtoslab.exports import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows  # noqa: PLC0415
 
-    suffix = output.suffix.lstrip(".") if output else "csv"
-    chosen = form or (suffix if suffix in FORMS else "csv")
+    chosen = form or (form_of(output) if output else "csv")
+    if chosen not in FORMS:
+        raise ReportError(f"{output} must end in .parquet, .csv or .jsonl, or --format must say what to write.")
     if not found:
         raise StoreError("No stored point is like that, so there is nothing to export; see `rtoslab runs`.")
     rows, columns = (sample_rows(found), SAMPLE_COLUMNS) if samples else (figure_rows(found), FIGURE_COLUMNS)
@@ -107,7 +108,7 @@ def export(output: Path | None, form: str | None, samples: bool, found: list[Fou
 
 
 @command.command("history")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Report to write: .html or .md.")
+@click.option("-o", "--output", type=FileOf("html", "md"), help="Report to write: .html or .md.")
 @click.option("--metric", "patterns", multiple=True, help="Figures by name, `stack.*`; by default times and code size.")
 @_filtered
 def history(output: Path | None, patterns: tuple[str, ...], found: list[Found]) -> None:
@@ -121,7 +122,7 @@ def history(output: Path | None, patterns: tuple[str, ...], found: list[Found]) 
     if output is None:
         show_document(document, Console(highlight=False))
     else:
-        write(formats()["md" if output.suffix == ".md" else "html"](document), output)
+        write(formats()[form_of(output)](document), output)
 
 
 def _run_table(found: list[Found]) -> Table:

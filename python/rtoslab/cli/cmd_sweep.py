@@ -11,6 +11,7 @@ from rtoslab.api import default_out
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.display import Display, say_known, short_path
+from rtoslab.cli.names import form_of, report_files
 from rtoslab.cli.sections import show_document
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.parity.costs import FILE, measured_costs, write_costs
@@ -31,7 +32,7 @@ from rtoslab.sweep.report import sweep_document
 @click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Points at the same time.")
 @click.option("--scheduler", metavar="tcp://HOST:PORT", help="Measure on the workers of this Dask cluster instead.")
 @click.option("--fresh", is_flag=True, help="Measure known points again; they must give the same bytes.")
-@click.option("-o", "--output", "outputs", multiple=True, type=click.Path(path_type=Path), help="Report: .html, .md.")
+@report_files("html", "md")
 @click.option("--costs", is_flag=True, help="Keep what each option costs in baselines/costs.toml, for `lint`.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
 def command(
@@ -61,7 +62,7 @@ def command(
             outcomes = run_on_cluster(root, plan, folder, scheduler, listener=display.note, manner=manner)
     stored = RunDirectory.open(folder).points()
     for output in outputs:
-        write(formats()[output.suffix.lstrip(".") or "html"](sweep_document(sweep.title, stored)), output)
+        write(formats()[form_of(output)](sweep_document(sweep.title, stored)), output)
     if costs:
         write_costs(measured_costs([each.result for each in stored if isinstance(each.result, Measured)]), root / FILE)
     counts = Counter(each.result.status for each in outcomes)

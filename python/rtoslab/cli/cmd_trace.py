@@ -9,10 +9,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.names import CatalogueName, Duration, KeyValue
+from rtoslab.cli.observed import observed
 from rtoslab.errors import EXIT_OK, PlanError, disk_error
 from rtoslab.instruments.perfetto import perfetto_trace
-from rtoslab.instruments.subject import DEFAULT_CYCLES, Stretch, make_subject
+from rtoslab.instruments.subject import Choice, make_subject
 from rtoslab.instruments.timeline import Timeline, timeline
 from rtoslab.instruments.vcd import vcd_text
 from rtoslab.paths import find_root
@@ -24,33 +24,11 @@ from rtoslab.paths import find_root
     "-o", "--output", "outputs", type=click.Path(path_type=Path), multiple=True, metavar="FILE.pftrace|FILE.vcd",
     help="Perfetto (.pftrace) or VCD (.vcd); may be repeated.",
 )  # fmt: skip
-@click.option(
-    "--kernel",
-    type=CatalogueName("kernels"),
-    help="The benchmark's kernel, else the one with most services; of an image, whose tasks it has.",
-)
-@click.option("--board", type=CatalogueName("boards"), help="The board; pico if nothing is said.")
-@click.option("--cores", type=click.IntRange(1, 8), help="Cores in use.")
-@click.option("--config", type=KeyValue(), multiple=True, help="As in `run`.")
-@click.option(
-    "--window", "window_ms", type=Duration(), help="A benchmark's window.   [default: 20ms; for samples 250ms]"
-)
-@click.option("--from", "start", metavar="SYMBOL|CYCLES", help="Of an image: from there, not from reset.")
-@click.option("--until", "end", metavar="SYMBOL|CYCLES", help="Of an image: until there.")
-@click.option(
-    "--max-cycles", type=click.IntRange(1), help=f"Of an image: at most so many; {DEFAULT_CYCLES:,} if not said."
-)
+@observed
 def command(
     subject: str,
     outputs: tuple[Path, ...],
-    kernel: str | None,
-    board: str | None,
-    cores: int | None,
-    config: tuple[tuple[str, str], ...],
-    window_ms: int | None,
-    start: str | None,
-    end: str | None,
-    max_cycles: int | None,
+    choice: Choice,
 ) -> int:
     """Show what ran when in a SUBJECT: a benchmark's window, or a stretch of any ELF image.
 
@@ -60,11 +38,7 @@ def command(
     for path in outputs:
         if path.suffix not in {".pftrace", ".vcd"}:
             raise PlanError(f"{path} ends in neither .pftrace nor .vcd, which say what to write; choose one.")
-    stretch = Stretch(start=start, end=end, cycles=max_cycles or DEFAULT_CYCLES) if start or end or max_cycles else None
-    catalogue = Catalogue(find_root())
-    options = {"kernel": kernel, "board": board, "cores": cores}
-    made = make_subject(catalogue, subject, config=dict(config), window_ms=window_ms, stretch=stretch, **options)  # type: ignore[arg-type]
-    found = timeline(made)
+    found = timeline(make_subject(Catalogue(find_root()), subject, **choice))
     for path in outputs:
         data = perfetto_trace(found) if path.suffix == ".pftrace" else vcd_text(found).encode()
         try:

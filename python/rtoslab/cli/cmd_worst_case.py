@@ -19,7 +19,16 @@ from rtoslab.worst_case.arrivals import choose_span, sweep
 from rtoslab.worst_case.document import make_document
 from rtoslab.worst_case.finding import Finding, find
 from rtoslab.worst_case.folder import default_folder, manifest_of, write
-from rtoslab.worst_case.scenario import WINDOW_MS, Scenario, Target, of_benchmark, of_image
+from rtoslab.worst_case.scenario import (
+    WINDOW_MS,
+    Scenario,
+    Target,
+    of_benchmark,
+    of_image,
+    pick_service,
+    services_to_pick,
+    sweeping_benchmark,
+)
 
 
 @click.command("worst-case")
@@ -84,10 +93,10 @@ def command(
         target = Target(interrupt, task, start, core)
         scenario = of_image(Path(program), catalogue.board(board).facts, target, cores=cores)
     else:
-        program = program or next(name for name, entry in catalogue.benchmarks.items() if entry.facts.phase)
+        program = program or sweeping_benchmark(catalogue)
         if kernel is None:
             raise PlanError(f"A sweep is of one kernel; say --kernel with one of {', '.join(catalogue.kernels)}.")
-        chosen = {**dict(config), **_service(catalogue, program, service)}
+        chosen = {**dict(config), **_picked(catalogue, program, service)}
         options = Options([kernel], [board], [cores], WINDOW_MS, chosen)
         scenario = of_benchmark(catalogue, program, options, core=core, progress=say)
     chosen_span = choose_span(scenario, span, samples, seed)
@@ -110,15 +119,15 @@ def command(
     return EXIT_OK
 
 
-def _service(catalogue: Catalogue, program: str, service: str | None) -> dict[str, str]:
+def _picked(catalogue: Catalogue, program: str, service: str | None) -> dict[str, str]:
     if service is None:
         return {}
     facts = catalogue.benchmark(program).facts
-    found = [(name, services.index(service)) for name, services in facts.picks.items() if service in services]
-    if not found:
-        known = ", ".join(each for services in facts.picks.values() for each in services) or "none"
+    picked = pick_service(facts, service)
+    if not picked:
+        known = ", ".join(services_to_pick(facts)) or "none"
         raise PlanError(f"{facts.id} does not call {service!r}; choose --service from: {known}.")
-    return {f"param.{name}": str(value) for name, value in found}
+    return picked
 
 
 def _print(scenario: Scenario, finding: Finding) -> None:

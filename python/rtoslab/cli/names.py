@@ -1,14 +1,17 @@
 """Parameter types of the command line, with completion from the catalogue's folders."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.errors import RtoslabError
+from rtoslab.errors import ReportError, RtoslabError
 from rtoslab.paths import find_root
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class CatalogueName(click.ParamType[str]):
@@ -118,6 +121,36 @@ class Frequency(click.ParamType[int]):
         number = text.removesuffix("mhz")
         hertz = int(number) * (1 if number == text else 1_000_000) if number.isdecimal() else 0
         return hertz or self.fail(f"{value!r} is not a frequency such as 84MHz or 84000000", param, ctx)
+
+
+class FileOf(click.ParamType[Path]):
+    """A file to write, in the form that its name's ending says. Raises ReportError, before anything is measured."""
+
+    name = "FILE"
+
+    def __init__(self, *forms: str) -> None:
+        self.forms = forms
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # noqa: ARG002
+        """The path; `form_of` tells its form."""
+        path = Path(value)
+        if form_of(path) not in self.forms:
+            *most, last = (f".{each}" for each in self.forms)
+            raise ReportError(f"{path} must end in {', '.join(most)} or {last}, which says what to write.")
+        return path
+
+
+def form_of(path: Path) -> str:
+    """What a file's name ends in, without the dot."""
+    return path.suffix.lstrip(".").lower()
+
+
+def report_files(*forms: str, **said: str) -> Callable[[Command], Command]:
+    """The option `-o FILE`, once for each report; `said` says in words what a form is."""
+    listed = ", ".join(f".{each}" + (f" ({said[each]})" if each in said else "") for each in forms)
+    return click.option(
+        "-o", "--output", "outputs", multiple=True, type=FileOf(*forms), help=f"Report to write: {listed}."
+    )
 
 
 def integer(text: str, what: str) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypedDict
 
 from rtoslab import plan
 from rtoslab.build import build
@@ -47,6 +48,21 @@ class Subject:
     settings: Mapping[str, int] = field(default_factory=dict)
     axes: Mapping[str, str] = field(default_factory=dict)
     """Benchmark, kernel, board, cores, configuration: what a reader must know."""
+
+
+class Choice(TypedDict, total=False):
+    """What may be said of a subject besides its name; what is not said is the usual."""
+
+    kernel: str | None
+    """The one with most services if nobody says; of an image, whose names it has."""
+    board: str | None
+    cores: int | None
+    config: Mapping[str, str] | None
+    """As `plan.Options` lists."""
+    window_ms: int | None
+    """Of a benchmark."""
+    stretch: Stretch | None
+    """Of an image."""
 
 
 def make_subject(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rtoslab.benchmark import Benchmark
 from rtoslab.build import build
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.gate import examine
@@ -85,6 +86,27 @@ def exception_number(name: str, board: Board) -> int:
     )
 
 
+def _able(catalogue: Catalogue) -> list[str]:
+    return [name for name, entry in catalogue.benchmarks.items() if entry.facts.phase]
+
+
+def sweeping_benchmark(catalogue: Catalogue) -> str:
+    """The benchmark that is made to be swept."""
+    return _able(catalogue)[0]
+
+
+def pick_service(facts: Benchmark, service: str) -> dict[str, str]:
+    """The configuration in which a benchmark's background calls the service; empty if it can call no such one."""
+    return {
+        f"param.{name}": str(services.index(service)) for name, services in facts.picks.items() if service in services
+    }
+
+
+def services_to_pick(facts: Benchmark) -> list[str]:
+    """What `pick_service` knows."""
+    return [each for services in facts.picks.values() for each in services]
+
+
 def of_benchmark(
     catalogue: Catalogue,
     name: str,
@@ -100,7 +122,7 @@ def of_benchmark(
     (point,) = make_plan(catalogue, [name], options).points
     facts = catalogue.benchmark(point.benchmark).facts
     if facts.phase is None:
-        able = ", ".join(each for each, entry in catalogue.benchmarks.items() if entry.facts.phase)
+        able = ", ".join(_able(catalogue))
         raise PlanError(f"{facts.id} has no [phase] in its benchmark.toml, so it cannot be swept; these can: {able}.")
     if point.not_applicable is not None:
         raise PlanError(f"{facts.title} is n/a on {point.board} with {point.kernel}: {point.not_applicable}.")

@@ -1,0 +1,57 @@
+"""The options of commands that observe a benchmark's window or a stretch of an image, in one place."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import click
+
+from rtoslab.cli.names import CatalogueName, Duration, KeyValue
+from rtoslab.instruments.subject import DEFAULT_CYCLES, Choice, Stretch
+
+_OPTIONS = (
+    click.option(
+        "--kernel",
+        type=CatalogueName("kernels"),
+        help="The benchmark's kernel, else the one with most services; of an image, whose names it has.",
+    ),
+    click.option("--board", type=CatalogueName("boards"), help="The board; pico if nothing is said."),
+    click.option("--cores", type=click.IntRange(1, 8), help="Cores in use."),
+    click.option(
+        "--config", type=KeyValue(), multiple=True, help="As in `run`: opt=-O3, param.NAME=N, a macro of the kernel."
+    ),
+    click.option(
+        "--window", "window_ms", type=Duration(), help="A benchmark's window.   [default: 20ms; for samples 250ms]"
+    ),
+    click.option("--from", "start", metavar="SYMBOL|CYCLES", help="Of an image: observe from there, not from reset."),
+    click.option("--until", "end", metavar="SYMBOL|CYCLES", help="Of an image: until there."),
+    click.option(
+        "--max-cycles", type=click.IntRange(1), help=f"Of an image: at most so many; {DEFAULT_CYCLES:,} if not said."
+    ),
+)
+
+
+def observed(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command these options; it is called with what they say as `choice`."""
+
+    @wraps(command)
+    def call(
+        *args: Any,
+        kernel: str | None,
+        board: str | None,
+        cores: int | None,
+        config: tuple[tuple[str, str], ...],
+        window_ms: int | None,
+        start: str | None,
+        end: str | None,
+        max_cycles: int | None,
+        **options: Any,
+    ) -> Any:
+        choice = Choice(kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms)
+        if start or end or max_cycles:
+            choice["stretch"] = Stretch(start=start, end=end, cycles=max_cycles or DEFAULT_CYCLES)
+        return command(*args, choice=choice, **options)
+
+    for option in reversed(_OPTIONS):
+        call = option(call)
+    return call
