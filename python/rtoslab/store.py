@@ -9,18 +9,21 @@ A point is written into a folder beside its final place and renamed, so an inter
 whole point or none. A run directory can be copied and archived; all paths in it are relative.
 """
 
+import fcntl
 import glob
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rtoslab.errors import StoreError, disk_error
+from rtoslab.locks import alone
 from rtoslab.manifest import canonical
 from rtoslab.results import Failed, Measured, NotApplicable, PointId, ResultFile
 from rtoslab.samplefile import COLUMNS, join, write_samples
@@ -33,6 +36,10 @@ MANIFEST = "manifest.json"
 UART = "uart.txt"
 LOG = "build.log"
 CONFORMANCE = "conformance.json"
+LOCK = ".lock"
+"""Held while a run directory is made."""
+_UNFINISHED = ".unfinished-"
+_PLAN_IN_WORK = f".{PLAN}.tmp"
 
 AnyResult = Measured | Failed | NotApplicable
 
@@ -65,21 +72,22 @@ class RunDirectory:
     @classmethod
     def create(cls, path: Path, suite: str | None, points: list[PointId]) -> "RunDirectory":
         """Makes the directory, or opens one made for the same points. Raises StoreError if it holds others."""
+        if _is_foreign(path):
+            raise StoreError(f"{path} exists and is not a run directory; choose another --out.")
         run = cls(path)
-        if (path / PLAN).is_file():
-            if run.plan().points != points:
+        with alone(path / LOCK):
+            if not (path / PLAN).is_file():
+                try:
+                    (path / POINTS).mkdir(parents=True, exist_ok=True)
+                    text = PlanFile(suite=suite, points=points).model_dump_json(indent=1)
+                    _write(path / _PLAN_IN_WORK, f"{text}\n".encode())
+                    (path / _PLAN_IN_WORK).replace(path / PLAN)
+                except OSError as cause:
+                    raise disk_error("make the run directory", path, cause) from None
+            elif run.plan().points != points:
                 raise StoreError(
                     f"{path} was made for other points; choose another --out, or ask for the same points to resume."
                 )
-            return run
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            raise StoreError(f"{path} exists and is not a run directory; choose another --out.")
-        try:
-            (path / POINTS).mkdir(parents=True, exist_ok=True)
-            text = PlanFile(suite=suite, points=points).model_dump_json(indent=1)
-            _write_atomic(path / PLAN, text + "\n")
-        except OSError as cause:
-            raise disk_error("make the run directory", path, cause) from None
         return run
 
     @classmethod
@@ -123,16 +131,13 @@ class RunDirectory:
         final = self.path / POINTS / folder_name
         if final.exists():
             raise StoreError(f"{final} exists already; results are never overwritten, choose another --out.")
-        work: Path | None = None
         try:
-            work = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=self.path / POINTS))
-            for name, content in files.items():
-                _write(work / name, content)
-            work.chmod(0o755)
-            work.rename(final)
+            with _work_folder(self.path / POINTS) as work:
+                for name, content in files.items():
+                    _write(work / name, content)
+                work.chmod(0o755)
+                work.rename(final)
         except OSError as cause:
-            if work is not None:
-                shutil.rmtree(work, ignore_errors=True)
             raise disk_error("store the point in", final, cause) from None
         return final
 
@@ -192,9 +197,43 @@ def read_point(folder: Path) -> StoredPoint:
 
 
 def sweep(path: Path) -> None:
-    """Removes what an interrupted writer left behind. Call when no other process writes to the run."""
-    for leftover in (path / POINTS).glob(".unfinished-*"):
-        shutil.rmtree(leftover, ignore_errors=True)
+    """Removes what interrupted writers left behind; what a living process is writing stays."""
+    for leftover in (path / POINTS).glob(f"{_UNFINISHED}*"):
+        with suppress(FileNotFoundError):
+            descriptor = os.open(leftover, os.O_RDONLY)
+            with suppress(BlockingIOError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(leftover, ignore_errors=True)
+            os.close(descriptor)
+
+
+@contextmanager
+def _work_folder(points: Path) -> Iterator[Path]:
+    """A folder to write a point into, locked as long as its writer lives; removed unless it was renamed."""
+    work, descriptor = _locked_folder(points)
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+        os.close(descriptor)
+
+
+def _locked_folder(points: Path) -> tuple[Path, int]:
+    while True:
+        work = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=points))
+        with suppress(FileNotFoundError):
+            descriptor = os.open(work, os.O_RDONLY)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if work.exists():  # otherwise another process swept it before it was locked
+                return work, descriptor
+            os.close(descriptor)
+
+
+def _is_foreign(path: Path) -> bool:
+    """Whether something lies there that is no run directory, nor one that somebody is making."""
+    if not path.exists() or (path / PLAN).is_file():
+        return False
+    return not path.is_dir() or any(each.name not in {POINTS, LOCK, _PLAN_IN_WORK} for each in path.iterdir())
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -202,9 +241,3 @@ def _write(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _write_atomic(path: Path, text: str) -> None:
-    work = path.with_name(f".{path.name}.tmp")
-    _write(work, text.encode())
-    work.replace(path)

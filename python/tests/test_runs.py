@@ -3,6 +3,9 @@
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -19,7 +22,7 @@ from rtoslab.results import Measured
 from rtoslab.store import RunDirectory
 
 from .fakes import measured, point
-from .test_cli import error, rtoslab
+from .test_cli import HANG_S, ROOT, error, rtoslab
 
 MANIFEST = {
     "elf_sha256": "feed5eed",
@@ -98,6 +101,18 @@ def test_a_known_point_is_not_measured_again_and_is_the_same_bytes(tmp_path: Pat
         assert file.read_bytes() == (two / file.name).read_bytes(), file.name
     said = rtoslab(*ask[:-2], "--out", tmp_path / "three", **cache).stderr
     assert "1 of 1 points were measured before under the same manifest" in said
+
+
+def test_two_processes_share_a_run_directory(tmp_path: Path) -> None:
+    ask = ("run", "t1", "t2", "t7", "--kernel", "freertos", "--board", "pico", "--cores", "1", "--window", "10ms")
+    command = [sys.executable, "-m", "rtoslab", *ask, "--out", str(tmp_path / "run")]
+    environment = {**os.environ, "RTOSLAB_CACHE": str(tmp_path / "cache")}
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    pair = [subprocess.Popen(command, cwd=ROOT, env=environment, text=True, **streams) for _ in range(2)]
+    ended = [(each.communicate(timeout=HANG_S)[1], each.returncode) for each in pair]
+    assert [code for _, code in ended] == [0, 0], ended
+    assert len(RunDirectory.open(tmp_path / "run").points()) == 3
+    assert len(list((tmp_path / "cache").rglob("*.zip"))) == 3
 
 
 def test_another_number_under_the_same_manifest_is_an_error(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rtoslab import store
 from rtoslab.errors import StoreError
 from rtoslab.store import RunDirectory, sweep
 
@@ -84,6 +85,27 @@ def test_an_interrupted_writer_leaves_nothing_behind(tmp_path: Path) -> None:
     assert run.points() == []
     sweep(tmp_path / "run")
     assert not half.exists()
+
+
+def test_what_another_process_is_writing_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make(tmp_path / "run")
+    write = store._write
+
+    def while_another_sweeps(path: Path, content: bytes) -> None:
+        write(path, content)
+        sweep(run.path)
+
+    monkeypatch.setattr(store, "_write", while_another_sweeps)
+    run.add("p-1", measured(), {}, {})
+    assert len(run.points()) == 1
+    assert [each.name for each in (run.path / "points").iterdir()] == ["p-1"]
+
+
+def test_a_directory_whose_maker_was_killed_is_made_again(tmp_path: Path) -> None:
+    (tmp_path / "run" / "points").mkdir(parents=True)
+    (tmp_path / "run" / store.LOCK).touch()
+    (tmp_path / "run" / f".{store.PLAN}.tmp").write_text("{")
+    assert make(tmp_path / "run").plan().points == [point(1), point(2)]
 
 
 def test_a_damaged_result_is_named(tmp_path: Path) -> None:
