@@ -107,8 +107,12 @@ def test_two_processes_share_a_run_directory(tmp_path: Path) -> None:
     ask = ("run", "t1", "t2", "t7", "--kernel", "freertos", "--board", "pico", "--cores", "1", "--window", "10ms")
     command = [sys.executable, "-m", "rtoslab", *ask, "--out", str(tmp_path / "run")]
     environment = {**os.environ, "RTOSLAB_CACHE": str(tmp_path / "cache")}
-    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-    pair = [subprocess.Popen(command, cwd=ROOT, env=environment, text=True, **streams) for _ in range(2)]
+    pair = [
+        subprocess.Popen(
+            command, cwd=ROOT, env=environment, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        for _ in range(2)
+    ]
     ended = [(each.communicate(timeout=HANG_S)[1], each.returncode) for each in pair]
     assert [code for _, code in ended] == [0, 0], ended
     assert len(RunDirectory.open(tmp_path / "run").points()) == 3
