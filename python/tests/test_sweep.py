@@ -8,9 +8,11 @@ import pytest
 from rtoslab.catalogue import Catalogue
 from rtoslab.errors import CatalogueError, PlanError, ReportError
 from rtoslab.paths import find_root
+from rtoslab.pipeline import Manner
 from rtoslab.reports import formats
 from rtoslab.results import Measured, NotApplicable
 from rtoslab.store import StoredPoint
+from rtoslab.sweep.cluster import _sources, measure_here
 from rtoslab.sweep.effects import Observations
 from rtoslab.sweep.plan import read_sweep, sweep_points
 from rtoslab.sweep.report import sweep_document
@@ -148,6 +150,13 @@ def test_a_sweep_measures_skips_and_resumes(tmp_path: Path) -> None:
     before = {each: each.stat().st_mtime_ns for each in (tmp_path / "run").rglob("result.json")}
     assert rtoslab("sweep", plan, "--out", tmp_path / "run").returncode == 3
     assert before == {each: each.stat().st_mtime_ns for each in (tmp_path / "run").rglob("result.json")}
+
+
+def test_a_worker_with_other_sources_measures_nothing(tmp_path: Path) -> None:
+    (first, *_) = sweep_points(Catalogue(find_root()), read_sweep(written(tmp_path))).points
+    shipped = measure_here(first, (*_sources(find_root(), first)[:-1], "of other firmware"), Manner())
+    assert shipped.files is None
+    assert "bring both to the same revision" in str(shipped.error)
 
 
 def test_no_cluster_is_said(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The same points on a Dask cluster: each worker measures whole points with its own checkout, this process stores them.
 
-A worker needs the same rtoslab checkout (checked by the sources' hashes), its compiler and its simulator; builds and
+A worker needs the same rtoslab checkout and the same compiler (checked by hashes), and its simulator; builds and
 results are kept in the worker's own folders, which several workers may share (RTOSLAB_BUILD, RTOSLAB_CACHE). A worker
 that is lost costs the points it was measuring: the scheduler gives them to another one.
 """
@@ -59,10 +59,9 @@ def run_on_cluster(
     found = dict(_finished(catalogue, plan, run))
     for index, outcome in found.items():
         listener(Note(index, plan.points[index], "done", 1.0, outcome))
-    sources = _sources(root)
     with _connected(scheduler) as client:
         waiting = {
-            client.submit(measure_here, point, sources, manner, pure=False, retries=2): index
+            client.submit(measure_here, point, _sources(root, point), manner, pure=False, retries=2): index
             for index, point in enumerate(plan.points)
             if index not in found
         }
@@ -74,14 +73,15 @@ def run_on_cluster(
     return [found[index] for index in sorted(found)]
 
 
-def measure_here(point: Point, sources: tuple[str, str], manner: Manner) -> Shipped:
+def measure_here(point: Point, sources: tuple[str, ...], manner: Manner) -> Shipped:
     """On the worker: the point measured into a folder of its own, and its files."""
     root = find_root()
     try:
-        if _sources(root) != sources:
+        if _sources(root, point) != sources:
             raise StoreError(
-                f"The checkout {root} of a worker has other sources of the simulator or of rtoslab than the one that "
-                "asks; bring both to the same revision."
+                f"The checkout {root} of a worker has another compiler, or other sources of the firmware, the "
+                "simulator or rtoslab than the one that asks; bring both to the same revision and start the worker "
+                "again."
             )
         with tempfile.TemporaryDirectory(prefix="rtoslab-") as folder:
             catalogue = Catalogue(root)
@@ -101,8 +101,9 @@ def _nothing(point: Point, root: Path) -> AnyResult:
     return NotApplicable(run_id="0" * 16, point=point_id(Catalogue(root), point), reason="")
 
 
-def _sources(root: Path) -> tuple[str, str]:
-    return simulator_sources(root), evaluation_sources()
+def _sources(root: Path, point: Point) -> tuple[str, ...]:
+    """Hashes of what must be alike here and there; the last one is of the image's sources, options and compiler."""
+    return simulator_sources(root), evaluation_sources(), inputs_digest(root, point)
 
 
 def _finished(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Iterator[tuple[int, Outcome]]:
