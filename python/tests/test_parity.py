@@ -130,6 +130,18 @@ def test_a_cost_that_was_measured_is_told() -> None:
     assert "from off to on: t2 +" in finding.cost
 
 
+def test_a_cost_from_the_usual_value_is_told_of_no_other() -> None:
+    """Sweeps name what departs; a side that asked for another value than the usual one is another matter."""
+    costs = measured_costs([at(2000), at(1000, configMAX_PRIORITIES="32")])
+    plain, many = subject("a"), subject("b", **macros(configMAX_PRIORITIES="32"))
+    (finding,) = lint(CATALOGUE, alike([plain, many]), costs)
+    assert finding.cost.startswith("freertos, from 8 to 32: t2 +")
+    asked = plain.point.model_copy(update={"config": {"configMAX_PRIORITIES": "16"}})
+    few = Subject("a", asked, {"build": {**BUILD, **macros(configMAX_PRIORITIES="16")}})
+    (finding,) = lint(CATALOGUE, alike([few, many]), costs)
+    assert "not measured" in finding.cost
+
+
 @pytest.mark.long
 def test_a_planted_run_is_found_by_the_command_and_in_the_report(tmp_path: Path) -> None:
     for value in ("0", "1"):

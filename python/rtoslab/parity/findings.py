@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from rtoslab.catalogue import Catalogue
@@ -76,27 +77,39 @@ def _of_group(
         if len(holders) < 2:
             continue
         values = {words: tuple(dict.fromkeys(each.who for each in who)) for words, who in holders.items()}
-        raw = {words: facts[group.index(who[0])][concept.id] for words, who in holders.items()}
-        yield Finding(concept, board, values, (benchmark,), _cost(catalogue, concept, board, group, raw, costs))
+        sides = [(who[0], facts[group.index(who[0])][concept.id]) for who in holders.values()]
+        kernels_here = dict.fromkeys(each.point.kernel for each in group)
+        cost = _cost(catalogue, concept, kernels_here, sides, costs)
+        yield Finding(concept, board, values, (benchmark,), cost)
 
 
 def _cost(
     catalogue: Catalogue,
     concept: Concept,
-    board: str,
-    group: Sequence[Subject],
-    raw: dict[str, str],
+    kernels: Iterable[str],
+    sides: Sequence[tuple[Subject, str]],
     costs: Sequence[Cost],
 ) -> str:
-    first, second = (asked_for(concept, each) for each in list(raw.values())[:2])
+    """What going from the first side's value to the second's costs each kernel that takes part."""
+    (first, before), (second, after), *_ = sides
     said = []
-    for kernel in dict.fromkeys(each.point.kernel for each in group):
+    for kernel in kernels:
         key = keys_of(concept, catalogue.kernels[kernel].facts) if kernel in catalogue.kernels else ""
-        pairs = ((first, second), (AS_USUAL, second), (first, AS_USUAL))
+        pairs = product(
+            _asked(first, kernel, key, asked_for(concept, before)),
+            _asked(second, kernel, key, asked_for(concept, after)),
+        )
+        board = first.point.board
         found = next((each for pair in pairs if (each := cost_of(costs, kernel, board, key, pair))), None)
         if found is not None:
-            said.append(f"{kernel}, from {concept.words(first)} to {concept.words(second)}: {_percent(found)}")
+            said.append(f"{kernel}, from {concept.words(before)} to {concept.words(after)}: {_percent(found)}")
     return "; ".join(said) or "not measured; a sweep over it would tell"
+
+
+def _asked(subject: Subject, kernel: str, key: str, value: str) -> tuple[str, ...]:
+    """How a sweep may have written a side's value: as it is, or, where the side asked for none, not at all."""
+    unsaid = subject.point.kernel == kernel and key not in subject.point.config
+    return (value, AS_USUAL) if unsaid else (value,)
 
 
 def _percent(cost: Cost) -> str:
