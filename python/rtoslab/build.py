@@ -4,8 +4,10 @@ The folder's name is a hash of everything that goes in (firmware sources, kernel
 point is built once, and the image carries that hash and the run id into its own output.
 """
 
+import errno
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -35,6 +37,8 @@ CONFORMANCE = "conformance"
 """The image that is no benchmark; its sources lie in a folder of that name."""
 FOOTPRINT = "footprint-"
 """Before the name of a program whose size alone is of interest: a folder of firmware/footprint/."""
+LITTLE_BYTES = 4 << 20
+"""With less room than a build takes, that is why it failed."""
 _KEPT = (IMAGE, INFO, LOG, MAP, CALLGRAPH)
 _REFUSAL = re.compile(r"CMake Error at [^\n]*:\n((?:  [^\n]+\n)+)")
 _COMMON = ("CMakeLists.txt", "cmake", "core", "include", "cpus", "chips", "kernels/Cargo.toml", "kernels/Cargo.lock")
@@ -164,9 +168,16 @@ def _cmake(root: Path, point: Point, expected: Expected, work: Path) -> None:
             if done.returncode != 0:
                 log.seek(0)
                 text = log.read()
+                if _disk_is_full(text, work):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 kept = _keep_log(text, work.parent, point)
                 kind = RefusedError if command is configure and _REFUSAL.search(text) else BuildError
                 raise kind(f"Building {point.label} failed: {_reason(text)} The whole log is {kept}.")
+
+
+def _disk_is_full(text: str, work: Path) -> bool:
+    """Compilers say so, unless their words found no room either; `ar` does not."""
+    return os.strerror(errno.ENOSPC) in text or shutil.disk_usage(work).free < LITTLE_BYTES
 
 
 def _keep_log(text: str, folder: Path, point: Point) -> Path:

@@ -2,11 +2,12 @@
 
 import errno
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from rtoslab import store
+from rtoslab import build, store
 from rtoslab.errors import StoreError
 from rtoslab.store import RunDirectory, sweep
 
@@ -119,3 +120,16 @@ def test_a_damaged_result_is_named(tmp_path: Path) -> None:
 def test_a_missing_run_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is not a run directory"):
         RunDirectory.open(tmp_path / "nowhere")
+
+
+def test_a_build_that_found_no_room_is_told_from_one_that_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(tmp_path)
+    for text, free, full in (
+        ("x.c:1: error: no", 1 << 30, False),
+        ("cc1: fatal error: out.s: No space left on device", 1 << 30, True),
+        ("ar: unable to copy file; reason: Success", 1 << 16, True),
+    ):
+        monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: usage._replace(free=free))
+        assert build._disk_is_full(text, tmp_path) is full
