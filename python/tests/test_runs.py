@@ -130,6 +130,8 @@ def test_another_number_under_the_same_manifest_is_an_error(tmp_path: Path) -> N
 
 def test_nothing_found_is_said(tmp_path: Path) -> None:
     assert "No stored point is like that" in rtoslab("runs", "--in", tmp_path).stdout
+    assert "There is no folder" in error(rtoslab("runs", "--in", tmp_path / "nowhere"), 1)
+    assert "not a date such as" in error(rtoslab("runs", "--since", "yesterday"), 2)
     assert "nothing to export" in error(rtoslab("runs", "export", "--in", tmp_path), 1)
 
 

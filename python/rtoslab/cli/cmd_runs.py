@@ -13,7 +13,7 @@ from rich.table import Table
 
 from rtoslab.analyses.series import core_words
 from rtoslab.cli.display import short_path
-from rtoslab.cli.names import CatalogueName, CoreCounts, FileOf, KeyValue, form_of
+from rtoslab.cli.names import CatalogueName, CoreCounts, FileOf, IsoDate, KeyValue, form_of
 from rtoslab.errors import ReportError, StoreError, disk_error
 from rtoslab.index import Found, Wanted, find
 from rtoslab.paths import find_root
@@ -24,8 +24,8 @@ _FILTERS = (
     click.option("--benchmark", "benchmarks", multiple=True, type=CatalogueName("benchmarks"), help="Of this name."),
     click.option("--cores", type=CoreCounts(), help="With so many cores."),
     click.option("--config", type=KeyValue(), multiple=True, help="Asked for (opt=-O3), or a macro's final value."),
-    click.option("--since", default="", help="Date such as 2026-03-01, of the run directory's last session."),
-    click.option("--until", default="", help="Date, included."),
+    click.option("--since", type=IsoDate(), default="", help="Of the run directory's last session, included."),
+    click.option("--until", type=IsoDate(), default="", help="Likewise."),
     click.option("--hash", "digest", default="", help="Beginning of a run id, an image's or a kernel package's hash."),
     click.option(
         "--in", "places", multiple=True, type=click.Path(path_type=Path), help="Run directories, or folders of them."
@@ -50,6 +50,9 @@ def _filtered(command: Callable[..., Any]) -> Callable[..., Any]:
         places: tuple[Path, ...],
         **options: Any,
     ) -> Any:
+        for place in places:
+            if not place.is_dir():
+                raise StoreError(f"There is no folder {place}; --in takes run directories, or folders of them.")
         wanted = Wanted(kernels, boards, benchmarks, cores or (), dict(config), since, until, digest)
         found = list(find(places or (find_root() / "runs",), wanted))
         return command(*args, found=found, **options)
@@ -149,7 +152,9 @@ def _brief(names: list[str]) -> str:
 
 
 def _point_table(found: list[Found]) -> Table:
-    table = Table("benchmark", "kernel", "board", "cores", "configuration", "status", "run id", "where", box=None)
+    table = Table(box=None)
+    for name in ("benchmark", "kernel", "board", "cores", "configuration", "status", "run id", "where"):
+        table.add_column(name, overflow="fold")
     for each in found:
         point = each.point
         config = " ".join(f"{key}={value}" for key, value in point.config.items())

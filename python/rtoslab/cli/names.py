@@ -1,5 +1,6 @@
 """Parameter types of the command line, with completion from the catalogue's folders."""
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -74,6 +75,18 @@ class KeyValue(click.ParamType[tuple[str, str]]):
         if not sign or not key:
             self.fail(f"{value!r} is not KEY=VALUE", param, ctx)
         return key, text
+
+
+class IsoDate(click.ParamType[str]):
+    """`2026-03-01`, or only its beginning."""
+
+    name = "2026-03-01"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Unchanged."""
+        if value and not re.fullmatch(r"\d{4}(-\d{2}(-\d{2}(T[\d:]+Z?)?)?)?", str(value)):
+            self.fail(f"{value!r} is not a date such as 2026-03-01", param, ctx)
+        return str(value)
 
 
 class CoreCounts(click.ParamType[tuple[int, ...]]):
