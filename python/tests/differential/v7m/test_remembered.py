@@ -131,8 +131,10 @@ class Loop(Writer):
         return [0xF005, 0x050F, 0x00AD, *constant(4, self.code), 0x5964]
 
     def branch(self) -> list[int]:
-        """A branch over some instructions, or a call."""
-        return self.call() if self.rng.randrange(3) == 0 else super().branch()
+        """A branch over some instructions (one is MOV PC, PC, over a halfword), or a call."""
+        makers = (self.call, self.call, lambda: [0x46FF, *self._narrow()])
+        choice = self.rng.randrange(6)
+        return makers[choice]() if choice < len(makers) else super().branch()
 
     def loop(self, length: int) -> list[int]:
         """Ends with a branch to its start; inner loops of their own."""

@@ -112,7 +112,8 @@ pub(super) fn replay<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, b
                     core.ip = next;
                 }
             }
-            Class::Branch => {
+            // MOV PC, PC among them.
+            _ if matches!(op.code, code::B | code::Bl) => {
                 pipe.recall_branch(&mut log);
                 take(core, pipe, &mut bus, op, Jump::Immediate, near);
             }
