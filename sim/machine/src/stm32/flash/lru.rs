@@ -14,12 +14,36 @@ pub(super) struct Lru<const LINES: usize> {
     filled: usize,
     /// Changes when a line goes in or out.
     version: u64,
+    /// Lines that are used together, in slots as they are in this version.
+    groups: Vec<Group>,
+}
+
+/// Most lines in a group.
+pub(super) const GROUP: usize = 8;
+/// Most groups.
+const GROUPS: usize = 1 << 14;
+
+/// Lines used one after the other.
+#[derive(Debug, Clone, Copy)]
+struct Group {
+    slots: [u8; GROUP],
+    count: usize,
+    /// The clock behind their last use; 0 if there was none. `used` may not know of it yet.
+    used: u64,
 }
 
 impl<const LINES: usize> Lru<LINES> {
     /// An empty cache over a memory of `lines` lines.
     pub fn new(lines: usize) -> Lru<LINES> {
-        Lru { slot_of: vec![ABSENT; lines], line_in: [0; LINES], used: [0; LINES], clock: 0, filled: 0, version: 1 }
+        Lru {
+            slot_of: vec![ABSENT; lines],
+            line_in: [0; LINES],
+            used: [0; LINES],
+            clock: 0,
+            filled: 0,
+            version: 1,
+            groups: Vec::new(),
+        }
     }
 
     /// True if the line is resident; it counts as used now.
@@ -48,12 +72,26 @@ impl<const LINES: usize> Lru<LINES> {
     }
 
     fn changed(&mut self) {
+        self.settle();
+        self.groups.clear();
         self.version += 1;
+    }
+
+    /// Enters the uses of groups.
+    fn settle(&mut self) {
+        for group in self.groups.iter_mut().filter(|group| group.used != 0) {
+            let first = std::mem::take(&mut group.used) - GROUP as u64;
+            for (&slot, use_of_it) in group.slots[..group.count].iter().zip(first + 1..) {
+                let used = &mut self.used[usize::from(slot)];
+                *used = use_of_it.max(*used);
+            }
+        }
     }
 
     /// Goes on behind a version that was in use before this content was taken up.
     pub fn follow(&mut self, version: u64) {
-        self.version = self.version.max(version) + 1;
+        self.version = self.version.max(version);
+        self.changed();
     }
 
     /// Where a line is; `None` if it is not resident.
@@ -62,17 +100,32 @@ impl<const LINES: usize> Lru<LINES> {
         slot.checked_sub(1)
     }
 
-    /// The lines in these slots count as used now, in this order.
+    /// A group of the lines in these slots, by number, in this version (which may be a new one).
+    pub fn group(&mut self, slots: impl Iterator<Item = u8>) -> u32 {
+        if self.groups.len() == GROUPS {
+            self.changed();
+        }
+        let mut group = Group { slots: [0; GROUP], count: 0, used: 0 };
+        for slot in slots {
+            group.slots[group.count] = slot;
+            group.count += 1;
+        }
+        self.groups.push(group);
+        self.groups.len() as u32 - 1
+    }
+
+    /// The lines of a group count as used now, in their order.
     #[inline(always)]
-    pub fn touch(&mut self, slots: &[u8]) {
-        for &slot in slots {
-            self.clock += 1;
-            self.used[usize::from(slot) % LINES] = self.clock;
+    pub fn touch(&mut self, group: u32) {
+        self.clock += GROUP as u64;
+        if let Some(group) = self.groups.get_mut(group as usize) {
+            group.used = self.clock;
         }
     }
 
     /// The lines that the next `count` fills put out, unless they are used before.
-    pub fn next_out(&self, count: usize) -> impl Iterator<Item = u32> {
+    pub fn next_out(&mut self, count: usize) -> impl Iterator<Item = u32> {
+        self.settle();
         let leaving = (self.filled + count).saturating_sub(LINES).min(LINES);
         let mut slots: [usize; LINES] = std::array::from_fn(|slot| slot);
         if leaving != 0 && leaving < LINES {
@@ -86,6 +139,7 @@ impl<const LINES: usize> Lru<LINES> {
         if line as usize >= self.slot_of.len() || self.holds(line) {
             return;
         }
+        self.changed();
         let slot = if self.filled < LINES {
             self.filled += 1;
             self.filled - 1
@@ -94,7 +148,6 @@ impl<const LINES: usize> Lru<LINES> {
             self.slot_of[self.line_in[oldest] as usize] = ABSENT;
             oldest
         };
-        self.changed();
         self.clock += 1;
         self.line_in[slot] = line;
         self.used[slot] = self.clock;
@@ -130,5 +183,32 @@ mod tests {
         let mut cache: Lru<2> = Lru::new(8);
         cache.fill(8);
         assert!(!cache.hit(8));
+    }
+
+    #[test]
+    fn lines_of_a_group_are_used_in_its_order() {
+        let mut cache = Lru::<3>::new(16);
+        for line in [1, 2, 3] {
+            cache.fill(line);
+        }
+        let group = cache.group([1, 0].into_iter());
+        cache.hit(3);
+        cache.touch(group);
+        assert_eq!(cache.next_out(2).collect::<Vec<_>>(), [3, 2]);
+        cache.hit(2);
+        let version = cache.version();
+        cache.fill(4);
+        cache.fill(5);
+        assert!(cache.version() != version && cache.holds(2) && !cache.holds(1) && !cache.holds(3));
+    }
+
+    #[test]
+    fn groups_without_end_make_a_new_version() {
+        let mut cache = Lru::<3>::new(16);
+        cache.fill(7);
+        let version = cache.version();
+        let groups: Vec<u32> = (0..=GROUPS).map(|_| cache.group([0].into_iter())).collect();
+        assert_eq!((groups[GROUPS - 1], groups[GROUPS]), (GROUPS as u32 - 1, 0));
+        assert!(cache.version() != version && cache.holds(7));
     }
 }

@@ -1,7 +1,7 @@
 //! Flash interfaces whose timing can be remembered: see [`rtoslab_cpu::v7m::memo`].
 
 use super::super::family::FlashPort;
-use super::lru::Lru;
+use super::lru::{self, Lru};
 use super::{FlashF1, FlashF4};
 use rtoslab_cpu::v7m::memo::{Home, cycle_at, since};
 
@@ -138,7 +138,7 @@ impl Remembered for FlashF4 {
 }
 
 /// Most lookups that are worth remembering.
-const LOOKUPS: usize = 8;
+const LOOKUPS: usize = lru::GROUP;
 
 /// Lookups in a cache, and what it took in.
 #[derive(Debug, Clone, Copy, Default)]
@@ -150,9 +150,8 @@ pub struct Lookups {
     fills: u32,
     /// Version of the cache in which the answers are known to be the same; 0 if in none, or if lines go in.
     same_in: u64,
-    /// Slots of the lines used, in that version.
-    used: [u8; LOOKUPS],
-    used_count: u32,
+    /// The lines used, in that version.
+    used: u32,
 }
 
 /// What a lookup found.
@@ -173,14 +172,14 @@ impl Lookups {
     /// Makes them again. True if every answer is the same; else the cache is as it was.
     #[inline(always)]
     fn repeat<const LINES: usize>(&mut self, cache: &mut Lru<LINES>) -> bool {
-        if self.same_in != cache.version() && !self.ask(cache) {
-            return false;
+        if self.same_in != cache.version() {
+            return self.ask(cache);
         }
-        cache.touch(&self.used[..(self.used_count as usize).min(LOOKUPS)]);
+        cache.touch(self.used);
         true
     }
 
-    /// Compares the answers in a cache whose content has changed. Lines that go in do so at once.
+    /// The same in a cache whose content has changed.
     #[inline(never)]
     fn ask<const LINES: usize>(&mut self, cache: &mut Lru<LINES>) -> bool {
         let items = &self.items[..(self.count as usize).min(LOOKUPS)];
@@ -193,14 +192,17 @@ impl Lookups {
         if self.fills != 0 {
             return self.refill(cache);
         }
-        self.used_count = 0;
+        let mut slots = [0; LOOKUPS];
+        let mut count = 0;
         for slot in
             items.iter().filter(|&item| item & 3 == Lookup::Used as u32).filter_map(|item| cache.slot(item >> 2))
         {
-            self.used[self.used_count as usize] = slot;
-            self.used_count += 1;
+            slots[count] = slot;
+            count += 1;
         }
+        self.used = cache.group(slots[..count].iter().copied());
         self.same_in = cache.version();
+        cache.touch(self.used);
         true
     }
 
