@@ -2,7 +2,7 @@
 
 use super::core::{Core, Region};
 use super::fault::Fault;
-use super::op::{Op, Packed};
+use super::op::Op;
 
 /// The answer to a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub trait Bus {
     /// False: an instruction that may have consequences beyond registers and plain memory, or fail half-way, is not to
     /// execute now.
     #[inline(always)]
-    fn admits(&mut self, _: &Core, _: Packed) -> bool {
+    fn admits(&mut self, _: &Core, _: Op) -> bool {
         true
     }
 

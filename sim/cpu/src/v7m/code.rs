@@ -4,7 +4,7 @@
 //! register, `rn` base or first operand, `rm` index or second operand.
 
 macro_rules! codes {
-    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
+    ($dollar:tt $($(#[$doc:meta])* $name:ident),* $(,)?) => {
         /// Operation of a predecoded instruction. The order follows the encoding tables of the ARMv7-M manual (A5).
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[repr(u8)]
@@ -17,10 +17,16 @@ macro_rules! codes {
         /// The codes as bare numbers, for `match`.
         #[allow(non_upper_case_globals, missing_docs)]
         pub mod number { $(pub const $name: u8 = super::Code::$name as u8;)* }
+
+        /// Hands the names of all codes to a macro.
+        macro_rules! with_codes {
+            ($dollar then:ident) => { $dollar then! { $($name)* } };
+        }
+        pub(super) use with_codes;
     };
 }
 
-codes! {
+codes! { $
     /// Not decoded yet (also all zeros, so that fresh tables need no initialisation).
     Undecoded,
     /// Stands in for an instruction before which something must happen (a probe, an `until` address). The common path

@@ -33,8 +33,9 @@ pub struct Op {
 
 /// Bits of [`Op::flags`].
 pub mod flag {
-    /// A 32-bit opcode.
-    pub const WIDE: u8 = 1 << 0;
+    /// A 32-bit opcode. As a number it is the length of an op: that much further the next sequential one is.
+    pub const WIDE: u8 = 1 << 4;
+    const _: () = assert!(WIDE as usize == size_of::<super::Op>());
     /// Sets N, Z, C, V as its code says.
     pub const SETS: u8 = 1 << 1;
     /// 16-bit encoding that sets flags only outside an IT block.
@@ -42,7 +43,7 @@ pub mod flag {
     /// Reads the flags (ADC, conditional branch, …); a predicated instruction does so besides.
     pub const READS_FLAGS: u8 = 1 << 3;
     /// Second operand is a register shifted by a constant other than LSL #0.
-    pub const SHIFTED: u8 = 1 << 4;
+    pub const SHIFTED: u8 = 1 << 0;
     /// Base register written back before the access (LDR r0,[r1,#4]!).
     pub const PRE_INDEXED: u8 = 1 << 5;
     /// Base register written back after the access (LDR r0,[r1],#4; LDM r1!).
@@ -162,7 +163,7 @@ impl Packed {
     /// Halfwords it takes up.
     #[inline(always)]
     pub fn halfwords(self) -> usize {
-        1 + (self.0 >> 48 & flag::WIDE as u64) as usize
+        self.op().halfwords()
     }
 
     /// The op.
@@ -201,6 +202,6 @@ impl Op {
     /// Halfwords it takes up: the distance to the next sequential op.
     #[inline(always)]
     pub const fn halfwords(self) -> usize {
-        1 + (self.flags & flag::WIDE) as usize
+        1 + (self.flags & flag::WIDE) as usize / size_of::<Op>()
     }
 }

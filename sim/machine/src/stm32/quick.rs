@@ -58,12 +58,21 @@ where
     }
 
     #[inline(always)]
-    fn quick_load(&mut self, address: u32, bytes: u32) -> Option<(u32, memo::Home)> {
+    fn ram_load(&mut self, address: u32, bytes: u32) -> Option<(u32, memo::Home)> {
         let offset = address.wrapping_sub(RAM_BASE);
-        if offset < self.fast_bytes {
-            // SAFETY: an aligned access that begins inside the RAM ends inside it.
-            let value = unsafe { get(self.ram.as_ptr().add(offset as usize), bytes) };
-            return Some((value, self.home_in_ram(offset)));
+        if offset >= self.fast_bytes {
+            return None;
+        }
+        // SAFETY: an aligned access that begins inside the RAM ends inside it.
+        let value = unsafe { get(self.ram.as_ptr().add(offset as usize), bytes) };
+        Some((value, self.home_in_ram(offset)))
+    }
+
+    #[inline(always)]
+    fn quick_load(&mut self, address: u32, bytes: u32) -> Option<(u32, memo::Home)> {
+        let loaded = self.ram_load(address, bytes);
+        if loaded.is_some() {
+            return loaded;
         }
         let offset = address.wrapping_sub(FLASH_BASE);
         if offset < self.map.flash_bytes {
@@ -75,7 +84,7 @@ where
     }
 
     #[inline(always)]
-    fn quick_store(&mut self, address: u32, bytes: u32, value: u32) -> Option<memo::Home> {
+    fn ram_store(&mut self, address: u32, bytes: u32, value: u32) -> Option<memo::Home> {
         let offset = address.wrapping_sub(RAM_BASE);
         if offset >= self.fast_bytes {
             return None;
@@ -103,7 +112,7 @@ where
     fn address_in(&self, home: memo::Home) -> u32 {
         match home {
             memo::Home::First => RAM_BASE,
-            memo::Home::Second => RAM_BASE + self.map.ram_split,
+            memo::Home::Second => RAM_BASE + self.ram_split,
             memo::Home::Cached | memo::Home::Waiting => FLASH_BASE,
         }
     }
@@ -140,6 +149,6 @@ impl<F: Family> System<F> {
     /// Offsets in main RAM only.
     #[inline(always)]
     fn home_in_ram(&self, offset: u32) -> memo::Home {
-        if offset < self.map.ram_split { memo::Home::First } else { memo::Home::Second }
+        if offset < self.ram_split { memo::Home::First } else { memo::Home::Second }
     }
 }

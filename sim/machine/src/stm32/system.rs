@@ -37,6 +37,8 @@ pub struct System<F: Family> {
     pub(super) ram: Vec<u8>,
     /// Main RAM that answers at once: all of it, on the M7 the data TCM.
     pub(super) fast_bytes: u32,
+    /// Where its second block begins.
+    pub(super) ram_split: u32,
     pub(super) marks: Vec<u8>,
     /// Shared by snapshots until it is written to.
     pub(super) flash: Arc<[u8]>,
@@ -85,6 +87,7 @@ impl<F: Family> System<F> {
             map,
             ram: vec![0; map.ram_bytes as usize],
             fast_bytes: if map.tcm_bytes == 0 { map.ram_bytes } else { map.tcm_bytes },
+            ram_split: map.ram_split,
             marks: vec![0; (map.ram_bytes >> MARK_SHIFT) as usize],
             flash: vec![0xff; map.flash_bytes as usize].into(),
             flash_port,
@@ -367,7 +370,7 @@ impl<F: Family> Bus for System<F> {
     #[inline(always)]
     fn block(&self, address: u32) -> u8 {
         match address >> 28 {
-            2 => 1 + u8::from(address.wrapping_sub(RAM_BASE) >= self.map.ram_split),
+            2 => 1 + u8::from(address.wrapping_sub(RAM_BASE) >= self.ram_split),
             0 if address < 0x1000_0000 => 0,
             // CCM and system memory lie in the same 256 MB.
             1 => 0x10 + u8::from(address >= 0x1f00_0000),

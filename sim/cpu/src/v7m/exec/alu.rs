@@ -101,7 +101,20 @@ impl Core {
     }
 }
 
-/// The second operand: `rm` shifted by a constant, and the carry out.
+/// The second operand: `rm` shifted by a constant.
+#[inline(always)]
+pub(super) fn operand(core: &Core, op: Op) -> u32 {
+    let value = core.reg(op.rm);
+    match op.ra {
+        0 => value << (op.shift & 31),
+        1 => (u64::from(value) >> op.shift) as u32,
+        2 => (i64::from(value as i32) >> op.shift) as u32,
+        3 => value.rotate_right(u32::from(op.shift)),
+        _ => value >> 1 | u32::from(core.c) << 31,
+    }
+}
+
+/// The same with the carry out.
 #[inline(always)]
 pub(super) fn shifted(core: &Core, op: Op) -> (u32, bool) {
     let value = core.reg(op.rm);

@@ -4,12 +4,11 @@
 use super::alu::{self, finish_logical};
 use crate::v7m::code::number as code;
 use crate::v7m::core::Core;
-use crate::v7m::op::{Op, Packed, flag};
+use crate::v7m::op::{Op, flag};
 
 /// Executes an op that no other group knows.
-#[inline(never)]
-pub(super) fn execute(core: &mut Core, packed: Packed) {
-    let op = packed.op();
+#[inline(always)]
+pub(super) fn execute(core: &mut Core, op: Op) {
     let (n, m) = (core.reg(op.rn), core.reg(op.rm));
     let value = match op.code {
         code::OrnShift | code::TeqShift | code::MovShift | code::MvnShift => return shifted_logical(core, op, n),

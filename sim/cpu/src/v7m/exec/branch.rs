@@ -6,7 +6,7 @@ use crate::v7m::code::number as code;
 use crate::v7m::core::{Core, Request};
 use crate::v7m::exception;
 use crate::v7m::fault::Fault;
-use crate::v7m::op::{Op, Packed};
+use crate::v7m::op::Op;
 use crate::v7m::pipeline::{Jump, Pipeline};
 
 /// A branch to an absolute address, bit 0 ignored.
@@ -76,13 +76,7 @@ fn exchange_or_return<B: Bus, P: Pipeline>(
 
 /// BX.
 #[inline(always)]
-pub(super) fn register<B: Bus, P: Pipeline>(
-    core: &mut Core,
-    pipe: &mut P,
-    bus: &mut B,
-    packed: Packed,
-) -> Result<Flow, Fault> {
-    let op = packed.op();
+pub(super) fn register<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
     let target = core.reg(op.rm);
     exchange_or_return(core, pipe, bus, op, Jump::Register, target)
 }
@@ -105,9 +99,8 @@ pub(super) fn table<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    packed: Packed,
+    op: Op,
 ) -> Result<Flow, Fault> {
-    let op = packed.op();
     let base = if op.rn == 15 { op.imm } else { core.reg(op.rn) };
     let entry = base.wrapping_add(core.reg(op.rm) << op.shift);
     let distance = match op.shift {
@@ -120,13 +113,7 @@ pub(super) fn table<B: Bus, P: Pipeline, const GUARD: bool>(
 
 /// Branches to another region, calls by register, writes to the PC.
 #[inline(always)]
-pub(super) fn other<B: Bus, P: Pipeline>(
-    core: &mut Core,
-    pipe: &mut P,
-    bus: &mut B,
-    packed: Packed,
-) -> Result<Flow, Fault> {
-    let op = packed.op();
+pub(super) fn other<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
     let next = core.address_of(core.ip).wrapping_add(2 * op.halfwords() as u32) | 1;
     match op.code {
         code::BccFar if core.holds(op.ra) => far(core, pipe, bus, op, Jump::Conditional, op.imm),

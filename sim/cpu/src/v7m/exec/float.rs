@@ -8,7 +8,7 @@ use crate::v7m::core::Core;
 use crate::v7m::fault::Fault;
 use crate::v7m::float::{self, Fixed, Rounding};
 use crate::v7m::float_context;
-use crate::v7m::op::{Op, Packed, flag};
+use crate::v7m::op::{Op, flag};
 use crate::v7m::pipeline::Pipeline;
 
 /// The bits of FPSCR that exist: N, Z, C, V, AHP, DN, FZ, RMode and the cumulative exceptions.
@@ -45,9 +45,8 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    packed: Packed,
+    op: Op,
 ) -> Result<Flow, Fault> {
-    let op = packed.op();
     if !core.float_ready {
         float_context::before_float(core, bus)?;
     }
@@ -57,7 +56,8 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         }
         code::Vldm | code::Vstm => return multiple::float::<B, P, GUARD>(core, pipe, bus, op),
         code::UndefinedFloat => return Err(Fault::Undefined),
-        _ => compute(core, op),
+        _ if P::IN_LINE => compute(core, op),
+        _ => compute_apart(core, op),
     }
     Ok(Flow::Next)
 }
@@ -98,7 +98,13 @@ fn access<B: Bus, P: Pipeline, const GUARD: bool>(
     Ok(())
 }
 
+#[inline(never)]
+fn compute_apart(core: &mut Core, op: Op) {
+    compute(core, op);
+}
+
 /// Everything that touches registers only.
+#[inline(always)]
 fn compute(core: &mut Core, op: Op) {
     match op.code {
         code::VmovToCore => core.set(op.rd, core.single(op.rn)),

@@ -6,7 +6,7 @@ use crate::v7m::code::number as code;
 use crate::v7m::core::Core;
 use crate::v7m::fault::Fault;
 use crate::v7m::mpu::{self, Access};
-use crate::v7m::op::{Op, Packed, flag};
+use crate::v7m::op::{Op, flag};
 use crate::v7m::pipeline::Pipeline;
 
 /// Bits of `ra` of the general codes.
@@ -176,26 +176,25 @@ pub(super) fn load_general<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    packed: Packed,
+    op: Op,
 ) -> Result<Flow, Fault> {
-    let op = packed.op();
     let (address, base) = address(core, op);
-    core.as_user = op.ra & kind::UNPRIVILEGED != 0;
-    let loaded = match op.ra & 3 {
-        0 => load::<B, P, GUARD, 1>(core, pipe, bus, op, address),
-        1 => load::<B, P, GUARD, 2>(core, pipe, bus, op, address),
-        _ => load::<B, P, GUARD, 4>(core, pipe, bus, op, address),
-    };
-    core.as_user = false;
-    let value = loaded?;
-    let value = match op.ra & (3 | kind::SIGNED) {
-        kind::SIGNED => value as i8 as u32,
-        5 => value as i16 as u32,
-        _ => value,
-    };
-    write_back(core, op, base);
-    core.set_any(op.rd, value);
-    Ok(Flow::Next)
+    // Each size for itself, so that none goes through the others' decisions.
+    macro_rules! load {
+        ($bytes:literal, $type:ty) => {{
+            let value = as_told::<P, _>(core, op, |core| load::<B, P, GUARD, $bytes>(core, pipe, bus, op, address))?;
+            write_back(core, op, base);
+            core.set_any(op.rd, value as $type as u32);
+            Ok(Flow::Next)
+        }};
+    }
+    match op.ra & (3 | kind::SIGNED) {
+        0 => load!(1, u8),
+        1 => load!(2, u16),
+        kind::SIGNED => load!(1, i8),
+        5 => load!(2, i16),
+        _ => load!(4, u32),
+    }
 }
 
 /// `Code::Store`: any size, with write-back or unprivileged.
@@ -204,21 +203,35 @@ pub(super) fn store_general<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    packed: Packed,
+    op: Op,
 ) -> Result<Flow, Fault> {
-    let op = packed.op();
     let (address, base) = address(core, op);
     let value = core.reg(op.rd);
-    core.as_user = op.ra & kind::UNPRIVILEGED != 0;
-    let stored = match op.ra & 3 {
-        0 => store::<B, P, GUARD, 1>(core, pipe, bus, op, address, value),
-        1 => store::<B, P, GUARD, 2>(core, pipe, bus, op, address, value),
-        _ => store::<B, P, GUARD, 4>(core, pipe, bus, op, address, value),
-    };
-    core.as_user = false;
-    stored?;
-    write_back(core, op, base);
-    Ok(Flow::Next)
+    macro_rules! store {
+        ($bytes:literal) => {{
+            as_told::<P, _>(core, op, |core| store::<B, P, GUARD, $bytes>(core, pipe, bus, op, address, value))?;
+            write_back(core, op, base);
+            Ok(Flow::Next)
+        }};
+    }
+    match op.ra & 3 {
+        0 => store!(1),
+        1 => store!(2),
+        _ => store!(4),
+    }
+}
+
+/// An access with the rights that the op names. (Plain memory without an MPU asks for none.)
+#[inline(always)]
+fn as_told<P: Pipeline, T>(core: &mut Core, op: Op, access: impl FnOnce(&mut Core) -> T) -> T {
+    if !P::IN_LINE {
+        core.as_user = op.ra & kind::UNPRIVILEGED != 0;
+    }
+    let answer = access(core);
+    if !P::IN_LINE {
+        core.as_user = false;
+    }
+    answer
 }
 
 /// LDR to the PC.
@@ -227,9 +240,8 @@ pub(super) fn load_pc<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    packed: Packed,
+    op: Op,
 ) -> Result<Flow, Fault> {
-    let op = packed.op();
     let (address, base) = address(core, op);
     let target = load::<B, P, GUARD, 4>(core, pipe, bus, op, address)?;
     write_back(core, op, base);
@@ -242,9 +254,8 @@ pub(super) fn double<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    packed: Packed,
+    op: Op,
 ) -> Result<Flow, Fault> {
-    let op = packed.op();
     let (first, base) = address(core, op);
     let second = first.wrapping_add(4);
     if first & 3 != 0 {
@@ -270,9 +281,8 @@ pub(super) fn exclusive<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    packed: Packed,
+    op: Op,
 ) -> Result<Flow, Fault> {
-    let op = packed.op();
     let address = base_and_offset(core, op);
     let bytes = 1 << op.shift;
     if address & (bytes - 1) != 0 {

@@ -18,14 +18,14 @@ mod system;
 mod tests;
 
 use super::bus::Bus;
-use super::code::number as code;
+use super::code::{number as code, with_codes};
 use super::core::{Core, Request};
 use super::fault::Fault;
 use super::op::{Op, Packed, flag};
 use super::pipeline::{Jump, Pipeline};
 use super::scb::ccr;
 use crate::step::watch;
-use alu::{Shift, finish_logical, shift_by_register, shifted};
+use alu::{Shift, operand, shift_by_register, shifted};
 use multiply::{accumulator, set_long};
 use profile::Profile;
 
@@ -58,21 +58,19 @@ fn faulted(core: &mut Core, fault: Fault) -> Flow {
     Flow::Faulted
 }
 
-/// Executes an instruction in a function of its own.
+/// Executes an instruction in a function of its own, so that it takes no registers and no room from the others.
 #[inline(never)]
 fn apart<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
     at: *const Op,
-    execute: impl Fn(&mut Core, &mut P, &mut B, Packed) -> Result<Flow, Fault>,
+    execute: impl Fn(&mut Core, &mut P, &mut B, Op) -> Result<Flow, Fault>,
 ) -> Flow {
     // SAFETY: it points to an op, in the table or in the caller's hand.
-    let packed = unsafe { Packed::read(at) };
-    match execute(core, pipe, bus, packed) {
-        Ok(flow) => flow,
-        Err(fault) => faulted(core, fault),
-    }
+    let op = unsafe { Packed::read(at) }.op();
+    let done = execute(core, pipe, bus, op);
+    flow::<P>(core, done)
 }
 
 /// The same where the bus has a say.
@@ -82,17 +80,33 @@ fn admitted<B: Bus, P: Pipeline>(
     pipe: &mut P,
     bus: &mut B,
     at: *const Op,
-    execute: impl Fn(&mut Core, &mut P, &mut B, Packed) -> Result<Flow, Fault>,
+    execute: impl Fn(&mut Core, &mut P, &mut B, Op) -> Result<Flow, Fault>,
 ) -> Flow {
     // SAFETY: it points to an op, in the table or in the caller's hand.
-    let packed = unsafe { Packed::read(at) };
-    if !bus.admits(core, packed) {
+    let op = unsafe { Packed::read(at) }.op();
+    if !bus.admits(core, op) {
         return Flow::Paused;
     }
-    match execute(core, pipe, bus, packed) {
+    let done = execute(core, pipe, bus, op);
+    flow::<P>(core, done)
+}
+
+/// How an instruction that may have faulted went on.
+#[inline(always)]
+fn flow<P: Pipeline>(core: &mut Core, done: Result<Flow, Fault>) -> Flow {
+    match done {
         Ok(flow) => flow,
+        Err(_) if P::IN_LINE => Flow::Faulted,
         Err(fault) => faulted(core, fault),
     }
+}
+
+/// Executes what only touches registers in a function of its own.
+#[inline(never)]
+fn registers_apart(core: &mut Core, at: *const Op, execute: impl Fn(&mut Core, Op)) {
+    // SAFETY: it points to an op, in the table or in the caller's hand.
+    let op = unsafe { Packed::read(at) }.op();
+    execute(core, op);
 }
 
 /// Executes instructions until `core.t` reaches `core.limit` at an instruction boundary or `core.request` is set.
@@ -290,8 +304,29 @@ fn fetch_allowed<B: Bus>(core: &mut Core, bus: &mut B) -> bool {
 
 /// Executes one op that was issued.
 #[inline(always)]
-#[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
 pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    at: *const Op,
+) -> Flow {
+    macro_rules! by_code {
+        ($($name:ident)*) => {
+            // SAFETY: it points to an op, in the table or in the caller's hand.
+            match unsafe { (*at).code } {
+                $(code::$name => operate::<B, P, GUARD, { code::$name }>(core, pipe, bus, at),)*
+                // SAFETY: the decoder makes ops from `Code` alone.
+                _ => unsafe { std::hint::unreachable_unchecked() },
+            }
+        };
+    }
+    with_codes!(by_code)
+}
+
+/// Executes one op of a known code that was issued.
+#[inline(always)]
+#[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
+pub(super) fn operate<B: Bus, P: Pipeline, const GUARD: bool, const CODE: u8>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -302,7 +337,7 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
     macro_rules! op {
         () => {{
             // SAFETY: it points to an op, in the table or in the caller's hand.
-            unsafe { *at }
+            Op { code: CODE, ..unsafe { *at } }
         }};
     }
     macro_rules! field {
@@ -311,9 +346,32 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
             unsafe { (*at).$name }
         }};
     }
-    macro_rules! packed {
-        () => {
-            Packed::from(op!())
+    // What the flat match should not hold: in line where the instruction is a function by itself.
+    macro_rules! apart {
+        ($execute:expr) => {{
+            if !P::IN_LINE {
+                return apart(core, pipe, bus, at, $execute);
+            }
+            let done = $execute(core, pipe, bus, op!());
+            return flow::<P>(core, done);
+        }};
+    }
+    macro_rules! admitted {
+        ($execute:expr) => {{
+            if !P::IN_LINE {
+                return admitted(core, pipe, bus, at, $execute);
+            }
+            let op = op!();
+            if !bus.admits(core, op) {
+                return Flow::Paused;
+            }
+            let done = $execute(core, pipe, bus, op);
+            return flow::<P>(core, done);
+        }};
+    }
+    macro_rules! registers_apart {
+        ($execute:expr) => {
+            if P::IN_LINE { $execute(core, op!()) } else { registers_apart(core, at, $execute) }
         };
     }
     macro_rules! n {
@@ -356,15 +414,20 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
     macro_rules! logical_shifted {
         (|$m:ident| $value:expr) => {{
             let op = op!();
-            let ($m, carry) = shifted(core, op);
-            let value: u32 = $value;
-            finish_logical(core, op, value, carry);
+            if op.has(flag::SETS) {
+                let ($m, carry) = shifted(core, op);
+                logical!($value);
+                core.c = carry;
+            } else {
+                let $m = operand(core, op);
+                set!($value);
+            }
         }};
     }
     macro_rules! sum_shifted {
         (|$m:ident| $with_flags:expr, $without:expr) => {{
             let op = op!();
-            let ($m, _) = shifted(core, op);
+            let $m = operand(core, op);
             let value: u32 = if op.has(flag::SETS) { $with_flags } else { $without };
             core.set(op.rd, value);
         }};
@@ -384,7 +447,7 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
             let address: u32 = $address;
             match memory::load::<B, P, GUARD, $bytes>(core, pipe, bus, op!(), address) {
                 Ok(value) => core.set(field!(rd), value as $type as u32),
-                Err(fault) => return faulted(core, fault),
+                Err(fault) => return flow::<P>(core, Err(fault)),
             }
         }};
     }
@@ -393,7 +456,7 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
             let address: u32 = $address;
             let value = core.reg(field!(rd));
             if let Err(fault) = memory::store::<B, P, GUARD, $bytes>(core, pipe, bus, op!(), address, value) {
-                return faulted(core, fault);
+                return flow::<P>(core, Err(fault));
             }
         }};
     }
@@ -424,7 +487,7 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         };
     }
 
-    match field!(code) {
+    match CODE {
         code::AndImmS => logical_constant!(n!() & field!(imm)),
         code::AndImm => set!(n!() & field!(imm)),
         code::BicImmS => logical_constant!(n!() & !field!(imm)),
@@ -507,11 +570,11 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
             core.c = carry;
         }
         code::CmpShift => {
-            let (m, _) = shifted(core, op!());
+            let m = operand(core, op!());
             core.sub(n!(), m);
         }
         code::CmnShift => {
-            let (m, _) = shifted(core, op!());
+            let m = operand(core, op!());
             core.add(n!(), m);
         }
         code::AddLsl => set!(n!().wrapping_add(m!() << (field!(shift) & 31))),
@@ -595,7 +658,7 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
             set_long(core, op!(), sum + u64::from(n!()) * u64::from(m!()));
         }
         code::Sdiv | code::Udiv => {
-            return apart(core, pipe, bus, at, |core, pipe, _, packed| divide(core, pipe, packed));
+            apart!(divide)
         }
 
         code::LdrImm => load!(n!().wrapping_add(field!(imm)), 4, u32),
@@ -615,13 +678,13 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         code::StrhReg => store!(n!().wrapping_add(m!() << (field!(shift) & 31)), 2),
         code::StrbReg => store!(n!().wrapping_add(m!() << (field!(shift) & 31)), 1),
         code::LdrLit => load!(field!(imm), 4, u32),
-        code::Load => return apart(core, pipe, bus, at, memory::load_general::<B, P, GUARD>),
-        code::Store => return apart(core, pipe, bus, at, memory::store_general::<B, P, GUARD>),
-        code::LdrPc => return admitted(core, pipe, bus, at, memory::load_pc::<B, P, GUARD>),
-        code::Ldrd | code::Strd => return admitted(core, pipe, bus, at, memory::double::<B, P, GUARD>),
-        code::Ldm | code::LdmPc => return admitted(core, pipe, bus, at, multiple::load::<B, P, GUARD>),
-        code::Stm => return admitted(core, pipe, bus, at, multiple::store::<B, P, GUARD>),
-        code::Ldrex | code::Strex => return admitted(core, pipe, bus, at, memory::exclusive::<B, P, GUARD>),
+        code::Load => apart!(memory::load_general::<B, P, GUARD>),
+        code::Store => apart!(memory::store_general::<B, P, GUARD>),
+        code::LdrPc => admitted!(memory::load_pc::<B, P, GUARD>),
+        code::Ldrd | code::Strd => admitted!(memory::double::<B, P, GUARD>),
+        code::Ldm | code::LdmPc => admitted!(multiple::load::<B, P, GUARD>),
+        code::Stm => admitted!(multiple::store::<B, P, GUARD>),
+        code::Ldrex | code::Strex => admitted!(memory::exclusive::<B, P, GUARD>),
 
         code::Beq => branch_if!(z!()),
         code::Bne => branch_if!(!z!()),
@@ -646,15 +709,15 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
             core.set(14, core.address_of(core.ip).wrapping_add(5));
             return Flow::Near;
         }
-        code::Bx => return admitted(core, pipe, bus, at, branch::register),
+        code::Bx => admitted!(branch::register),
         code::BccFar | code::BFar | code::BlFar | code::CompareBranchFar | code::Blx | code::MovPc | code::AddPc => {
-            return admitted(core, pipe, bus, at, branch::other);
+            admitted!(branch::other);
         }
-        code::TableBranch => return admitted(core, pipe, bus, at, branch::table::<B, P, GUARD>),
+        code::TableBranch => admitted!(branch::table::<B, P, GUARD>),
 
         code::It => core.it = field!(imm) as u8,
         code::Nop | code::Preload => {}
-        code::Barrier => return admitted(core, pipe, bus, at, |_, _, _, _| Ok(Flow::Next)),
+        code::Barrier => admitted!(barrier),
 
         code::OrnShift
         | code::TeqShift
@@ -673,7 +736,7 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         | code::Pkh
         | code::SaturatingAdd
         | code::Usad8
-        | code::Usada8 => bits::execute(core, packed!()),
+        | code::Usada8 => registers_apart!(bits::execute),
         code::Smulxy
         | code::Smlaxy
         | code::Smlalxy
@@ -684,7 +747,7 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         | code::Smlald
         | code::Smmul
         | code::Smmla
-        | code::Smmls => multiply::execute(core, packed!()),
+        | code::Smmls => registers_apart!(multiply::execute),
         code::Undefined
         | code::NoCoprocessor
         | code::Clrex
@@ -695,12 +758,11 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         | code::Msr
         | code::Cps
         | code::Svc
-        | code::Bkpt => return admitted(core, pipe, bus, at, |core, _, _, packed| system::execute(core, packed)),
+        | code::Bkpt => admitted!(system::execute),
         code::UndefinedFloat | code::Vadd32..=code::Vmsr => {
-            return admitted(core, pipe, bus, at, float::execute::<B, P, GUARD>);
+            admitted!(float::execute::<B, P, GUARD>);
         }
-        // SAFETY: the loop replaces the stand-ins before it gets here, and every other code has its arm: the decoder
-        // makes ops from `Code` alone.
+        // SAFETY: the loop replaces the stand-ins before it gets here, and every other code has its arm.
         _ => unsafe { std::hint::unreachable_unchecked() },
     }
     Flow::Next
@@ -720,10 +782,15 @@ fn pauses_before<P: Pipeline>(core: &mut Core, pipe: &mut P, op: Op, first: u32,
     false
 }
 
+/// DSB, DMB, ISB: everything happens in order anyway.
+#[inline(always)]
+fn barrier<B: Bus, P: Pipeline>(_: &mut Core, _: &mut P, _: &mut B, _: Op) -> Result<Flow, Fault> {
+    Ok(Flow::Next)
+}
+
 /// SDIV, UDIV.
 #[inline(always)]
-fn divide<P: Pipeline>(core: &mut Core, pipe: &mut P, packed: Packed) -> Result<Flow, Fault> {
-    let op = packed.op();
+fn divide<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, _: &mut B, op: Op) -> Result<Flow, Fault> {
     let (n, m) = (core.reg(op.rn), core.reg(op.rm));
     if m == 0 && core.scb.ccr & ccr::DIV_0_TRP != 0 {
         return Err(Fault::DivideByZero);

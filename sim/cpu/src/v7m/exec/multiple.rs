@@ -6,7 +6,7 @@ use crate::v7m::bus::Bus;
 use crate::v7m::code::number as code;
 use crate::v7m::core::Core;
 use crate::v7m::fault::Fault;
-use crate::v7m::op::{Op, Packed, flag};
+use crate::v7m::op::{Op, flag};
 use crate::v7m::pipeline::Pipeline;
 
 /// Lowest address, and what the base becomes if it is written back.
@@ -53,15 +53,14 @@ pub(super) fn load<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    packed: Packed,
+    op: Op,
 ) -> Result<Flow, Fault> {
-    let op = packed.op();
     let (lowest, base) = addresses(core, op, 4 * u32::from(op.shift));
     if lowest & 3 != 0 {
         return Err(Fault::Unaligned);
     }
     let (mut moved, mut left, mut address) = (0, op.imm, lowest);
-    if core.ici | core.words_moved != 0 {
+    if !P::IN_LINE && core.ici | core.words_moved != 0 {
         moved = words_done(core, op);
         left = without_lowest(op.imm, moved);
         address = lowest.wrapping_add(4 * moved);
@@ -91,7 +90,7 @@ pub(super) fn load<B: Bus, P: Pipeline, const GUARD: bool>(
         }
         moved += 1;
         address = address.wrapping_add(4);
-        if core.t >= core.limit {
+        if !P::IN_LINE && core.t >= core.limit {
             core.held = held;
             return Ok(give_way(core, moved, left.trailing_zeros()));
         }
@@ -110,15 +109,14 @@ pub(super) fn store<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    packed: Packed,
+    op: Op,
 ) -> Result<Flow, Fault> {
-    let op = packed.op();
     let (lowest, base) = addresses(core, op, 4 * u32::from(op.shift));
     if lowest & 3 != 0 {
         return Err(Fault::Unaligned);
     }
     let (mut moved, mut left, mut address) = (0, op.imm, lowest);
-    if core.ici | core.words_moved != 0 {
+    if !P::IN_LINE && core.ici | core.words_moved != 0 {
         moved = words_done(core, op);
         left = without_lowest(op.imm, moved);
         address = lowest.wrapping_add(4 * moved);
@@ -132,7 +130,7 @@ pub(super) fn store<B: Bus, P: Pipeline, const GUARD: bool>(
         }
         moved += 1;
         address = address.wrapping_add(4);
-        if core.t >= core.limit {
+        if !P::IN_LINE && core.t >= core.limit {
             // The frame of an exception would overwrite what PUSH stored below SP: it starts anew.
             let next = if op.rn == 13 { 0 } else { left.trailing_zeros() };
             return Ok(give_way(core, moved, next));
@@ -157,7 +155,7 @@ pub(super) fn float<B: Bus, P: Pipeline, const GUARD: bool>(
     }
     let first = u32::from(std::mem::take(&mut core.words_moved));
     for moved in first..u32::from(op.shift) {
-        if moved != first && core.t >= core.limit {
+        if !P::IN_LINE && moved != first && core.t >= core.limit {
             return Ok(give_way(core, moved, 0));
         }
         let register = usize::from(op.rd) + moved as usize;

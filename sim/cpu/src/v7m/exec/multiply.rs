@@ -2,7 +2,7 @@
 
 use crate::v7m::code::number as code;
 use crate::v7m::core::Core;
-use crate::v7m::op::{Op, Packed};
+use crate::v7m::op::Op;
 
 /// Top or bottom half, signed.
 fn half(value: u32, top: bool) -> i64 {
@@ -27,9 +27,8 @@ fn narrow(core: &mut Core, exact: i64) -> u32 {
 }
 
 /// Executes a multiplication of the DSP extension.
-#[inline(never)]
-pub(super) fn execute(core: &mut Core, packed: Packed) {
-    let op = packed.op();
+#[inline(always)]
+pub(super) fn execute(core: &mut Core, op: Op) {
     let (n, m) = (core.reg(op.rn), core.reg(op.rm));
     let by_halves = half(n, op.shift & 2 != 0) * half(m, op.shift & 1 != 0);
     let by_word = (i64::from(n as i32) * half(m, op.shift & 1 != 0)) >> 16;

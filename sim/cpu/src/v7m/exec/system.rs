@@ -1,15 +1,16 @@
 //! Instructions about the core itself: special registers, masks, sleep, traps (ARMv7-M B5.2).
 
 use super::Flow;
+use crate::v7m::bus::Bus;
 use crate::v7m::code::number as code;
 use crate::v7m::core::{Core, Phase, Request};
 use crate::v7m::fault::Fault;
-use crate::v7m::op::Packed;
+use crate::v7m::op::Op;
+use crate::v7m::pipeline::Pipeline;
 
 /// Executes an op of this group. What changes who may interrupt asks for attention by the limit.
 #[inline(always)]
-pub(super) fn execute(core: &mut Core, packed: Packed) -> Result<Flow, Fault> {
-    let op = packed.op();
+pub(super) fn execute<B: Bus, P: Pipeline>(core: &mut Core, _: &mut P, _: &mut B, op: Op) -> Result<Flow, Fault> {
     match op.code {
         code::Mrs => {
             let value = core.special(op.imm);

@@ -4,9 +4,9 @@
 /// is shifted in from below; the highest bit set marks where they begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Log {
-    bits: u64,
-    /// Bits of [`Log::push_rare`] among them.
-    rare: u32,
+    pub(super) bits: u64,
+    /// Instructions that may still follow in the trace, the one in hand included.
+    pub(super) left: u32,
 }
 
 /// Bits of an access: one of [`super::Home`].
@@ -19,14 +19,15 @@ pub(super) const PREDICATE_BITS: u32 = 1;
 pub(super) const CYCLES_BITS: u32 = 5;
 /// Most bits that any instruction logs, but for rare ones.
 const INSTRUCTION_BITS: u32 = HOME_BITS + PREDICATE_BITS;
-/// Room for rare ones, beside the mark. (A load of the PC, with which a trace ends, may log a bit more than others.)
-const RARE_BITS: u32 = u64::BITS - super::TRACE_INSTRUCTIONS * INSTRUCTION_BITS - 2;
+/// What a load of the PC, with which a trace ends, may log beyond that.
+const END_BITS: u32 = 1;
+const _: () = assert!(super::TRACE_INSTRUCTIONS * INSTRUCTION_BITS + END_BITS < u64::BITS);
 
 impl Log {
-    /// Nothing so far.
+    /// Nothing so far, of a trace of at most so many instructions.
     #[inline(always)]
-    pub(super) const fn new() -> Log {
-        Log { bits: 1, rare: 0 }
+    pub(super) const fn new(instructions: u32) -> Log {
+        Log { bits: 1, left: instructions }
     }
 
     /// Appends a value of `bits` bits; an instruction may push up to three.
@@ -35,10 +36,10 @@ impl Log {
         self.bits = self.bits << bits | value;
     }
 
-    /// True if `bits` rare bits fit, and whatever the longest trace logs besides.
+    /// True if `bits` rare bits fit, and whatever the rest of the longest trace logs besides.
     #[inline(always)]
     pub fn has_room(self, bits: u32) -> bool {
-        self.rare + bits <= RARE_BITS
+        bits + INSTRUCTION_BITS * self.left + END_BITS <= self.bits.leading_zeros()
     }
 
     /// Appends a value that most instructions do not have; it must fit.
@@ -46,7 +47,6 @@ impl Log {
     pub fn push_rare(&mut self, value: u64, bits: u32) {
         debug_assert!(self.has_room(bits));
         self.push(value, bits);
-        self.rare += bits;
     }
 
     /// All of it, as a key.
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn values_come_out_in_order() {
-        let mut log = Log::new();
+        let mut log = Log::new(super::super::TRACE_INSTRUCTIONS);
         log.push(3, HOME_BITS);
         log.push(0, PREDICATE_BITS);
         log.push_rare(12, CYCLES_BITS);
@@ -92,14 +92,18 @@ mod tests {
 
     #[test]
     fn the_longest_trace_fits() {
-        let mut log = Log::new();
-        for _ in 0..super::super::TRACE_INSTRUCTIONS {
+        let mut log = Log::new(super::super::TRACE_INSTRUCTIONS);
+        let mut rare = 0;
+        while log.left != 0 {
             if log.has_room(CYCLES_BITS) {
                 log.push_rare(1, CYCLES_BITS);
+                rare += CYCLES_BITS;
             }
             log.push(1, INSTRUCTION_BITS);
+            log.left -= 1;
         }
-        assert_eq!(log.length(), super::super::TRACE_INSTRUCTIONS * INSTRUCTION_BITS + 2 * CYCLES_BITS);
-        assert!(!log.has_room(CYCLES_BITS));
+        log.push(1, END_BITS);
+        assert_eq!(log.length(), super::super::TRACE_INSTRUCTIONS * INSTRUCTION_BITS + rare + END_BITS);
+        assert!(rare != 0 && !log.has_room(CYCLES_BITS));
     }
 }

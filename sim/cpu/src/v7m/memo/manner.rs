@@ -20,7 +20,8 @@ pub(super) enum Manner {
 }
 
 impl Manner {
-    const fn of(number: u8) -> Manner {
+    /// How a code behaves.
+    pub const fn of(number: u8) -> Manner {
         match number {
             code::Smull..=code::Umlal | code::Sdiv | code::Udiv => Manner::Operands,
             code::Ldrd | code::Strd | code::Ldm | code::LdmPc | code::Stm | code::Bx | code::Blx => Manner::Careful,
@@ -32,8 +33,14 @@ impl Manner {
     }
 }
 
-/// What a trace can hold, by code.
-pub(super) static QUICK: [Manner; 256] = {
+/// True for codes that access memory.
+pub(super) const fn accesses(number: u8) -> bool {
+    matches!(number, code::LdrImm..=code::LdrLit | code::Load | code::Store | code::Ldrd | code::Strd)
+        || matches!(number, code::Ldm | code::LdmPc | code::Stm | code::Vldr32..=code::Vstm)
+}
+
+/// How the codes behave.
+pub(super) static MANNERS: [Manner; 256] = {
     let mut table = [Manner::Apart; 256];
     let mut number = 0;
     while number < table.len() {
@@ -73,7 +80,7 @@ pub(super) fn is_store(op: Op) -> bool {
 
 /// True for instructions whose cycles depend on operands.
 pub(super) fn has_operand_cycles(op: Op) -> bool {
-    QUICK[op.code as usize] == Manner::Operands
+    MANNERS[op.code as usize] == Manner::Operands
 }
 
 /// Whether an instruction that could fail half-way will not.
@@ -81,32 +88,28 @@ pub(super) fn has_operand_cycles(op: Op) -> bool {
 pub(super) fn allowed<B: QuickBus>(core: &Core, bus: &mut B, op: Op) -> bool {
     let within = |target: u32| target & 1 != 0 && target.wrapping_sub(core.region.base) < core.region.bytes;
     let base = core.reg(op.rn);
-    match op.class {
-        Class::BranchRegister => within(core.reg(op.rm)),
-        Class::LoadMultiple | Class::LoadMultiplePc | Class::StoreMultiple => {
-            let bytes = 4 * u32::from(op.shift);
-            let lowest = if op.ra == 0 { base } else { base.wrapping_sub(bytes) };
-            let store = op.class == Class::StoreMultiple;
+    let words = 4 * u32::from(op.shift);
+    match op.code {
+        code::Bx | code::Blx => within(core.reg(op.rm)),
+        code::Ldm | code::LdmPc | code::Stm => {
+            let lowest = if op.ra == 0 { base } else { base.wrapping_sub(words) };
             core.ici == 0
                 && lowest & 3 == 0
-                && bus.quick_range(lowest, bytes, store)
-                && (op.class != Class::LoadMultiplePc
-                    || bus.quick_load(lowest + bytes - 4, 4).is_some_and(|(target, _)| within(target)))
+                && bus.quick_range(lowest, words, op.code == code::Stm)
+                && (op.code != code::LdmPc
+                    || bus.quick_load(lowest + words - 4, 4).is_some_and(|(target, _)| within(target)))
         }
-        Class::LoadDouble | Class::StoreDouble => {
+        code::Ldrd | code::Strd => {
             let first = if op.has(flag::POST_INDEXED) { base } else { base.wrapping_add(op.imm) };
-            op.rn != 15 && first & 3 == 0 && bus.quick_range(first, 8, op.class == Class::StoreDouble)
+            op.rn != 15 && first & 3 == 0 && bus.quick_range(first, 8, op.code == code::Strd)
         }
-        Class::FloatLoadMultiple | Class::FloatStoreMultiple => {
+        code::Vldm | code::Vstm => {
             let lowest = if op.ra == 0 { base } else { base.wrapping_sub(op.imm) };
-            let bytes = 4 * u32::from(op.shift);
-            let store = op.class == Class::FloatStoreMultiple;
-            core.float_ready && lowest & 3 == 0 && bus.quick_range(lowest, bytes, store)
+            core.float_ready && lowest & 3 == 0 && bus.quick_range(lowest, words, op.code == code::Vstm)
         }
-        Class::FloatLoad | Class::FloatStore if op.has(flag::DOUBLE) => {
+        code::Vldr64 | code::Vstr64 => {
             let first = base.wrapping_add(op.imm);
-            let store = op.class == Class::FloatStore;
-            core.float_ready && op.rn != 15 && first & 3 == 0 && bus.quick_range(first, 8, store)
+            core.float_ready && op.rn != 15 && first & 3 == 0 && bus.quick_range(first, 8, op.code == code::Vstr64)
         }
         _ => core.float_ready,
     }

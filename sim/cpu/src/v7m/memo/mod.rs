@@ -27,7 +27,7 @@ use super::op::Op;
 use crate::step::watch;
 pub use distance::{OPEN, cycle_at, since};
 pub use log::Log;
-use manner::{Manner, QUICK};
+use manner::{MANNERS, Manner};
 use replay::{Trace, replay};
 use table::{Key, States, Transition, Transitions};
 use trace::{End, execute_trace};
@@ -35,17 +35,23 @@ pub use traits::{Memorable, QuickBus, is_store};
 
 /// Most instructions in a trace.
 const TRACE_INSTRUCTIONS: u32 = 16;
-/// More cycles than any trace takes: each instruction moves up to 32 words and waits for two reads of the flash.
-const TRACE_CYCLES: u64 = 72 * TRACE_INSTRUCTIONS as u64;
+/// Most instructions in a trace that may not be that long because an event is near. An IT block fits.
+const SHORT_INSTRUCTIONS: u32 = 6;
+/// More cycles than any instruction takes: it moves up to 32 words and waits for two reads of the flash.
+const INSTRUCTION_CYCLES: u64 = 72;
+/// More cycles than any trace takes, and any short one.
+const TRACE_CYCLES: u64 = INSTRUCTION_CYCLES * TRACE_INSTRUCTIONS as u64;
+const SHORT_CYCLES: u64 = INSTRUCTION_CYCLES * SHORT_INSTRUCTIONS as u64;
 
-/// Where the data of an access lives, as far as time is concerned.
+/// Where the data of an access lives, as far as time is concerned. (The order of the first two makes a home the
+/// outcome of a comparison.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Home {
-    /// Main RAM, its first block.
-    First = 0,
     /// Main RAM, its second block.
-    Second = 1,
+    Second = 0,
+    /// Main RAM, its first block.
+    First = 1,
     /// Flash, in a cache that answers at once.
     Cached = 2,
     /// Flash, whose answer takes the time the interface says; the address does not matter.
@@ -56,8 +62,8 @@ impl Home {
     #[inline(always)]
     fn of(bits: u64) -> Home {
         match bits & 3 {
-            0 => Home::First,
-            1 => Home::Second,
+            0 => Home::Second,
+            1 => Home::First,
             2 => Home::Cached,
             _ => Home::Waiting,
         }
@@ -95,14 +101,14 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
                 }
                 continue;
             }
-            if core.t + TRACE_CYCLES > core.limit || !bus.remembers(core.address_of(core.ip)) {
+            if core.t + SHORT_CYCLES > core.limit || !bus.remembers(core.address_of(core.ip)) {
                 return exec::run::<_, _, { watch::NOTHING }, false>(core, pipe, bus);
             }
             // SAFETY: `ip` points into the ops of the region.
             let code = unsafe { (*core.ip).code };
-            if code == code::It || QUICK[code as usize] != Manner::Apart {
+            if code == code::It || MANNERS[code as usize] != Manner::Apart {
                 self.traces(core, pipe, bus);
-                if core.t + TRACE_CYCLES > core.limit || core.it != 0 {
+                if core.t + SHORT_CYCLES > core.limit || core.it != 0 {
                     continue;
                 }
             }
@@ -120,9 +126,11 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
         }
         let Some(mut state) = self.number(core, pipe, bus) else { return };
         let mut stale = false;
+        let mut most = if core.t + TRACE_CYCLES > core.limit { SHORT_INSTRUCTIONS } else { TRACE_INSTRUCTIONS };
         loop {
             let start = core.ip;
-            let (instructions, log, end) = execute_trace(core, pipe, bus);
+            let (log, end) = execute_trace(core, pipe, bus, Log::new(most));
+            let instructions = most - log.left;
             if instructions != 0 {
                 let key = Key::new(start, core.ip, instructions, log, state);
                 let found = self.transitions.find(key);
@@ -148,11 +156,14 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
                 }
             }
             if matches!(end, End::Barred) || core.t + TRACE_CYCLES > core.limit {
-                if stale {
-                    let at = core.ip;
-                    self.resume(core, pipe, bus, state, at);
+                if matches!(end, End::Barred) || core.t + SHORT_CYCLES > core.limit {
+                    if stale {
+                        let at = core.ip;
+                        self.resume(core, pipe, bus, state, at);
+                    }
+                    return;
                 }
-                return;
+                most = SHORT_INSTRUCTIONS;
             }
         }
     }

@@ -1,9 +1,14 @@
 //! Running ahead: instructions are executed without time.
+//!
+//! Each code has a function of its own that executes an instruction and goes on with the function of the next one. What
+//! they need are their six arguments, which stay in registers from one to the next as long as calls at the end of a
+//! function are jumps, as they are in an optimised build. Should one not be, no harm is done: a trace is short.
 
-use super::log::{BRANCH_BITS, PREDICATE_BITS};
+use super::log::{BRANCH_BITS, Log, PREDICATE_BITS};
+use super::manner::{Manner, accesses};
 use super::untimed::{Quick, Untimed};
-use super::{Log, Memorable, QuickBus, TRACE_INSTRUCTIONS};
-use crate::v7m::code::number as code;
+use super::{Memorable, QuickBus};
+use crate::v7m::code::{number as code, with_codes};
 use crate::v7m::core::{Core, Request};
 use crate::v7m::exec::{self, Flow, block};
 use crate::v7m::op::{Op, Packed, flag};
@@ -17,121 +22,228 @@ pub(super) enum End {
     Barred,
 }
 
-/// Executes instructions without time: up to a branch by register, the second turn of a loop, the longest length, or
-/// an instruction that no trace holds. Returns how many they were (those of failed conditions included) and what they
-/// logged.
-#[inline(always)]
-pub(super) fn execute_trace<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: &mut B) -> (u32, Log, End) {
-    let mut pipe = Untimed::new(pipe);
-    let mut bus = Quick(bus);
-    // Instructions that may follow, and how many of the longest trace were given up.
-    let (mut left, mut given_up) = (TRACE_INSTRUCTIONS, 0);
-    let mut turned = false;
-    let mut ip = core.ip;
-    let end = loop {
-        // Read before a store may overwrite them; not as words, see `execute`.
-        // SAFETY: `ip` points into the ops of the region.
-        let (number, flags) = unsafe { ((*ip).code, (*ip).flags) };
-        if number <= code::It {
-            if number != code::It {
-                break End::Barred;
-            }
-            let block = predicated(core, &mut pipe, &mut bus, left);
-            (ip, left) = (core.ip, block.left);
-            match block.end {
-                Some(end) => break end,
-                None if left == 0 => break End::Complete,
-                None => continue,
-            }
-        }
-        let next = ip.wrapping_byte_add(size_of::<Op>() + size_of::<Op>() * usize::from(flags & flag::WIDE));
-        let flow = exec::execute::<_, _, false>(core, &mut pipe, &mut bus, ip);
-        match flow {
-            Flow::Next => ip = next,
-            Flow::NotTaken => {
-                pipe.log.push(0, BRANCH_BITS);
-                pipe.branch(core, ip, None);
-                ip = next;
-            }
-            Flow::Near | Flow::NearConditional => {
-                if matches!(flow, Flow::NearConditional) {
-                    pipe.log.push(1, BRANCH_BITS);
-                }
-                // SAFETY: as above.
-                let distance = unsafe { (*ip).imm } as i32;
-                let target = ip.wrapping_offset(distance as isize);
-                pipe.branch(core, ip, Some(target));
-                ip = target;
-                if distance < 0 && std::mem::replace(&mut turned, true) {
-                    given_up = left - 1;
-                    left = 1;
-                }
-            }
-            Flow::Jumped => {
-                pipe.branch(core, ip, Some(core.ip));
-                left -= 1;
-                break End::Complete;
-            }
-            // Nothing was done and nothing logged.
-            _ => {
-                core.request = Request::None;
-                break if pipe.log_is_full { End::Complete } else { End::Barred };
-            }
-        }
+/// A trace that ended: two words, as functions return them in registers.
+#[derive(Debug, Clone, Copy)]
+struct Ended {
+    bits: u64,
+    /// Instructions that could have followed; above them, if it was barred.
+    left: u64,
+}
+
+const BARRED: u64 = 1 << 32;
+
+impl Ended {
+    /// Ends a trace before the instruction at `ip`.
+    #[inline(always)]
+    fn at(core: &mut Core, ip: *mut Op, log: Log, end: End) -> Ended {
         core.ip = ip;
-        left -= 1;
-        if left == 0 {
-            break End::Complete;
+        Ended::there(log, end)
+    }
+
+    /// The same where `core.ip` is up to date.
+    #[inline(always)]
+    fn there(log: Log, end: End) -> Ended {
+        Ended { bits: log.bits, left: u64::from(log.left) | if end == End::Barred { BARRED } else { 0 } }
+    }
+}
+
+/// Instructions left at which a branch back ends a trace: loops then begin with one.
+const TURN: u32 = super::TRACE_INSTRUCTIONS / 2;
+
+/// Executes instructions without time: up to a branch by register, a branch back, the longest length, or an
+/// instruction that no trace holds. Returns what they logged, in a log that starts with `log`.
+#[inline(always)]
+pub(super) fn execute_trace<P: Memorable, B: QuickBus>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    log: Log,
+) -> (Log, End) {
+    let ip = core.ip;
+    let ended = go_on(core, pipe, bus, ip, log);
+    let end = if ended.left & BARRED == 0 { End::Complete } else { End::Barred };
+    (Log { bits: ended.bits, left: ended.left as u32 }, end)
+}
+
+/// The function of a code: `ip` points to its instruction, the numbers are the [`Log`]'s.
+type Function<P, B> = fn(&mut Core, &mut P, &mut B, *mut Op, u64, u32) -> Ended;
+
+/// The functions by code.
+struct Functions<P, B>(std::marker::PhantomData<(P, B)>);
+
+impl<P: Memorable, B: QuickBus> Functions<P, B> {
+    const ALL: [Function<P, B>; 256] = {
+        let mut all = [barred::<P, B> as Function<P, B>; 256];
+        macro_rules! fill {
+            ($($name:ident)*) => { $(all[code::$name as usize] = Self::of::<{ code::$name }>();)* };
         }
+        with_codes!(fill);
+        all[code::It as usize] = predicated;
+        all
     };
-    (TRACE_INSTRUCTIONS - left - given_up, pipe.log, end)
+
+    const fn of<const CODE: u8>() -> Function<P, B> {
+        match Manner::of(CODE) {
+            Manner::Apart => barred,
+            _ if accesses(CODE) => instruction::<P, B, CODE, false>,
+            _ => instruction::<P, B, CODE, true>,
+        }
+    }
+}
+
+/// Goes on with the instruction at `ip`.
+#[inline(always)]
+fn go_on<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: &mut B, ip: *mut Op, log: Log) -> Ended {
+    let functions = &Functions::<P, B>::ALL;
+    // SAFETY: `ip` points into the ops of the region.
+    let number = unsafe { (*ip).code };
+    functions[usize::from(number)](core, pipe, bus, ip, log.bits, log.left)
+}
+
+/// Goes on behind an instruction, if there may be another.
+#[inline(always)]
+fn next<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: &mut B, ip: *mut Op, mut log: Log) -> Ended {
+    log.left -= 1;
+    if log.left == 0 {
+        return Ended::at(core, ip, log, End::Complete);
+    }
+    go_on(core, pipe, bus, ip, log)
+}
+
+/// An instruction that no trace holds.
+fn barred<P: Memorable, B: QuickBus>(
+    core: &mut Core,
+    _: &mut P,
+    _: &mut B,
+    ip: *mut Op,
+    bits: u64,
+    left: u32,
+) -> Ended {
+    Ended::at(core, ip, Log { bits, left }, End::Barred)
+}
+
+/// An instruction with a certain code. It accesses `ALL` memories, or leaves what is not in main RAM to the function
+/// that does: the common one then needs no more registers than a function may use as it likes.
+fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const ALL: bool>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    ip: *mut Op,
+    bits: u64,
+    left: u32,
+) -> Ended {
+    let log = Log { bits, left };
+    // Read before a store may overwrite them.
+    // SAFETY: `ip` points into the ops of the region.
+    let (flags, imm) = unsafe { ((*ip).flags, (*ip).imm) };
+    let behind = ip.wrapping_byte_add(size_of::<Op>() + usize::from(flags & flag::WIDE));
+    if matches!(CODE, code::Bl | code::Blx) {
+        // They ask where they are.
+        core.ip = ip;
+    }
+    let mut untimed = Untimed::new(pipe, log);
+    match exec::operate::<_, _, false, CODE>(core, &mut untimed, Quick::<B, ALL>::of(bus), ip) {
+        Flow::Next => {
+            let log = untimed.log;
+            next(core, pipe, bus, behind, log)
+        }
+        Flow::NotTaken => {
+            untimed.log.push(0, BRANCH_BITS);
+            untimed.branch(core, ip, None);
+            let log = untimed.log;
+            next(core, pipe, bus, behind, log)
+        }
+        flow @ (Flow::Near | Flow::NearConditional) => {
+            if matches!(flow, Flow::NearConditional) {
+                untimed.log.push(1, BRANCH_BITS);
+            }
+            let distance = imm as i32;
+            let target = ip.wrapping_offset(distance as isize);
+            untimed.branch(core, ip, Some(target));
+            let mut log = untimed.log;
+            if distance < 0 && log.left <= TURN {
+                log.left -= 1;
+                return Ended::at(core, target, log, End::Complete);
+            }
+            next(core, pipe, bus, target, log)
+        }
+        Flow::Jumped => {
+            untimed.branch(core, ip, Some(core.ip));
+            let mut log = untimed.log;
+            log.left -= 1;
+            Ended::there(log, End::Complete)
+        }
+        // Nothing was done and nothing logged.
+        _ if !ALL => instruction::<P, B, CODE, true>(core, pipe, bus, ip, bits, left),
+        _ => {
+            core.request = Request::None;
+            let end = if untimed.log_is_full { End::Complete } else { End::Barred };
+            Ended::at(core, ip, log, end)
+        }
+    }
+}
+
+/// An IT.
+fn predicated<P: Memorable, B: QuickBus>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    ip: *mut Op,
+    bits: u64,
+    left: u32,
+) -> Ended {
+    core.ip = ip;
+    let block = execute_block(core, pipe, bus, Log { bits, left });
+    match block.end {
+        Some(end) => Ended::there(block.log, end),
+        None if block.log.left == 0 => Ended::there(block.log, End::Complete),
+        None => {
+            let ip = core.ip;
+            go_on(core, pipe, bus, ip, block.log)
+        }
+    }
 }
 
 /// How an IT block went.
 struct Block {
-    /// Instructions that may follow.
-    left: u32,
+    log: Log,
     /// `None`: the trace goes on behind the block.
     end: Option<End>,
 }
 
-/// An IT and the instructions behind it.
+/// An IT, at which `core.ip` points, and the instructions behind it.
 #[inline(never)]
-fn predicated<P: Memorable, B: QuickBus>(
-    core: &mut Core,
-    pipe: &mut Untimed<'_, P>,
-    bus: &mut Quick<'_, B>,
-    mut left: u32,
-) -> Block {
+fn execute_block<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: &mut B, log: Log) -> Block {
     // No room for a whole block: it begins the next trace.
-    if left < 5 {
-        return Block { left, end: Some(End::Complete) };
+    if log.left < 5 {
+        return Block { log, end: Some(End::Complete) };
     }
+    let mut pipe = Untimed::new(pipe, log);
     // SAFETY: `ip` points into the ops of the region, here and below.
     core.it = unsafe { (*core.ip).imm } as u8;
     core.ip = core.ip.wrapping_add(1);
-    left -= 1;
+    pipe.log.left -= 1;
     while core.it != 0 {
         let (ip, it) = (core.ip, core.it);
         // SAFETY: as above.
         let packed = unsafe { Packed::read(ip) };
         if packed.code() <= code::It {
-            return Block { left, end: Some(End::Barred) };
+            return Block { log: pipe.log, end: Some(End::Barred) };
         }
         let log = pipe.log;
         let executed = block::judge(core, packed);
         core.it = block::advanced(it);
         let next = ip.wrapping_add(packed.halfwords());
-        left -= 1;
         if executed == block::SKIPPED {
             pipe.log.push(0, PREDICATE_BITS);
             pipe.skipped(core, packed.op(), ip);
+            pipe.log.left -= 1;
             core.ip = next;
             continue;
         }
         let op = executed.op();
         pipe.log.push(1, PREDICATE_BITS);
-        match exec::execute::<_, _, false>(core, pipe, bus, &op) {
+        match exec::execute::<_, _, false>(core, &mut pipe, Quick::<B, true>::of(bus), &op) {
             Flow::Next => core.ip = next,
             Flow::Near => {
                 core.ip = ip.wrapping_offset(op.imm as i32 as isize);
@@ -139,16 +251,16 @@ fn predicated<P: Memorable, B: QuickBus>(
             }
             Flow::Jumped => {
                 pipe.branch(core, ip, Some(core.ip));
-                return Block { left, end: Some(End::Complete) };
+                pipe.log.left -= 1;
+                return Block { log: pipe.log, end: Some(End::Complete) };
             }
             _ => {
                 core.request = Request::None;
                 core.it = it;
-                pipe.log = log;
-                pipe.log_is_full = false;
-                return Block { left: left + 1, end: Some(End::Barred) };
+                return Block { log, end: Some(End::Barred) };
             }
         }
+        pipe.log.left -= 1;
     }
-    Block { left, end: None }
+    Block { log: pipe.log, end: None }
 }

@@ -88,11 +88,14 @@ pub trait QuickBus: Bus {
     /// Takes a state up at time `t`.
     fn resume(&mut self, state: &Self::State, t: u64);
 
-    /// A load that needs no more than a look into memory.
+    /// A load from main RAM.
+    fn ram_load(&mut self, address: u32, bytes: u32) -> Option<(u32, Home)>;
+
+    /// A load that needs no more than a look into any memory.
     fn quick_load(&mut self, address: u32, bytes: u32) -> Option<(u32, Home)>;
 
-    /// A store without consequences.
-    fn quick_store(&mut self, address: u32, bytes: u32, value: u32) -> Option<Home>;
+    /// A store to main RAM, without consequences.
+    fn ram_store(&mut self, address: u32, bytes: u32, value: u32) -> Option<Home>;
 
     /// True if all loads (stores) in this range would succeed at one home.
     fn quick_range(&self, address: u32, bytes: u32, store: bool) -> bool;

@@ -1,12 +1,12 @@
 //! Execution without time: the executor's pipeline and bus while a trace runs whose timing is looked up afterwards.
 
 use super::log::{CYCLES_BITS, Log};
-use super::manner::{Manner, QUICK, allowed};
+use super::manner::{Manner, allowed};
 use super::{Home, Memorable, QuickBus};
 use crate::v7m::bus::{Bus, Loaded};
 use crate::v7m::core::{Core, Region};
 use crate::v7m::fault::Fault;
-use crate::v7m::op::{Op, Packed};
+use crate::v7m::op::Op;
 use crate::v7m::pipeline::{Jump, Pipeline};
 
 /// A pipeline that takes no time and logs what time would depend on.
@@ -18,10 +18,10 @@ pub(super) struct Untimed<'a, P> {
 }
 
 impl<P: Memorable> Untimed<'_, P> {
-    /// For a trace, before its first instruction.
+    /// Goes on with a log.
     #[inline(always)]
-    pub fn new(pipe: &mut P) -> Untimed<'_, P> {
-        Untimed { log: Log::new(), log_is_full: false, pipe }
+    pub fn new(pipe: &mut P, log: Log) -> Untimed<'_, P> {
+        Untimed { log, log_is_full: false, pipe }
     }
 
     /// The branch at `from` went to `to`, or was not taken.
@@ -39,6 +39,7 @@ impl<P: Memorable> Untimed<'_, P> {
 
 impl<P: Memorable> Pipeline for Untimed<'_, P> {
     const SPLITS: bool = false;
+    const IN_LINE: bool = true;
 
     #[inline(always)]
     fn issue<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op) {}
@@ -105,8 +106,19 @@ impl<P: Memorable> Pipeline for Untimed<'_, P> {
     }
 }
 
-/// The memories that answer at once. Its waits are [`super::Home`]s, its errors mean "not here".
-pub(super) struct Quick<'a, B>(pub &'a mut B);
+/// The memories that answer at once: all of them or, which takes fewer registers, main RAM alone. Its waits are
+/// [`super::Home`]s, its errors mean "not here".
+#[repr(transparent)]
+pub(super) struct Quick<B, const ALL: bool>(B);
+
+impl<B, const ALL: bool> Quick<B, ALL> {
+    /// The same bus, taken so.
+    #[inline(always)]
+    pub fn of(bus: &mut B) -> &mut Quick<B, ALL> {
+        // SAFETY: nothing but the bus is in it.
+        unsafe { &mut *std::ptr::from_mut(bus).cast() }
+    }
+}
 
 /// So many cycles that the instruction gives way.
 const NEVER: u64 = u64::MAX / 2;
@@ -114,7 +126,7 @@ const NEVER: u64 = u64::MAX / 2;
 /// Any fault: the trace ends before the instruction, which is executed in time and faults then if it must.
 const NOT_HERE: Fault = Fault::Undefined;
 
-impl<B: QuickBus> Bus for Quick<'_, B> {
+impl<B: QuickBus, const ALL: bool> Bus for Quick<B, ALL> {
     fn fetch(&mut self, _: &mut Core, _: u32, _: u64) -> u64 {
         unreachable!("nothing is fetched inside a trace");
     }
@@ -123,19 +135,20 @@ impl<B: QuickBus> Bus for Quick<'_, B> {
 
     #[inline(always)]
     fn load(&mut self, _: &mut Core, address: u32, bytes: u32, _: u64) -> Result<Loaded, Fault> {
-        let (value, home) = self.0.quick_load(address, bytes).ok_or(NOT_HERE)?;
+        let loaded = if ALL { self.0.quick_load(address, bytes) } else { self.0.ram_load(address, bytes) };
+        let (value, home) = loaded.ok_or(NOT_HERE)?;
         Ok(Loaded { value, wait: home as u64 })
     }
 
     #[inline(always)]
     fn store(&mut self, _: &mut Core, address: u32, bytes: u32, value: u32, _: u64) -> Result<u64, Fault> {
-        self.0.quick_store(address, bytes, value).map(|home| home as u64).ok_or(NOT_HERE)
+        self.0.ram_store(address, bytes, value).map(|home| home as u64).ok_or(NOT_HERE)
     }
 
     #[inline(always)]
-    fn admits(&mut self, core: &Core, packed: Packed) -> bool {
-        match QUICK[packed.code() as usize] {
-            Manner::Careful => allowed(core, self.0, packed.op()),
+    fn admits(&mut self, core: &Core, op: Op) -> bool {
+        match Manner::of(op.code) {
+            Manner::Careful => allowed(core, &mut self.0, op),
             Manner::Apart => false,
             Manner::Plain | Manner::Operands => true,
         }

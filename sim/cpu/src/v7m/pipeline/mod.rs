@@ -47,6 +47,10 @@ pub trait Pipeline {
     /// False if an unaligned access, which is made of several, faults instead.
     const SPLITS: bool = true;
 
+    /// True where instructions run ahead: each is a function by itself, so that nothing is gained by calling others; they
+    /// access plain memory without an MPU, never reach the limit, and nobody asks why one faults.
+    const IN_LINE: bool = false;
+
     /// Waits until the opcode is fetched and decoded and its operands are there: `core.t` becomes its first execute
     /// cycle.
     fn issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);

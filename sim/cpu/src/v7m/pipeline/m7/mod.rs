@@ -132,7 +132,7 @@ impl M7 {
     /// Fetch: the first cycle in which the opcode can issue, counting what memory is to blame for.
     #[inline(always)]
     fn fetched<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) -> u64 {
-        self.fetch.left -= 1 + i32::from(op.flags & flag::WIDE);
+        self.fetch.left -= op.halfwords() as i32;
         if self.fetch.left < 0 {
             self.fetch.more(core, bus);
         }
@@ -201,7 +201,7 @@ impl M7 {
     #[inline(always)]
     fn branch_at_hand(&mut self, core: &Core, op: Op, condition: u64) {
         self.branch = core.address_of(core.ip);
-        self.branch_bytes = 2 + 2 * u32::from(op.flags & flag::WIDE);
+        self.branch_bytes = 2 * op.halfwords() as u32;
         self.condition = condition;
     }
 
