@@ -171,8 +171,10 @@ def _cmake(root: Path, point: Point, expected: Expected, work: Path) -> None:
                 if _disk_is_full(text, work):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 kept = _keep_log(text, work.parent, point)
-                kind = RefusedError if command is configure and _REFUSAL.search(text) else BuildError
-                raise kind(f"Building {point.label} failed: {_reason(text)} The whole log is {kept}.")
+                message = f"Building {point.label} failed: {_reason(text)} The whole log is {kept}."
+                if command is configure and _REFUSAL.search(text):
+                    raise RefusedError(message, _reason(text).rstrip("."))
+                raise BuildError(message)
 
 
 def _disk_is_full(text: str, work: Path) -> bool:

@@ -56,7 +56,12 @@ class BuildError(RtoslabError):
 
 
 class RefusedError(BuildError):
-    """The firmware's build files refuse this combination of options, and say why."""
+    """The firmware's build files refuse this combination of options."""
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        """What they say, as a clause: the same on every machine."""
 
 
 class ToolMissingError(RtoslabError):

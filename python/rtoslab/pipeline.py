@@ -120,7 +120,7 @@ def run_point(
         conformance = examine(catalogue, point, progress)
     except BuildError as cause:
         if manner.skip_refused and isinstance(cause, RefusedError):
-            missing = NotApplicable(run_id="0" * 16, point=identity, reason=str(cause))
+            missing = NotApplicable(run_id="0" * 16, point=identity, reason=cause.reason)
             return _store(run, identity, missing, {}, {})
         failed = Failed(run_id="0" * 16, point=identity, stage="build", error=type(cause).__name__, message=str(cause))
         return Outcome(failed, run.path, fresh=True)  # not stored: the next try may find the cause mended

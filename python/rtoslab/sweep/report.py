@@ -53,7 +53,8 @@ def _summary(seen: Observations, effects: Sequence[Effect], measured: int, asked
     first = effects[0]
     worst = max(first.by_target.items(), key=lambda item: abs(math.log(item[1])))
     return (
-        f"{measured} of {asked} points were measured: {len(seen.options)} options on {len(seen.times)} benchmarks. "
+        f"{measured} of {asked} points were measured: "
+        f"{_counted(len(seen.options), 'option')} on {_counted(len(seen.times), 'benchmark')}. "
         f"What matters most is {first.name}: {percent(first.mean)} of time on average, {percent(worst[1])} for "
         f"{worst[0]}."
     )
@@ -165,3 +166,7 @@ def _absent(points: Sequence[StoredPoint]) -> Section | None:
     rows = [[status, str(count), reason] for (status, reason), count in reasons.most_common()]
     table = TableData("Points without a number", ("what", ">points", "why"), rows)
     return Section("absent", "Not measured", (), (), [table])
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
