@@ -13,7 +13,7 @@ SIM_SOURCES := $(shell find sim -name "*.rs" -o -name Cargo.toml) Cargo.toml Car
 # What the firmware and the simulator are built with; a linker for Rust is in gcc and libc6-dev.
 APT_PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi binutils-arm-none-eabi cmake ninja-build python3-venv gcc libc6-dev
 
-.PHONY: help demo test gate lint bench bench-sweep test-all set-up packages clean
+.PHONY: help demo test gate lint bench bench-sweep bench-plan test-all set-up packages clean
 
 help:
 	@echo "make demo      install what is missing, run T1-T8 on one core and on two, write the report"
@@ -22,6 +22,7 @@ help:
 	@echo "make lint      formatters, linters, types"
 	@echo "make bench     speed of the virtual boards beside unicorn and QEMU, tightness of bounds; installs qemu-system-arm"
 	@echo "make bench-sweep  how long a phase sweep over 100 000 offsets takes"
+	@echo "make bench-plan   how long a sweep of 536 configurations and benchmarks takes: cold, warm, known"
 	@echo "make test-all  make test, and the long tests"
 	@echo "make clean     remove what these targets made"
 
@@ -65,6 +66,9 @@ bench: set-up
 
 bench-sweep: set-up
 	$(BIN)/python bench/sweep.py
+
+bench-plan: set-up
+	$(BIN)/python bench/sweep_plan.py
 
 set-up: packages $(STAMPS)/tools $(STAMPS)/python $(STAMPS)/simulator $(STAMPS)/kernels
 
