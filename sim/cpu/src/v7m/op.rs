@@ -9,6 +9,8 @@ use super::code::Code;
 pub struct Op {
     /// A `Code`; 0 is "not decoded yet", so that fresh tables need no initialisation.
     pub code: u8,
+    /// [`flag`] bits.
+    pub flags: u8,
     /// Destination or transferred register (floating point: S or D number).
     pub rd: u8,
     /// Base or first operand.
@@ -19,8 +21,6 @@ pub struct Op {
     pub ra: u8,
     /// Shift amount, or width of a bit field: see the code.
     pub shift: u8,
-    /// [`flag`] bits.
-    pub flags: u8,
     /// What the pipelines schedule by.
     pub class: Class,
     /// Immediate, absolute address, register mask, or branch distance in halfwords.
@@ -33,9 +33,8 @@ pub struct Op {
 
 /// Bits of [`Op::flags`].
 pub mod flag {
-    /// A 32-bit opcode. As a number it is the length of an op: that much further the next sequential one is.
-    pub const WIDE: u8 = 1 << 4;
-    const _: () = assert!(WIDE as usize == size_of::<super::Op>());
+    /// A 32-bit opcode.
+    pub const WIDE: u8 = 1 << 0;
     /// Sets N, Z, C, V as its code says.
     pub const SETS: u8 = 1 << 1;
     /// 16-bit encoding that sets flags only outside an IT block.
@@ -43,7 +42,7 @@ pub mod flag {
     /// Reads the flags (ADC, conditional branch, …); a predicated instruction does so besides.
     pub const READS_FLAGS: u8 = 1 << 3;
     /// Second operand is a register shifted by a constant other than LSL #0.
-    pub const SHIFTED: u8 = 1 << 0;
+    pub const SHIFTED: u8 = 1 << 4;
     /// Base register written back before the access (LDR r0,[r1,#4]!).
     pub const PRE_INDEXED: u8 = 1 << 5;
     /// Base register written back after the access (LDR r0,[r1],#4; LDM r1!).
@@ -193,6 +192,21 @@ impl Op {
     /// Stands before an instruction that needs attention; see [`Code::Attend`].
     pub const ATTEND: Op = Op::bare(Code::Attend, Class::None);
 
+    /// How many different [`Op::form`]s there may be.
+    pub const FORMS: usize = 1 << 9;
+
+    /// Code and width of the op at `ip` as one number: the code, plus 256 behind a 32-bit opcode.
+    ///
+    /// # Safety
+    /// `ip` points to an op.
+    #[inline(always)]
+    pub unsafe fn form(ip: *const Op) -> usize {
+        const _: () = assert!(std::mem::offset_of!(Op, flags) == 1 && flag::WIDE == 1);
+        // SAFETY: the caller's promise; code and flags are the first two bytes.
+        let first = unsafe { *ip.cast::<u16>() };
+        usize::from(u16::from_le(first)) % Op::FORMS
+    }
+
     /// True if any of these [`flag`] bits is set.
     #[inline(always)]
     pub const fn has(self, flags: u8) -> bool {
@@ -202,6 +216,6 @@ impl Op {
     /// Halfwords it takes up: the distance to the next sequential op.
     #[inline(always)]
     pub const fn halfwords(self) -> usize {
-        1 + (self.flags & flag::WIDE) as usize / size_of::<Op>()
+        1 + (self.flags & flag::WIDE) as usize
     }
 }

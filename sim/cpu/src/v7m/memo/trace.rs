@@ -11,7 +11,7 @@ use super::{Memorable, QuickBus};
 use crate::v7m::code::{number as code, with_codes};
 use crate::v7m::core::{Core, Request};
 use crate::v7m::exec::{self, Flow, block};
-use crate::v7m::op::{Op, Packed, flag};
+use crate::v7m::op::{Op, Packed};
 
 /// How a trace ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,25 +68,28 @@ pub(super) fn execute_trace<P: Memorable, B: QuickBus>(
 /// The function of a code: `ip` points to its instruction, the numbers are the [`Log`]'s.
 type Function<P, B> = fn(&mut Core, &mut P, &mut B, *mut Op, u64, u32) -> Ended;
 
-/// The functions by code.
+/// The functions by [`Op::form`].
 struct Functions<P, B>(std::marker::PhantomData<(P, B)>);
 
 impl<P: Memorable, B: QuickBus> Functions<P, B> {
-    const ALL: [Function<P, B>; 256] = {
-        let mut all = [barred::<P, B> as Function<P, B>; 256];
+    const ALL: [Function<P, B>; Op::FORMS] = {
+        let mut all = [barred::<P, B> as Function<P, B>; Op::FORMS];
         macro_rules! fill {
-            ($($name:ident)*) => { $(all[code::$name as usize] = Self::of::<{ code::$name }>();)* };
+            ($($name:ident)*) => {$(
+                all[code::$name as usize] = Self::of::<{ code::$name }, 1>();
+                all[Op::FORMS / 2 + code::$name as usize] = Self::of::<{ code::$name }, 2>();
+            )*};
         }
         with_codes!(fill);
         all[code::It as usize] = predicated;
         all
     };
 
-    const fn of<const CODE: u8>() -> Function<P, B> {
+    const fn of<const CODE: u8, const HALFWORDS: usize>() -> Function<P, B> {
         match Manner::of(CODE) {
             Manner::Apart => barred,
-            _ if accesses(CODE) => instruction::<P, B, CODE, false>,
-            _ => instruction::<P, B, CODE, true>,
+            _ if accesses(CODE) => instruction::<P, B, CODE, HALFWORDS, false>,
+            _ => instruction::<P, B, CODE, HALFWORDS, true>,
         }
     }
 }
@@ -96,8 +99,8 @@ impl<P: Memorable, B: QuickBus> Functions<P, B> {
 fn go_on<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: &mut B, ip: *mut Op, log: Log) -> Ended {
     let functions = &Functions::<P, B>::ALL;
     // SAFETY: `ip` points into the ops of the region.
-    let number = unsafe { (*ip).code };
-    functions[usize::from(number)](core, pipe, bus, ip, log.bits, log.left)
+    let form = unsafe { Op::form(ip) };
+    functions[form](core, pipe, bus, ip, log.bits, log.left)
 }
 
 /// Goes on behind an instruction, if there may be another.
@@ -122,9 +125,10 @@ fn barred<P: Memorable, B: QuickBus>(
     Ended::at(core, ip, Log { bits, left }, End::Barred)
 }
 
-/// An instruction with a certain code. It accesses `ALL` memories, or leaves what is not in main RAM to the function
+/// An instruction with a certain code and length: the next one's place is known without a look at it, which would take
+/// the host longer than all the rest. It accesses `ALL` memories, or leaves what is not in main RAM to the function
 /// that does: the common one then needs no more registers than a function may use as it likes.
-fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const ALL: bool>(
+fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS: usize, const ALL: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -133,10 +137,7 @@ fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const ALL: bool>(
     left: u32,
 ) -> Ended {
     let log = Log { bits, left };
-    // Read before a store may overwrite them.
-    // SAFETY: `ip` points into the ops of the region.
-    let (flags, imm) = unsafe { ((*ip).flags, (*ip).imm) };
-    let behind = ip.wrapping_byte_add(size_of::<Op>() + usize::from(flags & flag::WIDE));
+    let behind = ip.wrapping_add(HALFWORDS);
     if matches!(CODE, code::Bl | code::Blx) {
         // They ask where they are.
         core.ip = ip;
@@ -157,7 +158,8 @@ fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const ALL: bool>(
             if matches!(flow, Flow::NearConditional) {
                 untimed.log.push(1, BRANCH_BITS);
             }
-            let distance = imm as i32;
+            // SAFETY: `ip` points into the ops of the region.
+            let distance = unsafe { (*ip).imm } as i32;
             let target = ip.wrapping_offset(distance as isize);
             untimed.branch(core, ip, Some(target));
             let mut log = untimed.log;
@@ -174,7 +176,7 @@ fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const ALL: bool>(
             Ended::there(log, End::Complete)
         }
         // Nothing was done and nothing logged.
-        _ if !ALL => instruction::<P, B, CODE, true>(core, pipe, bus, ip, bits, left),
+        _ if !ALL => instruction::<P, B, CODE, HALFWORDS, true>(core, pipe, bus, ip, bits, left),
         _ => {
             core.request = Request::None;
             let end = if untimed.log_is_full { End::Complete } else { End::Barred };
