@@ -1,6 +1,5 @@
 """Every check of the conformance suite fails on a port that is broken in the way it looks for."""
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +13,10 @@ from rtoslab.paths import find_root
 from rtoslab.plan import Options, conformance_points
 from rtoslab.results import Failed, Measured
 
-FREERTOS, RT, BARE = ("firmware/kernels/freertos/port", "firmware/kernels/rt/port", "firmware/kernels/bare/port")
-CONTEXT = "firmware/conformance/tasks/context.c"
+from .checkouts import alter
+
+FREERTOS, RT, BARE = ("kernels/freertos/port", "kernels/rt/port", "kernels/bare/port")
+CONTEXT = "conformance/tasks/context.c"
 
 
 @dataclass(frozen=True)
@@ -210,27 +211,6 @@ BREAKS = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of this checkout's firmware that a test may break."""
-    root = tmp_path / "checkout"
-    for name in ("firmware", "spec", "papers"):
-        shutil.copytree(find_root() / name, root / name)
-    shutil.copytree(find_root() / "sim", root / "sim", ignore=shutil.ignore_patterns("target"))
-    for name in ("Cargo.toml", "Cargo.lock"):
-        shutil.copy(find_root() / name, root / name)
-    monkeypatch.setenv("RTOSLAB_ROOT", str(root))
-    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
-    return root
-
-
-def change(root: Path, what: Break) -> None:
-    path = root / what.file
-    text = path.read_text()
-    assert what.old in text, f"{what.file} has changed: this test must break it another way"
-    path.write_text(text.replace(what.old, what.new))
-
-
 def conformance(root: Path, kernel: str, board: str = "pico", cores: int = 1) -> Conformance:
     catalogue = Catalogue(root)
     (point,) = conformance_points(catalogue, Options([kernel], [board], [cores]))
@@ -250,7 +230,7 @@ def test_every_check_is_seen_to_fail() -> None:
 @pytest.mark.parametrize("name", BREAKS)
 def test_a_broken_port_fails(checkout: Path, name: str) -> None:
     what = BREAKS[name]
-    change(checkout, what)
+    alter(checkout, what.file, what.old, what.new)
     verdict = conformance(checkout, what.kernel, what.board)
     stuck = {check for check in what.fails if f"detail={check})" in (verdict.failure or "")}
     assert what.fails <= failing(verdict) | stuck, (verdict.failure, failing(verdict))
@@ -258,7 +238,8 @@ def test_a_broken_port_fails(checkout: Path, name: str) -> None:
 
 
 def test_no_number_of_a_port_that_does_not_conform(checkout: Path, tmp_path: Path) -> None:
-    change(checkout, BREAKS["a tick too slow"])
+    what = BREAKS["a tick too slow"]
+    alter(checkout, what.file, what.old, what.new)
     (outcome,) = api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run")
     assert isinstance(outcome.result, Failed)
     assert outcome.result.stage == "conformance"

@@ -1,7 +1,6 @@
 """The gate: limits, exit codes, and a slowdown of one line caught to the exact cycle."""
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,9 @@ from rtoslab.compare.rules import Rules, parse_limits
 from rtoslab.compare.sides import Figures, Side
 from rtoslab.errors import CatalogueError, PlanError
 
+from .checkouts import alter, copy_checkout
 from .fakes import point
-from .test_cli import ROOT, error, rtoslab
+from .test_cli import error, rtoslab
 
 GCC = {"build.compiler.banner": "gcc 12"}
 
@@ -104,16 +104,6 @@ def test_regressions_losses_and_compilers_are_told_apart() -> None:
     assert other.other_compiler == ("gcc 12", "gcc 13")
 
 
-def copied(folder: Path) -> Path:
-    """A checkout whose kernel port a test may slow down."""
-    for name in ("firmware", "spec", "papers"):
-        shutil.copytree(ROOT / name, folder / name)
-    shutil.copytree(ROOT / "sim", folder / "sim", ignore=shutil.ignore_patterns("target"))
-    for name in ("Cargo.toml", "Cargo.lock"):
-        shutil.copy(ROOT / name, folder / name)
-    return folder
-
-
 def test_a_slowdown_of_one_line_is_caught_to_the_exact_cycle(tmp_path: Path) -> None:
     """One `nop` in the port's take, code in RAM where each instruction's fetch costs the same."""
     config = ("--config", "code=sram", "--config", "samples=20", "--config", "instrument=probe")
@@ -121,12 +111,10 @@ def test_a_slowdown_of_one_line_is_caught_to_the_exact_cycle(tmp_path: Path) -> 
     assert rtoslab(*ask).returncode == 0
     baseline = tmp_path / "main.toml"
     assert rtoslab("baseline", baseline, tmp_path / "run").returncode == 0
-    root = copied(tmp_path / "checkout")
+    root = copy_checkout(tmp_path / "checkout")
     elsewhere = {"RTOSLAB_ROOT": str(root), "RTOSLAB_BUILD": str(tmp_path / "build")}
-    port = root / "firmware" / "kernels" / "freertos" / "port.h"
     take = "    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;"
-    assert take in port.read_text()
-    port.write_text(port.read_text().replace(take, f'    __asm volatile("nop");\n{take}'))
+    alter(root, "kernels/freertos/port.h", take, f'    __asm volatile("nop");\n{take}')
     gate = ("gate", "--baseline", baseline, "--fail-on", "+0 cycles", "--out", tmp_path / "gate")
     done = rtoslab(*gate, "-o", tmp_path / "gate.xml", **elsewhere)
     assert done.returncode == 3, done.stderr + done.stdout

@@ -1,6 +1,5 @@
 """Benchmarks of single operations on the virtual board: what they say, and that each is refused once it is broken."""
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,8 +8,9 @@ import pytest
 from rtoslab import api
 from rtoslab.analyses.fragmentation import fragmentation
 from rtoslab.analyses.latency import latencies
-from rtoslab.paths import find_root
 from rtoslab.results import Failed, Measured
+
+from .checkouts import alter
 
 
 def measure(name: str, kernel: str, out: Path, samples: int = 40) -> Measured | Failed:
@@ -77,19 +77,8 @@ BREAKS = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", BREAKS)
-def test_a_broken_benchmark_gives_no_number(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = tmp_path / "checkout"
-    for folder in ("firmware", "spec", "papers"):
-        shutil.copytree(find_root() / folder, root / folder)
-    shutil.copytree(find_root() / "sim", root / "sim", ignore=shutil.ignore_patterns("target"))
-    for file in ("Cargo.toml", "Cargo.lock"):
-        shutil.copy(find_root() / file, root / file)
-    monkeypatch.setenv("RTOSLAB_ROOT", str(root))
-    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
-    source = root / "firmware" / "benchmarks" / name / f"{name}.c"
-    text = source.read_text()
-    assert BREAKS[name].old in text, f"{name}.c has changed: this test must break it another way"
-    source.write_text(text.replace(BREAKS[name].old, BREAKS[name].new))
+def test_a_broken_benchmark_gives_no_number(name: str, tmp_path: Path, checkout: Path) -> None:
+    alter(checkout, f"benchmarks/{name}/{name}.c", BREAKS[name].old, BREAKS[name].new)
     result = measure(name, "freertos", tmp_path / "run")
     assert isinstance(result, Failed), "it was measured all the same"
     assert BREAKS[name].rules <= {each.rule for each in result.proofs if each.verdict == "fails"}, result.message

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from rtoslab.pipeline import Outcome
 from rtoslab.results import Failed, Measured
 from rtoslab.store import RunDirectory
 
+from .checkouts import alter
 from .test_cli import HANG_S, ROOT, error, rtoslab
 
 
@@ -77,27 +77,6 @@ def test_an_interrupted_run_keeps_what_is_finished_and_resumes(tmp_path: Path, m
     assert len(RunDirectory.open(out).points()) == 16
 
 
-@pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of this checkout's firmware that a test may break."""
-    root = tmp_path / "checkout"
-    for name in ("firmware", "spec", "papers"):
-        shutil.copytree(find_root() / name, root / name)
-    shutil.copytree(find_root() / "sim", root / "sim", ignore=shutil.ignore_patterns("target"))
-    for name in ("Cargo.toml", "Cargo.lock"):
-        shutil.copy(find_root() / name, root / name)
-    monkeypatch.setenv("RTOSLAB_ROOT", str(root))
-    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
-    return root
-
-
-def change(root: Path, file: str, old: str, new: str) -> None:
-    path = root / "firmware" / file
-    text = path.read_text()
-    assert old in text, f"{file} has changed: this test must break it another way"
-    path.write_text(text.replace(old, new))
-
-
 T2 = "benchmarks/t2_cooperative/t2_cooperative.c"
 T3 = "benchmarks/t3_preemptive/t3_preemptive.c"
 
@@ -109,7 +88,7 @@ def broken(tmp_path: Path, name: str, **options: object) -> Failed:
 
 
 def test_a_yield_left_out_is_an_error_not_a_number(checkout: Path, tmp_path: Path) -> None:
-    change(checkout, T2, "port_yield();", "if (self->count % 7u != 0) { port_yield(); }")
+    alter(checkout, T2, "port_yield();", "if (self->count % 7u != 0) { port_yield(); }")
     failed = broken(tmp_path, "t2")
     assert failed.stage == "proof"
     assert {"switches_per_count", "calls_per_count"} <= {each.rule for each in failed.proofs if each.verdict == "fails"}
@@ -132,7 +111,7 @@ def test_collisions_are_counted_from_outside(tmp_path: Path) -> None:
 
 
 def test_stress_that_stays_away_is_an_error_not_a_number(checkout: Path, tmp_path: Path) -> None:
-    change(checkout, "benchmarks/contention/contention.c", "access(self);\n            tallies", "tallies")
+    alter(checkout, "benchmarks/contention/contention.c", "access(self);\n            tallies", "tallies")
     failed = one(measure("contention", 2, 10, tmp_path / "run", **STRESS))
     assert isinstance(failed, Failed), failed
     broken_rules = {each.rule for each in failed.proofs if each.verdict == "fails"}
@@ -140,21 +119,21 @@ def test_stress_that_stays_away_is_an_error_not_a_number(checkout: Path, tmp_pat
 
 
 def test_equal_priorities_do_not_preempt_and_the_proof_says_so(checkout: Path, tmp_path: Path) -> None:
-    change(checkout, T3, ".priority = {0, 1, 2, 3, 4}", ".priority = {2, 2, 2, 2, 2}")
+    alter(checkout, T3, ".priority = {0, 1, 2, 3, 4}", ".priority = {2, 2, 2, 2, 2}")
     failed = broken(tmp_path, "t3")
     assert failed.stage in {"proof", "run"}
     assert "preempt" in failed.message or failed.stage == "run"
 
 
 def test_a_fault_is_told_with_its_address(checkout: Path, tmp_path: Path) -> None:
-    change(checkout, T2, "port_yield();", '__asm volatile("udf #1");')
+    alter(checkout, T2, "port_yield();", '__asm volatile("udf #1");')
     failed = broken(tmp_path, "t2")
     assert failed.error == "OverrideReceivedError"
     assert re.search(r"reported a fault .*pc=0x", failed.message)
 
 
 def test_a_hang_is_told_with_its_place(checkout: Path, tmp_path: Path) -> None:
-    change(checkout, T2, "    (void)self;\n    return true;", "    while (self->count == 0) {\n    }\n    return true;")
+    alter(checkout, T2, "    (void)self;\n    return true;", "    while (self->count == 0) {\n    }\n    return true;")
     failed = broken(tmp_path, "t2")
     assert failed.stage == "run"
     assert "did not get through its set-up within 5 s of virtual time; core 0 was at" in failed.message
@@ -164,20 +143,20 @@ def test_a_stack_overflow_is_told_or_faults(checkout: Path, tmp_path: Path) -> N
     eater = (
         "    volatile unsigned char eaten[1500];\n    for (unsigned i = 0; i < sizeof eaten; i++) { eaten[i] = 1; }\n"
     )
-    change(checkout, T2, "    (void)self;\n    return true;", eater + "    return self->count == eaten[0] - 1u;")
+    alter(checkout, T2, "    (void)self;\n    return true;", eater + "    return self->count == eaten[0] - 1u;")
     failed = broken(tmp_path, "t2")
     assert failed.stage == "run"
 
 
 def test_garbage_is_an_error_that_names_its_line(checkout: Path, tmp_path: Path) -> None:
-    change(checkout, "core/wire.c", "*byte++;", "(*byte++ ^ 1u);")
+    alter(checkout, "core/wire.c", "*byte++;", "(*byte++ ^ 1u);")
     failed = broken(tmp_path, "t2")
     assert failed.stage == "conformance", "the first image to speak"
     assert "line 1 of the board's output: the check sum" in failed.message
 
 
 def test_a_compile_error_is_told_with_its_log(checkout: Path, tmp_path: Path) -> None:
-    change(checkout, T2, "port_yield();", "port_yeild();")
+    alter(checkout, T2, "port_yield();", "port_yeild();")
     failed = broken(tmp_path, "t2")
     assert failed.stage == "build"
     assert "port_yeild" in failed.message
@@ -192,7 +171,7 @@ def test_an_unknown_kernel_setting_is_refused_by_name(tmp_path: Path) -> None:
 
 def test_another_build_is_not_mixed_into_a_run(checkout: Path, tmp_path: Path) -> None:
     measure("t1", 1, 10, tmp_path / "run")
-    change(checkout, "benchmarks/t1_arithmetic/t1_arithmetic.c", "INCREMENT 1013904223u", "INCREMENT 1013904225u")
+    alter(checkout, "benchmarks/t1_arithmetic/t1_arithmetic.c", "INCREMENT 1013904223u", "INCREMENT 1013904225u")
     done = rtoslab(
         "run",
         "t1",

@@ -3,7 +3,6 @@
 import json
 import random
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from rtoslab.worst_case.finding import find
 from rtoslab.worst_case.folder import manifest_of, write
 from rtoslab.worst_case.scenario import Scenario, Target, exception_number, of_benchmark, of_image
 
+from .checkouts import alter
 from .test_cli import error, rtoslab
 
 WINDOW_MS = 1000
@@ -97,17 +97,8 @@ def test_what_executes_on_arrival_is_what_single_steps_show() -> None:
         assert each["pc"] == executing
 
 
-def test_a_planted_critical_section_is_found_and_named_by_its_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_planted_critical_section_is_found_and_named_by_its_line(checkout: Path) -> None:
     """In one give of 64 the port masks interrupts for some hundred cycles: few arrivals meet it."""
-    root = tmp_path / "checkout"
-    for name in ("firmware", "spec", "papers"):
-        shutil.copytree(find_root() / name, root / name)
-    shutil.copytree(find_root() / "sim", root / "sim", ignore=shutil.ignore_patterns("target"))
-    for name in ("Cargo.toml", "Cargo.lock"):
-        shutil.copy(find_root() / name, root / name)
-    port = root / "firmware" / "kernels" / "rt" / "port.h"
     give = "    rt_sem_post(semaphore); /* a full one stays full; nobody is told */\n"
     planted = (
         "    static unsigned gives;\n\n"
@@ -116,16 +107,12 @@ def test_a_planted_critical_section_is_found_and_named_by_its_line(
         "        for (volatile unsigned i = 0; i < 100; i++) {\n        }\n"
         "        cpu_restore_interrupts(masked);\n    }\n"
     )
-    text = port.read_text()
-    assert give in text
-    port.write_text(text.replace(give, planted + give))
-    monkeypatch.setenv("RTOSLAB_ROOT", str(root))
-    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
+    alter(checkout, "kernels/rt/port.h", give, planted + give)
     of = scenario("rt", "nucleo-f446re")
     found = find(of, span := choose_span(of, "70period"), sweep(of, span))
     assert found.handler.maximum_cycles > 500
     assert found.handler.median_cycles < 60
-    lines = port.read_text().splitlines()
+    lines = (checkout / "firmware" / "kernels" / "rt" / "port.h").read_text().splitlines()
     first = 1 + next(number for number, text in enumerate(lines) if "/* planted */" in text)
     assert {f"port.h:{line}" for line in range(first, first + 4)} & set(found.handler.executing.source)
     assert found.handler.executing.function.startswith(("phase_service", "calling", "body"))
