@@ -9,6 +9,7 @@ import pytest
 
 from rtoslab import build, store
 from rtoslab.errors import StoreError
+from rtoslab.files import write_whole
 from rtoslab.store import RunDirectory, sweep
 
 from .fakes import measured, point
@@ -133,3 +134,19 @@ def test_a_build_that_found_no_room_is_told_from_one_that_is_wrong(
     ):
         monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: usage._replace(free=free))
         assert build._disk_is_full(text, tmp_path) is full
+
+
+def test_a_kept_file_survives_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "costs.toml"
+    write_whole(path, "kept\n", "the costs")
+    whole = Path.write_bytes
+
+    def full(at: Path, content: bytes) -> int:
+        whole(at, content[:3])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", full)
+        with pytest.raises(StoreError, match=r"Cannot write the costs .*no space left on device"):
+            write_whole(path, "another text\n", "the costs")
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("costs.toml", "kept\n")]

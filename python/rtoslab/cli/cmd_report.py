@@ -6,7 +6,8 @@ import click
 
 from rtoslab.api import load
 from rtoslab.catalogue import Catalogue
-from rtoslab.errors import ReportError, disk_error
+from rtoslab.errors import ReportError
+from rtoslab.files import write_whole
 from rtoslab.paths import find_root
 from rtoslab.reports import formats
 from rtoslab.reports.document import Document, make_document
@@ -38,13 +39,7 @@ def command(runs: tuple[Path, ...], output: Path | None, form: str | None) -> No
 
 def write(text: str, output: Path) -> None:
     """Writes the whole report or none of it, and says where."""
-    work = output.with_name(f".{output.name}.tmp")
-    try:
-        work.write_text(text, encoding="utf-8")
-        work.replace(output)
-    except OSError as cause:
-        work.unlink(missing_ok=True)
-        raise disk_error("write the report", output, cause) from None
+    write_whole(output, text, "the report")
     click.echo(f"The report is {output} ({len(text.encode()) / 1024:,.0f} kB).", err=True)
 
 

@@ -14,7 +14,8 @@ from rich.table import Table
 from rtoslab.analyses.series import core_words
 from rtoslab.cli.display import short_path
 from rtoslab.cli.names import CatalogueName, CoreCounts, FileOf, IsoDate, KeyValue, form_of
-from rtoslab.errors import ReportError, StoreError, disk_error
+from rtoslab.errors import ReportError, StoreError
+from rtoslab.files import write_whole
 from rtoslab.index import Found, Wanted, find
 from rtoslab.paths import find_root
 
@@ -100,13 +101,7 @@ def export(output: Path | None, form: str | None, samples: bool, found: list[Fou
     if output is None:
         sys.stdout.buffer.write(content)
         return
-    work = output.with_name(f".{output.name}.tmp")
-    try:
-        work.write_bytes(content)
-        work.replace(output)
-    except OSError as cause:
-        work.unlink(missing_ok=True)
-        raise disk_error("write the export", output, cause) from None
+    write_whole(output, content, "the export")
     click.echo(f"{len(found)} points are in {output} ({len(content) / 1024:,.0f} kB).", err=True)
 
 

@@ -16,7 +16,8 @@ from rtoslab.analyses.metrics import Metric, unit_of
 from rtoslab.catalogue import read_toml
 from rtoslab.compare.rules import parse_limits
 from rtoslab.compare.sides import Figures, Side
-from rtoslab.errors import PlanError, disk_error
+from rtoslab.errors import PlanError
+from rtoslab.files import make_folder, write_whole
 from rtoslab.results import PointId
 from rtoslab.strict import Strict
 
@@ -168,14 +169,8 @@ def write_baseline(baseline: Baseline, path: Path) -> None:
         for title, rows in (("config", each.config), ("manifest", each.manifest)):
             lines += [f"{title} = {{ {', '.join(_rows(rows))} }}"] if rows else []
         lines += ["[point.metrics]", *_rows(each.metrics)]
-    work = path.with_name(f".{path.name}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        work.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        work.replace(path)
-    except OSError as cause:
-        work.unlink(missing_ok=True)
-        raise disk_error("write the baseline", path, cause) from None
+    make_folder(path.parent)
+    write_whole(path, "\n".join(lines) + "\n", "the baseline")
 
 
 def _rows(table: Mapping[str, Any] | Sequence[tuple[str, Any]]) -> list[str]:

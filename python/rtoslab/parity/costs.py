@@ -12,7 +12,7 @@ from pydantic import Field
 
 from rtoslab.analyses.metrics import leading
 from rtoslab.catalogue import read_toml
-from rtoslab.errors import disk_error
+from rtoslab.files import make_folder, write_whole
 from rtoslab.plan import USUAL
 from rtoslab.results import Measured
 from rtoslab.strict import Strict
@@ -116,11 +116,8 @@ def write_costs(costs: Sequence[Cost], path: Path) -> None:
         texts = each.model_dump(exclude={"percent"})
         lines += ["", "[[cost]]", *(f"{name} = {json.dumps(text)}" for name, text in texts.items())]
         lines.append(f"percent = {{ {', '.join(_pairs(each.percent))} }}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except OSError as cause:
-        raise disk_error("write the costs", path, cause) from None
+    make_folder(path.parent)
+    write_whole(path, "\n".join(lines) + "\n", "the costs")
 
 
 def _pairs(table: Mapping[str, float]) -> list[str]:

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from pydantic import Field, ValidationError
 
-from rtoslab.errors import OverheadsError, disk_error
+from rtoslab.errors import OverheadsError
+from rtoslab.files import write_whole
 from rtoslab.strict import Strict
 
 
@@ -135,10 +136,7 @@ def write_overheads(overheads: Overheads, path: Path) -> None:
     """Writes what `read_overheads` reads. Raises StoreError."""
     table = overheads.model_dump(mode="json")
     text = json.dumps(table, indent=1) + "\n" if path.suffix.lower() == ".json" else to_toml(table)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as cause:
-        raise disk_error("write the overheads", path, cause) from None
+    write_whole(path, text, "the overheads")
 
 
 def to_toml(table: Mapping[str, Any]) -> str:
