@@ -8,7 +8,7 @@ import pytest
 from rtoslab import api
 from rtoslab.catalogue import Catalogue
 from rtoslab.parity.concepts import CONCEPTS, OF_KERNELS, facts_of
-from rtoslab.parity.costs import cost_of, measured_costs, read_costs, write_costs
+from rtoslab.parity.costs import Cost, cost_of, measured_costs, read_costs, write_costs
 from rtoslab.parity.findings import Subject, alike, lint
 from rtoslab.paths import find_root
 from rtoslab.results import Measured
@@ -128,6 +128,17 @@ def test_a_cost_that_was_measured_is_told() -> None:
     assert finding.cost == "not measured; a sweep over it would tell"
     (finding,) = lint(CATALOGUE, unequal, costs)
     assert "from off to on: t2 +" in finding.cost
+
+
+def test_the_costs_told_are_those_of_the_benchmarks_compared() -> None:
+    cost = Cost(
+        kernel="freertos", board="b", key="configBENCH_ASSERT", before="0", after="1", percent={"t2": 1.0, "t7": 50.0}
+    )
+    unequal = alike([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])
+    (finding,) = lint(CATALOGUE, unequal, [cost])
+    assert finding.cost == "freertos, from off to on: t2 +1.0 %"
+    (finding,) = lint(CATALOGUE, unequal, [cost.model_copy(update={"percent": {"t7": 50.0}})])
+    assert finding.cost == "freertos, from off to on: t7 +50.0 %"
 
 
 def test_a_cost_from_the_usual_value_is_told_of_no_other() -> None:

@@ -32,14 +32,20 @@ class Finding:
     values: dict[str, tuple[str, ...]]
     """In a reader's words -> who has it."""
     benchmarks: tuple[str, ...]
-    cost: str
-    """In words: measured, or that nobody did."""
+    costs: tuple[tuple[str, Cost], ...]
+    """Kernel and change in words, and what was measured of it; empty if nobody did."""
 
     @property
     def sentence(self) -> str:
         """The unfairness in one sentence."""
         sides = "; ".join(f"{words} for {_names(who)}" for words, who in self.values.items())
         return f"{self.concept.title}: {sides}. Unfair because {self.concept.why}."
+
+    @property
+    def cost(self) -> str:
+        """In words: of the benchmarks that are compared, if any of them was measured, else of those that were."""
+        said = [f"{change}: {_percent(each, self.benchmarks)}" for change, each in self.costs]
+        return "; ".join(said) or "not measured; a sweep over it would tell"
 
 
 def alike(subjects: Iterable[Subject]) -> list[list[Subject]]:
@@ -59,7 +65,7 @@ def lint(catalogue: Catalogue, groups: Iterable[Sequence[Subject]], costs: Seque
             key = (found.concept.id, board, str(found.values))
             known = merged.get(key)
             names = tuple(dict.fromkeys([*(known.benchmarks if known else ()), benchmark]))
-            merged[key] = Finding(found.concept, board, found.values, names, known.cost if known else found.cost)
+            merged[key] = Finding(found.concept, board, found.values, names, known.costs if known else found.costs)
     order = [each.id for each in CONCEPTS]
     return sorted(merged.values(), key=lambda each: (order.index(each.concept.id), each.board))
 
@@ -79,20 +85,19 @@ def _of_group(
         values = {words: tuple(dict.fromkeys(each.who for each in who)) for words, who in holders.items()}
         sides = [(who[0], facts[group.index(who[0])][concept.id]) for who in holders.values()]
         kernels_here = dict.fromkeys(each.point.kernel for each in group)
-        cost = _cost(catalogue, concept, kernels_here, sides, costs)
-        yield Finding(concept, board, values, (benchmark,), cost)
+        found = tuple(_costs(catalogue, concept, kernels_here, sides, costs))
+        yield Finding(concept, board, values, (benchmark,), found)
 
 
-def _cost(
+def _costs(
     catalogue: Catalogue,
     concept: Concept,
     kernels: Iterable[str],
     sides: Sequence[tuple[Subject, str]],
     costs: Sequence[Cost],
-) -> str:
+) -> Iterable[tuple[str, Cost]]:
     """What going from the first side's value to the second's costs each kernel that takes part."""
     (first, before), (second, after), *_ = sides
-    said = []
     for kernel in kernels:
         key = keys_of(concept, catalogue.kernels[kernel].facts) if kernel in catalogue.kernels else ""
         pairs = product(
@@ -102,8 +107,7 @@ def _cost(
         board = first.point.board
         found = next((each for pair in pairs if (each := cost_of(costs, kernel, board, key, pair))), None)
         if found is not None:
-            said.append(f"{kernel}, from {concept.words(before)} to {concept.words(after)}: {_percent(found)}")
-    return "; ".join(said) or "not measured; a sweep over it would tell"
+            yield f"{kernel}, from {concept.words(before)} to {concept.words(after)}", found
 
 
 def _asked(subject: Subject, kernel: str, key: str, value: str) -> tuple[str, ...]:
@@ -112,8 +116,9 @@ def _asked(subject: Subject, kernel: str, key: str, value: str) -> tuple[str, ..
     return (value, AS_USUAL) if unsaid else (value,)
 
 
-def _percent(cost: Cost) -> str:
-    ordered = sorted(cost.percent.items(), key=lambda item: -abs(item[1]))
+def _percent(cost: Cost, benchmarks: Sequence[str]) -> str:
+    compared = {name: value for name, value in cost.percent.items() if name in benchmarks}
+    ordered = sorted((compared or cost.percent).items(), key=lambda item: -abs(item[1]))
     shown = ", ".join(f"{name} {value:+.1f} %" for name, value in ordered[:MOST_NAMES])
     return shown + (f" and {len(ordered) - MOST_NAMES} smaller" if len(ordered) > MOST_NAMES else "")
 
