@@ -34,9 +34,10 @@ LAUNCH = [
 class Pair:
     """Core 0 runs `first` and core 1 `second`, started within two cycles of each other."""
 
-    def __init__(self, first: list[int], second: list[int], **registers: int) -> None:
+    def __init__(self, first: list[int], second: list[int], *more: tuple[int, bytes], **registers: int) -> None:
+        """`more`: other segments of the image."""
         self.machine = _sim.Machine("rp2040", cores=2)
-        self.machine.load(elf([(SRAM, halves(SELF) * 0x8000)], SRAM), "pair.elf")
+        self.machine.load(elf([(SRAM, halves(SELF) * 0x8000), *more], SRAM), "pair.elf")
         words = [0, 0, 1, VECTORS, STACK1, CORE1 | 1]
         self.machine.write(MAILBOX + 0x100, struct.pack("<6I", *words))
         self.machine.write(CODE, halves(*LAUNCH, 0xE000 | (PARKED - 2 * len(LAUNCH) - 4) // 2))

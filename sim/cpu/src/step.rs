@@ -10,6 +10,8 @@ pub mod watch {
     pub const STEPS: u8 = 2;
     /// What the time of a [`Trace`](crate::v6m::trace::Trace) depends on, instead of that time.
     pub const TRACES: u8 = 3;
+    /// What the timing of two cores depends on, instead of that timing: [`Stretch`](crate::v6m::pair::Stretch)es.
+    pub const PAIRS: u8 = 4;
 }
 
 /// One instruction, or the part of one between two turns of the run loop.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import random
 import struct
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -65,8 +66,9 @@ def branch_with_link(halfwords: int) -> list[int]:
 class Loop:
     """Functions and, behind them, an endless loop."""
 
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(self, rng: random.Random, units: Sequence[Callable[[Loop], list[int]]] | None = None) -> None:
         self.rng = rng
+        self.units = units or UNITS
         self.code: list[int] = []
         self.functions: list[int] = []
 
@@ -75,7 +77,7 @@ class Loop:
 
     def unit(self) -> list[int]:
         """A few halfwords to stand at the end of the code."""
-        return self.rng.choice(UNITS)(self)
+        return self.rng.choice(self.units)(self)
 
     def straight(self) -> list[int]:
         return [*self.singles(8), _indexed_access(self.rng)]

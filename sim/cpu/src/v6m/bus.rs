@@ -2,6 +2,7 @@
 
 use crate::v6m::core::{Core, Region};
 use crate::v6m::op::Op;
+use crate::v6m::pair::{Flight, Stretch, Turn};
 use crate::v6m::trace::Trace;
 
 /// Transfer slots per slave, by cycle modulo this. No core claims further ahead of the other one than a stack frame.
@@ -89,8 +90,40 @@ pub trait Bus {
     /// Literal load from cached flash: like [`Bus::load`] of an aligned word known to lie in flash.
     fn load_literal<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> u32;
 
+    /// The number of the constant memory among those that a [`Stretch`] accesses.
+    const CONSTANT_MEMORY: u32 = 7;
+
+    /// The number of the memory that holds so many bytes of RAM, up to 6; `None` if it is not one memory, or one set of
+    /// interleaved ones. This and what follows up to [`Bus::paired`] is only asked where two cores' timing is remembered.
+    fn memory_of(&self, _offset: u32, _bytes: u32) -> Option<u32> {
+        None
+    }
+
+    /// An address in that memory of RAM.
+    fn sample_of(&self, _memory: u32) -> u32 {
+        Self::RAM_BASE
+    }
+
+    /// Charges a load from constant memory at cycle `t`; returns when it is over.
+    fn time_constant(&mut self, _core: &mut Core, t: u64) -> u64 {
+        t
+    }
+
+    /// What this core does ahead of its time, and what the other one does.
+    fn flights(&mut self, _core: usize) -> [*mut Flight; 2] {
+        [std::ptr::null_mut(); 2]
+    }
+
+    /// A stretch of the first of these cores was executed without time.
+    ///
+    /// # Safety
+    /// Both are cores that [`pair::run`](crate::v6m::pair::run) was given, with their flights.
+    unsafe fn paired(&mut self, _cores: [*mut Core; 2], _flights: [*mut Flight; 2], _stretch: Stretch) -> Turn {
+        Turn::Stop
+    }
+
     /// What a load from constant memory gives, whose timing [`Bus::traced`] takes into account; `None` for other
-    /// addresses. Only asked in traces, as is [`Bus::traced`].
+    /// addresses. Only asked in traces and stretches, as [`Bus::traced`] in traces.
     fn constant(&mut self, _address: u32, _bytes: u32) -> Option<u32> {
         None
     }

@@ -4,6 +4,7 @@ use crate::step::Step;
 use crate::systick::SysTick;
 use crate::v6m::nvic::Nvic;
 use crate::v6m::op::Op;
+use crate::v6m::pair::Rest;
 use crate::v6m::trace::Trace;
 
 /// What the core is doing besides executing the next instruction.
@@ -108,6 +109,8 @@ pub struct Core {
     pub c: bool,
     /// V flag.
     pub v: bool,
+    /// PRIMASK bit 0.
+    pub primask: bool,
     /// Local time: the cycle at which the next instruction issues.
     pub t: u64,
     /// The interpreter stops at the first instruction boundary at or after this cycle.
@@ -147,8 +150,6 @@ pub struct Core {
     pub other_sp: u32,
     /// True while r13 is PSP.
     pub sp_is_psp: bool,
-    /// PRIMASK bit 0.
-    pub primask: bool,
     /// CONTROL.nPRIV.
     pub unprivileged: bool,
     /// CONTROL.SPSEL as seen in thread mode.
@@ -175,6 +176,8 @@ pub struct Core {
     pub steps: Vec<Step>,
     /// The trace whose time is being found out.
     pub trace: Trace,
+    /// The rest of the stretch whose time is being found out.
+    pub rest: Rest,
 }
 
 impl Core {
@@ -228,6 +231,7 @@ impl Core {
             exceptions: [0; 48],
             steps: Vec::new(),
             trace: Trace::default(),
+            rest: Rest::NONE,
         }
     }
 

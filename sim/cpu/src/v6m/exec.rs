@@ -13,6 +13,7 @@ use crate::step::{Step, watch};
 use crate::v6m::bus::{Bus, Trap};
 use crate::v6m::core::{Core, Phase, ProfileCell, Request};
 use crate::v6m::op::{Op, op};
+use crate::v6m::pair::{Stretch, Turn};
 use crate::v6m::trace::Trace;
 use rtoslab_timing::cortex_m0plus as timing;
 
@@ -54,9 +55,16 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
 /// As for [`run`].
 #[inline(always)]
 #[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
-unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, other: *mut Core, bus: &mut B) -> bool {
-    // Traces: without arbitration they are executed without time, with it their time is found out without effects.
-    let traced = WATCH == watch::TRACES;
+unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(
+    mut core: *mut Core,
+    mut other: *mut Core,
+    bus: &mut B,
+) -> bool {
+    // Traces, and stretches of two cores: without arbitration they are executed without time, with it their time is found
+    // out without effects.
+    let paired = WATCH == watch::PAIRS;
+    let traced = WATCH == watch::TRACES || paired;
+    let ahead = traced && !CONTEND;
     // SAFETY: see above; all pointers below derive from `core`, `other` and the ops tables behind `ip`.
     unsafe {
         let mut ip = (*core).ip;
@@ -70,6 +78,14 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
         // What the time of the trace in hand depends on; see [`Trace`].
         let mut branches = Trace::NO_BRANCHES;
         let mut wild = Trace::TAME;
+        // The stretch in hand; see [`Stretch`].
+        let (mut from, mut end) = (ip, ip.wrapping_byte_add(Stretch::BYTES));
+        let mut accesses: u64 = 0;
+        let [mut flight, mut other_flight] =
+            if paired && ahead { bus.flights((*core).id) } else { [std::ptr::null_mut(); 2] };
+        if paired && ahead {
+            (*flight).begin(&*core);
+        }
 
         // Two cores take turns too often for a register: each counts in its own place.
         macro_rules! counted {
@@ -151,6 +167,9 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                 let executed = if CONTEND { (*core).instructions } else { count };
                 in_hand = Started::new(&*core, ip, t, executed);
             }
+            if paired && ahead {
+                from = ip;
+            }
             let mut word = (*ip).to_word();
             // The fields of [`Op`], taken from one register instead of five loads.
             macro_rules! a {
@@ -212,6 +231,15 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                             wild = $what;
                         }};
                     }
+                    // A branch is over; a stretch ends behind it.
+                    macro_rules! branched {
+                        () => {{
+                            if paired && ahead {
+                                break 'hold Came::Elsewhere;
+                            }
+                            break 'instruction;
+                        }};
+                    }
                     // Fetch of the word at `$target` (a branch): the instruction there issues two cycles later.
                     macro_rules! refill {
                         ($target:expr, $at:expr) => {{
@@ -229,14 +257,18 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                     }
                     macro_rules! near {
                         ($condition:expr) => {{
-                            let taken = if traced && CONTEND { (*core).trace.next_branch() } else { $condition };
-                            if traced && !CONTEND {
+                            let taken = match (traced && CONTEND, paired) {
+                                (false, _) => $condition,
+                                (true, false) => (*core).trace.next_branch(),
+                                (true, true) => (*core).rest.takes_branch(),
+                            };
+                            if ahead && !paired {
                                 branches = branches << 1 | u64::from(taken);
                             }
                             if taken {
                                 ip = ip.offset(imm!() as i32 as isize);
                                 refill!(ip, t);
-                                break 'instruction;
+                                branched!();
                             }
                             t += timing::SINGLE_CYCLES;
                         }};
@@ -244,7 +276,9 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                     // Branch by register inside a trace; `$odd`: the target must have the Thumb bit.
                     macro_rules! leap {
                         ($address:expr, $at:expr, $odd:expr $(, $link:expr)?) => {{
-                            ip = if CONTEND {
+                            ip = if CONTEND && paired {
+                                (*core).rest.next
+                            } else if CONTEND {
                                 (*core).trace.target()
                             } else {
                                 let target: u32 = $address;
@@ -256,12 +290,14 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                                     break 'hold Came::Apart;
                                 }
                                 let target = (*core).region.ops.add(offset as usize / 2);
-                                wild!(Trace::leap(target));
+                                if !paired {
+                                    wild!(Trace::leap(target));
+                                }
                                 $($link;)?
                                 target
                             };
                             refill!(ip, $at);
-                            break 'instruction;
+                            branched!();
                         }};
                     }
                     // Branch to an absolute address; `$at` is the cycle of the target's fetch.
@@ -328,18 +364,34 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                             }
                         };
                     }
+                    // Where a single load or store goes; a stretch whose time is found out knows which memory it was.
                     macro_rules! load {
                         ($address:expr, $bytes:literal, $type:ty) => {{
-                            let address: u32 = if traced && CONTEND {
+                            if paired && CONTEND {
+                                let memory = (*core).rest.access();
+                                if memory == B::CONSTANT_MEMORY {
+                                    t = bus.time_constant(&mut *core, t);
+                                    0 as $type
+                                } else {
+                                    load_at!(bus.sample_of(memory), $bytes, $type, true)
+                                }
+                            } else {
+                                load_word!($address, $bytes, $type, true)
+                            }
+                        }};
+                    }
+                    macro_rules! load_word {
+                        ($address:expr, $bytes:literal, $type:ty, $single:literal) => {{
+                            let address: u32 = if traced && CONTEND && !paired {
                                 (*core).trace.address((*core).instructions).unwrap_or(B::RAM_BASE)
                             } else {
                                 $address
                             };
-                            load_at!(address, $bytes, $type)
+                            load_at!(address, $bytes, $type, $single)
                         }};
                     }
                     macro_rules! load_at {
-                        ($address:expr, $bytes:literal, $type:ty) => {{
+                        ($address:expr, $bytes:literal, $type:ty, $single:literal) => {{
                             let address: u32 = $address;
                             let offset = address.wrapping_sub(B::RAM_BASE);
                             if in_ram::<B>(offset, $bytes) {
@@ -349,11 +401,19 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                                 } else {
                                     t
                                 };
+                                if paired && ahead {
+                                    if $single {
+                                        access!(bus.memory_of(offset, $bytes));
+                                    }
+                                    (*flight).read(offset);
+                                }
                                 t = slot + timing::MEMORY_CYCLES;
                                 <$type>::from_le(bus.ram().add(offset as usize).cast::<$type>().read())
-                            } else if traced && !CONTEND {
+                            } else if ahead {
                                 let Some(value) = bus.constant(address, $bytes) else { break 'hold Came::Apart };
-                                if word as u8 != op::LdrLit {
+                                if paired && $single {
+                                    access!(Some(B::CONSTANT_MEMORY));
+                                } else if !paired && word as u8 != op::LdrLit {
                                     wild!(Trace::read(count, address));
                                 }
                                 value as $type
@@ -365,9 +425,33 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                             }
                         }};
                     }
+                    // The next access of the stretch in hand.
+                    macro_rules! access {
+                        ($memory:expr) => {{
+                            let Some(memory) = $memory else { break 'hold Came::Apart };
+                            accesses = accesses << Stretch::ACCESS_BITS | Stretch::ACCESS | u64::from(memory);
+                        }};
+                    }
                     macro_rules! store {
                         ($address:expr, $bytes:literal, $type:ty, $value:expr) => {{
-                            let address: u32 = if traced && CONTEND { B::RAM_BASE } else { $address };
+                            let address: u32 = match (traced && CONTEND, paired) {
+                                (false, _) => $address,
+                                (true, false) => B::RAM_BASE,
+                                (true, true) => bus.sample_of((*core).rest.access()),
+                            };
+                            store_at!(address, $bytes, $type, $value, true)
+                        }};
+                    }
+                    macro_rules! store_word {
+                        ($value:expr) => {{
+                            let address =
+                                if traced && CONTEND && !paired { B::RAM_BASE } else { (*core).transfer.address };
+                            store_at!(address, 4, u32, $value, false)
+                        }};
+                    }
+                    macro_rules! store_at {
+                        ($address:expr, $bytes:literal, $type:ty, $value:expr, $single:literal) => {{
+                            let address: u32 = $address;
                             let value: u32 = $value;
                             let offset = address.wrapping_sub(B::RAM_BASE);
                             if in_ram::<B>(offset, $bytes) {
@@ -381,6 +465,13 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                                 if traced && CONTEND {
                                     // It was stored when the trace was executed.
                                 } else if bus.marks(offset) == 0 {
+                                    if paired && ahead {
+                                        if $single {
+                                            access!(bus.memory_of(offset, $bytes));
+                                        }
+                                        let word = bus.ram().add((offset & !3) as usize).cast::<u32>().read();
+                                        (*flight).write(offset, word);
+                                    }
                                     bus.ram().add(offset as usize).cast::<$type>().write((value as $type).to_le());
                                 } else {
                                     apart!();
@@ -395,10 +486,21 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                             }
                         }};
                     }
+                    // Behind a 32-bit instruction; the second half of its way is that of the others.
+                    macro_rules! wide {
+                        () => {
+                            if CONTEND {
+                                t = after_wide(bus, &mut *core, ip, t, timing::BARRIER_CYCLES);
+                                ip = ip.add(2);
+                                break 'instruction;
+                            }
+                            ip = ip.add(1);
+                        };
+                    }
                     // One word of a multiple transfer: a slot each, and one more cycle behind the last.
                     macro_rules! next_word {
                 ($first:expr, $body:block) => {{
-                    if !traced && !$first && t >= (*core).limit {
+                    if (!traced || paired && CONTEND) && !$first && t >= (*core).limit {
                         break 'hold Came::Nowhere;
                     }
                     let slot = t;
@@ -411,13 +513,17 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
             }
                     macro_rules! start_transfer {
                         ($mask:expr, $address:expr, $words:expr, $store:expr) => {{
-                            if traced && !CONTEND && !is_plain(bus, $address, $words, $store) {
+                            if ahead && !is_plain(bus, $address, $words, $store) {
                                 break 'hold Came::Apart;
                             }
                             let first = (*core).transfer.mask == 0;
                             if first {
+                                if paired && ahead {
+                                    access!(bus.memory_of($address.wrapping_sub(B::RAM_BASE), 4 * u32::from($words)));
+                                }
                                 (*core).transfer.mask = $mask;
-                                (*core).transfer.address = $address;
+                                (*core).transfer.address =
+                                    if paired && CONTEND { bus.sample_of((*core).rest.access()) } else { $address };
                             }
                             first
                         }};
@@ -605,10 +711,17 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                             op::Nop => t += timing::SINGLE_CYCLES,
 
                             op::LdrLitFlash => {
-                                apart!();
-                                r!(a!()) = slow!(|at| bus.load_literal::<CONTEND>(&mut *core, imm!(), at));
+                                if !paired {
+                                    apart!();
+                                }
+                                r!(a!()) = if ahead {
+                                    let Some(value) = bus.constant(imm!(), 4) else { break 'hold Came::Apart };
+                                    value
+                                } else {
+                                    slow!(|at| bus.load_literal::<CONTEND>(&mut *core, imm!(), at))
+                                };
                             }
-                            op::LdrLit => r!(a!()) = load_at!(imm!(), 4, u32),
+                            op::LdrLit => r!(a!()) = load_at!(imm!(), 4, u32, false),
                             op::LdrImm => {
                                 r!(a!()) = load!(r!(b!()).wrapping_add(imm!()), 4, u32);
                             }
@@ -664,7 +777,7 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                                 while (*core).transfer.mask != 0 {
                                     next_word!(first, {
                                         let register = (*core).transfer.mask.trailing_zeros();
-                                        store!((*core).transfer.address, 4, u32, r!(register));
+                                        store_word!(r!(register));
                                     });
                                     first = false;
                                 }
@@ -677,7 +790,7 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                                 while (*core).transfer.mask != 0 {
                                     next_word!(first, {
                                         let register = (*core).transfer.mask.trailing_zeros();
-                                        store!((*core).transfer.address, 4, u32, r!(register));
+                                        store_word!(r!(register));
                                     });
                                     first = false;
                                 }
@@ -689,7 +802,7 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                                 while (*core).transfer.mask != 0 {
                                     next_word!(first, {
                                         let register = (*core).transfer.mask.trailing_zeros();
-                                        r!(register) = load!((*core).transfer.address, 4, u32);
+                                        r!(register) = load_word!((*core).transfer.address, 4, u32, false);
                                     });
                                     first = false;
                                 }
@@ -697,17 +810,17 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                                 t += 1;
                             }
                             op::PopPc => {
-                                if traced && !CONTEND {
+                                if ahead {
                                     let last = r!(13).wrapping_add(u32::from(c!()) * 4);
                                     if !is_plain(bus, last, 1, false) {
                                         break 'hold Came::Apart;
                                     }
-                                    let target = load_at!(last, 4, u32);
+                                    let target = load_at!(last, 4, u32, false);
                                     let offset = (target & !1).wrapping_sub((*core).region.base);
                                     if target & 1 == 0 || offset >= (*core).region.bytes {
                                         break 'hold Came::Apart;
                                     }
-                                    if wild != Trace::TAME {
+                                    if !paired && wild != Trace::TAME {
                                         break 'hold Came::TooWild;
                                     }
                                 }
@@ -716,7 +829,7 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                                 while (*core).transfer.mask != 0 {
                                     next_word!(first, {
                                         let register = (*core).transfer.mask.trailing_zeros();
-                                        let value = load!((*core).transfer.address, 4, u32);
+                                        let value = load_word!((*core).transfer.address, 4, u32, false);
                                         if register == 8 {
                                             (*core).transfer.held = value;
                                         } else {
@@ -735,7 +848,7 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                                 while (*core).transfer.mask != 0 {
                                     next_word!(first, {
                                         let register = (*core).transfer.mask.trailing_zeros();
-                                        let value = load!((*core).transfer.address, 4, u32);
+                                        let value = load_word!((*core).transfer.address, 4, u32, false);
                                         if register == u32::from(b!()) {
                                             (*core).transfer.held = value;
                                         } else {
@@ -769,14 +882,14 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                             op::B => {
                                 ip = ip.offset(imm!() as i32 as isize);
                                 refill!(ip, t);
-                                break 'instruction;
+                                branched!();
                             }
                             op::Bl => {
                                 r!(14) = (*core).address_of(ip).wrapping_add(5);
                                 let second_half = second_half_ready::<CONTEND>(&mut *core, ip, t);
                                 ip = ip.offset(imm!() as i32 as isize);
                                 refill!(ip, second_half + 1);
-                                break 'instruction;
+                                branched!();
                             }
                             op::BccFar => {
                                 apart!();
@@ -846,11 +959,12 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                                 let value = (*core).special(imm!());
                                 r!(a!()) = if a!() == 13 { value & !3 } else { value };
                                 t += timing::SPECIAL_REGISTER_CYCLES;
-                                t = after_wide::<B, CONTEND>(bus, &mut *core, ip, t, timing::BARRIER_CYCLES);
-                                ip = ip.add(2);
-                                break 'instruction;
+                                wide!();
                             }
                             op::Msr => {
+                                if paired && ahead {
+                                    break 'hold Came::Apart;
+                                }
                                 if traced && (*core).nvic.pending & (*core).nvic.enabled != 0 {
                                     break 'hold Came::Apart;
                                 }
@@ -861,15 +975,11 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                                     bus.request_attention();
                                 }
                                 t += timing::SPECIAL_REGISTER_CYCLES;
-                                t = after_wide::<B, CONTEND>(bus, &mut *core, ip, t, timing::BARRIER_CYCLES);
-                                ip = ip.add(2);
-                                break 'instruction;
+                                wide!();
                             }
                             op::Barrier => {
                                 t += timing::BARRIER_CYCLES;
-                                t = after_wide::<B, CONTEND>(bus, &mut *core, ip, t, timing::BARRIER_CYCLES);
-                                ip = ip.add(2);
-                                break 'instruction;
+                                wide!();
                             }
                             op::Sev => {
                                 apart!();
@@ -955,6 +1065,45 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(core: *mut Core, ot
                 counted!();
                 Came::Through
             };
+            if paired && CONTEND {
+                if came == Came::Through {
+                    (*core).rest.instructions -= 1;
+                    if (*core).rest.instructions == 0 {
+                        (*core).ip = ip;
+                        (*core).t = t;
+                        return false;
+                    }
+                }
+                if t < (*core).limit || ip as usize & 8 != 0 && (*ip).is_local() {
+                    continue 'run;
+                }
+                (*core).ip = ip;
+                (*core).t = t;
+                return true;
+            }
+            if paired {
+                if came == Came::Through && ip < end {
+                    continue 'run;
+                }
+                (*core).ip = ip;
+                let last = if came == Came::Elsewhere { from.wrapping_byte_add(1) } else { ip };
+                let shape = (last as usize).wrapping_sub(end.wrapping_byte_sub(Stretch::BYTES) as usize) as u64;
+                if came == Came::Apart && shape == 0 {
+                    return false;
+                }
+                match bus.paired([core, other], [flight, other_flight], Stretch { shape, next: ip, accesses }) {
+                    Turn::Same => {}
+                    Turn::Other => {
+                        std::mem::swap(&mut core, &mut other);
+                        std::mem::swap(&mut flight, &mut other_flight);
+                        ip = (*core).ip;
+                    }
+                    Turn::Stop => return false,
+                }
+                (end, accesses) = (ip.wrapping_byte_add(Stretch::BYTES), 0);
+                (*flight).begin(&*core);
+                continue 'run;
+            }
             if traced && CONTEND {
                 if came == Came::Through && (*core).instructions < (*core).trace.instructions {
                     continue 'run;
@@ -1035,6 +1184,8 @@ enum Came {
     Apart,
     /// It is for the next trace.
     TooWild,
+    /// It was a branch and was taken: a stretch ends behind it.
+    Elsewhere,
 }
 
 /// True if so many words from `address` on are plain RAM: a multiple transfer of them cannot fail half-way.
@@ -1085,15 +1236,10 @@ fn second_half_ready<const CONTEND: bool>(core: &mut Core, ip: *mut Op, t: u64) 
 
 /// Sequential fetch behind a 32-bit instruction, which always completes a word.
 #[inline(always)]
-fn after_wide<B: Bus, const CONTEND: bool>(bus: &mut B, core: &mut Core, ip: *mut Op, t: u64, cycles: u64) -> u64 {
-    if CONTEND {
-        let words = 1 + (ip as usize >> 3 & 1);
-        fetch(bus, core, ip, words, t - cycles, false);
-        if words == 1 && core.fetch_ready > t {
-            return wait_for_fetch(core, t);
-        }
-    }
-    t
+fn after_wide<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, t: u64, cycles: u64) -> u64 {
+    let words = 1 + (ip as usize >> 3 & 1);
+    fetch(bus, core, ip, words, t - cycles, false);
+    if words == 1 && core.fetch_ready > t { wait_for_fetch(core, t) } else { t }
 }
 
 /// LSL, LSR, ASR, ROR by the bottom byte of a register, with the carry out (ARMv6-M A2.2.1).

@@ -8,5 +8,6 @@ pub mod exec;
 pub mod memo;
 pub mod nvic;
 pub mod op;
+pub mod pair;
 pub mod ppb;
 pub mod trace;

@@ -14,7 +14,7 @@ const UNMAPPED: Trap = Trap::Fault("access to an address where nothing is mapped
 const PPB_WORDS_ONLY: Trap = Trap::Fault("narrow or unprivileged access to the private peripheral bus");
 
 /// Little-endian value of up to four bytes.
-fn get(memory: &[u8], offset: u32, bytes: u32) -> u32 {
+pub(super) fn get(memory: &[u8], offset: u32, bytes: u32) -> u32 {
     let at = offset as usize;
     match bytes {
         1 => u32::from(memory[at]),

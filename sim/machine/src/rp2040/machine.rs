@@ -6,6 +6,7 @@ use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_cpu::v6m::core::{Core, Phase, ProfileCell, Request};
 use rtoslab_cpu::v6m::exception::{self, Outcome};
+use rtoslab_cpu::v6m::pair::{self, Stretch};
 use rtoslab_cpu::v6m::{exec, ppb};
 use rtoslab_lab::{Kind, Observer, Stimulus};
 use rtoslab_periph::NEVER;
@@ -386,7 +387,6 @@ impl Machine {
             due = due.min(self.now + TURN_CYCLES);
             self.before_turn();
         }
-        self.system.due = due;
         for core in self.cores.iter_mut() {
             core.bus_free = core.bus_free.max(self.system.region_free(core));
         }
@@ -403,6 +403,22 @@ impl Machine {
         let other_t = if active(other) { other.t } else { NEVER };
         let tie = u64::from(first == turn);
         let both = running == [true, true];
+        if both && self.watch == watch::NOTHING {
+            match self.system.pairs.rests_until(self.now) {
+                Some(end) => due = due.min(end),
+                None if due - self.now <= Stretch::CYCLES => {}
+                None if self.system.fixed_first.is_none() && self.cores.iter().all(stands_between_instructions) => {
+                    // SAFETY: both cores live in `self.cores`; their `ip`s were set by `jump` or the interpreter.
+                    unsafe { pair::run(self.cores.as_mut_ptr(), turn, due, &mut *self.system) };
+                    return;
+                }
+                None => {
+                    self.system.pairs.put_off(self.now);
+                    due = due.min(self.system.pairs.rests_until(self.now).unwrap_or(due));
+                }
+            }
+        }
+        self.system.due = due;
         let core = &mut self.cores[turn];
         core.limit = due.min(other_t.saturating_add(tie)).max(core.t + 1);
         if !both {
@@ -588,6 +604,11 @@ impl Machine {
 /// The stop that a core's lock-up will be, once no other core goes on.
 fn lock_up(core: usize, cycle: u64, address: u32, detail: String) -> Stop {
     Stop { reason: StopReason::Lockup, core, cycle, address, detail }
+}
+
+/// Neither inside one, nor in front of one that was begun or must fault.
+fn stands_between_instructions(core: &Core) -> bool {
+    core.transfer.mask == 0 && !core.retried && core.stray.is_none() && core.thumb
 }
 
 fn active(core: &Core) -> bool {

@@ -147,6 +147,7 @@ impl System {
             misses,
             driven_lines,
             pins,
+            pairs: _,
         } = self;
         SavedSystem {
             sram: sram.as_slice().into(),

@@ -4,11 +4,12 @@ use rtoslab_cpu::v6m::bus::{Bus, SLOTS, Trap};
 use rtoslab_cpu::v6m::core::{Core, ProfileCell, Region};
 use rtoslab_cpu::v6m::decode::{Place, decode};
 use rtoslab_cpu::v6m::op::{Code, Op, op};
+use rtoslab_cpu::v6m::pair::{self, Flight, Paired, Pairs, State, Stretch, Turn};
 use rtoslab_lab::{Console, Injections, Probes};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects, NEVER};
 
-use super::access::bank_of;
+use super::access::{bank_of, get};
 use super::settings::Timing;
 use crate::code::CodeTable;
 use crate::stop::{Stop, StopReason};
@@ -83,6 +84,8 @@ pub struct System {
     pub(super) driven_lines: [u32; 2],
     /// Pad levels as last traced.
     pub(super) pins: u32,
+    /// What is remembered of the cores' interleaving.
+    pub(super) pairs: Pairs,
 }
 
 impl System {
@@ -120,6 +123,7 @@ impl System {
             warnings: Vec::new(),
             strict,
             misses: [0; 2],
+            pairs: Pairs::default(),
         })
     }
 
@@ -247,7 +251,10 @@ impl System {
         let first = (offset & !1).saturating_sub(2);
         for at in (first..offset + bytes).step_by(2) {
             // SAFETY: `op` returns a pointer into the table.
-            unsafe { *self.sram_code.op(at) = Op::default() };
+            let old = unsafe { std::mem::take(&mut *self.sram_code.op(at)) };
+            if old.code != op::Undecoded {
+                self.pairs.clear();
+            }
         }
     }
 
@@ -260,6 +267,7 @@ impl System {
 
     /// Forgets all decoded flash code (flash was programmed).
     pub(super) fn invalidate_flash(&mut self, offset: u32, bytes: u32) {
+        self.pairs.clear();
         for at in (offset..offset + bytes).step_by(2) {
             // SAFETY: `op` returns a pointer into the table.
             unsafe { *self.flash_code.op(at) = Op::default() };
@@ -554,6 +562,46 @@ impl Bus for System {
     }
 
     #[inline(always)]
+    fn memory_of(&self, offset: u32, bytes: u32) -> Option<u32> {
+        let last = offset + bytes - 1;
+        if last < STRIPED_BYTES {
+            return Some(offset >> 2 & 3);
+        }
+        (offset >> 12 == last >> 12).then(|| bank_of(offset) as u32)
+    }
+
+    #[inline(always)]
+    fn sample_of(&self, memory: u32) -> u32 {
+        let bank = memory % slave::SRAM4 as u32;
+        SRAM_BASE + if memory == bank { 4 * bank } else { STRIPED_BYTES + 0x1000 * bank }
+    }
+
+    #[inline(never)]
+    fn time_constant(&mut self, core: &mut Core, t: u64) -> u64 {
+        self.claim_data(core, slave::XIP, t) + 2
+    }
+
+    #[inline(always)]
+    fn constant(&mut self, address: u32, bytes: u32) -> Option<u32> {
+        if address >> 24 != FLASH_BASE >> 24 || address & (bytes - 1) != 0 {
+            return None;
+        }
+        let offset = self.flash_offset(address);
+        self.xip.resident(offset / LINE_BYTES).then(|| get(self.periph.ssi.flash.bytes(), offset, bytes))
+    }
+
+    #[inline(always)]
+    fn flights(&mut self, core: usize) -> [*mut Flight; 2] {
+        self.pairs.flights(core)
+    }
+
+    #[inline(always)]
+    unsafe fn paired(&mut self, cores: [*mut Core; 2], flights: [*mut Flight; 2], stretch: Stretch) -> Turn {
+        // SAFETY: the caller's promise.
+        unsafe { pair::paired(self, cores, flights, stretch) }
+    }
+
+    #[inline(always)]
     fn due(&self) -> u64 {
         self.due
     }
@@ -561,5 +609,66 @@ impl Bus for System {
     #[inline(always)]
     fn request_attention(&mut self) {
         self.due = 0;
+    }
+}
+
+/// Slaves that a stretch's transfers go to: all memories.
+const MEMORIES: usize = slave::ROM + 1;
+const _: () = assert!(MEMORIES * SLOTS == 2 * u64::BITS as usize);
+
+impl Paired for System {
+    fn pairs(&mut self) -> &mut Pairs {
+        &mut self.pairs
+    }
+
+    fn state(&self, first: &Core, other: &Core) -> Option<State> {
+        let now = first.t.min(other.t);
+        if self.busy.iter().any(|&free| free > now) {
+            return None;
+        }
+        let (memories, others) = self.slots.split_at(MEMORIES * SLOTS);
+        if others.iter().any(|&cycle| cycle >= now && cycle != NEVER) {
+            return None;
+        }
+        let mut state = State::default();
+        for (slave, row) in memories.chunks_exact(SLOTS).enumerate() {
+            let taken = |ahead: usize| row[(now as usize + ahead) % SLOTS] == now + ahead as u64;
+            let mask = (0..SLOTS).fold(0, |mask, ahead| mask | u64::from(taken(ahead)) << ahead);
+            state.slots[slave / 4] |= mask << (slave % 4 * SLOTS);
+        }
+        // What lies behind a core does not matter to it any more.
+        let pending = |cycle: u64, core: &Core| if cycle > core.t { cycle - now } else { 0 };
+        let times = [
+            first.t - now,
+            other.t - now,
+            pending(first.bus_free, first),
+            pending(other.bus_free, other),
+            pending(first.fetch_ready, first),
+            pending(other.fetch_ready, other),
+        ];
+        for (index, time) in times.into_iter().enumerate() {
+            state.times |= u64::from(u8::try_from(time).ok()?) << (8 * index);
+        }
+        state.times |= State::FIRST * first.goes_first;
+        Some(state)
+    }
+
+    fn resume(&mut self, state: &State, now: u64, first: &mut Core, other: &mut Core) {
+        for (index, slot) in self.slots[..MEMORIES * SLOTS].iter_mut().enumerate() {
+            // The cycle that this place stands for, from now on.
+            let ahead = (index as u64).wrapping_sub(now) % SLOTS as u64;
+            let slave = index / SLOTS;
+            if state.slots[slave / 4] >> (slave % 4 * SLOTS + ahead as usize) & 1 != 0 {
+                *slot = now + ahead;
+            } else if *slot >= now {
+                *slot = NEVER;
+            }
+        }
+        let time = |index: u32| now + (state.times >> (8 * index) & 0xff);
+        (first.t, other.t) = (time(0), time(1));
+        (first.bus_free, other.bus_free) = (time(2), time(3));
+        (first.fetch_ready, other.fetch_ready) = (time(4), time(5));
+        first.goes_first = u64::from(state.times & State::FIRST != 0);
+        other.goes_first = 1 - first.goes_first;
     }
 }

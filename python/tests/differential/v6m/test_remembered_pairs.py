@@ -1,0 +1,144 @@
+"""The interleaving of two cores that is remembered is the interleaving: random loops on both take the same cycles, and
+do the same, with the profile on, where nothing is remembered.
+
+The loops are those of `test_remembered`, in flash behind the cache, in striped and in unstriped SRAM; data and stacks
+too. Both cores read and write some of the same words, are interrupted by their SysTick, and some run into what ends
+remembering for a while (SIO, code that is overwritten, masked interrupts, calls from flash into RAM); the board stops
+and goes on at random cycles.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import struct
+from collections.abc import Callable, Sequence
+
+from tests.compat.build import boot_block
+from tests.differential.engines import SRAM
+from tests.differential.test_programs import BASE, INDEX
+from tests.differential.v6m.test_remembered import BX_LR, UNITS, Loop, constant, from_high, store
+from tests.timing.bench import NOP, SCS, SIO, SYST_CSR, VTOR, halves
+from tests.timing.test_two_cores import Pair
+
+FLASH = 0x1000_0000
+SCRATCH, SCRATCH_BYTES = SRAM + 0x4_0000, 0x1000
+VECTORS = SRAM + 0xC000
+HANDLERS = SRAM + 0xC400
+TICKS, QUICK, SHARED = SRAM + 0xC600, SRAM + 0xC700, SRAM + 0xC800
+SYSTICK_VECTOR = 15
+DSB, TWO_NOPS = 0x8F4F_F3BF, 0xBF00_BF00
+CYCLES = 40_000
+PROGRAMS = 32 * int(os.environ.get("RTOSLAB_SEEDS", "1"))
+
+
+def shared(loop: Loop) -> list[int]:
+    """A word that both cores read and write."""
+    return [from_high(4, 10), loop.rng.choice((0x6000, 0x6800)) | loop.rng.randrange(8) << 6 | 4 << 3 | 5]
+
+
+def rewritten(loop: Loop) -> list[int]:
+    """The first word of the function in RAM: DSB or two NOPs, which take other times."""
+    word = loop.rng.choice((DSB, TWO_NOPS))
+    return [from_high(4, 9), 0x3C01, *constant(5, word), 0x6025]  # subs r4, #1; str r5, [r4]
+
+
+PLAIN = (
+    *(Loop.straight, Loop.skip, Loop.call) * 2,
+    *(Loop.stack, Loop.literal, Loop.table, Loop.special, Loop.multiple, Loop.rounds),
+)
+# What is executed ahead of its time, then with words of both cores, then everything.
+KINDS = (PLAIN, (*PLAIN, *(shared,) * 3), (*UNITS, shared, rewritten))
+
+
+def bank(rng: random.Random) -> int:
+    """One of the two banks of SRAM that are not striped."""
+    return SCRATCH + SCRATCH_BYTES * rng.randrange(2)
+
+
+def loop(rng: random.Random, core: int, units: Sequence[Callable[[Loop], list[int]]]) -> tuple[int, bytes]:
+    """Start and code of one core's loop, with what sets it up: vectors, SysTick, registers."""
+    code = rng.choice((FLASH + 0x1000 + 0x1000 * core, SRAM + 0x1_0000 + 0x1000 * core, bank(rng) + 0x680 * core))
+    data = rng.choice((SRAM + 0x1_8000, SRAM + 0x1_8000 + 0x1000 * core, bank(rng) + 0xD00))
+    stack = rng.choice((SRAM + 0x1_C000 + 0x1000 * core, bank(rng) + 0xF00 + 0x100 * core))
+    setup = [*store(VTOR, VECTORS + 0x100 * core)]
+    setup += [*store(SCS + 0x14, rng.randrange(700, 6000)), *store(SCS + 0x18, 0), *store(SYST_CSR, 7)]
+    for register, value in enumerate((code, QUICK | 1, SHARED, SIO, SCS + 0x18), 8):
+        setup += [*constant(0, value), 0x4680 | register - 8]
+    setup += [*constant(0, stack), 0x4685]  # mov sp, r0
+    setup += [*constant(BASE, data), *constant(INDEX, 4 * rng.randrange(32))]
+    return code, Loop(rng, units).loop(setup, rng.randrange(40, 400))
+
+
+def segments(rng: random.Random) -> tuple[list[int], list[tuple[int, bytes]]]:
+    """Where each core starts, and what is in memory: vectors, tick handlers, a function in RAM, the loops."""
+    units = rng.choice(KINDS)
+    loops = [loop(rng, core, units) for core in (0, 1)]
+    parts = [*loops, (QUICK, halves(NOP, NOP, 0x1C40, 0x4041, BX_LR))]
+    for core in (0, 1):
+        handler = HANDLERS + 0x40 * core
+        vectors = [0, *(handler | 1 for _ in range(SYSTICK_VECTOR))]
+        parts.append((VECTORS + 0x100 * core, struct.pack("<16I", *vectors)))
+        parts.append((handler, halves(*constant(0, TICKS + 4 * core), 0x6801, 0x3101, 0x6001, BX_LR)))
+    return [start for start, _ in loops], parts
+
+
+def run(seed: str, pauses: list[int], *, profile: bool) -> dict[str, object]:
+    starts, parts = segments(random.Random(seed))
+    # The image holds what lies in flash, the rest is written once core 1 runs.
+    boot = (FLASH, boot_block() + struct.pack("<2I", SRAM + 0xA000, SRAM | 1))
+    machine = Pair([NOP], [NOP], boot, *(part for part in parts if part[0] >> 28 == 1)).machine
+    for address, content in parts:
+        if address >> 28 == 2:
+            machine.write(address, content)
+    for core, start in enumerate(starts):
+        machine.set_register(core, "pc", start)
+    machine.profile(profile)
+    stops = []
+    for pause in pauses:
+        stopped = machine.run(pause)
+        stops.append((stopped["reason"], machine.cycle(), [machine.registers(core)["pc"] for core in (0, 1)]))
+    return {
+        "stops": stops,
+        "stats": machine.stats(),
+        "registers": [machine.registers(core) for core in (0, 1)],
+        "memory": machine.read(SRAM, 0x4_2000),
+    }
+
+
+def test_the_same_cycles_as_without_memory() -> None:
+    """Cycle and places of every pause, waits, registers and memory at the end; both cores' ticks were counted."""
+    for number in range(PROGRAMS):
+        rng = random.Random(f"pauses {number}")
+        pauses = [CYCLES, *(rng.randint(1, 4_000) for _ in range(8)), *(rng.randint(1, 30) for _ in range(30))]
+        remembered = run(f"pair {number}", pauses, profile=False)
+        anew = run(f"pair {number}", pauses, profile=True)
+        ticks = struct.unpack_from("<2I", anew["memory"], TICKS - SRAM)  # type: ignore[arg-type]
+        assert min(ticks) > 5, (number, ticks)
+        for what, value in anew.items():
+            assert remembered[what] == value, (number, what)
+
+
+def outcome(first: list[int], second: list[int], *, profile: bool, **registers: int) -> tuple[object, ...]:
+    pair = Pair(first, second, **registers)
+    pair.machine.write(QUICK, halves(NOP, NOP, BX_LR))
+    pair.machine.profile(profile)
+    return *pair.run(CYCLES), pair.machine.stats()
+
+
+def test_a_word_that_one_core_writes_and_the_other_reads() -> None:
+    """The sum of all values that the reader saw tells what it saw when."""
+    write = [0x3001, 0x6008, 0xE7FC]  # adds r0, #1; str r0, [r1]; b
+    read = [0x680A, 0x189B, 0x3401, 0xE7FB]  # ldr r2, [r1]; adds r3, r3, r2; adds r4, #1; b
+    remembered, anew = (outcome(write, read, profile=on, r1=SHARED, r3=0, r4=0) for on in (False, True))
+    assert remembered == anew
+
+
+def test_code_that_is_overwritten() -> None:
+    """Core 0 calls a function 90 times, then puts DSB where it has two NOPs or the other way round, and so on."""
+    inner = [0x47B8, 0x3E01, 0xD1FC]  # blx r7; subs r6, #1; bne
+    swap = [0x6022, 0x4610, 0x461A, 0x4603]  # str r2, [r4]; mov r0, r2; mov r2, r3; mov r3, r0
+    caller = [0x265A, *inner, *swap, 0xE7F6]  # movs r6, #90; ...; b
+    registers = {"r2": DSB, "r3": TWO_NOPS, "r4": QUICK, "r7": QUICK | 1}
+    remembered, anew = (outcome(caller, [0x3001, 0x3001, 0xE7FC], profile=on, **registers) for on in (False, True))
+    assert remembered == anew

@@ -1,0 +1,116 @@
+//! Transitions that were not seen before: the interpreter goes through both stretches in time, on cores of its own.
+
+use super::table::Transition;
+use super::{Flight, Node, Paired, Place, Stretch, Turn};
+use crate::step::watch;
+use crate::v6m::core::Core;
+use crate::v6m::exec;
+
+/// Where one transition leads.
+struct Outcome {
+    node: Node,
+    cycles: u64,
+    waits: [u64; 2],
+    instructions: u64,
+    swaps: bool,
+}
+
+/// Finds out how far both cores come until one is at the end of its stretch.
+#[cold]
+#[inline(never)]
+pub(super) unsafe fn learn<B: Paired>(
+    bus: &mut B,
+    [core, other]: [*mut Core; 2],
+    mine: *mut Flight,
+    stretch: Stretch,
+) -> Turn {
+    // SAFETY: `paired`'s promise: the stretch was executed, so that its instructions are ops, and so are the other core's.
+    unsafe {
+        let pairs = bus.pairs();
+        let node = *pairs.table.node(pairs.node);
+        let instructions = stretch.instructions(node.ip);
+        let begun = Place { ip: node.ip, rest: stretch.begun(instructions), mask: 0, address: 0 };
+        let outcome = if node.other.rest.instructions == 0 {
+            // The other core has not executed its own one yet: that is handed in next, and no time passes before.
+            let node = Node { state: node.state.swapped(), ip: node.other.ip, other: begun };
+            Some(Outcome { node, cycles: 0, waits: [0; 2], instructions, swaps: true })
+        } else {
+            go_through(bus, [&*core, &*other], &node, begun)
+        };
+        let pairs = bus.pairs();
+        let flight = &mut *mine;
+        let Some(Outcome { node, cycles, waits, instructions, swaps }) = outcome else {
+            flight.undo(&mut *core, bus.ram());
+            return Turn::Stop;
+        };
+        debug_assert!(cycles <= Stretch::CYCLES);
+        flight.instructions = instructions;
+        (*core).instructions += instructions;
+        (*core).bus_wait += waits[0];
+        (*other).bus_wait += waits[1];
+        let before = pairs.node;
+        pairs.now += cycles;
+        pairs.turn ^= usize::from(swaps);
+        match pairs.table.number(node) {
+            Some(next) => {
+                let key = Transition::key(before, stretch.shape);
+                if let Some(transition) = Transition::new(cycles, waits, instructions, swaps, next) {
+                    pairs.table.keep(key, &stretch, transition);
+                }
+                pairs.node = next;
+            }
+            None => pairs.node = pairs.table.number_anew(node),
+        }
+        if pairs.judge() || pairs.now > pairs.until {
+            Turn::Stop
+        } else if swaps {
+            Turn::Other
+        } else {
+            Turn::Same
+        }
+    }
+}
+
+/// Goes through `begun`, a stretch of the first of these cores, and what is left of the other one's, from `node` on until
+/// one is at its end. `None` if the state there is too far from usual.
+unsafe fn go_through<B: Paired>(bus: &mut B, cores: [&Core; 2], node: &Node, begun: Place) -> Option<Outcome> {
+    let now = bus.pairs().now;
+    let mut doubles = bus.pairs().doubles.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
+    let base = doubles.as_mut_ptr();
+    for (index, place) in [begun, node.other].into_iter().enumerate() {
+        let double = &mut doubles[index];
+        double.peer = base.wrapping_add(1 - index);
+        double.region = cores[index].region;
+        (double.ip, double.rest) = (place.ip, place.rest);
+        (double.transfer.mask, double.transfer.address) = (place.mask, place.address);
+        double.bus_wait = 0;
+    }
+    let [first, other] = &mut *doubles;
+    bus.resume(&node.state, now, first, other);
+    // SAFETY: all these instructions were executed, so that they are ops of the regions.
+    let ahead = unsafe { first.ip as usize & 8 != 0 && (*first.ip).is_local() };
+    let start = usize::from(first.t >= other.t + first.goes_first && !ahead);
+    doubles[start].limit = doubles[1 - start].t + doubles[start].goes_first;
+    // SAFETY: see above; the doubles are two cores in one allocation.
+    unsafe { exec::run::<B, true, { watch::PAIRS }>(base, start, bus) };
+    let ended = usize::from(doubles[0].rest.instructions != 0);
+    let (at_end, under_way) = (&doubles[ended], &doubles[1 - ended]);
+    let expected = [begun, node.other][ended].rest.next;
+    assert!(
+        at_end.ip == expected && at_end.rest.accesses == 0 && at_end.rest.instructions == 0,
+        "a stretch of core {} took another way when it was timed",
+        cores[ended].id
+    );
+    let mask = under_way.transfer.mask;
+    let address = if mask == 0 { 0 } else { under_way.transfer.address };
+    let place = Place { ip: under_way.ip, rest: under_way.rest, mask, address };
+    let outcome = bus.state(at_end, under_way).map(|state| Outcome {
+        node: Node { state, ip: at_end.ip, other: place },
+        cycles: at_end.t.min(under_way.t) - now,
+        waits: doubles.each_ref().map(|double| double.bus_wait),
+        instructions: begun.rest.instructions,
+        swaps: ended != 0,
+    });
+    bus.pairs().doubles = Some(doubles);
+    outcome
+}

@@ -1,0 +1,213 @@
+//! Nodes by number, and transitions between them.
+
+use super::{Node, Stretch};
+
+/// log2 of the transitions kept.
+const TRANSITIONS: u32 = 14;
+/// log2 of the nodes kept.
+const NODES: u32 = 15;
+const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// How a stretch of one core moved both.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Transition {
+    /// [`Transition::key`]; 0 is none.
+    key: u64,
+    next_ip: u64,
+    accesses: u64,
+    pub cycles: u16,
+    /// Cycles that the core and the other one lost to each other meanwhile.
+    pub waits: [u8; 2],
+    /// Instructions of the stretch, up to 16; the rest of 32 bits is below.
+    pub instructions: u8,
+    /// The other core goes on.
+    pub swaps: bool,
+    /// Number of the node behind it.
+    pub next: u16,
+}
+
+impl Transition {
+    /// Node and shape of a stretch in one word that is not 0.
+    #[inline(always)]
+    pub fn key(node: u32, shape: u64) -> u64 {
+        u64::from(node + 1) << 32 | shape
+    }
+
+    #[inline(always)]
+    pub fn is(&self, key: u64, stretch: &Stretch) -> bool {
+        (self.key ^ key) | (self.next_ip ^ stretch.next as u64) | (self.accesses ^ stretch.accesses) == 0
+    }
+
+    /// `None` if a number is too large to be kept.
+    pub fn new(cycles: u64, waits: [u64; 2], instructions: u64, swaps: bool, next: u32) -> Option<Transition> {
+        let [first, other] = waits;
+        Some(Transition {
+            cycles: cycles.try_into().ok()?,
+            waits: [first.try_into().ok()?, other.try_into().ok()?],
+            instructions: instructions.try_into().ok()?,
+            swaps,
+            next: next.try_into().ok()?,
+            ..Transition::default()
+        })
+    }
+
+    /// With what it is found by.
+    fn named(self, key: u64, stretch: &Stretch) -> Transition {
+        Transition { key, next_ip: stretch.next as u64, accesses: stretch.accesses, ..self }
+    }
+}
+
+/// All that is remembered.
+#[derive(Debug)]
+pub(super) struct Table {
+    /// Two places for each hash, the one used last first.
+    transitions: Box<[[Transition; 2]; 1 << TRANSITIONS]>,
+    nodes: Vec<Node>,
+    /// Numbers of nodes plus 1, by hash, with linear probing; 0 is free.
+    numbers: Box<[u32; 2 << NODES]>,
+}
+
+impl Default for Table {
+    fn default() -> Table {
+        Table { transitions: boxed(), nodes: Vec::new(), numbers: boxed() }
+    }
+}
+
+/// An array that was never on the stack.
+fn boxed<T: Copy + Default + std::fmt::Debug, const N: usize>() -> Box<[T; N]> {
+    vec![T::default(); N].into_boxed_slice().try_into().expect("as long as the array")
+}
+
+impl Table {
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        if !self.nodes.is_empty() {
+            self.transitions.fill(Default::default());
+            self.nodes.clear();
+            self.numbers.fill(0);
+        }
+    }
+
+    /// A node by its number.
+    pub fn node(&self, number: u32) -> &Node {
+        &self.nodes[number as usize]
+    }
+
+    /// The number of a node; `None` if there is no room for it.
+    pub fn number(&mut self, node: Node) -> Option<u32> {
+        let mut at = node.hash();
+        loop {
+            let place = &mut self.numbers[at % (2 << NODES)];
+            match *place {
+                0 if self.nodes.len() == 1 << NODES => return None,
+                0 => {
+                    self.nodes.push(node);
+                    *place = self.nodes.len() as u32;
+                    return Some(*place - 1);
+                }
+                number if self.nodes[number as usize - 1] == node => return Some(number - 1),
+                _ => at += 1,
+            }
+        }
+    }
+
+    /// The number of a node, for which everything else is forgotten if there is no room.
+    pub fn number_anew(&mut self, node: Node) -> u32 {
+        self.number(node).unwrap_or_else(|| {
+            self.clear();
+            self.number(node).expect("an empty table has room")
+        })
+    }
+
+    /// Where a transition may be.
+    #[inline(always)]
+    pub fn places(&mut self, key: u64, stretch: &Stretch) -> &mut [Transition; 2] {
+        let mixed = (key ^ stretch.accesses.rotate_left(17) ^ (stretch.next as u64) << 20).wrapping_mul(ODD);
+        &mut self.transitions[(mixed >> (u64::BITS - TRANSITIONS)) as usize]
+    }
+
+    /// Brings a transition from its second place to the first; false if it is not there.
+    #[cold]
+    #[inline(never)]
+    pub fn bring(&mut self, key: u64, stretch: &Stretch) -> bool {
+        let places = self.places(key, stretch);
+        places.swap(0, 1);
+        places[0].is(key, stretch)
+    }
+
+    /// Remembers a transition, which [`Table::bring`] did not find.
+    pub fn keep(&mut self, key: u64, stretch: &Stretch, transition: Transition) {
+        self.places(key, stretch)[0] = transition.named(key, stretch);
+    }
+}
+
+impl Node {
+    fn hash(&self) -> usize {
+        let mix = |sum: u64, word: u64| (sum.rotate_left(29) ^ word).wrapping_mul(ODD);
+        let rest = &self.other.rest;
+        let words = [
+            self.state.slots[0],
+            self.state.slots[1],
+            self.state.times,
+            self.other.ip as u64,
+            rest.next as u64,
+            rest.accesses,
+            rest.instructions << 1 | u64::from(rest.branch),
+            u64::from(self.other.mask) << 32 | u64::from(self.other.address),
+        ];
+        (words.into_iter().fold(self.ip as u64, mix) >> (u64::BITS - NODES - 1)) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Place, Rest, State};
+    use super::*;
+
+    fn node(times: u64) -> Node {
+        let other = Place { ip: std::ptr::null_mut(), rest: Rest::NONE, mask: 0, address: 0 };
+        Node { state: State { times, ..State::default() }, ip: std::ptr::null_mut(), other }
+    }
+
+    #[test]
+    fn a_node_keeps_its_number_until_there_is_no_room() {
+        let mut table = Table::default();
+        let numbers: Vec<u32> = (0..1 << NODES).map(|times| table.number(node(times)).expect("room")).collect();
+        assert!(numbers.iter().enumerate().all(|(n, &number)| n as u32 == number));
+        assert_eq!(table.number(node(77)), Some(77));
+        assert_eq!(table.number(node(1 << NODES)), None);
+        assert_eq!(table.number_anew(node(1 << NODES)), 0);
+        assert_eq!(table.number(node(77)), Some(1));
+    }
+
+    #[test]
+    fn two_transitions_share_a_hash_and_the_older_one_gives_way() {
+        let mut table = Table::default();
+        let stretch = Stretch { shape: 9, next: std::ptr::without_provenance_mut(0x40), accesses: 0x9 };
+        let all: Vec<u64> = (0..1 << 20).map(|node| Transition::key(node, stretch.shape)).collect();
+        let place = |table: &mut Table, key: u64| table.places(key, &stretch).as_ptr();
+        let first = place(&mut table, all[0]);
+        let alike: Vec<u64> = all.into_iter().filter(|&key| place(&mut table, key) == first).take(3).collect();
+        let mut keep = |key: u64, cycles: u64| {
+            assert!(!table.bring(key, &stretch));
+            let transition = Transition::new(cycles, [0; 2], 1, false, 0).expect("small numbers");
+            table.keep(key, &stretch, transition);
+        };
+        (0..).zip(&alike).for_each(|(cycles, &key)| keep(key, cycles));
+        assert!(!table.bring(alike[0], &stretch));
+        for (cycles, &key) in (1..).zip(&alike[1..]) {
+            let found = table.places(key, &stretch)[0];
+            assert!(found.is(key, &stretch) || table.bring(key, &stretch));
+            assert_eq!(table.places(key, &stretch)[0].cycles, cycles);
+        }
+        let other = Stretch { accesses: 0xa, ..stretch };
+        assert!(!table.places(alike[2], &other)[0].is(alike[2], &other));
+    }
+
+    #[test]
+    fn what_is_too_large_is_not_kept() {
+        assert!(Transition::new(1 << 16, [0; 2], 1, false, 0).is_none());
+        assert!(Transition::new(1, [0, 256], 1, false, 0).is_none());
+        assert!(Transition::new(1, [0; 2], 1, false, 1 << 16).is_none());
+    }
+}
