@@ -160,6 +160,13 @@ def test_a_worker_with_other_sources_measures_nothing(tmp_path: Path) -> None:
     assert "bring both to the same revision" in str(shipped.error)
 
 
+def test_a_plan_without_options_is_measured_all_the_same(tmp_path: Path) -> None:
+    done = rtoslab("sweep", written(tmp_path, PLAN.partition("[grid]")[0]), "--out", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert "nothing can be ranked" in done.stdout
+    assert "2 points: 2 measured." in done.stdout
+
+
 def test_no_cluster_is_said(tmp_path: Path) -> None:
     plan = written(tmp_path, PLAN)
     said = error(rtoslab("sweep", plan, "--out", tmp_path / "run", "--scheduler", "tcp://localhost:1"), 1)

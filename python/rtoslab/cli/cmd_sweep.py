@@ -13,7 +13,7 @@ from rtoslab.cli.cmd_report import write
 from rtoslab.cli.display import Display, say_known, short_path
 from rtoslab.cli.names import form_of, report_files
 from rtoslab.cli.sections import show_document
-from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
+from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED, ReportError
 from rtoslab.parity.costs import FILE, measured_costs, write_costs
 from rtoslab.paths import find_root
 from rtoslab.pipeline import Manner, Outcome
@@ -73,7 +73,10 @@ def command(
         say_known(outcomes)
         _tell_absent(outcomes)
         if not outputs and counts["measured"] > 1:
-            show_document(sweep_document(sweep.title, stored), Console(highlight=False))
+            try:
+                show_document(sweep_document(sweep.title, stored), Console(highlight=False))
+            except ReportError as cause:  # nobody asked for a report
+                click.echo(str(cause))
         said = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
         click.echo(f"{len(outcomes)} points: {said}. Stored in {short_path(folder)}.")
     return EXIT_POINT_FAILED if counts["failed"] else EXIT_OK
