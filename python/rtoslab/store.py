@@ -75,10 +75,13 @@ class RunDirectory:
         if _is_foreign(path):
             raise StoreError(f"{path} exists and is not a run directory; choose another --out.")
         run = cls(path)
+        try:
+            (path / POINTS).mkdir(parents=True, exist_ok=True)
+        except OSError as cause:
+            raise disk_error("make the run directory", path, cause) from None
         with alone(path / LOCK):
             if not (path / PLAN).is_file():
                 try:
-                    (path / POINTS).mkdir(parents=True, exist_ok=True)
                     text = PlanFile(suite=suite, points=points).model_dump_json(indent=1)
                     _write(path / _PLAN_IN_WORK, f"{text}\n".encode())
                     (path / _PLAN_IN_WORK).replace(path / PLAN)
