@@ -9,13 +9,20 @@
 //! sequential word is fetched in the first slot that the instruction leaves free; a branch fetches its target in
 //! its last cycle but one. Without a collision this gives exactly the manual's table.
 
-use crate::step::{Step, watch};
+mod fetching;
+mod operands;
+mod watching;
+
+use crate::step::watch;
 use crate::v6m::bus::{Bus, Trap};
 use crate::v6m::core::{Core, Phase, ProfileCell, Request};
 use crate::v6m::op::{Op, op};
 use crate::v6m::pair::{Stretch, Turn};
 use crate::v6m::trace::Trace;
+use fetching::{after_wide, fetch, second_half_ready, wait_for_fetch};
+use operands::{condition_holds, in_ram, is_plain, shift_by_register};
 use rtoslab_timing::cortex_m0plus as timing;
+use watching::{Started, profile_cell};
 
 /// Runs `cores[start]` (and, under `CONTEND`, the other one too) until the machine must act.
 ///
@@ -1186,158 +1193,4 @@ enum Came {
     TooWild,
     /// It was a branch and was taken: a stretch ends behind it.
     Elsewhere,
-}
-
-/// True if so many words from `address` on are plain RAM: a multiple transfer of them cannot fail half-way.
-#[inline(always)]
-fn is_plain<B: Bus>(bus: &B, address: u32, words: u8, store: bool) -> bool {
-    let bytes = 4 * u32::from(words);
-    let offset = address.wrapping_sub(B::RAM_BASE);
-    offset & 3 == 0
-        && offset <= B::RAM_BYTES - bytes
-        && !(store && (bus.marks(offset) | bus.marks(offset + bytes - 4)) != 0)
-}
-
-/// True for an aligned access of 1, 2 or 4 bytes inside the RAM: the rotation moves a misalignment to the top bits,
-/// so that one comparison tests both.
-#[inline(always)]
-fn in_ram<B: Bus>(offset: u32, bytes: u32) -> bool {
-    offset.rotate_right(bytes.trailing_zeros()) < B::RAM_BYTES / bytes
-}
-
-/// Fetches the word `words` after the one that holds `ip`; returns its address-phase cycle.
-#[inline(always)]
-fn fetch<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
-    // SAFETY: the interpreter's `ip` points into the ops of the core's region.
-    unsafe { bus.fetch(core, ip, words, at, stalls) }
-}
-
-/// The first instruction of a word waits for that word.
-#[inline(always)]
-fn wait_for_fetch(core: &mut Core, t: u64) -> u64 {
-    // Read again, so that the comparison before, mostly in vain, needs no register.
-    // SAFETY: a field of a living core.
-    let ready = unsafe { std::ptr::read_volatile(&core.fetch_ready) };
-    core.bus_wait += ready - t;
-    ready
-}
-
-/// A 32-bit opcode that straddles two words needs the second one a cycle after issue.
-#[inline(always)]
-fn second_half_ready<const CONTEND: bool>(core: &mut Core, ip: *mut Op, t: u64) -> u64 {
-    if CONTEND && ip as usize & 8 != 0 && core.fetch_ready > t + 1 {
-        let wait = core.fetch_ready - (t + 1);
-        core.bus_wait += wait;
-        t + wait
-    } else {
-        t
-    }
-}
-
-/// Sequential fetch behind a 32-bit instruction, which always completes a word.
-#[inline(always)]
-fn after_wide<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, t: u64, cycles: u64) -> u64 {
-    let words = 1 + (ip as usize >> 3 & 1);
-    fetch(bus, core, ip, words, t - cycles, false);
-    if words == 1 && core.fetch_ready > t { wait_for_fetch(core, t) } else { t }
-}
-
-/// LSL, LSR, ASR, ROR by the bottom byte of a register, with the carry out (ARMv6-M A2.2.1).
-#[inline(always)]
-fn shift_by_register(code: u8, value: u32, amount: u32, carry: &mut bool) -> u32 {
-    if amount == 0 {
-        return value;
-    }
-    match code {
-        op::LslReg => {
-            let wide = if amount > 32 { 0 } else { u64::from(value) << amount };
-            *carry = wide >> 32 & 1 != 0;
-            wide as u32
-        }
-        op::LsrReg => {
-            let wide = if amount > 32 { 0 } else { u64::from(value) << 1 >> amount };
-            *carry = wide & 1 != 0;
-            (wide >> 1) as u32
-        }
-        op::AsrReg => {
-            let wide = i64::from(value as i32) << 1 >> amount.min(33);
-            *carry = wide & 1 != 0;
-            (wide >> 1) as u32
-        }
-        _ => {
-            let rotated = value.rotate_right(amount & 31);
-            *carry = rotated >> 31 != 0;
-            rotated
-        }
-    }
-}
-
-/// Condition field of a branch against the flags.
-fn condition_holds(core: &Core, condition: u8) -> bool {
-    let (n, z, c, v) = (core.nz < 0, core.nz as u32 == 0, core.c, core.v);
-    match condition {
-        0 => z,
-        1 => !z,
-        2 => c,
-        3 => !c,
-        4 => n,
-        5 => !n,
-        6 => v,
-        7 => !v,
-        8 => c && !z,
-        9 => !c || z,
-        10 => n == v,
-        11 => n != v,
-        12 => !z && n == v,
-        _ => z || n != v,
-    }
-}
-
-/// The instruction in hand, for its [`Step`].
-#[derive(Clone, Copy, Default)]
-struct Started {
-    pc: u32,
-    t: u64,
-    executed: u64,
-    bus_wait: u64,
-    flash_wait: u64,
-}
-
-impl Started {
-    fn new(core: &Core, ip: *mut Op, t: u64, executed: u64) -> Started {
-        let (bus_wait, flash_wait) = (core.bus_wait, core.flash_wait);
-        Started { pc: core.address_of(ip), t, executed, bus_wait, flash_wait }
-    }
-
-    /// Logs it as it stands: `executed` tells whether it was completed, `code` what it was.
-    #[inline(never)]
-    fn log(self, core: &mut Core, ip: *mut Op, t: u64, executed: u64, code: u8) {
-        let next = core.stray.unwrap_or_else(|| core.address_of(ip));
-        core.steps.push(Step {
-            start: self.t,
-            end: t,
-            bus_wait: (core.bus_wait - self.bus_wait) as u32,
-            flash_wait: (core.flash_wait - self.flash_wait) as u32,
-            pc: self.pc,
-            next,
-            sp: core.r[13],
-            r0: core.r[0],
-            lr: core.r[14],
-            priority: core.execution_priority() as i16,
-            executions: (executed - self.executed) as u8,
-            call: matches!(code, op::Bl | op::BlFar | op::Blx),
-            process_stack: core.sp_is_psp,
-        });
-    }
-}
-
-/// Profile cell of the instruction at `ip`.
-///
-/// # Safety
-/// `ip` points into the ops of `core.region`, whose profile cells exist.
-#[inline(always)]
-unsafe fn profile_cell(core: &Core, ip: *mut Op) -> *mut ProfileCell {
-    let index = (ip as usize).wrapping_sub(core.region.ops as usize) >> 3;
-    // SAFETY: the cells run parallel to the ops.
-    unsafe { core.region.profile[core.id].add(index) }
 }

@@ -1,0 +1,42 @@
+//! Fetches of code under contention, and waiting for them.
+
+use crate::v6m::bus::Bus;
+use crate::v6m::core::Core;
+use crate::v6m::op::Op;
+
+/// Fetches the word `words` after the one that holds `ip`; returns its address-phase cycle.
+#[inline(always)]
+pub(super) fn fetch<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
+    // SAFETY: the interpreter's `ip` points into the ops of the core's region.
+    unsafe { bus.fetch(core, ip, words, at, stalls) }
+}
+
+/// The first instruction of a word waits for that word.
+#[inline(always)]
+pub(super) fn wait_for_fetch(core: &mut Core, t: u64) -> u64 {
+    // Read again, so that the comparison before, mostly in vain, needs no register.
+    // SAFETY: a field of a living core.
+    let ready = unsafe { std::ptr::read_volatile(&core.fetch_ready) };
+    core.bus_wait += ready - t;
+    ready
+}
+
+/// A 32-bit opcode that straddles two words needs the second one a cycle after issue.
+#[inline(always)]
+pub(super) fn second_half_ready<const CONTEND: bool>(core: &mut Core, ip: *mut Op, t: u64) -> u64 {
+    if CONTEND && ip as usize & 8 != 0 && core.fetch_ready > t + 1 {
+        let wait = core.fetch_ready - (t + 1);
+        core.bus_wait += wait;
+        t + wait
+    } else {
+        t
+    }
+}
+
+/// Sequential fetch behind a 32-bit instruction, which always completes a word.
+#[inline(always)]
+pub(super) fn after_wide<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, t: u64, cycles: u64) -> u64 {
+    let words = 1 + (ip as usize >> 3 & 1);
+    fetch(bus, core, ip, words, t - cycles, false);
+    if words == 1 && core.fetch_ready > t { wait_for_fetch(core, t) } else { t }
+}

@@ -1,0 +1,73 @@
+//! Where operands lie, and what the rarer operations make of them.
+
+use crate::v6m::bus::Bus;
+use crate::v6m::core::Core;
+use crate::v6m::op::op;
+
+/// True if so many words from `address` on are plain RAM: a multiple transfer of them cannot fail half-way.
+#[inline(always)]
+pub(super) fn is_plain<B: Bus>(bus: &B, address: u32, words: u8, store: bool) -> bool {
+    let bytes = 4 * u32::from(words);
+    let offset = address.wrapping_sub(B::RAM_BASE);
+    offset & 3 == 0
+        && offset <= B::RAM_BYTES - bytes
+        && !(store && (bus.marks(offset) | bus.marks(offset + bytes - 4)) != 0)
+}
+
+/// True for an aligned access of 1, 2 or 4 bytes inside the RAM: the rotation moves a misalignment to the top bits,
+/// so that one comparison tests both.
+#[inline(always)]
+pub(super) fn in_ram<B: Bus>(offset: u32, bytes: u32) -> bool {
+    offset.rotate_right(bytes.trailing_zeros()) < B::RAM_BYTES / bytes
+}
+
+/// LSL, LSR, ASR, ROR by the bottom byte of a register, with the carry out (ARMv6-M A2.2.1).
+#[inline(always)]
+pub(super) fn shift_by_register(code: u8, value: u32, amount: u32, carry: &mut bool) -> u32 {
+    if amount == 0 {
+        return value;
+    }
+    match code {
+        op::LslReg => {
+            let wide = if amount > 32 { 0 } else { u64::from(value) << amount };
+            *carry = wide >> 32 & 1 != 0;
+            wide as u32
+        }
+        op::LsrReg => {
+            let wide = if amount > 32 { 0 } else { u64::from(value) << 1 >> amount };
+            *carry = wide & 1 != 0;
+            (wide >> 1) as u32
+        }
+        op::AsrReg => {
+            let wide = i64::from(value as i32) << 1 >> amount.min(33);
+            *carry = wide & 1 != 0;
+            (wide >> 1) as u32
+        }
+        _ => {
+            let rotated = value.rotate_right(amount & 31);
+            *carry = rotated >> 31 != 0;
+            rotated
+        }
+    }
+}
+
+/// Condition field of a branch against the flags.
+pub(super) fn condition_holds(core: &Core, condition: u8) -> bool {
+    let (n, z, c, v) = (core.nz < 0, core.nz as u32 == 0, core.c, core.v);
+    match condition {
+        0 => z,
+        1 => !z,
+        2 => c,
+        3 => !c,
+        4 => n,
+        5 => !n,
+        6 => v,
+        7 => !v,
+        8 => c && !z,
+        9 => !c || z,
+        10 => n == v,
+        11 => n != v,
+        12 => !z && n == v,
+        _ => z || n != v,
+    }
+}
