@@ -18,10 +18,12 @@ pub(super) const PREDICATE_BITS: u32 = 1;
 /// Bits of cycles that depend on operands.
 pub(super) const CYCLES_BITS: u32 = 5;
 /// Most bits that any instruction logs, but for rare ones.
-const INSTRUCTION_BITS: u32 = HOME_BITS + PREDICATE_BITS;
+const INSTRUCTION_BITS: u32 = HOME_BITS;
 /// What a load of the PC, with which a trace ends, may log beyond that.
 const END_BITS: u32 = 1;
-const _: () = assert!(super::TRACE_INSTRUCTIONS * INSTRUCTION_BITS + END_BITS < u64::BITS);
+/// Room for rare ones in any trace: for one value that its first instruction may have.
+const RARE_BITS: u32 = u64::BITS - 1 - super::TRACE_INSTRUCTIONS * INSTRUCTION_BITS - END_BITS;
+const _: () = assert!(RARE_BITS >= CYCLES_BITS);
 
 impl Log {
     /// Nothing so far, of a trace of at most so many instructions.
@@ -30,7 +32,7 @@ impl Log {
         Log { bits: 1, left: instructions }
     }
 
-    /// Appends a value of `bits` bits; an instruction may push up to three.
+    /// Appends a value of `bits` bits; an instruction may push up to two.
     #[inline(always)]
     pub fn push(&mut self, value: u64, bits: u32) {
         self.bits = self.bits << bits | value;

@@ -34,7 +34,7 @@ use trace::{End, execute_trace};
 pub use traits::{Memorable, QuickBus, is_store};
 
 /// Most instructions in a trace.
-const TRACE_INSTRUCTIONS: u32 = 16;
+const TRACE_INSTRUCTIONS: u32 = 18;
 /// Most instructions in a trace that may not be that long because an event is near. An IT block fits.
 const SHORT_INSTRUCTIONS: u32 = 6;
 /// More cycles than any instruction takes: it moves up to 32 words and waits for two reads of the flash.

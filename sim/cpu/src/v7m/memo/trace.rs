@@ -47,8 +47,8 @@ impl Ended {
     }
 }
 
-/// Instructions left at which a branch back ends a trace: loops then begin with one.
-const TURN: u32 = super::TRACE_INSTRUCTIONS / 2;
+/// Instructions left at which a branch back ends a trace, so that traces of a loop begin where it does, or nearly.
+const TURN: u32 = super::TRACE_INSTRUCTIONS / 3;
 
 /// Executes instructions without time: up to a branch by register, a branch back, the longest length, or an
 /// instruction that no trace holds. Returns what they logged, in a log that starts with `log`.
@@ -88,7 +88,7 @@ impl<P: Memorable, B: QuickBus> Functions<P, B> {
     const fn of<const CODE: u8, const HALFWORDS: usize>() -> Function<P, B> {
         match Manner::of(CODE) {
             Manner::Apart => barred,
-            _ if accesses(CODE) => instruction::<P, B, CODE, HALFWORDS, false>,
+            _ if accesses(CODE) && CODE != code::LdrLit => instruction::<P, B, CODE, HALFWORDS, false>,
             _ => instruction::<P, B, CODE, HALFWORDS, true>,
         }
     }
@@ -176,13 +176,26 @@ fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS: usize
             Ended::there(log, End::Complete)
         }
         // Nothing was done and nothing logged.
-        _ if !ALL => instruction::<P, B, CODE, HALFWORDS, true>(core, pipe, bus, ip, bits, left),
+        _ if !ALL => anywhere::<P, B, CODE, HALFWORDS>(core, pipe, bus, ip, bits, left),
         _ => {
             core.request = Request::None;
             let end = if untimed.log_is_full { End::Complete } else { End::Barred };
             Ended::at(core, ip, log, end)
         }
     }
+}
+
+/// The same instruction where it may access all memories.
+#[inline(never)]
+fn anywhere<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS: usize>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    ip: *mut Op,
+    bits: u64,
+    left: u32,
+) -> Ended {
+    instruction::<P, B, CODE, HALFWORDS, true>(core, pipe, bus, ip, bits, left)
 }
 
 /// An IT.
@@ -236,15 +249,19 @@ fn execute_block<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: 
         let executed = block::judge(core, packed);
         core.it = block::advanced(it);
         let next = ip.wrapping_add(packed.halfwords());
+        if !pipe.log.has_room(PREDICATE_BITS) {
+            core.it = it;
+            return Block { log, end: Some(End::Barred) };
+        }
         if executed == block::SKIPPED {
-            pipe.log.push(0, PREDICATE_BITS);
+            pipe.log.push_rare(0, PREDICATE_BITS);
             pipe.skipped(core, packed.op(), ip);
             pipe.log.left -= 1;
             core.ip = next;
             continue;
         }
         let op = executed.op();
-        pipe.log.push(1, PREDICATE_BITS);
+        pipe.log.push_rare(1, PREDICATE_BITS);
         match exec::execute::<_, _, false>(core, &mut pipe, Quick::<B, true>::of(bus), &op) {
             Flow::Next => core.ip = next,
             Flow::Near => {

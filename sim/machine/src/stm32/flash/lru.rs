@@ -19,7 +19,7 @@ pub(super) struct Lru<const LINES: usize> {
 }
 
 /// Most lines in a group.
-pub(super) const GROUP: usize = 8;
+pub(super) const GROUP: usize = 16;
 /// Most groups.
 const GROUPS: usize = 1 << 14;
 

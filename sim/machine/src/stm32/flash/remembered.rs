@@ -137,7 +137,7 @@ impl Remembered for FlashF4 {
     }
 }
 
-/// Most lookups that are worth remembering.
+/// Most lookups that are remembered: those of nearly all traces.
 const LOOKUPS: usize = lru::GROUP;
 
 /// Lookups in a cache, and what it took in.
