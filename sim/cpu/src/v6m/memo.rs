@@ -9,6 +9,7 @@
 //! only memories that answer by fixed rules, and begins so far from the next event that it cannot reach it. Everything
 //! else is executed in time, one instruction after the other.
 
+use crate::states::States;
 use crate::step::watch;
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
@@ -45,17 +46,10 @@ const REST_CYCLES: u64 = 50_000;
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Where a trace can begin: the state and the instruction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Node {
     state: State,
     ip: *mut Op,
-}
-
-impl Node {
-    fn hash(&self) -> usize {
-        let mix = |sum: u64, word: u64| (sum.rotate_left(29) ^ word).wrapping_mul(ODD);
-        (self.state.iter().copied().fold(self.ip as u64, mix) >> (u64::BITS - NODES - 1)) as usize
-    }
 }
 
 /// How a trace moved time and state.
@@ -76,9 +70,7 @@ struct Transition {
 pub struct Memo {
     /// A direct-mapped table.
     transitions: Box<[Transition; 1 << TRANSITIONS]>,
-    nodes: Vec<Node>,
-    /// Numbers of nodes plus 1, by hash, with linear probing; 0 is free.
-    numbers: Box<[u32; 2 << NODES]>,
+    nodes: States<Node, { 1 << NODES }>,
     /// Number of the node that the core has reached.
     node: u32,
     /// Core and bus are still at a node before that one.
@@ -95,8 +87,7 @@ impl Default for Memo {
     fn default() -> Memo {
         Memo {
             transitions: boxed(),
-            nodes: Vec::new(),
-            numbers: boxed(),
+            nodes: States::default(),
             node: 0,
             stale: false,
             unseen: 0,
@@ -118,7 +109,6 @@ impl Memo {
         if !self.nodes.is_empty() {
             self.transitions.fill(Transition::default());
             self.nodes.clear();
-            self.numbers.fill(0);
         }
     }
 
@@ -135,24 +125,6 @@ impl Memo {
             let executed = core.instructions.wrapping_sub(self.judged_at);
             self.resting_since = (executed < JUDGED * WORTH_INSTRUCTIONS).then_some(core.t);
             (self.unseen, self.judged_at) = (0, core.instructions);
-        }
-    }
-
-    /// The number of a node; `None` if there is no room for it.
-    fn number(&mut self, node: Node) -> Option<u32> {
-        let mut at = node.hash();
-        loop {
-            let place = &mut self.numbers[at % (2 << NODES)];
-            match *place {
-                0 if self.nodes.len() == 1 << NODES => return None,
-                0 => {
-                    self.nodes.push(node);
-                    *place = self.nodes.len() as u32;
-                    return Some(*place - 1);
-                }
-                number if self.nodes[number as usize - 1] == node => return Some(number - 1),
-                _ => at += 1,
-            }
         }
     }
 
@@ -191,9 +163,9 @@ fn enter<B: Remembered>(core: &Core, bus: &mut B) -> bool {
     let Some(state) = bus.state(core) else { return false };
     let node = Node { state, ip: core.ip };
     let memo = bus.memo();
-    let number = memo.number(node).or_else(|| {
+    let number = memo.nodes.number(node).or_else(|| {
         memo.clear();
-        memo.number(node)
+        memo.nodes.number(node)
     });
     memo.node = number.expect("an empty table has room");
     memo.stale = false;
@@ -204,7 +176,7 @@ fn enter<B: Remembered>(core: &Core, bus: &mut B) -> bool {
 fn catch_up<B: Remembered>(core: &mut Core, bus: &mut B) {
     let memo = bus.memo();
     if std::mem::take(&mut memo.stale) {
-        let state = memo.nodes[memo.node as usize].state;
+        let state = memo.nodes.state(memo.node).state;
         bus.resume(core, &state);
     }
 }
@@ -234,7 +206,7 @@ fn learn<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     catch_up(core, bus);
     let memo = bus.memo();
     let key = memo.key(trace);
-    let start = memo.nodes[memo.node as usize].ip;
+    let start = memo.nodes.state(memo.node).ip;
     let mut cores = memo.cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
     let double = &mut cores[0];
     (double.region, double.ip, double.trace) = (core.region, start, trace.rewound());
@@ -257,7 +229,7 @@ fn learn<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     let Some(state) = bus.state(core) else { return false };
     let node = Node { state, ip: core.ip };
     let memo = bus.memo();
-    match memo.number(node) {
+    match memo.nodes.number(node) {
         Some(next) => {
             let transition = Transition { key, wild: trace.wild, cycles: cycles as u32, waits: waits as u32, next };
             *memo.slot(key, trace.wild) = transition;

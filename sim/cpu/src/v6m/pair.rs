@@ -52,7 +52,7 @@ impl State {
 }
 
 /// Where a core stands inside a stretch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Place {
     ip: *mut Op,
     rest: Rest,
@@ -62,7 +62,7 @@ struct Place {
 }
 
 /// Where both cores stand when one of them has come to the end of its stretch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Node {
     state: State,
     /// That core's next instruction.

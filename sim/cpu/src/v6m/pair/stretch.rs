@@ -56,7 +56,7 @@ impl Stretch {
 }
 
 /// A stretch, or the rest of one, that is gone through in time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Rest {
     /// Instructions left, the one that is begun included.
     pub instructions: u64,

@@ -1,6 +1,7 @@
 //! Nodes by number, and transitions between them.
 
 use super::{Node, Stretch};
+use crate::states::States;
 
 /// log2 of the transitions kept.
 const TRANSITIONS: u32 = 14;
@@ -62,20 +63,15 @@ impl Transition {
 pub(super) struct Table {
     /// Two places for each hash, the one used last first.
     transitions: Box<[[Transition; 2]; 1 << TRANSITIONS]>,
-    nodes: Vec<Node>,
-    /// Numbers of nodes plus 1, by hash, with linear probing; 0 is free.
-    numbers: Box<[u32; 2 << NODES]>,
+    nodes: States<Node, { 1 << NODES }>,
 }
 
 impl Default for Table {
     fn default() -> Table {
-        Table { transitions: boxed(), nodes: Vec::new(), numbers: boxed() }
+        // Never on the stack.
+        let transitions = vec![Default::default(); 1 << TRANSITIONS].into_boxed_slice();
+        Table { transitions: transitions.try_into().expect("as long as the array"), nodes: States::default() }
     }
-}
-
-/// An array that was never on the stack.
-fn boxed<T: Copy + Default + std::fmt::Debug, const N: usize>() -> Box<[T; N]> {
-    vec![T::default(); N].into_boxed_slice().try_into().expect("as long as the array")
 }
 
 impl Table {
@@ -84,31 +80,17 @@ impl Table {
         if !self.nodes.is_empty() {
             self.transitions.fill(Default::default());
             self.nodes.clear();
-            self.numbers.fill(0);
         }
     }
 
     /// A node by its number.
     pub fn node(&self, number: u32) -> &Node {
-        &self.nodes[number as usize]
+        self.nodes.state(number)
     }
 
     /// The number of a node; `None` if there is no room for it.
     pub fn number(&mut self, node: Node) -> Option<u32> {
-        let mut at = node.hash();
-        loop {
-            let place = &mut self.numbers[at % (2 << NODES)];
-            match *place {
-                0 if self.nodes.len() == 1 << NODES => return None,
-                0 => {
-                    self.nodes.push(node);
-                    *place = self.nodes.len() as u32;
-                    return Some(*place - 1);
-                }
-                number if self.nodes[number as usize - 1] == node => return Some(number - 1),
-                _ => at += 1,
-            }
-        }
+        self.nodes.number(node)
     }
 
     /// The number of a node, for which everything else is forgotten if there is no room.
@@ -141,24 +123,6 @@ impl Table {
     }
 }
 
-impl Node {
-    fn hash(&self) -> usize {
-        let mix = |sum: u64, word: u64| (sum.rotate_left(29) ^ word).wrapping_mul(ODD);
-        let rest = &self.other.rest;
-        let words = [
-            self.state.slots[0],
-            self.state.slots[1],
-            self.state.times,
-            self.other.ip as u64,
-            rest.next as u64,
-            rest.accesses,
-            rest.instructions << 1 | u64::from(rest.branch),
-            u64::from(self.other.mask) << 32 | u64::from(self.other.address),
-        ];
-        (words.into_iter().fold(self.ip as u64, mix) >> (u64::BITS - NODES - 1)) as usize
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{Place, Rest, State};
@@ -170,11 +134,12 @@ mod tests {
     }
 
     #[test]
-    fn a_node_keeps_its_number_until_there_is_no_room() {
+    fn without_room_for_a_node_all_is_forgotten() {
         let mut table = Table::default();
-        let numbers: Vec<u32> = (0..1 << NODES).map(|times| table.number(node(times)).expect("room")).collect();
-        assert!(numbers.iter().enumerate().all(|(n, &number)| n as u32 == number));
-        assert_eq!(table.number(node(77)), Some(77));
+        for times in 0..1 << NODES {
+            assert_eq!(table.number_anew(node(times)) as u64, times);
+        }
+        assert_eq!(table.number_anew(node(77)), 77);
         assert_eq!(table.number(node(1 << NODES)), None);
         assert_eq!(table.number_anew(node(1 << NODES)), 0);
         assert_eq!(table.number(node(77)), Some(1));

@@ -24,12 +24,13 @@ use super::code::number as code;
 use super::core::{Core, Request};
 use super::exec;
 use super::op::Op;
+use crate::states::States;
 use crate::step::watch;
 pub use distance::{OPEN, cycle_at, since};
 pub use log::Log;
 use manner::{MANNERS, Manner};
 use replay::{Trace, replay};
-use table::{Key, States, Transition, Transitions};
+use table::{Key, STATES, Transition, Transitions};
 use trace::{End, execute_trace};
 pub use traits::{Memorable, QuickBus, is_store};
 
@@ -73,14 +74,14 @@ impl Home {
 /// What is remembered of one core's timing.
 #[derive(Debug)]
 pub struct Memo<P: Memorable, B: QuickBus> {
-    states: States<(P::State, B::State)>,
+    states: States<(P::State, B::State), STATES>,
     transitions: Transitions<B::Lookups>,
     epoch: u64,
 }
 
 impl<P: Memorable, B: QuickBus> Default for Memo<P, B> {
     fn default() -> Memo<P, B> {
-        Memo { states: States::new(), transitions: Transitions::new(), epoch: 0 }
+        Memo { states: States::default(), transitions: Transitions::new(), epoch: 0 }
     }
 }
 

@@ -2,83 +2,11 @@
 
 use super::Log;
 use crate::v7m::op::Op;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// log2 of the transitions kept.
 const TRANSITIONS: u32 = 14;
 /// States kept before all is forgotten.
-const STATES: usize = 1 << 16;
-
-/// A hasher without a seed and without defence: states are not chosen by anybody.
-#[derive(Debug, Default)]
-pub(super) struct Multiply(u64);
-
-impl Hasher for Multiply {
-    fn finish(&self) -> u64 {
-        self.0 ^ self.0 >> 32
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
-        }
-    }
-
-    fn write_u8(&mut self, value: u8) {
-        self.write_u64(value.into());
-    }
-
-    fn write_u16(&mut self, value: u16) {
-        self.write_u64(value.into());
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        self.write_u64(value.into());
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-}
-
-/// States by number.
-#[derive(Debug)]
-pub(super) struct States<S> {
-    all: Vec<S>,
-    numbers: HashMap<S, u32, BuildHasherDefault<Multiply>>,
-}
-
-impl<S: Copy + Eq + Hash> States<S> {
-    pub fn new() -> States<S> {
-        States { all: Vec::new(), numbers: HashMap::default() }
-    }
-
-    /// The number of a state, or `None` if there is no room for a new one.
-    pub fn number(&mut self, state: S) -> Option<u32> {
-        if let Some(&number) = self.numbers.get(&state) {
-            return Some(number);
-        }
-        if self.all.len() >= STATES {
-            return None;
-        }
-        let number = self.all.len() as u32;
-        self.all.push(state);
-        self.numbers.insert(state, number);
-        Some(number)
-    }
-
-    pub fn state(&self, number: u32) -> &S {
-        &self.all[number as usize]
-    }
-
-    pub fn clear(&mut self) {
-        self.all.clear();
-        self.numbers.clear();
-    }
-}
+pub(super) const STATES: usize = 1 << 16;
 
 /// Which trace, from which state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,0 +1,99 @@
+//! States of timing by number: what remembered time is found by must fit in few bits.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+
+/// A hasher without a seed and without defence: states are not chosen by anybody.
+#[derive(Debug, Default)]
+struct Multiply(u64);
+
+impl Hasher for Multiply {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u8(&mut self, value: u8) {
+        self.write_u64(value.into());
+    }
+
+    fn write_u16(&mut self, value: u16) {
+        self.write_u64(value.into());
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(value.into());
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+/// Up to `ROOM` states by number.
+#[derive(Debug)]
+pub(crate) struct States<S, const ROOM: usize> {
+    all: Vec<S>,
+    numbers: HashMap<S, u32, BuildHasherDefault<Multiply>>,
+}
+
+impl<S, const ROOM: usize> Default for States<S, ROOM> {
+    fn default() -> Self {
+        States { all: Vec::new(), numbers: HashMap::default() }
+    }
+}
+
+impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
+    /// The number of a state, or `None` if there is no room for a new one.
+    pub fn number(&mut self, state: S) -> Option<u32> {
+        if let Some(&number) = self.numbers.get(&state) {
+            return Some(number);
+        }
+        if self.all.len() == ROOM {
+            return None;
+        }
+        let number = self.all.len() as u32;
+        self.all.push(state);
+        self.numbers.insert(state, number);
+        Some(number)
+    }
+
+    /// A state by its number.
+    pub fn state(&self, number: u32) -> &S {
+        &self.all[number as usize]
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.all.clear();
+        self.numbers.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_keeps_its_number_until_there_is_no_room() {
+        let mut states = States::<u64, 8>::default();
+        let numbers: Vec<_> = (0..9).map(|state| states.number(state << 40)).collect();
+        assert_eq!(numbers, [Some(0), Some(1), Some(2), Some(3), Some(4), Some(5), Some(6), Some(7), None]);
+        assert_eq!((states.number(5 << 40), *states.state(5)), (Some(5), 5 << 40));
+        states.clear();
+        assert!(states.is_empty());
+        assert_eq!(states.number(8 << 40), Some(0));
+    }
+}
