@@ -31,6 +31,8 @@ pub struct Pairs {
     pub(super) doubles: Option<Box<[Core; 2]>>,
     rest_since: u64,
     rest_cycles: u64,
+    /// Half the rest after the next short visit.
+    patience_cycles: u64,
     /// Unseen transitions since the last judgement, and its cycle.
     lessons: u64,
     judged_at: u64,
@@ -57,20 +59,18 @@ impl Pairs {
 
     /// Rests for a little from `t` on.
     pub fn put_off(&mut self, t: u64) {
-        self.rest_since = t;
-        self.rest_cycles = self.rest_cycles.max(REST_CYCLES.start);
+        (self.rest_since, self.rest_cycles) = (t, REST_CYCLES.start);
     }
 
     /// Rests after a visit that began at `start`.
     pub(super) fn rest_after(&mut self, start: u64) {
         self.rest_since = self.now;
-        self.rest_cycles = if std::mem::take(&mut self.tired) {
-            LONG_REST_CYCLES
-        } else if self.now - start >= WORTH_CYCLES {
+        self.patience_cycles = if self.now - start >= WORTH_CYCLES {
             REST_CYCLES.start
         } else {
-            (2 * self.rest_cycles).clamp(REST_CYCLES.start, REST_CYCLES.end)
+            (2 * self.patience_cycles).clamp(REST_CYCLES.start, REST_CYCLES.end)
         };
+        self.rest_cycles = if std::mem::take(&mut self.tired) { LONG_REST_CYCLES } else { self.patience_cycles };
     }
 
     /// Counts an unseen transition; true if they are too frequent: where timing depends on addresses, say.
@@ -101,6 +101,9 @@ mod tests {
         assert_eq!([0, 10, 20].map(&mut rest), [16, 32, 64]);
         assert_eq!([WORTH_CYCLES, 0].map(&mut rest), [16, 32]);
         assert_eq!((0..20).map(|_| rest(1)).last(), Some(REST_CYCLES.end));
-        assert_eq!(pairs.rests_until(pairs.now + REST_CYCLES.end), None);
+        let end = pairs.now + REST_CYCLES.end;
+        assert_eq!(pairs.rests_until(end), None);
+        pairs.put_off(end);
+        assert_eq!(pairs.rests_until(end), Some(end + REST_CYCLES.start));
     }
 }

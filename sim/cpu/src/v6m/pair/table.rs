@@ -16,10 +16,11 @@ pub(super) struct Transition {
     key: u64,
     next_ip: u64,
     accesses: u64,
+    /// How far time moved.
     pub cycles: u16,
     /// Cycles that the core and the other one lost to each other meanwhile.
     pub waits: [u8; 2],
-    /// Instructions of the stretch, up to 16; the rest of 32 bits is below.
+    /// Instructions of the stretch.
     pub instructions: u8,
     /// The other core goes on.
     pub swaps: bool,
@@ -34,6 +35,7 @@ impl Transition {
         u64::from(node + 1) << 32 | shape
     }
 
+    /// Whether this is the transition of that node and stretch.
     #[inline(always)]
     pub fn is(&self, key: u64, stretch: &Stretch) -> bool {
         (self.key ^ key) | (self.next_ip ^ stretch.next as u64) | (self.accesses ^ stretch.accesses) == 0
