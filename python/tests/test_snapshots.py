@@ -138,7 +138,7 @@ def test_probes_stay_and_what_they_recorded_goes_back() -> None:
 
 
 def test_a_probe_moves_no_cycle_of_two_cores() -> None:
-    """A stand-in for an instruction is not executed ahead of its turn; that must not count in a tie for a lock."""
+    """An instruction that minds no order takes no part in a tie for a lock; nor does its stand-in."""
     program = EVERY_BOARD[-1]
     machine = program.in_window()
     start = machine.snapshot()

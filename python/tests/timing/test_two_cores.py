@@ -9,7 +9,7 @@ import pytest
 
 from rtoslab import _sim
 from tests.differential.engines import SRAM, elf
-from tests.timing.bench import CODE, DATA, NOP, SELF, SIO, VECTORS, halves
+from tests.timing.bench import CODE, DATA, ISER, NOP, SELF, SIO, VECTORS, halves
 
 CORE1 = SRAM + 0x3000
 MAILBOX = SRAM + 0x9000
@@ -136,6 +136,25 @@ def _workload() -> Pair:
 
 def _outcome(machine: Any) -> tuple[Any, ...]:
     return machine.cycle(), machine.registers(0), machine.registers(1), machine.stats()
+
+
+def _interrupted(slice_cycles: int) -> tuple[Any, ...]:
+    """Core 0 sends words at odd distances; each interrupts core 1, which counts what it does meanwhile."""
+    send = [*[NOP] * 50, 0x6569, *[0x3201] * 61, 0x6569, 0xE78D]  # str r1, [r5, #0x54] twice; b
+    count = [0x6011, *[0x3301] * 9, 0xE7F5]  # str r1, [r2]: ISER; adds r3, #1; b
+    pair = Pair(send, count, r1=1 << 16, r2=ISER, r3=0, r6=0)
+    pair.machine.write(VECTORS, struct.pack("<48I", *[(VECTORS + 0x800) | 1] * 16, *[(VECTORS + 0x900) | 1] * 32))
+    # ldr r0, [r5, #0x58]; str r0, [r5, #0x50]: the flags; adds r6, r3, r6; bx lr
+    pair.machine.write(VECTORS + 0x900, halves(0x6DA8, 0x6528, 0x199E, 0x4770))
+    for _ in range(6000 // slice_cycles):
+        pair.machine.run(slice_cycles)
+    return _outcome(pair.machine)
+
+
+@pytest.mark.parametrize("slice_cycles", [3, 8, 25, 1000])
+def test_an_interrupt_from_the_other_core_comes_in_time_however_the_run_is_sliced(slice_cycles: int) -> None:
+    """The sum over all interrupts of how far core 1 had come tells when each was taken."""
+    assert _interrupted(slice_cycles) == _interrupted(6000)
 
 
 def test_slicing_a_run_changes_nothing() -> None:

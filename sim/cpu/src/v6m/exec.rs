@@ -1081,7 +1081,7 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(
                         return false;
                     }
                 }
-                if t < (*core).limit || ip as usize & 8 != 0 && (*ip).is_local() {
+                if t < (*core).limit {
                     continue 'run;
                 }
                 (*core).ip = ip;
@@ -1145,10 +1145,6 @@ unsafe fn turn<B: Bus, const CONTEND: bool, const WATCH: u8>(
                     leave(&mut *core, ip, t);
                     keep_count!();
                     return false;
-                }
-                // What follows in the same word without touching anything shared need not wait for its turn.
-                if ip as usize & 8 != 0 && (*ip).is_local() {
-                    continue 'run;
                 }
                 // The limit was the other core's time: it is that core's turn, up to this one's time.
                 (*core).ip = ip;

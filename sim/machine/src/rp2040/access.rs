@@ -70,9 +70,10 @@ impl System {
         u32::from_le_bytes(word)
     }
 
-    /// True if a core stands before an instruction that it executes ahead of its turn (`Op::is_local`, second in its
-    /// word) where nothing stops it: a probe, a pause, or that it is not decoded yet must not count as a tie.
-    fn would_go_ahead(&self, core: &Core) -> bool {
+    /// True if a core stands before an instruction that does not even fetch (`Op::is_local`, second in its word): whether it
+    /// executes before or behind another core's access of the same cycle is all the same. What stands in for it, for a probe
+    /// or because it is not decoded yet, does not count.
+    fn minds_no_order(&self, core: &Core) -> bool {
         if core.phase != Phase::Run || core.stray.is_some() || core.ip as usize & 8 == 0 {
             return false;
         }
@@ -90,7 +91,7 @@ impl System {
         let Some(core0) = (unsafe { core.peer.as_mut() }) else {
             return false;
         };
-        let tied = core0.t == t && core.goes_first == 1 && !self.would_go_ahead(core0);
+        let tied = core0.t == t && core.goes_first == 1 && !self.minds_no_order(core0);
         if tied {
             core0.take_precedence();
         }

@@ -87,11 +87,10 @@ unsafe fn go_through<B: Paired>(bus: &mut B, cores: [&Core; 2], node: &Node, beg
     }
     let [first, other] = &mut *doubles;
     bus.resume(&node.state, now, first, other);
-    // SAFETY: all these instructions were executed, so that they are ops of the regions.
-    let ahead = unsafe { first.ip as usize & 8 != 0 && (*first.ip).is_local() };
-    let start = usize::from(first.t >= other.t + first.goes_first && !ahead);
+    let start = usize::from(first.t >= other.t + first.goes_first);
     doubles[start].limit = doubles[1 - start].t + doubles[start].goes_first;
-    // SAFETY: see above; the doubles are two cores in one allocation.
+    // SAFETY: all these instructions were executed, so that they are ops of the regions; the doubles are two cores in one
+    // allocation.
     unsafe { exec::run::<B, true, { watch::PAIRS }>(base, start, bus) };
     let ended = usize::from(doubles[0].rest.instructions != 0);
     let (at_end, under_way) = (&doubles[ended], &doubles[1 - ended]);
