@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.build import Build, build, inputs_digest
+from rtoslab.canonical import canonical
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.gate import verdict_digest
 from rtoslab.errors import PlanError, UnknownNameError
@@ -19,7 +20,7 @@ from rtoslab.instruments.profile import profile as profile_subject
 from rtoslab.instruments.subject import Choice, make_subject
 from rtoslab.instruments.timeline import Timeline
 from rtoslab.instruments.timeline import timeline as timeline_of_subject
-from rtoslab.manifest import canonical, simulator_sources
+from rtoslab.manifest import simulator_sources
 from rtoslab.paths import find_root
 from rtoslab.pipeline import Manner, Outcome, point_id, run_point
 from rtoslab.plan import Options, Plan, Point, make_plan

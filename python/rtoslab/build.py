@@ -1,7 +1,8 @@
 """Stage 2: a point gives an image and its build record, in a folder named by the content that made it.
 
 The folder's name is a hash of everything that goes in (firmware sources, kernel lock, options, compiler), so the same
-point is built once, and the image carries that hash and the run id into its own output.
+point is built once, and the image carries that hash and the run id into its own output. What was built is sealed: an
+image that changed since is not run.
 """
 
 import errno
@@ -21,11 +22,13 @@ from rtoslab import tools
 from rtoslab.catalogue import Catalogue
 from rtoslab.contents import listing
 from rtoslab.decode import Expected
-from rtoslab.errors import BuildError, RefusedError, disk_error
+from rtoslab.errors import AlteredError, BuildError, RefusedError, disk_error
 from rtoslab.locks import alone
 from rtoslab.obstacles import DEFAULT_COMPILER
 from rtoslab.paths import build_folder
 from rtoslab.plan import Point
+from rtoslab.seal import FILE as SEAL
+from rtoslab.seal import read_sealed, sealed
 
 IMAGE = "image.elf"
 INFO = "build-info.json"
@@ -70,15 +73,16 @@ def build(catalogue: Catalogue, point: Point) -> Build:
     folder = (
         build_folder(catalogue.root) / f"{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c-{digest[:16]}"
     )
-    if not (folder / IMAGE).is_file():
+    if not (folder / SEAL).is_file():
         with alone(folder.with_name(f".{folder.name}.lock")):  # points of one image may be measured side by side
-            if not (folder / IMAGE).is_file():
+            if not (folder / SEAL).is_file():
                 _build_into(catalogue.root, point, expected, folder)
     try:
-        info = json.loads((folder / INFO).read_text())
-        sha256 = hashlib.sha256((folder / IMAGE).read_bytes()).hexdigest()
-    except (OSError, json.JSONDecodeError) as cause:
-        raise BuildError(f"{folder} is not a whole build ({cause}); delete it and run again.") from None
+        files = read_sealed(folder)
+        info = json.loads(files[INFO])
+        sha256 = hashlib.sha256(files[IMAGE]).hexdigest()
+    except AlteredError as cause:
+        raise BuildError(str(cause)) from None
     return Build(folder, expected, sha256, info)
 
 
@@ -123,15 +127,17 @@ def _build_into(root: Path, point: Point, expected: Expected, folder: Path) -> N
         _cmake(root, point, expected, work)
         keep = Path(tempfile.mkdtemp(prefix=".done-", dir=folder.parent))
         _join_callgraphs(work)
-        for name in _KEPT:
-            if (work / name).is_file():
-                shutil.copy2(work / name, keep / name)
+        kept = {name: (work / name).read_bytes() for name in _KEPT if (work / name).is_file()}
+        for name, content in sealed(folder.name, kept).items():
+            (keep / name).write_bytes(content)
         try:
+            if folder.exists() and not (folder / SEAL).exists():
+                shutil.rmtree(folder)  # nothing shows that it is whole
             keep.chmod(0o755)
             keep.rename(folder)
         except OSError:
             shutil.rmtree(keep, ignore_errors=True)
-            if not (folder / IMAGE).is_file():  # otherwise another run finished the same image first
+            if not (folder / SEAL).is_file():  # otherwise another run finished the same image first
                 raise
     except OSError as cause:
         raise disk_error("write the build", folder, cause) from None

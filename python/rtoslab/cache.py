@@ -1,10 +1,11 @@
 """Finished points by the content of everything that made them, so that none is measured twice on one machine.
 
-    <build>/results/<first two digits>/<key>.zip      the files of one stored point, as they lie in a run directory
+    <build>/results/<first two digits>/<key>.point    a line with key and digest, then the files of one stored point,
+                                                      as they lie in a run directory, as a zip archive
 
 The trap it prevents: an entry that says what an older simulator, proof rule or image said. The key is a hash of the
 whole manifest, of the point's axes, of the simulator as it was built here and of the code that evaluates a run. An
-entry is written beside its place, synced and renamed; one that does not read back whole counts as absent.
+entry is written beside its place, synced and renamed; one that is not byte for byte what was written is refused.
 """
 
 import hashlib
@@ -12,17 +13,16 @@ import io
 import os
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from rtoslab.canonical import canonical
 from rtoslab.contents import listing
-from rtoslab.errors import disk_error
+from rtoslab.errors import AlteredError, disk_error
 from rtoslab.locks import alone
-from rtoslab.manifest import canonical
 from rtoslab.paths import results_folder
 from rtoslab.results import PointId
 from rtoslab.run.board import simulator_fingerprint
@@ -45,22 +45,30 @@ class ResultCache:
         return cls(results_folder(root))
 
     def get(self, key: str) -> dict[str, bytes] | None:
-        """The files stored under the key; None if there are none, or they are damaged."""
+        """The files stored under the key; None if there are none. Raises AlteredError for what was not written so."""
+        path = self.place(key)
         try:
-            with zipfile.ZipFile(self._path(key)) as stored:
-                return {name: stored.read(name) for name in stored.namelist()}
-        except (OSError, zipfile.BadZipFile, zlib.error, EOFError, ValueError):
+            content = path.read_bytes()
+        except FileNotFoundError:
             return None
+        except OSError as cause:
+            raise AlteredError(f"{path} cannot be read ({(cause.strerror or str(cause)).lower()}).") from None
+        head, _, packed = content.partition(b"\n")
+        if head != _head(key, packed):
+            raise AlteredError(f"{path} was altered after it was kept.")
+        with zipfile.ZipFile(io.BytesIO(packed)) as stored:
+            return {name: stored.read(name) for name in stored.namelist()}
 
     def put(self, key: str, files: Mapping[str, bytes]) -> None:
         """Stores or replaces one entry. Raises StoreError if the disk refuses; what was there then stays."""
-        path = self._path(key)
+        path = self.place(key)
         work: str | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             handle, work = tempfile.mkstemp(prefix=f".{key[:8]}-", dir=path.parent)
             with os.fdopen(handle, "wb") as file:
-                file.write(_packed(files))
+                packed = _packed(files)
+                file.write(_head(key, packed) + b"\n" + packed)
                 file.flush()
                 os.fsync(file.fileno())
             Path(work).replace(path)
@@ -71,10 +79,11 @@ class ResultCache:
 
     def alone(self, key: str) -> AbstractContextManager[None]:
         """One process at a time measures what a key stands for; the next one finds it done."""
-        return alone(self._path(key).with_suffix(".lock"))
+        return alone(self.place(key).with_suffix(".lock"))
 
-    def _path(self, key: str) -> Path:
-        return self.folder / key[:2] / f"{key}.zip"
+    def place(self, key: str) -> Path:
+        """Where an entry lies, or would."""
+        return self.folder / key[:2] / f"{key}.point"
 
 
 def result_key(manifest: Mapping[str, Any], identity: PointId) -> str:
@@ -89,6 +98,11 @@ def evaluation_sources() -> str:
     package = Path(__file__).parent
     sources = listing(package, (each for pattern in _EVALUATION for each in package.glob(pattern)))
     return hashlib.sha256(sources.encode()).hexdigest()
+
+
+def _head(key: str, packed: bytes) -> bytes:
+    """An entry's first line: which one it is, and what follows."""
+    return f"rtoslab point {key} {hashlib.sha256(packed).hexdigest()}".encode()
 
 
 def _packed(files: Mapping[str, bytes]) -> bytes:

@@ -25,7 +25,12 @@ def stamp(path: Path) -> Stamp:
 def listing(base: Path, paths: Iterable[Path]) -> str:
     """A line for each file, in order: its path from `base` on, and the SHA-256 of its content. Raises OSError."""
     skip = len(base.as_posix()) + 1
-    return "".join(f"{path.as_posix()[skip:]} {_sha256(path, stamp(path))}\n" for path in sorted(paths))
+    return "".join(f"{path.as_posix()[skip:]} {sha256_of(path)}\n" for path in sorted(paths))
+
+
+def sha256_of(path: Path) -> str:
+    """Of a file's content. Raises OSError."""
+    return _sha256(path, stamp(path))
 
 
 @cache

@@ -124,6 +124,14 @@ class StoreError(RtoslabError):
     """A run directory cannot be read or written."""
 
 
+class AlteredError(StoreError):
+    """A stored file is not what was stored."""
+
+
+class AlteredWarning(UserWarning):
+    """A point of a run directory is not what was stored: it counts as failed, the other points stay readable."""
+
+
 class ReportError(RtoslabError):
     """A report cannot be made from these runs."""
 

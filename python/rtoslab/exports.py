@@ -13,7 +13,6 @@ from rtoslab.analyses.metrics import metrics
 from rtoslab.index import Found
 from rtoslab.results import Measured
 from rtoslab.samplefile import COLUMNS
-from rtoslab.store import read_point
 
 AXES: Final = (
     ("run", pa.string()),
@@ -43,7 +42,7 @@ def figure_rows(found: Iterable[Found]) -> Iterator[Row]:
     """A row for each metric of each measured point; a point without a number has one row without a metric."""
     for each in found:
         axes = _axes(each)
-        result = read_point(each.folder).result
+        result = each.result
         if not isinstance(result, Measured):
             yield {**axes, "metric": None, "value": None, "unit": None}
             continue
@@ -55,7 +54,7 @@ def sample_rows(found: Iterable[Found]) -> Iterator[Row]:
     """A row for each raw sample of each latency point, as samples.parquet has it."""
     for each in found:
         axes = _axes(each)
-        result = read_point(each.folder).result
+        result = each.result
         for series in result.series if isinstance(result, Measured) else ():
             for index in range(len(series.cycles)):
                 values = {name: (getattr(series, name) or {index: None})[index] for name in COLUMNS}
@@ -74,8 +73,8 @@ def _axes(found: Found) -> Row:
         "cores": point.cores,
         "window_ms": point.window_ms,
         "config": json.dumps(point.config, sort_keys=True),
-        "run_id": found.run_id,
-        "status": found.status,
+        "run_id": found.result.run_id,
+        "status": found.result.status,
     }
 
 

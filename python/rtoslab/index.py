@@ -1,28 +1,38 @@
-"""Finding stored points again: over many run directories, by kernel, board, benchmark, configuration, date or hash."""
+"""Finding stored points again: over many run directories, by kernel, board, benchmark, configuration, date or hash.
 
-import json
+A point that is not what was stored is left out, with an AlteredWarning that names the file.
+"""
+
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rtoslab.errors import StoreError
+from rtoslab.errors import AlteredError, AlteredWarning
 from rtoslab.journal import Session, last_session
 from rtoslab.results import PointId
-from rtoslab.store import MANIFEST, PLAN, POINTS, RESULT
+from rtoslab.store import PLAN, AnyResult, StoredPoint, point_folders, read_point
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One stored point, not yet read whole."""
+    """One stored point."""
 
     run: Path
     session: Session
     """When its run directory was last worked on."""
-    folder: Path
-    status: str
-    run_id: str
-    point: PointId
+    stored: StoredPoint
+
+    @property
+    def result(self) -> AnyResult:
+        """What was measured, or why not."""
+        return self.stored.result
+
+    @property
+    def point(self) -> PointId:
+        """Its axes."""
+        return self.result.point
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,34 +63,21 @@ def run_directories(places: Iterable[Path]) -> list[Path]:
 
 
 def find(places: Iterable[Path], wanted: Wanted) -> Iterator[Found]:
-    """Matching points, by run directory. Raises StoreError naming a damaged file."""
+    """Matching points, by run directory."""
     for run in run_directories(places):
         session = last_session(run)
         if wanted.since and session.date < wanted.since:
             continue
         if wanted.until and session.date[: len(wanted.until)] > wanted.until:
             continue
-        for folder in sorted((run / POINTS).glob("[!.]*")):
-            found = _head(run, session, folder)
+        for folder in point_folders(run):
+            try:
+                found = Found(run, session, read_point(folder))
+            except AlteredError as cause:
+                warnings.warn(str(cause), AlteredWarning, stacklevel=2)
+                continue
             if _matches(found, wanted):
                 yield found
-
-
-def _head(run: Path, session: Session, folder: Path) -> Found:
-    stored = _json(folder / RESULT)
-    try:
-        point = PointId.model_validate(stored["point"])
-        return Found(run, session, folder, str(stored["status"]), str(stored["run_id"]), point)
-    except (KeyError, ValueError):
-        raise StoreError(f"{folder / RESULT} is damaged; delete {folder} and run again.") from None
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        stored: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as cause:
-        raise StoreError(f"{path} is damaged ({type(cause).__name__}); delete its folder and run again.") from None
-    return stored
 
 
 def _matches(found: Found, wanted: Wanted) -> bool:
@@ -96,10 +93,10 @@ def _matches(found: Found, wanted: Wanted) -> bool:
         return False
     if all(point.config.get(key) == value for key, value in wanted.config.items()) and not wanted.hash:
         return True
-    manifest = _json(found.folder / MANIFEST)
+    manifest: Mapping[str, Any] = found.stored.manifest
     build = manifest.get("build", {})
     final = {**build.get("kernel_config", {}), **point.config}
     if any(final.get(key) != value for key, value in wanted.config.items()):
         return False
-    hashes = (found.run_id, manifest.get("elf_sha256", ""), build.get("kernel_package", {}).get("sha256", ""))
+    hashes = (found.result.run_id, manifest.get("elf_sha256", ""), build.get("kernel_package", {}).get("sha256", ""))
     return any(each.startswith(wanted.hash) for each in hashes)

@@ -1,16 +1,20 @@
 """When a run directory was worked on, and on which revision of the checkout: one JSON line each time, never rewritten.
 
 A point's own files bear no date, so that the same manifest gives the same bytes; the date stands here, beside them.
+Each line bears its own digest. One cut short (its writer was killed) is passed over; one that was altered too, with a
+warning.
 """
 
+import hashlib
 import json
 import os
 import subprocess
+import warnings
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rtoslab.errors import disk_error
+from rtoslab.errors import AlteredError, AlteredWarning, disk_error
 
 FILE = "journal.jsonl"
 _PLAN = "plan.json"
@@ -29,7 +33,7 @@ class Session:
 def note_session(run: Path, root: Path) -> Session:
     """Appends a line for the present moment. Raises StoreError."""
     session = Session(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), revision_of(root))
-    line = json.dumps(asdict(session)) + "\n"
+    line = session_line(session)
     try:
         descriptor = os.open(run / FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
@@ -41,20 +45,57 @@ def note_session(run: Path, root: Path) -> Session:
     return session
 
 
+def session_line(session: Session) -> str:
+    """A journal's line."""
+    fields = asdict(session)
+    return json.dumps({**fields, "sha256": _digest(fields)}) + "\n"
+
+
+def _digest(fields: dict[str, str]) -> str:
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
+
+
 def last_session(run: Path) -> Session:
-    """The newest line; of a directory without a journal the date of its plan. Lines cut short are passed over."""
+    """The newest line; of a directory without a journal the date of its plan. An altered line is an AlteredWarning."""
     try:
-        lines = (run / FILE).read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    for line in reversed(lines):
-        try:
-            fields = json.loads(line)
-            return Session(str(fields["date"]), str(fields["revision"]))
-        except (ValueError, KeyError, TypeError):
-            continue
+        sessions = read_sessions(run)
+    except AlteredError as cause:
+        warnings.warn(str(cause), AlteredWarning, stacklevel=2)
+        sessions = [each for each in _lines(run) if isinstance(each, Session)]
+    if sessions:
+        return sessions[-1]
     written = datetime.fromtimestamp((run / _PLAN).stat().st_mtime, UTC)
     return Session(written.strftime("%Y-%m-%dT%H:%M:%SZ"), "")
+
+
+def read_sessions(run: Path) -> list[Session]:
+    """Every whole line, the oldest first. Raises AlteredError."""
+    found = []
+    for number, each in enumerate(_lines(run), 1):
+        if each is None:
+            raise AlteredError(
+                f"Line {number} of {run / FILE} was altered after it was written; delete it if no copy can be had."
+            )
+        found.append(each)
+    return found
+
+
+def _lines(run: Path) -> list[Session | None]:
+    """None for a whole line that is not what was written."""
+    try:
+        lines = (run / FILE).read_bytes().split(b"\n")
+    except OSError:
+        return []
+    return [_session(line) for line in lines if line.startswith(b"{") and line.endswith(b"}")]
+
+
+def _session(line: bytes) -> Session | None:
+    try:
+        fields = json.loads(line)
+        session = Session(fields["date"], fields["revision"])
+    except (ValueError, KeyError, TypeError):
+        return None
+    return session if session_line(session).encode() == line + b"\n" else None
 
 
 def revision_of(root: Path) -> str:

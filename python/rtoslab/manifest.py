@@ -12,6 +12,7 @@ from typing import Any
 
 from rtoslab import __version__
 from rtoslab.build import Build
+from rtoslab.canonical import canonical
 from rtoslab.contents import listing
 from rtoslab.plan import Point
 from rtoslab.run.board import timing_settings
@@ -56,11 +57,6 @@ def make_manifest(
         "target": target,
         "conformance": conformance,
     }
-
-
-def canonical(value: Any) -> str:
-    """JSON with sorted keys and a final line feed: the bytes that are hashed and stored."""
-    return json.dumps(value, sort_keys=True, indent=1, ensure_ascii=True) + "\n"
 
 
 def manifest_hash(manifest: dict[str, Any]) -> str:

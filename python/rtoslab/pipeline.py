@@ -4,17 +4,19 @@ Errors of the environment (no compiler, full disk) are raised; errors of the poi
 points of the experiment are still worth having.
 """
 
-import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from rtoslab.build import LOG, Build, build
 from rtoslab.cache import ResultCache, result_key
+from rtoslab.canonical import canonical
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.gate import Conformance, examine
 from rtoslab.decode import Expected, decode
 from rtoslab.errors import (
+    AlteredError,
     BuildError,
     ConformanceError,
     DecodeError,
@@ -25,7 +27,9 @@ from rtoslab.errors import (
     StoreError,
     UnknownNameError,
 )
-from rtoslab.manifest import canonical, make_manifest, manifest_hash, serial_target, virtual_target
+from rtoslab.evidence_file import FILE as EVIDENCE
+from rtoslab.evidence_file import write_evidence
+from rtoslab.manifest import make_manifest, manifest_hash, serial_target, virtual_target
 from rtoslab.measured import image_bytes, measured
 from rtoslab.obstacles import DEFAULT_COMPILER
 from rtoslab.plan import Point
@@ -34,7 +38,19 @@ from rtoslab.results import Failed, Measured, NotApplicable, PointId
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.run.virtual import Progress, RunOutput, VirtualJob, run_virtual
 from rtoslab.samples import Decoded
-from rtoslab.store import CONFORMANCE, POINTS, UART, AnyResult, RunDirectory, point_files, read_files
+from rtoslab.seal import FILE as SEAL
+from rtoslab.seal import demand_sealed
+from rtoslab.store import (
+    CONFORMANCE,
+    POINTS,
+    UART,
+    AnyResult,
+    RunDirectory,
+    altered,
+    folder_name,
+    point_files,
+    read_files,
+)
 from rtoslab.wire import constants
 
 Runner = Callable[[Build, Progress], RunOutput]
@@ -50,6 +66,8 @@ class Outcome:
     """False if it was already in the run directory."""
     cached: bool = False
     """It was measured before under the same manifest and taken from the cache."""
+    note: str = ""
+    """What the user should hear of it beside the result; empty: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,58 +146,94 @@ def run_point(
     target = serial_target(board) if runner else virtual_target(catalogue.root, point, board)
     manifest = make_manifest(point, board, built, target, conformance.summary())
     run_id = manifest_hash(manifest)[:16]
-    folder = _folder_name(identity, run_id)
-    if run.has(folder) and not manner.again:
-        stored = run.read(folder)
-        return Outcome(stored.result, stored.folder, fresh=False)
-    other = run.other_build(folder)
+    folder = folder_name(identity, run_id)
+    place = run.path / POINTS / folder
+    try:
+        if run.has(folder) and not manner.again:
+            return Outcome(run.read(folder).result, place, fresh=False)
+        return _carry(
+            catalogue, point, run, _Job(identity, run_id, built, conformance, manifest), progress, runner, manner
+        )
+    except AlteredError as cause:
+        return Outcome(altered(identity, cause), place, fresh=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A point whose image is built and whose port was examined."""
+
+    identity: PointId
+    run_id: str
+    built: Build
+    conformance: Conformance
+    manifest: dict[str, object]
+
+    @property
+    def folder(self) -> str:
+        return folder_name(self.identity, self.run_id)
+
+
+def _carry(
+    catalogue: Catalogue,
+    point: Point,
+    run: RunDirectory,
+    job: _Job,
+    progress: Progress,
+    runner: Runner | None,
+    manner: Manner,
+) -> Outcome:
+    """From the cache or measured now, and stored. Raises StoreError."""
+    other = run.other_build(job.folder)
     if other is not None:
         raise StoreError(
             f"{other} was measured with another build or virtual board; choose another --out to measure again."
         )
-
-    def measure() -> dict[str, bytes]:
-        return _measure(catalogue, point, run_id, built, conformance, manifest, progress, runner)
-
     if runner is not None:
-        return _keep(run, folder, measure(), cached=False)
-    results, key = ResultCache.of(catalogue.root), result_key(manifest, identity)
+        return _keep(run, job.folder, _measure(catalogue, job, progress, runner), cached=False)
+    results, key = ResultCache.of(catalogue.root), result_key(job.manifest, job.identity)
     with results.alone(key):
-        known = results.get(key)
-        files = known if known is not None and not manner.again else measure()
-        outcome = _keep(run, folder, files, cached=files is known)
+        known, note = _known(results, key, job.folder)
+        files = known
+        if files is None or manner.again:
+            files = _measure(catalogue, job, progress, _virtual_runner(catalogue, point))
+        outcome = _keep(run, job.folder, files, cached=files is known)
         if known is None:
             results.put(key, files)
         _demand_same(known, files, point)
-    return outcome
+    return replace(outcome, note=note)
 
 
-def _measure(
-    catalogue: Catalogue,
-    point: Point,
-    run_id: str,
-    built: Build,
-    conformance: Conformance,
-    manifest: dict[str, object],
-    progress: Progress,
-    runner: Runner | None,
-) -> dict[str, bytes]:
+def _known(results: ResultCache, key: str, folder: str) -> tuple[dict[str, bytes] | None, str]:
+    """The point's files in the cache, None if they are not there or not as they were kept; then with words on it."""
+    try:
+        files = results.get(key)
+        if files is not None:
+            demand_sealed(folder, files, results.place(key))
+            read_files(files)
+    except (AlteredError, ValueError) as cause:
+        why = str(cause) if isinstance(cause, AlteredError) else f"{results.place(key)} is damaged."
+        return None, f"{why.partition(';')[0].rstrip('.')}: the point was measured again."
+    return files, ""
+
+
+def _measure(catalogue: Catalogue, job: _Job, progress: Progress, runner: Runner) -> dict[str, bytes]:
     """The files of a point, measured now."""
-    identity = point_id(catalogue, point)
     files = {
-        LOG: (built.folder / LOG).read_bytes(),
-        CONFORMANCE: canonical(conformance.model_dump(mode="json")).encode(),
+        LOG: (job.built.folder / LOG).read_bytes(),
+        CONFORMANCE: canonical(job.conformance.model_dump(mode="json")).encode(),
     }
     try:
-        conformance.demand()
+        job.conformance.demand()
     except ConformanceError as cause:
-        return point_files(_failed(identity, run_id, "conformance", cause), manifest, files)
-    output = (runner or _virtual_runner(catalogue, point))(built, progress)
+        return point_files(job.folder, _failed(job.identity, job.run_id, "conformance", cause), job.manifest, files)
+    output = runner(job.built, progress)
     progress("decoding", 1.0)
-    result = evaluate(catalogue, identity, run_id, output, built.expected)
+    result = evaluate(catalogue, job.identity, job.run_id, output, job.built.expected)
     if isinstance(result, Measured):
-        result = result.model_copy(update={"image": image_bytes(built.elf)})
-    return point_files(result, manifest, {**files, UART: output.uart})
+        result = result.model_copy(update={"image": image_bytes(job.built.elf)})
+    if output.observed is not None or output.failure is not None:
+        files[EVIDENCE] = write_evidence(output)
+    return point_files(job.folder, result, job.manifest, {**files, UART: output.uart})
 
 
 def _keep(run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bool) -> Outcome:
@@ -192,8 +246,12 @@ def _keep(run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bo
     return Outcome(read_files(files)[0], run.path / POINTS / folder, fresh=fresh, cached=cached)
 
 
+_MAY_DIFFER: Final = frozenset({LOG, SEAL})
+"""What a compiler prints bears the order in which its processes ended; the seal has a digest of it."""
+
+
 def _demand_same(known: dict[str, bytes] | None, files: dict[str, bytes], what: Point | Path) -> None:
-    names = [name for name in known or () if name != LOG and (known or {})[name] != files.get(name)]
+    names = [name for name in known or () if name not in _MAY_DIFFER and (known or {})[name] != files.get(name)]
     if names:
         where = what.label if isinstance(what, Point) else what
         raise StoreError(
@@ -270,12 +328,6 @@ def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine 
     return run
 
 
-def _folder_name(identity: PointId, run_id: str) -> str:
-    """Readable, then two hashes: of the point (its window and configuration), of its manifest (the run id)."""
-    axes = hashlib.sha256(identity.model_dump_json().encode()).hexdigest()[:6]
-    return f"{identity.benchmark}-{identity.kernel}-{identity.board}-{identity.cores}c-{axes}-{run_id}"
-
-
 def _store(
     run: RunDirectory,
     identity: PointId,
@@ -284,7 +336,7 @@ def _store(
     files: dict[str, bytes],
     run_id: str = "na",
 ) -> Outcome:
-    name = _folder_name(identity, run_id)
+    name = folder_name(identity, run_id)
     if run.has(name):
         return Outcome(result, run.path / "points" / name, fresh=False)
     return Outcome(result, run.add(name, result, manifest, files), fresh=True)

@@ -240,7 +240,8 @@ class Failed(Stored):
     format: Literal[1] = 1
     run_id: str
     point: PointId
-    stage: Literal["build", "conformance", "run", "decode", "proof"]
+    stage: Literal["build", "conformance", "run", "decode", "proof", "store"]
+    """`store`: it is not what was stored; such a result is made at reading and never written."""
     error: str
     message: str
     proofs: tuple[Finding, ...] = ()

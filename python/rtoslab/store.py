@@ -2,19 +2,23 @@
 
     <run>/plan.json                       the points asked for, in the order they are reported
     <run>/points/<point>-<run id>/        one folder per finished point:
-        result.json manifest.json conformance.json uart.txt build.log, of latencies samples.parquet
+        result.json manifest.json conformance.json uart.txt build.log, of latencies samples.parquet, of the virtual
+        board evidence.json.zst (what proofs are judged by), and seal.json: the digest of each of them
     <run>/journal.jsonl                   when points were asked for, and on which revision of the checkout
 
 A point is written into a folder beside its final place and renamed, so an interruption or a full disk leaves either a
-whole point or none. A run directory can be copied and archived; all paths in it are relative.
+whole point or none. A run directory can be copied and archived; all paths in it are relative. A point that is not what
+its seal says counts as failed, with a warning that names the file; the others stay readable.
 """
 
 import fcntl
 import glob
+import hashlib
 import json
 import os
 import shutil
 import tempfile
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -22,12 +26,13 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from rtoslab.errors import StoreError, disk_error
+from rtoslab.canonical import canonical
+from rtoslab.errors import AlteredError, AlteredWarning, StoreError, disk_error
 from rtoslab.locks import alone
-from rtoslab.manifest import canonical
 from rtoslab.results import Failed, Measured, NotApplicable, PointId, ResultFile
 from rtoslab.samplefile import COLUMNS, join, write_samples
 from rtoslab.samplefile import FILE as SAMPLES
+from rtoslab.seal import demand_sealed, read_sealed, sealed
 
 PLAN = "plan.json"
 POINTS = "points"
@@ -52,6 +57,18 @@ class PlanFile(BaseModel):
     format: int = 1
     suite: str | None
     points: list[PointId]
+    sha256: str
+    """Of the rest, so that an altered plan is noticed."""
+
+    @classmethod
+    def of(cls, suite: str | None, points: list[PointId]) -> "PlanFile":
+        """A plan with its digest."""
+        plan = cls(suite=suite, points=points, sha256="")
+        return plan.model_copy(update={"sha256": plan.digest()})
+
+    def digest(self) -> str:
+        """What `sha256` must be."""
+        return hashlib.sha256(canonical(self.model_dump(mode="json", exclude={"sha256"})).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +99,7 @@ class RunDirectory:
         with alone(path / LOCK):
             if not (path / PLAN).is_file():
                 try:
-                    text = PlanFile(suite=suite, points=points).model_dump_json(indent=1)
+                    text = PlanFile.of(suite, points).model_dump_json(indent=1)
                     _write(path / _PLAN_IN_WORK, f"{text}\n".encode())
                     (path / _PLAN_IN_WORK).replace(path / PLAN)
                 except OSError as cause:
@@ -101,17 +118,20 @@ class RunDirectory:
         return cls(path)
 
     def plan(self) -> PlanFile:
-        """The points asked for."""
+        """The points asked for. Raises StoreError, AlteredError."""
         try:
-            return PlanFile.model_validate_json((self.path / PLAN).read_text(encoding="utf-8"))
-        except (OSError, ValidationError, UnicodeDecodeError) as cause:
+            plan = PlanFile.model_validate_json((self.path / PLAN).read_bytes())
+        except (OSError, ValidationError) as cause:
             raise StoreError(
                 f"{self.path / PLAN} cannot be read ({type(cause).__name__}); restore it from a copy."
             ) from None
+        if plan.sha256 != plan.digest():
+            raise AlteredError(f"{self.path / PLAN} was altered after it was written; restore it from a copy.")
+        return plan
 
     def has(self, folder_name: str) -> bool:
-        """Whether the point of that name is finished."""
-        return (self.path / POINTS / folder_name / RESULT).is_file()
+        """Whether the point of that name was stored."""
+        return (self.path / POINTS / folder_name).is_dir()
 
     def other_build(self, folder_name: str) -> Path | None:
         """A finished folder of the same point with another run id: measured with another build or board."""
@@ -127,11 +147,15 @@ class RunDirectory:
         self, folder_name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
     ) -> Path:
         """Writes one point. Raises StoreError if it is there already, or the disk refuses."""
-        return self.adopt(folder_name, point_files(result, manifest, files))
+        return self.adopt(folder_name, point_files(folder_name, result, manifest, files))
 
     def adopt(self, folder_name: str, files: Mapping[str, bytes]) -> Path:
-        """Writes a whole point's files as they are. Raises StoreError if it is there already, or the disk refuses."""
+        """Writes a whole point's files as they are.
+
+        Raises StoreError if it is there already, or the disk refuses, AlteredError for what does not fit its seal.
+        """
         final = self.path / POINTS / folder_name
+        demand_sealed(folder_name, files, final)
         if final.exists():
             raise StoreError(f"{final} exists already; results are never overwritten, choose another --out.")
         try:
@@ -145,57 +169,97 @@ class RunDirectory:
         return final
 
     def files(self, folder_name: str) -> dict[str, bytes]:
-        """A finished point's files. Raises StoreError."""
-        folder = self.path / POINTS / folder_name
-        try:
-            return {each.name: each.read_bytes() for each in sorted(folder.iterdir())}
-        except OSError as cause:
-            raise disk_error("read the point in", folder, cause) from None
+        """A finished point's files. Raises AlteredError."""
+        return read_sealed(self.path / POINTS / folder_name)
 
     def read(self, folder_name: str) -> StoredPoint:
-        """One finished point. Raises StoreError naming a damaged file."""
+        """One finished point. Raises AlteredError naming the file."""
         return read_point(self.path / POINTS / folder_name)
 
     def points(self) -> list[StoredPoint]:
-        """Every finished point, in the plan's order. Raises StoreError naming a damaged file."""
-        found = list(self._stored())
-        order = {point.model_dump_json(): index for index, point in enumerate(self.plan().points)}
+        """Every finished point, in the plan's order. One that was altered is Failed, with an AlteredWarning."""
+        plan = self._plan_if_whole()
+        found = [each for folder in self.folders() if (each := self._point(folder, plan)) is not None]
+        order = {point.model_dump_json(): index for index, point in enumerate(plan)}
         return sorted(
             found, key=lambda each: (order.get(each.result.point.model_dump_json(), len(order)), each.folder.name)
         )
 
-    def _stored(self) -> Iterator[StoredPoint]:
-        return (read_point(folder) for folder in sorted((self.path / POINTS).glob("[!.]*")))
+    def folders(self) -> list[Path]:
+        """Where its points lie."""
+        return point_folders(self.path)
+
+    def _plan_if_whole(self) -> list[PointId]:
+        try:
+            return self.plan().points
+        except StoreError as cause:
+            warnings.warn(str(cause), AlteredWarning, stacklevel=3)
+            return []
+
+    def _point(self, folder: Path, plan: list[PointId]) -> StoredPoint | None:
+        """None for an altered point of which the plan does not tell which it is."""
+        try:
+            return read_point(folder)
+        except AlteredError as cause:
+            warnings.warn(str(cause), AlteredWarning, stacklevel=3)
+            known = next((each for each in plan if folder.name.startswith(f"{axes_name(each)}-")), None)
+            return None if known is None else StoredPoint(folder, altered(known, cause), {})
 
 
-def point_files(result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """A point as the files of its folder: `files` and those of the result and its manifest."""
+def point_folders(run: Path) -> list[Path]:
+    """The folders of a run directory's points."""
+    return sorted((run / POINTS).glob("[!.]*"))
+
+
+def axes_name(identity: PointId) -> str:
+    """The beginning of a point's folder name: readable, then a hash of the point (its window and configuration)."""
+    axes = hashlib.sha256(identity.model_dump_json().encode()).hexdigest()[:6]
+    return f"{identity.benchmark}-{identity.kernel}-{identity.board}-{identity.cores}c-{axes}"
+
+
+def folder_name(identity: PointId, run_id: str) -> str:
+    """A point's folder: its axes, then the hash of its manifest (the run id)."""
+    return f"{axes_name(identity)}-{run_id}"
+
+
+def altered(identity: PointId, cause: AlteredError) -> Failed:
+    """What stands in place of a point that is not what was stored."""
+    return Failed(run_id="0" * 16, point=identity, stage="store", error=AlteredError.__name__, message=str(cause))
+
+
+def point_files(
+    name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
+) -> dict[str, bytes]:
+    """A point as the sealed files of the folder `name`: `files` and those of the result and its manifest."""
     made = {MANIFEST: canonical(dict(manifest)).encode(), **files}
     series = result.series if isinstance(result, Measured) else ()
     if series:
         made[SAMPLES] = write_samples(series)
     apart = {"series": {"__all__": set(COLUMNS)}} if series else {"series"}
     made[RESULT] = canonical(result.model_dump(mode="json", exclude=apart)).encode()
-    return made
+    return sealed(name, made)
 
 
 def read_files(files: Mapping[str, bytes]) -> tuple[AnyResult, dict[str, object]]:
-    """The result and the manifest of a point's files. Raises KeyError, ValueError."""
-    stored = json.loads(files[RESULT])
-    if stored.get("series"):
-        stored["series"] = join(stored["series"], files[SAMPLES])
-    return ResultFile.model_validate({"result": stored}).result, json.loads(files[MANIFEST])
+    """The result and the manifest of a point's files, whose seal holds. Raises ValueError for another version's."""
+    try:
+        stored, manifest = json.loads(files[RESULT]), json.loads(files[MANIFEST])
+        if stored.get("series"):
+            stored["series"] = join(stored["series"], files[SAMPLES])
+        return ResultFile.model_validate({"result": stored}).result, dict(manifest)
+    except (KeyError, TypeError, AttributeError, RecursionError) as cause:
+        raise ValueError(f"no point of this version ({type(cause).__name__})") from None
 
 
 def read_point(folder: Path) -> StoredPoint:
-    """One finished point by its folder. Raises StoreError naming a damaged file."""
-    names = (RESULT, MANIFEST, SAMPLES)
+    """One finished point by its folder, every file of it checked. Raises AlteredError naming the file."""
     try:
-        files = {name: (folder / name).read_bytes() for name in names if (folder / name).exists()}
-        result, manifest = read_files(files)
-    except (OSError, KeyError, ValueError) as cause:
-        path = folder / RESULT
-        raise StoreError(f"{path} is damaged ({type(cause).__name__}); delete {folder} and run again.") from None
+        result, manifest = read_files(read_sealed(folder))
+    except ValueError as cause:
+        raise AlteredError(
+            f"{folder / RESULT} is none of this version ({type(cause).__name__}); delete the folder {folder} and run "
+            "again."
+        ) from None
     return StoredPoint(folder, result, manifest)
 
 

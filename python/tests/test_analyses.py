@@ -72,7 +72,10 @@ def test_probe_effect_compares_two_instruments() -> None:
 
 
 def claim(kind: str, *benchmarks: str) -> Claim:
-    return Claim.model_validate({"id": "c", "section": "1", "says": "so", "kind": kind, "benchmarks": benchmarks})
+    bound = {"bound": 0.8, "bound_from": "ours"} if kind == "per_core_drops" else {}
+    return Claim.model_validate(
+        {"id": "c", "section": "1", "says": "so", "kind": kind, "benchmarks": benchmarks, **bound}
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,7 +83,8 @@ def claim(kind: str, *benchmarks: str) -> Claim:
     [
         ("throughput_drops", 499, 3000, "same"), ("throughput_drops", 501, 3000, "different"),
         ("per_core_drops", 799, 3000, "same"), ("per_core_drops", 801, 3000, "different"),
-        ("heap_grows", 800, 3001, "same"), ("heap_grows", 800, 3000, "different"),
+        ("heap_grows", 800, 3001, "same"), ("heap_grows", 800, 3000, "tie"),
+        ("heap_grows", 800, 2999, "different"), ("throughput_drops", 500, 3000, "tie"),
     ],
 )  # fmt: skip
 def test_claims(kind: str, two: int, heap: int, outcome: str) -> None:
@@ -97,6 +101,7 @@ def test_a_claim_on_two_tests_keeps_their_order() -> None:
     ]
     assert judge_claims([claim("gains_less", "t9", "t2")], pairs)[0].outcome == "same"
     assert judge_claims([claim("gains_less", "t2", "t9")], pairs)[0].outcome == "different"
+    assert judge_claims([claim("gains_less", "t2", "t2")], pairs)[0].outcome == "tie"
 
 
 def test_a_claim_without_its_points_is_not_computed() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.cache import ResultCache, result_key
-from rtoslab.errors import StoreError
+from rtoslab.errors import AlteredError, StoreError
 
 from .fakes import point
 
@@ -23,20 +23,40 @@ def test_an_entry_comes_back_whole(tmp_path: Path) -> None:
     assert cache.get(KEY) is None
     cache.put(KEY, FILES)
     assert cache.get(KEY) == FILES
-    assert [each.name for each in (tmp_path / "ab").iterdir()] == [f"{KEY}.zip"]
+    assert [each.name for each in (tmp_path / "ab").iterdir()] == [f"{KEY}.point"]
 
 
-@pytest.mark.parametrize("damage", ["cut", "bit", "empty"])
-def test_a_damaged_entry_counts_as_absent(tmp_path: Path, damage: str) -> None:
+def test_an_entry_with_any_byte_altered_is_refused(tmp_path: Path) -> None:
     cache = ResultCache(tmp_path)
     cache.put(KEY, FILES)
-    path = tmp_path / "ab" / f"{KEY}.zip"
-    content = bytearray(path.read_bytes())
-    content[200] ^= 4  # in the first file's content
-    path.write_bytes({"cut": bytes(content[:-30]), "bit": bytes(content), "empty": b""}[damage])
-    assert cache.get(KEY) is None
+    path = cache.place(KEY)
+    content = path.read_bytes()
+    for place in range(len(content)):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
+        with pytest.raises(AlteredError, match="was altered after it was kept"):
+            cache.get(KEY)
     cache.put(KEY, FILES)
     assert cache.get(KEY) == FILES
+
+
+@pytest.mark.parametrize("length", [0, 10, 64, 200, -30, -1])
+def test_an_entry_cut_short_is_refused(tmp_path: Path, length: int) -> None:
+    cache = ResultCache(tmp_path)
+    cache.put(KEY, FILES)
+    path = cache.place(KEY)
+    path.write_bytes(path.read_bytes()[:length])
+    with pytest.raises(AlteredError):
+        cache.get(KEY)
+
+
+def test_an_entry_under_another_key_is_refused(tmp_path: Path) -> None:
+    cache, other = ResultCache(tmp_path), "ac" + KEY[2:]
+    cache.put(KEY, FILES)
+    cache.place(other).parent.mkdir()
+    cache.place(KEY).rename(cache.place(other))
+    assert cache.get(KEY) is None
+    with pytest.raises(AlteredError):
+        cache.get(other)
 
 
 def test_a_full_disk_keeps_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

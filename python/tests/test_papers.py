@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from rtoslab import results
 from rtoslab.analyses.claims import judge_claims
@@ -22,8 +23,9 @@ from rtoslab.papers.schemas import Figure, Paper, Table
 from rtoslab.papers.tables import pairs_chart, redraw
 from rtoslab.paths import find_root
 from rtoslab.reports import formats
+from rtoslab.results import SeriesSamples
 from rtoslab.store import AnyResult, StoredPoint
-from rtoslab.suites import Claim
+from rtoslab.suites import Claim, Resolution
 
 from .fakes import measured, point
 
@@ -211,7 +213,10 @@ VALUES = (measured(1, 1000), measured(1, 1500, benchmark_id="t9"))
 
 def claim(kind: str, **more: Any) -> Claim:
     where = {"metric": "throughput", "stat": "total"}
-    return Claim.model_validate({"id": "c", "section": "1", "says": "so", "kind": kind, "where": where, **more})
+    source = {"bound_from": "ours"} if "bound" in more else {}
+    return Claim.model_validate(
+        {"id": "c", "section": "1", "says": "so", "kind": kind, "where": where, **source, **more}
+    )
 
 
 T2, T9 = {"benchmark": "t2"}, {"benchmark": "t9"}
@@ -225,10 +230,78 @@ T2, T9 = {"benchmark": "t2"}, {"benchmark": "t9"}
         ("ratio", [T9, T2], 1.6, "different"),
         ("alike", [T2, T9], 0.5, "same"), ("alike", [T2, T9], 0.4, "different"),
         ("ascending", [T2, {"benchmark": "t8"}], 0, "not computed"),
+        ("ascending", [T2, T2], 0, "tie"), ("ratio", [T2, T2], 1.0, "tie"), ("ratio", [T9, T2], 1.0, "same"),
+        ("not_longer", [T2, T2], 0, "same"), ("not_longer", [T2, T9], 0, "same"),
+        ("not_longer", [T9, T2], 0, "different"),
+        ("least", [T2, T9, T9], 0, "same"), ("least", [T9, T2, T9], 0, "different"), ("least", [T2, T2, T9], 0, "tie"),
+        ("most", [T9, T2, T2], 0, "same"), ("most", [T2, T9], 0, "different"), ("most", [T9, T9, T2], 0, "tie"),
+        ("distinct", [T9, T2], 0, "same"), ("distinct", [T2, T2], 0, "tie"),
+        ("ratio_less", [T2, T9, T2, T2], 0, "same"), ("ratio_less", [T2, T2, T2, T9], 0, "different"),
+        ("ratio_less", [T2, T9, T2, T9], 0, "tie"),
     ],
 )  # fmt: skip
 def test_claims_on_values(kind: str, of: list[dict[str, str]], bound: float, outcome: str) -> None:
-    assert judge_claims([claim(kind, of=of, bound=bound)], VALUES)[0].outcome == outcome
+    bounded = {"bound": bound} if bound else {}
+    (verdict,) = judge_claims([claim(kind, of=of, **bounded)], VALUES)
+    assert verdict.outcome == outcome
+    assert verdict.threshold == (f"{bound:g}: ours" if bound else "")
+
+
+def test_several_leaders_lead_all_others() -> None:
+    outcomes = {
+        leaders: judge_claims([claim("least", of=[T2, T2, T9], leaders=leaders)], VALUES)[0].outcome
+        for leaders in (1, 2)
+    }
+    assert outcomes == {1: "tie", 2: "same"}
+
+
+def test_what_must_hold_at_several_places_holds_at_each() -> None:
+    of = [{"metric": "throughput", "stat": "total"}, {"metric": "heap", "stat": "peak"}]
+    low, high = {"benchmark": "t2"}, {"benchmark": "t9"}
+    statement = {"id": "c", "section": "1", "says": "so", "kind": "distinct", "of": of}
+    other = {**statement, "kind": "not_longer", "of": [{"metric": "heap", "stat": "peak"}] * 2}
+    for at, outcome in (([low, high], "same"), ([low, {"benchmark": "t8"}], "not computed")):
+        (verdict,) = judge_claims([Claim.model_validate({**other, "at": at})], VALUES)
+        assert verdict.outcome == outcome
+    assert "t2: " in judge_claims([Claim.model_validate({**other, "at": [low, high]})], VALUES)[0].seen
+
+
+TIMED = tuple(
+    measured(1, benchmark_id=name).model_copy(update={"series": (SeriesSamples(
+        id="call", title="call", instrument="probe", comparable=True, cycles=cycles, mark_cycles=cycles),)})
+    for name, cycles in (("t2", (100, 100, 101)), ("t9", (110, 110, 112)))
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "stat", "of", "ns", "outcome"),
+    [
+        ("ascending", "median", [T2, T9], 0, "same"), ("ascending", "median", [T2, T9], 79, "same"),
+        ("ascending", "median", [T2, T9], 81, "tie"), ("ascending", "median", [T9, T2], 81, "tie"),
+        ("ascending", "median", [T9, T2], 79, "different"), ("distinct", "median", [T9, T2], 81, "tie"),
+        ("not_longer", "median", [T9, T2], 81, "same"), ("not_longer", "median", [T9, T2], 79, "different"),
+        ("no_spread", None, [T2], 7, "different"), ("no_spread", None, [T2], 9, "same"),
+        ("spread", None, [T2], 9, "different"), ("spread", None, [T2, T9], 7, "same"),
+        ("spread", None, [T2, T9], 9, "different"),
+    ],
+)  # fmt: skip
+def test_times_are_told_apart_as_the_papers_instrument_could(
+    kind: str, stat: str | None, of: list[dict[str, str]], ns: float, outcome: str
+) -> None:
+    """At 125 MHz a cycle is 8 ns: the medians are 80 ns apart, the first spreads by 8 ns, the second by 16 ns."""
+    where = {"metric": "call", **({"stat": stat} if stat else {})}
+    resolution = Resolution(seconds=ns * 1e-9, source="its sample")
+    (verdict,) = judge_claims([claim(kind, of=of).model_copy(update={"where": where})], TIMED, resolution=resolution)
+    assert verdict.outcome == outcome
+    assert verdict.threshold == (f"no difference up to {ns} ns: its sample" if ns else "")
+
+
+@pytest.mark.parametrize("kind", ["ratio", "alike", "per_core_drops", "first_step_largest", "steps_shrink", "gradual"])
+def test_a_threshold_says_where_it_comes_from(kind: str) -> None:
+    with pytest.raises(ValidationError, match="needs both bound and bound_from"):
+        claim(kind)
+    with pytest.raises(ValidationError, match="needs both bound and bound_from"):
+        claim(kind, bound=2, bound_from="")
 
 
 def test_a_claim_on_a_kernel_that_is_not_there_waits() -> None:
@@ -242,6 +315,8 @@ def test_a_claim_on_a_kernel_that_is_not_there_waits() -> None:
         ((1000, 500, 480, 460, 450, 449), "same", "same"),
         ((1000, 990, 980, 900, 600, 100), "different", "different"),
         ((1000, 1100, 500, 480, 470, 465), "different", "same"),
+        ((1000, 1000, 1000, 1000, 1000, 1000), "different", "different"),
+        ((1000, 998, 1001, 999, 1000, 1000), "different", "different"),
     ],
 )
 def test_claims_along_a_sweep(counts: tuple[int, ...], first_largest: str, shrink: str) -> None:
@@ -253,7 +328,7 @@ def test_claims_along_a_sweep(counts: tuple[int, ...], first_largest: str, shrin
         )
     first = claim("first_step_largest", along="param.s", bound=2)
     assert judge_claims([first], swept)[0].outcome == first_largest
-    assert judge_claims([claim("steps_shrink", along="param.s")], swept)[0].outcome == shrink
+    assert judge_claims([claim("steps_shrink", along="param.s", bound=0.0)], swept)[0].outcome == shrink
     assert judge_claims([first], swept[:2])[0].outcome == "not computed"
 
 
@@ -263,7 +338,7 @@ def test_noise_is_not_a_growing_step() -> None:
         each = measured(1, count)
         config = {"param.s": str(10 * step)}
         swept.append(each.model_copy(update={"point": each.point.model_copy(update={"config": config})}))
-    assert judge_claims([claim("steps_shrink", along="param.s")], swept)[0].outcome == "different"
+    assert judge_claims([claim("steps_shrink", along="param.s", bound=0.0)], swept)[0].outcome == "different"
     assert judge_claims([claim("steps_shrink", along="param.s", bound=0.02)], swept)[0].outcome == "same"
 
 

@@ -16,7 +16,7 @@ from rtoslab.compare.history import history_document
 from rtoslab.errors import ReportError
 from rtoslab.exports import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows
 from rtoslab.index import Wanted, find
-from rtoslab.journal import FILE, last_session
+from rtoslab.journal import FILE, Session, last_session, session_line
 from rtoslab.reports import formats
 from rtoslab.results import Measured
 from rtoslab.store import RunDirectory
@@ -36,7 +36,7 @@ def runs(tmp_path: Path) -> Path:
         run = RunDirectory.create(tmp_path / name, None, [point(1), point(2)])
         run.add("t2-1", measured(1), MANIFEST, {})
         run.add("t2-2", measured(2), {}, {})
-        (tmp_path / name / FILE).write_text(json.dumps({"date": f"{date}T00:00:00Z", "revision": "abc"}) + "\n{cut")
+        (tmp_path / name / FILE).write_text(session_line(Session(f"{date}T00:00:00Z", "abc")) + '{"cut')
     return tmp_path
 
 
@@ -55,7 +55,7 @@ def runs(tmp_path: Path) -> Path:
     ],
 )
 def test_points_are_found(runs: Path, wanted: Wanted, names: list[str]) -> None:
-    assert [f"{each.run.name}/{each.folder.name}" for each in find([runs], wanted)] == names
+    assert [f"{each.run.name}/{each.stored.folder.name}" for each in find([runs], wanted)] == names
 
 
 def test_a_directory_without_a_journal_has_the_date_of_its_plan(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_known_point_is_not_measured_again_and_is_the_same_bytes(tmp_path: Pat
     cache = {"RTOSLAB_CACHE": str(tmp_path / "cache")}
     ask = ("run", "t2", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--json", "--out")
     assert rtoslab(*ask, tmp_path / "one", **cache).returncode == 0
-    (entry,) = (tmp_path / "cache").rglob("*.zip")
+    (entry,) = (tmp_path / "cache").rglob("*.point")
     stamp = entry.stat().st_mtime_ns
     assert rtoslab(*ask, tmp_path / "two", **cache).returncode == 0
     assert rtoslab(*ask, tmp_path / "two", "--fresh", **cache).returncode == 0
@@ -116,16 +116,7 @@ def test_two_processes_share_a_run_directory(tmp_path: Path) -> None:
     ended = [(each.communicate(timeout=HANG_S)[1], each.returncode) for each in pair]
     assert [code for _, code in ended] == [0, 0], ended
     assert len(RunDirectory.open(tmp_path / "run").points()) == 3
-    assert len(list((tmp_path / "cache").rglob("*.zip"))) == 3
-
-
-def test_another_number_under_the_same_manifest_is_an_error(tmp_path: Path) -> None:
-    cache = {"RTOSLAB_CACHE": str(tmp_path / "cache")}
-    ask = ("run", "t1", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--out", tmp_path / "run")
-    assert rtoslab(*ask, **cache).returncode == 0
-    (result,) = (tmp_path / "run" / "points").glob("*/result.json")
-    result.write_text(result.read_text().replace('"run_id"', '"run_id" '))
-    assert "gave another result.json" in error(rtoslab(*ask, "--fresh", **cache), 1)
+    assert len(list((tmp_path / "cache").rglob("*.point"))) == 3
 
 
 def test_nothing_found_is_said(tmp_path: Path) -> None:
@@ -139,8 +130,8 @@ def test_history_tells_when_a_figure_moved(tmp_path: Path) -> None:
     for index, counts in enumerate((5000, 5000, 4000)):
         run = RunDirectory.create(tmp_path / str(index), None, [point(1)])
         run.add("t2-1", measured(1, counts), {}, {})
-        session = {"date": f"2026-01-0{index + 1}T00:00:00Z", "revision": f"rev{index}"}
-        (tmp_path / str(index) / FILE).write_text(json.dumps(session) + "\n")
+        session = Session(f"2026-01-0{index + 1}T00:00:00Z", f"rev{index}")
+        (tmp_path / str(index) / FILE).write_text(session_line(session))
     document = history_document(list(find([tmp_path], Wanted())))
     text = formats()["md"](document)
     assert "at rev2 |" in text

@@ -110,14 +110,6 @@ def test_a_directory_whose_maker_was_killed_is_made_again(tmp_path: Path) -> Non
     assert make(tmp_path / "run").plan().points == [point(1), point(2)]
 
 
-def test_a_damaged_result_is_named(tmp_path: Path) -> None:
-    run = make(tmp_path / "run")
-    folder = run.add("p-1", measured(), {}, {})
-    (folder / "result.json").write_text('{"status": "measured"}')
-    with pytest.raises(StoreError, match=r"p-1/result\.json is damaged"):
-        run.points()
-
-
 def test_a_missing_run_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is not a run directory"):
         RunDirectory.open(tmp_path / "nowhere")

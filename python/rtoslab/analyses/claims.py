@@ -1,19 +1,23 @@
-"""What a paper says of its figures, computed again from a run: same, different, or not to be told, and why.
+"""What a paper says of its figures, computed again from a run: same, different, a tie, or not to be told, and why.
 
-Two families of rules: on one core against several (by benchmark), and on values picked by their axes.
+Two families of rules: on one core against several (`core_claims`), and on values picked by their axes
+(`value_claims`). Every verdict says what it was judged by.
 """
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from rtoslab.analyses import core_claims, value_claims
 from rtoslab.analyses.throughput import Gain, gains
-from rtoslab.analyses.value_claims import RULES, Picked
+from rtoslab.analyses.value_claims import Judged, Picked, worst
 from rtoslab.analyses.values import Value, select, values
 from rtoslab.results import Measured
-from rtoslab.suites import Claim
+from rtoslab.suites import TIMED, Claim, Resolution
 
-Outcome = Literal["same", "different", "not computed", "bring your own"]
+Outcome = Literal["same", "different", "tie", "not computed", "bring your own"]
+TOLD: tuple[Outcome, ...] = ("different", "tie", "same")
+"""Outcomes of what this run could tell, the contradicted first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,8 @@ class ClaimVerdict:
     claim: Claim
     outcome: Outcome
     seen: str
+    threshold: str = ""
+    """What it was judged by, and where that comes from; empty: nothing but the order of the numbers."""
 
 
 def judge_claims(
@@ -30,36 +36,58 @@ def judge_claims(
     points: Iterable[Measured],
     kernels: Collection[str] | None = None,
     further: Sequence[Value] = (),
+    resolution: Resolution | None = None,
 ) -> list[ClaimVerdict]:
     """One verdict per claim. `kernels` are those this checkout has; None: no claim waits for one.
 
-    `further` are values that are of no point.
+    `further` are values that are of no point; `resolution` is that of the paper's instrument, None: exact.
     """
     measured = list(points)
     pairs = gains(measured)
     found = [*values(measured), *further]
-    return [_judge(claim, pairs, found, kernels) for claim in claims]
+    exact = resolution or Resolution(seconds=0, source="")
+    return [_judge(claim, pairs, found, kernels, exact) for claim in claims]
 
 
-def _judge(claim: Claim, pairs: list[Gain], found: list[Value], kernels: Collection[str] | None) -> ClaimVerdict:
+def _judge(
+    claim: Claim, pairs: list[Gain], found: list[Value], kernels: Collection[str] | None, resolution: Resolution
+) -> ClaimVerdict:
+    threshold = _threshold(claim, resolution)
     lacking = [each for each in claim.needs if kernels is not None and each not in kernels]
     if lacking:
-        return ClaimVerdict(claim, "bring your own", f"needs {', '.join(lacking)}, not in firmware/kernels/")
-    if claim.kind in RULES:
-        picked = [Picked(where, select(found, {**claim.where, **where})) for where in claim.of or ({},)]
-        holds, seen = RULES[claim.kind](claim, picked)
+        return ClaimVerdict(claim, "bring your own", f"needs {', '.join(lacking)}, not in firmware/kernels/", threshold)
+    if claim.kind in value_claims.RULES:
+        told, seen = _everywhere(claim, found, resolution.seconds)
     else:
-        holds, seen = _by_cores(claim, pairs)
-    if holds is None:
-        return ClaimVerdict(claim, "not computed", seen)
-    return ClaimVerdict(claim, "same" if holds else "different", seen)
+        told, seen = _by_cores(claim, pairs)
+    return ClaimVerdict(claim, told or "not computed", seen, threshold)
 
 
-def _by_cores(claim: Claim, every: list[Gain]) -> tuple[bool | None, str]:
+def _everywhere(claim: Claim, found: list[Value], resolution_s: float) -> Judged:
+    """At every place of `at`, and together."""
+    judged: list[Judged] = []
+    for place in claim.at or ({},):
+        common = {**claim.where, **place}
+        picked = [Picked(where, select(found, {**common, **where})) for where in claim.of or ({},)]
+        told, seen = value_claims.RULES[claim.kind](claim, picked, resolution_s)
+        if told is None:
+            return None, seen
+        judged.append((told, f"{', '.join(str(each) for each in place.values())}: {seen}" if place else seen))
+    return worst([told for told, _ in judged if told is not None]), "; ".join(seen for _, seen in judged)
+
+
+def _threshold(claim: Claim, resolution: Resolution) -> str:
+    words = [f"{claim.bound:g}: {claim.bound_from}"] if claim.bound_from else []
+    if claim.kind in TIMED and resolution.seconds:
+        words.append(f"no difference up to {resolution.seconds * 1e9:g} ns: {resolution.source}")
+    return "; ".join(words)
+
+
+def _by_cores(claim: Claim, every: list[Gain]) -> Judged:
     pairs = [each for each in every if each.benchmark in claim.benchmarks and _lies(each, claim)]
     if {each.benchmark for each in pairs} != set(claim.benchmarks):
         return None, "one core and two were not both measured"
-    return _RULES[claim.kind](claim, pairs)
+    return core_claims.RULES[claim.kind](claim, pairs)
 
 
 def _lies(pair: Gain, claim: Claim) -> bool:
@@ -68,46 +96,3 @@ def _lies(pair: Gain, claim: Claim) -> bool:
     return all(
         config.get(key, params.get(key.removeprefix("param."))) == str(wanted) for key, wanted in claim.where.items()
     )
-
-
-def _name(pair: Gain) -> str:
-    return pair.title.split()[0]
-
-
-def _throughput_drops(_claim: Claim, pairs: list[Gain]) -> tuple[bool | None, str]:
-    return all(each.gain < 1 for each in pairs), ", ".join(
-        f"{_name(each)} x {each.gain:.2f} in total" for each in pairs
-    )
-
-
-def _per_core_drops(_claim: Claim, pairs: list[Gain]) -> tuple[bool | None, str]:
-    sharp = 0.8  # the paper says "sharp" without a figure; a fifth less per core is taken for it
-    seen = ", ".join(f"{_name(each)} {each.per_core:.0%} of the single core's rate per core" for each in pairs)
-    return all(each.per_core < sharp for each in pairs), seen
-
-
-def _gains_less(claim: Claim, pairs: list[Gain]) -> tuple[bool | None, str]:
-    by_name = {each.benchmark: each for each in pairs}
-    first, second = (by_name[name] for name in claim.benchmarks)
-    return first.gain < second.gain, f"{_name(first)} x {first.gain:.2f}, {_name(second)} x {second.gain:.2f}"
-
-
-def _heap_grows(_claim: Claim, pairs: list[Gain]) -> tuple[bool | None, str]:
-    peaks = []
-    for each in pairs:
-        one, many = each.one.point.heap, each.many.point.heap
-        if one is None or many is None:
-            return None, f"{_name(each)} reports no heap"
-        peaks.append((_name(each), one.peak_bytes, many.peak_bytes))
-    smaller = [name for name, one, many in peaks if many <= one]
-    low, high = min(many - one for _, one, many in peaks), max(many - one for _, one, many in peaks)
-    seen = f"not in {', '.join(smaller)}" if smaller else f"{low:+,} to {high:+,} bytes in all {len(peaks)} tests"
-    return not smaller, seen
-
-
-_RULES = {
-    "throughput_drops": _throughput_drops,
-    "per_core_drops": _per_core_drops,
-    "gains_less": _gains_less,
-    "heap_grows": _heap_grows,
-}

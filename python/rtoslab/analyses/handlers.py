@@ -46,9 +46,9 @@ class TickModel:
     worst_count: int
 
     @property
-    def share(self) -> float:
-        """Of each task in the longest tick, the mode taken away."""
-        return (self.worst - self.mode) / self.worst_count
+    def share(self) -> float | None:
+        """Of each task in the longest tick, the mode taken away; None if it released none."""
+        return (self.worst - self.mode) / self.worst_count if self.worst_count else None
 
     @property
     def remainder(self) -> float:

@@ -140,7 +140,9 @@ def _tick(point: Measured) -> Iterator[Quantity]:
     if model is None:
         return
     for stat in ("base", "per_task", "mode", "worst", "share", "remainder"):
-        yield "tick.model", stat, float(getattr(model, stat)), "cycles", model.n
+        value = getattr(model, stat)
+        if value is not None:
+            yield "tick.model", stat, float(value), "cycles", model.n
     yield "tick.model", "sum", model.per_task * model.worst_count, "cycles", model.n
     most = max(released(point))
     yield "tick.coincidences", "count", float(len(released(point)[most])), "peaks", model.n

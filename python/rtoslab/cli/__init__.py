@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from rtoslab.cli.altered import told
 from rtoslab.errors import EXIT_ERROR, EXIT_INTERRUPTED, RtoslabError, disk_error
 
 
@@ -46,8 +47,9 @@ def app() -> None:
 def main() -> None:
     """Entry point of the console script."""
     try:
-        code = app.main(prog_name="rtoslab", standalone_mode=False)
-        sys.exit(code if isinstance(code, int) else 0)
+        with told() as sentences:
+            code = app.main(prog_name="rtoslab", standalone_mode=False)
+        sys.exit((code if isinstance(code, int) else 0) or (EXIT_ERROR if sentences else 0))
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as misuse:

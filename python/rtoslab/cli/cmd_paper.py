@@ -90,5 +90,8 @@ def _as_json(folder: Path, done: Reproduction) -> dict[str, Any]:
             }
             for each in done.compared.values()
         ],
-        "claims": [{"id": each.claim.id, "outcome": each.outcome, "seen": each.seen} for each in done.verdicts],
+        "claims": [
+            {"id": each.claim.id, "outcome": each.outcome, "seen": each.seen, "threshold": each.threshold}
+            for each in done.verdicts
+        ],
     }

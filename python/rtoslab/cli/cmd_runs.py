@@ -155,7 +155,14 @@ def _point_table(found: list[Found]) -> Table:
         config = " ".join(f"{key}={value}" for key, value in point.config.items())
         where = str(short_path(each.run))
         table.add_row(
-            point.benchmark, point.kernel, point.board, core_words(point.cores), config, each.status, each.run_id, where
+            point.benchmark,
+            point.kernel,
+            point.board,
+            core_words(point.cores),
+            config,
+            each.result.status,
+            each.result.run_id,
+            where,
         )
     return table
 
@@ -165,8 +172,8 @@ def _as_json(found: Found) -> dict[str, Any]:
         "run": str(found.run),
         "date": found.session.date,
         "revision": found.session.revision,
-        "folder": found.folder.name,
-        "status": found.status,
-        "run_id": found.run_id,
+        "folder": found.stored.folder.name,
+        "status": found.result.status,
+        "run_id": found.result.run_id,
         "point": found.point.model_dump(mode="json"),
     }

@@ -31,6 +31,8 @@ def short_path(folder: Path) -> Path:
 
 def say_known(outcomes: Sequence[Outcome]) -> None:
     """How many points needed no measuring, on stderr."""
+    for note in dict.fromkeys(each.note for each in outcomes if each.note):
+        click.echo(note, err=True)
     kept = sum(not each.fresh and not each.cached for each in outcomes)
     if kept:
         click.echo(f"{kept} of {len(outcomes)} points were there already and were kept.", err=True)

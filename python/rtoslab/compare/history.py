@@ -13,7 +13,6 @@ from rtoslab.index import Found
 from rtoslab.reports.document import Document
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Measured
-from rtoslab.store import read_point
 
 USUAL_METRICS = ("cycles_per_count", "*.median", "image.text")
 MOST_LINES = 7
@@ -75,7 +74,7 @@ def _lines(found: Iterable[Found], patterns: Sequence[str]) -> list[Line]:
     places: dict[object, int] = {}
     for each in found:
         place = places.setdefault(each.run, len(places) + 1)
-        result = read_point(each.folder).result
+        result = each.result
         if not isinstance(result, Measured):
             continue
         label = " ".join(value if name in _PLAIN else f"{name}={value}" for name, value in axes_of(each.point).items())

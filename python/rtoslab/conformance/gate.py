@@ -6,7 +6,6 @@ hash of all that could change the verdict: the image's inputs, the virtual board
 
 import fcntl
 import hashlib
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,11 +15,12 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rtoslab.build import CONFORMANCE, Build, build, inputs_digest
+from rtoslab.canonical import canonical
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.judge import CheckFinding, Outcome, judge_all
 from rtoslab.decode import decode
 from rtoslab.errors import ConformanceError, DecodeError, OverrideReceivedError, RunError, disk_error
-from rtoslab.manifest import canonical, simulator_sources
+from rtoslab.manifest import simulator_sources
 from rtoslab.plan import DEFAULT_WINDOW_MS, Point
 from rtoslab.run.board import simulator_fingerprint
 from rtoslab.run.virtual import Progress, RunOutput, VirtualJob, run_virtual
@@ -85,7 +85,7 @@ def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: 
     progress("conformance", 0.0)
     built = build(catalogue, asked)
     digest = verdict_digest(catalogue, point)
-    path = built.folder / f"conformance-{digest}-{simulator_fingerprint()}.json"
+    path = built.folder / f"conformance-{digest}-{simulator_fingerprint()}.verdict"
     with _alone(built.folder):
         known = _read(path)
         if known is None:
@@ -170,13 +170,21 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _read(path: Path) -> Conformance | None:
+    """None for one that is not there or not byte for byte what was written: it is made again."""
     try:
-        return Conformance.model_validate(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, ValidationError):
-        return None  # made again
+        head, _, verdict = path.read_bytes().partition(b"\n")
+        return Conformance.model_validate_json(verdict) if head == _head(path, verdict) else None
+    except (OSError, ValidationError):
+        return None
 
 
 def _write(path: Path, verdict: Conformance) -> None:
     work = path.with_name(f".{path.name}.tmp")
-    work.write_text(canonical(verdict.model_dump(mode="json")), encoding="utf-8")
+    content = canonical(verdict.model_dump(mode="json")).encode()
+    work.write_bytes(_head(path, content) + b"\n" + content)
     work.replace(path)
+
+
+def _head(path: Path, content: bytes) -> bytes:
+    """The first line: which verdict it is, and the digest of what follows."""
+    return f"{path.name} {hashlib.sha256(content).hexdigest()}".encode()

@@ -5,7 +5,7 @@ from dataclasses import replace
 from statistics import median
 from typing import Any
 
-from rtoslab.analyses.claims import ClaimVerdict
+from rtoslab.analyses.claims import TOLD, ClaimVerdict
 from rtoslab.catalogue import Catalogue
 from rtoslab.papers.plots import replot
 from rtoslab.papers.reproduction import Reproduction
@@ -23,7 +23,8 @@ _REDRAWN = frozenset({"scaling", "stress"})
 """Sections of the plain report whose charts a paper's own parts draw; their tables stand."""
 
 _CLAIMS_PROSE = (
-    "Each statement is computed from this run. Where it says different, our numbers contradict the paper; where it "
+    "Each statement is computed from this run, by the threshold beside it. Where it says different, our numbers "
+    "contradict the paper; where it says tie, they differ by less than the paper's instrument could tell; where it "
     "says bring your own, a kernel is needed that has no folder in firmware/kernels/ yet."
 )
 
@@ -51,15 +52,15 @@ def paper_document(catalogue: Catalogue, done: Reproduction) -> Document:
 
 def claims_section(verdicts: Sequence[ClaimVerdict]) -> Section:
     """Every statement of the paper with our verdict; the contradicted ones first."""
-    order = ("different", "same", "not computed", "bring your own")
+    order = (*TOLD, "not computed", "bring your own")
     ranked = sorted(verdicts, key=lambda each: order.index(each.outcome))
-    rows = [[each.claim.section, each.claim.says, each.outcome, each.seen] for each in ranked]
+    rows = [[each.claim.section, each.claim.says, each.threshold, each.outcome, each.seen] for each in ranked]
     return Section(
         "claims",
         "What the paper says, computed again",
         (_CLAIMS_PROSE,),
         (),
-        (TableData("Statements", ("section", "the paper says", "here", "seen"), rows),),
+        (TableData("Statements", ("section", "the paper says", "judged by", "here", "seen"), rows),),
     )
 
 
@@ -133,10 +134,13 @@ def _summary(done: Reproduction) -> str:
             text += f": ours are {min(ratios):.2f} to {max(ratios):.2f} times the paper's, median {median(ratios):.2f}"
         sentences.append(text + (f"; {waiting} wait for a kernel of your own." if waiting else "."))
     same = sum(each.outcome == "same" for each in verdicts)
-    told = same + sum(each.outcome == "different" for each in verdicts)
+    ties = sum(each.outcome == "tie" for each in verdicts)
+    told = sum(each.outcome in TOLD for each in verdicts)
     if verdicts:
+        tied = f", {ties} a tie" if ties else ""
         sentences.append(
-            f"Of {len(verdicts)} statements {told} can be told here: {same} as in the paper, {told - same} not."
+            f"Of {len(verdicts)} statements {told} can be told here: {same} as in the paper{tied}, "
+            f"{told - same - ties} not."
         )
     against = [each.claim.says for each in verdicts if each.outcome == "different"]
     if against:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from rtoslab.catalogue import Catalogue, read_toml
 from rtoslab.errors import CatalogueError, UnknownNameError
-from rtoslab.papers.schemas import ClaimFile, Paper, Slip, SlipFile
+from rtoslab.papers.schemas import ClaimFile, Paper, Slip, SlipFile, Unjudged
 from rtoslab.strict import Strict
 from rtoslab.suites import Claim, Suite
 
@@ -87,10 +87,19 @@ class PaperFolder:
             raise CatalogueError(f"{path} cannot be read ({cause}); correct it.") from None
         return found
 
-    @cached_property
+    @property
     def claims(self) -> tuple[Claim, ...]:
-        """claims.toml."""
-        return read_toml(self.folder / "claims.toml", ClaimFile).claim
+        """Those of claims.toml that a rule judges."""
+        return self._claims.claim
+
+    @property
+    def unjudged(self) -> tuple[Unjudged, ...]:
+        """Those that none does, with the reason."""
+        return self._claims.unjudged
+
+    @cached_property
+    def _claims(self) -> ClaimFile:
+        return read_toml(self.folder / "claims.toml", ClaimFile)
 
     @cached_property
     def slips(self) -> tuple[Slip, ...]:

@@ -40,6 +40,6 @@ def reproduce(
         tuple(points),
         tuple(found),
         compare(paper, results, found, catalogue.kernels),
-        tuple(judge_claims(paper.claims, measured, catalogue.kernels, weighed)),
+        tuple(judge_claims(paper.claims, measured, catalogue.kernels, weighed, paper.facts.resolution)),
         tuple(missing),
     )

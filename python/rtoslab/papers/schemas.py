@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from rtoslab.strict import Strict
-from rtoslab.suites import Claim
+from rtoslab.suites import Claim, Resolution
 
 
 class Condition(Strict):
@@ -86,6 +86,8 @@ class Paper(Strict):
     year: int
     kernels: dict[str, str]
     """Kernels the paper measured: the id a folder in firmware/kernels/ would have -> its name."""
+    resolution: Resolution | None = None
+    """Of the instrument its times were taken with; None: it counted cycles or iterations."""
     condition: tuple[Condition, ...]
     part: tuple[Part, ...]
     footprint: tuple[Weighed, ...] = ()
@@ -114,7 +116,16 @@ class SlipFile(Strict):
     slip: tuple[Slip, ...] = ()
 
 
+class Unjudged(Strict):
+    """Statements of a paper that no rule judges."""
+
+    rows: tuple[int, ...]
+    """Ids of published.csv."""
+    why: str
+
+
 class ClaimFile(Strict):
     """`papers/<key>/claims.toml`."""
 
     claim: tuple[Claim, ...] = ()
+    unjudged: tuple[Unjudged, ...] = ()

@@ -9,7 +9,7 @@ from rich.table import Table
 from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.tables import here_text, ratio_text
 
-_COLOURS = {"same": "green", "different": "red", "not computed": "yellow", "bring your own": "yellow"}
+_COLOURS = {"same": "green", "tie": "yellow", "different": "red", "not computed": "yellow", "bring your own": "yellow"}
 
 
 def show(done: Reproduction, console: Console) -> None:
@@ -41,5 +41,6 @@ def show(done: Reproduction, console: Console) -> None:
         claims = Table("section", "the paper says", "here", "seen", title="Its statements", title_justify="left")
         for verdict in done.verdicts:
             outcome = f"[{_COLOURS[verdict.outcome]}]{verdict.outcome}[/]"
-            claims.add_row(verdict.claim.section, escape(verdict.claim.says), outcome, escape(verdict.seen))
+            by = f" ({verdict.threshold})" if verdict.threshold else ""
+            claims.add_row(verdict.claim.section, escape(verdict.claim.says + by), outcome, escape(verdict.seen))
         console.print(claims)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.errors import ReportError
-from rtoslab.papers.folder import papers
+from rtoslab.papers.folder import PaperFolder, papers
 from rtoslab.parity.subjects import comparable, lint_points
 from rtoslab.reports.sections import (
     conformance,
@@ -28,7 +28,7 @@ from rtoslab.reports.sections import (
 from rtoslab.reports.table import Section
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import StoredPoint
-from rtoslab.suites import Claim, Suite
+from rtoslab.suites import Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def make_document(catalogue: Catalogue, points: Sequence[StoredPoint], suite_id:
         costs.locks_section(measured),
         costs.functions_section(measured),
         memory.memory_section(verified),
-        paper.paper_section(measured, suite, _claims(catalogue, suite_id), catalogue.kernels),
+        paper.paper_section(measured, suite, _paper(catalogue, suite_id), catalogue.kernels),
         evidence.proofs_section(verified, failed),
         conformance.conformance_section(points),
         evidence.rulers_section(verified),
@@ -95,10 +95,10 @@ def _made_of(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
     return {name: intervals for name, intervals in found.items() if intervals}
 
 
-def _claims(catalogue: Catalogue, suite_id: str | None) -> tuple[Claim, ...]:
-    """What the paper of a suite says; nothing if the suite is of no paper."""
+def _paper(catalogue: Catalogue, suite_id: str | None) -> PaperFolder | None:
+    """The paper of a suite; None if the suite is of none."""
     folder = catalogue.suites[suite_id].folder if suite_id is not None and suite_id in catalogue.suites else None
-    return next((each.claims for each in papers(catalogue).values() if each.folder == folder), ())
+    return next((each for each in papers(catalogue).values() if each.folder == folder), None)
 
 
 def _title(points: Sequence[StoredPoint]) -> str:

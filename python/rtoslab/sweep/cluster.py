@@ -22,7 +22,7 @@ from rtoslab.paths import find_root
 from rtoslab.pipeline import Manner, Outcome, point_id, run_point
 from rtoslab.plan import Plan, Point
 from rtoslab.pool import Listener, Note, portable
-from rtoslab.store import AnyResult, RunDirectory, StoredPoint
+from rtoslab.store import POINTS, AnyResult, RunDirectory, StoredPoint
 
 CONNECT_LIMIT_S = 30
 
@@ -36,6 +36,7 @@ class Shipped:
     """Of the run directory; empty if nothing is to be stored."""
     files: dict[str, bytes] | None = None
     cached: bool = False
+    note: str = ""
     error: RtoslabError | None = None
 
 
@@ -90,7 +91,7 @@ def measure_here(point: Point, sources: tuple[str, ...], manner: Manner) -> Ship
             if outcome.folder == run.path:
                 return Shipped(outcome.result)
             name = outcome.folder.name
-            return Shipped(outcome.result, name, run.files(name), cached=outcome.cached)
+            return Shipped(outcome.result, name, run.files(name), cached=outcome.cached, note=outcome.note)
     except RtoslabError as error:
         return Shipped(_nothing(point, root), error=portable(error))
 
@@ -129,7 +130,8 @@ def _stored(run: RunDirectory, shipped: Shipped) -> Outcome:
         return Outcome(shipped.result, run.path, fresh=True)
     if not run.has(shipped.folder):
         run.adopt(shipped.folder, shipped.files)
-    return Outcome(shipped.result, run.path / "points" / shipped.folder, fresh=True, cached=shipped.cached)
+    folder = run.path / POINTS / shipped.folder
+    return Outcome(shipped.result, folder, fresh=True, cached=shipped.cached, note=shipped.note)
 
 
 def _connected(scheduler: str) -> Any:

@@ -1,8 +1,9 @@
-"""A sweep on disk: result.json, arrivals.parquet (one row an arrival), manifest.json, report.html."""
+"""A sweep on disk: result.json, arrivals.parquet (one row an arrival), manifest.json, report.html, and their seal."""
 
 import hashlib
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,8 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from rtoslab.errors import disk_error
-from rtoslab.manifest import canonical
+from rtoslab.canonical import canonical
+from rtoslab.errors import AlteredError, disk_error
+from rtoslab.seal import read_sealed, sealed
 from rtoslab.worst_case.arrivals import UNANSWERED, Span
 from rtoslab.worst_case.finding import Finding
 from rtoslab.worst_case.scenario import Scenario
@@ -44,12 +46,16 @@ def default_folder(root: Path, name: str, manifest: dict[str, Any]) -> Path:
 
 def write(folder: Path, finding: Finding, arrivals: NDArray[np.void], manifest: dict[str, Any], report: str) -> None:
     """The same sweep gives the same bytes. Raises StoreError."""
+    files = {
+        ARRIVALS: to_parquet(arrivals, finding.first_cycle),
+        MANIFEST: canonical(manifest).encode(),
+        REPORT: report.encode(),
+        RESULT: (json.dumps(finding.as_json(), indent=1) + "\n").encode(),
+    }
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / ARRIVALS).write_bytes(to_parquet(arrivals, finding.first_cycle))
-        (folder / MANIFEST).write_text(canonical(manifest), encoding="utf-8")
-        (folder / REPORT).write_text(report, encoding="utf-8")
-        (folder / RESULT).write_text(json.dumps(finding.as_json(), indent=1) + "\n", encoding="utf-8")
+        for name, content in sealed(folder.resolve().name, files).items():
+            (folder / name).write_bytes(content)
     except OSError as cause:
         raise disk_error("write the sweep into", folder, cause) from None
 
@@ -69,3 +75,38 @@ def to_parquet(arrivals: NDArray[np.void], first_cycle: int) -> bytes:
     out = io.BytesIO()
     pq.write_table(table, out, compression="zstd")
     return out.getvalue()
+
+
+def is_sweep(folder: Path) -> bool:
+    """Whether a folder holds a sweep."""
+    return (folder / ARRIVALS).exists() and (folder / RESULT).exists()
+
+
+def recomputed(folder: Path) -> Iterator[str]:
+    """Sentences on figures of result.json that do not follow from the arrivals. Empty: all do."""
+    try:
+        files = read_sealed(folder.resolve())
+        stored = json.loads(files[RESULT])
+        columns = pq.read_table(io.BytesIO(files[ARRIVALS])).to_pydict()
+    except AlteredError as cause:
+        yield str(cause)
+        return
+    for name in ("handler", "task"):
+        if stored[name] is not None:
+            yield from _compared(name, stored[name], columns["offset"], columns[f"{name}_cycles"])
+
+
+def _compared(name: str, stored: dict[str, Any], offsets: list[int], cycles: list[int]) -> Iterator[str]:
+    values, counts = np.unique(np.array(cycles, dtype=np.int64), return_counts=True)
+    again = {
+        "minimum_cycles": int(values[0]),
+        "median_cycles": float(np.median(cycles)),
+        "p99_cycles": float(np.percentile(cycles, 99)),
+        "maximum_cycles": int(values[-1]),
+        "worst_offset": offsets[cycles.index(int(values[-1]))],
+        "worst_count": int(counts[-1]),
+        "histogram": [list(pair) for pair in zip(values.tolist(), counts.tolist(), strict=True)],
+    }
+    for key, value in again.items():
+        if stored[key] != value:
+            yield f"{name}.{key} is stored as {stored[key]}, computed {value}."

@@ -53,8 +53,7 @@ def _model(name: str, model: TickModel, clock_hz: int) -> list[str]:
         f"{model.rms:,.1f}",
         f"{model.worst:,}",
         str(model.worst_count),
-        f"{model.share:,.1f}",
-        f"{model.share * microseconds:,.3f}",
+        *(("-", "-") if model.share is None else (f"{model.share:,.1f}", f"{model.share * microseconds:,.3f}")),
     ]
 
 

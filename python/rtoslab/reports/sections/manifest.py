@@ -4,7 +4,8 @@ import hashlib
 from collections.abc import Sequence
 
 from rtoslab.analyses.series import core_words, series_names, short_test
-from rtoslab.manifest import canonical, flatten
+from rtoslab.canonical import canonical
+from rtoslab.manifest import flatten
 from rtoslab.reports.table import Section, TableData
 from rtoslab.store import StoredPoint
 

@@ -1,0 +1,9 @@
+"""One text for one JSON value: what is hashed, compared and stored."""
+
+import json
+from typing import Any
+
+
+def canonical(value: Any) -> str:
+    """JSON with sorted keys and a final line feed, in ASCII."""
+    return json.dumps(value, sort_keys=True, indent=1, ensure_ascii=True) + "\n"

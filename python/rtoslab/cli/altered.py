@@ -1,0 +1,41 @@
+"""Stored points that are not what was stored: whatever command met them says so, and does not end with 0."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+import click
+
+from rtoslab.errors import AlteredWarning
+
+
+@contextmanager
+def told() -> Iterator[list[str]]:
+    """Gathers each AlteredWarning's sentence once, and prints them on stderr at the end."""
+    sentences: dict[str, None] = {}
+    show = warnings.showwarning
+
+    def gather(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if issubclass(category, AlteredWarning):
+            sentences[str(message)] = None
+        else:
+            show(message, category, filename, lineno, file, line)
+
+    gathered: list[str] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", AlteredWarning)
+        warnings.showwarning = gather
+        try:
+            yield gathered
+        finally:
+            gathered += sentences
+            for each in gathered:
+                click.echo(f"rtoslab: {each}", err=True)

@@ -1,0 +1,91 @@
+"""What is stored cannot be altered unnoticed: beside a folder's files lies the digest of each, checked at every read.
+
+    seal.json    {"files": {name: SHA-256}, "folder": name of the folder, "format": 1, "sha256": of the rest}
+
+The trap it prevents: a byte that changed on a disk, in transit or in an editor is read as another number. A seal is no
+signature: who alters a file and seals it again is found by `rtoslab verify`, which computes the figures anew.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from rtoslab.canonical import canonical
+from rtoslab.errors import AlteredError
+
+FILE: Final = "seal.json"
+FORMAT: Final = 1
+_AGAIN = "restore it from a copy, or delete the folder {folder} and run again."
+
+
+def sealed(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files of the folder `name` with their seal."""
+    body = {
+        "files": {each: hashlib.sha256(content).hexdigest() for each, content in sorted(files.items())},
+        "folder": name,
+        "format": FORMAT,
+    }
+    return {**files, FILE: canonical({**body, "sha256": _digest(body)}).encode()}
+
+
+def demand_sealed(name: str, files: Mapping[str, bytes], folder: Path) -> None:
+    """Raises AlteredError, naming the first file below `folder` that is not what the seal of the folder `name` says."""
+    said = _read(folder, files.get(FILE))
+    again = _AGAIN.format(folder=folder)
+    if said["folder"] != name:
+        raise AlteredError(f"{folder} holds what was stored as {said['folder']}; give it back its name, or {again}")
+    for each, digest in said["files"].items():
+        if each not in files:
+            raise AlteredError(f"{folder / each} is missing though it was stored; {again}")
+        if hashlib.sha256(files[each]).hexdigest() != digest:
+            raise AlteredError(f"{folder / each} was altered after it was stored; {again}")
+
+
+def read_sealed(folder: Path) -> dict[str, bytes]:
+    """The files of a sealed folder and its seal; what else lies there is left alone.
+
+    Raises AlteredError for one that is not as it was stored, is missing or cannot be read.
+    """
+    content = _bytes(folder, FILE)
+    names = _read(folder, content)["files"]
+    files = {FILE: content, **{each: _bytes(folder, each) for each in names}}
+    present = {name: each for name, each in files.items() if each is not None}
+    demand_sealed(folder.name, present, folder)
+    return present
+
+
+def strangers(folder: Path) -> list[str]:
+    """Names of what lies in a sealed folder and is not its own. Raises AlteredError."""
+    return sorted({each.name for each in folder.iterdir()} - set(read_sealed(folder)))
+
+
+def _bytes(folder: Path, name: str) -> bytes | None:
+    try:
+        return (folder / name).read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as cause:
+        reason = (cause.strerror or str(cause)).lower()
+        raise AlteredError(f"{folder / name} cannot be read ({reason}); {_AGAIN.format(folder=folder)}") from None
+
+
+def _read(folder: Path, content: bytes | None) -> dict[str, Any]:
+    """What a seal says, its own digest checked: it must be byte for byte what is written today."""
+    again = _AGAIN.format(folder=folder)
+    if content is None:
+        raise AlteredError(f"{folder / FILE} is missing, so nothing shows that the rest is as it was stored; {again}")
+    try:
+        said = json.loads(content)
+        body = {key: said[key] for key in ("files", "folder", "format")}
+        whole = canonical({**body, "sha256": _digest(body)}).encode() == content
+        if whole and body["format"] == FORMAT and all("/" not in each for each in body["files"]):
+            return body
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    raise AlteredError(f"{folder / FILE} was altered after it was stored; {again}")
+
+
+def _digest(body: Mapping[str, Any]) -> str:
+    return hashlib.sha256(canonical(dict(body)).encode()).hexdigest()

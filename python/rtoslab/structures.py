@@ -1,0 +1,90 @@
+"""Dataclasses as plain JSON values and back, by the types of their fields. It knows no dataclass of its own.
+
+Mappings become lists of pairs, because JSON's keys are texts and ours are numbers and tuples; what is given back is
+equal to what was taken. A type that is not known is a TypeError at once, not a value that comes back as another.
+"""
+
+import types
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, Final, Union, get_args, get_origin, get_type_hints
+
+_PLAIN: Final = (str, int, float, bool, type(None))
+
+
+def to_plain(value: object) -> Any:
+    """The JSON value of a dataclass, or of what one may hold."""
+    if isinstance(value, _PLAIN):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: to_plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return [[to_plain(key), to_plain(item)] for key, item in value.items()]
+    if isinstance(value, AbstractSet):
+        return sorted(to_plain(each) for each in value)
+    if isinstance(value, list | tuple | array):
+        return [to_plain(each) for each in value]
+    raise TypeError(f"a {type(value).__name__} has no plain form")
+
+
+class _Arrays:
+    """Stands for `array` in annotations: Python 3.11 does not know `array[int]`."""
+
+    def __class_getitem__(cls, _: object) -> type:
+        return array
+
+
+class Reader:
+    """Gives values back. `names`: types that annotations name without importing them."""
+
+    def __init__(self, names: Mapping[str, object]) -> None:
+        self._names = {"array": _Arrays, **names}
+        self._hints = cache(lambda kind: get_type_hints(kind, localns=self._names))
+
+    def read(self, hint: Any, plain: Any) -> Any:
+        """The value of type `hint`. Raises ValueError, KeyError or TypeError where `plain` is not of it."""
+        origin, inner = get_origin(hint) or hint, get_args(hint)
+        if hint is Any:
+            return plain
+        if origin is Union or origin is types.UnionType:
+            return self._union(inner, plain)
+        if origin in _PLAIN:
+            if type(plain) is not origin:
+                raise ValueError(f"{plain!r} is no {origin.__name__}")
+            return plain
+        if is_dataclass(origin):
+            return self._dataclass(origin, plain)
+        if not isinstance(plain, list):
+            raise ValueError(f"{type(plain).__name__} where a list is due")  # noqa: TRY004 (it is data, not a bug)
+        return self._many(origin, inner, plain)
+
+    def _union(self, inner: Sequence[Any], plain: Any) -> Any:
+        if plain is None and type(None) in inner:
+            return None
+        (only,) = (each for each in inner if each is not type(None))
+        return self.read(only, plain)
+
+    def _dataclass(self, kind: Any, plain: Any) -> Any:
+        names = [each.name for each in fields(kind)]
+        if not isinstance(plain, dict) or set(plain) != set(names):
+            raise ValueError(f"no {kind.__name__}")
+        hints = self._hints(kind)
+        return kind(**{name: self.read(hints[name], plain[name]) for name in names})
+
+    def _many(self, origin: Any, inner: Sequence[Any], plain: list[Any]) -> Any:
+        if issubclass(origin, Mapping):
+            key, item = (inner[0], int) if issubclass(origin, Counter) else inner
+            pairs = {self.read(key, each): self.read(item, value) for each, value in plain}
+            return Counter(pairs) if issubclass(origin, Counter) else pairs
+        if origin is tuple and inner[-1:] != (...,):
+            return tuple(self.read(hint, each) for hint, each in zip(inner, plain, strict=True))
+        if origin is array:
+            return array("q", plain)
+        makers: dict[Any, Any] = {tuple: tuple, list: list, set: set, frozenset: frozenset}
+        if origin not in makers:
+            raise TypeError(f"{origin!r} has no plain form")
+        return makers[origin](self.read(inner[0], each) for each in plain)

@@ -1,0 +1,11 @@
+"""A stored run held against its own raw data: `rtoslab verify`.
+
+A seal shows that files are as they were stored; this shows that they say what was measured. The serial stream is
+decoded again, every proof judged again, every figure computed again by this version of rtoslab, and what differs from
+the stored result is named. Nothing is measured: `rtoslab run --fresh` does that.
+"""
+
+from rtoslab.verify.point import Verified, verify_point
+from rtoslab.verify.run import verify_folder
+
+__all__ = ["Verified", "verify_folder", "verify_point"]

@@ -1,0 +1,144 @@
+"""One stored point: its seal, its name, its manifest, and its result computed once more from what was received."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rtoslab.build import IMAGE
+from rtoslab.catalogue import Catalogue
+from rtoslab.conformance.gate import Conformance
+from rtoslab.contents import sha256_of
+from rtoslab.decode import Expected
+from rtoslab.errors import RtoslabError
+from rtoslab.evidence_file import FILE as EVIDENCE
+from rtoslab.evidence_file import read_evidence
+from rtoslab.manifest import flatten, manifest_hash
+from rtoslab.measured import image_bytes
+from rtoslab.paths import build_folder
+from rtoslab.pipeline import evaluate
+from rtoslab.results import Failed, Measured, NotApplicable
+from rtoslab.run.virtual import RunOutput
+from rtoslab.seal import read_sealed, strangers
+from rtoslab.store import CONFORMANCE, MANIFEST, RESULT, UART, AnyResult, folder_name, read_files
+
+MOST_DIFFERENCES = 5
+"""Of one point, told one by one; of the others the number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What was found of one point, or of one sweep of phases."""
+
+    folder: Path
+    differences: tuple[str, ...]
+    """Sentences on what is stored and does not follow from the raw data; empty: all agrees."""
+    remarks: tuple[str, ...] = ()
+    """What could not be computed again, and why."""
+
+
+def verify_point(catalogue: Catalogue, folder: Path) -> Verified:
+    """Checks one point's folder. Never raises for what is in it."""
+    try:
+        files = read_sealed(folder)
+        result, manifest = read_files(files)
+    except RtoslabError as cause:
+        return Verified(folder, (str(cause),))
+    except ValueError as cause:
+        return Verified(folder, (f"{folder / RESULT} is none of this version ({type(cause).__name__}).",))
+    remarks = [f"{name} lies beside the point's files and is none of them." for name in strangers(folder)]
+    differences = list(_identity(folder.name, result, manifest))
+    try:
+        differences += _conformance(files, manifest)
+        if not isinstance(result, NotApplicable) and UART in files:
+            again, remark = _evaluated(catalogue, files, result, manifest)
+            differences += list(_differences(result, again))
+            remarks += remark
+    except (RtoslabError, KeyError, ValueError, TypeError) as cause:
+        differences.append(f"the point could not be computed again: {cause}")
+    return Verified(folder, tuple(differences), tuple(remarks))
+
+
+def _identity(name: str, result: AnyResult, manifest: Mapping[str, Any]) -> Iterator[str]:
+    """What a point is called, against what made it."""
+    if isinstance(result, NotApplicable):
+        if name != folder_name(result.point, "na"):
+            yield f"the folder's name is not that of the point in {RESULT}."
+        return
+    run_id = manifest_hash(dict(manifest))[:16]
+    if result.run_id != run_id:
+        yield f"{RESULT} has the run id {result.run_id}, but {MANIFEST} hashes to {run_id}."
+    if name != folder_name(result.point, result.run_id):
+        yield f"the folder's name is not that of the point in {RESULT}."
+    build = manifest.get("build", {})
+    axes = {"benchmark": "bench", "kernel": "kernel", "board": "board", "cores": "cores", "window_ms": "window_ms"}
+    for axis, key in axes.items():
+        if getattr(result.point, axis) != build.get(key):
+            yield f"{RESULT} says {axis} is {getattr(result.point, axis)!r}, {MANIFEST} {build.get(key)!r}."
+
+
+def _conformance(files: Mapping[str, bytes], manifest: Mapping[str, Any]) -> list[str]:
+    if CONFORMANCE not in files:
+        return []
+    verdict = Conformance.model_validate_json(files[CONFORMANCE])
+    if verdict.summary() != manifest.get("conformance"):
+        return [f"{CONFORMANCE} is not the verdict that {MANIFEST} sums up."]
+    return []
+
+
+def _evaluated(
+    catalogue: Catalogue, files: Mapping[str, bytes], result: Measured | Failed, manifest: Mapping[str, Any]
+) -> tuple[AnyResult, list[str]]:
+    """The result anew, and remarks."""
+    build = manifest["build"]
+    expected = Expected(run=build["run_id"], manifest=int(build["manifest"], 16))
+    remarks = []
+    if EVIDENCE in files:
+        output = read_evidence(files[EVIDENCE], files[UART])
+    else:
+        output = RunOutput(files[UART])
+        if manifest["target"]["kind"] == "virtual":
+            raise ValueError(f"{EVIDENCE} is missing, by which proofs are judged.")
+    again = evaluate(catalogue, result.point, result.run_id, output, expected)
+    if isinstance(again, Measured) and isinstance(result, Measured):
+        image = _kept_image(catalogue, manifest)
+        if image is None:
+            remarks.append("the image's size was not computed again: no image of that hash is kept here.")
+        again = again.model_copy(update={"image": result.image if image is None else image_bytes(image)})
+    return again, remarks
+
+
+def _kept_image(catalogue: Catalogue, manifest: Mapping[str, Any]) -> Path | None:
+    """The image that was run, if it is still among those built here."""
+    run_id, wanted = manifest["build"]["run_id"], manifest["elf_sha256"]
+    folders = build_folder(catalogue.root).glob(f"*-{run_id}")
+    images = (each / IMAGE for each in folders if (each / IMAGE).is_file())
+    return next((each for each in images if sha256_of(each) == wanted), None)
+
+
+def _differences(stored: AnyResult, again: AnyResult) -> list[str]:
+    """Value by value: where it stands, what is stored, what was computed."""
+    if stored.status != again.status:
+        why = f": {again.message}" if isinstance(again, Failed) else ""
+        return [f"{RESULT} says {stored.status}, but computed again the point is {again.status}{why}"]
+    one, two = (_flat(each.model_dump(mode="json")) for each in (stored, again))
+    found = [
+        f"{key} is stored as {one.get(key, 'nothing')}, computed {two.get(key, 'nothing')}."
+        for key in sorted({*one, *two})
+        if one.get(key) != two.get(key)
+    ]
+    more = len(found) - MOST_DIFFERENCES
+    return found if more <= 0 else [*found[:MOST_DIFFERENCES], f"and {more:,} more values."]
+
+
+def _flat(value: Any) -> dict[str, str]:
+    """Lists by their places."""
+    return flatten(_by_place(value))
+
+
+def _by_place(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _by_place(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return {str(place): _by_place(each) for place, each in enumerate(value)} or []
+    return value

@@ -1,0 +1,27 @@
+"""All that one folder holds: a run directory's plan and points, or a sweep of phases."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import RtoslabError
+from rtoslab.journal import FILE as JOURNAL
+from rtoslab.journal import read_sessions
+from rtoslab.store import PLAN, RunDirectory
+from rtoslab.verify.point import Verified, verify_point
+from rtoslab.worst_case.folder import is_sweep, recomputed
+
+
+def verify_folder(catalogue: Catalogue, folder: Path) -> Iterator[Verified]:
+    """Each part of a run directory or of a sweep's folder as it is checked. Raises StoreError for another folder."""
+    if is_sweep(folder):
+        yield Verified(folder, tuple(recomputed(folder)))
+        return
+    run = RunDirectory.open(folder)
+    for name, read in ((PLAN, run.plan), (JOURNAL, lambda: read_sessions(folder))):
+        try:
+            read()
+        except RtoslabError as cause:
+            yield Verified(folder / name, (str(cause),))
+    for each in run.folders():
+        yield verify_point(catalogue, each)

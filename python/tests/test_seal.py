@@ -1,0 +1,181 @@
+"""What is stored cannot be altered unnoticed: random damage to every kept file, and commands over damaged runs."""
+
+import json
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rtoslab import seal
+from rtoslab.errors import AlteredError, AlteredWarning
+from rtoslab.index import Wanted, find
+from rtoslab.journal import FILE as JOURNAL
+from rtoslab.journal import Session, last_session, session_line
+from rtoslab.results import Failed, Measured, SeriesSamples
+from rtoslab.store import RunDirectory, folder_name, read_point
+
+from .fakes import measured, point
+from .test_cli import error, rtoslab
+
+Damage = Callable[[random.Random, bytes], bytes]
+
+
+def flip(dice: random.Random, content: bytes) -> bytes:
+    place = dice.randrange(len(content))
+    return content[:place] + bytes([content[place] ^ 1 << dice.randrange(8)]) + content[place + 1 :]
+
+
+def cut(dice: random.Random, content: bytes) -> bytes:
+    return content[: dice.randrange(len(content))]
+
+
+def insert(dice: random.Random, content: bytes) -> bytes:
+    place = dice.randrange(len(content) + 1)
+    return content[:place] + dice.randbytes(dice.randrange(1, 9)) + content[place:]
+
+
+def drop(dice: random.Random, content: bytes) -> bytes:
+    place = dice.randrange(len(content))
+    return content[:place] + content[place + dice.randrange(1, 9) :]
+
+
+def swap(dice: random.Random, content: bytes) -> bytes:
+    """Two different neighbouring bytes change places: digits of one number."""
+    places = [each for each in range(len(content) - 1) if content[each] != content[each + 1]]
+    place = dice.choice(places)
+    return content[:place] + content[place + 1 : place + 2] + content[place : place + 1] + content[place + 2 :]
+
+
+def spaced(_: random.Random, content: bytes) -> bytes:
+    """The same JSON in other bytes."""
+    return content.replace(b": ", b":  ", 1) if b": " in content else content + b" "
+
+
+DAMAGES: tuple[Damage, ...] = (flip, cut, insert, drop, swap, spaced)
+
+
+def with_samples() -> Measured:
+    series = SeriesSamples(
+        id="s", title="S", instrument="probe", comparable=True, cycles=(5, 6, 7), mark_cycles=(5, 6, 7)
+    )
+    return measured().model_copy(update={"series": (series,)})
+
+
+def stored(folder: Path) -> tuple[RunDirectory, Path]:
+    """A run directory with two points; the first has samples and further files."""
+    run = RunDirectory.create(folder / "run", "suite", [point(1), point(2)])
+    one = with_samples()
+    place = run.add(folder_name(one.point, one.run_id), one, {"a": 1}, {"uart.txt": b"@0 begin\n" * 40})
+    two = measured(2)
+    run.add(folder_name(two.point, two.run_id), two, {"b": 1}, {})
+    return run, place
+
+
+def test_no_damage_to_any_file_is_read(tmp_path: Path) -> None:
+    _, place = stored(tmp_path)
+    whole = {each.name: each.read_bytes() for each in place.iterdir()}
+    assert set(whole) == {"result.json", "manifest.json", "samples.parquet", "uart.txt", seal.FILE}
+    dice, tried = random.Random(1), 0
+    for name, content in whole.items():
+        for _ in range(200):
+            damaged = dice.choice(DAMAGES)(dice, content)
+            if damaged == content:
+                continue
+            (place / name).write_bytes(damaged)
+            with pytest.raises(AlteredError, match=name.replace(".", r"\.")):
+                read_point(place)
+            tried += 1
+        (place / name).write_bytes(content)
+    assert tried > 900
+    assert read_point(place).result == with_samples()
+
+
+@pytest.mark.parametrize("name", ["result.json", "manifest.json", "samples.parquet", "uart.txt", seal.FILE])
+def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
+    _, place = stored(tmp_path)
+    (place / name).unlink()
+    with pytest.raises(AlteredError, match=f"{name} is missing"):
+        read_point(place)
+
+
+def test_files_of_another_point_are_named(tmp_path: Path) -> None:
+    run, place = stored(tmp_path)
+    (other,) = (each for each in run.folders() if each != place)
+    shutil.copy(other / "result.json", place / "result.json")
+    with pytest.raises(AlteredError, match=r"result\.json was altered"):
+        read_point(place)
+    shutil.rmtree(place)
+    other.rename(place)
+    with pytest.raises(AlteredError, match="holds what was stored as"):
+        read_point(place)
+
+
+def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
+    _, place = stored(tmp_path)
+    (place / "uart.txt").unlink()
+    (place / "uart.txt").mkdir()
+    with pytest.raises(AlteredError, match=r"uart\.txt cannot be read \(is a directory\)"):
+        read_point(place)
+
+
+def test_a_seal_that_is_no_seal_is_named(tmp_path: Path) -> None:
+    _, place = stored(tmp_path)
+    for text in ("{}", "[]", "7", "", "[" * 100_000, '{"files": {"../../x": "0"}, "folder": "f", "format": 1}', "\xff"):
+        (place / seal.FILE).write_text(text, encoding="latin-1")
+        with pytest.raises(AlteredError, match=r"seal\.json was altered"):
+            read_point(place)
+
+
+def test_what_lies_beside_is_left_alone(tmp_path: Path) -> None:
+    _, place = stored(tmp_path)
+    (place / "notes.txt").write_text("mine")
+    assert read_point(place).result == with_samples()
+    assert seal.strangers(place) == ["notes.txt"]
+
+
+def test_an_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Path) -> None:
+    run, place = stored(tmp_path)
+    (place / "uart.txt").write_bytes(b"x")
+    with pytest.warns(AlteredWarning, match=r"uart\.txt was altered"):
+        one, two = run.points()
+    assert isinstance(one.result, Failed)
+    assert (one.result.point, one.result.stage) == (point(1), "store")
+    assert two.result == measured(2)
+    with pytest.warns(AlteredWarning, match=r"uart\.txt was altered"):
+        (only,) = find([tmp_path], Wanted())
+    assert only.result == measured(2)
+
+
+def test_an_altered_plan_is_named_and_the_points_are_read(tmp_path: Path) -> None:
+    run, _ = stored(tmp_path)
+    text = (run.path / "plan.json").read_text()
+    (run.path / "plan.json").write_text(text.replace('"suite": "suite"', '"suite": "sweet"'))
+    with pytest.raises(AlteredError, match=r"plan\.json was altered"):
+        run.plan()
+    with pytest.warns(AlteredWarning, match=r"plan\.json was altered"):
+        assert len(run.points()) == 2
+
+
+def test_an_altered_line_of_the_journal_is_named(tmp_path: Path) -> None:
+    run, _ = stored(tmp_path)
+    lines = [session_line(Session(f"2026-01-0{day}T00:00:00Z", "abc")) for day in (1, 2)]
+    (run.path / JOURNAL).write_text(lines[0] + lines[1].replace("01-02", "01-03") + '{"date": "cut')
+    with pytest.warns(AlteredWarning, match=r"Line 2 of .*journal\.jsonl was altered"):
+        assert last_session(run.path).date == "2026-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    "command", [["show"], ["report", "--format", "md"], ["runs", "--in"], ["runs", "export", "--in"], ["lint"]]
+)
+def test_every_command_tells_and_reads_the_rest(tmp_path: Path, command: list[str]) -> None:
+    run, place = stored(tmp_path)
+    result = json.loads((place / "result.json").read_text())
+    result["counters"][0]["count"] *= 2
+    (place / "result.json").write_text(json.dumps(result))
+    done = rtoslab(*command, run.path)
+    said = error(done, 1)
+    assert said.count("result.json was altered after it was stored") == 1
+    assert "delete the folder" in said
+    assert done.stdout.strip(), "the other point is told"
