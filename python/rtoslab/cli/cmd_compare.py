@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
+from rtoslab.cli.plain import PlainConsole
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
@@ -50,7 +50,7 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
     if form is not None:
         click.echo(rendered(form), nl=False)
     elif not outputs:
-        show_document(document, Console(highlight=False))
+        show_document(document, PlainConsole())
 
 
 def _side(text: str) -> Side:

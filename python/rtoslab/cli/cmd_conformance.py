@@ -3,7 +3,7 @@
 import json
 
 import click
-from rich.console import Console
+from rtoslab.cli.plain import PlainConsole
 from rich.table import Table
 
 from rtoslab.catalogue import Catalogue
@@ -41,7 +41,7 @@ def command(
     catalogue = Catalogue(find_root())
     chosen = dict(config) if clock is None else {**dict(config), "clock_hz": str(clock)}
     points = conformance_points(catalogue, Options(kernels or None, boards or None, cores, config=chosen))
-    console = Console(highlight=False)
+    console = PlainConsole()
     verdicts: list[Conformance] = []
     for point in points:
         if point.not_applicable is not None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 import numpy as np
-from rich.console import Console
+from rtoslab.cli.plain import PlainConsole
 from rich.table import Table
 
 from rtoslab.captures.capture import Capture
@@ -102,4 +102,4 @@ def _say(result: dict[str, Any], *, as_json: bool) -> None:
         lead = [row["series"] if row["series"] != before else ""] if first else []
         before = row.get("series")
         table.add_row(*lead, row["name"], f"{row['pulses']:,}", *cells)
-    Console(highlight=False).print(table)
+    PlainConsole().print(table)

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 
 import click
-from rich.console import Console
+from rtoslab.cli.plain import PlainConsole
 from rich.table import Table
 
 from rtoslab.doctor import examine
@@ -25,5 +25,5 @@ def command(as_json: bool) -> int:
             table.add_row(
                 "[green]ok[/green]" if each.fine else "[red]missing[/red]", each.name, each.found, each.remedy
             )
-        Console(highlight=False).print(table)
+        PlainConsole().print(table)
     return EXIT_OK if all(each.fine for each in found) else EXIT_ERROR

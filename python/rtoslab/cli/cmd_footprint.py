@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 
 import click
-from rich.console import Console
+from rtoslab.cli.plain import PlainConsole
 from rich.table import Table as RichTable
 
 from rtoslab.catalogue import Catalogue
@@ -146,7 +146,7 @@ def _write(tables: Sequence[Table], *, listed: bool, as_csv: bool, as_json: bool
         writer.writerow(tables[0].columns)
         writer.writerows(tables[0].rows)
     else:
-        console = Console(highlight=False)
+        console = PlainConsole()
         for each in tables:
             if (listed or each.name != _LARGE) and each.rows:
                 console.print(_rich(each))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import click
-from rich.console import Console
+from rtoslab.cli.plain import PlainConsole
 
 from rtoslab.cli.cmd_baseline import measure_again
 from rtoslab.cli.cmd_compare import FORMS
@@ -63,7 +63,7 @@ def command(
         write(_rendered(judgement, rules, output), output)
     if judgement.other_compiler is not None and other_compiler != "compare":
         return _unequal(judgement.other_compiler, skip=other_compiler == "skip")
-    console = Console(highlight=False)
+    console = PlainConsole()
     if judgement.regressions or judgement.lost:
         show_document(gate_document(judgement), console)
     console.print(verdict_text(judgement), soft_wrap=True, markup=False)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
+from rtoslab.cli.plain import PlainConsole
 
 from rtoslab.api import default_out, load
 from rtoslab.catalogue import Catalogue
@@ -57,7 +57,7 @@ def command(name: str, full: bool, out: Path | None, jobs: int, as_json: bool) -
     if as_json:
         click.echo(json.dumps(_as_json(folder, done)))
     else:
-        terminal.show(done, Console(highlight=False))
+        terminal.show(done, PlainConsole())
         _tell_failures([each.result for each in outcomes])
         click.echo(document.summary)
     return EXIT_POINT_FAILED if any(each.result.status == "failed" for each in outcomes) else EXIT_OK

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import click
-from rich.console import Console
+from rtoslab.cli.plain import PlainConsole
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName
@@ -110,7 +110,7 @@ def _write(
     if as_json:
         click.echo(json.dumps({each.name: each.as_json() for each in (shown if chosen else found)}))
         return
-    console = Console(highlight=False)
+    console = PlainConsole()
     for each in shown:
         if each.rows:
             console.print(rich_table(each, None if chosen else top))

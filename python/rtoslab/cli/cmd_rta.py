@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 from rich import box
-from rich.console import Console
+from rtoslab.cli.plain import PlainConsole
 from rich.table import Table as RichTable
 
 from rtoslab.catalogue import Catalogue
@@ -145,7 +145,7 @@ class _Bench:
 def _print(found: Study) -> None:
     from rtoslab.rta.tables import beside_table, bounds_table, check_table, growth_table  # noqa: PLC0415
 
-    console = Console(highlight=False)
+    console = PlainConsole()
     beside = beside_table(found, found.beside) if found.beside is not None else None
     for table in (beside, bounds_table(found), check_table(found), growth_table(found)):
         if table is not None:

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import click
-from rich.console import Console
+from rtoslab.cli.plain import PlainConsole
 from rich.table import Table
 
 from rtoslab.catalogue import Catalogue
@@ -111,7 +111,7 @@ def _read(script: Path) -> str:
 
 
 def _print(result: SimResult) -> None:
-    console = Console(highlight=False)
+    console = PlainConsole()
     if result.uart and not result.uart.endswith(b"\n"):
         console.print()
     console.print(f"stop: {result.stop} at cycle {result.cycle:,}. {result.detail}", markup=False)

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import click
-from rich.console import Console
+from rtoslab.cli.plain import PlainConsole
 
 from rtoslab.api import default_out
 from rtoslab.catalogue import Catalogue
@@ -74,7 +74,7 @@ def command(
         _tell_absent(outcomes)
         if not outputs and counts["measured"] > 1:
             try:
-                show_document(sweep_document(sweep.title, stored), Console(highlight=False))
+                show_document(sweep_document(sweep.title, stored), PlainConsole())
             except ReportError as cause:  # nobody asked for a report
                 click.echo(str(cause))
         said = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import click
-from rich.console import Console
+from rtoslab.cli.plain import PlainConsole
 from rich.markup import escape
 from rich.table import Table
 
@@ -50,7 +50,7 @@ def command(
 
 
 def _print(found: Timeline) -> None:
-    console = Console(highlight=False)
+    console = PlainConsole()
     length = found.end - found.start
     milliseconds = length * 1000 / found.clock_hz
     console.print(

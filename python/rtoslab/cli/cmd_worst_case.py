@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import click
-from rich.console import Console
+from rtoslab.cli.plain import PlainConsole
 from rich.table import Table
 
 from rtoslab.catalogue import Catalogue
@@ -81,7 +81,7 @@ def command(
     """
     root = find_root()
     catalogue = Catalogue(root)
-    quiet = as_json or not Console(stderr=True).is_terminal
+    quiet = as_json or not PlainConsole(stderr=True).is_terminal
 
     def say(phase: str, _: float = 0.0) -> None:
         if not quiet:
@@ -131,7 +131,7 @@ def _picked(catalogue: Catalogue, program: str, service: str | None) -> dict[str
 
 
 def _print(scenario: Scenario, finding: Finding) -> None:
-    console = Console(highlight=False)
+    console = PlainConsole()
     console.print(finding.claim, markup=False)
     table = Table("first instruction of", "min", "median", "p99", "max", "max, us", "at offset", title=scenario.title)
     for column in table.columns[1:]:

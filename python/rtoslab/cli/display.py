@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
+from rtoslab.cli.plain import PlainConsole
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -51,7 +51,7 @@ class Display:
     """Progress on stderr: bars on a terminal, one line per finished point elsewhere, nothing if quiet."""
 
     def __init__(self, points: int, *, quiet: bool) -> None:
-        console = Console(stderr=True, highlight=False)
+        console = PlainConsole(stderr=True)
         self._quiet = quiet
         self._bars = Progress(
             SpinnerColumn(),

@@ -14,7 +14,9 @@ from rtoslab.simulate import read_image
 _BEGIN = "Linker script and memory map"
 _END = re.compile(r"^OUTPUT\(", re.MULTILINE)
 _PIECE = re.compile(
-    r"^ (?P<section>[^\s*]\S*)\s+0x(?P<address>[0-9a-f]+)\s+0x(?P<size>[0-9a-f]+) (?P<file>\S.*)$", re.MULTILINE
+    r"^ (?P<section>[^\s*]\S*+)[ \t]++0x(?P<address>[0-9a-f]{1,16}+)"
+    r"[ \t]++0x(?P<size>[0-9a-f]{1,16}+) (?P<file>\S.*+)$",
+    re.MULTILINE,
 )
 
 
@@ -37,7 +39,7 @@ def read_map(path: Path) -> tuple[Piece, ...]:
     if begin < 0 or end is None:
         raise ImageFileError(f"{path} is not a whole map file of GNU ld; link with -Wl,-Map=FILE and give that file.")
     body = re.sub(
-        r"^( [^\s*]\S*)\n\s+", r"\1 ", text[begin : end.start()], flags=re.MULTILINE
+        r"^( [^\s*]\S*+)\n[ \t]++", r"\1 ", text[begin : end.start()], flags=re.MULTILINE
     )  # a long name has a line of its own
     pieces = [
         Piece(found["section"], int(found["address"], 16), int(found["size"], 16), found["file"].strip())

@@ -1,0 +1,35 @@
+"""The terminal: text is shown as it is. No name from outside is taken for markup, an emoji's name or a control sequence.
+"""
+
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+
+class PlainConsole(Console):
+    """Rich's console without its markup: `painted` gives a text a colour."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Every string comes through here, in a table's cell too."""
+        return super().render_str(visible(text), **options)
+
+
+def painted(text: str, style: str) -> Text:
+    """A text in a colour."""
+    return Text(visible(text), style=style)
+
+
+def visible(text: str) -> str:
+    """A text of one or more lines in which whatever does not print is written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char
+        if char.isprintable() or char in "\n\t"
+        else char.encode("unicode_escape", "surrogatepass").decode("ascii")
+        for char in text
+    )
