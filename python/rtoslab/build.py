@@ -22,6 +22,9 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.contents import listing
 from rtoslab.decode import Expected
 from rtoslab.errors import BuildError, RefusedError, disk_error
+from rtoslab.intake.files import read_bytes
+from rtoslab.intake.limits import IMAGE_BYTES
+from rtoslab.intake.objects import read_object
 from rtoslab.locks import alone
 from rtoslab.obstacles import DEFAULT_COMPILER
 from rtoslab.paths import build_folder
@@ -75,10 +78,11 @@ def build(catalogue: Catalogue, point: Point) -> Build:
             if not (folder / IMAGE).is_file():
                 _build_into(catalogue.root, point, expected, folder)
     try:
-        info = json.loads((folder / INFO).read_text())
-        sha256 = hashlib.sha256((folder / IMAGE).read_bytes()).hexdigest()
-    except (OSError, json.JSONDecodeError) as cause:
+        info = read_object(folder / INFO, "the build record", BuildError)
+        image = read_bytes(folder / IMAGE, IMAGE_BYTES, "the image", BuildError)
+    except BuildError as cause:
         raise BuildError(f"{folder} is not a whole build ({cause}); delete it and run again.") from None
+    sha256 = hashlib.sha256(image).hexdigest()
     return Build(folder, expected, sha256, info)
 
 
@@ -141,7 +145,7 @@ def _build_into(root: Path, point: Point, expected: Expected, folder: Path) -> N
 
 def _join_callgraphs(work: Path) -> None:
     """One file of the many that lie beside the objects."""
-    parts = [each.read_text(encoding="utf-8") for each in sorted(work.rglob("*.ci"))]
+    parts = [each.read_text(encoding="utf-8", errors="replace") for each in sorted(work.rglob("*.ci"))]
     if parts:
         (work / CALLGRAPH).write_text("".join(parts), encoding="utf-8")
 
@@ -158,12 +162,17 @@ def _cmake(root: Path, point: Point, expected: Expected, work: Path) -> None:
         *cmake_options(point, expected),
         *([f"-DRTOSLAB_ZIG={tools.find_clang() or ''}"] if point.compiler == "clang" else []),
     ]
-    with (work / LOG).open("w+", encoding="utf-8") as log:
+    with (work / LOG).open("w+", encoding="utf-8", errors="replace") as log:
         commands: tuple[list[str | Path], ...] = (configure, [tools.find("cmake"), "--build", work, "-j", "2"])
         for command in commands:
             log.flush()
             done = subprocess.run(
-                command, stdout=log, stderr=subprocess.STDOUT, env=tools.plain_environment(), check=False
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=tools.plain_environment(),
+                check=False,
             )
             if done.returncode != 0:
                 log.seek(0)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -142,13 +142,19 @@ def read_toml(path: Path, model: type[Item]) -> Item:
     try:
         found: Item = _parsed(path, stamp(path), model)
     except (OSError, ValueError) as cause:
-        if isinstance(cause, ValidationError):
-            raise CatalogueError(f"{shown_path(path)}, {problem(cause)}; correct or remove it.") from None
         reason = getattr(cause, "strerror", None) or str(cause)
         raise CatalogueError(f"Cannot read {shown_path(path)} ({reason}); check the path.") from None
     return found
 
 
+def strictly(table: Mapping[str, Any], source: str, model: type[Item]) -> Item:
+    """A table as a strict model; `source` names its file. Raises CatalogueError naming file and key."""
+    try:
+        return model.model_validate(table)
+    except ValidationError as cause:
+        raise CatalogueError(f"{source}, {problem(cause)}; correct or remove it.") from None
+
+
 @cache
 def _parsed(path: Path, _: Stamp, model: type[Item]) -> Item:
-    return model.model_validate(read_table(path, "the file", CatalogueError))
+    return strictly(read_table(path, "the file", CatalogueError), shown_path(path), model)

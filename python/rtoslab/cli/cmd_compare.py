@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rtoslab.cli.plain import PlainConsole
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.names import form_of, report_files
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
 from rtoslab.compare.document import comparison_document
 from rtoslab.compare.judge import Comparison, compare

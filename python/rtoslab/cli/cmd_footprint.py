@@ -8,11 +8,11 @@ from itertools import product
 from pathlib import Path
 
 import click
-from rtoslab.cli.plain import PlainConsole
 from rich.table import Table as RichTable
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName, KeyValue
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_OK, PlanError
 from rtoslab.footprint import Footprint, Survey, difference, footprint_of, survey, weigh
 from rtoslab.footprint.memories import regions_of

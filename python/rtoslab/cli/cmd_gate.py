@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import click
-from rtoslab.cli.plain import PlainConsole
 
 from rtoslab.cli.cmd_baseline import measure_again
 from rtoslab.cli.cmd_compare import FORMS
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.names import form_of, report_files
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
 from rtoslab.compare.baseline import baseline_path, read_baseline
 from rtoslab.compare.gate import Judgement, gate_document, judge, verdict_text

@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 import click
-from rtoslab.cli.plain import PlainConsole
 from rich.table import Table
 
 from rtoslab.catalogue import Catalogue
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.kernel_facts import Kernel
 from rtoslab.paths import find_root
 

@@ -3,10 +3,10 @@
 import json
 
 import click
-from rtoslab.cli.plain import PlainConsole
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName, CatalogueNames, Duration, KeyValue, integer, split_names
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_OK, PlanError
 from rtoslab.instruments.profile import Profile, priorities, profile
 from rtoslab.instruments.show import rich_table

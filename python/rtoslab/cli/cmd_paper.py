@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rtoslab.cli.plain import PlainConsole
 
 from rtoslab.api import default_out, load
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.display import Display, short_path
 from rtoslab.cli.names import PaperName
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.papers import terminal
 from rtoslab.papers.document import paper_document

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rtoslab.cli.plain import PlainConsole
 
 from rtoslab.api import default_out, run_on_port
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import load_document, write
 from rtoslab.cli.display import Display, say_known, short_path
 from rtoslab.cli.names import CatalogueName, CatalogueNames, CoreCounts, Duration, Frequency, KeyValue, split_names
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.paths import find_root
 from rtoslab.pipeline import Manner, Outcome

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rtoslab.cli.plain import PlainConsole
 from rich.table import Table
 
 from rtoslab.analyses.series import core_words
 from rtoslab.cli.display import short_path
 from rtoslab.cli.names import CatalogueName, CoreCounts, FileOf, IsoDate, KeyValue, form_of
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import ReportError, StoreError
 from rtoslab.files import write_whole
 from rtoslab.index import Found, Wanted, find

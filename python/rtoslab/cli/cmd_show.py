@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import click
-from rtoslab.cli.plain import PlainConsole
 
 from rtoslab.api import load
 from rtoslab.cli.cmd_report import load_document
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import StoreError
 from rtoslab.reports import formats, terminal
 

@@ -5,13 +5,13 @@ from collections import Counter
 from pathlib import Path
 
 import click
-from rtoslab.cli.plain import PlainConsole
 
 from rtoslab.api import default_out
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.display import Display, say_known, short_path
 from rtoslab.cli.names import form_of, report_files
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED, ReportError
 from rtoslab.parity.costs import FILE, measured_costs, write_costs

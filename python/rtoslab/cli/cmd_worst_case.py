@@ -5,12 +5,12 @@ import time
 from pathlib import Path
 
 import click
-from rtoslab.cli.plain import PlainConsole
 from rich.table import Table
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.display import short_path
 from rtoslab.cli.names import CatalogueName, KeyValue
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_OK, PlanError
 from rtoslab.paths import find_root
 from rtoslab.plan import Options

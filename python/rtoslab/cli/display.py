@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rtoslab.cli.plain import PlainConsole
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -17,6 +16,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.pipeline import Outcome
 from rtoslab.pool import Note
 

@@ -1,10 +1,11 @@
-"""The terminal: text is shown as it is. No name from outside is taken for markup, an emoji's name or a control sequence.
-"""
+"""The terminal: text is shown as it is, and no name from outside is taken for markup, an emoji or a control code."""
 
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
+
+from rtoslab.intake.names import visible
 
 
 class PlainConsole(Console):
@@ -21,15 +22,3 @@ class PlainConsole(Console):
 def painted(text: str, style: str) -> Text:
     """A text in a colour."""
     return Text(visible(text), style=style)
-
-
-def visible(text: str) -> str:
-    """A text of one or more lines in which whatever does not print is written as an escape."""
-    if text.isprintable():
-        return text
-    return "".join(
-        char
-        if char.isprintable() or char in "\n\t"
-        else char.encode("unicode_escape", "surrogatepass").decode("ascii")
-        for char in text
-    )

@@ -6,7 +6,6 @@ hash of all that could change the verdict: the image's inputs, the virtual board
 
 import fcntl
 import hashlib
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,6 +19,8 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.judge import CheckFinding, Outcome, judge_all
 from rtoslab.decode import decode
 from rtoslab.errors import ConformanceError, DecodeError, OverrideReceivedError, RunError, disk_error
+from rtoslab.files import write_whole
+from rtoslab.intake.objects import read_object
 from rtoslab.manifest import canonical, simulator_sources
 from rtoslab.plan import DEFAULT_WINDOW_MS, Point
 from rtoslab.run.board import simulator_fingerprint
@@ -171,12 +172,10 @@ def _alone(folder: Path) -> Iterator[None]:
 
 def _read(path: Path) -> Conformance | None:
     try:
-        return Conformance.model_validate(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, ValidationError):
+        return Conformance.model_validate(read_object(path, "the verdict", ConformanceError))
+    except (ConformanceError, ValidationError):
         return None  # made again
 
 
 def _write(path: Path, verdict: Conformance) -> None:
-    work = path.with_name(f".{path.name}.tmp")
-    work.write_text(canonical(verdict.model_dump(mode="json")), encoding="utf-8")
-    work.replace(path)
+    write_whole(path, canonical(verdict.model_dump(mode="json")), "the conformance verdict")

@@ -78,8 +78,12 @@ class CallGraph:
 
 def read_callgraph(path: Path) -> CallGraph:
     """Reads the joined .ci files of a build; an absent file gives an empty graph (another compiler)."""
+    return parse_callgraph(read_text(path, "the call graph", ImageFileError, IMAGE_BYTES) if path.is_file() else "")
+
+
+def parse_callgraph(text: str) -> CallGraph:
+    """The same of a text."""
     graph = CallGraph()
-    text = read_text(path, "the call graph", ImageFileError, IMAGE_BYTES) if path.is_file() else ""
     for title, name, frame, kind in _NODE.findall(text):
         graph.names.setdefault(title, name)
         if frame:

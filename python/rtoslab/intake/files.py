@@ -56,6 +56,14 @@ def read_text(path: Path, what: str, error: type[RtoslabError], limit: int = TEX
         raise error(f"{shown_path(path)}, line {line}, is not text in UTF-8; save the file in that encoding.") from None
 
 
+def is_file(path: Path) -> bool:
+    """Whether something to read lies there; no name is too long or too odd to be asked."""
+    try:
+        return path.is_file() or path.is_fifo()
+    except (OSError, ValueError):
+        return False
+
+
 def environment(name: str, given: Mapping[str, str] = os.environ) -> str | None:
     """A variable's value; None if it is not set or empty, or could not be the path or name that it should be."""
     value = given.get(name)

@@ -5,7 +5,7 @@ from typing import Final
 KIB: Final = 1 << 10
 MIB: Final = 1 << 20
 
-PIPE_SECONDS: Final = 8.0
+PIPE_SECONDS: Final = 5.0
 """What comes through a pipe must have come whole by then."""
 
 TEXT_BYTES: Final = MIB

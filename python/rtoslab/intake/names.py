@@ -30,3 +30,13 @@ def one_line(text: str) -> str:
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode("ascii") for char in text
     )
+
+
+def visible(text: str) -> str:
+    """A text of one or more lines in which whatever does not print is written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() or char in "\n\t" else char.encode("unicode_escape", "surrogatepass").decode("ascii")
+        for char in text
+    )

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from rtoslab.errors import disk_error
+from rtoslab.files import make_folder, write_whole
 from rtoslab.manifest import canonical
 from rtoslab.worst_case.arrivals import UNANSWERED, Span
 from rtoslab.worst_case.finding import Finding
@@ -44,14 +44,11 @@ def default_folder(root: Path, name: str, manifest: dict[str, Any]) -> Path:
 
 def write(folder: Path, finding: Finding, arrivals: NDArray[np.void], manifest: dict[str, Any], report: str) -> None:
     """The same sweep gives the same bytes. Raises StoreError."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / ARRIVALS).write_bytes(to_parquet(arrivals, finding.first_cycle))
-        (folder / MANIFEST).write_text(canonical(manifest), encoding="utf-8")
-        (folder / REPORT).write_text(report, encoding="utf-8")
-        (folder / RESULT).write_text(json.dumps(finding.as_json(), indent=1) + "\n", encoding="utf-8")
-    except OSError as cause:
-        raise disk_error("write the sweep into", folder, cause) from None
+    make_folder(folder)
+    write_whole(folder / ARRIVALS, to_parquet(arrivals, finding.first_cycle), "the sweep's arrivals")
+    write_whole(folder / MANIFEST, canonical(manifest), "the sweep's manifest")
+    write_whole(folder / REPORT, report, "the sweep's report")
+    write_whole(folder / RESULT, json.dumps(finding.as_json(), indent=1) + "\n", "the sweep's result")
 
 
 def to_parquet(arrivals: NDArray[np.void], first_cycle: int) -> bytes:

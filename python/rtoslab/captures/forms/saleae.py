@@ -9,7 +9,7 @@ import csv
 import re
 from datetime import datetime, timedelta
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rtoslab.captures.capture import UNKNOWN, Capture, merged
 from rtoslab.captures.tracks import Tracks, demand_tick
@@ -17,6 +17,9 @@ from rtoslab.errors import CaptureError
 from rtoslab.intake.limits import CAPTURE_ROWS
 from rtoslab.intake.numbers import fraction, shown
 from rtoslab.intake.texts import lines
+
+if TYPE_CHECKING:
+    from _csv import _reader
 
 SUFFIX: Final = ".csv"
 ABOUT: Final = "Saleae CSV (Logic 1 and 2)"
@@ -43,7 +46,7 @@ def read(data: bytes, name: str) -> Capture:
         raise CaptureError(f"{name}, line {rows.line_num}: it is no row of comma-separated values ({cause}).") from None
 
 
-def _read(rows: "csv._reader", name: str) -> Capture:
+def _read(rows: "_reader", name: str) -> Capture:
     tracks = Tracks(name)
     kept = [tracks.add(each.strip()) for each in next(rows)[1:]]
     clock: _Clock | None = None
