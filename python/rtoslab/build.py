@@ -147,7 +147,7 @@ def _build_into(root: Path, point: Point, expected: Expected, folder: Path) -> N
 
 def _join_callgraphs(work: Path) -> None:
     """One file of the many that lie beside the objects."""
-    parts = [each.read_text(encoding="utf-8") for each in sorted(work.rglob("*.ci"))]
+    parts = [each.read_text(encoding="utf-8", errors="replace") for each in sorted(work.rglob("*.ci"))]
     if parts:
         (work / CALLGRAPH).write_text("".join(parts), encoding="utf-8")
 
@@ -164,12 +164,17 @@ def _cmake(root: Path, point: Point, expected: Expected, work: Path) -> None:
         *cmake_options(point, expected),
         *([f"-DRTOSLAB_ZIG={tools.find_clang() or ''}"] if point.compiler == "clang" else []),
     ]
-    with (work / LOG).open("w+", encoding="utf-8") as log:
+    with (work / LOG).open("w+", encoding="utf-8", errors="replace") as log:
         commands: tuple[list[str | Path], ...] = (configure, [tools.find("cmake"), "--build", work, "-j", "2"])
         for command in commands:
             log.flush()
             done = subprocess.run(
-                command, stdout=log, stderr=subprocess.STDOUT, env=tools.plain_environment(), check=False
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=tools.plain_environment(),
+                check=False,
             )
             if done.returncode != 0:
                 log.seek(0)

@@ -22,6 +22,8 @@ from typing import Any
 from rtoslab.canonical import canonical
 from rtoslab.contents import listing
 from rtoslab.errors import AlteredError, disk_error
+from rtoslab.intake.files import read_bytes
+from rtoslab.intake.limits import KEPT_BYTES
 from rtoslab.locks import alone
 from rtoslab.paths import results_folder
 from rtoslab.results import PointId
@@ -47,12 +49,9 @@ class ResultCache:
     def get(self, key: str) -> dict[str, bytes] | None:
         """The files stored under the key; None if there are none. Raises AlteredError for what was not written so."""
         path = self.place(key)
-        try:
-            content = path.read_bytes()
-        except FileNotFoundError:
+        if not path.exists():
             return None
-        except OSError as cause:
-            raise AlteredError(f"{path} cannot be read ({(cause.strerror or str(cause)).lower()}).") from None
+        content = read_bytes(path, KEPT_BYTES, "the kept result", AlteredError)
         head, _, packed = content.partition(b"\n")
         if head != _head(key, packed):
             raise AlteredError(f"{path} was altered after it was kept.")

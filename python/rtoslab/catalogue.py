@@ -4,12 +4,11 @@ A folder is the registration: `firmware/boards/<id>/board.toml` and so on. No li
 strictly (an unknown key is an error that names file and key), so a misspelt option cannot silently do nothing.
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -17,6 +16,9 @@ from rtoslab.benchmark import KINDS, Benchmark
 from rtoslab.conformance.table import ConformanceSuite
 from rtoslab.contents import Stamp, stamp
 from rtoslab.errors import CatalogueError, UnknownNameError
+from rtoslab.intake.files import shown_path
+from rtoslab.intake.models import problem
+from rtoslab.intake.tables import read_table
 from rtoslab.kernel_facts import Kernel
 from rtoslab.schemas import Board, FootprintProgram
 from rtoslab.suites import Experiment, Suite
@@ -139,17 +141,20 @@ def read_toml(path: Path, model: type[Item]) -> Item:
     """Reads one TOML file into a strict model. Raises CatalogueError naming file and key."""
     try:
         found: Item = _parsed(path, stamp(path), model)
-    except tomllib.TOMLDecodeError as cause:
-        raise CatalogueError(f"{path} is not valid TOML ({cause}); correct that line.") from None
-    except OSError as cause:
-        raise CatalogueError(f"Cannot read {path} ({cause.strerror}); check the path.") from None
-    except ValidationError as cause:
-        first = cause.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise CatalogueError(f"{path}, {where}: {first['msg']}; correct or remove it.") from None
+    except (OSError, ValueError) as cause:
+        reason = getattr(cause, "strerror", None) or str(cause)
+        raise CatalogueError(f"Cannot read {shown_path(path)} ({reason}); check the path.") from None
     return found
+
+
+def strictly(table: Mapping[str, Any], source: str, model: type[Item]) -> Item:
+    """A table as a strict model; `source` names its file. Raises CatalogueError naming file and key."""
+    try:
+        return model.model_validate(table)
+    except ValidationError as cause:
+        raise CatalogueError(f"{source}, {problem(cause)}; correct or remove it.") from None
 
 
 @cache
 def _parsed(path: Path, _: Stamp, model: type[Item]) -> Item:
-    return model.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    return strictly(read_table(path, "the file", CatalogueError), shown_path(path), model)

@@ -5,14 +5,18 @@ its check sum and its place in the sequence, the stream must begin and end, and 
 assert, overflow, error) beat everything else that was received.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.errors import DecodeError, OverrideReceivedError
+from rtoslab.intake.limits import SERIAL_VALUES, STREAM_BYTES, STREAM_LINES
 from rtoslab.samples import Begin, Check, Count, Decoded, Heap, Ruler, Sample, Stack, Task, Window
-from rtoslab.wire import OVERRIDES, Line, WireConstants, parse_line
+from rtoslab.wire import OVERRIDES, Line, WireConstants, expand_runs, has_form, parse_line, run_count
 
 _BEGIN: Final = b"@0 begin "
+_NUMBERS: Final = ("_hz", "_ms", "_us", "_ticks", "_cycles", "_bytes", "_percent", "samples")
+"""What the name of a parameter ends in that is a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,10 @@ class Expected:
 
 def decode(raw: bytes, constants: WireConstants, expected: Expected | None = None) -> Decoded:
     """Reads a whole stream. Raises OverrideReceivedError, else DecodeError for the first defect."""
+    if len(raw) > STREAM_BYTES or raw.count(b"\n") > STREAM_LINES:
+        raise DecodeError(
+            0, f"it is longer than {STREAM_BYTES:,} bytes or {STREAM_LINES:,} lines; ask for fewer samples."
+        )
     start = raw.find(_BEGIN)
     if start < 0:
         what = "nothing was received" if not raw else f"no begin record in {len(raw)} bytes"
@@ -99,7 +107,7 @@ def _assemble(lines: list[Line], constants: WireConstants, expected: Expected | 
         _refuse_twins(_of(lines, name), keys)
     return Decoded(
         begin=begin,
-        params={line.text("name"): line.text("value") for line in _of(lines, "param")},
+        params=_params(_of(lines, "param")),
         tasks=tuple(_task(line) for line in _of(lines, "task")),
         rulers=tuple(_ruler(line) for line in _of(lines, "ruler")),
         windows=windows,
@@ -109,7 +117,7 @@ def _assemble(lines: list[Line], constants: WireConstants, expected: Expected | 
         ),
         heap=heaps[0] if heaps else None,
         stacks=tuple(_stack(line) for line in _of(lines, "stack")),
-        samples=tuple(_sample(line) for line in _of(lines, "sample")),
+        samples=tuple(_samples(_of(lines, "sample"))),
         skipped_bytes=skipped,
     )
 
@@ -196,6 +204,27 @@ def _count(line: Line, windows: set[int]) -> Count:
     return count
 
 
+class _Params(dict[str, str]):
+    """Who asks for one that the image did not send is told so."""
+
+    def __missing__(self, name: str) -> str:
+        raise DecodeError(0, f"there is no param record for {name}; build the image with this version of rtoslab.")
+
+
+def _params(lines: list[Line]) -> dict[str, str]:
+    """A unit behind a name, or its being a rate, makes a number of its value."""
+    found = _Params({line.text("name"): line.text("value") for line in lines})
+    for line in lines:
+        name, value = line.text("name"), line.fields["value"]
+        if not name.endswith(_NUMBERS):
+            continue
+        if not has_form(value, "decimal") or (name.endswith("_hz") and value == "0"):
+            raise DecodeError(
+                line.number, f"the parameter {name} has the value {value[:40]}, which is no number of it."
+            )
+    return found
+
+
 def _task(line: Line) -> Task:
     return Task(
         line.integer("core"),
@@ -232,9 +261,14 @@ def _stack(line: Line) -> Stack:
     return stack
 
 
-def _sample(line: Line) -> Sample:
-    values = line.value("values")
-    assert isinstance(values, tuple)
-    if len(values) != line.integer("n"):
-        raise DecodeError(line.number, f"n={line.integer('n')} but {len(values)} values.")
-    return Sample(line.text("metric"), line.integer("n"), values)
+def _samples(lines: list[Line]) -> Iterator[Sample]:
+    """Counted before they are expanded: a run of a few characters stands for a million."""
+    left = SERIAL_VALUES
+    for line in lines:
+        count = run_count(line.fields["values"])
+        if count != line.integer("n"):
+            raise DecodeError(line.number, f"n={line.integer('n')} but {count} values.")
+        left -= count
+        if left < 0:
+            raise DecodeError(line.number, f"the stream holds more than {SERIAL_VALUES:,} samples; ask for fewer.")
+        yield Sample(line.text("metric"), count, expand_runs(line.fields["values"]))

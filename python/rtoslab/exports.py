@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from rtoslab.analyses.metrics import metrics
 from rtoslab.index import Found
+from rtoslab.reports.plain import sheet
 from rtoslab.results import Measured
 from rtoslab.samplefile import COLUMNS
 
@@ -92,7 +93,7 @@ def as_csv(rows: Iterable[Row], columns: Columns) -> bytes:
     out = io.StringIO()
     writer = csv.DictWriter(out, [name for name, _ in columns], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({name: sheet(value) for name, value in row.items()} for row in rows)
     return out.getvalue().encode()
 
 

@@ -15,6 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rtoslab.errors import AlteredError, AlteredWarning, disk_error
+from rtoslab.intake.files import read_bytes
+from rtoslab.intake.limits import STORED_BYTES
+from rtoslab.intake.objects import parse_object
 
 FILE = "journal.jsonl"
 _PLAN = "plan.json"
@@ -61,7 +64,7 @@ def last_session(run: Path) -> Session:
         sessions = read_sessions(run)
     except AlteredError as cause:
         warnings.warn(str(cause), AlteredWarning, stacklevel=2)
-        sessions = [each for each in _lines(run) if isinstance(each, Session)]
+        sessions = _whole_lines(run)
     if sessions:
         return sessions[-1]
     written = datetime.fromtimestamp((run / _PLAN).stat().st_mtime, UTC)
@@ -80,18 +83,24 @@ def read_sessions(run: Path) -> list[Session]:
     return found
 
 
+def _whole_lines(run: Path) -> list[Session]:
+    try:
+        return [each for each in _lines(run) if each is not None]
+    except AlteredError:  # it cannot be read at all
+        return []
+
+
 def _lines(run: Path) -> list[Session | None]:
     """None for a whole line that is not what was written."""
-    try:
-        lines = (run / FILE).read_bytes().split(b"\n")
-    except OSError:
+    if not (run / FILE).exists():
         return []
+    lines = read_bytes(run / FILE, STORED_BYTES, "the journal", AlteredError).split(b"\n")
     return [_session(line) for line in lines if line.startswith(b"{") and line.endswith(b"}")]
 
 
 def _session(line: bytes) -> Session | None:
     try:
-        fields = json.loads(line)
+        fields = parse_object(line)
         session = Session(fields["date"], fields["revision"])
     except (ValueError, KeyError, TypeError):
         return None

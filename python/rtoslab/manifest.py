@@ -5,7 +5,6 @@ No time stamp and no path of a machine stands in it: the same manifest means the
 
 import hashlib
 import json
-import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,8 @@ from rtoslab import __version__
 from rtoslab.build import Build
 from rtoslab.canonical import canonical
 from rtoslab.contents import listing
+from rtoslab.errors import CatalogueError
+from rtoslab.intake.tables import read_table
 from rtoslab.plan import Point
 from rtoslab.run.board import timing_settings
 from rtoslab.schemas import Board
@@ -76,8 +77,11 @@ def flatten(value: object, path: str = "") -> dict[str, str]:
 
 @cache
 def _simulator_version(root: Path) -> str:
-    workspace = tomllib.loads((root / "Cargo.toml").read_text())["workspace"]
-    return str(workspace["package"]["version"])
+    path = root / "Cargo.toml"
+    try:
+        return str(read_table(path, "the workspace", CatalogueError)["workspace"]["package"]["version"])
+    except (KeyError, TypeError):
+        raise CatalogueError(f"{path} tells no version of the workspace; restore it from the repository.") from None
 
 
 @cache

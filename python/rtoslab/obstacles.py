@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from rtoslab.benchmark import Benchmark
 from rtoslab.catalogue import Entry
 from rtoslab.errors import PlanError, UnknownNameError
+from rtoslab.intake.numbers import whole as as_integer
 from rtoslab.kernel_facts import Kernel
 from rtoslab.schemas import Board
 from rtoslab.tools import CLANG_MISSING, COMPILERS, find_clang
@@ -77,6 +78,6 @@ def optional(key: str, config: Mapping[str, str]) -> int | None:
 def whole(key: str, value: str) -> int:
     """A decimal or 0x integer. Raises PlanError."""
     try:
-        return int(value, 0)
-    except ValueError:
-        raise PlanError(f"--config {key}={value} must be a whole number.") from None
+        return as_integer(value)
+    except ValueError as cause:
+        raise PlanError(f"--config {key}={value[:40]} must be a whole number; {cause}.") from None

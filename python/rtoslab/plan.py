@@ -4,13 +4,16 @@ A point is one image on one target: kernel x board x benchmark x cores x configu
 (the kernel lacks a service, the board a core) stays in the list with its reason, so that no gap is silent.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
 from rtoslab.benchmark import INSTRUMENTS, Benchmark
 from rtoslab.catalogue import Catalogue, Entry
+from rtoslab.configuration import demand_config
 from rtoslab.errors import PlanError, UnknownNameError
+from rtoslab.intake.limits import POINTS
 from rtoslab.kernel_facts import Kernel
 from rtoslab.obstacles import DEFAULT_COMPILER, obstacle, optional, whole
 from rtoslab.schemas import Board
@@ -91,13 +94,15 @@ def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> P
     """Expands suites and benchmarks. Raises UnknownNameError, PlanError."""
     points: list[Point] = []
     suites: list[str] = []
+    seen: set[str] = set()
     for name in names:
         suite, experiments = catalogue.expand(name)
         if suite:
             suites.append(suite.id)
         for experiment in experiments:
             for point in experiment_points(catalogue, experiment, options):
-                if point not in points:
+                if repr(point) not in seen:
+                    seen.add(repr(point))
                     points.append(point)
     if not points:
         raise PlanError("Nothing to measure was named; say a suite or a benchmark (see `rtoslab list`).")
@@ -106,6 +111,10 @@ def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> P
 
 def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Options) -> list[Point]:
     """The points of one experiment; what the user says goes before what it says. Raises UnknownNameError, PlanError."""
+    demand_few(
+        experiment.benchmarks, options.kernels or experiment.kernels, options.boards or experiment.boards,
+        options.cores or experiment.cores, *experiment.sweep.values(),
+    )  # fmt: skip
     brought = [each for each in experiment.bring_your_own if each in catalogue.kernels]
     full = options.full and experiment.paper_window_ms
     window_ms = options.window_ms or full or experiment.window_ms
@@ -126,6 +135,13 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
             config,
         )
     ]
+
+
+def demand_few(*axes: Sequence[object]) -> None:
+    """Raises PlanError if the axes have more combinations than one experiment may hold."""
+    count = math.prod(map(len, axes))
+    if count > POINTS:
+        raise PlanError(f"That would be {count:,} points, of which one experiment may have {POINTS:,}; leave some out.")
 
 
 def _points_by_kind(
@@ -220,7 +236,9 @@ def one_point(
     window_ms: int,
     config: Mapping[str, str],
 ) -> Point:
-    """The point of one benchmark under the options; with the reason, if it cannot be."""
+    """The point of one benchmark under the options; with the reason, if it cannot be. Raises PlanError for a
+    configuration that is none."""
+    demand_config(config)
     params = {key.removeprefix("param."): value for key, value in sorted(config.items()) if key.startswith("param.")}
     for name in params:
         if name not in benchmark.facts.params:

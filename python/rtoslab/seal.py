@@ -6,14 +6,17 @@ The trap it prevents: a byte that changed on a disk, in transit or in an editor 
 signature: who alters a file and seals it again is found by `rtoslab verify`, which computes the figures anew.
 """
 
+import errno
 import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.canonical import canonical
 from rtoslab.errors import AlteredError
+from rtoslab.intake.files import read_bytes
+from rtoslab.intake.limits import KEPT_BYTES
+from rtoslab.intake.objects import parse_object
 
 FILE: Final = "seal.json"
 FORMAT: Final = 1
@@ -62,13 +65,13 @@ def strangers(folder: Path) -> list[str]:
 
 
 def _bytes(folder: Path, name: str) -> bytes | None:
+    """None if nothing of that name is there."""
     try:
-        return (folder / name).read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
+        (folder / name).lstat()
     except OSError as cause:
-        reason = (cause.strerror or str(cause)).lower()
-        raise AlteredError(f"{folder / name} cannot be read ({reason}); {_AGAIN.format(folder=folder)}") from None
+        if cause.errno in {errno.ENOENT, errno.ENOTDIR}:
+            return None
+    return read_bytes(folder / name, KEPT_BYTES, "the stored file", AlteredError)
 
 
 def _read(folder: Path, content: bytes | None) -> dict[str, Any]:
@@ -77,12 +80,12 @@ def _read(folder: Path, content: bytes | None) -> dict[str, Any]:
     if content is None:
         raise AlteredError(f"{folder / FILE} is missing, so nothing shows that the rest is as it was stored; {again}")
     try:
-        said = json.loads(content)
+        said = parse_object(content)
         body = {key: said[key] for key in ("files", "folder", "format")}
         whole = canonical({**body, "sha256": _digest(body)}).encode() == content
         if whole and body["format"] == FORMAT and all("/" not in each for each in body["files"]):
             return body
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         pass
     raise AlteredError(f"{folder / FILE} was altered after it was stored; {again}")
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from rtoslab.errors import ImageFileError, SymbolError
+from rtoslab.intake.files import read_bytes
+from rtoslab.intake.limits import IMAGE_BYTES
 from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, simulator_errors
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.schemas import Board
@@ -85,12 +87,7 @@ class SimRequest:
 
 def read_image(path: Path) -> bytes:
     """The bytes of an image file. Raises ImageFileError."""
-    try:
-        image = path.read_bytes()
-    except OSError as cause:
-        raise ImageFileError(
-            f"Cannot read the image {path} ({(cause.strerror or str(cause)).lower()}); check the path."
-        ) from None
+    image = read_bytes(path, IMAGE_BYTES, "the image", ImageFileError)
     if not image:
         raise ImageFileError(f"The image {path} is empty; build it again.")
     return image

@@ -14,7 +14,6 @@ its seal says counts as failed, with a warning that names the file; the others s
 import fcntl
 import glob
 import hashlib
-import json
 import os
 import shutil
 import tempfile
@@ -28,6 +27,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rtoslab.canonical import canonical
 from rtoslab.errors import AlteredError, AlteredWarning, StoreError, disk_error
+from rtoslab.intake.files import read_bytes
+from rtoslab.intake.limits import STORED_BYTES
+from rtoslab.intake.objects import parse_object
 from rtoslab.locks import alone
 from rtoslab.results import Failed, Measured, NotApplicable, PointId, ResultFile
 from rtoslab.samplefile import COLUMNS, join, write_samples
@@ -120,11 +122,9 @@ class RunDirectory:
     def plan(self) -> PlanFile:
         """The points asked for. Raises StoreError, AlteredError."""
         try:
-            plan = PlanFile.model_validate_json((self.path / PLAN).read_bytes())
-        except (OSError, ValidationError) as cause:
-            raise StoreError(
-                f"{self.path / PLAN} cannot be read ({type(cause).__name__}); restore it from a copy."
-            ) from None
+            plan = PlanFile.model_validate_json(read_bytes(self.path / PLAN, STORED_BYTES, "the plan", StoreError))
+        except ValidationError:
+            raise AlteredError(f"{self.path / PLAN} is no plan; restore it from a copy.") from None
         if plan.sha256 != plan.digest():
             raise AlteredError(f"{self.path / PLAN} was altered after it was written; restore it from a copy.")
         return plan
@@ -243,11 +243,11 @@ def point_files(
 def read_files(files: Mapping[str, bytes]) -> tuple[AnyResult, dict[str, object]]:
     """The result and the manifest of a point's files, whose seal holds. Raises ValueError for another version's."""
     try:
-        stored, manifest = json.loads(files[RESULT]), json.loads(files[MANIFEST])
+        stored, manifest = parse_object(files[RESULT]), parse_object(files[MANIFEST])
         if stored.get("series"):
             stored["series"] = join(stored["series"], files[SAMPLES])
-        return ResultFile.model_validate({"result": stored}).result, dict(manifest)
-    except (KeyError, TypeError, AttributeError, RecursionError) as cause:
+        return ResultFile.model_validate({"result": stored}).result, manifest
+    except (KeyError, TypeError, AttributeError) as cause:
         raise ValueError(f"no point of this version ({type(cause).__name__})") from None
 
 

@@ -4,6 +4,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -28,6 +29,9 @@ TOOLS = (
 )
 
 
+REPLY_LIMIT_S = 60.0
+"""A program that is asked something answers by then; addr2line on an image of megabytes takes seconds."""
+REPLY_BYTES = 64 << 20
 COMPILERS = ("gcc", "clang")
 """What can compile the firmware's C; GCC assembles and links in any case."""
 CLANG_MISSING = (
@@ -50,17 +54,14 @@ def clang_banner() -> str:
     program = find_clang()
     if program is None:
         return ""
-    output = subprocess.run(
-        [program, "cc", "--version"], capture_output=True, text=True, check=False, env=plain_environment()
-    )
-    return output.stdout.partition("\n")[0].strip()
+    return said([program, "cc", "--version"]).partition("\n")[0].strip()
 
 
 def find(name: str) -> Path:
     """The program's path. Raises ToolMissingError saying how to get it."""
     tool = next(each for each in TOOLS if each.name == name)
-    extra = Path.home() / ".cargo" / "bin" if name == "cargo" else None
-    found = shutil.which(name) or (shutil.which(name, path=str(extra)) if extra else None)
+    extra = os.path.expanduser("~/.cargo/bin") if name == "cargo" else None  # noqa: PTH111 (never raises)
+    found = shutil.which(name) or (shutil.which(name, path=extra) if extra else None)
     if found is None:
         raise ToolMissingError(
             f"{name} is not installed ({tool.purpose}); {tool.remedy}, or run `make demo`, which does it."
@@ -71,11 +72,25 @@ def find(name: str) -> Path:
 @cache
 def banner(name: str) -> str:
     """First line of the program's version text."""
-    output = subprocess.run(
-        [find(name), "--version"], capture_output=True, text=True, check=False, env=plain_environment()
-    )
-    lines = (output.stdout or output.stderr).splitlines()
+    lines = said([find(name), "--version"]).splitlines()
     return lines[0].strip() if lines else "unknown"
+
+
+def said(command: Sequence[str | Path], typed: str | None = None, limit_s: float = REPLY_LIMIT_S) -> str:
+    """What a program prints, on standard error if nothing on standard output; empty if it cannot be started or takes
+    too long. It hears nothing but `typed`, and what is no UTF-8 of its answer is replaced."""
+    try:
+        done = subprocess.run(
+            command,
+            input=(typed or "").encode(),
+            capture_output=True,
+            check=False,
+            env=plain_environment(),
+            timeout=limit_s,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return (done.stdout or done.stderr)[:REPLY_BYTES].decode("utf-8", errors="replace")
 
 
 def plain_environment() -> dict[str, str]:

@@ -4,7 +4,6 @@
 """
 
 import re
-import tomllib
 import zlib
 from dataclasses import dataclass
 from functools import cache
@@ -12,7 +11,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
-from rtoslab.errors import DecodeError
+from rtoslab.errors import CatalogueError, DecodeError
+from rtoslab.intake.tables import read_table
 
 U64_MAX: Final = 2**64 - 1
 OVERRIDES: Final = frozenset({"fault", "assert", "overflow", "error"})
@@ -31,8 +31,12 @@ class WireConstants:
 @cache
 def constants(root: Path) -> WireConstants:
     """Reads spec/wire.toml of the checkout at `root`."""
-    table = tomllib.loads((root / "spec" / "wire.toml").read_text())
-    return WireConstants(wire_version=table["wire_version"], line_max_chars=table["line_max_chars"])
+    path = root / "spec" / "wire.toml"
+    table = read_table(path, "the constants of the wire format", CatalogueError)
+    try:
+        return WireConstants(wire_version=int(table["wire_version"]), line_max_chars=int(table["line_max_chars"]))
+    except (KeyError, TypeError, ValueError):
+        raise CatalogueError(f"{path} lacks wire_version or line_max_chars; restore it from the repository.") from None
 
 
 # One letter per form keeps the table below readable as a table.
@@ -73,7 +77,8 @@ RULER_REPEAT: Final = re.compile(r"t[0-9]+(_(cycles|ticks|us))?|[a-z][a-z0-9_]*_
 _NUMBER: Final = r"(?:0|[1-9][0-9]{0,19})"
 _RUN: Final = rf"{_NUMBER}(?:x(?:[2-9]|[1-9][0-9]{{1,5}}))?"
 
-_LINE: Final = re.compile(rb"@(0|[1-9][0-9]{0,9}) ([a-z]+)((?: [a-z0-9_]+=[^ =*]*)*) \*([0-9a-f]{8})")
+_LINE: Final = re.compile(rb"@(0|[1-9][0-9]{0,9}) ([a-z]+)((?: [a-z0-9_]+=[!-)+-<>-~]*)*) \*([0-9a-f]{8})")
+"""Values are printable ASCII without blank, `=` and `*`: a right check sum makes no other byte one of the format."""
 _FORMS: Final = {
     D: re.compile(_NUMBER),
     X: re.compile(r"0x[0-9a-f]{1,16}"),
@@ -150,13 +155,14 @@ def _check_fields(line: Line) -> None:
             if line.record != "ruler" or not RULER_REPEAT.fullmatch(key):
                 raise DecodeError(line.number, f"the {line.record} record has no key {key!r}.")
             form = L
-        if not _has_form(value, form):
+        if not has_form(value, form):
             raise DecodeError(line.number, f"{key}={value[:40]} is not a {form} value.")
 
 
-def _has_form(value: str, form: str) -> bool:
+def has_form(value: str, form: str) -> bool:
+    """Whether a field's text is a value of the form, within 64 bits."""
     if form == I:
-        return _has_form(value, D) or _has_form(value, X)
+        return has_form(value, D) or has_form(value, X)
     if not _FORMS[form].fullmatch(value):
         return False
     if form == D:
@@ -183,6 +189,11 @@ def expand_runs(text: str) -> tuple[int, ...]:
         value, _, repeats = run.partition("x")
         values += [int(value)] * int(repeats or 1)
     return tuple(values)
+
+
+def run_count(text: str) -> int:
+    """How many values `expand_runs` would give, without making them."""
+    return sum(int(run.partition("x")[2] or 1) for run in text.split(","))
 
 
 def _excerpt(raw: bytes) -> str:

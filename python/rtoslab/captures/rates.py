@@ -5,16 +5,18 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.errors import CaptureError
+from rtoslab.intake.numbers import fraction, shown
 
 _FACTORS: Final = {"": 1, "hz": 1, "khz": 10**3, "mhz": 10**6, "ghz": 10**9}
+_RATE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,15})?) ?([kmg]?hz)?", re.IGNORECASE | re.ASCII)
 
 
 def rate_hz(text: str, name: str) -> Fraction:
     """In hertz; `name` is the file's, for the message. Raises CaptureError."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmg]?hz)?\s*", text, re.IGNORECASE)
-    rate = Fraction(found[1]) * _FACTORS[(found[2] or "").lower()] if found else Fraction(0)
+    found = _RATE.fullmatch(text.strip())
+    rate = fraction(found[1]) * _FACTORS[(found[2] or "").lower()] if found else Fraction(0)
     if rate == 0:
-        raise CaptureError(f"{name}: the sample rate {text!r} cannot be read; it should be like 8 MHz.")
+        raise CaptureError(f"{name}: the sample rate {shown(text)} cannot be read; it should be like 8 MHz.")
     return rate
 
 

@@ -1,13 +1,20 @@
 """The command `rtoslab`. One module per subcommand; this one gathers them and is the only place that prints errors."""
 
 import importlib
+import os
 import pkgutil
+import re
 import sys
+from contextlib import suppress
+from pathlib import Path
 
 import click
 
+from rtoslab import interrupts
 from rtoslab.cli.altered import told
-from rtoslab.errors import EXIT_ERROR, EXIT_INTERRUPTED, RtoslabError, disk_error
+from rtoslab.errors import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, RtoslabError, disk_error
+from rtoslab.intake.files import printable_output
+from rtoslab.intake.names import visible
 
 
 class _Commands(click.Group):
@@ -31,6 +38,7 @@ class _Commands(click.Group):
 
 
 _PREFIX = "cmd_"
+_INTERRUPTED = interrupts.SAID.decode().strip()
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -45,27 +53,59 @@ def app() -> None:
 
 
 def main() -> None:
-    """Entry point of the console script."""
+    """The command: prints every error, and ends the process with its code."""
+    interrupts.in_order()
+    printable_output()
+    code = EXIT_INTERRUPTED
     try:
         with told() as sentences:
-            code = app.main(prog_name="rtoslab", standalone_mode=False)
-        sys.exit((code if isinstance(code, int) else 0) or (EXIT_ERROR if sentences else 0))
+            code = _code()
+        code = code or (EXIT_ERROR if sentences else EXIT_OK)
+        interrupts.over()
+    except KeyboardInterrupt:
+        interrupts.over()
+        _say(_INTERRUPTED)
+    sys.exit(code)
+
+
+def _code() -> int:  # noqa: PLR0911 (one answer for each way to end)
+    try:
+        _sane_environment()
+        code = app.main(prog_name="rtoslab", standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
+        return done.exit_code
     except click.ClickException as misuse:
         misuse.show()
-        sys.exit(misuse.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted; what was finished is kept.", err=True)
-        sys.exit(EXIT_INTERRUPTED)
+        return misuse.exit_code
+    except click.Abort:
+        _say(_INTERRUPTED)
+        return EXIT_INTERRUPTED
     except RtoslabError as error:
-        click.echo(f"rtoslab: {error}", err=True)
-        sys.exit(error.exit_code)
+        _say(f"rtoslab: {error}")
+        return error.exit_code
     except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(EXIT_ERROR)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that Python's own end does not complain once more
+        return EXIT_ERROR
     except OSError as error:
-        from pathlib import Path  # noqa: PLC0415
+        _say(f"rtoslab: {disk_error('use', Path(str(error.filename or 'the file')), error)}")
+        return EXIT_ERROR
+    except MemoryError:
+        _say("rtoslab: The memory is full; close other programs, or ask for fewer points or samples.")
+        return EXIT_ERROR
+    return code if isinstance(code, int) else EXIT_OK
 
-        click.echo(f"rtoslab: {disk_error('use', Path(str(error.filename or 'the file')), error)}", err=True)
-        sys.exit(EXIT_ERROR)
+
+def _say(text: str) -> None:
+    with suppress(OSError):
+        click.echo(visible(text), err=True)
+
+
+def _sane_environment() -> None:
+    """Without what other libraries take from it unseen: a terminal's size that is none, a shell's half completion."""
+    for name in ("COLUMNS", "LINES"):
+        if not re.fullmatch(r"[1-9]\d{0,3}", os.environ.get(name, "80"), re.ASCII):
+            del os.environ[name]
+    place = os.environ.get("COMP_CWORD", "")
+    if "_RTOSLAB_COMPLETE" in os.environ and not re.fullmatch(r"\d{0,4}", place, re.ASCII):
+        del os.environ["_RTOSLAB_COMPLETE"]

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.names import form_of, report_files
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
 from rtoslab.compare.document import comparison_document
 from rtoslab.compare.judge import Comparison, compare
@@ -50,7 +50,7 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
     if form is not None:
         click.echo(rendered(form), nl=False)
     elif not outputs:
-        show_document(document, Console(highlight=False))
+        show_document(document, PlainConsole())
 
 
 def _side(text: str) -> Side:

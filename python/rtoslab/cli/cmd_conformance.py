@@ -3,11 +3,11 @@
 import json
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName, CoreCounts, Frequency, KeyValue
+from rtoslab.cli.plain import PlainConsole, painted
 from rtoslab.conformance.gate import Conformance, examine
 from rtoslab.conformance.judge import Outcome
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
@@ -41,7 +41,7 @@ def command(
     catalogue = Catalogue(find_root())
     chosen = dict(config) if clock is None else {**dict(config), "clock_hz": str(clock)}
     points = conformance_points(catalogue, Options(kernels or None, boards or None, cores, config=chosen))
-    console = Console(highlight=False)
+    console = PlainConsole()
     verdicts: list[Conformance] = []
     for point in points:
         if point.not_applicable is not None:
@@ -56,7 +56,7 @@ def command(
     return EXIT_OK if all(each.holds for each in verdicts) else EXIT_POINT_FAILED
 
 
-def _print(console: Console, verdict: Conformance) -> None:
+def _print(console: PlainConsole, verdict: Conformance) -> None:
     cores = f"{verdict.cores} core{'s' if verdict.cores > 1 else ''}"
     name = f"{verdict.kernel} on {verdict.board}, {cores}"
     table = Table("check", "core", "seen", "", title=name, title_justify="left")
@@ -65,9 +65,8 @@ def _print(console: Console, verdict: Conformance) -> None:
         if each.outcome is Outcome.NOT_APPLICABLE:
             absent.setdefault(each.saw, []).append(each.title)
             continue
-        colour = _COLOURS[each.outcome]
         saw = f"{each.demands}: {each.saw}" if each.outcome is Outcome.FAILS else each.saw
-        table.add_row(each.title, str(each.core), saw, f"[{colour}]{each.outcome.value}[/{colour}]")
+        table.add_row(each.title, str(each.core), saw, painted(each.outcome.value, _COLOURS[each.outcome]))
     console.print(table)
     for reason, titles in absent.items():
         console.print(f"n/a {', '.join(titles)}: {reason}", markup=False)

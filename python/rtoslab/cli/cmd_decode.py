@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from rtoslab.captures.capture import Capture
@@ -16,6 +15,7 @@ from rtoslab.captures.recording import OUT, Recording, record
 from rtoslab.captures.sampling import sampled
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName, Frequency, KeyValue
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_OK, PlanError
 from rtoslab.paths import find_root
 from rtoslab.plan import Options
@@ -102,4 +102,4 @@ def _say(result: dict[str, Any], *, as_json: bool) -> None:
         lead = [row["series"] if row["series"] != before else ""] if first else []
         before = row.get("series")
         table.add_row(*lead, row["name"], f"{row['pulses']:,}", *cells)
-    Console(highlight=False).print(table)
+    PlainConsole().print(table)

@@ -4,9 +4,9 @@ import json
 from dataclasses import asdict
 
 import click
-from rich.console import Console
 from rich.table import Table
 
+from rtoslab.cli.plain import PlainConsole, painted
 from rtoslab.doctor import examine
 from rtoslab.errors import EXIT_ERROR, EXIT_OK
 from rtoslab.paths import find_root
@@ -23,7 +23,7 @@ def command(as_json: bool) -> int:
         table = Table("", "what", "found", "remedy")
         for each in found:
             table.add_row(
-                "[green]ok[/green]" if each.fine else "[red]missing[/red]", each.name, each.found, each.remedy
+                painted("ok", "green") if each.fine else painted("missing", "red"), each.name, each.found, each.remedy
             )
-        Console(highlight=False).print(table)
+        PlainConsole().print(table)
     return EXIT_OK if all(each.fine for each in found) else EXIT_ERROR

@@ -8,11 +8,11 @@ from itertools import product
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table as RichTable
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName, KeyValue
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_OK, PlanError
 from rtoslab.footprint import Footprint, Survey, difference, footprint_of, survey, weigh
 from rtoslab.footprint.memories import regions_of
@@ -146,7 +146,7 @@ def _write(tables: Sequence[Table], *, listed: bool, as_csv: bool, as_json: bool
         writer.writerow(tables[0].columns)
         writer.writerows(tables[0].rows)
     else:
-        console = Console(highlight=False)
+        console = PlainConsole()
         for each in tables:
             if (listed or each.name != _LARGE) and each.rows:
                 console.print(_rich(each))

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from rtoslab.cli.cmd_baseline import measure_again
 from rtoslab.cli.cmd_compare import FORMS
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.names import form_of, report_files
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
 from rtoslab.compare.baseline import baseline_path, read_baseline
 from rtoslab.compare.gate import Judgement, gate_document, judge, verdict_text
@@ -63,7 +63,7 @@ def command(
         write(_rendered(judgement, rules, output), output)
     if judgement.other_compiler is not None and other_compiler != "compare":
         return _unequal(judgement.other_compiler, skip=other_compiler == "skip")
-    console = Console(highlight=False)
+    console = PlainConsole()
     if judgement.regressions or judgement.lost:
         show_document(gate_document(judgement), console)
     console.print(verdict_text(judgement), soft_wrap=True, markup=False)

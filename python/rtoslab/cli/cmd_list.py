@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from rtoslab.catalogue import Catalogue
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.kernel_facts import Kernel
 from rtoslab.paths import find_root
 
@@ -27,7 +27,7 @@ def command(kinds: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found, indent=2))
         return
-    console = Console(highlight=False)
+    console = PlainConsole()
     for kind, rows in found.items():
         lacking = any("lacks" in row for row in rows)
         table = Table("id", "title", "about", *(["n/a"] if lacking else []), title=kind, title_justify="left")

@@ -3,10 +3,10 @@
 import json
 
 import click
-from rich.console import Console
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName, CatalogueNames, Duration, KeyValue, integer, split_names
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_OK, PlanError
 from rtoslab.instruments.profile import Profile, priorities, profile
 from rtoslab.instruments.show import rich_table
@@ -61,7 +61,7 @@ def command(
     if as_json:
         click.echo(json.dumps(table.as_json()))
     else:
-        Console(highlight=False).print(rich_table(table))
+        PlainConsole().print(rich_table(table))
     return EXIT_OK
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from rtoslab.api import default_out, load
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.display import Display, short_path
 from rtoslab.cli.names import PaperName
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.papers import terminal
 from rtoslab.papers.document import paper_document
@@ -57,7 +57,7 @@ def command(name: str, full: bool, out: Path | None, jobs: int, as_json: bool) -
     if as_json:
         click.echo(json.dumps(_as_json(folder, done)))
     else:
-        terminal.show(done, Console(highlight=False))
+        terminal.show(done, PlainConsole())
         _tell_failures([each.result for each in outcomes])
         click.echo(document.summary)
     return EXIT_POINT_FAILED if any(each.result.status == "failed" for each in outcomes) else EXIT_OK

@@ -4,12 +4,13 @@ import json
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName
 from rtoslab.cli.observed import observed
-from rtoslab.errors import EXIT_OK, PlanError, disk_error
+from rtoslab.cli.plain import PlainConsole
+from rtoslab.errors import EXIT_OK, PlanError
+from rtoslab.files import write_whole
 from rtoslab.footprint.tables import Table
 from rtoslab.instruments.difference import difference_tables
 from rtoslab.instruments.formats import folded, speedscope
@@ -89,14 +90,11 @@ def _store(found: Profile, save: Path | None, page: Path | None, stacks: Path | 
         (stacks, folded),
         (scope, lambda each: json.dumps(speedscope(each)) + "\n"),
     )
-    try:
-        if save is not None:
-            found.save(save)
-        for path, text in texts:
-            if path is not None:
-                path.write_text(text(found), encoding="utf-8")
-    except OSError as cause:
-        raise disk_error("write", Path(cause.filename or "the file"), cause) from None
+    if save is not None:
+        found.save(save)
+    for path, text in texts:
+        if path is not None:
+            write_whole(path, text(found), "the profile")
 
 
 def _write(
@@ -110,7 +108,7 @@ def _write(
     if as_json:
         click.echo(json.dumps({each.name: each.as_json() for each in (shown if chosen else found)}))
         return
-    console = Console(highlight=False)
+    console = PlainConsole()
     for each in shown:
         if each.rows:
             console.print(rich_table(each, None if chosen else top))

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 from rich import box
-from rich.console import Console
 from rich.table import Table as RichTable
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.names import CatalogueName, Duration, Frequency, KeyValue
-from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED, PlanError, disk_error
+from rtoslab.cli.plain import PlainConsole, painted
+from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED, PlanError
+from rtoslab.files import write_whole
 from rtoslab.paths import find_root
 from rtoslab.reports.table import TableData
 from rtoslab.rta.overheads import Overheads, read_overheads, write_overheads
@@ -135,17 +136,15 @@ class _Bench:
         ticks = None if span_ms is None else max(1, span_ms * self.firmware.tick_hz // 1000)
         done = check(found.system, self.firmware, self.work, ticks)
         if save_image is not None:
-            try:
-                save_image.write_bytes(self.firmware.image(rows_of(found.system, self.firmware, self.work)))
-            except OSError as cause:
-                raise disk_error("write the image", save_image, cause) from None
+            image = self.firmware.image(rows_of(found.system, self.firmware, self.work))
+            write_whole(save_image, image, "the image")
         return replace(found, check=done)
 
 
 def _print(found: Study) -> None:
     from rtoslab.rta.tables import beside_table, bounds_table, check_table, growth_table  # noqa: PLC0415
 
-    console = Console(highlight=False)
+    console = PlainConsole()
     beside = beside_table(found, found.beside) if found.beside is not None else None
     for table in (beside, bounds_table(found), check_table(found), growth_table(found)):
         if table is not None:
@@ -153,9 +152,9 @@ def _print(found: Study) -> None:
             if table.note:
                 console.print(table.note, soft_wrap=True)
     for note in (*found.notes, *(found.check.notes if found.check is not None else ())):
-        console.print(f"[yellow]note[/yellow] {note}", soft_wrap=True)
+        console.print(painted("note", "yellow"), note, soft_wrap=True)
     for line in found.answer():
-        console.print(f"[{'green' if found.holds else 'red'}]{line}[/]", soft_wrap=True)
+        console.print(painted(line, "green" if found.holds else "red"), soft_wrap=True)
 
 
 def _rich(table: TableData) -> RichTable:

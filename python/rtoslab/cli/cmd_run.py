@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from rtoslab.api import default_out, run_on_port
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import load_document, write
 from rtoslab.cli.display import Display, say_known, short_path
 from rtoslab.cli.names import CatalogueName, CatalogueNames, CoreCounts, Duration, Frequency, KeyValue, split_names
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.paths import find_root
 from rtoslab.pipeline import Manner, Outcome
@@ -94,7 +94,7 @@ def _conclude(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: b
         click.echo(json.dumps(_as_json(folder, outcomes)))
     else:
         say_known(outcomes)
-        terminal.show([each.result for each in outcomes], Console(highlight=False))
+        terminal.show([each.result for each in outcomes], PlainConsole())
         hint = "" if report else f"; `rtoslab report {short_path(folder)} -o report.html` writes the report"
         click.echo(f"Stored in {short_path(folder)}{hint}.")
     if report and any(each.folder != folder for each in outcomes):

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from rtoslab.analyses.series import core_words
 from rtoslab.cli.display import short_path
 from rtoslab.cli.names import CatalogueName, CoreCounts, FileOf, IsoDate, KeyValue, form_of
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import ReportError, StoreError
 from rtoslab.files import write_whole
 from rtoslab.index import Found, Wanted, find
@@ -78,7 +78,7 @@ def command(ctx: click.Context, points: bool, as_json: bool, found: list[Found])
     if not found:
         click.echo("No stored point is like that; `rtoslab run` measures some.")
         return
-    console = Console(highlight=False)
+    console = PlainConsole()
     console.print(_point_table(found) if points else _run_table(found))
 
 
@@ -118,7 +118,7 @@ def history(output: Path | None, patterns: tuple[str, ...], found: list[Found]) 
 
     document = history_document(found, patterns)
     if output is None:
-        show_document(document, Console(highlight=False))
+        show_document(document, PlainConsole())
     else:
         write(formats()[form_of(output)](document), output)
 

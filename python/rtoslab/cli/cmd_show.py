@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from rtoslab.api import load
 from rtoslab.cli.cmd_report import load_document
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import StoreError
 from rtoslab.reports import formats, terminal
 
@@ -23,7 +23,7 @@ def command(runs: tuple[Path, ...], proofs: bool, as_json: bool) -> None:
     if as_json:
         click.echo(formats()["json"](load_document(runs)), nl=False)
         return
-    console = Console(highlight=False)
+    console = PlainConsole()
     results = [each.result for each in points]
     terminal.show(results, console)
     if proofs:

@@ -5,12 +5,13 @@ import sys
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName, KeyValue, integer
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_POINT_FAILED, ImageFileError, PlanError
+from rtoslab.intake.files import read_text
 from rtoslab.paths import find_root
 from rtoslab.simulate import SimRequest, SimResult, parse_script, simulate, unescape
 
@@ -47,7 +48,9 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
 @click.option("--set", "settings", type=KeyValue(), multiple=True, help="A timing parameter, e.g. timing.KEY=VALUE.")
 @click.option("--strict", is_flag=True, help="Stop at the first access to something not modelled.")
 @click.option(
-    "--max-cycles", type=click.IntRange(1), help="Limit without --until CYCLES; 10 virtual seconds by default."
+    "--max-cycles",
+    type=click.IntRange(1, 2**63 - 1),
+    help="Limit without --until CYCLES; 10 virtual seconds by default.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(
@@ -104,14 +107,11 @@ def command(
 
 
 def _read(script: Path) -> str:
-    try:
-        return script.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as cause:
-        raise ImageFileError(f"Cannot read the script {script} ({cause}); check the path.") from None
+    return read_text(script, "the script", ImageFileError)
 
 
 def _print(result: SimResult) -> None:
-    console = Console(highlight=False)
+    console = PlainConsole()
     if result.uart and not result.uart.endswith(b"\n"):
         console.print()
     console.print(f"stop: {result.stop} at cycle {result.cycle:,}. {result.detail}", markup=False)

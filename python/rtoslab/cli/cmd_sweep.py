@@ -5,13 +5,13 @@ from collections import Counter
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from rtoslab.api import default_out
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.display import Display, say_known, short_path
 from rtoslab.cli.names import form_of, report_files
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED, ReportError
 from rtoslab.parity.costs import FILE, measured_costs, write_costs
@@ -74,7 +74,7 @@ def command(
         _tell_absent(outcomes)
         if not outputs and counts["measured"] > 1:
             try:
-                show_document(sweep_document(sweep.title, stored), Console(highlight=False))
+                show_document(sweep_document(sweep.title, stored), PlainConsole())
             except ReportError as cause:  # nobody asked for a report
                 click.echo(str(cause))
         said = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))

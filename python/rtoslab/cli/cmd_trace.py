@@ -4,13 +4,13 @@ from collections import Counter
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.observed import observed
-from rtoslab.errors import EXIT_OK, PlanError, disk_error
+from rtoslab.cli.plain import PlainConsole
+from rtoslab.errors import EXIT_OK, PlanError
+from rtoslab.files import write_whole
 from rtoslab.instruments.perfetto import perfetto_trace
 from rtoslab.instruments.subject import Choice, make_subject
 from rtoslab.instruments.timeline import Timeline, timeline
@@ -41,16 +41,13 @@ def command(
     found = timeline(make_subject(Catalogue(find_root()), subject, **choice))
     for path in outputs:
         data = perfetto_trace(found) if path.suffix == ".pftrace" else vcd_text(found).encode()
-        try:
-            path.write_bytes(data)
-        except OSError as cause:
-            raise disk_error("write", path, cause) from None
+        write_whole(path, data, "the trace")
     _print(found)
     return EXIT_OK
 
 
 def _print(found: Timeline) -> None:
-    console = Console(highlight=False)
+    console = PlainConsole()
     length = found.end - found.start
     milliseconds = length * 1000 / found.clock_hz
     console.print(
@@ -64,7 +61,7 @@ def _print(found: Timeline) -> None:
         spans = found.on(track.group, track.name)
         often = ", ".join(f"{name} x {count}" for name, count in Counter(each.name for each in spans).most_common(3))
         cycles = sum(each.end - each.start for each in spans)
-        table.add_row(track.group, escape(track.name), f"{len(spans):,}", escape(often), f"{cycles:,}")
+        table.add_row(track.group, track.name, f"{len(spans):,}", often, f"{cycles:,}")
     for pin, count in sorted(Counter(edge.pin for edge in found.edges).items()):
         table.add_row("pins", pin, f"{count:,}", "edges", "")
     console.print(table)

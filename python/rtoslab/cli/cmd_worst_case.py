@@ -5,12 +5,12 @@ import time
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.display import short_path
 from rtoslab.cli.names import CatalogueName, KeyValue
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_OK, PlanError
 from rtoslab.paths import find_root
 from rtoslab.plan import Options
@@ -81,7 +81,7 @@ def command(
     """
     root = find_root()
     catalogue = Catalogue(root)
-    quiet = as_json or not Console(stderr=True).is_terminal
+    quiet = as_json or not PlainConsole(stderr=True).is_terminal
 
     def say(phase: str, _: float = 0.0) -> None:
         if not quiet:
@@ -131,7 +131,7 @@ def _picked(catalogue: Catalogue, program: str, service: str | None) -> dict[str
 
 
 def _print(scenario: Scenario, finding: Finding) -> None:
-    console = Console(highlight=False)
+    console = PlainConsole()
     console.print(finding.claim, markup=False)
     table = Table("first instruction of", "min", "median", "p99", "max", "max, us", "at offset", title=scenario.title)
     for column in table.columns[1:]:

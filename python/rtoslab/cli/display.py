@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -17,6 +16,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from rtoslab.cli.plain import PlainConsole
 from rtoslab.pipeline import Outcome
 from rtoslab.pool import Note
 
@@ -53,7 +53,7 @@ class Display:
     """Progress on stderr: bars on a terminal, one line per finished point elsewhere, nothing if quiet."""
 
     def __init__(self, points: int, *, quiet: bool) -> None:
-        console = Console(stderr=True, highlight=False)
+        console = PlainConsole(stderr=True)
         self._quiet = quiet
         self._bars = Progress(
             SpinnerColumn(),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,8 +11,12 @@ from click.shell_completion import CompletionItem
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.errors import ReportError, RtoslabError
+from rtoslab.intake.numbers import shown, whole
 from rtoslab.paths import find_root
 
+_MOST_CORES = 64
+_LONGEST_MS = 10**10
+_FASTEST_HZ = 10**12
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -73,7 +78,7 @@ class KeyValue(click.ParamType[tuple[str, str]]):
             return value[0], value[1]
         key, sign, text = str(value).partition("=")
         if not sign or not key:
-            self.fail(f"{value!r} is not KEY=VALUE", param, ctx)
+            self.fail(f"{shown(str(value))} is not KEY=VALUE", param, ctx)
         return key, text
 
 
@@ -84,8 +89,8 @@ class IsoDate(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Unchanged."""
-        if value and not re.fullmatch(r"\d{4}(-\d{2}(-\d{2}(T[\d:]+Z?)?)?)?", str(value)):
-            self.fail(f"{value!r} is not a date such as 2026-03-01", param, ctx)
+        if value and not re.fullmatch(r"\d{4}(-\d{2}(-\d{2}(T[\d:]{1,8}Z?)?)?)?", str(value), re.ASCII):
+            self.fail(f"{shown(str(value))} is not a date such as 2026-03-01", param, ctx)
         return str(value)
 
 
@@ -98,10 +103,10 @@ class CoreCounts(click.ParamType[tuple[int, ...]]):
         """Numbers of cores, in the order given, no duplicates."""
         if isinstance(value, tuple):
             return value
-        parts = str(value).split(",")
-        if not all(part.isdecimal() and int(part) > 0 for part in parts):
-            self.fail(f"{value!r} is not a list of core counts such as 1,2", param, ctx)
-        return tuple(dict.fromkeys(int(part) for part in parts))
+        try:
+            return tuple(dict.fromkeys(whole(part, 1, _MOST_CORES) for part in str(value).split(",")))
+        except ValueError:
+            self.fail(f"{shown(str(value))} is not a list of core counts such as 1,2", param, ctx)
 
 
 class Duration(click.ParamType[int]):
@@ -116,9 +121,10 @@ class Duration(click.ParamType[int]):
         text = str(value).strip().lower()
         for unit, factor in (("ms", 1), ("s", 1000)):
             number = text.removesuffix(unit)
-            if text.endswith(unit) and number.isdecimal() and int(number) > 0:
-                return int(number) * factor
-        return self.fail(f"{value!r} is not a time such as 250ms or 30s", param, ctx)
+            if text.endswith(unit) and number.isdecimal():
+                with suppress(ValueError):
+                    return whole(number, 1, _LONGEST_MS // factor) * factor
+        return self.fail(f"{shown(str(value))} is not a time such as 250ms or 30s", param, ctx)
 
 
 class Frequency(click.ParamType[int]):
@@ -132,8 +138,11 @@ class Frequency(click.ParamType[int]):
             return value
         text = str(value).strip().lower()
         number = text.removesuffix("mhz")
-        hertz = int(number) * (1 if number == text else 1_000_000) if number.isdecimal() else 0
-        return hertz or self.fail(f"{value!r} is not a frequency such as 84MHz or 84000000", param, ctx)
+        factor = 1 if number == text else 1_000_000
+        with suppress(ValueError):
+            if number.isdecimal():
+                return whole(number, 1, _FASTEST_HZ // factor) * factor
+        return self.fail(f"{shown(str(value))} is not a frequency such as 84MHz or 84000000", param, ctx)
 
 
 class FileOf(click.ParamType[Path]):
@@ -167,8 +176,8 @@ def report_files(*forms: str, **said: str) -> Callable[[Command], Command]:
 
 
 def integer(text: str, what: str) -> int:
-    """A decimal or 0x integer of an option. Raises click.BadParameter."""
+    """A decimal or 0x integer of an option, within 64 bits. Raises click.BadParameter."""
     try:
-        return int(text, 0)
-    except ValueError:
-        raise click.BadParameter(f"{what}: {text!r} is not a whole number") from None
+        return whole(text)
+    except ValueError as cause:
+        raise click.BadParameter(f"{what}: {cause}") from None

@@ -26,7 +26,9 @@ _OPTIONS = (
     click.option("--from", "start", metavar="SYMBOL|CYCLES", help="Of an image: observe from there, not from reset."),
     click.option("--until", "end", metavar="SYMBOL|CYCLES", help="Of an image: until there."),
     click.option(
-        "--max-cycles", type=click.IntRange(1), help=f"Of an image: at most so many; {DEFAULT_CYCLES:,} if not said."
+        "--max-cycles",
+        type=click.IntRange(1, 2**63 - 1),
+        help=f"Of an image: at most so many; {DEFAULT_CYCLES:,} if not said.",
     ),
 )
 

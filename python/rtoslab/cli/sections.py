@@ -2,7 +2,9 @@
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from rtoslab.cli.plain import painted
 from rtoslab.reports.document import Document
 from rtoslab.reports.table import Section, TableData
 
@@ -39,6 +41,5 @@ def _rich(table: TableData, most_rows: int) -> Table:
     return shown
 
 
-def _cell(text: str) -> str:
-    escaped = text.replace("[", "\\[")
-    return f"[{_MOODS[text]}]{text}[/]" if text in _MOODS else escaped
+def _cell(text: str) -> str | Text:
+    return painted(text, _MOODS[text]) if text in _MOODS else text

@@ -18,6 +18,7 @@ from rtoslab.compare.rules import parse_limits
 from rtoslab.compare.sides import Figures, Side
 from rtoslab.errors import PlanError
 from rtoslab.files import make_folder, write_whole
+from rtoslab.intake.names import file_name
 from rtoslab.results import PointId
 from rtoslab.strict import Strict
 
@@ -79,8 +80,10 @@ class Baseline(Strict):
 
 
 def baseline_path(root: Path, name: str) -> Path:
-    """A name's file, or the file itself where a path is given."""
-    return Path(name) if name.endswith(".toml") else root / "baselines" / f"{name}.toml"
+    """A name's file, or the file itself where a path that ends in .toml is given. Raises PlanError for any other."""
+    if name.endswith(".toml"):
+        return Path(name)
+    return root / "baselines" / f"{file_name(name, 'The baseline', PlanError)}.toml"
 
 
 def read_baseline(path: Path) -> Baseline:

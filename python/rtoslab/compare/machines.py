@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 
 from rtoslab.compare.attribution import attribution
 from rtoslab.compare.judge import Change, Comparison, Verdict
+from rtoslab.reports.plain import xml
 
 Complaint = Callable[[Change], str | None]
 """Why a change counts as a failure; None if it does not."""
@@ -72,19 +73,19 @@ def as_junit(comparisons: Sequence[Comparison], complaint: Complaint = worse) ->
         suite = ET.SubElement(
             root,
             "testsuite",
-            name=f"{each.after.name} against {each.before.name}",
+            name=xml(f"{each.after.name} against {each.before.name}"),
             tests=str(len(each.changes) + len(lost)),
             failures=str(failures),
             errors=str(len(lost)),
         )
         for change in each.changes:
-            case = ET.SubElement(suite, "testcase", classname=change.pair.label, name=change.before.id)
+            case = ET.SubElement(suite, "testcase", classname=xml(change.pair.label), name=xml(change.before.id))
             why = complaint(change)
             if why is not None:
                 said = f"{change.before.value:g} {change.before.unit} before, {change.after.value:g} now: it {why}"
-                ET.SubElement(case, "failure", message=said, type=change.verdict.value)
+                ET.SubElement(case, "failure", message=xml(said), type=change.verdict.value)
         for pair in lost:
-            case = ET.SubElement(suite, "testcase", classname=pair.label, name="measured")
-            ET.SubElement(case, "error", message=pair.after.missing, type="no figure")
+            case = ET.SubElement(suite, "testcase", classname=xml(pair.label), name="measured")
+            ET.SubElement(case, "error", message=xml(pair.after.missing), type="no figure")
     ET.indent(root, " ")
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"

@@ -20,6 +20,9 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.judge import CheckFinding, Outcome, judge_all
 from rtoslab.decode import decode
 from rtoslab.errors import ConformanceError, DecodeError, OverrideReceivedError, RunError, disk_error
+from rtoslab.files import write_whole
+from rtoslab.intake.files import read_bytes
+from rtoslab.intake.limits import KEPT_BYTES
 from rtoslab.manifest import simulator_sources
 from rtoslab.plan import DEFAULT_WINDOW_MS, Point
 from rtoslab.run.board import simulator_fingerprint
@@ -172,17 +175,15 @@ def _alone(folder: Path) -> Iterator[None]:
 def _read(path: Path) -> Conformance | None:
     """None for one that is not there or not byte for byte what was written: it is made again."""
     try:
-        head, _, verdict = path.read_bytes().partition(b"\n")
+        head, _, verdict = read_bytes(path, KEPT_BYTES, "the verdict", ConformanceError).partition(b"\n")
         return Conformance.model_validate_json(verdict) if head == _head(path, verdict) else None
-    except (OSError, ValidationError):
+    except (ConformanceError, ValidationError):
         return None
 
 
 def _write(path: Path, verdict: Conformance) -> None:
-    work = path.with_name(f".{path.name}.tmp")
     content = canonical(verdict.model_dump(mode="json")).encode()
-    work.write_bytes(_head(path, content) + b"\n" + content)
-    work.replace(path)
+    write_whole(path, _head(path, content) + b"\n" + content, "the conformance verdict")
 
 
 def _head(path: Path, content: bytes) -> bytes:

@@ -59,9 +59,10 @@ def judge_all(
     checks: Sequence[Check], decoded: Decoded, stats: "Stats | None", kernel: Kernel, board: Board
 ) -> tuple[CheckFinding, ...]:
     """Every check in the table's order, on every core it is for."""
-    scenes: dict[str, tuple[int, ...]] = {}
+    notes: dict[str, list[int]] = {}
     for sample in decoded.samples:
-        scenes[sample.metric] = scenes.get(sample.metric, ()) + sample.values
+        notes.setdefault(sample.metric, []).extend(sample.values)
+    scenes = {metric: tuple(values) for metric, values in notes.items()}
     findings: list[CheckFinding] = []
     for check in checks:
         obstacle = not_applicable(check, kernel, board)

@@ -9,10 +9,17 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rtoslab.errors import ImageFileError
+from rtoslab.intake.files import read_text
+from rtoslab.intake.limits import IMAGE_BYTES
+
 _NODE = re.compile(
     r'^node: \{ title: "([^"]*)" label: "([^"\\]*)\\n[^"]*?(?:\\n(\d+) bytes \(([a-z,]+)\))?"', re.MULTILINE
 )
 _EDGE = re.compile(r'^edge: \{ sourcename: "([^"]*)" targetname: "([^"]*)"', re.MULTILINE)
+_DIGITS = 10
+_DEEPEST = 500
+"""Calls in one chain; Python's own stack would not hold many more."""
 _INDIRECT = "__indirect_call"
 
 
@@ -47,6 +54,9 @@ class CallGraph:
 
     def _depth(self, title: str, above: tuple[str, ...], unknown: set[str], known: dict[str, int]) -> int:
         name = self.names.get(title, title)
+        if len(above) > _DEEPEST:
+            unknown.add(f"{name} is the end of {_DEEPEST} calls in a row")
+            return 0
         if title in above:
             unknown.add(f"{name} recurs")
             return 0
@@ -68,12 +78,16 @@ class CallGraph:
 
 def read_callgraph(path: Path) -> CallGraph:
     """Reads the joined .ci files of a build; an absent file gives an empty graph (another compiler)."""
+    return parse_callgraph(read_text(path, "the call graph", ImageFileError, IMAGE_BYTES) if path.is_file() else "")
+
+
+def parse_callgraph(text: str) -> CallGraph:
+    """The same of a text."""
     graph = CallGraph()
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
     for title, name, frame, kind in _NODE.findall(text):
         graph.names.setdefault(title, name)
         if frame:
-            graph.frames[title] = int(frame)
+            graph.frames[title] = int(frame[:_DIGITS])
             if kind == "dynamic":
                 graph.variable.add(title)
     for caller, callee in _EDGE.findall(text):

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elftools.dwarf.die import DIE
-from elftools.elf.elffile import ELFFile
 
 from rtoslab.errors import SymbolError
+from rtoslab.intake.images import debug
+from rtoslab.simulate import read_image
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +20,7 @@ class Member:
 
 def members_of(elf: Path, structure: str) -> dict[str, Member]:
     """The members of `struct <structure>`. Raises SymbolError if the image's debug information has none."""
-    with elf.open("rb") as stream:
-        image = ELFFile(stream)
+    with debug(read_image(elf), elf.name, SymbolError) as image:
         if image.has_dwarf_info():
             for unit in image.get_dwarf_info().iter_CUs():
                 for die in unit.iter_DIEs():

@@ -3,21 +3,21 @@
 The trap it prevents: a file that is no image, or one cut short, must be one clear sentence, never half a table.
 """
 
-import io
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.construct import ConstructError
-from elftools.elf.constants import SH_FLAGS
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
-
 from rtoslab.errors import ImageFileError
+from rtoslab.intake.files import shown_path
+from rtoslab.intake.images import MAGIC, Elf, ElfSection, ElfSegment
+from rtoslab.intake.names import one_line
 from rtoslab.simulate import read_image
 
 _THUMB = 1
+_WRITE, _ALLOC, _EXECUTE = 1, 2, 4
+"""A section's flags."""
+_NOTYPE, _OBJECT, _FUNC = 0, 1, 2
+"""A symbol's kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,40 +66,37 @@ class Image:
 def read_elf(path: Path) -> Image:
     """Raises ImageFileError: not there, no 32-bit ARM ELF, cut short, not linked, or stripped of its symbols."""
     data = read_image(path)
-    if data[:4] != b"\x7fELF":
-        raise ImageFileError(f"{path} is not an ELF file; give the image as the linker wrote it (image.elf).")
-    try:
-        image = _read(data)
-    except (ELFError, ConstructError, ValueError, KeyError, OverflowError, UnicodeDecodeError, AttributeError) as cause:
-        raise ImageFileError(f"{path} is a damaged ELF file ({_first_line(cause)}); build or copy it again.") from None
+    if data[:4] != MAGIC:
+        raise ImageFileError(
+            f"{shown_path(path)} is not an ELF file; give the image as the linker wrote it (image.elf)."
+        )
+    image = parse_elf(data, shown_path(path))
     if not image.symbols:
         raise ImageFileError(
-            f"{path} has no symbols, so no byte of it has a name; give the image before it is stripped."
+            f"{shown_path(path)} has no symbols, so no byte of it has a name; give the image before it is stripped."
         )
     return image
 
 
-def _first_line(cause: Exception) -> str:
-    return (str(cause).splitlines() or [type(cause).__name__])[0].rstrip(".") or type(cause).__name__
-
-
-def _read(data: bytes) -> Image:
-    elf = ELFFile(io.BytesIO(data))
-    if elf["e_machine"] != "EM_ARM" or elf.elfclass != 32:
-        raise ValueError(f"it is for {elf['e_machine']}, not for a 32-bit ARM core")
-    if elf["e_type"] != "ET_EXEC":
-        raise ValueError("it is not linked")
-    sections = _sections(elf, data)
-    if not sections:
-        raise ValueError("no section of it takes memory")
-    symbols, constants = _symbols(elf)
+def parse_elf(data: bytes, name: str) -> Image:
+    """An image's content, with or without symbols. Raises ImageFileError."""
+    try:
+        elf = Elf(data)
+        sections = _sections(elf)
+        if not sections:
+            raise ValueError("no section of it takes memory")  # noqa: TRY301
+        symbols, constants = _symbols(elf)
+    except ValueError as cause:
+        raise ImageFileError(f"{name} is a damaged ELF file ({cause}); build or copy it again.") from None
     return Image(tuple(sorted(sections, key=lambda each: each.address)), symbols, constants)
 
 
 def read_sections(path: Path) -> tuple[Section, ...]:
-    """The sections alone, of an image known to be whole. Raises ImageFileError if it cannot be read."""
-    data = read_image(path)
-    return tuple(_sections(ELFFile(io.BytesIO(data)), data))
+    """The sections alone. Raises ImageFileError if it cannot be read."""
+    try:
+        return tuple(_sections(Elf(read_image(path))))
+    except ValueError as cause:
+        raise ImageFileError(f"{shown_path(path)} is a damaged ELF file ({cause}); build it again.") from None
 
 
 def berkeley(sections: Iterable[Section]) -> dict[str, int]:
@@ -110,52 +107,42 @@ def berkeley(sections: Iterable[Section]) -> dict[str, int]:
     return sums
 
 
-def _sections(elf: ELFFile, data: bytes) -> list[Section]:
-    fields = ("p_vaddr", "p_paddr", "p_filesz")
-    segments = [{name: each[name] for name in fields} for each in elf.iter_segments() if each["p_type"] == "PT_LOAD"]
+def _sections(elf: Elf) -> list[Section]:
     sections = []
-    for section in elf.iter_sections():
-        header = section.header
-        if not header["sh_flags"] & SH_FLAGS.SHF_ALLOC or header["sh_size"] == 0:
+    for each in elf.sections:
+        if not each.flags & _ALLOC or each.size == 0:
             continue
-        contents = header["sh_type"] != "SHT_NOBITS"
-        if contents and header["sh_offset"] + header["sh_size"] > len(data):
-            raise ValueError(f"section {section.name} ends behind the end of the file")
+        if each.has_contents:
+            elf.contents(each)
         sections.append(
             Section(
-                name=section.name,
-                address=header["sh_addr"],
-                load_address=_load_address(header["sh_addr"], header["sh_size"], segments)
-                if contents
-                else header["sh_addr"],
-                size=header["sh_size"],
-                has_contents=contents,
-                writable=bool(header["sh_flags"] & SH_FLAGS.SHF_WRITE),
-                executable=bool(header["sh_flags"] & SH_FLAGS.SHF_EXECINSTR),
+                name=one_line(each.name),
+                address=each.address,
+                load_address=_load_address(each, elf.segments) if each.has_contents else each.address,
+                size=each.size,
+                has_contents=each.has_contents,
+                writable=bool(each.flags & _WRITE),
+                executable=bool(each.flags & _EXECUTE),
             )
         )
     return sections
 
 
-def _load_address(address: int, size: int, segments: list[dict[str, int]]) -> int:
-    for segment in segments:
-        start = segment["p_vaddr"]
-        if start <= address and address + size <= start + segment["p_filesz"]:
-            return segment["p_paddr"] + address - start
-    return address
+def _load_address(section: ElfSection, segments: Iterable[ElfSegment]) -> int:
+    for each in segments:
+        if each.address <= section.address and section.address + section.size <= each.address + each.file_bytes:
+            return each.load_address + section.address - each.address
+    return section.address
 
 
-def _symbols(elf: ELFFile) -> tuple[tuple[Symbol, ...], dict[str, int]]:
-    table = elf.get_section_by_name(".symtab")
+def _symbols(elf: Elf) -> tuple[tuple[Symbol, ...], dict[str, int]]:
     found: list[Symbol] = []
     constants: dict[str, int] = {}
-    for each in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
-        kind = each["st_info"]["type"]
-        if kind == "STT_NOTYPE" and each.name and not each.name.startswith("$"):  # $t, $d: the assembler's own
-            constants[each.name] = each["st_value"]
-        elif kind in {"STT_FUNC", "STT_OBJECT"} and each["st_size"] > 0:
-            is_function = kind == "STT_FUNC"
-            address = each["st_value"] & ~_THUMB if is_function else each["st_value"]
-            is_global = each["st_info"]["bind"] != "STB_LOCAL"
-            found.append(Symbol(each.name, address, each["st_size"], is_function, is_global))
+    for each in elf.symbols():
+        if each.kind == _NOTYPE and each.name and not each.name.startswith("$"):  # $t, $d: the assembler's own
+            constants[one_line(each.name)] = each.value
+        elif each.kind in {_OBJECT, _FUNC} and each.size > 0:
+            is_function = each.kind == _FUNC
+            address = each.value & ~_THUMB if is_function else each.value
+            found.append(Symbol(one_line(each.name), address, each.size, is_function, not each.is_local))
     return tuple(sorted(found, key=lambda each: (each.address, -each.size, not each.is_global, each.name))), constants

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.errors import ImageFileError
+from rtoslab.intake.files import shown_path
 from rtoslab.simulate import read_image
 
 _BEGIN = "Linker script and memory map"
 _END = re.compile(r"^OUTPUT\(", re.MULTILINE)
 _PIECE = re.compile(
-    r"^ (?P<section>[^\s*]\S*)\s+0x(?P<address>[0-9a-f]+)\s+0x(?P<size>[0-9a-f]+) (?P<file>\S.*)$", re.MULTILINE
+    r"^ (?P<section>[^\s*]\S*+)[ \t]++0x(?P<address>[0-9a-f]{1,16}+)"
+    r"[ \t]++0x(?P<size>[0-9a-f]{1,16}+) (?P<file>\S.*+)$",
+    re.MULTILINE,
 )
 
 
@@ -31,13 +34,18 @@ class Piece:
 
 def read_map(path: Path) -> tuple[Piece, ...]:
     """Input sections of the image by address, empty ones left out. Raises ImageFileError."""
-    text = read_image(path).decode("utf-8", errors="replace")
+    return parse_map(read_image(path), shown_path(path))
+
+
+def parse_map(data: bytes, source: str) -> tuple[Piece, ...]:
+    """The same of a file's content. Raises ImageFileError."""
+    text = data.decode("utf-8", errors="replace")
     begin = text.find(_BEGIN)
     end = _END.search(text, max(begin, 0))
     if begin < 0 or end is None:
-        raise ImageFileError(f"{path} is not a whole map file of GNU ld; link with -Wl,-Map=FILE and give that file.")
+        raise ImageFileError(f"{source} is not a whole map file of GNU ld; link with -Wl,-Map=FILE and give that file.")
     body = re.sub(
-        r"^( [^\s*]\S*)\n\s+", r"\1 ", text[begin : end.start()], flags=re.MULTILINE
+        r"^( [^\s*]\S*+)\n[ \t]++", r"\1 ", text[begin : end.start()], flags=re.MULTILINE
     )  # a long name has a line of its own
     pieces = [
         Piece(found["section"], int(found["address"], 16), int(found["size"], 16), found["file"].strip())

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from rtoslab.instruments.profile import Profile
 from rtoslab.instruments.records import WAYS
+from rtoslab.intake.names import one_line
 
 SPEEDSCOPE_SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
 _WAITS: Final = {way: f"({way} wait)" if way in {"bus", "flash", "lock"} else f"({way})" for way in WAYS[1:]}
@@ -24,7 +25,7 @@ def weighted(profile: Profile, core: int) -> dict[tuple[str, ...], int]:
 def folded(profile: Profile) -> str:
     """One line a call path: frames joined by semicolons, a space, cycles. The core is the first frame."""
     lines = [
-        f"core {core};{';'.join(frame.replace(';', ':') for frame in stack)} {cycles}"
+        f"core {core};{';'.join(one_line(frame).replace(';', ':') for frame in stack)} {cycles}"
         for core in range(len(profile.observed_cycles))
         for stack, cycles in weighted(profile, core).items()
     ]

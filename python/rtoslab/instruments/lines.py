@@ -5,7 +5,6 @@ Read by binutils' addr2line, which is installed with the compiler: one process f
 
 import re
 import shutil
-import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ class Source:
     """Functions inlined there, outermost first; empty if the code is the function's own."""
 
 
+_ADDRESS = re.compile("0x[0-9a-f]{1,16}")
 NOWHERE = Source("", "", ())
 
 
@@ -34,19 +34,12 @@ def sources(elf: Path, addresses: Iterable[int]) -> dict[int, Source]:
     program = shutil.which("arm-none-eabi-addr2line")
     if program is None or not wanted:
         return dict.fromkeys(wanted, NOWHERE)
-    done = subprocess.run(
-        [program, "-a", "-f", "-i", "-e", elf],
-        input="\n".join(f"{address:#x}" for address in wanted),
-        capture_output=True,
-        text=True,
-        check=False,
-        env=tools.plain_environment(),
-    )
+    answer = tools.said([program, "-a", "-f", "-i", "-e", elf], "\n".join(f"{address:#x}" for address in wanted))
     found = dict.fromkeys(wanted, NOWHERE)
-    for block in re.split(r"^(?=0x)", done.stdout, flags=re.MULTILINE)[1:]:
+    for block in re.split(r"^(?=0x)", answer, flags=re.MULTILINE)[1:]:
         head, *rest = block.splitlines()
         chain = list(zip(rest[::2], rest[1::2], strict=False))
-        if chain and not chain[0][1].startswith("??"):
+        if chain and not chain[0][1].startswith("??") and _ADDRESS.fullmatch(head):
             inlined = tuple(name for name, _ in reversed(chain[:-1]))
             found[int(head, 16)] = Source(_short(chain[0][1]), _short(chain[-1][1]), inlined)
     return found

@@ -8,12 +8,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
 from rtoslab.errors import ReportError
+from rtoslab.files import write_whole
 from rtoslab.instruments.records import LOCK, MASKED, NODE, ROW, WAYS
+from rtoslab.intake.files import shown_path
+from rtoslab.intake.models import problem
+from rtoslab.intake.objects import read_object
 from rtoslab.run.profiles import kind_of
 
 from .machine import ObservedMachine
@@ -23,22 +28,26 @@ from .subject import Subject
 
 FORMAT: Final = 1
 Stack = tuple[str, ...]
+Count = Annotated[int, Field(ge=0)]
+_FORM: Final = with_config(ConfigDict(extra="forbid"))
+"""What is stored is read strictly."""
 
 
+@_FORM
 @dataclass(frozen=True, slots=True)
 class Spent:
     """Cycles of one core at the end of one call path, on one source line."""
 
-    core: int
+    core: Count
     stack: Stack
     """Outermost function first; a handler's first function carries its exception's number."""
     line: str
     """`file:line`; empty where the image does not say."""
-    cycles: tuple[int, ...]
+    cycles: tuple[Count, ...]
     """By `records.WAYS`."""
-    executions: int
+    executions: Count
     """Instructions completed."""
-    calls: int
+    calls: Count
     """Executions of the first instruction of the last function that is not inlined."""
 
     @property
@@ -47,53 +56,56 @@ class Spent:
         return sum(self.cycles)
 
 
+@_FORM
 @dataclass(frozen=True, slots=True)
 class Held:
     """Intervals in which interrupts of a priority were held off, all of one opener and closer."""
 
-    priority: int
-    core: int
+    priority: Count
+    core: Count
     opener: Stack
     opener_line: str
     """In the function whose code it is, as all places of this record and the next."""
     closer: Stack
     closer_line: str
-    count: int
-    total_cycles: int
-    longest_cycles: int
-    longest_start: int
+    count: Count
+    total_cycles: Count
+    longest_cycles: Count
+    longest_start: Count
     """The cycle in which the longest began."""
 
 
+@_FORM
 @dataclass(frozen=True, slots=True)
 class LockUse:
     """How long a core held a spinlock, or waited for it, at one pair of places."""
 
-    lock: int
+    lock: Count
     name: str
-    core: int
+    core: Count
     waited: bool
     start: Stack
     start_line: str
     end: Stack
     """Where it was released; of a wait, where its holder had taken it."""
     end_line: str
-    count: int
-    total_cycles: int
-    longest_cycles: int
-    longest_start: int
+    count: Count
+    total_cycles: Count
+    longest_cycles: Count
+    longest_start: Count
 
 
+@_FORM
 @dataclass(frozen=True, slots=True)
 class Profile:
     """What one subject spent its cycles on."""
 
     label: str
     axes: Mapping[str, str]
-    clock_hz: int
-    observed_cycles: tuple[int, ...]
+    clock_hz: Annotated[int, Field(gt=0)]
+    observed_cycles: tuple[Count, ...]
     """By core."""
-    operations: int | None
+    operations: Count | None
     """What a benchmark counted in the window; None if it does not count."""
     spent: tuple[Spent, ...]
     held: tuple[Held, ...]
@@ -103,28 +115,38 @@ class Profile:
 
     def save(self, path: Path) -> None:
         """Writes it as JSON; the same profile gives the same bytes."""
-        path.write_text(json.dumps({"format": FORMAT, "ways": WAYS, **asdict(self)}, indent=0) + "\n", encoding="utf-8")
+        text = json.dumps({"format": FORMAT, "ways": WAYS, **asdict(self)}, indent=0) + "\n"
+        write_whole(path, text, "the profile")
+
+
+_STORED: Final = TypeAdapter(Profile)
 
 
 def load_profile(path: Path) -> Profile:
     """Reads what `Profile.save` wrote. Raises ReportError."""
+    return parse_profile(read_object(path, "the profile", ReportError), shown_path(path))
+
+
+def parse_profile(stored: dict[str, Any], source: str) -> Profile:
+    """A profile from its JSON object; `source` names the file. Raises ReportError: no profile, or one that was altered,
+    so that the cycles of a core do not add up to those it was observed for."""
+    if stored.get("format") != FORMAT or stored.get("ways") != list(WAYS):
+        raise ReportError(f"{source} is not a profile of this version of rtoslab; make it again with --save.")
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        if stored.pop("format") != FORMAT or tuple(stored.pop("ways")) != WAYS:
-            raise ReportError(f"{path} is a profile of another version of rtoslab; make it again.")
-        stored["observed_cycles"] = tuple(stored["observed_cycles"])
-        stored["spent"] = tuple(Spent(**_tuples(each)) for each in stored["spent"])
-        stored["held"] = tuple(Held(**_tuples(each)) for each in stored["held"])
-        stored["locks"] = tuple(LockUse(**_tuples(each)) for each in stored["locks"])
-        return Profile(**stored)
-    except OSError as cause:
-        raise ReportError(f"Cannot read the profile {path} ({(cause.strerror or str(cause)).lower()}).") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise ReportError(f"{path} is not a stored profile; `rtoslab profile ... --save FILE` writes one.") from None
-
-
-def _tuples(values: dict[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+        found = _STORED.validate_python({key: value for key, value in stored.items() if key not in {"format", "ways"}})
+    except ValidationError as cause:
+        raise ReportError(
+            f"{source} is not a stored profile ({problem(cause)}); `rtoslab profile ... --save FILE` writes one."
+        ) from None
+    spent = [0] * len(found.observed_cycles)
+    for each in found.spent:
+        if each.core < len(spent) and len(each.cycles) == len(WAYS):
+            spent[each.core] += each.total
+        else:
+            raise ReportError(f"{source} speaks of cores or ways that it does not have; make it again with --save.")
+    if tuple(spent) != found.observed_cycles:
+        raise ReportError(f"{source} was altered: its cycles do not add up; make it again with --save.")
+    return found
 
 
 def priorities(cpu: str) -> tuple[int, ...]:

@@ -1,6 +1,5 @@
 """Tables of plain values on a terminal."""
 
-from rich.markup import escape
 from rich.table import Table as RichTable
 
 from rtoslab.footprint.tables import Table
@@ -8,13 +7,13 @@ from rtoslab.footprint.tables import Table
 
 def rich_table(table: Table, top: int | None = None) -> RichTable:
     """The table, or its first rows; columns of numbers to the right."""
-    shown = RichTable(title=escape(table.title), title_justify="left")
+    shown = RichTable(title=table.title, title_justify="left")
     for index, name in enumerate(table.columns):
         cells = [str(row[index]) for row in table.rows if row[index] is not None]
         numbers = bool(cells) and all(map(is_number, cells))
         shown.add_column(name, justify="right" if numbers else "left", no_wrap=numbers, overflow="fold")
     for row in table.rows[:top]:
-        shown.add_row(*("" if cell is None else f"{cell:,}" if isinstance(cell, int) else escape(cell) for cell in row))
+        shown.add_row(*("" if cell is None else f"{cell:,}" if isinstance(cell, int) else cell for cell in row))
     return shown
 
 

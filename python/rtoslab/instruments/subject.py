@@ -10,7 +10,9 @@ from rtoslab.build import build
 from rtoslab.catalogue import Catalogue
 from rtoslab.decode import Expected
 from rtoslab.errors import ImageFileError, PlanError
+from rtoslab.intake.files import is_file
 from rtoslab.kernel_facts import Kernel
+from rtoslab.obstacles import whole
 from rtoslab.plan import Options, make_plan
 from rtoslab.schemas import Board
 from rtoslab.simulate import read_image
@@ -80,7 +82,7 @@ def make_subject(
 
     Raises PlanError where the benchmark cannot exist, BuildError, ImageFileError, UnknownNameError.
     """
-    if Path(name).is_file():
+    if is_file(Path(name)):
         return _image(catalogue, Path(name), kernel, board, cores, config or {}, stretch or Stretch())
     if "/" in name or name.endswith(".elf"):
         raise ImageFileError(f"There is no image {name}; check the path, or name a benchmark (`rtoslab list`).")
@@ -117,7 +119,7 @@ def _image(
         cores=count,
         kernel=catalogue.kernel(kernel).facts.on(facts.cpu) if kernel else None,
         stretch=stretch,
-        settings={key: int(value, 0) for key, value in config.items()},
+        settings={key: whole(key, value) for key, value in config.items()},
         axes={"image": path.name, "board": facts.id, "cores": str(count), **({"kernel": kernel} if kernel else {})},
     )
 

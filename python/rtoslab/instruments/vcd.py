@@ -11,6 +11,7 @@ from typing import Final
 from vcd.writer import VCDWriter
 
 from rtoslab.instruments.timeline import HANDLERS, LOCKS, Timeline
+from rtoslab.intake.names import one_line
 
 _PICOSECONDS: Final = 1_000_000_000_000
 
@@ -24,7 +25,8 @@ def vcd_text(timeline: Timeline) -> str:
     """The whole file."""
     changes = _changes(timeline)
     stream = io.StringIO()
-    comment = f"{timeline.label}; clock {timeline.clock_hz} Hz; time 0 is cycle {timeline.start} since reset"
+    label = one_line(timeline.label).replace("$", "_")
+    comment = f"{label}; clock {timeline.clock_hz} Hz; time 0 is cycle {timeline.start} since reset"
     with VCDWriter(stream, timescale="1 ps", date="", comment=comment, version="rtoslab") as writer:
         wires = {
             path: writer.register_var(path[0], path[1], "wire", size=1, init="x" if path[0] == "pins" else 0)

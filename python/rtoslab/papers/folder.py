@@ -1,6 +1,7 @@
 """Reads `papers/<key>/`: paper.toml, published.csv, claims.toml, slips.toml. Every error names file and row."""
 
 import csv
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,9 @@ from pydantic import ValidationError
 
 from rtoslab.catalogue import Catalogue, read_toml
 from rtoslab.errors import CatalogueError, UnknownNameError
+from rtoslab.intake.files import read_text
+from rtoslab.intake.models import problem
+from rtoslab.intake.numbers import decimal
 from rtoslab.papers.schemas import ClaimFile, Paper, Slip, SlipFile, Unjudged
 from rtoslab.strict import Strict
 from rtoslab.suites import Claim, Suite
@@ -43,7 +47,7 @@ class Published(Strict):
     def number(self) -> float | None:
         """The figure as a number; None for an ordering or a text."""
         try:
-            return float(self.value)
+            return float(decimal(self.value))
         except ValueError:
             return None
 
@@ -57,7 +61,7 @@ class Published(Strict):
             "kernel": self.lab_kernel,
             "board": self.lab_board,
             "clock_mhz": self.clock_mhz,
-            **dict(each.split("=", 1) for each in self.lab_config.split()),
+            **{key: value for key, _, value in (each.partition("=") for each in self.lab_config.split())},
         }
         return {axis: wanted for axis, wanted in found.items() if wanted}
 
@@ -77,13 +81,13 @@ class PaperFolder:
         path = self.folder / "published.csv"
         found: dict[int, Published] = {}
         try:
-            with path.open(encoding="utf-8", newline="") as file:
-                for line, fields in enumerate(csv.DictReader(file, strict=True), start=2):
-                    row = _row(path, line, fields)
-                    if row.id in found:
-                        raise CatalogueError(f"{path}, line {line}: id {row.id} stands there twice; number it anew.")
-                    found[row.id] = row
-        except (OSError, csv.Error) as cause:
+            text = io.StringIO(read_text(path, "the published figures", CatalogueError), newline="")
+            for line, fields in enumerate(csv.DictReader(text, restkey="more", strict=True), start=2):
+                row = _row(path, line, fields)
+                if row.id in found:
+                    raise CatalogueError(f"{path}, line {line}: id {row.id} stands there twice; number it anew.")
+                found[row.id] = row
+        except csv.Error as cause:
             raise CatalogueError(f"{path} cannot be read ({cause}); correct it.") from None
         return found
 
@@ -136,5 +140,4 @@ def _row(path: Path, line: int, fields: Mapping[str, str]) -> Published:
     try:
         return Published.model_validate(fields)
     except ValidationError as cause:
-        first = cause.errors()[0]
-        raise CatalogueError(f"{path}, line {line}, {first['loc'][0]}: {first['msg']}; correct it.") from None
+        raise CatalogueError(f"{path}, line {line}, {problem(cause)}; correct it.") from None

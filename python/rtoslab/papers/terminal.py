@@ -3,8 +3,8 @@
 from collections import Counter
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.tables import here_text, ratio_text
@@ -33,14 +33,14 @@ def show(done: Reproduction, console: Console) -> None:
                 + (f", {row.kernel}" if len(kernels) > 1 else "")
                 + (f", {row.stat}" if row.stat else "")
             )
-            table.add_row(escape(name), row.value, here_text(each), row.unit, ratio_text(each))
+            table.add_row(name, row.value, here_text(each), row.unit, ratio_text(each))
         console.print(table)
     for kernel, count in waiting.items():
         console.print(f"n/a: {count} figures of {kernel} wait for a kernel of your own in firmware/kernels/.")
     if done.verdicts:
         claims = Table("section", "the paper says", "here", "seen", title="Its statements", title_justify="left")
         for verdict in done.verdicts:
-            outcome = f"[{_COLOURS[verdict.outcome]}]{verdict.outcome}[/]"
+            outcome = Text(verdict.outcome, style=_COLOURS[verdict.outcome])
             by = f" ({verdict.threshold})" if verdict.threshold else ""
-            claims.add_row(verdict.claim.section, escape(verdict.claim.says + by), outcome, escape(verdict.seen))
+            claims.add_row(verdict.claim.section, verdict.claim.says + by, outcome, verdict.seen)
         console.print(claims)

@@ -8,6 +8,7 @@ from rtoslab.analyses.cycles import lock_costs, shares
 from rtoslab.analyses.latency import FIGURES, latencies
 from rtoslab.analyses.throughput import throughput
 from rtoslab.reports.document import Document
+from rtoslab.reports.plain import sheet
 from rtoslab.results import Failed, Measured
 
 SUFFIX = "csv"
@@ -49,10 +50,10 @@ def render(document: Document) -> str:
         )
         if isinstance(result, Measured):
             for core, quantity, value, unit in _values(result):
-                table.writerow((*front, core, quantity, value, unit, ""))
+                table.writerow(map(sheet, (*front, core, quantity, value, unit, "")))
         else:
             reason = result.message if isinstance(result, Failed) else result.reason
-            table.writerow((*front, "", "", "", "", reason))
+            table.writerow(map(sheet, (*front, "", "", "", "", reason)))
     return out.getvalue()
 
 

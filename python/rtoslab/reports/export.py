@@ -10,10 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rtoslab.errors import disk_error
+from rtoslab.files import write_whole
+from rtoslab.intake.names import one_line
 from rtoslab.reports import charts
 from rtoslab.reports.document import Document
+from rtoslab.reports.plain import sheet
 from rtoslab.reports.table import TableData
 
+_OURS = re.compile(r"[\w.-]*-figure\d+\.svg|[\w.-]*-table\d+-[a-z0-9-]*\.(csv|tex)")
+"""Names of the files of an export: no other is removed from a folder."""
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -31,11 +36,11 @@ def export(document: Document, folder: Path) -> list[Path]:
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for old in folder.glob("*"):
-            if old.suffix in {".svg", ".csv", ".tex"}:
+        for old in folder.iterdir():
+            if _OURS.fullmatch(old.name):
                 old.unlink()
         for name, text in files(document):
-            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+            write_whole(folder / name, text, "the export")
             written.append(folder / name)
     except OSError as cause:
         raise disk_error("export to", folder, cause) from None
@@ -62,8 +67,8 @@ def to_csv(table: TableData) -> str:
     """The table as it is read in the report."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([name for name, _ in table.heads])
-    writer.writerows(table.rows)
+    writer.writerow([sheet(name) for name, _ in table.heads])
+    writer.writerows([sheet(cell) for cell in row] for row in table.rows)
     return out.getvalue()
 
 
@@ -74,7 +79,7 @@ def to_latex(table: TableData) -> str:
         wide = max((len(row[index]) for row in table.rows), default=0) > 40
         specs.append("r" if number else "p{0.3\\linewidth}" if wide else "l")
     lines = [
-        f"% {table.title}".replace("\n", " "),
+        f"% {one_line(table.title)}",
         rf"\begin{{tabular}}{{{''.join(specs)}}}",
         r"\toprule",
         " & ".join(latex(name) for name, _ in table.heads) + r" \\",
@@ -88,4 +93,4 @@ def to_latex(table: TableData) -> str:
 
 def latex(text: str) -> str:
     """Text with every character that LaTeX takes for something else escaped."""
-    return "".join(_LATEX.get(char, char) for char in text)
+    return "".join(_LATEX.get(char, char) for char in one_line(text.replace("\n", " ")))

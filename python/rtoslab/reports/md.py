@@ -1,6 +1,7 @@
 """Markdown: the summary and every table; charts are left to the HTML report."""
 
 from rtoslab.reports.document import Document
+from rtoslab.reports.plain import markdown, paragraph
 from rtoslab.reports.table import TableData
 
 SUFFIX = "md"
@@ -8,23 +9,23 @@ SUFFIX = "md"
 
 def render(document: Document) -> str:
     """The whole text."""
-    lines = [f"# {document.title}", "", document.subtitle, "", document.summary, ""]
+    lines = [f"# {markdown(document.title)}", "", paragraph(document.subtitle), "", paragraph(document.summary), ""]
     for section in document.sections:
-        lines += [f"## {section.title}", ""]
+        lines += [f"## {markdown(section.title)}", ""]
         for text in section.prose:
-            lines += [text, ""]
+            lines += [paragraph(text), ""]
         for table in section.tables:
-            lines += [f"### {table.title}", "", *_table(table), ""]
+            lines += [f"### {markdown(table.title)}", "", *_table(table), ""]
             if table.note:
-                lines += [table.note, ""]
+                lines += [paragraph(table.note), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _table(table: TableData) -> list[str]:
-    head = "| " + " | ".join(name for name, _ in table.heads) + " |"
+    head = "| " + " | ".join(markdown(name) for name, _ in table.heads) + " |"
     rule = "|" + "|".join("---:" if number else "---" for _, number in table.heads) + "|"
     return [
         head,
         rule,
-        *("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in table.rows),
+        *("| " + " | ".join(map(markdown, row)) + " |" for row in table.rows),
     ]

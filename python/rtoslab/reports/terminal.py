@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from rtoslab.analyses.cycles import shares
 from rtoslab.analyses.latency import conditions
@@ -28,11 +29,11 @@ def show(results: Sequence[AnyResult], console: Console) -> None:
         console.print(f"{len(measured)} points measured; all their {proofs} proofs hold.")
     for result in results:
         if isinstance(result, Failed):
-            console.print(f"[red]failed[/red] {label(result)} ({result.stage}): ", end="", soft_wrap=True)
-            console.print(result.message, markup=False, soft_wrap=True)
+            line = f" {label(result)} ({result.stage}): {result.message}"
+            console.print(Text("failed", style="red") + Text(line), soft_wrap=True)
     for (where, reason), tests in _missing(results).items():
-        console.print(f"[yellow]n/a[/yellow] {', '.join(tests)} {where}: ", end="", soft_wrap=True)
-        console.print(reason, markup=False, soft_wrap=True)
+        line = f" {', '.join(tests)} {where}: {reason}"
+        console.print(Text("n/a", style="yellow") + Text(line), soft_wrap=True)
 
 
 def _missing(results: Sequence[AnyResult]) -> dict[tuple[str, str], list[str]]:

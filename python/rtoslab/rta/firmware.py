@@ -6,21 +6,18 @@ same addresses, and any of them may be flashed.
 
 from __future__ import annotations
 
-import io
 import re
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
-
 from rtoslab.benchmark import Benchmark
 from rtoslab.build import Build, build
 from rtoslab.catalogue import Catalogue, Entry
 from rtoslab.conformance.gate import examine
 from rtoslab.errors import CheckError
+from rtoslab.intake.images import Elf
 from rtoslab.kernel_facts import Kernel
 from rtoslab.plan import Point, one_point
 from rtoslab.run.board import find_address, load_image, make_machine, simulator_errors
@@ -138,17 +135,17 @@ def start(image: bytes, board: Board, kernel: Kernel) -> VirtualMachine:
 
 def _write(image: bytearray, symbol: str, data: bytes) -> None:
     """Replaces the first bytes of an object by their place in the file."""
-    elf = ELFFile(io.BytesIO(bytes(image)))
-    table = elf.get_section_by_name(".symtab")
-    found = table.get_symbol_by_name(symbol) if isinstance(table, SymbolTableSection) else None
-    if not found:
+    try:
+        elf = Elf(bytes(image))
+        found = next((each for each in elf.symbols() if each.name == symbol), None)
+    except ValueError as cause:
+        raise CheckError(f"The image is a damaged ELF file ({cause}); delete its folder and build it again.") from None
+    if found is None:
         raise CheckError(f"The image has no symbol {symbol}; build it from this checkout's firmware.")
-    address, size = found[0]["st_value"], found[0]["st_size"]
-    assert len(data) <= size
-    for segment in elf.iter_segments("PT_LOAD"):
-        start = segment["p_vaddr"]
-        if start <= address and address + size <= start + segment["p_filesz"]:
-            at = segment["p_offset"] + address - start
+    for segment in elf.segments:
+        start = segment.address
+        if start <= found.value and found.value + found.size <= start + segment.file_bytes and len(data) <= found.size:
+            at = segment.offset + found.value - start
             image[at : at + len(data)] = data
             return
     raise CheckError(f"{symbol} is not stored in the image; build it from this checkout's firmware.")

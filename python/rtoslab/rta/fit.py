@@ -11,7 +11,9 @@ from typing import Final
 from pydantic import ValidationError
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.errors import CheckError
+from rtoslab.errors import CheckError, OverheadsError
+from rtoslab.files import make_folder, write_whole
+from rtoslab.intake.objects import read_object
 from rtoslab.paths import build_folder
 from rtoslab.rta.firmware import Firmware, Row
 from rtoslab.rta.lines import fit, upper
@@ -41,8 +43,8 @@ def measure(catalogue: Catalogue, firmware: Firmware, work: Work, progress: Prog
     ).hexdigest()
     kept = build_folder(catalogue.root) / "overheads" / f"{firmware.kernel.id}-{firmware.board.id}-{digest[:16]}.json"
     try:
-        return Overheads.model_validate_json(kept.read_text(encoding="utf-8"))
-    except (OSError, ValidationError):
+        return Overheads.model_validate(read_object(kept, "the overheads", OverheadsError))
+    except (OverheadsError, ValidationError):
         pass
     traces: list[Trace] = []
     for rows, ticks in (sets := list(_sets(firmware, work))):
@@ -53,8 +55,8 @@ def measure(catalogue: Catalogue, firmware: Firmware, work: Work, progress: Prog
         traces.append(run(firmware, rows, ticks))
         progress("overheads", len(traces) / (len(sets) * 2))
     found = fitted(collect(traces, work), firmware)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text(found.model_dump_json(indent=1), encoding="utf-8")
+    make_folder(kept.parent)
+    write_whole(kept, found.model_dump_json(indent=1), "the overheads")
     return found
 
 

@@ -7,7 +7,6 @@ stand under `[[fit]]`, for the reader; the analysis does not use them.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +15,10 @@ from pydantic import Field, ValidationError
 
 from rtoslab.errors import OverheadsError
 from rtoslab.files import write_whole
+from rtoslab.intake.files import shown_path
+from rtoslab.intake.models import missing, problem
+from rtoslab.intake.objects import read_object
+from rtoslab.intake.tables import read_table
 from rtoslab.strict import Strict
 
 
@@ -113,23 +116,15 @@ _HINTS: Final = {
 
 def read_overheads(path: Path) -> Overheads:
     """Reads a file, JSON if it ends in .json, else TOML. Raises OverheadsError naming file and key."""
-    try:
-        text = path.read_text(encoding="utf-8")
-        table = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
-    except OSError as cause:
-        reason = (cause.strerror or str(cause)).lower()
-        raise OverheadsError(f"Cannot read the overheads {path} ({reason}); check the path.") from None
-    except (ValueError, UnicodeDecodeError) as cause:
-        raise OverheadsError(f"{path} is not valid TOML or JSON ({cause}); correct that line.") from None
+    read = read_object if path.suffix.lower() == ".json" else read_table
+    table = read(path, "the overheads", OverheadsError)
     try:
         return Overheads.model_validate(table)
     except ValidationError as cause:
-        first = cause.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the file"
-        if first["type"] == "missing":
-            needs = _HINTS.get(where, where)
-            raise OverheadsError(f"{path} lacks {where}; add {needs}.") from None
-        raise OverheadsError(f"{path}, {where}: {first['msg']}; correct or remove it.") from None
+        lacks = missing(cause)
+        if lacks is not None:
+            raise OverheadsError(f"{shown_path(path)} lacks {lacks}; add {_HINTS.get(lacks, lacks)}.") from None
+        raise OverheadsError(f"{shown_path(path)}, {problem(cause)}; correct or remove it.") from None
 
 
 def write_overheads(overheads: Overheads, path: Path) -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import csv
 import difflib
 import io
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, Literal, cast, get_args
 
 from rtoslab.errors import TaskSetError
+from rtoslab.intake.files import read_text, shown_path
+from rtoslab.intake.limits import ROWS
+from rtoslab.intake.names import one_line
+from rtoslab.intake.numbers import shown
+from rtoslab.intake.tables import read_table
 from rtoslab.rta.units import NO_TIME, Time, number, quantity
 
 Protocol = Literal["inheritance", "ceiling", "immediate_ceiling"]
@@ -26,6 +30,8 @@ _TIMES: Final = ("period", "wcet", "deadline", "jitter", "offset", "masked")
 _TASK_KEYS: Final = ("name", "priority", "core", "section", *_TIMES)
 _INTERRUPT_KEYS: Final = ("name", "period", "wcet", "deadline", "jitter", "core")
 _SECTION_KEYS: Final = ("resource", "length")
+NAME_CHARS: Final = 120
+"""Of a task, an interrupt, a resource, a title."""
 _TOP_KEYS: Final = ("title", "protocol", "equals", "task", "interrupt")
 
 
@@ -83,43 +89,46 @@ class TaskSet:
 
 def read_task_set(path: Path) -> TaskSet:
     """Reads a TOML or CSV file, by its ending. Raises TaskSetError naming file, task and key."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as cause:
-        reason = (cause.strerror or str(cause)).lower()
-        raise TaskSetError(f"Cannot read the task set {path} ({reason}); check the path.") from None
-    except UnicodeDecodeError:
-        raise TaskSetError(f"{path} is not text in UTF-8; write the task set as TOML or CSV.") from None
-    table = _from_csv(text, path) if path.suffix.lower() == ".csv" else _from_toml(text, path)
-    return parse_task_set(table, str(path), title=path.stem)
+    if path.suffix.lower() == ".csv":
+        table = from_csv(read_text(path, "the task set", TaskSetError), shown_path(path))
+    else:
+        table = read_table(path, "the task set", TaskSetError, exact=True)
+    return parse_task_set(table, shown_path(path), title=one_line(path.stem))
 
 
-def _from_toml(text: str, path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text, parse_float=Decimal)
-    except tomllib.TOMLDecodeError as cause:
-        raise TaskSetError(f"{path} is not valid TOML ({cause}); correct that line.") from None
-
-
-def _from_csv(text: str, path: Path) -> dict[str, Any]:
-    """One task a row; empty cells are left out, `sections` holds `resource:length_us` parts separated by spaces."""
-    rows = csv.DictReader(io.StringIO(text), skipinitialspace=True)
+def from_csv(text: str, source: str) -> dict[str, Any]:
+    """A table of one task a row: empty cells are left out, `sections` holds `resource:length_us` parts separated by
+    spaces. Raises TaskSetError."""
+    rows = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
+    head: list[str] | None = None
     tasks = []
-    for line, row in enumerate(rows, 2):
-        if None in row or any(value is None for value in row.values()):
-            raise TaskSetError(f"{path}, line {line}: the row has not as many cells as the head; correct that line.")
-        cells: dict[str, Any] = {key.strip(): value.strip() for key, value in row.items() if value.strip()}
-        if "sections" in cells:
-            cells["section"] = [_csv_section(part, f"{path}, line {line}") for part in cells.pop("sections").split()]
-        if cells:
-            tasks.append(cells)
-    return {"task": tasks}
+    try:
+        for row in rows:
+            where = f"{source}, line {rows.line_num}"
+            if head is None:
+                head = [cell.strip() for cell in row]
+                if len(set(head)) != len(head):
+                    raise TaskSetError(f"{where}: two columns have the same name; give each one of its own.")
+            elif row:
+                if len(row) != len(head):
+                    raise TaskSetError(f"{where}: the row has not as many cells as the head; correct that line.")
+                tasks.append(_csv_task(zip(head, (cell.strip() for cell in row), strict=True), where))
+    except csv.Error as cause:
+        raise TaskSetError(f"{source}, line {rows.line_num}: {cause}; correct that line.") from None
+    return {"task": [each for each in tasks if each]}
+
+
+def _csv_task(row: Iterable[tuple[str, str]], where: str) -> dict[str, Any]:
+    cells: dict[str, Any] = {key: value for key, value in row if value}
+    if "sections" in cells:
+        cells["section"] = [_csv_section(part, where) for part in cells.pop("sections").split()]
+    return cells
 
 
 def _csv_section(text: str, where: str) -> dict[str, str]:
     resource, colon, length_us = text.partition(":")
     if not colon:
-        raise TaskSetError(f"{where}: the section {text!r} is not resource:length_us; write one such as bus:20.")
+        raise TaskSetError(f"{where}: the section {shown(text)} is not resource:length_us; write one such as bus:20.")
     return {"resource": resource, "length_us": length_us}
 
 
@@ -130,14 +139,16 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
     interrupts = tuple(
         _interrupt(row, number, source) for number, row in enumerate(_tables(table, "interrupt", source), 1)
     )
+    if len(tasks) + len(interrupts) + sum(len(each.sections) for each in tasks) > ROWS:
+        raise TaskSetError(f"{source} holds more than {ROWS:,} tasks, interrupts and sections; split it.")
     if not tasks:
         raise TaskSetError(f"{source} holds no task; write a [[task]] with name, period_us, wcet_us and priority.")
     names = [each.name for each in tasks] + [each.name for each in interrupts]
     for name in names:
         if names.count(name) > 1:
-            raise TaskSetError(f"{source} names {name!r} twice; give each task and interrupt a name of its own.")
+            raise TaskSetError(f"{source} names {shown(name)} twice; give each task and interrupt a name of its own.")
     return TaskSet(
-        title=str(table.get("title", title)),
+        title=_text(table, "title", title, source),
         tasks=tasks,
         interrupts=interrupts,
         protocol=cast("Protocol", _choice(table, "protocol", get_args(Protocol), "inheritance", source)),
@@ -194,7 +205,7 @@ def _section(row: Mapping[str, Any], where: str) -> SectionSpec:
     length = quantity(row, "length", f"{where}, section")
     if length is None or "resource" not in row:
         raise TaskSetError(f"{where}: a section needs resource and length_us; add what is missing.")
-    return SectionSpec(str(row["resource"]), length)
+    return SectionSpec(_text(row, "resource", "", where), length)
 
 
 def _three(row: Mapping[str, Any], where: str) -> tuple[Time, Time, Time]:
@@ -219,20 +230,29 @@ def _known(row: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
         if stem is None:
             near = difflib.get_close_matches(key.rsplit("_", 1)[0], known, n=1, cutoff=0.6)
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}."
-            raise TaskSetError(f"{where}: there is no key {key!r}; {hint}")
+            raise TaskSetError(f"{where}: there is no key {shown(key)}; {hint}")
 
 
 _UNITED: Final = (*_TIMES, "length")
 
 
 def _named(row: Mapping[str, Any], kind: str, number_: int) -> str:
-    return f"{kind} {row['name']}" if row.get("name") else f"{kind} {number_}"
+    return f"{kind} {one_line(str(row['name'])[:NAME_CHARS])}" if row.get("name") else f"{kind} {number_}"
 
 
 def _name(row: Mapping[str, Any], where: str) -> str:
-    if not row.get("name"):
+    name = _text(row, "name", "", where)
+    if not name:
         raise TaskSetError(f"{where} has no name; add one.")
-    return str(row["name"])
+    return name
+
+
+def _text(row: Mapping[str, Any], key: str, default: str, where: str) -> str:
+    """A name or title: on one line, and no longer than a table can show."""
+    value = row.get(key, default)
+    if not isinstance(value, str | int | Decimal) or len(str(value)) > NAME_CHARS or not str(value).isprintable():
+        raise TaskSetError(f"{where}: its {key} is no text of up to {NAME_CHARS} printable characters; correct it.")
+    return str(value)
 
 
 def _whole(row: Mapping[str, Any], key: str, where: str, default: int | None) -> int:
@@ -248,5 +268,5 @@ def _whole(row: Mapping[str, Any], key: str, where: str, default: int | None) ->
 def _choice(table: Mapping[str, Any], key: str, known: tuple[str, ...], default: str, source: str) -> str:
     value = str(table.get(key, default))
     if value not in known:
-        raise TaskSetError(f"{source}: {key} is {value!r}; known: {', '.join(known)}.")
+        raise TaskSetError(f"{source}: {key} is {shown(value)}; known: {', '.join(known)}.")
     return value

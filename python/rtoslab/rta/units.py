@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.errors import TaskSetError
+from rtoslab.intake.numbers import fraction, shown
 
 SECONDS: Final = {
     "ns": Fraction(1, 1_000_000_000),
@@ -54,14 +55,20 @@ def quantity(table: Mapping[str, object], name: str, where: str) -> Time | None:
     return Time(value, in_cycles=True) if unit == CYCLES else Time(value * SECONDS[unit])
 
 
+def _shown(value: object) -> str:
+    return repr(value) if isinstance(value, Decimal) else shown(str(value))
+
+
 def number(value: object, where: str) -> Fraction:
     """An exact number that is not negative; text as it stands in a CSV file is read too. Raises TaskSetError."""
     try:
         if isinstance(value, bool) or not isinstance(value, int | Decimal | str | Fraction):
-            raise ValueError  # noqa: TRY004, TRY301
-        found = Fraction(value)
-    except (ValueError, ZeroDivisionError, OverflowError):
-        raise TaskSetError(f"{where}: {value!r} is not a number; write one such as 12 or 12.5.") from None
+            raise ValueError("it is no number")  # noqa: TRY004, TRY301
+        found = fraction(value)
+    except ValueError as cause:
+        raise TaskSetError(
+            f"{where}: {_shown(value)} is not a number ({cause}); write one such as 12 or 12.5."
+        ) from None
     if found < 0:
         raise TaskSetError(f"{where}: {value} is negative; a length of time is 0 or more.")
     return found

@@ -4,14 +4,11 @@ They lie in a section that is not loaded: pairs of words, the address of the ins
 times the series' number plus 1 for the end of an interval. A series may have several starts and ends (inlined code).
 """
 
-import io
 import struct
 from dataclasses import dataclass
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-
 from rtoslab.errors import ImageFileError
+from rtoslab.intake.images import Elf
 
 SECTION = ".bench_marks"
 
@@ -28,9 +25,10 @@ class Mark:
 def read_marks(image: bytes, name: str) -> tuple[Mark, ...]:
     """The marks of an ELF, in the order they were written; none for an image without. Raises ImageFileError."""
     try:
-        section = ELFFile(io.BytesIO(image)).get_section_by_name(SECTION)
-        words = section.data() if section is not None else b""
-    except (ELFError, struct.error) as cause:
+        elf = Elf(image)
+        section = elf.section(SECTION)
+        words = elf.contents(section) if section is not None else b""
+    except ValueError as cause:
         raise ImageFileError(f"{name} cannot be read as an ELF file ({cause}); build it again.") from None
     if len(words) % 8:
         raise ImageFileError(f"{name} has a section {SECTION} of {len(words)} bytes, not of pairs of words.")

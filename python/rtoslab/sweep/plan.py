@@ -29,7 +29,7 @@ from pydantic import Field
 
 from rtoslab.catalogue import Catalogue, read_toml
 from rtoslab.errors import PlanError
-from rtoslab.plan import Options, Plan, Point, experiment_points
+from rtoslab.plan import Options, Plan, Point, demand_few, experiment_points
 from rtoslab.strict import Strict
 from rtoslab.suites import Experiment
 
@@ -82,6 +82,8 @@ def read_sweep(path: Path) -> SweepPlan:
     for key, values in plan.grid.items():
         if not values:
             raise PlanError(f"{path}, grid.{key} has no value; give at least one or remove it.")
+    demand_few(plan.benchmarks, plan.kernels, plan.boards, plan.cores, *plan.grid.values())
+    demand_few(plan.benchmarks, plan.kernels, plan.boards, plan.cores, plan.point)
     return plan
 
 
@@ -91,6 +93,7 @@ def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
     Raises UnknownNameError, PlanError.
     """
     points: list[Point] = []
+    seen: set[str] = set()
     for config in sweep.configurations:
         experiment = Experiment(
             benchmarks=sweep.benchmarks,
@@ -102,7 +105,8 @@ def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
         )
         for point in experiment_points(catalogue, experiment, Options()):
             marked = _skipped(point, config, sweep)
-            if marked not in points:
+            if repr(marked) not in seen:
+                seen.add(repr(marked))
                 points.append(marked)
     if not points:
         raise PlanError("The sweep has no point; name at least one benchmark, kernel and board.")

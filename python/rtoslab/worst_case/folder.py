@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from rtoslab.canonical import canonical
-from rtoslab.errors import AlteredError, disk_error
+from rtoslab.errors import AlteredError
+from rtoslab.files import make_folder, write_whole
 from rtoslab.seal import read_sealed, sealed
 from rtoslab.worst_case.arrivals import UNANSWERED, Span
 from rtoslab.worst_case.finding import Finding
@@ -52,12 +53,9 @@ def write(folder: Path, finding: Finding, arrivals: NDArray[np.void], manifest: 
         REPORT: report.encode(),
         RESULT: (json.dumps(finding.as_json(), indent=1) + "\n").encode(),
     }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in sealed(folder.resolve().name, files).items():
-            (folder / name).write_bytes(content)
-    except OSError as cause:
-        raise disk_error("write the sweep into", folder, cause) from None
+    make_folder(folder)
+    for name, content in sealed(folder.resolve().name, files).items():
+        write_whole(folder / name, content, "the sweep")
 
 
 def to_parquet(arrivals: NDArray[np.void], first_cycle: int) -> bytes:

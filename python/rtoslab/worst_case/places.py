@@ -1,13 +1,12 @@
 """Where an instruction is: function, source line, disassembly."""
 
 import shutil
-import subprocess
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtoslab.tools import plain_environment
+from rtoslab.tools import said
 from rtoslab.worst_case.source_lines import SourceLines
 
 
@@ -58,12 +57,6 @@ class Places:
         if tool is None:
             return ""
         span = [f"--start-address={address:#x}", f"--stop-address={address + 4:#x}"]
-        done = subprocess.run(
-            [tool, "-d", "--no-show-raw-insn", *span, self._elf],
-            capture_output=True,
-            text=True,
-            check=False,
-            env=plain_environment(),
-        )
-        lines = [line for line in done.stdout.splitlines() if line.strip().startswith(f"{address:x}:")]
+        answer = said([tool, "-d", "--no-show-raw-insn", *span, self._elf])
+        lines = [line for line in answer.splitlines() if line.strip().startswith(f"{address:x}:")]
         return " ".join(lines[0].partition(":")[2].partition(";")[0].split()) if lines else ""

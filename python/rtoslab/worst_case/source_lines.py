@@ -1,16 +1,17 @@
 """From an address to the source lines it was compiled from, by an image's DWARF: the line itself, and if the code was
 inlined, where that was called, and so on outwards."""
 
-import io
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from elftools.common.exceptions import ELFError
 from elftools.dwarf.descriptions import describe_form_class
-from elftools.elf.elffile import ELFFile
+
+from rtoslab.errors import ImageFileError
+from rtoslab.intake.images import debug, debug_errors
+from rtoslab.simulate import read_image
 
 Row = tuple[int, str, int, int]
 """(end of the code, file, line, number of the compilation unit)"""
@@ -25,6 +26,13 @@ class SourceLines:
 
     def at(self, address: int) -> tuple[str, ...]:
         """`file:line`, innermost first; empty if the image does not tell."""
+        try:
+            with debug_errors(self._path.name, ImageFileError):
+                return self._found(address)
+        except ImageFileError:
+            return ()
+
+    def _found(self, address: int) -> tuple[str, ...]:
         starts, rows = self._lines
         place = bisect_right(starts, address) - 1
         if place < 0 or address >= rows[place][0]:
@@ -35,9 +43,9 @@ class SourceLines:
     @cached_property
     def _dwarf(self) -> Any:
         try:
-            elf = ELFFile(io.BytesIO(self._path.read_bytes()))
-            return elf.get_dwarf_info() if elf.has_dwarf_info() else None
-        except (ELFError, OSError):
+            with debug(read_image(self._path), self._path.name, ImageFileError) as elf:
+                return elf.get_dwarf_info() if elf.has_dwarf_info() else None
+        except ImageFileError:
             return None
 
     @cached_property

@@ -6,14 +6,22 @@ and `write(capture) -> bytes`; forms of samples write what `sampling.sampled` gi
 
 import importlib
 import pkgutil
+import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 from rtoslab.captures.capture import Capture
-from rtoslab.errors import CaptureError, UnknownNameError, disk_error
+from rtoslab.captures.tracks import distinct
+from rtoslab.errors import CaptureError, UnknownNameError
+from rtoslab.files import write_whole
+from rtoslab.intake.files import read_bytes
+from rtoslab.intake.limits import CAPTURE_BYTES
+from rtoslab.intake.names import one_line
 
 HEAD_BYTES = 4096
+_BREAKING = re.compile(r"""^\$|[,;="'\s\x00-\x1f\x7f-\x9f\ud800-\udfff]""")
 
 
 @cache
@@ -25,18 +33,19 @@ def forms() -> dict[str, ModuleType]:
 
 def read_capture(path: Path) -> Capture:
     """A capture in any form, told by its content. Raises CaptureError."""
-    try:
-        data = path.read_bytes()
-    except OSError as cause:
-        raise CaptureError(f"{path} cannot be read ({cause.strerror}); check the path.") from None
+    return parse_capture(read_bytes(path, CAPTURE_BYTES, "the capture", CaptureError), one_line(path.name))
+
+
+def parse_capture(data: bytes, name: str) -> Capture:
+    """The same of a file's content; `name` is the file's. Raises CaptureError."""
     for module in forms().values():
         if module.recognises(data[:HEAD_BYTES]):
-            capture: Capture = module.read(data, path.name)
+            capture: Capture = module.read(data, name)
             if not capture.channels:
-                raise CaptureError(f"{path.name} holds no digital channel; export at least one.")
+                raise CaptureError(f"{name} holds no digital channel; export at least one.")
             return capture
     known = "; ".join(module.ABOUT for module in forms().values())
-    raise CaptureError(f"{path.name} is no capture in a form that is known; these are: {known}.")
+    raise CaptureError(f"{name} is no capture in a form that is known; these are: {known}.")
 
 
 def write_capture(capture: Capture, path: Path, form: str | None = None) -> None:
@@ -49,7 +58,12 @@ def write_capture(capture: Capture, path: Path, form: str | None = None) -> None
         (form,) = fitting
     if form not in forms():
         raise UnknownNameError("form of captures", form, forms())
-    try:
-        path.write_bytes(forms()[form].write(capture))
-    except OSError as cause:
-        raise disk_error("write", path, cause) from None
+    write_whole(path, forms()[form].write(named(capture)), "the capture")
+
+
+def named(capture: Capture) -> Capture:
+    """With names that no form takes for anything else: no separators, quotes or line ends, no keyword of a VCD."""
+    names = distinct("the capture", (_BREAKING.sub("_", each.name) or "_" for each in capture.channels))
+    return replace(
+        capture, channels=tuple(replace(each, name=name) for each, name in zip(capture.channels, names, strict=True))
+    )

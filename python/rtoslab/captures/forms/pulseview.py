@@ -10,19 +10,25 @@ DSView says `Sample rate`, and heads its rows of changes `Time(s), D0, D1`.
 """
 
 import re
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Final
 
 import numpy as np
 
-from rtoslab.captures.capture import Capture, channel_of, merged
+from rtoslab.captures.capture import Capture, merged
 from rtoslab.captures.rates import rate_hz, rate_text
+from rtoslab.captures.tracks import Track, Tracks, demand_tick
 from rtoslab.errors import CaptureError
+from rtoslab.intake.limits import CAPTURE_ROWS
+from rtoslab.intake.numbers import fraction, shown
+from rtoslab.intake.texts import lines
 
 SUFFIX: Final = ".csv"
 ABOUT: Final = "PulseView (sigrok) and DSView CSV"
-_TIME: Final = re.compile(r"time\s*(\[s\]|\(s\))?", re.IGNORECASE)
+_TIME: Final = re.compile(r"time ?(\[s\]|\(s\))?", re.IGNORECASE)
+_RATE: Final = re.compile(r"sample ?rate:(.*)", re.IGNORECASE)
+_CHANNELS: Final = re.compile(r"channels? \([^)]{0,40}\):(.*)", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"-?[\d.]{1,40}([eE][-+]?\d{1,9})?", re.ASCII)
 
 
 def recognises(head: bytes) -> bool:
@@ -31,68 +37,103 @@ def recognises(head: bytes) -> bool:
 
 
 def read(data: bytes, name: str) -> Capture:
-    """Raises CaptureError: no sample rate, a row that cannot be read, or is cut short."""
-    try:
-        lines = data.decode("utf-8-sig").splitlines()
-    except UnicodeDecodeError as cause:
-        raise CaptureError(f"{name} is no text ({cause.reason}).") from None
-    comments = [line.lstrip("; ") for line in lines if line.startswith(";")]
-    rate = _comment(comments, r"sample ?rate:\s*(.*)")
-    if rate is None:
-        raise CaptureError(f"{name} does not tell its sample rate; export it with its comments.")
-    tick_s = 1 / rate_hz(rate, name)
-    listed = _comment(comments, r"channels? \([^)]*\):\s*(.*)")
-    names = [each.strip() for each in listed.split(",")] if listed else []
-    rows = [(number, [cell.strip() for cell in line.split(",")]) for number, line in enumerate(lines, 1)
-            if line.strip() and not line.startswith(";")]  # fmt: skip
-    timed = False
-    if rows and not all(_number(cell) for cell in rows[0][1]):
-        head = rows.pop(0)[1]
-        timed = _TIME.fullmatch(head[0]) is not None
-        heads = head[1:] if timed else head
-        names = names or [f"D{column}" if each == "logic" else each for column, each in enumerate(heads)]
-    if not rows:
-        raise CaptureError(f"{name} has no row of samples; export it again.")
-    names = names or [f"D{column}" for column in range(len(rows[0][1]) - timed)]
-    return _capture(name, names, rows, tick_s, timed=timed)
+    """Raises CaptureError: no sample rate, a row that cannot be read, or is cut short, or more than the limits."""
+    rows = _Rows(name)
+    for number, line in enumerate(lines(data, name, CaptureError), 1):
+        if line == rows.before and not rows.timed:
+            rows.tick += 1
+        elif line.startswith(";"):
+            rows.comment(line.lstrip("; "))
+        elif line.strip():
+            rows.add(line, number)
+    return rows.capture()
 
 
-def _capture(
-    name: str, names: list[str], rows: list[tuple[int, list[str]]], tick_s: Fraction, *, timed: bool
-) -> Capture:
-    ticks: list[int] = []
-    columns: list[list[int]] = [[] for _ in names]
-    for index, (line, cells) in enumerate(rows):
-        if len(cells) != len(names) + timed:
-            wanted = len(names) + timed
+class _Rows:
+    """What the rows read so far say."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.tick = -1
+        self.before: str | None = None
+        """The row before, without its time."""
+        self.timed = False
+        self._tick_s: Fraction | None = None
+        self._names: list[str] = []
+        self._tracks: list[Track] | None = None
+        self._levels: list[str] = []
+        self._all = Tracks(name)
+        self._count = 0
+
+    def comment(self, text: str) -> None:
+        if (rate := _RATE.match(text)) and self._tick_s is None:
+            self._tick_s = 1 / rate_hz(rate[1], self.name)
+        elif (listed := _CHANNELS.match(text)) and not self._names:
+            self._names = [each.strip() for each in listed[1].split(",")]
+
+    def add(self, line: str, number: int) -> None:
+        """A row that differs from the one before, or has a time. Raises CaptureError."""
+        if self._tracks is None:
+            cells = [cell.strip() for cell in line.split(",")]
+            if self._begin(cells):
+                return
+        assert self._tracks is not None
+        where = f"{self.name}, line {number}"
+        self._count += 1
+        if self._count > CAPTURE_ROWS:
+            raise CaptureError(f"{self.name} has more than {CAPTURE_ROWS:,} changes; export a shorter stretch.")
+        time, _, rest = line.partition(",") if self.timed else ("", "", line)
+        tick = self._time(time, where) if self.timed else self.tick + 1
+        if tick < self.tick:
+            raise CaptureError(f"{where}: the time goes back; export it again.")
+        self.tick = tick
+        if rest != self.before:
+            self._row(rest, where)
+            self.before = rest
+
+    def _begin(self, cells: list[str]) -> bool:
+        """Sees from the first row what the columns are; whether that row was a head."""
+        if self._tick_s is None:
+            raise CaptureError(f"{self.name} does not tell its sample rate; export it with its comments.")
+        is_head = not all(_NUMBER.fullmatch(cell) for cell in cells)
+        self.timed = is_head and _TIME.fullmatch(cells[0]) is not None
+        columns = cells[1:] if self.timed else cells
+        heads = [f"D{column}" if not is_head or each == "logic" else each for column, each in enumerate(columns)]
+        self._tracks = [self._all.add(each) for each in self._names or heads]
+        return is_head
+
+    def _row(self, rest: str, where: str) -> None:
+        assert self._tracks is not None
+        cells = rest.split(",")
+        if len(cells) != len(self._tracks):
+            wanted = len(self._tracks) + self.timed
             raise CaptureError(
-                f"{name}, line {line}: {len(cells)} columns instead of {wanted}; is it cut short? Export it again."
+                f"{where}: {len(cells) + self.timed} columns instead of {wanted}; is it cut short? Export it again."
             )
-        ticks.append(_tick(cells[0], tick_s, name, line) if timed else index)
-        if index and ticks[-1] < ticks[-2]:
-            raise CaptureError(f"{name}, line {line}: the time goes back; export it again.")
-        for column, cell in zip(columns, cells[timed:], strict=True):
-            if cell not in {"0", "1"}:
-                raise CaptureError(f"{name}, line {line}: {cell!r} is no level; export the logic channels only.")
-            column.append(int(cell))
-    channels = tuple(channel_of(label, ticks, levels) for label, levels in zip(names, columns, strict=True))
-    return Capture(tick_s, channels, ticks[-1] + (0 if timed else 1))
+        rows = 0
+        for place, cell in enumerate(cells):
+            if not self._levels or cell != self._levels[place]:
+                level = cell.strip()
+                if level not in {"0", "1"}:
+                    raise CaptureError(f"{where}: {shown(level)} is no level; export the logic channels only.")
+                rows += self._tracks[place].set(self.tick, int(level))
+        self._levels = cells
+        self._all.count(rows)
 
+    def _time(self, text: str, where: str) -> int:
+        assert self._tick_s is not None
+        try:
+            return demand_tick(round(fraction(text) / self._tick_s), where)
+        except ValueError as cause:
+            raise CaptureError(f"{where}: {shown(text)} is no time in seconds ({cause}); is it cut short?") from None
 
-def _tick(text: str, tick_s: Fraction, name: str, line: int) -> int:
-    try:
-        return round(Fraction(Decimal(text)) / tick_s)
-    except (InvalidOperation, ValueError, OverflowError):
-        raise CaptureError(f"{name}, line {line}: {text!r} is no time in seconds; is it cut short?") from None
-
-
-def _comment(comments: list[str], pattern: str) -> str | None:
-    found = (re.match(pattern, each, re.IGNORECASE) for each in comments)
-    return next((each[1].strip() for each in found if each), None)
-
-
-def _number(cell: str) -> bool:
-    return re.fullmatch(r"-?[\d.]+([eE][-+]?\d+)?", cell) is not None
+    def capture(self) -> Capture:
+        """Raises CaptureError if there was no row."""
+        if self._tick_s is None:
+            raise CaptureError(f"{self.name} does not tell its sample rate; export it with its comments.")
+        if self.before is None:
+            raise CaptureError(f"{self.name} has no row of samples; export it again.")
+        return self._all.capture(self._tick_s, self.tick + (0 if self.timed else 1))
 
 
 def write(capture: Capture) -> bytes:

@@ -6,21 +6,26 @@ written.
 """
 
 import csv
-import io
 import re
 from datetime import datetime, timedelta
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
-from rtoslab.captures.capture import UNKNOWN, Capture, channel_of, merged
+from rtoslab.captures.capture import UNKNOWN, Capture, merged
+from rtoslab.captures.tracks import Tracks, demand_tick
 from rtoslab.errors import CaptureError
+from rtoslab.intake.limits import CAPTURE_ROWS
+from rtoslab.intake.numbers import fraction, shown
+from rtoslab.intake.texts import lines
 
 SUFFIX: Final = ".csv"
 ABOUT: Final = "Saleae CSV (Logic 1 and 2)"
 PLACES: Final = 12
 """Of what is read: picoseconds. Logic 1's further places are zeros."""
 WRITTEN_PLACES: Final = 9
+_SECONDS: Final = re.compile(rf"(\d{{1,9}})(?:\.(\d{{1,{PLACES}}}))?", re.ASCII)
+"""The usual form of a time."""
+_CALENDAR: Final = re.compile(r"([-\d]{1,10}T[\d:]{1,8})(?:\.(\d{1,12}))?(Z|[+-]\d\d:\d\d)?", re.ASCII)
 _LEVELS: Final = {"0": 0, "1": 1, "X": UNKNOWN, "": UNKNOWN}
 
 
@@ -30,60 +35,98 @@ def recognises(head: bytes) -> bool:
 
 
 def read(data: bytes, name: str) -> Capture:
-    """Raises CaptureError: a row that cannot be read, or is cut short."""
+    """Raises CaptureError: a row that cannot be read, or is cut short, or more than the limits on captures."""
+    rows = csv.reader(lines(data, name, CaptureError), skipinitialspace=True)
     try:
-        rows = list(csv.reader(io.StringIO(data.decode("utf-8-sig")), skipinitialspace=True))
-    except (UnicodeDecodeError, csv.Error) as cause:
-        raise CaptureError(f"{name} is no text of comma-separated values ({cause}).") from None
-    names = [each.strip() for each in rows[0][1:]]
-    times: list[int] = []
-    columns: list[list[int]] = [[] for _ in names]
-    first: datetime | None = None
-    for number, row in enumerate(rows[1:], 2):
+        return _read(rows, name)
+    except csv.Error as cause:
+        raise CaptureError(f"{name}, line {rows.line_num}: it is no row of comma-separated values ({cause}).") from None
+
+
+def _read(rows: Any, name: str) -> Capture:
+    """`rows` is a csv.reader, whose type has no name."""
+    tracks = Tracks(name)
+    kept = [tracks.add(each.strip()) for each in next(rows)[1:]]
+    clock: _Clock | None = None
+    before: list[str] = []
+    last = 0
+    for number, row in enumerate(rows):
         if not row:
             continue
-        if len(row) != len(names) + 1:
-            raise CaptureError(
-                f"{name}, line {number}: {len(row)} columns instead of {len(names) + 1}; is it cut short?"
+        where = f"{name}, line {rows.line_num}"
+        if len(row) != len(kept) + 1:
+            raise CaptureError(f"{where}: {len(row)} columns instead of {len(kept) + 1}; is it cut short?")
+        if number >= CAPTURE_ROWS:
+            raise CaptureError(f"{name} has more than {CAPTURE_ROWS:,} rows; export a shorter stretch.")
+        clock = clock or _Clock(row[0], where)
+        tick = clock.tick(row[0], where)
+        if tick < last:
+            raise CaptureError(f"{where}: the time goes back; export it again.")
+        last, cells = tick, row[1:]
+        if cells != before:
+            tracks.count(
+                sum(
+                    kept[place].set(tick, _level(cell, where))
+                    for place, cell in enumerate(cells)
+                    if not before or cell != before[place]
+                )
             )
-        if first is None and "T" in row[0]:
-            first = _calendar(row[0], name, number)[0]
-        times.append(_picoseconds(row[0], first, name, number))
-        if len(times) > 1 and times[-1] < times[-2]:
-            raise CaptureError(f"{name}, line {number}: the time goes back; export it again.")
-        for column, text in zip(columns, row[1:], strict=True):
-            level = _LEVELS.get(text.strip().upper())
-            if level is None:
-                raise CaptureError(f"{name}, line {number}: {text!r} is no level; export the digital channels only.")
-            column.append(level)
-    if not times:
+            before = cells
+    if clock is None:
         raise CaptureError(f"{name} has a head, but no row; export it again.")
-    zero = times[0]
-    ticks = [each - zero for each in times]
-    channels = tuple(channel_of(label, ticks, levels) for label, levels in zip(names, columns, strict=True))
-    return Capture(Fraction(1, 10**PLACES), channels, ticks[-1])
+    return tracks.capture(Fraction(1, 10**PLACES), last)
 
 
-def _picoseconds(text: str, first: datetime | None, name: str, line: int) -> int:
-    if first is not None:
-        second, fraction = _calendar(text, name, line)
-        return (second - first) // timedelta(seconds=1) * 10**PLACES + fraction
+def _level(cell: str, where: str) -> int:
+    level = _LEVELS.get(cell.strip().upper())
+    if level is None:
+        raise CaptureError(f"{where}: {shown(cell)} is no level; export the digital channels only.")
+    return level
+
+
+class _Clock:
+    """Turns a file's times into ticks since its first row. All are in seconds, or all by the calendar and one zone."""
+
+    def __init__(self, text: str, where: str) -> None:
+        self._calendar = "T" in text
+        self._second, self._zero = datetime(1970, 1, 1), 0
+        if self._calendar:
+            self._second = self._moment(text, where)[0]
+        self._zero = self._ticks(text, where)
+
+    def tick(self, text: str, where: str) -> int:
+        """Picoseconds since the first row. Raises CaptureError."""
+        return demand_tick(self._ticks(text, where) - self._zero, where)
+
+    def _ticks(self, text: str, where: str) -> int:
+        if not self._calendar:
+            return _picoseconds(text, where)
+        second, fraction = self._moment(text, where)
+        if (second.tzinfo is None) != (self._second.tzinfo is None):
+            raise CaptureError(f"{where}: of the times some have a zone and some have none; export it again.")
+        return (second - self._second) // timedelta(seconds=1) * 10**PLACES + fraction
+
+    @staticmethod
+    def _moment(text: str, where: str) -> tuple[datetime, int]:
+        """The whole second and the picoseconds in it: Python's own times hold microseconds only."""
+        found = _CALENDAR.fullmatch(text.strip())
+        try:
+            second = datetime.fromisoformat(found[1] + (found[3] or "").replace("Z", "+00:00")) if found else None
+        except ValueError:
+            second = None
+        if found is None or second is None:
+            raise CaptureError(f"{where}: {shown(text)} is no time; is it cut short?")
+        return second, int((found[2] or "0").ljust(PLACES, "0"))
+
+
+def _picoseconds(text: str, where: str) -> int:
+    found = _SECONDS.fullmatch(text)
+    if found is not None:
+        return int(found[1]) * 10**PLACES + int((found[2] or "").ljust(PLACES, "0"))
     try:
-        return int((Decimal(text.strip()) * 10**PLACES).to_integral_value())
-    except (InvalidOperation, ValueError, OverflowError):
-        raise CaptureError(f"{name}, line {line}: {text!r} is no time in seconds; is it cut short?") from None
-
-
-def _calendar(text: str, name: str, line: int) -> tuple[datetime, int]:
-    """The whole second and the picoseconds in it: Python's own times hold microseconds only."""
-    found = re.fullmatch(r"\s*([-\d]+T[\d:]+)(?:\.(\d{1,12}))?(Z|[+-]\d\d:\d\d)?\s*", text)
-    try:
-        second = datetime.fromisoformat(found[1] + (found[3] or "").replace("Z", "+00:00")) if found else None
-    except ValueError:
-        second = None
-    if found is None or second is None:
-        raise CaptureError(f"{name}, line {line}: {text!r} is no time; is it cut short?")
-    return second, int((found[2] or "0").ljust(PLACES, "0"))
+        return round(fraction(text) * 10**PLACES)
+    except ValueError as cause:
+        raise CaptureError(f"{where}: {shown(text)} is no time in seconds ({cause}); is it cut short?") from None
 
 
 def write(capture: Capture) -> bytes:

@@ -1,23 +1,27 @@
 """sigrok session files (.sr): a zip with `version`, `metadata` and the samples in `logic-1-1`, `logic-1-2` …"""
 
-import configparser
 import io
 import re
 import zipfile
-import zlib
-from fractions import Fraction
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rtoslab.captures.capture import Capture, Channel, channel_of, merged
+from rtoslab.captures.capture import Capture, merged
 from rtoslab.captures.rates import rate_hz, rate_text
+from rtoslab.captures.samples import Samples
 from rtoslab.errors import CaptureError
+from rtoslab.intake.archives import Archive, opened
+from rtoslab.intake.limits import CHANNELS, MEMBER_TEXT_BYTES
+from rtoslab.intake.names import one_line
+from rtoslab.intake.numbers import shown, whole
 
 SUFFIX: Final = ".sr"
 ABOUT: Final = "sigrok session (.sr)"
 CHUNK_SAMPLES: Final = 4 << 20
+_PART_DIGITS: Final = 6
+"""Of a part's number; an archive holds fewer members than that."""
 
 
 def recognises(head: bytes) -> bool:
@@ -26,57 +30,77 @@ def recognises(head: bytes) -> bool:
 
 
 def read(data: bytes, name: str) -> Capture:
-    """Raises CaptureError: no session, damaged, cut short, without logic channels."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as session:
-            return _session(session, name)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as cause:
-        raise CaptureError(f"{name} is damaged or cut short ({cause}); copy or save it again.") from None
+    """Raises CaptureError: no session, damaged, cut short, without logic channels, or more than the limits."""
+    with opened(data, name, CaptureError) as session:
+        return _session(session, name)
 
 
-def _session(session: zipfile.ZipFile, name: str) -> Capture:
-    names = set(session.namelist())
+def _session(session: Archive, name: str) -> Capture:
+    names = set(session.names)
     if "metadata" not in names:
         raise CaptureError(f"{name} is a zip file without `metadata`, so it is no sigrok session.")
-    version = session.read("version").decode(errors="replace").strip() if "version" in names else ""
+    version = _text(session, "version") if "version" in names else ""
     if version not in {"1", "2"}:
-        raise CaptureError(f"{name} is a sigrok session of version {version or 'none'}; versions 1 and 2 are known.")
-    metadata = configparser.ConfigParser(interpolation=None)
-    try:
-        metadata.read_string(session.read("metadata").decode("utf-8"))
-    except (configparser.Error, UnicodeDecodeError) as cause:
-        raise CaptureError(f"{name}: its metadata cannot be read ({str(cause).splitlines()[0]}).") from None
-    device = next((metadata[each] for each in metadata.sections() if "capturefile" in metadata[each]), None)
+        raise CaptureError(
+            f"{name} is a sigrok session of version {one_line(version[:40]) or 'none'}; versions 1 and 2 are known."
+        )
+    device = next((each for each in _groups(_text(session, "metadata"), name) if "capturefile" in each), None)
     if device is None:
         raise CaptureError(f"{name} has no logic channels (its metadata names no capturefile).")
     rate = rate_hz(device.get("samplerate", ""), name)
-    unit = device.getint("unitsize", fallback=1)
-    samples = _samples(session, device["capturefile"], unit, name)
-    probes = {int(key[5:]) - 1: value for key, value in device.items() if re.fullmatch(r"probe[1-9]\d*", key)}
+    try:
+        unit = whole(device.get("unitsize", "1"), 1, CHANNELS // 8)
+    except ValueError as cause:
+        raise CaptureError(f"{name}: its unitsize {cause}.") from None
+    probes = {int(key[5:]) - 1: label for key, label in device.items() if re.fullmatch(r"probe[1-9]\d{0,8}", key)}
     if any(bit >= 8 * unit for bit in probes):
         raise CaptureError(f"{name}: a sample has {unit} bytes, too few for probe{max(probes) + 1}.")
-    channels = tuple(_channel(label, samples[:, bit // 8] >> (bit % 8) & 1) for bit, label in sorted(probes.items()))
-    return Capture(1 / Fraction(rate), channels, len(samples))
+    channels = Samples(name, unit, [(label, bit) for bit, label in sorted(probes.items())])
+    for part in _parts(session.names, device["capturefile"], name):
+        for piece in session.pieces(part):
+            channels.add(piece)
+    return channels.capture(1 / rate)
 
 
-def _samples(session: zipfile.ZipFile, base: str, unit: int, name: str) -> NDArray[np.uint8]:
-    parts = {int(each[len(base) + 1 :]): each for each in session.namelist() if re.fullmatch(rf"{base}-\d+", each)}
-    if parts and sorted(parts) != list(range(1, len(parts) + 1)):
-        missing = min(set(range(1, max(parts) + 1)) - set(parts))
-        raise CaptureError(f"{name}: its part {base}-{missing} is missing; copy or save it again.")
-    files = [parts[number] for number in sorted(parts)] or ([base] if base in session.namelist() else [])
-    if not files:
-        raise CaptureError(f"{name}: its samples ({base}) are missing; copy or save it again.")
-    data = b"".join(session.read(each) for each in files)
-    if unit < 1 or len(data) % unit:
-        raise CaptureError(f"{name}: {len(data)} bytes are no whole number of samples of {unit} bytes.")
-    return np.frombuffer(data, np.uint8).reshape(-1, unit)
+def _text(session: Archive, member: str) -> str:
+    return session.read(member, MEMBER_TEXT_BYTES).decode("utf-8").strip()
 
 
-def _channel(label: str, bits: NDArray[np.integer[Any]]) -> Channel:
-    changes = np.flatnonzero(np.diff(bits)) + 1
-    ticks = np.concatenate(([0], changes)) if len(bits) else np.zeros(0, np.int64)
-    return channel_of(label, ticks.tolist(), bits[ticks].tolist())
+def _groups(text: str, name: str) -> list[dict[str, str]]:
+    """Groups of keys and values, in order. Keys in small letters."""
+    groups: list[dict[str, str]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        content = line.strip()
+        key, sign, value = (part.strip() for part in content.partition("="))
+        if content.startswith("[") and content.endswith("]"):
+            groups.append({})
+        elif content and not content.startswith(("#", ";")):
+            if not sign or not groups or key.lower() in groups[-1]:
+                raise CaptureError(
+                    f"{name}: its metadata cannot be read (line {number}, {shown(content)}, is no key of its own with "
+                    "a value)."
+                )
+            groups[-1][key.lower()] = value
+    return groups
+
+
+def _parts(names: Sequence[str], base: str, name: str) -> list[str]:
+    """The members that hold the samples, in order: `logic-1-1` and so on, or `logic-1` alone."""
+    parts: dict[int, str] = {}
+    for each in names:
+        digits = each.removeprefix(f"{base}-")
+        if digits == each or not digits.isdecimal() or not digits.isascii():
+            continue
+        if digits.startswith("0") or len(digits) > _PART_DIGITS or int(digits) in parts:
+            raise CaptureError(f"{name}: its part {shown(each)} is no part of its own; copy or save it again.")
+        parts[int(digits)] = each
+    missing = next((number for number in range(1, len(parts) + 1) if number not in parts), None)
+    if missing is not None:
+        raise CaptureError(f"{name}: its part {one_line(base)}-{missing} is missing; copy or save it again.")
+    found = [parts[number] for number in sorted(parts)] or [each for each in names if each == base]
+    if not found:
+        raise CaptureError(f"{name}: its samples ({one_line(base)}) are missing; copy or save it again.")
+    return found
 
 
 def write(capture: Capture) -> bytes:

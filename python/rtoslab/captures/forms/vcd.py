@@ -5,14 +5,26 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.captures.capture import UNKNOWN, Capture, channel_of, merged
+from rtoslab.captures.capture import UNKNOWN, Capture, merged
+from rtoslab.captures.tracks import Tracks, demand_tick
+from rtoslab.captures.vectors import Vector, is_value
 from rtoslab.errors import CaptureError
+from rtoslab.intake.limits import CHANNELS
+from rtoslab.intake.numbers import shown, whole
+from rtoslab.intake.texts import words
 
 SUFFIX: Final = ".vcd"
 ABOUT: Final = "VCD"
 _UNITS: Final = {"s": 0, "ms": 3, "us": 6, "ns": 9, "ps": 12, "fs": 15}
-_LEVELS: Final = {"0": 0, "1": 1, "x": UNKNOWN, "z": UNKNOWN}
-_WITHOUT_END: Final = {"$dumpvars", "$dumpall", "$dumpon", "$dumpoff", "$end"}
+_SCALARS: Final = {ord("0"): 0, ord("1"): 1, **dict.fromkeys(b"xXzZ", UNKNOWN)}
+_HASH: Final = ord("#")
+_WITHOUT_END: Final = {b"$dumpvars", b"$dumpall", b"$dumpon", b"$dumpoff", b"$end"}
+_NO_BITS: Final = {"real", "realtime", "string"}
+_BODY_WORDS: Final = 64
+"""Of a declaration; what a comment has more is skipped."""
+_SCOPES: Final = 64
+_TIME_DIGITS: Final = 20
+"""More than a time that fits has, but for leading zeros."""
 
 
 def recognises(head: bytes) -> bool:
@@ -21,116 +33,135 @@ def recognises(head: bytes) -> bool:
 
 
 def read(data: bytes, name: str) -> Capture:
-    """Raises CaptureError: no VCD, or cut short."""
+    """Raises CaptureError: no VCD, cut short, or more than the limits on captures."""
     try:
-        return _Reader(data.decode("latin-1"), name).whole()
+        return _Reader(data, name).whole()
     except StopIteration:
         raise CaptureError(f"{name} ends in the middle of a declaration or value; copy or export it again.") from None
 
 
 class _Reader:
-    def __init__(self, text: str, name: str) -> None:
+    def __init__(self, data: bytes, name: str) -> None:
         self.name = name
-        self.words = iter(text.split())
+        self.words = words(data, name, CaptureError)
         self.tick_s: Fraction | None = None
-        self.bits: dict[str, list[str]] = {}
-        """Identifier -> names of its bits, the highest first."""
-        self.rows: dict[str, tuple[list[int], list[int]]] = {}
-        """Name of a bit -> ticks, levels."""
+        self.tracks = Tracks(name)
+        self.variables: dict[bytes, Vector | None] = {}
+        """By identifier; None: no digital one."""
         self.scope: list[str] = []
 
     def whole(self) -> Capture:
         self._declarations()
         end = self._changes()
         assert self.tick_s is not None
-        channels = tuple(channel_of(bit, *rows) for bit, rows in self.rows.items())
-        return Capture(self.tick_s, channels, end)
+        return self.tracks.capture(self.tick_s, end)
 
     def _declarations(self) -> None:
         for word in self.words:
-            if word == "$enddefinitions":
+            if word == b"$enddefinitions":
                 self._until_end()
                 break
+            if not word.startswith(b"$"):
+                raise CaptureError(f"{self.name} is no VCD: {_shown(word)} stands among its declarations.")
             body = self._until_end()
-            if word == "$timescale":
+            if word == b"$timescale":
                 self.tick_s = self._timescale("".join(body))
-            elif word == "$scope":
-                self.scope.append(body[-1] if body else "")
-            elif word == "$upscope":
+            elif word == b"$scope":
+                self._enter(body[-1] if body else "")
+            elif word == b"$upscope":
                 self.scope = self.scope[:-1]
-            elif word == "$var":
+            elif word == b"$var":
                 self._variable(body)
-            elif not word.startswith("$"):
-                raise CaptureError(f"{self.name} is no VCD: {word!r} stands among its declarations.")
         else:
             raise CaptureError(f"{self.name} ends before $enddefinitions; copy or export it again.")
         if self.tick_s is None:
             raise CaptureError(f"{self.name} has no $timescale, so its times mean nothing; export it again.")
 
     def _until_end(self) -> list[str]:
+        """The words up to $end; of a long text the first ones."""
         body: list[str] = []
-        while (word := next(self.words)) != "$end":
-            body.append(word)
+        while (word := next(self.words)) != b"$end":
+            if len(body) < _BODY_WORDS:
+                body.append(word.decode("utf-8", errors="replace"))
         return body
+
+    def _enter(self, scope: str) -> None:
+        if len(self.scope) >= _SCOPES:
+            raise CaptureError(f"{self.name} nests scopes deeper than {_SCOPES} levels; export fewer.")
+        self.scope.append(scope)
 
     def _timescale(self, text: str) -> Fraction:
         found = re.fullmatch(r"(1|10|100)([munpf]?s)", text)
         if found is None:
-            raise CaptureError(f"{self.name}: the $timescale {text!r} is none (1, 10 or 100, and s to fs).")
+            raise CaptureError(f"{self.name}: the $timescale {shown(text)} is none (1, 10 or 100, and s to fs).")
         return Fraction(int(found[1]), 10 ** _UNITS[found[2]])
 
     def _variable(self, body: list[str]) -> None:
-        if len(body) < 4 or not body[1].isdecimal():  # type, width, identifier, name
-            raise CaptureError(f"{self.name}: a $var cannot be read: {' '.join(body)!r}.")
-        kind, width, ident, label = body[0], int(body[1]), body[2], "".join(body[3:])
-        if kind in {"real", "realtime", "string"} or ident in self.bits:
-            self.bits.setdefault(ident, [])
+        if len(body) < 4:  # type, width, identifier, name
+            raise CaptureError(f"{self.name}: a $var cannot be read: {shown(' '.join(body))}.")
+        kind, size, ident, label = body[0], body[1], body[2].encode(), "".join(body[3:])
+        try:
+            width = whole(size, 1 if kind not in _NO_BITS else 0)
+        except ValueError as cause:
+            raise CaptureError(f"{self.name}: a $var cannot be read: its width {cause}.") from None
+        if kind in _NO_BITS or ident in self.variables:
+            self.variables.setdefault(ident, None)
             return
-        plain = re.sub(r"\[\d+:\d+\]$", "", label)
+        if width > CHANNELS:
+            raise CaptureError(f"{self.name}: {shown(label)} is {width:,} bits wide, {CHANNELS:,} are read.")
+        plain = re.sub(r"\[\d{1,9}:\d{1,9}\]$", "", label)
         labels = [label] if width == 1 else [f"{plain}[{bit}]" for bit in reversed(range(width))]
-        if any(each in self.rows for each in labels):
+        if any(each in self.tracks for each in labels):
             labels = [".".join([*self.scope, each]) for each in labels]
-        self.bits[ident] = labels
-        self.rows.update((each, ([], [])) for each in labels)
+        self.variables[ident] = Vector([self.tracks.add(each) for each in labels])
 
     def _changes(self) -> int:
-        now = 0
+        now, variables, count = 0, self.variables, self.tracks.count
         for word in self.words:
             first = word[0]
-            if first == "#":
+            if first == _HASH:
                 now = self._time(word, now)
-            elif first in "01xXzZ" and len(word) > 1:
-                self._set(word[1:], word[0], now)
-            elif first in "bB":
+            elif first in _SCALARS and len(word) > 1:
+                known = variables.get(word[1:])
+                if known is not None and known.width == 1:
+                    count(known.tracks[0].set(now, _SCALARS[first]))
+                else:
+                    self._set(word[1:], word[:1], now)
+            elif first in b"bB":
                 self._set(next(self.words), word[1:], now)
-            elif first in "rRsS":
+            elif first in b"rRsS":
                 next(self.words)
-            elif word == "$comment":
+            elif word == b"$comment":
                 self._until_end()
             elif word not in _WITHOUT_END:
-                raise CaptureError(f"{self.name}: at time {now} stands {word!r}, which is no value change.")
+                raise CaptureError(f"{self.name}: at time {now} stands {_shown(word)}, which is no value change.")
         return now
 
-    def _time(self, word: str, now: int) -> int:
-        if not word[1:].isdecimal():
-            raise CaptureError(f"{self.name}: {word!r} is no time.")
-        if int(word[1:]) < now:
-            raise CaptureError(f"{self.name}: the time goes back from {now} to {word[1:]}.")
-        return int(word[1:])
+    def _time(self, word: bytes, now: int) -> int:
+        digits = word[1:]
+        if not digits.isdigit():
+            raise CaptureError(f"{self.name}: {_shown(word)} is no time.")
+        if len(digits) > _TIME_DIGITS:
+            digits = digits.lstrip(b"0")[: _TIME_DIGITS + 1] or b"0"
+        time = demand_tick(int(digits), f"{self.name}, after {now}")
+        if time < now:
+            raise CaptureError(f"{self.name}: the time goes back from {now} to {time}.")
+        return time
 
-    def _set(self, ident: str, value: str, now: int) -> None:
-        if ident not in self.bits:
-            raise CaptureError(f"{self.name}: at time {now} a value is given to {ident!r}, which was not declared.")
-        labels = self.bits[ident]
-        text = value.lower()
-        # A shorter value is extended on its left: by zeros, or by an x or z that it begins with.
-        text = text.rjust(len(labels), text[0] if text[:1] in {"x", "z"} else "0")
-        if set(text) - set(_LEVELS):
-            raise CaptureError(f"{self.name}: at time {now} {value!r} is no value of bits.")
-        for label, bit in zip(labels, text[len(text) - len(labels) :], strict=True):
-            ticks, levels = self.rows[label]
-            ticks.append(now)
-            levels.append(_LEVELS[bit])
+    def _set(self, ident: bytes, value: bytes, now: int) -> None:
+        if ident not in self.variables:
+            raise CaptureError(
+                f"{self.name}: at time {now} a value is given to {_shown(ident)}, which was not declared."
+            )
+        variable = self.variables[ident]
+        if len(value) > 4 * CHANNELS or (variable is not None and not is_value(value)):
+            raise CaptureError(f"{self.name}: at time {now} {_shown(value)} is no value of bits.")
+        if variable is not None:
+            self.tracks.count(variable.set(now, value))
+
+
+def _shown(word: bytes) -> str:
+    return shown(word.decode("utf-8", errors="replace"))
 
 
 def write(capture: Capture) -> bytes:

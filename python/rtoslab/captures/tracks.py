@@ -1,0 +1,118 @@
+"""Channels as a reader fills them, row by row, within the limits on what is taken from outside."""
+
+from array import array
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rtoslab.captures.capture import Capture, Channel
+from rtoslab.errors import CaptureError
+from rtoslab.intake.limits import CHANGES, CHANNELS, LAST_TICK
+
+
+class Track:
+    """The rows of one channel. A level that is given again is none; of several at one tick the last counts."""
+
+    __slots__ = ("levels", "ticks")
+
+    def __init__(self) -> None:
+        self.ticks = array("q")
+        self.levels = array("b")
+
+    def set(self, tick: int, level: int) -> int:
+        """The level from a tick on, not before the one of the last call. How many rows more there are: -1, 0 or 1."""
+        if not self.levels:
+            self.ticks.append(tick)
+            self.levels.append(level)
+            return 1
+        if self.levels[-1] == level:
+            return 0
+        if self.ticks[-1] != tick:
+            self.ticks.append(tick)
+            self.levels.append(level)
+            return 1
+        if len(self.levels) > 1 and self.levels[-2] == level:
+            self.ticks.pop()
+            self.levels.pop()
+            return -1
+        self.levels[-1] = level
+        return 0
+
+
+class Tracks:
+    """All channels of a file that is being read; `name` is the file's, for messages."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._tracks: dict[str, Track] = {}
+        self._twins: dict[str, int] = {}
+        self._rows = 0
+
+    def add(self, label: str) -> Track:
+        """A new channel; its name gets a number if another one has it. Raises CaptureError if there are too many."""
+        track = self._tracks[self._free(label)] = Track()
+        return track
+
+    def _free(self, label: str) -> str:
+        if len(self._tracks) >= CHANNELS:
+            raise CaptureError(f"{self.name} has more than {CHANNELS:,} channels or bits; export fewer.")
+        unique = label
+        while unique in self._tracks:
+            number = self._twins[label] = self._twins.get(label, 1) + 1
+            unique = f"{label} ({number})"
+        return unique
+
+    def __contains__(self, label: str) -> bool:
+        """Whether a channel has that name."""
+        return label in self._tracks
+
+    @property
+    def labels(self) -> list[str]:
+        """Names of the channels, in order."""
+        return list(self._tracks)
+
+    def count(self, rows: int) -> None:
+        """Counts what `Track.set` answers. Raises CaptureError if it is too much."""
+        self._rows += rows
+        if self._rows > CHANGES:
+            raise too_many_changes(self.name)
+
+    def capture(self, tick_s: Fraction, end_tick: int) -> Capture:
+        """What was read."""
+        channels = tuple(Channel(label, _ticks(each), _levels(each)) for label, each in self._tracks.items())
+        return Capture(tick_s, channels, end_tick)
+
+
+def distinct(name: str, labels: Iterable[str]) -> list[str]:
+    """The labels, with a number behind one that another channel of the file has. Raises CaptureError for too many."""
+    tracks = Tracks(name)
+    for label in labels:
+        tracks.add(label)
+    return tracks.labels
+
+
+def too_many_changes(name: str) -> CaptureError:
+    """The sentence for it."""
+    return CaptureError(f"{name} holds more than {CHANGES:,} changes of level; export a shorter stretch.")
+
+
+def demand_tick(tick: int, where: str) -> int:
+    """The tick, if differences of it fit 64 bits. Raises CaptureError."""
+    if not -LAST_TICK < tick < LAST_TICK:
+        raise CaptureError(f"{where}: the time is further from the first than 64 bits can tell; export it again.")
+    return tick
+
+
+def change_rows(tracks: Tracks, kept: Sequence[Track], tick: int, before: Sequence[int], after: Sequence[int]) -> None:
+    """Sets those of the channels whose level differs from the row before. Raises CaptureError."""
+    tracks.count(sum(kept[place].set(tick, to) for place, to in enumerate(after) if not before or before[place] != to))
+
+
+def _ticks(track: Track) -> NDArray[np.int64]:
+    return np.frombuffer(track.ticks, np.int64) if track.ticks else np.zeros(0, np.int64)
+
+
+def _levels(track: Track) -> NDArray[np.int8]:
+    return np.frombuffer(track.levels, np.int8) if track.levels else np.zeros(0, np.int8)

@@ -1,0 +1,24 @@
+"""The terminal: text is shown as it is, and no name from outside is taken for markup, an emoji or a control code."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from rtoslab.intake.names import visible
+
+
+class PlainConsole(Console):
+    """Rich's console without its markup: `painted` gives a text a colour."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Every string comes through here, in a table's cell too."""
+        return super().render_str(visible(text), **options)
+
+
+def painted(text: str, style: str) -> Text:
+    """A text in a colour."""
+    return Text(visible(text), style=style)

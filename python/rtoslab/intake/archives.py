@@ -1,0 +1,74 @@
+"""Zip files from outside, read piece by piece and never as a whole.
+
+The traps: a member that unpacks to gigabytes, a directory with a million names, packing methods whose dictionaries take
+gigabytes, members that lie over each other, and a reader that raises half of Python's exceptions on damage.
+"""
+
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from rtoslab.errors import RtoslabError
+from rtoslab.intake.limits import MEMBERS, MIB, UNPACKED_BYTES
+
+_ENTRY: Final = b"PK\x01\x02"
+"""What each entry of a zip file's directory begins with."""
+_PIECE: Final = 4 * MIB
+_DAMAGE: Final = (
+    zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError, KeyError,
+    IndexError, OverflowError, struct.error,
+)  # fmt: skip
+
+
+class TooMuchError(Exception):
+    """More than is taken; a clause says of what."""
+
+
+class Archive:
+    """The members of one zip file. What is read of it altogether is bounded."""
+
+    def __init__(self, file: zipfile.ZipFile) -> None:
+        self._file = file
+        self._left = UNPACKED_BYTES
+        self.names = [each.filename for each in file.infolist()]
+        """As they stand in it: a name may stand there twice, and need not be a proper path."""
+
+    def pieces(self, name: str) -> Iterator[bytes]:
+        """A member's content in pieces of some megabytes. Raises TooMuchError, or what zipfile does."""
+        info = self._file.getinfo(name)
+        if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+            raise NotImplementedError(f"{name!r} is packed by method {info.compress_type}")
+        with self._file.open(info) as member:
+            while piece := member.read(_PIECE):
+                self._left -= len(piece)
+                if self._left < 0:
+                    raise TooMuchError(f"it unpacks to more than {UNPACKED_BYTES:,} bytes")
+                yield piece
+
+    def read(self, name: str, limit: int) -> bytes:
+        """A small member's whole content. Raises TooMuchError, or what zipfile does."""
+        found = bytearray()
+        for piece in self.pieces(name):
+            found += piece
+            if len(found) > limit:
+                raise TooMuchError(f"its member {name!r} unpacks to more than {limit:,} bytes")
+        return bytes(found)
+
+
+@contextmanager
+def opened(data: bytes, name: str, error: type[RtoslabError]) -> Iterator[Archive]:
+    """A zip file's members while the block lasts. Raises `error` for damage, wherever the block meets it."""
+    if data.count(_ENTRY) > MEMBERS:
+        raise error(f"{name} holds more than {MEMBERS:,} files; that is no capture or result.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as file:
+            yield Archive(file)
+    except TooMuchError as cause:
+        raise error(f"{name} is too large: {cause}; record or export less.") from None
+    except _DAMAGE as cause:
+        reason = (str(cause).splitlines() or [""])[0][:200] or type(cause).__name__
+        raise error(f"{name} is damaged or cut short ({reason}); copy or save it again.") from None

@@ -1,0 +1,72 @@
+"""Numbers as others write them: none so long or so large that reading it takes time or memory.
+
+The trap: `int("9" * 5000)` raises, `Fraction(Decimal("1e9999999"))` takes minutes, and both look like a number to a
+regular expression.
+"""
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final
+
+from rtoslab.intake.limits import DIGITS, HIGHEST, LOWEST
+
+LONGEST: Final = 2 * DIGITS + 16
+"""More than any number within the limits takes, with its sign, point and exponent."""
+_DECIMAL: Final = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,9})?", re.ASCII)
+_RADIX: Final = {"0x": 16, "0b": 2, "0o": 8}
+
+
+def whole(text: str, lowest: int = LOWEST, highest: int = HIGHEST) -> int:
+    """A decimal, 0x, 0o or 0b integer in ASCII. Raises ValueError with a clause that says why it is none."""
+    plain = text.strip()
+    digits = plain.removeprefix("-").removeprefix("+")
+    radix = _RADIX.get(digits[:2].lower(), 10)
+    digits = digits[2:] if radix != 10 else digits
+    if len(plain) > LONGEST:
+        raise ValueError(f"{shown(plain)} has {len(plain)} characters")
+    if not digits.isascii() or not digits.isalnum():
+        raise ValueError(f"{shown(plain)} is not a whole number")
+    try:
+        value = int(digits, radix) * (-1 if plain.startswith("-") else 1)
+    except ValueError:
+        raise ValueError(f"{shown(plain)} is not a whole number") from None
+    if not lowest <= value <= highest:
+        raise ValueError(f"{plain} is not within {lowest} and {highest}")
+    return value
+
+
+def decimal(text: str) -> Decimal:
+    """A decimal number in ASCII, exactly. Raises ValueError with a clause: no number, too long, too large or small."""
+    plain = text.strip()
+    if len(plain) > LONGEST:
+        raise ValueError(f"{shown(plain)} has {len(plain)} characters")
+    if not _DECIMAL.fullmatch(plain):
+        raise ValueError(f"{shown(plain)} is not a number")
+    return bounded(Decimal(plain))
+
+
+def bounded(value: Decimal) -> Decimal:
+    """The value, if it is a number of usual size and length. Raises ValueError with a clause."""
+    if not value.is_finite():
+        raise ValueError(f"{value} is not a number")
+    _, digits, exponent = value.as_tuple()
+    if len(digits) > DIGITS or (value and abs(value.adjusted()) > DIGITS) or abs(int(exponent)) > 2 * DIGITS:
+        raise ValueError(f"{shown(str(value))} has more than {DIGITS} places")
+    return value
+
+
+def fraction(value: int | Decimal | Fraction | str) -> Fraction:
+    """The exact value of a number within the limits. Raises ValueError with a clause."""
+    if isinstance(value, str):
+        return Fraction(decimal(value))
+    if isinstance(value, Decimal):
+        return Fraction(bounded(value))
+    if isinstance(value, int) and not LOWEST <= value <= HIGHEST:
+        raise ValueError("it does not fit 64 bits")
+    return Fraction(value)
+
+
+def shown(text: str, most: int = 40) -> str:
+    """A foreign text as it may stand in a sentence: quoted, on one line, not longer than a glance."""
+    return repr(text if len(text) <= most else f"{text[:most]}...")

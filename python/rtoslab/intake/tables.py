@@ -1,0 +1,76 @@
+"""TOML from outside: of bounded size, depth and breadth, with numbers that fit.
+
+The traps: `tomllib` takes quadratic time for a key of many parts, recurses into brackets, and lets `int` raise what is
+no TOMLDecodeError for a number of 5,000 digits; `inf` and `nan` are TOML's, but no figure of ours.
+"""
+
+import math
+import re
+import tomllib
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any, Final
+
+from rtoslab.errors import RtoslabError
+from rtoslab.intake.files import read_text, shown_path
+from rtoslab.intake.limits import DEPTH, HIGHEST, ITEMS, KEY_PARTS, LOWEST
+from rtoslab.intake.numbers import LONGEST
+
+_PART: Final = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_LONG_KEY: Final = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{KEY_PARTS}}}")
+"""Nothing in it is tried twice: its time grows as the text does."""
+
+
+def read_table(path: Path, what: str, error: type[RtoslabError], *, exact: bool = False) -> dict[str, Any]:
+    """A whole TOML file; `exact`: numbers with a point become `Decimal`. Raises `error` naming the file."""
+    return parse_table(read_text(path, what, error), shown_path(path), error, exact=exact)
+
+
+def parse_table(text: str, source: str, error: type[RtoslabError], *, exact: bool = False) -> dict[str, Any]:
+    """The same of a text that is known; `source` names it. Raises `error`."""
+    if _LONG_KEY.search(text):
+        raise error(f"{source} has a key of more than {KEY_PARTS} parts; use fewer tables in tables.")
+    number: Callable[[str], Any] = _exact if exact else float
+    try:
+        table = tomllib.loads(text, parse_float=number)
+    except tomllib.TOMLDecodeError as cause:
+        raise error(f"{source} is not valid TOML ({cause}); correct that line.") from None
+    except RecursionError:
+        raise error(f"{source} nests deeper than {DEPTH} levels; use fewer tables in tables.") from None
+    except (ValueError, OverflowError) as cause:
+        reason = "a number has too many digits" if "digits" in str(cause) else str(cause)
+        raise error(f"{source} is not valid TOML ({reason}); correct that value.") from None
+    demand_plain(table, source, error)
+    return table
+
+
+def _exact(text: str) -> Decimal:
+    """Of any size: who asks for the value says which key is out of bounds (`numbers.fraction`)."""
+    if len(text) > LONGEST:
+        raise ValueError("a number has too many digits")
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ValueError("a number has too large an exponent") from None
+
+
+def demand_plain(value: Any, source: str, error: type[RtoslabError]) -> None:
+    """Raises `error` for what is nested too deeply, has too many values, or a number that is none of ours."""
+    waiting: list[tuple[Any, int]] = [(value, 0)]
+    count = 0
+    while waiting:
+        each, depth = waiting.pop()
+        count += 1
+        if depth > DEPTH:
+            raise error(f"{source} nests deeper than {DEPTH} levels; use fewer tables in tables.")
+        if count > ITEMS:
+            raise error(f"{source} holds more than {ITEMS:,} values; split it.")
+        if isinstance(each, dict):
+            waiting += [(inner, depth + 1) for inner in each.values()]
+        elif isinstance(each, list):
+            waiting += [(inner, depth + 1) for inner in each]
+        elif isinstance(each, int) and not LOWEST <= each <= HIGHEST:
+            raise error(f"{source} has an integer that 64 bits do not hold; correct that value.")
+        elif isinstance(each, float) and not math.isfinite(each):
+            raise error(f"{source} has a number that is not finite ({each}); correct that value.")

@@ -1,0 +1,48 @@
+"""Text that is taken apart as it is read, so that its length costs no memory: lines, and words of bytes."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from rtoslab.errors import RtoslabError
+from rtoslab.intake.limits import LINE_CHARS
+
+_PIECE: Final = LINE_CHARS
+_SPACE: Final = re.compile(rb"[ \t\r\n\v\f]")
+_BOM: Final = b"\xef\xbb\xbf"
+
+
+def lines(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[str]:
+    """Lines of UTF-8 without their ends (LF, CR LF or CR). Raises `error`: no text, or a line that is too long."""
+    number, start = 0, len(_BOM) if data.startswith(_BOM) else 0
+    while start < len(data):
+        end = data.rfind(b"\n", start, start + _PIECE) + 1 if len(data) - start > _PIECE else len(data)
+        if end == 0:  # no LF in all that; the CRs of an old file will do
+            end = data.rfind(b"\r", start, start + _PIECE) + 1
+        if end == 0:
+            raise error(f"{source}, line {number + 1}: it has more than {LINE_CHARS:,} characters; is it text?")
+        try:
+            piece = data[start:end].decode("utf-8")
+        except UnicodeDecodeError as cause:
+            at = number + 1 + data.count(b"\n", start, start + cause.start)
+            raise error(f"{source}, line {at}: it is not text in UTF-8; export it again.") from None
+        if "\r" in piece:
+            piece = piece.replace("\r\n", "\n").replace("\r", "\n")
+        found = piece.split("\n")
+        if found[-1] == "":
+            found.pop()
+        number += len(found)
+        start = end
+        yield from found
+
+
+def words(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[bytes]:
+    """What stands between white space. Raises `error` for a word that is too long."""
+    start = 0
+    while start < len(data):
+        space = _SPACE.search(data, start + _PIECE, start + 2 * _PIECE) if len(data) - start > _PIECE else None
+        end = space.start() if space else len(data)
+        if end - start > 2 * _PIECE:
+            raise error(f"{source} has a word of more than {LINE_CHARS:,} characters; copy or export it again.")
+        yield from data[start:end].split()
+        start = end
