@@ -27,7 +27,8 @@ from rtoslab.plan import Options, Plan, Point, make_plan
 from rtoslab.pool import Listener, run_plan
 from rtoslab.run.serial import SILENCE_LIMIT_S, listen_to_board
 from rtoslab.run.virtual import Progress, RunOutput
-from rtoslab.store import RunDirectory, StoredPoint
+from rtoslab.store import RunDirectory
+from rtoslab.stored_point import StoredPoint
 from rtoslab.virtual_board import VirtualBoard
 from rtoslab.worst_case.arrivals import choose_span, sweep
 from rtoslab.worst_case.finding import Finding, find

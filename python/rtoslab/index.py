@@ -12,7 +12,8 @@ from typing import Any
 from rtoslab.errors import AlteredError, AlteredWarning
 from rtoslab.journal import Session, last_session
 from rtoslab.results import PointId
-from rtoslab.store import PLAN, AnyResult, StoredPoint, point_folders, read_point
+from rtoslab.store import PLAN, point_folders
+from rtoslab.stored_point import AnyResult, StoredPoint, read_point
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,44 +14,31 @@ from rtoslab.cache import ResultCache, result_key
 from rtoslab.canonical import canonical
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.gate import Conformance, examine
-from rtoslab.decode import Expected, decode
 from rtoslab.errors import (
     AlteredError,
     BuildError,
     ConformanceError,
-    DecodeError,
-    OverrideReceivedError,
     RefusedError,
     RunError,
     SettingError,
     StoreError,
     UnknownNameError,
 )
+from rtoslab.evaluate import evaluate, failed
 from rtoslab.evidence_file import FILE as EVIDENCE
 from rtoslab.evidence_file import write_evidence
 from rtoslab.manifest import make_manifest, manifest_hash, serial_target, virtual_target
-from rtoslab.measured import image_bytes, measured
+from rtoslab.measured import image_bytes
 from rtoslab.obstacles import DEFAULT_COMPILER
 from rtoslab.plan import Point
-from rtoslab.proofs import Evidence, Verdict, judge_all, watched_services
+from rtoslab.proofs import watched_services
 from rtoslab.results import Failed, Measured, NotApplicable, PointId
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.run.virtual import Progress, RunOutput, VirtualJob, run_virtual
-from rtoslab.samples import Decoded
 from rtoslab.seal import FILE as SEAL
 from rtoslab.seal import demand_sealed
-from rtoslab.store import (
-    CONFORMANCE,
-    POINTS,
-    UART,
-    AnyResult,
-    RunDirectory,
-    altered,
-    folder_name,
-    point_files,
-    read_files,
-)
-from rtoslab.wire import constants
+from rtoslab.store import POINTS, RunDirectory
+from rtoslab.stored_point import CONFORMANCE, UART, AnyResult, altered, folder_name, point_files, read_files
 
 Runner = Callable[[Build, Progress], RunOutput]
 
@@ -225,7 +212,7 @@ def _measure(catalogue: Catalogue, job: _Job, progress: Progress, runner: Runner
     try:
         job.conformance.demand()
     except ConformanceError as cause:
-        return point_files(job.folder, _failed(job.identity, job.run_id, "conformance", cause), job.manifest, files)
+        return point_files(job.folder, failed(job.identity, job.run_id, "conformance", cause), job.manifest, files)
     output = runner(job.built, progress)
     progress("decoding", 1.0)
     result = evaluate(catalogue, job.identity, job.run_id, output, job.built.expected)
@@ -258,46 +245,6 @@ def _demand_same(known: dict[str, bytes] | None, files: dict[str, bytes], what: 
             f"{where} was measured again under the same manifest and gave another {', '.join(names)}; the virtual "
             "board must not do that, please report it with both run directories."
         )
-
-
-def evaluate(catalogue: Catalogue, identity: PointId, run_id: str, output: RunOutput, expected: Expected) -> AnyResult:
-    """Decodes and proves what a target gave back. Never raises for what the image did."""
-    benchmark = catalogue.benchmark(identity.benchmark).facts
-    try:
-        decoded = decode(output.uart, constants(catalogue.root), expected)
-        _check_identity(decoded, identity)
-    except OverrideReceivedError as cause:
-        return _failed(identity, run_id, "run", cause)
-    except DecodeError as cause:
-        problem = RunError(output.failure) if output.failure else cause
-        return _failed(identity, run_id, "run" if output.failure else "decode", problem)
-    if output.failure is not None:
-        return _failed(identity, run_id, "run", RunError(output.failure))
-    board, kernel = catalogue.board(identity.board).facts, catalogue.kernel(identity.kernel).facts
-    asked = int(identity.config.get("samples", 0))
-    proofs = judge_all(Evidence(decoded, output.observed, benchmark, board, kernel, asked))
-    broken = [each for each in proofs if each.verdict is Verdict.FAILS]
-    if broken:
-        words = " ".join(f"{each.rule} demands that {each.demands}, but {each.saw}." for each in broken)
-        message = f"{benchmark.title} did not do what its name says: {words}"
-        return Failed(run_id=run_id, point=identity, stage="proof", error="ProofError", message=message, proofs=proofs)
-    return measured(catalogue, identity, run_id, decoded, output, proofs)
-
-
-def _failed(identity: PointId, run_id: str, stage: str, cause: Exception) -> Failed:
-    return Failed.model_validate(
-        {"run_id": run_id, "point": identity, "stage": stage, "error": type(cause).__name__, "message": str(cause)}
-    )
-
-
-def _check_identity(decoded: Decoded, identity: PointId) -> None:
-    begin = decoded.begin
-    said = (begin.bench, begin.kernel, begin.board, begin.cores, begin.window_us)
-    asked = (identity.benchmark, identity.kernel, identity.board, identity.cores, identity.window_ms * 1000)
-    if said != asked:
-        raise DecodeError(0, f"the image says it is {said}, but {asked} was asked for; flash the image again.")
-    if len(decoded.windows) != 1:
-        raise DecodeError(0, f"{len(decoded.windows)} windows were measured, one was asked for.")
 
 
 def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine | None = None) -> Runner:

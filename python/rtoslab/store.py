@@ -13,73 +13,27 @@ its seal says counts as failed, with a warning that names the file; the others s
 
 import fcntl
 import glob
-import hashlib
 import os
 import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-from rtoslab.canonical import canonical
 from rtoslab.errors import AlteredError, AlteredWarning, StoreError, disk_error
-from rtoslab.intake.files import read_bytes
-from rtoslab.intake.limits import STORED_BYTES
-from rtoslab.intake.objects import parse_object
 from rtoslab.locks import alone
-from rtoslab.results import Failed, Measured, NotApplicable, PointId, ResultFile
-from rtoslab.samplefile import COLUMNS, join, write_samples
-from rtoslab.samplefile import FILE as SAMPLES
-from rtoslab.seal import demand_sealed, read_sealed, sealed
+from rtoslab.plan_file import PlanFile, read_plan
+from rtoslab.results import PointId
+from rtoslab.seal import demand_sealed, read_sealed
+from rtoslab.stored_point import AnyResult, StoredPoint, altered, axes_name, point_files, read_point
 
 PLAN = "plan.json"
 POINTS = "points"
-RESULT = "result.json"
-MANIFEST = "manifest.json"
-UART = "uart.txt"
-LOG = "build.log"
-CONFORMANCE = "conformance.json"
 LOCK = ".lock"
 """Held while a run directory is made."""
 _UNFINISHED = ".unfinished-"
 _PLAN_IN_WORK = f".{PLAN}.tmp"
-
-AnyResult = Measured | Failed | NotApplicable
-
-
-class PlanFile(BaseModel):
-    """plan.json."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    format: int = 1
-    suite: str | None
-    points: list[PointId]
-    sha256: str
-    """Of the rest, so that an altered plan is noticed."""
-
-    @classmethod
-    def of(cls, suite: str | None, points: list[PointId]) -> "PlanFile":
-        """A plan with its digest."""
-        plan = cls(suite=suite, points=points, sha256="")
-        return plan.model_copy(update={"sha256": plan.digest()})
-
-    def digest(self) -> str:
-        """What `sha256` must be."""
-        return hashlib.sha256(canonical(self.model_dump(mode="json", exclude={"sha256"})).encode()).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class StoredPoint:
-    """A point read back."""
-
-    folder: Path
-    result: AnyResult
-    manifest: dict[str, object]
 
 
 class RunDirectory:
@@ -121,13 +75,7 @@ class RunDirectory:
 
     def plan(self) -> PlanFile:
         """The points asked for. Raises StoreError, AlteredError."""
-        try:
-            plan = PlanFile.model_validate_json(read_bytes(self.path / PLAN, STORED_BYTES, "the plan", StoreError))
-        except ValidationError:
-            raise AlteredError(f"{self.path / PLAN} is no plan; restore it from a copy.") from None
-        if plan.sha256 != plan.digest():
-            raise AlteredError(f"{self.path / PLAN} was altered after it was written; restore it from a copy.")
-        return plan
+        return read_plan(self.path / PLAN)
 
     def has(self, folder_name: str) -> bool:
         """Whether the point of that name was stored."""
@@ -209,58 +157,6 @@ class RunDirectory:
 def point_folders(run: Path) -> list[Path]:
     """The folders of a run directory's points."""
     return sorted((run / POINTS).glob("[!.]*"))
-
-
-def axes_name(identity: PointId) -> str:
-    """The beginning of a point's folder name: readable, then a hash of the point (its window and configuration)."""
-    axes = hashlib.sha256(identity.model_dump_json().encode()).hexdigest()[:6]
-    return f"{identity.benchmark}-{identity.kernel}-{identity.board}-{identity.cores}c-{axes}"
-
-
-def folder_name(identity: PointId, run_id: str) -> str:
-    """A point's folder: its axes, then the hash of its manifest (the run id)."""
-    return f"{axes_name(identity)}-{run_id}"
-
-
-def altered(identity: PointId, cause: AlteredError) -> Failed:
-    """What stands in place of a point that is not what was stored."""
-    return Failed(run_id="0" * 16, point=identity, stage="store", error=AlteredError.__name__, message=str(cause))
-
-
-def point_files(
-    name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
-) -> dict[str, bytes]:
-    """A point as the sealed files of the folder `name`: `files` and those of the result and its manifest."""
-    made = {MANIFEST: canonical(dict(manifest)).encode(), **files}
-    series = result.series if isinstance(result, Measured) else ()
-    if series:
-        made[SAMPLES] = write_samples(series)
-    apart = {"series": {"__all__": set(COLUMNS)}} if series else {"series"}
-    made[RESULT] = canonical(result.model_dump(mode="json", exclude=apart)).encode()
-    return sealed(name, made)
-
-
-def read_files(files: Mapping[str, bytes]) -> tuple[AnyResult, dict[str, object]]:
-    """The result and the manifest of a point's files, whose seal holds. Raises ValueError for another version's."""
-    try:
-        stored, manifest = parse_object(files[RESULT]), parse_object(files[MANIFEST])
-        if stored.get("series"):
-            stored["series"] = join(stored["series"], files[SAMPLES])
-        return ResultFile.model_validate({"result": stored}).result, manifest
-    except (KeyError, TypeError, AttributeError) as cause:
-        raise ValueError(f"no point of this version ({type(cause).__name__})") from None
-
-
-def read_point(folder: Path) -> StoredPoint:
-    """One finished point by its folder, every file of it checked. Raises AlteredError naming the file."""
-    try:
-        result, manifest = read_files(read_sealed(folder))
-    except ValueError as cause:
-        raise AlteredError(
-            f"{folder / RESULT} is none of this version ({type(cause).__name__}); delete the folder {folder} and run "
-            "again."
-        ) from None
-    return StoredPoint(folder, result, manifest)
 
 
 def sweep(path: Path) -> None:

@@ -7,8 +7,9 @@ import pytest
 from rtoslab.analyses.handlers import released, tick_model
 from rtoslab.build import build
 from rtoslab.catalogue import Catalogue
+from rtoslab.evaluate import evaluate
 from rtoslab.paths import find_root
-from rtoslab.pipeline import evaluate, point_id
+from rtoslab.pipeline import point_id
 from rtoslab.plan import Options, make_plan
 from rtoslab.results import Measured
 from rtoslab.run.virtual import VirtualJob, run_virtual

@@ -14,7 +14,8 @@ from rtoslab.papers.folder import find_paper, papers
 from rtoslab.paths import find_root
 from rtoslab.plan import Options, Plan
 from rtoslab.reports.document import make_document
-from rtoslab.store import RunDirectory, StoredPoint
+from rtoslab.store import RunDirectory
+from rtoslab.stored_point import StoredPoint
 
 from .fakes import measured
 

@@ -16,7 +16,7 @@ from rtoslab.reports import formats
 from rtoslab.reports.document import Document, make_document
 from rtoslab.reports.terminal import show
 from rtoslab.results import Failed, NotApplicable
-from rtoslab.store import AnyResult, StoredPoint
+from rtoslab.stored_point import AnyResult, StoredPoint
 
 from .fakes import measured, point
 

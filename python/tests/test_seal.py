@@ -14,7 +14,8 @@ from rtoslab.index import Wanted, find
 from rtoslab.journal import FILE as JOURNAL
 from rtoslab.journal import Session, last_session, session_line
 from rtoslab.results import Failed, Measured, SeriesSamples
-from rtoslab.store import RunDirectory, folder_name, read_point
+from rtoslab.store import RunDirectory
+from rtoslab.stored_point import folder_name, read_point
 
 from .fakes import measured, point
 from .test_cli import error, rtoslab
@@ -116,7 +117,7 @@ def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
     _, place = stored(tmp_path)
     (place / "uart.txt").unlink()
     (place / "uart.txt").mkdir()
-    with pytest.raises(AlteredError, match=r"uart\.txt cannot be read \(is a directory\)"):
+    with pytest.raises(AlteredError, match=r"Cannot read the stored file .*uart\.txt \(is a directory\)"):
         read_point(place)
 
 

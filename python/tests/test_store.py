@@ -131,14 +131,14 @@ def test_a_build_that_found_no_room_is_told_from_one_that_is_wrong(
 def test_a_kept_file_survives_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "costs.toml"
     write_whole(path, "kept\n", "the costs")
-    whole = Path.write_bytes
 
-    def full(at: Path, content: bytes) -> int:
-        whole(at, content[:3])
+    def full(descriptor: int, mode: str) -> None:
+        os.write(descriptor, b"ano")
+        os.close(descriptor)
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "write_bytes", full)
+        patch.setattr(os, "fdopen", full)
         with pytest.raises(StoreError, match=r"Cannot write the costs .*no space left on device"):
             write_whole(path, "another text\n", "the costs")
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("costs.toml", "kept\n")]

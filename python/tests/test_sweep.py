@@ -11,7 +11,7 @@ from rtoslab.paths import find_root
 from rtoslab.pipeline import Manner
 from rtoslab.reports import formats
 from rtoslab.results import Measured, NotApplicable
-from rtoslab.store import StoredPoint
+from rtoslab.stored_point import StoredPoint
 from rtoslab.sweep.cluster import _sources, measure_here
 from rtoslab.sweep.effects import Observations
 from rtoslab.sweep.plan import read_sweep, sweep_points

@@ -17,7 +17,8 @@ from rtoslab.pipeline import _known
 from rtoslab.results import Measured
 from rtoslab.seal import FILE as SEAL
 from rtoslab.seal import sealed
-from rtoslab.store import RESULT, RunDirectory
+from rtoslab.store import RunDirectory
+from rtoslab.stored_point import RESULT
 from rtoslab.verify import verify_folder, verify_point
 
 from .test_cli import error, rtoslab

@@ -24,7 +24,7 @@ from rtoslab.plan import Options
 from rtoslab.pool import run_plan
 from rtoslab.reports import formats
 from rtoslab.reports.export import export
-from rtoslab.store import AnyResult
+from rtoslab.stored_point import AnyResult
 
 
 @click.command("paper")

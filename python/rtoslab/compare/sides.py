@@ -10,7 +10,8 @@ from rtoslab.analyses.metrics import Metric, metrics
 from rtoslab.errors import StoreError
 from rtoslab.manifest import flatten
 from rtoslab.results import Failed, Measured, NotApplicable, PointId
-from rtoslab.store import RunDirectory, StoredPoint
+from rtoslab.store import RunDirectory
+from rtoslab.stored_point import StoredPoint
 
 
 @dataclass(frozen=True, slots=True)

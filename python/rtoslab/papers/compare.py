@@ -8,7 +8,7 @@ from rtoslab.analyses.values import Value, select
 from rtoslab.errors import ReportError
 from rtoslab.papers.folder import PaperFolder, Published
 from rtoslab.results import Failed, NotApplicable
-from rtoslab.store import AnyResult
+from rtoslab.stored_point import AnyResult
 
 State = Literal["measured", "failed", "n/a", "not yet measured", "bring your own"]
 

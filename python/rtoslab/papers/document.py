@@ -14,7 +14,7 @@ from rtoslab.papers.slips import slips_table, touching
 from rtoslab.papers.tables import pairs_chart, redraw
 from rtoslab.reports.document import Document, make_document
 from rtoslab.reports.table import Section, TableData
-from rtoslab.store import StoredPoint
+from rtoslab.stored_point import StoredPoint
 
 _REPLACED = frozenset({"throughput", "gain", "memory", "paper"})
 """Sections of the plain report that a paper's own parts take the place of."""

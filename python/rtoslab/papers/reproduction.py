@@ -10,7 +10,7 @@ from rtoslab.papers.compare import Compared, compare
 from rtoslab.papers.folder import PaperFolder
 from rtoslab.papers.weights import weights
 from rtoslab.results import Measured
-from rtoslab.store import StoredPoint
+from rtoslab.stored_point import StoredPoint
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.parity.costs import measured_costs, read_costs
 from rtoslab.parity.findings import Finding, Subject, alike, lint
 from rtoslab.results import Measured
-from rtoslab.store import StoredPoint
+from rtoslab.stored_point import StoredPoint
 
 _INSTRUMENTS = ("instrument", "samples")
 

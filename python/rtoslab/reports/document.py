@@ -27,7 +27,7 @@ from rtoslab.reports.sections import (
 )
 from rtoslab.reports.table import Section
 from rtoslab.results import Failed, Measured, NotApplicable
-from rtoslab.store import StoredPoint
+from rtoslab.stored_point import StoredPoint
 from rtoslab.suites import Suite
 
 

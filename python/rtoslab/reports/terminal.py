@@ -12,7 +12,7 @@ from rtoslab.analyses.series import core_words, series_names, short_test
 from rtoslab.analyses.throughput import Gain, gains, throughput
 from rtoslab.reports.latency_table import latency_table
 from rtoslab.results import Failed, Measured, NotApplicable
-from rtoslab.store import AnyResult
+from rtoslab.stored_point import AnyResult
 
 
 def show(results: Sequence[AnyResult], console: Console) -> None:

@@ -22,7 +22,8 @@ from rtoslab.paths import find_root
 from rtoslab.pipeline import Manner, Outcome, point_id, run_point
 from rtoslab.plan import Plan, Point
 from rtoslab.pool import Listener, Note, portable
-from rtoslab.store import POINTS, AnyResult, RunDirectory, StoredPoint
+from rtoslab.store import POINTS, RunDirectory
+from rtoslab.stored_point import AnyResult, StoredPoint
 
 CONNECT_LIMIT_S = 30
 

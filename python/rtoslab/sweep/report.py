@@ -10,7 +10,7 @@ from rtoslab.errors import ReportError
 from rtoslab.reports.document import Document
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Failed, Measured, NotApplicable
-from rtoslab.store import StoredPoint
+from rtoslab.stored_point import StoredPoint
 from rtoslab.sweep.effects import Effect, Observations, common_levels
 
 SHOWN_INTERACTIONS = 20

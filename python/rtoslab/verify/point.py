@@ -11,16 +11,16 @@ from rtoslab.conformance.gate import Conformance
 from rtoslab.contents import sha256_of
 from rtoslab.decode import Expected
 from rtoslab.errors import RtoslabError
+from rtoslab.evaluate import evaluate
 from rtoslab.evidence_file import FILE as EVIDENCE
 from rtoslab.evidence_file import read_evidence
 from rtoslab.manifest import flatten, manifest_hash
 from rtoslab.measured import image_bytes
 from rtoslab.paths import build_folder
-from rtoslab.pipeline import evaluate
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.run.virtual import RunOutput
 from rtoslab.seal import read_sealed, strangers
-from rtoslab.store import CONFORMANCE, MANIFEST, RESULT, UART, AnyResult, folder_name, read_files
+from rtoslab.stored_point import CONFORMANCE, MANIFEST, RESULT, UART, AnyResult, folder_name, read_files
 
 MOST_DIFFERENCES = 5
 """Of one point, told one by one; of the others the number."""

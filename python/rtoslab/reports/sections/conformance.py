@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rtoslab.analyses.series import core_words
 from rtoslab.reports.table import Section, TableData
-from rtoslab.store import StoredPoint
+from rtoslab.stored_point import StoredPoint
 
 _NOT_APPLICABLE = "n/a: "
 _PROSE = (

@@ -7,7 +7,7 @@ from rtoslab.analyses.series import core_words, series_names, short_test
 from rtoslab.canonical import canonical
 from rtoslab.manifest import flatten
 from rtoslab.reports.table import Section, TableData
-from rtoslab.store import StoredPoint
+from rtoslab.stored_point import StoredPoint
 
 SHOWN = 3
 """Of the points with the same value, how many are named."""
