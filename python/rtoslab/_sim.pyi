@@ -2,6 +2,10 @@
 
 from typing import TypedDict
 
+SOURCES: str
+"""A line for each source file that the module was built from: its path from the checkout on, SHA-256 of its content."""
+VERSION: str
+
 class SimError(Exception):
     """Base of every error the simulator raises; the message is one full sentence."""
 

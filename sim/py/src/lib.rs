@@ -22,6 +22,9 @@ create_exception!(_sim, SettingError, SimError, "Unknown setting, or a value out
 /// Cycles between two looks at Python's signals, so that Ctrl-C ends a long run.
 const SLICE_CYCLES: u64 = 20_000_000;
 
+/// The sources that this module was built from, as `build.rs` found them.
+const SOURCES: &str = include_str!(concat!(env!("OUT_DIR"), "/sources.txt"));
+
 /// A virtual board.
 #[pyclass(unsendable, module = "rtoslab._sim")]
 struct Machine {
@@ -362,6 +365,8 @@ fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Machine>()?;
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<flat::FlatCore>()?;
+    module.add("SOURCES", SOURCES)?;
+    module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("SimError", py.get_type::<SimError>())?;
     module.add("ImageError", py.get_type::<ImageError>())?;
     module.add("SettingError", py.get_type::<SettingError>())?;
