@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
+use pyo3::panic::PanicException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use rtoslab_lab::Kind;
@@ -216,6 +217,11 @@ impl Machine {
         Ok(self.inner.steps_left(port))
     }
 
+    fn remembered(&self) -> (u64, u64) {
+        let counts = self.inner.remembered();
+        (counts.known, counts.learnt)
+    }
+
     fn stats<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let cores = PyList::empty(py);
         for core in 0..self.inner.cores() {
@@ -368,6 +374,7 @@ fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SOURCES", SOURCES)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("SimError", py.get_type::<SimError>())?;
+    module.add("PanicException", py.get_type::<PanicException>())?;
     module.add("ImageError", py.get_type::<ImageError>())?;
     module.add("SettingError", py.get_type::<SettingError>())?;
     module.add("EVENT_EXEC", Kind::Exec as u8)?;
