@@ -2,6 +2,7 @@
 
 import difflib
 import hashlib
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -106,6 +107,13 @@ def simulator_errors(kind: type[RtoslabError]) -> Iterator[None]:
 def simulator_fingerprint() -> str:
     """Hash of the simulator as it was built here: what is remembered of one build must not speak for the next."""
     return hashlib.sha256(Path(simulator().__file__).read_bytes()).hexdigest()[:8]
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether the simulator itself has failed: an assertion of it, an index beyond an array. No `Exception`, so that
+    nobody takes it for an answer; after one the machine is not to be used again."""
+    loaded = sys.modules.get("rtoslab._sim")
+    return loaded is not None and isinstance(error, loaded.PanicException)
 
 
 def simulator() -> Any:
