@@ -9,11 +9,16 @@ BIN := $(VENV)/bin
 STAMPS := build/stamps
 CARGO := $(shell command -v cargo || echo $(HOME)/.cargo/bin/cargo)
 export PATH := $(PATH):$(HOME)/.cargo/bin
+# Rust tests run with every assertion and overflow check on; see [profile.checked] in Cargo.toml.
+CARGO_TEST := $(CARGO) test --profile checked --workspace --exclude rtoslab-py
+# Python tests that execute much on the simulator and little else: those that a simulator built with checks runs, too.
+EXECUTING := python/tests/differential python/tests/timing python/tests/test_snapshots.py python/tests/test_virtual_board.py
+HOST := $(shell rustc -vV 2> /dev/null | sed -n 's/^host: //p')
 SIM_SOURCES := $(shell find sim -name "*.rs" -o -name Cargo.toml) Cargo.toml Cargo.lock .cargo/config.toml python/rtoslab/_sim.pyi
 # What the firmware and the simulator are built with; a linker for Rust is in gcc and libc6-dev.
 APT_PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi binutils-arm-none-eabi cmake ninja-build python3-venv gcc libc6-dev
 
-.PHONY: help demo test gate lint bench bench-sweep bench-plan test-all set-up packages clean
+.PHONY: help demo test gate lint bench bench-sweep bench-plan test-all test-checked test-sanitized set-up packages clean
 
 help:
 	@echo "make demo      install what is missing, run T1-T8 on one core and on two, write the report"
@@ -23,7 +28,9 @@ help:
 	@echo "make bench     speed of the virtual boards beside unicorn and QEMU, tightness of bounds; installs qemu-system-arm"
 	@echo "make bench-sweep  how long a phase sweep over 100 000 offsets takes"
 	@echo "make bench-plan   how long a sweep of 536 configurations and benchmarks takes: cold, warm, known"
-	@echo "make test-all  make test, and the long tests"
+	@echo "make test-all  make test, the long tests, test-checked and test-sanitized; see docs/testing.md"
+	@echo "make test-checked    the differential tests on a simulator with assertions and overflow checks"
+	@echo "make test-sanitized  the same under AddressSanitizer"
 	@echo "make clean     remove what these targets made"
 
 demo: set-up
@@ -32,7 +39,7 @@ demo: set-up
 
 test: lint
 	@echo "== Rust tests"
-	$(CARGO) test --release --workspace --exclude rtoslab-py --quiet
+	$(CARGO_TEST) --quiet
 	@if [ -f firmware/tests/CMakeLists.txt ]; then \
 	  echo "== Firmware tests"; \
 	  cmake -S firmware/tests -B build/firmware-tests -G Ninja > build/firmware-tests.log && \
@@ -47,9 +54,23 @@ gate: set-up
 	@echo "== Gate"
 	$(BIN)/rtoslab gate --baseline main --other-compiler skip
 
-test-all: test
-	$(CARGO) test --release --workspace --exclude rtoslab-py -- --ignored
+test-all: test test-checked test-sanitized
+	$(CARGO_TEST) -- --ignored
 	$(BIN)/pytest -n 2 -q -m long
+
+test-checked: set-up
+	@echo "== Building the virtual board with assertions and overflow checks"
+	$(CARGO) build --profile checked -p rtoslab-py --quiet
+	RTOSLAB_SIM=$(CURDIR)/target/checked/lib_sim.so $(BIN)/pytest -n 2 -q -m "not long" $(EXECUTING)
+
+# The sanitizer's switch is one that rustc keeps for itself, hence RUSTC_BOOTSTRAP. Python is built without a sanitizer,
+# so gcc's runtime is loaded before it; its own leaks are none of ours.
+test-sanitized: set-up
+	@echo "== Building the virtual board for AddressSanitizer"
+	RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address -Cllvm-args=-asan-stack=0" $(CARGO) build --profile sanitized \
+	  -p rtoslab-py --quiet --target $(HOST) --target-dir target/asan
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
+	  RTOSLAB_SIM=$(CURDIR)/target/asan/$(HOST)/sanitized/lib_sim.so $(BIN)/pytest -n 2 -q -m "not long" $(EXECUTING)
 
 lint: set-up
 	@echo "== Lint"

@@ -2,8 +2,15 @@
 
 from typing import TypedDict
 
+SOURCES: str
+"""A line for each source file that the module was built from: its path from the checkout on, SHA-256 of its content."""
+VERSION: str
+
 class SimError(Exception):
     """Base of every error the simulator raises; the message is one full sentence."""
+
+class PanicException(BaseException):
+    """The simulator itself has failed; the message says where."""
 
 class ImageError(SimError):
     """The image cannot be loaded (corrupt ELF, UF2 of another family, no boot block ...)."""
@@ -143,6 +150,8 @@ class Machine:
         """Queues text for the receiver, at line speed, held back while the receive FIFO is full."""
     def script_uart(self, steps: list[tuple[bytes, bytes]], port: int = 0) -> None:
         """Each step: when the output since the last step ends with or contains the prompt, type the text."""
+    def remembered(self) -> tuple[int, int]:
+        """How many stretches of instructions took their time from memory, and of how many it was found out."""
     def stats(self) -> Stats: ...
     def reset_stats(self) -> None: ...
     def cycle(self) -> int: ...

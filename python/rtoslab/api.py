@@ -20,11 +20,11 @@ from rtoslab.instruments.profile import profile as profile_subject
 from rtoslab.instruments.subject import Choice, make_subject
 from rtoslab.instruments.timeline import Timeline
 from rtoslab.instruments.timeline import timeline as timeline_of_subject
-from rtoslab.manifest import simulator_sources
 from rtoslab.paths import find_root
 from rtoslab.pipeline import Manner, Outcome, point_id, run_point
 from rtoslab.plan import Options, Plan, Point, make_plan
 from rtoslab.pool import Listener, run_plan
+from rtoslab.run.origin import simulator_sources
 from rtoslab.run.serial import SILENCE_LIMIT_S, listen_to_board
 from rtoslab.run.virtual import Progress, RunOutput
 from rtoslab.store import RunDirectory

@@ -15,12 +15,11 @@ import tempfile
 import zipfile
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from rtoslab.canonical import canonical
-from rtoslab.contents import listing
+from rtoslab.closure import sources_digest
 from rtoslab.errors import AlteredError, disk_error
 from rtoslab.intake.files import read_bytes
 from rtoslab.intake.limits import KEPT_BYTES
@@ -31,8 +30,6 @@ from rtoslab.run.board import simulator_fingerprint
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The date of every file in an entry: the same point gives the same bytes."""
-_EVALUATION = ("*.py", "run/*.py", "proofs/*.py")
-"""The parts of this package that turn a run into a result."""
 
 
 class ResultCache:
@@ -85,18 +82,11 @@ class ResultCache:
         return self.folder / key[:2] / f"{key}.point"
 
 
-def result_key(manifest: Mapping[str, Any], identity: PointId) -> str:
-    """What names a point's result: SHA-256, 64 hex digits."""
-    everything = [dict(manifest), identity.model_dump(mode="json"), simulator_fingerprint(), evaluation_sources()]
+def result_key(manifest: Mapping[str, Any], identity: PointId, evaluator: str) -> str:
+    """What names a point's result: SHA-256, 64 hex digits. `evaluator` is the module that measures and judges."""
+    axes = identity.model_dump(mode="json")
+    everything = [dict(manifest), axes, simulator_fingerprint(), sources_digest(evaluator)]
     return hashlib.sha256(canonical(everything).encode()).hexdigest()
-
-
-@cache
-def evaluation_sources() -> str:
-    """SHA-256 over the code that turns a run into a result."""
-    package = Path(__file__).parent
-    sources = listing(package, (each for pattern in _EVALUATION for each in package.glob(pattern)))
-    return hashlib.sha256(sources.encode()).hexdigest()
 
 
 def _head(key: str, packed: bytes) -> bytes:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab import tools
-from rtoslab.errors import RtoslabError
+from rtoslab.errors import RtoslabError, StaleSimulatorError
 from rtoslab.run.board import timing_settings
+from rtoslab.run.origin import simulator_sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +48,11 @@ def _tool(tool: tools.Tool) -> Examined:
 def _simulator(root: Path) -> Examined:
     try:
         count = len(timing_settings("rp2040"))
+        simulator_sources(root)
+    except StaleSimulatorError as cause:
+        return Examined("virtual board", fine=False, found=str(cause), remedy="make set-up")
     except RtoslabError as cause:
         return Examined("virtual board", fine=False, found=str(cause), remedy="make demo")
-    from rtoslab import _sim  # noqa: PLC0415
-
-    built = Path(str(getattr(_sim, "__file__", ""))).stat().st_mtime
-    newest = max((path.stat().st_mtime for path in (root / "sim").glob("*/src/**/*.rs")), default=0.0)
-    if newest > built:
-        return Examined("virtual board", fine=False, found="built before its sources were changed", remedy="make demo")
     return Examined("virtual board", fine=True, found=f"built, {count} timing parameters")
 
 

@@ -68,6 +68,10 @@ class ToolMissingError(RtoslabError):
     """A program that the build needs is not installed."""
 
 
+class StaleSimulatorError(RtoslabError):
+    """The simulator's binary was not built from the sources of the checkout that is measured with."""
+
+
 class RunError(RtoslabError):
     """The board did not do what a benchmark image does (never began, hung, locked up)."""
 

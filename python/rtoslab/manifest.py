@@ -5,18 +5,15 @@ No time stamp and no path of a machine stands in it: the same manifest means the
 
 import hashlib
 import json
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from rtoslab import __version__
 from rtoslab.build import Build
 from rtoslab.canonical import canonical
-from rtoslab.contents import listing
-from rtoslab.errors import CatalogueError
-from rtoslab.intake.tables import read_table
 from rtoslab.plan import Point
 from rtoslab.run.board import timing_settings
+from rtoslab.run.origin import simulator_sources, simulator_version
 from rtoslab.schemas import Board
 
 FORMAT = 1
@@ -33,7 +30,7 @@ def virtual_target(root: Path, point: Point, board: Board) -> dict[str, Any]:
         "kind": "virtual",
         "chip": board.chip,
         "cores": point.cores,
-        "version": _simulator_version(root),
+        "version": simulator_version(),
         "sources_sha256": simulator_sources(root),
         "settings": settings,
     }
@@ -73,19 +70,3 @@ def flatten(value: object, path: str = "") -> dict[str, str]:
             flat.update(flatten(item, f"{path}.{key}" if path else str(key)))
         return flat
     return {path: value if isinstance(value, str) else json.dumps(value)}
-
-
-@cache
-def _simulator_version(root: Path) -> str:
-    path = root / "Cargo.toml"
-    try:
-        return str(read_table(path, "the workspace", CatalogueError)["workspace"]["package"]["version"])
-    except (KeyError, TypeError):
-        raise CatalogueError(f"{path} tells no version of the workspace; restore it from the repository.") from None
-
-
-@cache
-def simulator_sources(root: Path) -> str:
-    """SHA-256 over the virtual board's sources."""
-    sources = listing(root, [*(root / "sim").glob("*/src/**/*.rs"), root / "Cargo.lock"])
-    return hashlib.sha256(sources.encode()).hexdigest()

@@ -177,7 +177,7 @@ def _carry(
         )
     if runner is not None:
         return _keep(run, job.folder, _measure(catalogue, job, progress, runner), cached=False)
-    results, key = ResultCache.of(catalogue.root), result_key(job.manifest, job.identity)
+    results, key = ResultCache.of(catalogue.root), result_key(job.manifest, job.identity, __name__)
     with results.alone(key):
         known, note = _known(results, key, job.folder)
         files = known

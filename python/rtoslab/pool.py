@@ -25,6 +25,7 @@ from rtoslab.journal import note_session
 from rtoslab.pipeline import Manner, Outcome, point_id, run_point
 from rtoslab.plan import Plan, Point
 from rtoslab.results import Failed
+from rtoslab.run.board import is_panic
 from rtoslab.store import RunDirectory, sweep
 
 PROGRESS_INTERVAL_S = 0.1
@@ -150,14 +151,15 @@ def _buried(pool: _Pool, worker: _Worker, index: int) -> Outcome:
     worker.pipe.close()
     pool.workers.remove(worker)
     point, code = pool.points[index], worker.process.exitcode
-    failed = Failed(
-        run_id="0" * 16,
-        point=point_id(Catalogue(pool.root), point),
-        stage="run",
-        error=RunError.__name__,
-        message=f"The process that measured {point.label} died (exit code {code}); run again to retry it.",
-    )
-    return Outcome(failed, pool.run.path, fresh=True)
+    message = f"The process that measured {point.label} died (exit code {code}); run again to retry it."
+    return _failed(pool.root, pool.run.path, point, message)
+
+
+def _failed(root: Path, out: Path, point: Point, message: str) -> Outcome:
+    """Of a point that nothing is stored of: the next try may have better luck."""
+    identity = point_id(Catalogue(root), point)
+    failed = Failed(run_id="0" * 16, point=identity, stage="run", error=RunError.__name__, message=message)
+    return Outcome(failed, out, fresh=True)
 
 
 def _work(root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[object, Point]", manner: Manner) -> None:
@@ -192,6 +194,12 @@ def _measured(
         raise
     except Exception:  # noqa: BLE001 (the parent must hear of a bug, with its trace)
         return RtoslabError(f"A bug in rtoslab stopped {point.label}; please report this:\n{traceback.format_exc()}")
+    except BaseException as bug:
+        if not is_panic(bug):
+            raise
+        return _failed(
+            root, out, point, f"The simulator failed while it measured {point.label}: {bug}; please report it."
+        )
 
 
 def portable(error: RtoslabError) -> RtoslabError:

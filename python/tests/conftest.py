@@ -1,10 +1,36 @@
-"""Test code only: fixtures of several files."""
+"""Test code only: fixtures of several files, and which simulator is tested.
 
+RTOSLAB_SIM names another one than the installed: a library as cargo builds it, with assertions, say
+(`make test-checked`).
+"""
+
+import importlib.machinery
+import importlib.util
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
-from .checkouts import copy_checkout
+
+def _take_simulator(library: str) -> None:
+    """Puts a library in the place of rtoslab._sim, in this process. Raises ImportError if it is none."""
+    name = "rtoslab._sim"
+    loader = importlib.machinery.ExtensionFileLoader(name, library)
+    spec = importlib.util.spec_from_loader(name, loader)
+    assert spec is not None
+    assert name not in sys.modules, "it is too late for another simulator"
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    sys.modules["rtoslab"].__dict__["_sim"] = module
+
+
+if "RTOSLAB_SIM" in os.environ:
+    import rtoslab  # noqa: F401 (the package comes before its module)
+
+    _take_simulator(os.environ["RTOSLAB_SIM"])
+
+from .checkouts import copy_checkout  # noqa: E402 (it imports the simulator)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from rtoslab.errors import AlteredError, StoreError
 
 from .fakes import point
 
+EVALUATOR = "rtoslab.pipeline"
 KEY = "ab" + 62 * "0"
 FILES = {"result.json": b"{}\n", "uart.txt": bytes(range(256)) * 40}
 
@@ -77,13 +78,14 @@ def test_a_full_disk_keeps_what_was_there(tmp_path: Path, monkeypatch: pytest.Mo
 def test_the_key_tells_everything_apart() -> None:
     manifest = {"elf_sha256": "1", "target": {"sources_sha256": "2"}}
     keys = {
-        result_key(manifest, point(1)),
-        result_key(manifest, point(2)),
-        result_key({**manifest, "elf_sha256": "3"}, point(1)),
-        result_key({**manifest, "target": {"sources_sha256": "4"}}, point(1)),
+        result_key(manifest, point(1), EVALUATOR),
+        result_key(manifest, point(2), EVALUATOR),
+        result_key({**manifest, "elf_sha256": "3"}, point(1), EVALUATOR),
+        result_key({**manifest, "target": {"sources_sha256": "4"}}, point(1), EVALUATOR),
+        result_key(manifest, point(1), "rtoslab.decode"),
     }
-    assert len(keys) == 4
-    assert result_key(dict(reversed(manifest.items())), point(1)) in keys
+    assert len(keys) == 5
+    assert result_key(dict(reversed(manifest.items())), point(1), EVALUATOR) in keys
 
 
 def _measure_once(folder: Path, log: Path, hang: bool) -> None:

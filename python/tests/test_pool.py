@@ -5,9 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab import api
+from rtoslab import _sim, api, cli, pool
+from rtoslab.catalogue import Catalogue
+from rtoslab.paths import find_root
+from rtoslab.pipeline import Manner, Outcome, point_id
+from rtoslab.plan import Options, make_plan
 from rtoslab.pool import Note
 from rtoslab.results import Failed, Measured
+from rtoslab.store import RunDirectory
 
 
 def test_a_process_that_dies_costs_one_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,3 +35,36 @@ def test_a_process_that_dies_costs_one_point(tmp_path: Path, monkeypatch: pytest
     assert second.result.message.endswith("died (exit code -9); run again to retry it.")
     assert isinstance(third.result, Measured)
     assert len(list((tmp_path / "run" / "points").iterdir())) == 2, "what died left nothing"
+
+
+def test_a_failure_of_the_simulator_costs_one_point_and_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A panic is no `Exception`: what catches only those would let it end the process."""
+    catalogue = Catalogue(find_root())
+    plan = make_plan(catalogue, ["t2"], Options(boards=["pico"], kernels=["freertos"], cores=[1], window_ms=10))
+    run = RunDirectory.create(tmp_path / "run", None, [point_id(catalogue, point) for point in plan.points])
+
+    def panics(*_: object, **__: object) -> None:
+        raise _sim.PanicException("index out of bounds")
+
+    monkeypatch.setattr(pool, "run_point", panics)
+    outcome = pool._measured(find_root(), run.path, plan.points[0], lambda *_: None, Manner())
+    assert isinstance(outcome, Outcome)
+    assert isinstance(outcome.result, Failed)
+    assert outcome.result.message.startswith(
+        f"The simulator failed while it measured {plan.points[0].label}: index out of"
+    )
+
+
+def test_the_command_tells_of_a_failure_of_the_simulator(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def panics(*_: object, **__: object) -> None:
+        raise _sim.PanicException("index out of bounds")
+
+    monkeypatch.setattr(cli.app, "main", panics)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 1
+    assert "The simulator failed (index out of bounds)" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Style as a test: short files, short functions, no path of a machine, no orphan module."""
+"""Style as a test: short files, short functions, no path of a machine, no orphan module, no test that cannot fail."""
 
 import ast
 import re
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rtoslab.closure import module_closure
 from rtoslab.paths import find_root
 
 PYTHON = find_root() / "python"
@@ -25,3 +26,96 @@ def test_file(path: Path) -> None:
             assert lines <= FUNCTION_LINES, f"{node.name} has {lines} lines"
     assert not re.search(r"(?<![\w.])/(home|root|work|usr)/", text.replace("#!/usr/", "")), "a path of a machine"
     assert ast.get_docstring(tree) or path.name == "__init__.py"
+
+
+def _modules(package: Path) -> dict[str, Path]:
+    """Every module below a package's folder by its name, packages by theirs."""
+    found = {}
+    for path in package.rglob("*.py"):
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def test_no_module_is_an_orphan() -> None:
+    """Everything in the package is reached from the command, from `import rtoslab` or from bench/."""
+    package = PYTHON / "rtoslab"
+    used = set()
+    for path in (find_root() / "bench").rglob("*.py"):
+        used |= set(re.findall(r"^(?:from|import) (rtoslab[\w.]*)", path.read_text(), re.MULTILINE))
+    reached = {name for entry in ("rtoslab.__main__", "rtoslab", *used) for name in module_closure(entry, package)}
+    assert "rtoslab.analyses" in reached
+    assert not _modules(package).keys() - reached
+
+
+def test_no_helper_of_tests_is_an_orphan() -> None:
+    package = PYTHON / "tests"
+    modules = _modules(package)
+    tests = [name for name in modules if name.rpartition(".")[2].startswith("test_") or name == "tests.conftest"]
+    reached = {name for entry in tests for name in module_closure(entry, package)}
+    assert not modules.keys() - reached
+
+
+TESTS = [path for path in FILES if path.name.startswith("test_")]
+DEMANDS = {"raises", "fail", "warns"}
+
+
+def _demands(function: ast.AST) -> bool:
+    """Whether it contains an assertion, or what stands for one."""
+    return any(
+        isinstance(each, ast.Assert | ast.Raise)
+        or (isinstance(each, ast.Attribute) and (each.attr in DEMANDS or each.attr.startswith("assert_")))
+        for each in ast.walk(function)
+    )
+
+
+def _calls(function: ast.AST) -> set[str]:
+    called = (each.func for each in ast.walk(function) if isinstance(each, ast.Call))
+    return {getattr(each, "attr", getattr(each, "id", "")) for each in called}
+
+
+def _functions(paths: list[Path]) -> list[ast.FunctionDef]:
+    trees = (ast.parse(path.read_text()) for path in paths)
+    return [each for tree in trees for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
+
+
+def _always_holds(test: ast.expr) -> bool:
+    """A constant, a tuple, a count compared with what no count is below."""
+    if isinstance(test, ast.Constant | ast.Tuple):
+        return bool(getattr(test, "value", True))
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return False
+    bound = test.comparators[0]
+    below = isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub) and isinstance(test.ops[0], ast.Gt)
+    empty = isinstance(bound, ast.Constant) and bound.value == 0 and isinstance(test.ops[0], ast.GtE)
+    counts = isinstance(test.left, ast.Call) and getattr(test.left.func, "id", "") in {"len", "sum"}
+    pure = not any(isinstance(each, ast.Call) for each in ast.walk(test.left))
+    same = pure and isinstance(test.ops[0], ast.Eq | ast.Is) and ast.dump(test.left) == ast.dump(bound)
+    return same or (counts and (below or empty))
+
+
+def test_every_test_demands_something() -> None:
+    """An assertion, in itself or in what it calls."""
+    functions = _functions([path for path in FILES if "tests" in path.parts])
+    demanding = {each.name for each in functions if _demands(each)}
+    for _ in range(3):  # those that call them, and so on
+        demanding |= {each.name for each in functions if _calls(each) & demanding}
+    idle = [each.name for each in _functions(TESTS) if each.name.startswith("test_") and each.name not in demanding]
+    assert not idle
+
+
+def test_no_assertion_always_holds() -> None:
+    for path in TESTS:
+        for each in ast.walk(ast.parse(path.read_text())):
+            if isinstance(each, ast.Assert):
+                assert not _always_holds(each.test), f"{path.name}:{each.lineno}"
+
+
+@pytest.mark.parametrize("text", ["True", "(a, 'why')", "len(a) >= 0", "len(a) > -1", "a == a", "sum(a) > -1"])
+def test_what_always_holds_is_found(text: str) -> None:
+    assert _always_holds(ast.parse(text, mode="eval").body)
+
+
+@pytest.mark.parametrize("text", ["a", "len(a) > 0", "a > -1", "a == b", "f(a) == f(a)"])
+def test_what_may_not_hold_is_let_be(text: str) -> None:
+    assert not _always_holds(ast.parse(text, mode="eval").body)

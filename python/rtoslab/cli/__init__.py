@@ -93,6 +93,13 @@ def _code() -> int:  # noqa: PLR0911 (one answer for each way to end)
     except MemoryError:
         _say("rtoslab: The memory is full; close other programs, or ask for fewer points or samples.")
         return EXIT_ERROR
+    except BaseException as error:
+        from rtoslab.run.board import is_panic  # noqa: PLC0415 (it is rarely wanted)
+
+        if not is_panic(error):
+            raise
+        _say(f"rtoslab: The simulator failed ({error}); please report the image and the command.")
+        return EXIT_ERROR
     return code if isinstance(code, int) else EXIT_OK
 
 

@@ -17,15 +17,16 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from rtoslab.build import CONFORMANCE, Build, build, inputs_digest
 from rtoslab.canonical import canonical
 from rtoslab.catalogue import Catalogue
+from rtoslab.closure import sources_digest
 from rtoslab.conformance.judge import CheckFinding, Outcome, judge_all
 from rtoslab.decode import decode
 from rtoslab.errors import ConformanceError, DecodeError, OverrideReceivedError, RunError, disk_error
 from rtoslab.files import write_whole
 from rtoslab.intake.files import read_bytes
 from rtoslab.intake.limits import KEPT_BYTES
-from rtoslab.manifest import simulator_sources
 from rtoslab.plan import DEFAULT_WINDOW_MS, Point
 from rtoslab.run.board import simulator_fingerprint
+from rtoslab.run.origin import simulator_sources
 from rtoslab.run.virtual import Progress, RunOutput, VirtualJob, run_virtual
 from rtoslab.wire import constants
 
@@ -88,7 +89,8 @@ def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: 
     progress("conformance", 0.0)
     built = build(catalogue, asked)
     digest = verdict_digest(catalogue, point)
-    path = built.folder / f"conformance-{digest}-{simulator_fingerprint()}.verdict"
+    makers = f"{simulator_fingerprint()}-{sources_digest(__name__)[:8]}"
+    path = built.folder / f"conformance-{digest}-{makers}.verdict"
     with _alone(built.folder):
         known = _read(path)
         if known is None:
@@ -98,7 +100,8 @@ def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: 
 
 
 def verdict_digest(catalogue: Catalogue, point: Point) -> str:
-    """Hash of everything that could change the verdict on the point's port."""
+    """Hash of what the verdict on the point's port is about: image, virtual board, kernel, the rules. A verdict is
+    remembered by this and by the code that came to it."""
     rules = [each.read_text(encoding="utf-8") for each in sorted(Path(__file__).parent.glob("*.py"))]
     kernel = catalogue.kernel(point.kernel).facts.model_dump(mode="json")
     image = inputs_digest(catalogue.root, _suite_point(point))

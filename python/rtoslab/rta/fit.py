@@ -11,6 +11,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from rtoslab.catalogue import Catalogue
+from rtoslab.closure import sources_digest
 from rtoslab.errors import CheckError, OverheadsError
 from rtoslab.files import make_folder, write_whole
 from rtoslab.intake.objects import read_object
@@ -23,8 +24,6 @@ from rtoslab.rta.trace import Trace, run
 from rtoslab.rta.work import Work
 from rtoslab.run.board import simulator_fingerprint
 
-_VERSION: Final = 2
-"""Of what is fitted how; raise it and nothing remembered is used."""
 _SEED: Final = 2021
 _MIXED: Final = 8
 _MIXED_TICKS: Final = 60
@@ -38,7 +37,12 @@ def measure(catalogue: Catalogue, firmware: Firmware, work: Work, progress: Prog
     """Fits the overheads, or finds them fitted for the same image, virtual board and way to fit. Raises CheckError."""
     digest = hashlib.sha256(
         json.dumps(
-            [_VERSION, firmware.build.elf_sha256, simulator_fingerprint(), sorted(firmware.point.timing.items())]
+            [
+                sources_digest(__name__),
+                firmware.build.elf_sha256,
+                simulator_fingerprint(),
+                sorted(firmware.point.timing.items()),
+            ]
         ).encode()
     ).hexdigest()
     kept = build_folder(catalogue.root) / "overheads" / f"{firmware.kernel.id}-{firmware.board.id}-{digest[:16]}.json"

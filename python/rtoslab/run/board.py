@@ -2,6 +2,7 @@
 
 import difflib
 import hashlib
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -20,7 +21,7 @@ Settings = tuple[tuple[str, int, str, str], ...]
 @cache
 def timing_settings(chip: str) -> Settings:
     """Every parameter of a chip's virtual board: (key, default, what it is, grade). Raises SettingError."""
-    sim = _simulator()
+    sim = simulator()
     try:
         return tuple(sim.Machine(chip).settings())
     except sim.SimError as cause:
@@ -29,7 +30,7 @@ def timing_settings(chip: str) -> Settings:
 
 def make_machine(board: Board, *, cores: int, strict: bool = False) -> "VirtualMachine":
     """A virtual board at reset, without an image."""
-    sim = _simulator()
+    sim = simulator()
     loop = (board.pins.out, board.pins.input)
     try:
         machine: VirtualMachine = sim.Machine(
@@ -50,7 +51,7 @@ def load_image(machine: "VirtualMachine", image: bytes, name: str) -> None:
     """Loads an ELF or UF2. Raises ImageFileError naming the file."""
     try:
         machine.load(image, name)
-    except _simulator().SimError as cause:
+    except simulator().SimError as cause:
         raise ImageFileError(f"{name} cannot be loaded: {cause}") from None
 
 
@@ -64,7 +65,7 @@ def apply_settings(machine: "VirtualMachine", values: Mapping[str, int]) -> None
             raise UnknownNameError("setting", name, known)
         try:
             machine.set(key, value)
-        except _simulator().SimError as cause:
+        except simulator().SimError as cause:
             raise SettingError(f"{name}={value} was refused: {cause}") from None
 
 
@@ -97,7 +98,7 @@ def simulator_errors(kind: type[RtoslabError]) -> Iterator[None]:
     """Turns the simulator's own errors (and a missing symbol) into `kind`, message kept."""
     try:
         yield
-    except (_simulator().SimError, SymbolError) as cause:
+    except (simulator().SimError, SymbolError) as cause:
         message = str(cause)
         raise kind(message[:1].upper() + message[1:] + ("" if message.endswith(".") else ".")) from None
 
@@ -105,10 +106,18 @@ def simulator_errors(kind: type[RtoslabError]) -> Iterator[None]:
 @cache
 def simulator_fingerprint() -> str:
     """Hash of the simulator as it was built here: what is remembered of one build must not speak for the next."""
-    return hashlib.sha256(Path(_simulator().__file__).read_bytes()).hexdigest()[:8]
+    return hashlib.sha256(Path(simulator().__file__).read_bytes()).hexdigest()[:8]
 
 
-def _simulator() -> Any:
+def is_panic(error: BaseException) -> bool:
+    """Whether the simulator itself has failed: an assertion of it, an index beyond an array. No `Exception`, so that
+    nobody takes it for an answer; after one the machine is not to be used again."""
+    loaded = sys.modules.get("rtoslab._sim")
+    return loaded is not None and isinstance(error, loaded.PanicException)
+
+
+def simulator() -> Any:
+    """The simulator's module. Raises ToolMissingError if it is not built."""
     try:
         from rtoslab import _sim  # noqa: PLC0415
     except ImportError:

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from rtoslab.build import inputs_digest
-from rtoslab.cache import evaluation_sources
 from rtoslab.catalogue import Catalogue
+from rtoslab.closure import sources_digest
 from rtoslab.errors import RtoslabError, StoreError, ToolMissingError
 from rtoslab.journal import note_session
-from rtoslab.manifest import simulator_sources
 from rtoslab.paths import find_root
 from rtoslab.pipeline import Manner, Outcome, point_id, run_point
 from rtoslab.plan import Plan, Point
 from rtoslab.pool import Listener, Note, portable
+from rtoslab.run.origin import simulator_sources
 from rtoslab.store import POINTS, RunDirectory
 from rtoslab.stored_point import AnyResult, StoredPoint
 
@@ -105,7 +105,7 @@ def _nothing(point: Point, root: Path) -> AnyResult:
 
 def _sources(root: Path, point: Point) -> tuple[str, ...]:
     """Hashes of what must be alike here and there; the last one is of the image's sources, options and compiler."""
-    return simulator_sources(root), evaluation_sources(), inputs_digest(root, point)
+    return simulator_sources(root), sources_digest(run_point.__module__), inputs_digest(root, point)
 
 
 def _finished(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Iterator[tuple[int, Outcome]]:

@@ -54,7 +54,10 @@ def test_bounds_equal_those_of_response_time_analysis(kind: str) -> None:
             compared += 1
             differ += mine != analyse(plain).bound(each.name).response
     assert compared > SETS
-    assert differ > (0 if kind == "plain" else SETS // 10) - 1
+    if kind == "plain":
+        assert differ == 0, "nothing was varied"
+    else:
+        assert differ >= SETS // 10, "what was varied hardly matters, so that little was compared"
 
 
 def _varied(each: Task, kind: str, random: Random) -> Task:

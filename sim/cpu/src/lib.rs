@@ -1,6 +1,6 @@
 //! Cortex-M cores: decoding, execution with cycles, exceptions. Knows no chip by name; the chip is a `Bus`.
 
-mod states;
+pub mod states;
 pub mod step;
 pub mod systick;
 pub mod v6m;

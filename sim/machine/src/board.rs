@@ -2,6 +2,7 @@
 //!
 //! Dynamic dispatch ends here: a call runs a board for millions of cycles, or reads an instrument.
 
+use rtoslab_cpu::states::Counts;
 use rtoslab_lab::{Between, Event, Stimulus};
 use rtoslab_periph::rp2040::LockStats;
 use rtoslab_periph::stm32::{Chip, Options as Stm32Board, Pin, Wire};
@@ -122,6 +123,8 @@ pub trait Board {
     fn steps_left(&mut self, port: usize) -> usize;
     /// Statistics of a core since the start or the last [`Board::reset_stats`].
     fn stats(&self, core: usize) -> Stats;
+    /// How often the board took the time of instructions from what it remembers.
+    fn remembered(&self) -> Counts;
     /// Statistics of hardware spinlocks, by lock and core; empty without any.
     fn lock_stats(&mut self) -> Vec<[LockStats; 2]>;
     /// Starts all statistics again from now.

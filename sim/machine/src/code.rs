@@ -49,8 +49,8 @@ impl CodeTable {
             .collect()
     }
 
-    /// The region as the interpreter sees it: transfer slots of its first bank, number of word-interleaved banks.
-    pub fn region(&mut self, row: *mut u64, banks: usize) -> Region {
+    /// The region as the interpreter sees it: first transfer slot of its first bank, number of word-interleaved banks.
+    pub fn region(&mut self, row: usize, banks: usize) -> Region {
         let cells = |cells: &mut Vec<ProfileCell>| {
             if cells.is_empty() { std::ptr::null_mut() } else { cells.as_mut_ptr() }
         };
@@ -60,7 +60,7 @@ impl CodeTable {
             bytes: self.bytes,
             ops: self.stripes.as_mut_ptr().cast(),
             row,
-            row_mask: (banks - 1) * SLOTS * 8,
+            row_mask: (banks - 1) * SLOTS,
             cached: false,
             rom: false,
             profile,

@@ -48,7 +48,8 @@ impl Memory {
     }
 }
 
-impl Bus for Memory {
+// SAFETY: the ops are a vector of the memory, never resized.
+unsafe impl Bus for Memory {
     fn fetch(&mut self, _: &mut Core, _: u32, at: u64) -> u64 {
         at + 2
     }
@@ -211,7 +212,8 @@ impl<P: Pipeline + Default> Flat<P> {
         while core.t < end {
             core.request = Request::None;
             core.limit = end.min(core.t.saturating_add(pause));
-            exec::run::<_, _, { watch::NOTHING }, false>(core, &mut self.pipe, &mut self.memory);
+            // SAFETY: `ip` was set by `jump` or the executor, in the one region, whose ops the memory keeps.
+            unsafe { exec::run::<_, _, { watch::NOTHING }, false>(core, &mut self.pipe, &mut self.memory) };
             match core.request {
                 Request::None if core.phase == Phase::Run => {}
                 Request::Abandonable(_) => core.committed = true,

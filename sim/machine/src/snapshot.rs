@@ -8,6 +8,8 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use rtoslab_cpu::v6m::pair::Rest;
+use rtoslab_cpu::v6m::trace::Trace;
 use rtoslab_cpu::{v6m, v7m};
 
 /// A board as it stood at some cycle. Cloning shares it.
@@ -40,10 +42,14 @@ pub(crate) struct Parked<C> {
     at: Option<(u32, usize)>,
 }
 
-// SAFETY: `of` leaves only null pointers in the core, and nothing follows them here.
-unsafe impl<C> Send for Parked<C> {}
+// SAFETY: `of`, which alone makes one, leaves only null pointers in the core, and nothing follows them here. Likewise below.
+unsafe impl Send for Parked<v6m::core::Core> {}
 // SAFETY: as above.
-unsafe impl<C> Sync for Parked<C> {}
+unsafe impl Sync for Parked<v6m::core::Core> {}
+// SAFETY: as above.
+unsafe impl Send for Parked<v7m::core::Core> {}
+// SAFETY: as above.
+unsafe impl Sync for Parked<v7m::core::Core> {}
 
 impl Parked<v7m::core::Core> {
     /// Parks a copy of a core.
@@ -74,17 +80,14 @@ impl Parked<v6m::core::Core> {
         let mut core = core.clone();
         core.ip = std::ptr::null_mut();
         core.region.ops = std::ptr::null_mut();
-        core.region.row = std::ptr::null_mut();
         core.region.profile = [std::ptr::null_mut(); 2];
-        core.peer = std::ptr::null_mut();
+        (core.trace, core.rest) = (Trace::default(), Rest::NONE);
         Parked { core, at }
     }
 
-    /// Puts the core back into its place, where it keeps its peer.
+    /// Puts the core back into its place.
     pub fn back(&self, core: &mut v6m::core::Core, mut region: impl FnMut(u32) -> Option<v6m::core::Region>) {
-        let peer = core.peer;
         core.clone_from(&self.core);
-        core.peer = peer;
         if let Some((base, offset)) = self.at {
             core.region = region(base).expect("a snapshot's code is in a memory of its chip");
             core.ip = core.region.ops.wrapping_byte_add(offset);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
+use pyo3::panic::PanicException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use rtoslab_lab::Kind;
@@ -21,6 +22,9 @@ create_exception!(_sim, SettingError, SimError, "Unknown setting, or a value out
 
 /// Cycles between two looks at Python's signals, so that Ctrl-C ends a long run.
 const SLICE_CYCLES: u64 = 20_000_000;
+
+/// The sources that this module was built from, as `build.rs` found them.
+const SOURCES: &str = include_str!(concat!(env!("OUT_DIR"), "/sources.txt"));
 
 /// A virtual board.
 #[pyclass(unsendable, module = "rtoslab._sim")]
@@ -213,6 +217,11 @@ impl Machine {
         Ok(self.inner.steps_left(port))
     }
 
+    fn remembered(&self) -> (u64, u64) {
+        let counts = self.inner.remembered();
+        (counts.known, counts.learnt)
+    }
+
     fn stats<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let cores = PyList::empty(py);
         for core in 0..self.inner.cores() {
@@ -362,7 +371,10 @@ fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Machine>()?;
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<flat::FlatCore>()?;
+    module.add("SOURCES", SOURCES)?;
+    module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("SimError", py.get_type::<SimError>())?;
+    module.add("PanicException", py.get_type::<PanicException>())?;
     module.add("ImageError", py.get_type::<ImageError>())?;
     module.add("SettingError", py.get_type::<SettingError>())?;
     module.add("EVENT_EXEC", Kind::Exec as u8)?;

@@ -5,7 +5,8 @@ use crate::v6m::op::Op;
 use crate::v6m::pair::{Flight, Stretch, Turn};
 use crate::v6m::trace::Trace;
 
-/// Transfer slots per slave, by cycle modulo this. No core claims further ahead of the other one than a stack frame.
+/// Transfer slots per slave, by cycle modulo this; together they are a row. No core claims further ahead of the other one
+/// than a stack frame.
 pub const SLOTS: usize = 16;
 
 /// Why an access did not complete.
@@ -21,7 +22,16 @@ pub enum Trap {
 ///
 /// `CONTEND` is true while two masters are awake and every transfer must be arbitrated; with one master awake no
 /// transfer can collide and the bookkeeping is compiled out. Both variants charge the same cycles to a lone core.
-pub trait Bus {
+///
+/// # Safety
+/// [`Bus::ram`] gives [`Bus::RAM_BYTES`] bytes that can be read and written until the bus is used again.
+/// [`Bus::region`] gives regions whose ops (one for each halfword, and at least one [`Code::OutOfRegion`] behind them) and
+/// profile cells, if it has them, live as long as the bus, change only through it and are not reached by its own fields
+/// without a pointer. What [`Bus::decode`] and [`Bus::attend`] leave or give are ops made by
+/// [`decode`](crate::v6m::decode::decode) for their place. [`Bus::flights`] gives two flights, which live as long as the bus.
+///
+/// [`Code::OutOfRegion`]: crate::v6m::op::Code::OutOfRegion
+pub unsafe trait Bus {
     /// False if there is one core only.
     const TWO_CORES: bool;
     /// First address of the RAM that the interpreter accesses directly.
@@ -32,8 +42,8 @@ pub trait Bus {
     /// Start of the RAM's storage.
     fn ram(&mut self) -> *mut u8;
 
-    /// Row of transfer slots of the bank that holds a RAM offset.
-    fn ram_row(&mut self, offset: u32) -> *mut u64;
+    /// First slot of the row of the bank that holds a RAM offset.
+    fn ram_row(&self, offset: u32) -> usize;
 
     /// Non-zero if a store to this RAM offset must go through [`Bus::store_marked`]: code or a watched word is near.
     fn marks(&self, offset: u32) -> u8;
@@ -41,46 +51,48 @@ pub trait Bus {
     /// Store to RAM with decoded code or watches around it.
     fn store_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64);
 
-    /// Claims the first free transfer slot in a slave's `row` at or after `at` and `core.bus_free` and returns its
-    /// cycle. `stalls`: the core waits for it, so a delay counts as bus wait at once; otherwise it is a fetch
+    /// Claims the first free transfer slot at or after `at` and `core.bus_free` in the row that begins with slot `row`, and
+    /// returns its cycle. `stalls`: the core waits for it, so a delay counts as bus wait at once; otherwise it is a fetch
     /// ahead, whose delay the core may never notice, and `fetch_ready` says when the word comes.
-    ///
-    /// # Safety
-    /// `row` is one of this bus: [`SLOTS`] cycle numbers.
-    unsafe fn claim(&mut self, core: &mut Core, row: *mut u64, at: u64, stalls: bool) -> u64;
+    fn claim(&mut self, core: &mut Core, row: usize, at: u64, stalls: bool) -> u64;
 
     /// Fetches the word `words` after the one that holds `ip`: the address phase can be in cycle `at`; returns the one
     /// it has, two before the word is there. `stalls` as for [`Bus::claim`]. Only asked under `CONTEND`.
     ///
     /// By default the word lies in a bank whose slots are arbitrated.
-    ///
-    /// # Safety
-    /// `ip` points into the ops of `core.region`.
     #[inline(always)]
-    unsafe fn fetch(&mut self, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
-        // Sixteen bytes of ops per word of code, eight times that per row of slots; the tables are aligned to four
-        // words, the stripe of the banks, so that the op's address selects the row.
-        let row = core.region.row.wrapping_byte_add(((ip as usize + 16 * words) << 3) & core.region.row_mask);
-        // SAFETY: the region's rows are those of its banks.
-        unsafe { self.claim(core, row, at, stalls) }
+    fn fetch(&mut self, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
+        // Sixteen bytes of ops per word of code, as many slots to a row; the tables are aligned to four words, the stripe
+        // of the banks, so that the op's address selects the row.
+        const _: () = assert!(SLOTS == 2 * size_of::<Op>());
+        let row = core.region.row + ((ip as usize + SLOTS * words) & core.region.row_mask);
+        self.claim(core, row, at, stalls)
     }
 
     /// First cycle in which the memory behind `core`'s region is not busy with a long transfer.
     fn region_free(&self, core: &Core) -> u64;
 
-    /// Any load that is not plain RAM. Advances `t` by the cycles it takes.
+    /// Which core goes first when both issue in the same cycle.
+    fn first(&self) -> usize {
+        0
+    }
+
+    /// Any load that is not plain RAM. Advances `t` by the cycles it takes. `other` is the other core, which may have to go
+    /// first; `None` where that was settled before.
     fn load<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
+        other: Option<&Core>,
         address: u32,
         bytes: u32,
         t: &mut u64,
     ) -> Result<u32, Trap>;
 
-    /// Any store that is not plain RAM. Advances `t` by the cycles it takes.
+    /// Any store that is not plain RAM. Advances `t` by the cycles it takes. `other` as for [`Bus::load`].
     fn store<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
+        other: Option<&Core>,
         address: u32,
         bytes: u32,
         value: u32,

@@ -62,9 +62,9 @@ pub struct Region {
     pub bytes: u32,
     /// `bytes / 2 + 4` ops, aligned so that `ops >> 4 & 3` is the bank of the first word.
     pub ops: *mut Op,
-    /// Transfer slots of the bus slave that holds the first word.
-    pub row: *mut u64,
-    /// Selects the row among word-interleaved banks: (banks - 1) rows in bytes.
+    /// Number of the first transfer slot of the bus slave that holds the first word; see [`SLOTS`](crate::v6m::bus::SLOTS).
+    pub row: usize,
+    /// Selects the row among word-interleaved banks: (banks - 1) rows in slots.
     pub row_mask: usize,
     /// Behind the XIP cache.
     pub cached: bool,
@@ -136,10 +136,8 @@ pub struct Core {
     pub instructions: u64,
     /// 0 or 1.
     pub id: usize,
-    /// 1 if this core goes first when both issue in the same cycle, else 0.
-    pub goes_first: u64,
-    /// The other core of the chip; null for a core on its own.
-    pub peer: *mut Core,
+    /// Where the other core stands while this one has its turn.
+    pub rival_t: u64,
     /// What the machine must do before the next instruction.
     pub request: Request,
     /// Branch target that holds no code: the PC of the fault being raised.
@@ -187,7 +185,7 @@ impl Core {
             base: 0,
             bytes: 0,
             ops: std::ptr::null_mut(),
-            row: std::ptr::null_mut(),
+            row: 0,
             row_mask: 0,
             cached: false,
             rom: false,
@@ -210,8 +208,7 @@ impl Core {
             flash_wait: 0,
             instructions: 0,
             id,
-            goes_first: u64::from(id == 0),
-            peer: std::ptr::null_mut(),
+            rival_t: 0,
             request: Request::None,
             stray: None,
             phase: Phase::Reset,
@@ -235,15 +232,11 @@ impl Core {
         }
     }
 
-    /// From now on this core, if it is one of two, goes first when both issue in the same cycle.
+    /// From now on this core, which has its turn, goes first when both issue in the same cycle: the turn was to end where the
+    /// other core stands, and a tie there is now this core's.
     #[inline(always)]
-    pub fn take_precedence(&mut self) {
-        // SAFETY: the machine keeps both cores in one allocation and never hands out the other one meanwhile.
-        if let Some(peer) = unsafe { self.peer.as_mut() } {
-            (self.goes_first, peer.goes_first) = (1, 0);
-            // The turn was to end where the other core stands; now a tie there is this core's.
-            self.limit += u64::from(self.limit == peer.t);
-        }
+    pub fn wins_ties(&mut self) {
+        self.limit += u64::from(self.limit == self.rival_t);
     }
 
     /// Architectural reset; time and statistics go on.
@@ -251,9 +244,9 @@ impl Core {
         let (id, t) = (self.id, self.t);
         let kept = (self.bus_wait, self.flash_wait, self.instructions, self.sleep_cycles);
         let exceptions = (self.exception_cycles, self.exceptions);
-        let (peer, steps) = (self.peer, std::mem::take(&mut self.steps));
+        let steps = std::mem::take(&mut self.steps);
         *self = Core::new(id);
-        (self.t, self.peer, self.steps) = (t, peer, steps);
+        (self.t, self.steps) = (t, steps);
         (self.bus_wait, self.flash_wait, self.instructions, self.sleep_cycles) = kept;
         (self.exception_cycles, self.exceptions) = exceptions;
     }

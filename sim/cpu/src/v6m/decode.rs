@@ -18,7 +18,7 @@ pub struct Place {
 }
 
 const fn op(code: Code, a: u32, b: u32, c: u32, imm: u32) -> Op {
-    Op { code: code as u8, a: a as u8, b: b as u8, c: c as u8, imm }
+    Op { code, a: a as u8, b: b as u8, c: c as u8, imm }
 }
 
 /// Decodes the instruction at `place`; `second` is the following halfword (only read by 32-bit encodings).

@@ -9,7 +9,7 @@
 //! only memories that answer by fixed rules, and begins so far from the next event that it cannot reach it. Everything
 //! else is executed in time, one instruction after the other.
 
-use crate::states::States;
+use crate::states::{Counts, States};
 use crate::step::watch;
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
@@ -81,6 +81,7 @@ pub struct Memo {
     resting_since: Option<u64>,
     /// Where unseen traces are gone through; the second one is not used.
     cores: Option<Box<[Core; 2]>>,
+    counts: Counts,
 }
 
 impl Default for Memo {
@@ -94,6 +95,7 @@ impl Default for Memo {
             judged_at: 0,
             resting_since: None,
             cores: None,
+            counts: Counts::default(),
         }
     }
 }
@@ -110,6 +112,11 @@ impl Memo {
             self.transitions.fill(Transition::default());
             self.nodes.clear();
         }
+    }
+
+    /// How often it was of use so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
     }
 
     /// Until when remembering rests at time `t`, if it does.
@@ -193,6 +200,7 @@ pub fn traced<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool
         core.bus_wait += u64::from(found.waits);
         memo.node = found.next;
         memo.stale = true;
+        memo.counts.known += 1;
     } else if !learn(bus, core, trace) {
         return false;
     }
@@ -205,6 +213,7 @@ pub fn traced<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool
 fn learn<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     catch_up(core, bus);
     let memo = bus.memo();
+    memo.counts.learnt += 1;
     let key = memo.key(trace);
     let start = memo.nodes.state(memo.node).ip;
     let mut cores = memo.cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));

@@ -5,8 +5,8 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C, align(8))]
 pub struct Op {
-    /// A [`Code`].
-    pub code: u8,
+    /// What it does.
+    pub code: Code,
     /// First register field (destination or transferred register).
     pub a: u8,
     /// Second register field (base or operand).
@@ -20,10 +20,10 @@ pub struct Op {
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
         /// Operation of a predecoded instruction. The order follows the ARMv6-M encoding tables.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         #[repr(u8)]
         #[allow(missing_docs)]
-        pub enum Code { $($(#[$doc])* $name),* }
+        pub enum Code { #[default] $($(#[$doc])* $name),* }
 
         /// Every code with its name, in numeric order.
         pub const CODES: &[(Code, &str)] = &[$((Code::$name, stringify!($name))),*];
@@ -72,12 +72,12 @@ impl Op {
     /// True for the instructions that touch neither bus nor chip: their order against the other core is immaterial.
     #[inline(always)]
     pub fn is_local(self) -> bool {
-        self.code.wrapping_sub(op::MovsReg) <= op::Nop - op::MovsReg
+        (self.code as u8).wrapping_sub(op::MovsReg) <= op::Nop - op::MovsReg
     }
 
     /// An operation without operands.
     pub const fn bare(code: Code) -> Op {
-        Op { code: code as u8, a: 0, b: 0, c: 0, imm: 0 }
+        Op { code, a: 0, b: 0, c: 0, imm: 0 }
     }
 
     /// The op as the interpreter holds it, in one register.
@@ -90,6 +90,6 @@ impl Op {
     /// True for the 32-bit encodings, which take up two halfwords.
     #[inline(always)]
     pub fn is_wide(self) -> bool {
-        matches!(self.code, op::Bl | op::BlFar | op::Msr | op::Mrs | op::Barrier)
+        matches!(self.code, Code::Bl | Code::BlFar | Code::Msr | Code::Mrs | Code::Barrier)
     }
 }

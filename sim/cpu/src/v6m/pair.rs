@@ -100,51 +100,72 @@ pub enum Turn {
 /// # Safety
 /// As for [`exec::run`]; both cores stand before an instruction and not inside one.
 pub unsafe fn run<B: Paired>(cores: *mut Core, turn: usize, due: u64, bus: &mut B) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise; references to the cores end before the interpreter runs, and flights are the bus's.
     unsafe {
-        let (first, other) = (&mut *cores.add(turn), &mut *cores.add(1 - turn));
-        let now = first.t.min(other.t);
-        let state = bus.state(first, other);
-        let pairs = bus.pairs();
-        let Some(state) = state else {
-            pairs.put_off(now);
+        if !enter(&*cores.add(turn), &*cores.add(1 - turn), due, bus) {
             return;
-        };
-        let place = Place { ip: other.ip, rest: Rest::NONE, mask: 0, address: 0 };
-        pairs.node = pairs.table.number_anew(Node { state, ip: first.ip, other: place });
-        (pairs.now, pairs.until, pairs.turn) = (now, due - Stretch::CYCLES, turn);
-        pairs.flights.iter_mut().for_each(Flight::forget);
+        }
+        let now = bus.pairs().now;
+        bus.pairs().turn = turn;
+        bus.pairs().flights.of(0).into_iter().for_each(|flight| (*flight).forget());
         exec::run::<B, false, { watch::PAIRS }>(cores, turn, bus);
         land(cores, bus);
         bus.pairs().rest_after(now);
     }
 }
 
+/// Finds the node that both cores, the one that goes on first, and the bus are at; false if it is too far from usual.
+fn enter<B: Paired>(first: &Core, other: &Core, due: u64, bus: &mut B) -> bool {
+    let now = first.t.min(other.t);
+    let state = bus.state(first, other);
+    let pairs = bus.pairs();
+    let Some(state) = state else {
+        pairs.put_off(now);
+        return false;
+    };
+    let place = Place { ip: other.ip, rest: Rest::NONE, mask: 0, address: 0 };
+    pairs.node = pairs.table.number_anew(Node { state, ip: first.ip, other: place });
+    (pairs.now, pairs.until) = (now, due - Stretch::CYCLES);
+    true
+}
+
 /// Brings both cores and the bus to the node that was reached: what the other core did ahead of it is undone.
+///
+/// # Safety
+/// As for [`run`].
 unsafe fn land<B: Paired>(cores: *mut Core, bus: &mut B) {
-    // SAFETY: `run`'s promise.
+    let pairs = bus.pairs();
+    let (node, now, turn) = (*pairs.table.node(pairs.node), pairs.now, pairs.turn);
+    // SAFETY: the caller's promise; a reference to a core ends before the interpreter runs again.
     unsafe {
-        let ram = bus.ram();
-        let pairs = bus.pairs();
-        let (node, now) = (*pairs.table.node(pairs.node), pairs.now);
-        let (first, other) = (&mut *cores.add(pairs.turn), &mut *cores.add(1 - pairs.turn));
-        debug_assert!(first.ip == node.ip);
-        let left = node.other.rest.instructions;
-        if left != 0 {
-            let flight = &mut pairs.flights[other.id & 1];
-            flight.undo(other, ram);
-            let target = other.instructions - left;
-            other.instructions -= flight.instructions;
-            // Without the other core nothing but the number of instructions and words says where it stands.
-            (other.t, other.transfer.mask) = (0, 0);
-            let index = other.id & 1;
-            while other.instructions != target || other.transfer.mask != node.other.mask {
-                other.limit = other.t + 1;
-                exec::run::<B, false, { watch::NOTHING }>(cores, index, bus);
-            }
-            debug_assert!(other.ip == node.other.ip);
+        debug_assert!((*cores.add(turn)).ip == node.ip);
+        if node.other.rest.instructions != 0 {
+            go_back(cores, 1 - turn, &node.other, bus);
+            debug_assert!((*cores.add(1 - turn)).ip == node.other.ip);
         }
-        bus.resume(&node.state, now, first, other);
+        bus.resume(&node.state, now, &mut *cores.add(turn), &mut *cores.add(1 - turn));
+    }
+}
+
+/// Brings a core back to a place in its stretch, all of which it has executed.
+///
+/// # Safety
+/// As for [`run`]; the core's flight is that of the stretch.
+unsafe fn go_back<B: Paired>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
+    let [flight, _] = bus.pairs().flights.of(index);
+    let ram = bus.ram();
+    // SAFETY: the caller's promise.
+    unsafe {
+        let core = cores.add(index);
+        (*flight).undo(&mut *core, ram);
+        let target = (*core).instructions - place.rest.instructions;
+        (*core).instructions -= (*flight).instructions;
+        // Without the other core nothing but the number of instructions and words says where it stands.
+        ((*core).t, (*core).transfer.mask) = (0, 0);
+        while (*core).instructions != target || (*core).transfer.mask != place.mask {
+            (*core).limit = (*core).t + 1;
+            exec::run::<B, false, { watch::NOTHING }>(cores, index, bus);
+        }
     }
 }
 
@@ -179,6 +200,7 @@ pub unsafe fn paired<B: Paired>(
         pairs.now += u64::from(found.cycles);
         pairs.node = u32::from(found.next);
         pairs.turn ^= usize::from(found.swaps);
+        pairs.counts.known += 1;
         if pairs.now > pairs.until {
             Turn::Stop
         } else if found.swaps {

@@ -17,7 +17,13 @@ pub struct Loaded {
 ///
 /// Times are core cycles. An access has its address phase in cycle `at` and its data phase in `at + 1`, longer by the
 /// wait states the bus answers with.
-pub trait Bus {
+///
+/// # Safety
+/// [`Bus::region`] gives regions whose ops (one for each halfword, and at least one [`Op::OUT_OF_REGION`] behind them) and
+/// profile cells, if it has them, live as long as the bus, change only through it and are not reached by its own fields
+/// without a pointer. What [`Bus::decode`] and [`Bus::attend`] leave or give are ops made by [`decode`](super::decode) for
+/// their place.
+pub unsafe trait Bus {
     /// Fetches the code word (M7: doubleword) at `address`, address phase in cycle `at`. Returns the first cycle in
     /// which the decoder can have it: `at + 2` from memory without wait states on the fast code path.
     fn fetch(&mut self, core: &mut Core, address: u32, at: u64) -> u64;

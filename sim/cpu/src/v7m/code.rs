@@ -6,10 +6,22 @@
 macro_rules! codes {
     ($dollar:tt $($(#[$doc:meta])* $name:ident),* $(,)?) => {
         /// Operation of a predecoded instruction. The order follows the encoding tables of the ARMv7-M manual (A5).
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         #[repr(u8)]
         #[allow(missing_docs)]
-        pub enum Code { $($(#[$doc])* $name),* }
+        pub enum Code { #[default] $($(#[$doc])* $name),* }
+
+        impl Code {
+            /// The code of this number; panics if there is none.
+            pub const fn of(number: u8) -> Code {
+                CODES[number as usize].0
+            }
+
+            /// Of a pair of which the first sets flags: the second.
+            pub const fn without_flags(self) -> Code {
+                Code::of(self as u8 + 1)
+            }
+        }
 
         /// Every code with its name, in numeric order.
         pub const CODES: &[(Code, &str)] = &[$((Code::$name, stringify!($name))),*];

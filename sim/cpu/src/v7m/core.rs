@@ -102,8 +102,9 @@ pub struct ProfileCell {
 pub struct Core {
     /// What it has.
     pub features: Features,
-    /// r0–r12, r13 = the active stack pointer, r14 = LR. r15 is not used.
-    pub r: [u32; 16],
+    /// r0–r12, r13 = the active stack pointer, r14 = LR. r15 and all behind it are not used: with them no register number of
+    /// eight bits can lead out of the array, and none has to be compared.
+    pub r: [u32; 256],
     /// N and Z in one word: N is set if it is negative, Z if its low half is zero.
     pub nz: i64,
     /// C flag.
@@ -212,7 +213,7 @@ impl Core {
     pub fn new(features: Features) -> Core {
         Core {
             features,
-            r: [0; 16],
+            r: [0; 256],
             nz: 1,
             c: false,
             v: false,

@@ -7,8 +7,8 @@ use super::code::Code;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C, align(16))]
 pub struct Op {
-    /// A `Code`; 0 is "not decoded yet", so that fresh tables need no initialisation.
-    pub code: u8,
+    /// What it does. All zeros are "not decoded yet", so that fresh tables need no initialisation.
+    pub code: Code,
     /// [`flag`] bits.
     pub flags: u8,
     /// Destination or transferred register (floating point: S or D number).
@@ -183,7 +183,7 @@ impl From<Op> for Packed {
 impl Op {
     /// An operation without operands.
     pub const fn bare(code: Code, class: Class) -> Op {
-        Op { code: code as u8, rd: 0, rn: 0, rm: 0, ra: 0, shift: 0, flags: 0, class, imm: 0, reads: 0, writes: 0 }
+        Op { code, rd: 0, rn: 0, rm: 0, ra: 0, shift: 0, flags: 0, class, imm: 0, reads: 0, writes: 0 }
     }
 
     /// What a table ends with: execution that gets there has run off the end of its region.

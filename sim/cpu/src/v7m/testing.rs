@@ -112,7 +112,8 @@ pub fn handler(number: u32) -> u32 {
     HANDLERS + 0x40 * number
 }
 
-impl Bus for TestBus {
+// SAFETY: the ops are a vector of the bus, never resized.
+unsafe impl Bus for TestBus {
     fn fetch(&mut self, _: &mut Core, _: u32, at: u64) -> u64 {
         at + 2 + self.fetch_wait
     }
@@ -338,9 +339,11 @@ impl<P: Pipeline> Bench<P> {
                 return;
             }
             if self.core.mpu.enabled() {
-                exec::run::<_, _, { watch::NOTHING }, true>(&mut self.core, &mut self.pipe, &mut self.bus);
+                // SAFETY: `ip` is inside the bench\'s one region, which has a cell for each op.
+                unsafe { exec::run::<_, _, { watch::NOTHING }, true>(&mut self.core, &mut self.pipe, &mut self.bus) };
             } else {
-                exec::run::<_, _, { watch::NOTHING }, false>(&mut self.core, &mut self.pipe, &mut self.bus);
+                // SAFETY: `ip` is inside the bench\'s one region, which has a cell for each op.
+                unsafe { exec::run::<_, _, { watch::NOTHING }, false>(&mut self.core, &mut self.pipe, &mut self.bus) };
             }
         }
     }

@@ -83,17 +83,16 @@ impl System {
     }
 
     /// True if core 0 has still to execute an instruction of cycle `t`: on a tie SIO serves core 0 first.
-    fn must_defer<const CONTEND: bool>(&mut self, core: &Core, t: u64) -> bool {
+    fn must_defer<const CONTEND: bool>(&mut self, core: &Core, other: Option<&Core>, t: u64) -> bool {
         if !CONTEND || core.id == 0 || core.limit > t + 1 {
             return false;
         }
-        // SAFETY: the machine keeps both cores in one allocation; only this one executes now.
-        let Some(core0) = (unsafe { core.peer.as_mut() }) else {
+        let Some(core0) = other else {
             return false;
         };
-        let tied = core0.t == t && core.goes_first == 1 && !self.minds_no_order(core0);
+        let tied = core0.t == t && self.first == core.id && !self.minds_no_order(core0);
         if tied {
-            core0.take_precedence();
+            self.first = core0.id;
         }
         tied
     }
@@ -103,6 +102,7 @@ impl System {
     pub(super) fn load_elsewhere<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
+        other: Option<&Core>,
         address: u32,
         bytes: u32,
         t: &mut u64,
@@ -112,7 +112,7 @@ impl System {
         }
         match address >> 28 {
             0xd => {
-                if self.must_defer::<CONTEND>(core, *t) {
+                if self.must_defer::<CONTEND>(core, other, *t) {
                     return Err(Trap::Defer);
                 }
                 let value = self.sio_read(core, address & 0xffc, *t);
@@ -157,6 +157,7 @@ impl System {
     pub(super) fn store_elsewhere<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
+        other: Option<&Core>,
         address: u32,
         bytes: u32,
         value: u32,
@@ -167,7 +168,7 @@ impl System {
         }
         match address >> 28 {
             0xd => {
-                if self.must_defer::<CONTEND>(core, *t) {
+                if self.must_defer::<CONTEND>(core, other, *t) {
                     return Err(Trap::Defer);
                 }
                 self.sio_write(core, address & 0xffc, replicate(value, bytes), *t);

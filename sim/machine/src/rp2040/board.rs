@@ -1,5 +1,6 @@
 //! The RP2040 as a [`Board`].
 
+use rtoslab_cpu::states::Counts;
 use rtoslab_lab::{Between, Event};
 use rtoslab_periph::rp2040::LockStats;
 
@@ -92,6 +93,10 @@ impl Board for Machine {
 
     fn steps_left(&mut self, port: usize) -> usize {
         self.instruments().steps_left(port)
+    }
+
+    fn remembered(&self) -> Counts {
+        self.system.pairs.counts()
     }
 
     fn stats(&self, core: usize) -> Stats {

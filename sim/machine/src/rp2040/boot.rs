@@ -61,6 +61,7 @@ impl Machine {
         for core in self.cores.iter_mut() {
             core.reset();
         }
+        self.system.first = 0;
         let core0 = &mut self.cores[0];
         core0.phase = Phase::Run;
         let watchdog = &mut self.system.periph.watchdog;
@@ -89,6 +90,7 @@ impl Machine {
     pub(super) fn start_core1(&mut self) {
         let core1 = &mut self.cores[1];
         core1.reset();
+        self.system.first = 0;
         core1.phase = Phase::Run;
         core1.r[13] = BOOT_STACK;
         exception::jump(core1, &mut *self.system, bootrom::CORE1_WAIT | 1);

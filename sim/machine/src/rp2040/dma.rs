@@ -1,17 +1,19 @@
 //! DMA transfers: the peripheral crate decides which, the machine lends the memories and the bus slots.
 
+use std::sync::Arc;
+
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_periph::Access;
 use rtoslab_periph::rp2040::DmaBus;
 
 use super::access::bank_of;
-use super::system::{FLASH_BASE, SRAM_BASE, SRAM_BYTES, System};
+use super::system::{FLASH_BASE, SRAM_BASE, SRAM_BYTES, System, WriterAt};
 
 /// The memories a transfer may touch, apart from the registers, which the peripheral crate handles itself.
 struct Memories<'a> {
     sram: &'a mut [u8],
-    flash: *const u8,
-    flash_bytes: u32,
+    /// As it was when the transfer began.
+    flash: Arc<[u8]>,
     rom: &'a [u8],
     /// SRAM offset and length of what was written.
     written: Option<(u32, u32)>,
@@ -24,8 +26,7 @@ impl DmaBus for Memories<'_> {
             let at = address.wrapping_add(index);
             let byte = match at {
                 SRAM_BASE.. if at - SRAM_BASE < SRAM_BYTES => self.sram[(at - SRAM_BASE) as usize],
-                // SAFETY: the pointer covers `flash_bytes`, and nothing writes flash during a transfer.
-                FLASH_BASE..=0x13ff_ffff => unsafe { *self.flash.add((at & (self.flash_bytes - 1)) as usize) },
+                FLASH_BASE..=0x13ff_ffff => self.flash[at as usize & (self.flash.len() - 1)],
                 _ => self.rom.get(at as usize).copied().unwrap_or(0),
             };
             value |= u32::from(byte) << (8 * index);
@@ -47,21 +48,14 @@ impl System {
     /// Makes the transfer that is due at cycle `now`. It takes its slot at the SRAM bank it touches, so that a core
     /// that wants the same bank in that cycle waits.
     pub(super) fn dma_transfer(&mut self, cores: &mut [Core; 2], now: u64) {
-        let flash = self.periph.ssi.flash.bytes();
-        let mut memories = Memories {
-            flash: flash.as_ptr(),
-            flash_bytes: flash.len() as u32,
-            sram: &mut self.sram,
-            rom: &self.rom,
-            written: None,
-        };
+        let flash = self.periph.ssi.flash.shared().clone();
+        let mut memories = Memories { flash, sram: &mut self.sram, rom: &self.rom, written: None };
         let mut access = Access { now_cycles: now, core: 0, clocks: &self.clocks, effects: &mut self.effects };
         self.periph.run_dma(&mut access, &mut memories);
         if let Some((offset, bytes)) = memories.written {
-            let row = self.row(bank_of(offset));
-            // SAFETY: the row is this bus's own.
-            unsafe { row.add(now as usize % rtoslab_cpu::v6m::bus::SLOTS).write(now) };
+            *self.slot(System::row(bank_of(offset)), now) = now;
             self.forget_code(offset, bytes);
+            self.look_at_watches(offset, WriterAt { core: 0, pc: 0, cycle: now });
         }
         self.settle(cores, now);
     }

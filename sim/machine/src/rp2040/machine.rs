@@ -103,15 +103,8 @@ pub struct Machine {
 impl Machine {
     /// A board with erased flash.
     pub fn new(options: Options) -> Machine {
-        let mut cores = Box::new([Core::new(0), Core::new(1)]);
-        let base = cores.as_mut_ptr();
-        // SAFETY: both cores stay in this box for the machine's life.
-        unsafe {
-            (*base).peer = base.add(1);
-            (*base.add(1)).peer = base;
-        }
         let mut machine = Machine {
-            cores,
+            cores: Box::new([Core::new(0), Core::new(1)]),
             system: System::new(options.crystal_hz, options.flash_bytes, options.strict),
             core_count: options.cores.clamp(1, 2),
             entry_in_sram: None,
@@ -391,7 +384,7 @@ impl Machine {
             core.bus_free = core.bus_free.max(self.system.region_free(core));
         }
         let running = self.cores.each_ref().map(|core| core.phase == Phase::Run);
-        let first = usize::from(self.cores[1].goes_first == 1);
+        let first = self.system.first;
         let (t0, t1) = (self.cores[0].t, self.cores[1].t);
         let turn = match running {
             [true, false] => 0,

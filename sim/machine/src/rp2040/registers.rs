@@ -115,7 +115,7 @@ impl System {
             self.clocks_changed(cores, now);
         }
         if let Some(first) = self.fixed_first {
-            cores[first].take_precedence();
+            self.first = first;
         }
         for (index, core) in cores.iter_mut().enumerate() {
             let lines = self.lines(index);

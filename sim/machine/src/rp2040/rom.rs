@@ -59,13 +59,13 @@ impl RomHost for Host<'_> {
 
 impl System {
     fn load_plain(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> u32 {
-        self.load::<false>(core, address, bytes, t).unwrap_or(0)
+        self.load::<false>(core, None, address, bytes, t).unwrap_or(0)
     }
 
     fn store_plain(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32) {
         let mut unused = core.t;
         // A ROM function that writes nowhere writes nothing, like the ROM's own stores.
-        let _ = self.store::<false>(core, address, bytes, value, &mut unused);
+        let _ = self.store::<false>(core, None, address, bytes, value, &mut unused);
     }
 
     /// Empties the XIP cache.

@@ -41,6 +41,7 @@ struct SavedSystem {
     slots: [u64; SLOTS * 16],
     busy: [u64; 16],
     fixed_first: Option<usize>,
+    first: usize,
     due: u64,
     periph: Rp2040Peripherals,
     clocks: ClockTree,
@@ -132,6 +133,7 @@ impl System {
             slots,
             busy,
             fixed_first,
+            first,
             due,
             periph,
             clocks,
@@ -158,6 +160,7 @@ impl System {
             slots: *slots,
             busy: *busy,
             fixed_first: *fixed_first,
+            first: *first,
             due: *due,
             periph: periph.clone(),
             clocks: clocks.clone(),
@@ -197,6 +200,7 @@ impl System {
         self.slots = saved.slots;
         self.busy = saved.busy;
         self.fixed_first = saved.fixed_first;
+        self.first = saved.first;
         self.due = saved.due;
         self.clocks.clone_from(&saved.clocks);
         self.effects.clone_from(&saved.effects);

@@ -3,7 +3,7 @@
 use rtoslab_cpu::v6m::bus::{Bus, SLOTS, Trap};
 use rtoslab_cpu::v6m::core::{Core, ProfileCell, Region};
 use rtoslab_cpu::v6m::decode::{Place, decode};
-use rtoslab_cpu::v6m::op::{Code, Op, op};
+use rtoslab_cpu::v6m::op::{Code, Op};
 use rtoslab_cpu::v6m::pair::{self, Flight, Paired, Pairs, State, Stretch, Turn};
 use rtoslab_lab::{Console, Injections, Probes};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
@@ -44,6 +44,16 @@ pub const ROM_BYTES: u32 = 0x4000;
 
 pub(super) const MARK_CODE: u8 = 1;
 const MARK_WATCH: u8 = 2;
+/// One for each 256 bytes of SRAM, and as many more as make a power of two: their number needs no comparison.
+const MARKS: usize = (SRAM_BYTES as usize >> 8).next_power_of_two();
+
+/// What wrote to memory, for those who watch. DMA stands for core 0 with no instruction: a `pc` of 0.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WriterAt {
+    pub core: usize,
+    pub pc: u32,
+    pub cycle: u64,
+}
 
 /// The chip without its cores. The memories that the interpreter touches all the time lie inline.
 pub struct System {
@@ -51,7 +61,7 @@ pub struct System {
     pub(super) rom: Box<[u8]>,
     /// Content of the XIP cache while it serves as SRAM.
     pub(super) cache_sram: Box<[u8]>,
-    pub(super) marks: [u8; SRAM_BYTES as usize >> 8],
+    pub(super) marks: [u8; MARKS],
     pub(super) rom_code: CodeTable,
     pub(super) flash_code: CodeTable,
     pub(super) sram_code: CodeTable,
@@ -66,6 +76,8 @@ pub struct System {
     pub(super) busy: [u64; 16],
     /// The core that BUS_PRIORITY puts first; otherwise the loser of a collision goes first.
     pub(super) fixed_first: Option<usize>,
+    /// The core that goes first when both issue in the same cycle.
+    pub(super) first: usize,
     pub(super) due: u64,
     pub(super) periph: Rp2040Peripherals,
     pub(super) clocks: ClockTree,
@@ -98,7 +110,7 @@ impl System {
             sram: [0; SRAM_BYTES as usize],
             rom,
             cache_sram: zeros(0x4000),
-            marks: [0; SRAM_BYTES as usize >> 8],
+            marks: [0; MARKS],
             rom_code: CodeTable::new(0, ROM_BYTES),
             flash_code: CodeTable::new(FLASH_BASE, flash_bytes),
             sram_code: CodeTable::new(SRAM_BASE, SRAM_BYTES),
@@ -108,6 +120,7 @@ impl System {
             slots: [NEVER; SLOTS * 16],
             busy: [0; 16],
             fixed_first: None,
+            first: 0,
             due: NEVER,
             clocks: periph.clock_tree().clone(),
             periph,
@@ -198,7 +211,7 @@ impl System {
         };
         // SAFETY: `op_at` returns pointers into the tables.
         unsafe {
-            if (*ip).code != op::Undecoded {
+            if (*ip).code != Code::Undecoded {
                 *ip = self.visible(address, self.decode_at(address));
             }
         }
@@ -246,13 +259,29 @@ impl System {
         }
     }
 
+    /// The word around an offset was written: tells its watch, if it has one. True if the run must stop.
+    pub(super) fn look_at_watches(&mut self, offset: u32, writer: WriterAt) -> bool {
+        let offset = offset & !3;
+        if self.marks[(offset >> 8) as usize] & MARK_WATCH == 0 {
+            return false;
+        }
+        let (address, word) = (SRAM_BASE + offset, get(&self.sram, offset, 4));
+        let WriterAt { core, pc, cycle } = writer;
+        let stops = self.probes.written(address, word, core, cycle, pc);
+        if stops {
+            let detail = format!("the watched word at 0x{address:08x} became {word}");
+            self.stop_now(Stop { reason: StopReason::Watch, core, cycle, address, detail });
+        }
+        stops
+    }
+
     /// Forgets decoded SRAM code in `offset..offset + bytes`, and a 32-bit opcode that reaches into it.
     pub(super) fn invalidate_sram(&mut self, offset: u32, bytes: u32) {
         let first = (offset & !1).saturating_sub(2);
         for at in (first..offset + bytes).step_by(2) {
             // SAFETY: `op` returns a pointer into the table.
             let old = unsafe { std::mem::take(&mut *self.sram_code.op(at)) };
-            if old.code != op::Undecoded {
+            if old.code != Code::Undecoded {
                 self.pairs.clear();
             }
         }
@@ -288,7 +317,11 @@ impl System {
 
     /// Stops the run with a reason that carries one sentence.
     pub(super) fn stop_at(&mut self, reason: StopReason, core: &Core, address: u32, cycle: u64, detail: String) {
-        self.stop.get_or_insert(Stop { reason, core: core.id, cycle, address, detail });
+        self.stop_now(Stop { reason, core: core.id, cycle, address, detail });
+    }
+
+    fn stop_now(&mut self, stop: Stop) {
+        self.stop.get_or_insert(stop);
         self.due = 0;
     }
 
@@ -308,51 +341,57 @@ impl System {
     /// A data transfer to any slave, which may also be busy with a long transfer.
     pub(super) fn claim_data(&mut self, core: &mut Core, slave: usize, at: u64) -> u64 {
         core.bus_free = core.bus_free.max(self.busy[slave]);
-        let row = self.row(slave);
-        // SAFETY: the row is this bus's own.
-        unsafe { self.claim(core, row, at, true) }
+        self.claim(core, System::row(slave), at, true)
     }
 
-    /// Transfer slots of a slave.
+    /// First transfer slot of a slave.
     #[inline(always)]
-    pub(super) fn row(&mut self, slave: usize) -> *mut u64 {
-        // SAFETY: there are 16 rows.
-        unsafe { self.slots.as_mut_ptr().add((slave & 15) * SLOTS) }
+    pub(super) fn row(slave: usize) -> usize {
+        slave * SLOTS
+    }
+
+    /// The slot of a cycle in the row that begins with slot `row`.
+    #[inline(always)]
+    pub(super) fn slot(&mut self, row: usize, cycle: u64) -> &mut u64 {
+        let all = self.slots.len();
+        &mut self.slots[(row + cycle as usize % SLOTS) % all]
+    }
+
+    /// The core lost its slot: it goes first in the next tie, unless the chip fixes who does.
+    #[inline(always)]
+    fn lost(&mut self, core: &mut Core) {
+        if self.fixed_first.is_none() {
+            self.first = core.id;
+            core.wins_ties();
+        }
     }
 
     /// A claim that lost its slot: to the other core, or to this core's own delayed fetch.
     #[cold]
     #[inline(never)]
-    fn claim_later(&mut self, core: &mut Core, row: *mut u64, wanted: u64, stalls: bool) -> u64 {
+    fn claim_later(&mut self, core: &mut Core, row: usize, wanted: u64, stalls: bool) -> u64 {
         let mut slot = wanted.max(core.bus_free);
-        // SAFETY: `claim` passes its row on.
-        unsafe {
-            while *row.add(slot as usize % SLOTS) == slot {
-                slot += 1;
-            }
-            *row.add(slot as usize % SLOTS) = slot;
+        while *self.slot(row, slot) == slot {
+            slot += 1;
         }
+        *self.slot(row, slot) = slot;
         core.bus_free = slot + 1;
         if stalls {
             core.bus_wait += slot - wanted;
         } else {
             core.fetch_ready = slot + 2;
         }
-        if self.fixed_first.is_none() {
-            core.take_precedence();
-        }
+        self.lost(core);
         slot
     }
 
     fn sram_region(&mut self, offset: u32) -> Region {
         if offset < 0x40000 {
-            let row = self.row(slave::SRAM0);
-            return Region { bytes: 0x40000, ..self.sram_code.region(row, 4) };
+            return Region { bytes: 0x40000, ..self.sram_code.region(System::row(slave::SRAM0), 4) };
         }
         let bank = offset >> 12 & 1;
         let start = 0x40000 + bank * 0x1000;
-        let row = self.row(slave::SRAM4 + bank as usize);
-        let whole = self.sram_code.region(row, 1);
+        let whole = self.sram_code.region(System::row(slave::SRAM4 + bank as usize), 1);
         // SAFETY: ops and profile cells of the bank start `start / 2` elements into the table.
         let skip =
             |cells: *mut ProfileCell| unsafe { if cells.is_null() { cells } else { cells.add(start as usize / 2) } };
@@ -366,7 +405,8 @@ impl System {
     }
 }
 
-impl Bus for System {
+// SAFETY: the SRAM is an array of so many bytes, the ops are those of the code tables.
+unsafe impl Bus for System {
     const TWO_CORES: bool = true;
     const RAM_BASE: u32 = SRAM_BASE;
     const RAM_BYTES: u32 = SRAM_BYTES;
@@ -377,19 +417,17 @@ impl Bus for System {
     }
 
     #[inline(always)]
-    fn ram_row(&mut self, offset: u32) -> *mut u64 {
+    fn ram_row(&self, offset: u32) -> usize {
         if offset < STRIPED_BYTES {
-            // The word's bank, times the bytes of a row.
-            const ROW_SHIFT: u32 = (SLOTS * size_of::<u64>() / 4).ilog2();
-            return self.slots.as_mut_ptr().wrapping_byte_add(((offset & 0xc) << ROW_SHIFT) as usize);
+            // The word's bank, times the slots of a row.
+            return (offset & 0xc) as usize * (SLOTS / 4);
         }
-        self.row(bank_of(offset))
+        System::row(bank_of(offset))
     }
 
     #[inline(always)]
     fn marks(&self, offset: u32) -> u8 {
-        // SAFETY: callers pass offsets below SRAM_BYTES; there is a mark for each 256 bytes.
-        unsafe { *self.marks.get_unchecked((offset >> 8) as usize) }
+        self.marks[(offset >> 8) as usize % MARKS]
     }
 
     #[cold]
@@ -398,60 +436,41 @@ impl Bus for System {
         let at = offset as usize;
         self.sram[at..at + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
         self.forget_code(offset, bytes);
-        let mark = self.marks[at >> 8];
-        if mark & MARK_WATCH != 0 {
-            let word_at = at & !3;
-            let word = u32::from_le_bytes([
-                self.sram[word_at],
-                self.sram[word_at + 1],
-                self.sram[word_at + 2],
-                self.sram[word_at + 3],
-            ]);
-            let address = SRAM_BASE + word_at as u32;
-            let pc = core.pc();
-            if self.probes.written(address, word, core.id, now, pc) {
-                core.limit = 0;
-                self.stop_at(
-                    StopReason::Watch,
-                    core,
-                    address,
-                    now,
-                    format!("the watched word at 0x{address:08x} became {word}"),
-                );
-            }
+        if self.look_at_watches(offset, WriterAt { core: core.id, pc: core.pc(), cycle: now }) {
+            core.limit = 0;
         }
     }
 
     #[inline(always)]
-    unsafe fn claim(&mut self, core: &mut Core, row: *mut u64, at: u64, stalls: bool) -> u64 {
+    fn claim(&mut self, core: &mut Core, row: usize, at: u64, stalls: bool) -> u64 {
         if at < core.bus_free {
             return self.claim_later(core, row, at, stalls);
         }
-        // SAFETY: the caller passes a row of `slots`.
-        unsafe {
-            let held = row.add(at as usize % SLOTS);
-            if *held != at {
-                *held = at;
-                return at;
-            }
-            // Lost by one cycle, which is nearly every collision: the other core has the slot.
-            let slot = at + 1;
-            let next = row.add(slot as usize % SLOTS);
-            if *next == slot {
-                return self.claim_later(core, row, at, stalls);
-            }
-            *next = slot;
-            core.bus_free = slot + 1;
-            if stalls {
-                core.bus_wait += 1;
-            } else {
-                core.fetch_ready = slot + 2;
-            }
-            if self.fixed_first.is_none() {
-                core.take_precedence();
-            }
-            slot
+        let held = self.slot(row, at);
+        if *held != at {
+            *held = at;
+            return at;
         }
+        // Lost by one cycle, which is nearly every collision: the other core has the slot.
+        let slot = at + 1;
+        let next = self.slot(row, slot);
+        if *next == slot {
+            return self.claim_later(core, row, at, stalls);
+        }
+        *next = slot;
+        core.bus_free = slot + 1;
+        if stalls {
+            core.bus_wait += 1;
+        } else {
+            core.fetch_ready = slot + 2;
+        }
+        self.lost(core);
+        slot
+    }
+
+    #[inline(always)]
+    fn first(&self) -> usize {
+        self.first
     }
 
     #[inline]
@@ -463,6 +482,7 @@ impl Bus for System {
     fn load<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
+        other: Option<&Core>,
         address: u32,
         bytes: u32,
         t: &mut u64,
@@ -470,19 +490,20 @@ impl Bus for System {
         if address >> 24 == FLASH_BASE >> 24 && address & (bytes - 1) == 0 {
             return Ok(self.load_cached_flash::<CONTEND>(core, address, bytes, t));
         }
-        self.load_elsewhere::<CONTEND>(core, address, bytes, t)
+        self.load_elsewhere::<CONTEND>(core, other, address, bytes, t)
     }
 
     #[inline(always)]
     fn store<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
+        other: Option<&Core>,
         address: u32,
         bytes: u32,
         value: u32,
         t: &mut u64,
     ) -> Result<(), Trap> {
-        self.store_elsewhere::<CONTEND>(core, address, bytes, value, t)
+        self.store_elsewhere::<CONTEND>(core, other, address, bytes, value, t)
     }
 
     #[inline(always)]
@@ -495,7 +516,7 @@ impl Bus for System {
         let slot = if CONTEND { self.claim_data(core, slave::XIP, *t) } else { *t };
         *t = slot + 2;
         // SAFETY: the decoder makes this op only for aligned words inside the flash.
-        u32::from_le(unsafe { self.periph.ssi.flash.bytes().as_ptr().add(offset).cast::<u32>().read() })
+        u32::from_le(unsafe { self.periph.ssi.flash.bytes().as_ptr().add(offset).cast::<u32>().read_unaligned() })
     }
 
     #[cold]
@@ -503,13 +524,9 @@ impl Bus for System {
     fn region(&mut self, address: u32) -> Option<Region> {
         let flash_end = FLASH_BASE + self.flash_len() as u32;
         match address {
-            0..ROM_BYTES => {
-                let row = self.row(slave::ROM);
-                Some(Region { rom: true, ..self.rom_code.region(row, 1) })
-            }
+            0..ROM_BYTES => Some(Region { rom: true, ..self.rom_code.region(System::row(slave::ROM), 1) }),
             FLASH_BASE.. if address < flash_end => {
-                let row = self.row(slave::XIP);
-                Some(Region { cached: true, ..self.flash_code.region(row, 1) })
+                Some(Region { cached: true, ..self.flash_code.region(System::row(slave::XIP), 1) })
             }
             SRAM_BASE..=0x2004_1fff => Some(self.sram_region(address - SRAM_BASE)),
             _ => None,
@@ -649,7 +666,7 @@ impl Paired for System {
         for (index, time) in times.into_iter().enumerate() {
             state.times |= u64::from(u8::try_from(time).ok()?) << (8 * index);
         }
-        state.times |= State::FIRST * first.goes_first;
+        state.times |= State::FIRST * u64::from(self.first == first.id);
         Some(state)
     }
 
@@ -668,7 +685,6 @@ impl Paired for System {
         (first.t, other.t) = (time(0), time(1));
         (first.bus_free, other.bus_free) = (time(2), time(3));
         (first.fetch_ready, other.fetch_ready) = (time(4), time(5));
-        first.goes_first = u64::from(state.times & State::FIRST != 0);
-        other.goes_first = 1 - first.goes_first;
+        self.first = if state.times & State::FIRST != 0 { first.id } else { other.id };
     }
 }

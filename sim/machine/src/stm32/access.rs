@@ -50,9 +50,9 @@ impl<F: Family> System<F> {
         at: u64,
     ) -> Result<Loaded, Fault> {
         let offset = address.wrapping_sub(FLASH_BASE);
-        if offset < self.map.flash_bytes {
+        if self.in_flash(offset, bytes) {
             let wait = self.flash_port.read(core, address, at);
-            // SAFETY: an aligned access that begins inside the flash ends inside it.
+            // SAFETY: it lies in the flash.
             return Ok(Loaded { value: unsafe { get(self.flash.as_ptr().add(offset as usize), bytes) }, wait });
         }
         match address >> 28 {
@@ -129,7 +129,8 @@ impl<F: Family> System<F> {
         }
         if let Some((home, offset)) = self.place(address) {
             self.store_memory(core, home, offset, bytes, value, at);
-            if self.watched_elsewhere {
+            // Of main RAM the marks tell.
+            if self.watched_elsewhere && home != Home::Ram {
                 self.tell_watch(core, address, at);
             }
             return Ok(self.flash_port.write_ram(core, self.kind(home, offset), address, at));

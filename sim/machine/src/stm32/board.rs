@@ -1,5 +1,6 @@
 //! The STM32s as [`Board`]s.
 
+use rtoslab_cpu::states::Counts;
 use rtoslab_lab::{Between, Event};
 use rtoslab_periph::rp2040::LockStats;
 use rtoslab_periph::stm32::Chip;
@@ -7,6 +8,7 @@ use rtoslab_periph::stm32::Chip;
 use super::family::{F1, F4, F7, Family, H7};
 use super::l0;
 use super::machine::{Machine, Options};
+use super::quick::Runner;
 use crate::board::{Board, Position, ProfileRow, Stats};
 
 /// Makes the board of a chip.
@@ -89,6 +91,10 @@ impl<F: Family> Board for Machine<F> {
 
     fn steps_left(&mut self, _: usize) -> usize {
         self.instruments().steps_left()
+    }
+
+    fn remembered(&self) -> Counts {
+        self.runner.counts()
     }
 
     fn stats(&self, _: usize) -> Stats {

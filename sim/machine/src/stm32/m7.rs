@@ -230,7 +230,9 @@ impl Remembered for Port {
     type State = ();
     type Lookups = Lines;
 
-    fn state(&self, _: u64) {}
+    fn state(&self, _: u64) -> Option<()> {
+        Some(())
+    }
 
     fn resume(&mut self, (): &(), _: u64) {}
 

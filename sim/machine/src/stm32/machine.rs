@@ -248,13 +248,17 @@ impl<F: Family> Machine<F> {
             self.before_turn();
         }
         let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
-        match (self.watch, core.mpu.enabled()) {
-            (watch::NOTHING, false) => self.runner.run(core, pipe, system),
-            (watch::NOTHING, true) => exec::run::<_, _, { watch::NOTHING }, true>(core, pipe, system),
-            (watch::PROFILE, false) => exec::run::<_, _, { watch::PROFILE }, false>(core, pipe, system),
-            (watch::PROFILE, true) => exec::run::<_, _, { watch::PROFILE }, true>(core, pipe, system),
-            // With the MPU off the guard lets everything pass.
-            _ => exec::run::<_, _, { watch::STEPS }, true>(core, pipe, system),
+        // SAFETY: the core's `ip` was set by `jump` or the executor, in a region of this system; its tables live as long as
+        // the system, and `profile` gives all of them cells before `watch` asks for a profile.
+        unsafe {
+            match (self.watch, core.mpu.enabled()) {
+                (watch::NOTHING, false) => self.runner.run(core, pipe, system),
+                (watch::NOTHING, true) => exec::run::<_, _, { watch::NOTHING }, true>(core, pipe, system),
+                (watch::PROFILE, false) => exec::run::<_, _, { watch::PROFILE }, false>(core, pipe, system),
+                (watch::PROFILE, true) => exec::run::<_, _, { watch::PROFILE }, true>(core, pipe, system),
+                // With the MPU off the guard lets everything pass.
+                _ => exec::run::<_, _, { watch::STEPS }, true>(core, pipe, system),
+            }
         }
         if self.observer.is_some() {
             self.after_turn();

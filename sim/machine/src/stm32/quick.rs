@@ -1,5 +1,6 @@
 //! The memories of which the executor's memory of time ([`rtoslab_cpu::v7m::memo`]) may make use.
 
+use rtoslab_cpu::states::Counts;
 use rtoslab_cpu::v7m::core::{Core, Request};
 use rtoslab_cpu::v7m::memo::{self, Memo, Memorable, QuickBus};
 use rtoslab_cpu::v7m::pipeline::Pipeline;
@@ -12,10 +13,16 @@ use super::system::{Home, MARK_SHIFT, System, get, put};
 /// How a family's machine runs its core.
 pub trait Runner<P: Pipeline, B>: Default {
     /// Executes until `core.t` reaches `core.limit` or something is requested; no profile, no MPU.
-    fn run(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B);
+    ///
+    /// # Safety
+    /// As for [`exec::run`](rtoslab_cpu::v7m::exec::run).
+    unsafe fn run(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B);
 
     /// Rules of time changed.
     fn clear(&mut self) {}
+
+    /// How often remembered time was of use.
+    fn counts(&self) -> Counts;
 }
 
 impl<F: Family> Runner<F::Pipe, System<F>> for Memo<F::Pipe, System<F>>
@@ -23,13 +30,18 @@ where
     F::Pipe: Memorable,
     F::Flash: Remembered,
 {
-    fn run(&mut self, core: &mut Core, pipe: &mut F::Pipe, bus: &mut System<F>) {
+    unsafe fn run(&mut self, core: &mut Core, pipe: &mut F::Pipe, bus: &mut System<F>) {
         debug_assert!(core.request == Request::None);
-        Memo::run(self, core, pipe, bus);
+        // SAFETY: the caller's promise.
+        unsafe { Memo::run(self, core, pipe, bus) };
     }
 
     fn clear(&mut self) {
         Memo::clear(self);
+    }
+
+    fn counts(&self) -> Counts {
+        Memo::counts(self)
     }
 }
 
@@ -49,7 +61,7 @@ where
         !F::CACHES || self.fetches_by_rule(address)
     }
 
-    fn state(&self, t: u64) -> Self::State {
+    fn state(&self, t: u64) -> Option<Self::State> {
         self.flash_port.state(t)
     }
 
@@ -60,10 +72,10 @@ where
     #[inline(always)]
     fn ram_load(&mut self, address: u32, bytes: u32) -> Option<(u32, memo::Home)> {
         let offset = address.wrapping_sub(RAM_BASE);
-        if offset >= self.fast_bytes {
+        if !self.in_fast_ram(offset) {
             return None;
         }
-        // SAFETY: an aligned access that begins inside the RAM ends inside it.
+        // SAFETY: it lies in the RAM.
         let value = unsafe { get(self.ram.as_ptr().add(offset as usize), bytes) };
         Some((value, self.home_in_ram(offset)))
     }
@@ -75,9 +87,9 @@ where
             return loaded;
         }
         let offset = address.wrapping_sub(FLASH_BASE);
-        if offset < self.map.flash_bytes {
+        if self.in_flash(offset, bytes) {
             let home = self.flash_port.quick_read(address)?;
-            // SAFETY: an aligned access that begins inside the flash ends inside it.
+            // SAFETY: it lies in the flash.
             return Some((unsafe { get(self.flash.as_ptr().add(offset as usize), bytes) }, home));
         }
         None
@@ -86,10 +98,10 @@ where
     #[inline(always)]
     fn ram_store(&mut self, address: u32, bytes: u32, value: u32) -> Option<memo::Home> {
         let offset = address.wrapping_sub(RAM_BASE);
-        if offset >= self.fast_bytes {
+        if !self.in_fast_ram(offset) {
             return None;
         }
-        // SAFETY: an aligned access that begins inside the RAM ends inside it; there is a mark for each page.
+        // SAFETY: it lies in the RAM, which has a mark for each page.
         unsafe {
             if *self.marks.get_unchecked((offset >> MARK_SHIFT) as usize) != 0 {
                 return None;

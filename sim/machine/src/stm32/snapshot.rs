@@ -118,6 +118,7 @@ impl<F: Family> System<F> {
             map: _,
             ram,
             fast_bytes: _,
+            fast_end: _,
             ram_split: _,
             marks: _,
             flash,

@@ -37,6 +37,8 @@ pub struct System<F: Family> {
     pub(super) ram: Vec<u8>,
     /// Main RAM that answers at once: all of it, on the M7 the data TCM.
     pub(super) fast_bytes: u32,
+    /// Behind the last offset at which a word fits into it.
+    pub(super) fast_end: u32,
     /// Where its second block begins.
     pub(super) ram_split: u32,
     pub(super) marks: Vec<u8>,
@@ -71,7 +73,25 @@ pub struct System<F: Family> {
     pub(super) chip_reset: Option<rtoslab_periph::stm32::ResetCause>,
 }
 
+/// Bytes of main RAM that answer at once: all of it, or the TCM that it begins with.
+fn fast_bytes(map: &Map) -> u32 {
+    if map.tcm_bytes == 0 { map.ram_bytes } else { map.tcm_bytes }
+}
+
 impl<F: Family> System<F> {
+    /// Whether an access of up to a word lies wholly in the RAM that answers at once, at any alignment. (Narrow ones to its
+    /// last three bytes take the long way, in the same time.)
+    #[inline(always)]
+    pub(super) fn in_fast_ram(&self, offset: u32) -> bool {
+        offset < self.fast_end
+    }
+
+    /// Whether an access of so many bytes lies wholly in the flash, at any alignment.
+    #[inline(always)]
+    pub(super) fn in_flash(&self, offset: u32, bytes: u32) -> bool {
+        u64::from(offset) + u64::from(bytes) <= u64::from(self.map.flash_bytes)
+    }
+
     /// Memories empty (flash erased), peripherals as at power-on.
     pub(super) fn new(map: &'static Map, periph: Stm32, strict: bool, console_port: u8) -> Box<System<F>> {
         let settings = Settings::new();
@@ -86,7 +106,8 @@ impl<F: Family> System<F> {
         let mut system = Box::new(System {
             map,
             ram: vec![0; map.ram_bytes as usize],
-            fast_bytes: if map.tcm_bytes == 0 { map.ram_bytes } else { map.tcm_bytes },
+            fast_bytes: fast_bytes(map),
+            fast_end: fast_bytes(map) - 3,
             ram_split: map.ram_split,
             marks: vec![0; (map.ram_bytes >> MARK_SHIFT) as usize],
             flash: vec![0xff; map.flash_bytes as usize].into(),
@@ -322,7 +343,8 @@ pub(super) unsafe fn put(memory: *mut u8, bytes: u32, value: u32) {
     }
 }
 
-impl<F: Family> Bus for System<F> {
+// SAFETY: the ops are those of the code tables, which the system keeps.
+unsafe impl<F: Family> Bus for System<F> {
     #[inline(always)]
     fn fetch(&mut self, core: &mut Core, address: u32, at: u64) -> u64 {
         if address.wrapping_sub(FLASH_BASE) < self.map.flash_bytes {
@@ -342,8 +364,8 @@ impl<F: Family> Bus for System<F> {
     #[inline(always)]
     fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<Loaded, Fault> {
         let offset = address.wrapping_sub(RAM_BASE);
-        if offset < self.fast_bytes {
-            // SAFETY: an aligned access that begins inside the RAM ends inside it.
+        if self.in_fast_ram(offset) {
+            // SAFETY: it lies in the RAM.
             let value = unsafe { get(self.ram.as_ptr().add(offset as usize), bytes) };
             return Ok(Loaded { value, wait: 0 });
         }
@@ -353,8 +375,8 @@ impl<F: Family> Bus for System<F> {
     #[inline(always)]
     fn store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, at: u64) -> Result<u64, Fault> {
         let offset = address.wrapping_sub(RAM_BASE);
-        if offset < self.fast_bytes {
-            // SAFETY: an aligned access that begins inside the RAM ends inside it; there is a mark for each page.
+        if self.in_fast_ram(offset) {
+            // SAFETY: it lies in the RAM, which has a mark for each page.
             let mark = unsafe {
                 put(self.ram.as_mut_ptr().add(offset as usize), bytes, value);
                 *self.marks.get_unchecked((offset >> MARK_SHIFT) as usize)

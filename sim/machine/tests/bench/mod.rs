@@ -70,7 +70,8 @@ impl Memory {
     }
 }
 
-impl Bus for Memory {
+// SAFETY: the ops are a vector of the memory, never resized.
+unsafe impl Bus for Memory {
     fn fetch(&mut self, _: &mut Core, address: u32, at: u64) -> u64 {
         match &mut self.interface {
             _ if address >= SRAM => at + 2,
@@ -227,9 +228,13 @@ impl Bench {
         self.core.limit = u64::MAX;
         loop {
             self.core.request = Request::None;
-            match &mut self.pipe {
-                Pipe::M3(pipe) => exec::run::<_, _, { watch::NOTHING }, false>(&mut self.core, pipe, &mut self.memory),
-                Pipe::M4(pipe) => exec::run::<_, _, { watch::NOTHING }, false>(&mut self.core, pipe, &mut self.memory),
+            let (core, memory) = (&mut self.core, &mut self.memory);
+            // SAFETY: `ip` was set by `jump` or the executor, in the one region, whose ops the memory keeps.
+            unsafe {
+                match &mut self.pipe {
+                    Pipe::M3(pipe) => exec::run::<_, _, { watch::NOTHING }, false>(core, pipe, memory),
+                    Pipe::M4(pipe) => exec::run::<_, _, { watch::NOTHING }, false>(core, pipe, memory),
+                }
             }
             if !matches!(self.core.request, Request::Abandonable(_)) {
                 break;

@@ -7,16 +7,16 @@ use crate::v6m::op::Op;
 /// Fetches the word `words` after the one that holds `ip`; returns its address-phase cycle.
 #[inline(always)]
 pub(super) fn fetch<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
-    // SAFETY: the interpreter's `ip` points into the ops of the core's region.
-    unsafe { bus.fetch(core, ip, words, at, stalls) }
+    bus.fetch(core, ip, words, at, stalls)
 }
 
 /// The first instruction of a word waits for that word.
 #[inline(always)]
 pub(super) fn wait_for_fetch(core: &mut Core, t: u64) -> u64 {
     // Read again, so that the comparison before, mostly in vain, needs no register.
+    let field = &raw const core.fetch_ready;
     // SAFETY: a field of a living core.
-    let ready = unsafe { std::ptr::read_volatile(&core.fetch_ready) };
+    let ready = unsafe { std::ptr::read_volatile(field) };
     core.bus_wait += ready - t;
     ready
 }

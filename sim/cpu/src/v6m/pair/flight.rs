@@ -6,7 +6,9 @@ use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 
 /// Most words that a stretch reads or writes: each of its instructions up to nine, one of them looked at before.
-const WORDS: usize = 160;
+const WORDS: u8 = 160;
+/// Room for as many as a count of eight bits can tell: none leads out of it.
+const ROOM: usize = 256;
 
 /// Registers, flags and PRIMASK of a core, moved as one.
 type Start = [MaybeUninit<u64>; offset_of!(Core, t) / size_of::<u64>()];
@@ -23,12 +25,12 @@ pub struct Flight {
     /// Which words of RAM it reads and writes, all of them folded into 64.
     reads: u64,
     writes: u64,
-    read_words: usize,
-    written_words: usize,
+    read_words: u8,
+    written_words: u8,
     /// Offset of each word that it reads.
-    read: [u32; WORDS],
+    read: [u32; ROOM],
     /// Offset of each word that it writes, and what was there in the upper half.
-    written: [u64; WORDS],
+    written: [u64; ROOM],
 }
 
 impl Default for Flight {
@@ -41,9 +43,37 @@ impl Default for Flight {
             writes: 0,
             read_words: 0,
             written_words: 0,
-            read: [0; WORDS],
-            written: [0; WORDS],
+            read: [0; ROOM],
+            written: [0; ROOM],
         }
+    }
+}
+
+/// The flights of both cores. The interpreter writes them while it also uses the bus that they belong to, so they lie by
+/// themselves and are reached by pointers alone: no reference to the bus reaches them.
+#[derive(Debug)]
+pub(super) struct Flights(*mut [Flight; 2]);
+
+impl Default for Flights {
+    fn default() -> Flights {
+        Flights(Box::into_raw(Box::default()))
+    }
+}
+
+impl Drop for Flights {
+    fn drop(&mut self) {
+        // SAFETY: it comes from a box, and nothing uses a flight of a bus that is gone.
+        drop(unsafe { Box::from_raw(self.0) });
+    }
+}
+
+impl Flights {
+    /// The flight of a core, 0 or else 1, and the other one's. They live as long as this.
+    #[inline(always)]
+    pub fn of(&self, core: usize) -> [*mut Flight; 2] {
+        let first = self.0.cast::<Flight>();
+        let second = first.wrapping_add(1);
+        if core == 0 { [first, second] } else { [second, first] }
     }
 }
 
@@ -73,9 +103,8 @@ impl Flight {
     #[inline(always)]
     pub fn read(&mut self, offset: u32) {
         debug_assert!(self.read_words < WORDS);
-        // SAFETY: a stretch reads no more words.
-        unsafe { *self.read.get_unchecked_mut(self.read_words) = offset & !3 };
-        self.read_words += 1;
+        self.read[usize::from(self.read_words)] = offset & !3;
+        self.read_words = self.read_words.wrapping_add(1);
         self.reads |= folded(offset);
     }
 
@@ -83,9 +112,8 @@ impl Flight {
     #[inline(always)]
     pub fn write(&mut self, offset: u32, old: u32) {
         debug_assert!(self.written_words < WORDS);
-        // SAFETY: a stretch writes no more words.
-        unsafe { *self.written.get_unchecked_mut(self.written_words) = u64::from(old) << 32 | u64::from(offset & !3) };
-        self.written_words += 1;
+        self.written[usize::from(self.written_words)] = u64::from(old) << 32 | u64::from(offset & !3);
+        self.written_words = self.written_words.wrapping_add(1);
         self.writes |= folded(offset);
     }
 
@@ -99,7 +127,7 @@ impl Flight {
     #[cold]
     #[inline(never)]
     pub(super) fn meets(&self, other: &Flight) -> bool {
-        let reads = |flight: &Flight, word: u32| flight.read[..flight.read_words].contains(&word);
+        let reads = |flight: &Flight, word: u32| flight.read[..flight.read_words.into()].contains(&word);
         let writes = |flight: &Flight, word: u32| flight.written().any(|other| other == word);
         self.written().any(|word| reads(other, word) || writes(other, word))
             || other.written().any(|word| reads(self, word))
@@ -107,7 +135,7 @@ impl Flight {
 
     /// Offsets of the words that it writes.
     fn written(&self) -> impl Iterator<Item = u32> {
-        self.written[..self.written_words].iter().map(|entry| *entry as u32)
+        self.written[..self.written_words.into()].iter().map(|entry| *entry as u32)
     }
 
     /// Puts the core back to where the stretch began, and the RAM too.
@@ -117,9 +145,9 @@ impl Flight {
     #[cold]
     #[inline(never)]
     pub(super) unsafe fn undo(&mut self, core: &mut Core, ram: *mut u8) {
-        for entry in self.written[..self.written_words].iter().rev() {
-            // SAFETY: an aligned word of the RAM, as the caller promises.
-            unsafe { ram.add(*entry as u32 as usize).cast::<u32>().write((*entry >> 32) as u32) };
+        for entry in self.written[..self.written_words.into()].iter().rev() {
+            // SAFETY: a word of the RAM, as the caller promises.
+            unsafe { ram.add(*entry as u32 as usize).cast::<u32>().write_unaligned((*entry >> 32) as u32) };
         }
         // SAFETY: as in `begin`, whose bytes these are.
         unsafe { (&raw mut *core).cast::<Start>().write(self.start) };

@@ -3,7 +3,7 @@
 use super::table::Transition;
 use super::{Flight, Node, Paired, Place, Stretch, Turn};
 use crate::step::watch;
-use crate::v6m::core::Core;
+use crate::v6m::core::{Core, Region};
 use crate::v6m::exec;
 
 /// Where one transition leads.
@@ -16,6 +16,9 @@ struct Outcome {
 }
 
 /// Finds out how far both cores come until one is at the end of its stretch.
+///
+/// # Safety
+/// As for [`paired`](super::paired).
 #[cold]
 #[inline(never)]
 pub(super) unsafe fn learn<B: Paired>(
@@ -35,16 +38,15 @@ pub(super) unsafe fn learn<B: Paired>(
             let node = Node { state: node.state.swapped(), ip: node.other.ip, other: begun };
             Some(Outcome { node, cycles: 0, waits: [0; 2], instructions, swaps: true })
         } else {
-            go_through(bus, [&*core, &*other], &node, begun)
+            go_through(bus, [(*core).region, (*other).region], &node, begun)
         };
-        let pairs = bus.pairs();
-        let flight = &mut *mine;
         let Some(Outcome { node, cycles, waits, instructions, swaps }) = outcome else {
-            flight.undo(&mut *core, bus.ram());
+            (*mine).undo(&mut *core, bus.ram());
             return Turn::Stop;
         };
+        let pairs = bus.pairs();
         debug_assert!(cycles <= Stretch::CYCLES);
-        flight.instructions = instructions;
+        (*mine).instructions = instructions;
         (*core).instructions += instructions;
         (*core).bus_wait += waits[0];
         (*other).bus_wait += waits[1];
@@ -73,32 +75,32 @@ pub(super) unsafe fn learn<B: Paired>(
 
 /// Goes through `begun`, a stretch of the first of these cores, and what is left of the other one's, from `node` on until
 /// one is at its end. `None` if the state there is too far from usual.
-unsafe fn go_through<B: Paired>(bus: &mut B, cores: [&Core; 2], node: &Node, begun: Place) -> Option<Outcome> {
+///
+/// # Safety
+/// All instructions of `begun` and of the rest of the other stretch were executed: they are ops of these regions.
+unsafe fn go_through<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, begun: Place) -> Option<Outcome> {
     let now = bus.pairs().now;
     let mut doubles = bus.pairs().doubles.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
-    let base = doubles.as_mut_ptr();
     for (index, place) in [begun, node.other].into_iter().enumerate() {
         let double = &mut doubles[index];
-        double.peer = base.wrapping_add(1 - index);
-        double.region = cores[index].region;
+        double.region = regions[index];
         (double.ip, double.rest) = (place.ip, place.rest);
         (double.transfer.mask, double.transfer.address) = (place.mask, place.address);
         double.bus_wait = 0;
     }
     let [first, other] = &mut *doubles;
     bus.resume(&node.state, now, first, other);
-    let start = usize::from(first.t >= other.t + first.goes_first);
-    doubles[start].limit = doubles[1 - start].t + doubles[start].goes_first;
-    // SAFETY: all these instructions were executed, so that they are ops of the regions; the doubles are two cores in one
-    // allocation.
-    unsafe { exec::run::<B, true, { watch::PAIRS }>(base, start, bus) };
+    let start = usize::from(first.t >= other.t + u64::from(bus.first() == 0));
+    doubles[start].limit = doubles[1 - start].t + u64::from(bus.first() == start);
+    // SAFETY: the caller's promise; the doubles are two cores in one allocation, which nothing else uses meanwhile.
+    unsafe { exec::run::<B, true, { watch::PAIRS }>(doubles.as_mut_ptr(), start, bus) };
     let ended = usize::from(doubles[0].rest.instructions != 0);
     let (at_end, under_way) = (&doubles[ended], &doubles[1 - ended]);
     let expected = [begun, node.other][ended].rest.next;
     assert!(
         at_end.ip == expected && at_end.rest.accesses == 0 && at_end.rest.instructions == 0,
-        "a stretch of core {} took another way when it was timed",
-        cores[ended].id
+        "a stretch of {} instructions took another way when it was timed",
+        begun.rest.instructions
     );
     let mask = under_way.transfer.mask;
     let address = if mask == 0 { 0 } else { under_way.transfer.address };

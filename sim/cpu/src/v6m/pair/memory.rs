@@ -1,7 +1,8 @@
 //! What is remembered, and when remembering rests.
 
-use super::flight::Flight;
+use super::flight::{Flight, Flights};
 use super::table::Table;
+use crate::states::Counts;
 use crate::v6m::core::Core;
 
 /// Rests after visits of less than [`WORTH_CYCLES`]; each doubles the one before.
@@ -26,7 +27,7 @@ pub struct Pairs {
     pub(super) until: u64,
     /// Which core goes on: 0 or 1.
     pub(super) turn: usize,
-    pub(super) flights: [Flight; 2],
+    pub(super) flights: Flights,
     /// Where unseen transitions are gone through, the core that goes on first.
     pub(super) doubles: Option<Box<[Core; 2]>>,
     rest_since: u64,
@@ -38,6 +39,7 @@ pub struct Pairs {
     judged_at: u64,
     /// The last judgement was that they are too frequent.
     tired: bool,
+    pub(super) counts: Counts,
 }
 
 impl Pairs {
@@ -46,15 +48,19 @@ impl Pairs {
         self.table.clear();
     }
 
+    /// How often it was of use so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
     /// Until when remembering rests at time `t`, if it does.
     pub fn rests_until(&self, t: u64) -> Option<u64> {
         (t.wrapping_sub(self.rest_since) < self.rest_cycles).then(|| self.rest_since + self.rest_cycles)
     }
 
     /// What a core has done ahead of its time, and what the other one has.
-    pub fn flights(&mut self, core: usize) -> [*mut Flight; 2] {
-        let [first, second] = self.flights.each_mut().map(|flight| &raw mut *flight);
-        if core == 0 { [first, second] } else { [second, first] }
+    pub fn flights(&self, core: usize) -> [*mut Flight; 2] {
+        self.flights.of(core)
     }
 
     /// Rests for a little from `t` on.
@@ -76,6 +82,7 @@ impl Pairs {
     /// Counts an unseen transition; true if they are too frequent: where timing depends on addresses, say.
     pub(super) fn judge(&mut self) -> bool {
         self.lessons += 1;
+        self.counts.learnt += 1;
         if self.lessons < JUDGED {
             return false;
         }

@@ -116,7 +116,7 @@ pub(super) fn pair(code: Code, class: Class, sets: bool) -> Op {
     if sets {
         op.flags = flag::SETS;
     } else {
-        op.code += 1;
+        op.code = op.code.without_flags();
     }
     op
 }

@@ -226,7 +226,7 @@ fn saturate(code: Code, of_halves: Code, bias: u32, h: u32, k: u32, features: Fe
     let (kind, amount) = (bits(h, 5, 1) * 2, bits(k, 12, 3) << 2 | bits(k, 6, 2));
     let op = Op::bare(code, Class::Bits).d(rd).n(rn);
     let op = if kind == 2 && amount == 0 {
-        let op = Op { code: of_halves as u8, ..op };
+        let op = Op { code: of_halves, ..op };
         op.imm(bits(k, 0, 4) + bias).unless(!features.dsp || k & 0x10 != 0)
     } else {
         op.imm(bits(k, 0, 5) + bias).kind(kind).shift(amount).with_if(amount != 0, flag::SHIFTED)

@@ -47,7 +47,7 @@ fn addressing(h: u32, k: u32) -> Option<Addressing> {
 impl Op {
     /// Enters the addressing: the code for plain offsets, for register offsets, and the general one.
     fn addressed(self, how: &Addressing, codes: [Code; 3]) -> Op {
-        let [offset, register, general] = codes.map(|code| Op { code: code as u8, ..self });
+        let [offset, register, general] = codes.map(|code| Op { code, ..self });
         match *how {
             Addressing::Offset(imm) => offset.imm(imm),
             Addressing::Register(rm, amount) => register.m(rm).shift(amount).with(flag::REGISTER_OFFSET),
@@ -96,9 +96,9 @@ pub(super) fn load_single(h: u32, k: u32, place: Place) -> Op {
         let address = if h & 0x80 != 0 { base.wrapping_add(offset) } else { base.wrapping_sub(offset) };
         let op = Op { class: Class::LoadLiteral, ..op.n(15).imm(address) };
         return match (size, rt) {
-            (2, 15) => Op { code: Code::LdrPc as u8, class: Class::LoadPc, ..op },
+            (2, 15) => Op { code: Code::LdrPc, class: Class::LoadPc, ..op },
             (2, 13) => op,
-            (2, _) => Op { code: Code::LdrLit as u8, ra: 0, rn: 0, ..op },
+            (2, _) => Op { code: Code::LdrLit, ra: 0, rn: 0, ..op },
             _ => op.unless(rt == 13),
         };
     }

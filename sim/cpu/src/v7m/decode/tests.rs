@@ -12,7 +12,7 @@ const M4: Features = Features::CORTEX_M4F;
 const M7: Features = Features::CORTEX_M7;
 
 fn is(op: Op, code: Code) -> bool {
-    op.code == code as u8
+    op.code == code
 }
 
 /// Every 16-bit encoding and a spread of the 32-bit ones: each first half with second halves that step through all
@@ -82,17 +82,17 @@ fn a_bigger_core_decodes_what_a_smaller_one_does_alike() {
 #[test]
 fn every_code_but_the_stand_ins_has_an_encoding() {
     let mut seen = [false; 256];
-    every(M7, |_, _, op| seen[usize::from(op.code)] = true);
-    every(M3, |_, _, op| seen[usize::from(op.code)] = true);
+    every(M7, |_, _, op| seen[op.code as usize] = true);
+    every(M3, |_, _, op| seen[op.code as usize] = true);
     let edge = Place { address: 0x0800_0000, region_base: 0x0800_0000, region_bytes: 4 };
     for first in [0xd0fe, 0xd0f0, 0xe7f0, 0xb1f8] {
-        seen[usize::from(decode(first, 0, edge, M3).code)] = true;
+        seen[decode(first, 0, edge, M3).code as usize] = true;
     }
     // Encodings with so many fixed bits that a spread misses them: BL, RBIT, CLREX, DSB, VMRS APSR, VMSR.
     for [first, second] in
         [[0xf7ff, 0xf800], [0xfa91, 0xf1a1], [0xf3bf, 0x8f2f], [0xf3bf, 0x8f4f], [0xeef1, 0xfa10], [0xeee1, 0x1a10]]
     {
-        seen[usize::from(decode(first, second, edge, M4).code)] = true;
+        seen[decode(first, second, edge, M4).code as usize] = true;
     }
     let missing: Vec<_> = CODES.iter().filter(|(code, _)| !seen[*code as usize]).map(|(_, name)| *name).collect();
     assert_eq!(missing, ["Undecoded", "Attend", "OutOfRegion"]);

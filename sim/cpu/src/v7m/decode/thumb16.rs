@@ -159,7 +159,7 @@ fn miscellaneous(h: u32, place: Place) -> Op {
     let stack = alu(Code::AddImm).d(13).n(13);
     match bits(h, 4, 8) {
         0x00..=0x07 => stack.imm(bits(h, 0, 7) * 4),
-        0x08..=0x0f => Op { code: Code::SubImm as u8, ..stack.imm(bits(h, 0, 7) * 4) },
+        0x08..=0x0f => Op { code: Code::SubImm, ..stack.imm(bits(h, 0, 7) * 4) },
         0x10..=0x1f | 0x30..=0x3f => compare_branch(Code::Cbz, h, place),
         0x90..=0x9f | 0xb0..=0xbf => compare_branch(Code::Cbnz, h, place),
         0x20..=0x23 => one(Code::Sxth),

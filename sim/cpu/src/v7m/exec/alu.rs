@@ -8,16 +8,14 @@ impl Core {
     #[inline(always)]
     pub(in crate::v7m) fn reg(&self, number: u8) -> u32 {
         debug_assert!(number < 16);
-        // SAFETY: the decoder takes register numbers from fields of four bits.
-        unsafe { *self.r.get_unchecked(usize::from(number)) }
+        self.r[usize::from(number)]
     }
 
     /// Sets a core register.
     #[inline(always)]
     pub(super) fn set(&mut self, number: u8, value: u32) {
         debug_assert!(number < 16);
-        // SAFETY: as in `reg`.
-        unsafe { *self.r.get_unchecked_mut(usize::from(number)) = value };
+        self.r[usize::from(number)] = value;
     }
 
     /// Sets a register that may be SP, whose two low bits are zero.

@@ -2,7 +2,7 @@
 //! memory. Results and flags only (ARMv7-M A7.7).
 
 use super::alu::{self, finish_logical};
-use crate::v7m::code::number as code;
+use crate::v7m::code::Code;
 use crate::v7m::core::Core;
 use crate::v7m::op::{Op, flag};
 
@@ -11,28 +11,28 @@ use crate::v7m::op::{Op, flag};
 pub(super) fn execute(core: &mut Core, op: Op) {
     let (n, m) = (core.reg(op.rn), core.reg(op.rm));
     let value = match op.code {
-        code::OrnShift | code::TeqShift | code::MovShift | code::MvnShift => return shifted_logical(core, op, n),
-        code::AddToSp => return add_to_sp(core, op),
-        code::Rbit => m.reverse_bits(),
-        code::Ssat | code::Usat => saturate_word(core, op),
-        code::Ssat16 | code::Usat16 => {
+        Code::OrnShift | Code::TeqShift | Code::MovShift | Code::MvnShift => return shifted_logical(core, op, n),
+        Code::AddToSp => return add_to_sp(core, op),
+        Code::Rbit => m.reverse_bits(),
+        Code::Ssat | Code::Usat => saturate_word(core, op),
+        Code::Ssat16 | Code::Usat16 => {
             let low = saturate(core, n as i16 as i32, op);
             low & 0xffff | saturate(core, n as i32 >> 16, op) << 16
         }
-        code::Xtb16 => extend_bytes(op, m),
-        code::Xtab16 => {
+        Code::Xtb16 => extend_bytes(op, m),
+        Code::Xtab16 => {
             let m = extend_bytes(op, m);
             n.wrapping_add(m) & 0xffff | (n >> 16).wrapping_add(m >> 16) << 16
         }
-        code::Parallel => parallel(core, op, n, m),
-        code::Sel => {
+        Code::Parallel => parallel(core, op, n, m),
+        Code::Sel => {
             let chosen = u32::from_le_bytes([0, 1, 2, 3].map(|byte| if core.ge >> byte & 1 != 0 { 0xff } else { 0 }));
             n & chosen | m & !chosen
         }
-        code::Pkh if op.ra == 0 => n & 0xffff | (m << op.shift) & !0xffff,
-        code::Pkh => n & !0xffff | (i64::from(m as i32) >> op.shift) as u32 & 0xffff,
-        code::SaturatingAdd => saturating_add(core, op.ra, m as i32, n as i32),
-        code::Usad8 => differences(n, m),
+        Code::Pkh if op.ra == 0 => n & 0xffff | (m << op.shift) & !0xffff,
+        Code::Pkh => n & !0xffff | (i64::from(m as i32) >> op.shift) as u32 & 0xffff,
+        Code::SaturatingAdd => saturating_add(core, op.ra, m as i32, n as i32),
+        Code::Usad8 => differences(n, m),
         _ => differences(n, m).wrapping_add(core.reg(op.ra)),
     };
     core.set(op.rd, value);
@@ -42,9 +42,9 @@ pub(super) fn execute(core: &mut Core, op: Op) {
 fn shifted_logical(core: &mut Core, op: Op, n: u32) {
     let (m, carry) = alu::shifted(core, op);
     match op.code {
-        code::OrnShift => finish_logical(core, op, n | !m, carry),
-        code::MovShift => finish_logical(core, op, m, carry),
-        code::MvnShift => finish_logical(core, op, !m, carry),
+        Code::OrnShift => finish_logical(core, op, n | !m, carry),
+        Code::MovShift => finish_logical(core, op, m, carry),
+        Code::MvnShift => finish_logical(core, op, !m, carry),
         _ => {
             core.set_nz(n ^ m);
             core.c = carry;
@@ -75,7 +75,7 @@ fn saturate_word(core: &mut Core, op: Op) -> u32 {
 /// Saturation to `imm` bits, signed or not by the code; sets Q.
 fn saturate(core: &mut Core, value: i32, op: Op) -> u32 {
     let (low, high) = match op.code {
-        code::Ssat | code::Ssat16 => (-1i64 << (op.imm - 1), (1i64 << (op.imm - 1)) - 1),
+        Code::Ssat | Code::Ssat16 => (-1i64 << (op.imm - 1), (1i64 << (op.imm - 1)) - 1),
         _ => (0, (1i64 << op.imm) - 1),
     };
     let saturated = i64::from(value).clamp(low, high);

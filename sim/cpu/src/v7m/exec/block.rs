@@ -1,6 +1,6 @@
 //! IT blocks (ARMv7-M A7.3.2, A7.7.38).
 
-use crate::v7m::code::{Code, number as code};
+use crate::v7m::code::Code;
 use crate::v7m::core::Core;
 use crate::v7m::op::{Class, Op, Packed, flag};
 
@@ -21,13 +21,13 @@ pub(in crate::v7m) fn judge(core: &Core, packed: Packed) -> Packed {
     let permitted = match op.class {
         Class::It | Class::BranchConditional | Class::CompareBranch => false,
         Class::Branch | Class::BranchRegister | Class::TableBranch | Class::LoadPc | Class::LoadMultiplePc => last,
-        _ => op.code != code::Cps && (op.code != code::MovRegS || op.has(flag::WIDE)),
+        _ => op.code != Code::Cps && (op.code != Code::MovRegS || op.has(flag::WIDE)),
     };
     if !permitted {
         return Op::bare(Code::Undefined, Class::None).into();
     }
     // BKPT executes always.
-    if op.code != code::Bkpt && !core.holds(core.it >> 4) {
+    if op.code != Code::Bkpt && !core.holds(core.it >> 4) {
         return SKIPPED;
     }
     without_flags(op).into()
@@ -37,7 +37,7 @@ pub(in crate::v7m) fn judge(core: &Core, packed: Packed) -> Packed {
 /// like this.
 pub(in crate::v7m) fn without_flags(mut op: Op) -> Op {
     if op.has(flag::SETS_OUTSIDE_IT) {
-        op.code += 1;
+        op.code = op.code.without_flags();
         op.flags &= !flag::SETS;
     }
     op

@@ -2,7 +2,7 @@
 
 use super::{Flow, memory};
 use crate::v7m::bus::Bus;
-use crate::v7m::code::number as code;
+use crate::v7m::code::Code;
 use crate::v7m::core::{Core, Request};
 use crate::v7m::exception;
 use crate::v7m::fault::Fault;
@@ -116,24 +116,24 @@ pub(super) fn table<B: Bus, P: Pipeline, const GUARD: bool>(
 pub(super) fn other<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
     let next = core.address_of(core.ip).wrapping_add(2 * op.halfwords() as u32) | 1;
     match op.code {
-        code::BccFar if core.holds(op.ra) => far(core, pipe, bus, op, Jump::Conditional, op.imm),
-        code::CompareBranchFar if (core.reg(op.rn) == 0) == (op.ra == 0) => {
+        Code::BccFar if core.holds(op.ra) => far(core, pipe, bus, op, Jump::Conditional, op.imm),
+        Code::CompareBranchFar if (core.reg(op.rn) == 0) == (op.ra == 0) => {
             far(core, pipe, bus, op, Jump::Conditional, op.imm)
         }
-        code::BccFar | code::CompareBranchFar => Ok(Flow::NotTaken),
-        code::BFar => far(core, pipe, bus, op, Jump::Immediate, op.imm),
-        code::BlFar => {
+        Code::BccFar | Code::CompareBranchFar => Ok(Flow::NotTaken),
+        Code::BFar => far(core, pipe, bus, op, Jump::Immediate, op.imm),
+        Code::BlFar => {
             core.set(14, next);
             far(core, pipe, bus, op, Jump::Immediate, op.imm)
         }
-        code::Blx => {
+        Code::Blx => {
             let target = core.reg(op.rm);
             core.set(14, next);
             exchange(core, pipe, bus, op, Jump::Register, target)
         }
         // MOV PC and ADD PC.
         _ => {
-            let offset = if op.code == code::AddPc { op.imm } else { 0 };
+            let offset = if op.code == Code::AddPc { op.imm } else { 0 };
             let target = core.reg(op.rm).wrapping_add(offset);
             far(core, pipe, bus, op, Jump::Register, target)
         }

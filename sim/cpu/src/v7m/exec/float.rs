@@ -3,7 +3,7 @@
 use super::memory::{load_aligned, store_aligned};
 use super::{Flow, multiple};
 use crate::v7m::bus::Bus;
-use crate::v7m::code::number as code;
+use crate::v7m::code::Code;
 use crate::v7m::core::Core;
 use crate::v7m::fault::Fault;
 use crate::v7m::float::{self, Fixed, Rounding};
@@ -51,11 +51,11 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
         float_context::before_float(core, bus)?;
     }
     match op.code {
-        code::Vldr32 | code::Vldr64 | code::Vstr32 | code::Vstr64 => {
+        Code::Vldr32 | Code::Vldr64 | Code::Vstr32 | Code::Vstr64 => {
             access::<B, P, GUARD>(core, pipe, bus, op)?;
         }
-        code::Vldm | code::Vstm => return multiple::float::<B, P, GUARD>(core, pipe, bus, op),
-        code::UndefinedFloat => return Err(Fault::Undefined),
+        Code::Vldm | Code::Vstm => return multiple::float::<B, P, GUARD>(core, pipe, bus, op),
+        Code::UndefinedFloat => return Err(Fault::Undefined),
         _ if P::IN_LINE => compute(core, op),
         _ => compute_apart(core, op),
     }
@@ -76,16 +76,16 @@ fn access<B: Bus, P: Pipeline, const GUARD: bool>(
     }
     let second = address.wrapping_add(4);
     match op.code {
-        code::Vldr32 => {
+        Code::Vldr32 => {
             let value = load_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, 0)?;
             core.set_single(op.rd, value);
         }
-        code::Vldr64 => {
+        Code::Vldr64 => {
             let low = load_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, 0)?;
             let high = load_aligned::<B, P, GUARD>(core, pipe, bus, op, second, 4, 1)?;
             core.set_double(op.rd, u64::from(low) | u64::from(high) << 32);
         }
-        code::Vstr32 => {
+        Code::Vstr32 => {
             let value = core.single(op.rd);
             store_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, value, 0)?;
         }
@@ -107,45 +107,45 @@ fn compute_apart(core: &mut Core, op: Op) {
 #[inline(always)]
 fn compute(core: &mut Core, op: Op) {
     match op.code {
-        code::VmovToCore => core.set(op.rd, core.single(op.rn)),
-        code::VmovFromCore => core.set_single(op.rd, core.reg(op.rn)),
-        code::VmovPairToCore => {
+        Code::VmovToCore => core.set(op.rd, core.single(op.rn)),
+        Code::VmovFromCore => core.set_single(op.rd, core.reg(op.rn)),
+        Code::VmovPairToCore => {
             core.set(op.rd, core.single(op.rm));
             core.set(op.ra, core.single(op.rm + 1));
         }
-        code::VmovPairFromCore => {
+        Code::VmovPairFromCore => {
             core.set_single(op.rm, core.reg(op.rd));
             core.set_single(op.rm + 1, core.reg(op.ra));
         }
-        code::Vmrs => core.set(op.rd, core.fpscr),
-        code::VmrsFlags => core.set_nzcvq(core.fpscr & 0xf000_0000 | u32::from(core.q) << 27),
-        code::Vmsr => core.fpscr = core.reg(op.rn) & FPSCR_BITS,
-        code::Vcmp32 => {
+        Code::Vmrs => core.set(op.rd, core.fpscr),
+        Code::VmrsFlags => core.set_nzcvq(core.fpscr & 0xf000_0000 | u32::from(core.q) << 27),
+        Code::Vmsr => core.fpscr = core.reg(op.rn) & FPSCR_BITS,
+        Code::Vcmp32 => {
             let m = if op.ra & 2 == 0 { core.single(op.rm) } else { 0 };
             float::f32_cmp(core.single(op.rd), m, op.ra & 1 != 0, &mut core.fpscr);
         }
-        code::Vcmp64 => {
+        Code::Vcmp64 => {
             let m = if op.ra & 2 == 0 { core.double(op.rm) } else { 0 };
             float::f64_cmp(core.double(op.rd), m, op.ra & 1 != 0, &mut core.fpscr);
         }
-        code::Vrint
-        | code::VcvtToInteger
-        | code::VcvtFromInteger
-        | code::VcvtFixed
-        | code::VcvtHalf
-        | code::VcvtDoubleFromSingle
-        | code::VcvtSingleFromDouble => convert(core, op),
-        code::Vadd64
-        | code::Vsub64
-        | code::Vmul64
-        | code::Vnmul64
-        | code::Vdiv64
-        | code::VmultiplyAccumulate64
-        | code::VmovImm64
-        | code::Vmov64
-        | code::Vsqrt64
-        | code::Vsel64
-        | code::Vmaxnm64 => {
+        Code::Vrint
+        | Code::VcvtToInteger
+        | Code::VcvtFromInteger
+        | Code::VcvtFixed
+        | Code::VcvtHalf
+        | Code::VcvtDoubleFromSingle
+        | Code::VcvtSingleFromDouble => convert(core, op),
+        Code::Vadd64
+        | Code::Vsub64
+        | Code::Vmul64
+        | Code::Vnmul64
+        | Code::Vdiv64
+        | Code::VmultiplyAccumulate64
+        | Code::VmovImm64
+        | Code::Vmov64
+        | Code::Vsqrt64
+        | Code::Vsel64
+        | Code::Vmaxnm64 => {
             let value = double_result(core, op);
             core.set_double(op.rd, value);
         }
@@ -161,22 +161,22 @@ fn single_result(core: &mut Core, op: Op) -> u32 {
     let (d, n, m) = (core.single(op.rd), core.single(op.rn), core.single(op.rm));
     let fpscr = &mut core.fpscr;
     match op.code {
-        code::Vadd32 => float::f32_add(n, m, fpscr),
-        code::Vsub32 => float::f32_sub(n, m, fpscr),
-        code::Vmul32 => float::f32_mul(n, m, fpscr),
-        code::Vnmul32 => float::f32_neg(float::f32_mul(n, m, fpscr)),
-        code::Vdiv32 => float::f32_div(n, m, fpscr),
-        code::VmultiplyAccumulate32 => {
+        Code::Vadd32 => float::f32_add(n, m, fpscr),
+        Code::Vsub32 => float::f32_sub(n, m, fpscr),
+        Code::Vmul32 => float::f32_mul(n, m, fpscr),
+        Code::Vnmul32 => float::f32_neg(float::f32_mul(n, m, fpscr)),
+        Code::Vdiv32 => float::f32_div(n, m, fpscr),
+        Code::VmultiplyAccumulate32 => {
             let d = if op.ra & 2 == 0 { d } else { float::f32_neg(d) };
             match op.ra {
                 0..=3 => float::f32_mla(d, n, m, op.ra & 1 != 0, fpscr),
                 _ => float::f32_fma(d, if op.ra & 1 == 0 { n } else { float::f32_neg(n) }, m, fpscr),
             }
         }
-        code::VmovImm32 => op.imm,
-        code::Vmov32 => [m, float::f32_abs(m), float::f32_neg(m)][usize::from(op.ra % 3)],
-        code::Vsqrt32 => float::f32_sqrt(m, fpscr),
-        code::Vsel32 => {
+        Code::VmovImm32 => op.imm,
+        Code::Vmov32 => [m, float::f32_abs(m), float::f32_neg(m)][usize::from(op.ra % 3)],
+        Code::Vsqrt32 => float::f32_sqrt(m, fpscr),
+        Code::Vsel32 => {
             if core.holds(op.ra) {
                 n
             } else {
@@ -193,22 +193,22 @@ fn double_result(core: &mut Core, op: Op) -> u64 {
     let (d, n, m) = (core.double(op.rd), core.double(op.rn), core.double(op.rm));
     let fpscr = &mut core.fpscr;
     match op.code {
-        code::Vadd64 => float::f64_add(n, m, fpscr),
-        code::Vsub64 => float::f64_sub(n, m, fpscr),
-        code::Vmul64 => float::f64_mul(n, m, fpscr),
-        code::Vnmul64 => float::f64_neg(float::f64_mul(n, m, fpscr)),
-        code::Vdiv64 => float::f64_div(n, m, fpscr),
-        code::VmultiplyAccumulate64 => {
+        Code::Vadd64 => float::f64_add(n, m, fpscr),
+        Code::Vsub64 => float::f64_sub(n, m, fpscr),
+        Code::Vmul64 => float::f64_mul(n, m, fpscr),
+        Code::Vnmul64 => float::f64_neg(float::f64_mul(n, m, fpscr)),
+        Code::Vdiv64 => float::f64_div(n, m, fpscr),
+        Code::VmultiplyAccumulate64 => {
             let d = if op.ra & 2 == 0 { d } else { float::f64_neg(d) };
             match op.ra {
                 0..=3 => float::f64_mla(d, n, m, op.ra & 1 != 0, fpscr),
                 _ => float::f64_fma(d, if op.ra & 1 == 0 { n } else { float::f64_neg(n) }, m, fpscr),
             }
         }
-        code::VmovImm64 => u64::from(op.imm) << 32,
-        code::Vmov64 => [m, float::f64_abs(m), float::f64_neg(m)][usize::from(op.ra % 3)],
-        code::Vsqrt64 => float::f64_sqrt(m, fpscr),
-        code::Vsel64 => {
+        Code::VmovImm64 => u64::from(op.imm) << 32,
+        Code::Vmov64 => [m, float::f64_abs(m), float::f64_neg(m)][usize::from(op.ra % 3)],
+        Code::Vsqrt64 => float::f64_sqrt(m, fpscr),
+        Code::Vsel64 => {
             if core.holds(op.ra) {
                 n
             } else {
@@ -237,15 +237,15 @@ fn convert(core: &mut Core, op: Op) {
     let double = op.has(flag::DOUBLE);
     let mode = rounding(core, op.ra);
     match op.code {
-        code::Vrint if double => {
+        Code::Vrint if double => {
             let value = float::f64_rint(core.double(op.rm), mode, op.ra == 6, &mut core.fpscr);
             core.set_double(op.rd, value);
         }
-        code::Vrint => {
+        Code::Vrint => {
             let value = float::f32_rint(core.single(op.rm), mode, op.ra == 6, &mut core.fpscr);
             core.set_single(op.rd, value);
         }
-        code::VcvtToInteger => {
+        Code::VcvtToInteger => {
             let to = if op.shift == 0 { Fixed::U32 } else { Fixed::I32 };
             let value = if double {
                 float::f64_to_fixed(core.double(op.rm), to, mode, &mut core.fpscr)
@@ -254,12 +254,12 @@ fn convert(core: &mut Core, op: Op) {
             };
             core.set_single(op.rd, value);
         }
-        code::VcvtFromInteger => {
+        Code::VcvtFromInteger => {
             let from = if op.shift == 0 { Fixed::U32 } else { Fixed::I32 };
             let (value, mode) = (core.single(op.rm), Rounding::of(core.fpscr));
             from_fixed(core, op, value, from, mode);
         }
-        code::VcvtFixed => {
+        Code::VcvtFixed => {
             let fixed = Fixed { bits: u32::from(op.shift), signed: op.ra & 1 != 0, fraction: op.imm };
             match (op.ra & 2 != 0, double) {
                 (false, _) => {
@@ -277,8 +277,8 @@ fn convert(core: &mut Core, op: Op) {
                 }
             }
         }
-        code::VcvtHalf => convert_half(core, op, double),
-        code::VcvtDoubleFromSingle => {
+        Code::VcvtHalf => convert_half(core, op, double),
+        Code::VcvtDoubleFromSingle => {
             let value = float::f32_to_f64(core.single(op.rm), &mut core.fpscr);
             core.set_double(op.rd, value);
         }

@@ -2,7 +2,7 @@
 
 use super::{Flow, branch};
 use crate::v7m::bus::Bus;
-use crate::v7m::code::number as code;
+use crate::v7m::code::Code;
 use crate::v7m::core::Core;
 use crate::v7m::fault::Fault;
 use crate::v7m::mpu::{self, Access};
@@ -261,7 +261,7 @@ pub(super) fn double<B: Bus, P: Pipeline, const GUARD: bool>(
     if first & 3 != 0 {
         return Err(Fault::Unaligned);
     }
-    if op.code == code::Ldrd {
+    if op.code == Code::Ldrd {
         let low = load_aligned::<B, P, GUARD>(core, pipe, bus, op, first, 4, 0)?;
         let high = load_aligned::<B, P, GUARD>(core, pipe, bus, op, second, 4, 1)?;
         core.set(op.rd, low);
@@ -288,7 +288,7 @@ pub(super) fn exclusive<B: Bus, P: Pipeline, const GUARD: bool>(
     if address & (bytes - 1) != 0 {
         return Err(Fault::Unaligned);
     }
-    if op.code == code::Ldrex {
+    if op.code == Code::Ldrex {
         let value = load_aligned::<B, P, GUARD>(core, pipe, bus, op, address, bytes, 0)?;
         core.exclusive = true;
         core.set(op.rd, value);

@@ -18,7 +18,7 @@ mod system;
 mod tests;
 
 use super::bus::Bus;
-use super::code::{number as code, with_codes};
+use super::code::{Code, number as code, with_codes};
 use super::core::{Core, Request};
 use super::fault::Fault;
 use super::op::{Op, Packed, flag};
@@ -59,30 +59,36 @@ fn faulted(core: &mut Core, fault: Fault) -> Flow {
 }
 
 /// Executes an instruction in a function of its own, so that it takes no registers and no room from the others.
+///
+/// # Safety
+/// `at` points to an op.
 #[inline(never)]
-fn apart<B: Bus, P: Pipeline>(
+unsafe fn apart<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
     at: *const Op,
     execute: impl Fn(&mut Core, &mut P, &mut B, Op) -> Result<Flow, Fault>,
 ) -> Flow {
-    // SAFETY: it points to an op, in the table or in the caller's hand.
+    // SAFETY: the caller's promise.
     let op = unsafe { Packed::read(at) }.op();
     let done = execute(core, pipe, bus, op);
     flow::<P>(core, done)
 }
 
 /// The same where the bus has a say.
+///
+/// # Safety
+/// `at` points to an op.
 #[inline(never)]
-fn admitted<B: Bus, P: Pipeline>(
+unsafe fn admitted<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
     at: *const Op,
     execute: impl Fn(&mut Core, &mut P, &mut B, Op) -> Result<Flow, Fault>,
 ) -> Flow {
-    // SAFETY: it points to an op, in the table or in the caller's hand.
+    // SAFETY: the caller's promise.
     let op = unsafe { Packed::read(at) }.op();
     if !bus.admits(core, op) {
         return Flow::Paused;
@@ -102,9 +108,12 @@ fn flow<P: Pipeline>(core: &mut Core, done: Result<Flow, Fault>) -> Flow {
 }
 
 /// Executes what only touches registers in a function of its own.
+///
+/// # Safety
+/// `at` points to an op.
 #[inline(never)]
-fn registers_apart(core: &mut Core, at: *const Op, execute: impl Fn(&mut Core, Op)) {
-    // SAFETY: it points to an op, in the table or in the caller's hand.
+unsafe fn registers_apart(core: &mut Core, at: *const Op, execute: impl Fn(&mut Core, Op)) {
+    // SAFETY: the caller's promise.
     let op = unsafe { Packed::read(at) }.op();
     execute(core, op);
 }
@@ -113,9 +122,13 @@ fn registers_apart(core: &mut Core, at: *const Op, execute: impl Fn(&mut Core, O
 ///
 /// `GUARD`: an MPU is on, so that every fetch and every access is checked.
 ///
-/// `core.ip` must point into the ops of `core.region`, which end with an `OutOfRegion` op. The machine clears a request
-/// before it calls again.
-pub fn run<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(core: &mut Core, pipe: &mut P, bus: &mut B) {
+/// The machine clears a request before it calls again.
+///
+/// # Safety
+/// `core.ip` points into the ops of `core.region`, a region of `bus`: they lie in no memory that `core`, `pipe` or `bus`
+/// hold by value, end with an `OutOfRegion` op, and those that are decoded were made by [`decode`](super::decode), whose
+/// near branches stay inside. With `watch::PROFILE` the region has profile cells, one for each op.
+pub unsafe fn run<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(core: &mut Core, pipe: &mut P, bus: &mut B) {
     if core.request != Request::None {
         return;
     }
@@ -124,7 +137,8 @@ pub fn run<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(core: &mut C
         return;
     }
     let special = core.committed || core.words_moved != 0 || core.it != 0;
-    if special && !uncommon::<B, P, WATCH, GUARD>(core, pipe, bus) {
+    // SAFETY: the caller's promise.
+    if special && !unsafe { uncommon::<B, P, WATCH, GUARD>(core, pipe, bus) } {
         return;
     }
     while core.t < core.limit {
@@ -132,34 +146,46 @@ pub fn run<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(core: &mut C
             return;
         }
         let ip = core.ip;
-        // SAFETY: `ip` points into the ops of the region.
+        // SAFETY: `ip` points into the ops of the region: the caller promises it of the first, and every instruction leads
+        // to another one inside, or to the op behind the last.
         let packed = unsafe { Packed::read(ip) };
         if packed.code() <= code::It {
-            if !uncommon::<B, P, WATCH, GUARD>(core, pipe, bus) {
+            // SAFETY: as above.
+            if !unsafe { uncommon::<B, P, WATCH, GUARD>(core, pipe, bus) } {
                 return;
             }
             continue;
         }
         let profile = Profile::<WATCH>::start(core);
         // SAFETY: as above.
-        pipe.issue(core, bus, unsafe { *ip });
-        let flow = execute::<B, P, GUARD>(core, pipe, bus, ip);
-        if !settle::<B, P, WATCH>(core, pipe, bus, packed.op(), flow, 0, profile, ip) {
+        let flow = unsafe {
+            pipe.issue(core, bus, *ip);
+            execute::<B, P, GUARD>(core, pipe, bus, ip)
+        };
+        // SAFETY: the profile is that of this instruction.
+        if !unsafe { settle::<B, P, WATCH>(core, pipe, bus, packed.op(), flow, 0, profile, ip) } {
             return;
         }
     }
 }
 
 /// Executes one instruction, or one IT block. False: execution stops here.
-pub(super) fn step<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B) -> bool {
-    uncommon::<B, P, { watch::NOTHING }, false>(core, pipe, bus)
+///
+/// # Safety
+/// As for [`run`].
+pub(super) unsafe fn step<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { uncommon::<B, P, { watch::NOTHING }, false>(core, pipe, bus) }
 }
 
 /// What the common path leaves out: stand-ins, IT blocks (all of one), instructions that gave way and go on. False:
 /// execution stops here.
+///
+/// # Safety
+/// As for [`run`].
 #[cold]
 #[inline(never)]
-fn uncommon<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(
+unsafe fn uncommon<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -171,7 +197,8 @@ fn uncommon<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(
         // One that gave way was issued, and had its attention.
         let issued = core.committed || core.words_moved != 0;
         core.served = issued;
-        let packed = instruction(core, bus);
+        // SAFETY: the caller's promise, and as in `run`.
+        let packed = unsafe { instruction(core, bus) };
         if packed == Packed::NONE {
             return false;
         }
@@ -185,13 +212,16 @@ fn uncommon<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(
             pipe.skip(core, bus, op);
             core.ip = ip.wrapping_add(op.halfwords());
             core.instructions += 1;
-            profile.end(core, op, 1);
+            // SAFETY: it began with this instruction.
+            unsafe { profile.end(core, op, 1) };
         } else {
             if !issued {
                 pipe.issue(core, bus, op);
             }
-            let flow = execute::<B, P, GUARD>(core, pipe, bus, &op);
-            if !settle::<B, P, WATCH>(core, pipe, bus, op, flow, it, profile, ip) {
+            // SAFETY: the op is one.
+            let flow = unsafe { execute::<B, P, GUARD>(core, pipe, bus, &raw const op) };
+            // SAFETY: the profile is that of this instruction.
+            if !unsafe { settle::<B, P, WATCH>(core, pipe, bus, op, flow, it, profile, ip) } {
                 return false;
             }
         }
@@ -203,9 +233,12 @@ fn uncommon<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(
 }
 
 /// Ends an instruction as its flow says. False: execution stops here.
+///
+/// # Safety
+/// `profile` began with this instruction, in a region of which [`run`]'s promise holds.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn settle<B: Bus, P: Pipeline, const WATCH: u8>(
+unsafe fn settle<B: Bus, P: Pipeline, const WATCH: u8>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -246,28 +279,33 @@ fn settle<B: Bus, P: Pipeline, const WATCH: u8>(
             if it != 0 {
                 core.ici = 0;
             }
-            profile.end(core, op, 0);
+            // SAFETY: the caller's promise.
+            unsafe { profile.end(core, op, 0) };
             return false;
         }
     }
     core.instructions += 1;
-    profile.end(core, op, 1);
+    // SAFETY: the caller's promise.
+    unsafe { profile.end(core, op, 1) };
     goes_on
 }
 
 /// The instruction at `core.ip`, or the one that a stand-in there stands for; `Packed::NONE`: execution stops before
 /// it.
-fn instruction<B: Bus>(core: &mut Core, bus: &mut B) -> Packed {
+///
+/// # Safety
+/// As for [`run`].
+unsafe fn instruction<B: Bus>(core: &mut Core, bus: &mut B) -> Packed {
     loop {
         let ip = core.ip;
         // SAFETY: `ip` points into the ops of the region.
         let op = unsafe { *ip };
         match op.code {
-            code::Undecoded => {
+            Code::Undecoded => {
                 // SAFETY: as above.
                 unsafe { bus.decode(core, ip) };
             }
-            code::Attend => {
+            Code::Attend => {
                 let served = std::mem::take(&mut core.served);
                 // SAFETY: as above.
                 let op = unsafe { bus.attend(core, ip, served) };
@@ -279,7 +317,7 @@ fn instruction<B: Bus>(core: &mut Core, bus: &mut B) -> Packed {
                     Packed::from,
                 );
             }
-            code::OutOfRegion => {
+            Code::OutOfRegion => {
                 let address = core.address_of(ip);
                 if !branch::enter(core, bus, address) {
                     return Packed::NONE;
@@ -303,8 +341,11 @@ fn fetch_allowed<B: Bus>(core: &mut Core, bus: &mut B) -> bool {
 }
 
 /// Executes one op that was issued.
+///
+/// # Safety
+/// `at` points to an op, which may be in the table that it came from.
 #[inline(always)]
-pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
+pub(super) unsafe fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -312,11 +353,11 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
 ) -> Flow {
     macro_rules! by_code {
         ($($name:ident)*) => {
-            // SAFETY: it points to an op, in the table or in the caller's hand.
-            match unsafe { (*at).code } {
-                $(code::$name => operate::<B, P, GUARD, { code::$name }>(core, pipe, bus, at),)*
-                // SAFETY: the decoder makes ops from `Code` alone.
-                _ => unsafe { std::hint::unreachable_unchecked() },
+            // SAFETY: the caller's promise; the code is the op's.
+            unsafe {
+                match (*at).code {
+                    $(Code::$name => operate::<B, P, GUARD, { code::$name }>(core, pipe, bus, at),)*
+                }
             }
         };
     }
@@ -324,9 +365,12 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
 }
 
 /// Executes one op of a known code that was issued.
+///
+/// # Safety
+/// `at` points to an op of that code, which may be in the table that it came from.
 #[inline(always)]
 #[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
-pub(super) fn operate<B: Bus, P: Pipeline, const GUARD: bool, const CODE: u8>(
+pub(super) unsafe fn operate<B: Bus, P: Pipeline, const GUARD: bool, const CODE: u8>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -336,13 +380,13 @@ pub(super) fn operate<B: Bus, P: Pipeline, const GUARD: bool, const CODE: u8>(
     // instruction that stores may overwrite its own op, so none is read behind a store.
     macro_rules! op {
         () => {{
-            // SAFETY: it points to an op, in the table or in the caller's hand.
-            Op { code: CODE, ..unsafe { *at } }
+            // SAFETY: the caller's promise.
+            Op { code: const { Code::of(CODE) }, ..unsafe { *at } }
         }};
     }
     macro_rules! field {
         ($name:ident) => {{
-            // SAFETY: it points to an op, in the table or in the caller's hand.
+            // SAFETY: the caller's promise.
             unsafe { (*at).$name }
         }};
     }
@@ -350,7 +394,8 @@ pub(super) fn operate<B: Bus, P: Pipeline, const GUARD: bool, const CODE: u8>(
     macro_rules! apart {
         ($execute:expr) => {{
             if !P::IN_LINE {
-                return apart(core, pipe, bus, at, $execute);
+                // SAFETY: the caller's promise.
+                return unsafe { apart(core, pipe, bus, at, $execute) };
             }
             let done = $execute(core, pipe, bus, op!());
             return flow::<P>(core, done);
@@ -359,7 +404,8 @@ pub(super) fn operate<B: Bus, P: Pipeline, const GUARD: bool, const CODE: u8>(
     macro_rules! admitted {
         ($execute:expr) => {{
             if !P::IN_LINE {
-                return admitted(core, pipe, bus, at, $execute);
+                // SAFETY: the caller's promise.
+                return unsafe { admitted(core, pipe, bus, at, $execute) };
             }
             let op = op!();
             if !bus.admits(core, op) {
@@ -371,7 +417,12 @@ pub(super) fn operate<B: Bus, P: Pipeline, const GUARD: bool, const CODE: u8>(
     }
     macro_rules! registers_apart {
         ($execute:expr) => {
-            if P::IN_LINE { $execute(core, op!()) } else { registers_apart(core, at, $execute) }
+            if P::IN_LINE {
+                $execute(core, op!())
+            } else {
+                // SAFETY: the caller's promise.
+                unsafe { registers_apart(core, at, $execute) }
+            }
         };
     }
     macro_rules! n {
@@ -762,8 +813,8 @@ pub(super) fn operate<B: Bus, P: Pipeline, const GUARD: bool, const CODE: u8>(
         code::UndefinedFloat | code::Vadd32..=code::Vmsr => {
             admitted!(float::execute::<B, P, GUARD>);
         }
-        // SAFETY: the loop replaces the stand-ins before it gets here, and every other code has its arm.
-        _ => unsafe { std::hint::unreachable_unchecked() },
+        // The loop replaces the stand-ins before it gets here, and every other code has its arm.
+        _ => unreachable!("{:?} is no instruction", Code::of(CODE)),
     }
     Flow::Next
 }
@@ -800,7 +851,7 @@ fn divide<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, _: &mut B, op: Op)
     }
     let quotient = match (op.code, m) {
         (_, 0) => 0,
-        (code::Udiv, _) => n / m,
+        (Code::Udiv, _) => n / m,
         _ => (n as i32).wrapping_div(m as i32) as u32,
     };
     core.set(op.rd, quotient);

@@ -3,7 +3,7 @@
 use super::memory::{load_aligned, store_aligned};
 use super::{Flow, branch};
 use crate::v7m::bus::Bus;
-use crate::v7m::code::number as code;
+use crate::v7m::code::Code;
 use crate::v7m::core::Core;
 use crate::v7m::fault::Fault;
 use crate::v7m::op::{Op, flag};
@@ -35,7 +35,7 @@ fn words_done(core: &mut Core, op: Op) -> u32 {
     if moved != 0 || ici == 0 {
         return moved;
     }
-    let restarts = op.imm >> 15 != 0 || op.code != code::Stm && op.imm >> op.rn & 1 != 0;
+    let restarts = op.imm >> 15 != 0 || op.code != Code::Stm && op.imm >> op.rn & 1 != 0;
     if restarts { 0 } else { (op.imm & ((1 << ici) - 1)).count_ones() }
 }
 
@@ -160,7 +160,7 @@ pub(super) fn float<B: Bus, P: Pipeline, const GUARD: bool>(
         }
         let register = usize::from(op.rd) + moved as usize;
         let address = lowest.wrapping_add(4 * moved);
-        if op.code == code::Vldm {
+        if op.code == Code::Vldm {
             core.s[register] = load_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, moved)?;
         } else {
             let value = core.s[register];

@@ -1,6 +1,6 @@
 //! Multiplications of the DSP extension (ARMv7-M A7.7).
 
-use crate::v7m::code::number as code;
+use crate::v7m::code::Code;
 use crate::v7m::core::Core;
 use crate::v7m::op::Op;
 
@@ -40,28 +40,28 @@ pub(super) fn execute(core: &mut Core, op: Op) {
     let long = i64::from(n as i32) * i64::from(m as i32);
     let rounding = if op.shift & 1 != 0 { 1i64 << 31 } else { 0 };
     let value = match op.code {
-        code::Smulxy => by_halves as u32,
-        code::Smlaxy => {
+        Code::Smulxy => by_halves as u32,
+        Code::Smlaxy => {
             let exact = by_halves + i64::from(core.reg(op.ra) as i32);
             narrow(core, exact)
         }
-        code::Smulwy => by_word as u32,
-        code::Smlawy => {
+        Code::Smulwy => by_word as u32,
+        Code::Smlawy => {
             let exact = by_word + i64::from(core.reg(op.ra) as i32);
             narrow(core, exact)
         }
-        code::Smuad => {
+        Code::Smuad => {
             // A difference of two products always fits: SMUSD leaves Q alone by itself.
             narrow(core, dual)
         }
-        code::Smlad => {
+        Code::Smlad => {
             let exact = dual + i64::from(core.reg(op.ra) as i32);
             narrow(core, exact)
         }
-        code::Smmul => (long.wrapping_add(rounding) >> 32) as u32,
-        code::Smmla => (high(core, op).wrapping_add(long).wrapping_add(rounding) >> 32) as u32,
-        code::Smmls => (high(core, op).wrapping_sub(long).wrapping_add(rounding) >> 32) as u32,
-        code::Smlalxy => return set_long(core, op, accumulator(core, op).wrapping_add(by_halves as u64)),
+        Code::Smmul => (long.wrapping_add(rounding) >> 32) as u32,
+        Code::Smmla => (high(core, op).wrapping_add(long).wrapping_add(rounding) >> 32) as u32,
+        Code::Smmls => (high(core, op).wrapping_sub(long).wrapping_add(rounding) >> 32) as u32,
+        Code::Smlalxy => return set_long(core, op, accumulator(core, op).wrapping_add(by_halves as u64)),
         _ => return set_long(core, op, accumulator(core, op).wrapping_add(dual as u64)),
     };
     core.set(op.rd, value);

@@ -1,7 +1,7 @@
 //! What is noted of each instruction: nothing, a profile of its address, or a step.
 
 use crate::step::{Step, watch};
-use crate::v7m::code::number as code;
+use crate::v7m::code::Code;
 use crate::v7m::core::{Core, ProfileCell};
 use crate::v7m::op::Op;
 
@@ -33,11 +33,14 @@ impl<const WATCH: u8> Profile<WATCH> {
     }
 
     /// Ends with the time as it is: `executions` is 0 for a part of an instruction.
+    ///
+    /// # Safety
+    /// It began in a region that lives and has profile cells for all its ops, if `WATCH` asks for a profile.
     #[inline(always)]
-    pub(super) fn end(self, core: &mut Core, op: Op, executions: u8) {
+    pub(super) unsafe fn end(self, core: &mut Core, op: Op, executions: u8) {
         match WATCH {
             watch::PROFILE => {
-                // SAFETY: with profiling on, the region's cells run parallel to its ops.
+                // SAFETY: the caller's promise: the cells run parallel to the ops.
                 let cell = unsafe { &mut *self.cell };
                 cell.cycles += core.t - self.before;
                 cell.executions += u64::from(executions);
@@ -62,7 +65,7 @@ impl<const WATCH: u8> Profile<WATCH> {
             lr: core.r[14],
             priority: core.execution_priority() as i16,
             executions,
-            call: matches!(op.code, code::Bl | code::BlFar | code::Blx) && executions != 0,
+            call: matches!(op.code, Code::Bl | Code::BlFar | Code::Blx) && executions != 0,
             process_stack: core.sp_is_psp,
         });
     }

@@ -2,7 +2,7 @@
 
 use super::Flow;
 use crate::v7m::bus::Bus;
-use crate::v7m::code::number as code;
+use crate::v7m::code::Code;
 use crate::v7m::core::{Core, Phase, Request};
 use crate::v7m::fault::Fault;
 use crate::v7m::op::Op;
@@ -12,23 +12,23 @@ use crate::v7m::pipeline::Pipeline;
 #[inline(always)]
 pub(super) fn execute<B: Bus, P: Pipeline>(core: &mut Core, _: &mut P, _: &mut B, op: Op) -> Result<Flow, Fault> {
     match op.code {
-        code::Mrs => {
+        Code::Mrs => {
             let value = core.special(op.imm);
             core.set(op.rd, value);
         }
-        code::Msr => core.set_special(op.imm, u32::from(op.ra), core.reg(op.rn)),
-        code::Cps => core.change_masks(op.ra != 0, op.imm & 2 != 0, op.imm & 1 != 0),
-        code::Clrex => core.exclusive = false,
-        code::Sev => core.event = true,
-        code::Wfe if core.event => core.event = false,
-        code::Wfe => return Ok(asleep(core, Phase::SleepEvent)),
-        code::Wfi => return Ok(asleep(core, Phase::SleepInterrupt { on_exit: None })),
-        code::Svc => {
+        Code::Msr => core.set_special(op.imm, u32::from(op.ra), core.reg(op.rn)),
+        Code::Cps => core.change_masks(op.ra != 0, op.imm & 2 != 0, op.imm & 1 != 0),
+        Code::Clrex => core.exclusive = false,
+        Code::Sev => core.event = true,
+        Code::Wfe if core.event => core.event = false,
+        Code::Wfe => return Ok(asleep(core, Phase::SleepEvent)),
+        Code::Wfi => return Ok(asleep(core, Phase::SleepInterrupt { on_exit: None })),
+        Code::Svc => {
             core.request = Request::Svc;
             return Ok(Flow::Left);
         }
-        code::Bkpt => return Err(Fault::Breakpoint),
-        code::NoCoprocessor => return Err(Fault::NoCoprocessor),
+        Code::Bkpt => return Err(Fault::Breakpoint),
+        Code::NoCoprocessor => return Err(Fault::NoCoprocessor),
         _ => return Err(Fault::Undefined),
     }
     Ok(Flow::Next)

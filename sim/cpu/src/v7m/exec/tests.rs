@@ -27,9 +27,11 @@ impl Bench {
         self.core.request = Request::None;
         self.core.limit = self.core.t + cycles;
         if self.core.mpu.enabled() {
-            exec::run::<_, _, { watch::NOTHING }, true>(&mut self.core, &mut self.pipe, &mut self.bus);
+            // SAFETY: `ip` is inside the bench\'s one region, which has a cell for each op.
+            unsafe { exec::run::<_, _, { watch::NOTHING }, true>(&mut self.core, &mut self.pipe, &mut self.bus) };
         } else {
-            exec::run::<_, _, { watch::NOTHING }, false>(&mut self.core, &mut self.pipe, &mut self.bus);
+            // SAFETY: `ip` is inside the bench\'s one region, which has a cell for each op.
+            unsafe { exec::run::<_, _, { watch::NOTHING }, false>(&mut self.core, &mut self.pipe, &mut self.bus) };
         }
         self.core.request
     }
@@ -115,7 +117,7 @@ fn a_faulting_access_changes_no_register() {
     let cases: [&[u16]; 5] = [&[0xf851, 0x0f04], &[0xe8f1, 0x0202], &[0xf841, 0x0b04], &[0xb40f], &[0xecb1, 0x0a04]];
     for code in cases {
         let mut bench = Bench::m4().code(code);
-        bench.core.r = [7; 16];
+        bench.core.r = [7; 256];
         (bench.core.r[1], bench.core.r[13]) = (RAM + 0xfffc, RAM + 0xfffc + 16);
         bench.bus.broken = RAM + 0xfffc..RAM + 0x1_0010;
         let before = bench.core.r;
@@ -158,13 +160,15 @@ fn a_division_beyond_the_limit_waits_for_the_machine() {
     (bench.core.r[0], bench.core.r[1]) = (u32::MAX / 3, 3);
     let mut pipe = CortexM3::with_defaults();
     bench.core.limit = bench.core.t + 4;
-    exec::run::<_, _, { watch::NOTHING }, false>(&mut bench.core, &mut pipe, &mut bench.bus);
+    // SAFETY: `ip` is inside the bench\'s one region, which has a cell for each op.
+    unsafe { exec::run::<_, _, { watch::NOTHING }, false>(&mut bench.core, &mut pipe, &mut bench.bus) };
     let Request::Abandonable(end) = bench.core.request else { panic!("{:?}", bench.core.request) };
     assert!(end > bench.core.limit);
     assert_eq!((bench.core.instructions, bench.core.pc()), (0, THREAD));
 
     (bench.core.request, bench.core.committed) = (Request::None, true);
-    exec::run::<_, _, { watch::NOTHING }, false>(&mut bench.core, &mut pipe, &mut bench.bus);
+    // SAFETY: `ip` is inside the bench\'s one region, which has a cell for each op.
+    unsafe { exec::run::<_, _, { watch::NOTHING }, false>(&mut bench.core, &mut pipe, &mut bench.bus) };
     assert_eq!((bench.core.request, bench.core.committed), (Request::None, false));
     assert_eq!((bench.core.r[0], bench.core.t, bench.core.instructions), (u32::MAX / 9, end, 1));
 }
@@ -299,7 +303,8 @@ fn profiles_count_each_instruction_where_it_stands() {
     let mut cells = vec![ProfileCell::default(); 0x8000];
     bench.core.region.profile = cells.as_mut_ptr();
     bench.core.limit = bench.core.t + 8;
-    exec::run::<_, _, { watch::PROFILE }, false>(&mut bench.core, &mut bench.pipe, &mut bench.bus);
+    // SAFETY: `ip` is inside the bench\'s one region, which has a cell for each op.
+    unsafe { exec::run::<_, _, { watch::PROFILE }, false>(&mut bench.core, &mut bench.pipe, &mut bench.bus) };
     let first = (bench.core.pc() - bench.core.region.base) as usize / 2 - 4;
     let counted: Vec<_> = cells[first..first + 4].iter().map(|cell| (cell.executions, cell.cycles)).collect();
     assert_eq!(counted, [(1, 1), (3, 3), (3, 3), (1, 1)]);

@@ -1,19 +1,64 @@
 //! Cycles as distances from now, as states hold them.
 
+use std::cell::Cell;
+
 /// A distance that is as good as any longer one: whatever waits for an event has waited a shorter time.
-const ANCIENT: i16 = -100;
+const ANCIENT: i64 = -100;
 
 /// A cycle that has not come yet and will not come by itself.
 pub const OPEN: u64 = u64::MAX / 2;
 /// Its distance.
 const OPEN_DISTANCE: i16 = i16::MAX;
 
-/// The distance of a cycle from `now`.
-#[inline]
-pub fn since(cycle: u64, now: u64) -> i16 {
-    match cycle.wrapping_sub(now) as i64 {
-        far if far >= (OPEN / 2) as i64 => OPEN_DISTANCE,
-        distance => distance.max(ANCIENT.into()) as i16,
+/// Makes distances from one moment. One that does not fit is noted: the state that it was for must not be remembered, or
+/// time would go on from another one.
+#[derive(Debug)]
+pub struct Distances {
+    now: u64,
+    fit: Cell<bool>,
+}
+
+impl Distances {
+    /// Distances from `now`.
+    pub fn from(now: u64) -> Distances {
+        Distances { now, fit: Cell::new(true) }
+    }
+
+    /// The distance of a cycle; all ancient ones are alike.
+    #[inline]
+    pub fn of(&self, cycle: u64) -> i16 {
+        match cycle.wrapping_sub(self.now) as i64 {
+            far if far >= (OPEN / 2) as i64 => OPEN_DISTANCE,
+            // One that would pass for the cycle that does not come, too.
+            distance if distance >= OPEN_DISTANCE.into() => self.held(i64::MAX),
+            distance => self.held(distance.max(ANCIENT)),
+        }
+    }
+
+    /// The distance of a cycle that was or is to come, 0 if it was.
+    #[inline]
+    pub fn ahead(&self, cycle: u64) -> i16 {
+        self.of(cycle.max(self.now))
+    }
+
+    /// The distance of a cycle in a byte; all below `least` are alike.
+    #[inline]
+    pub fn byte(&self, cycle: u64, least: i64) -> i8 {
+        self.held((cycle.wrapping_sub(self.now) as i64).max(least))
+    }
+
+    /// A number as a narrower one.
+    #[inline]
+    pub fn held<N: TryFrom<i64> + Default>(&self, number: i64) -> N {
+        N::try_from(number).unwrap_or_else(|_| {
+            self.fit.set(false);
+            N::default()
+        })
+    }
+
+    /// What was made of these distances, if all of them fit.
+    pub fn all_in<S>(&self, state: S) -> Option<S> {
+        self.fit.get().then_some(state)
     }
 }
 
@@ -27,12 +72,35 @@ pub fn cycle_at(distance: i16, now: u64) -> u64 {
 mod tests {
     use super::*;
 
+    /// The distance, if it can be remembered.
+    fn since(cycle: u64, now: u64) -> Option<i16> {
+        let distances = Distances::from(now);
+        let distance = distances.of(cycle);
+        distances.all_in(distance)
+    }
+
     #[test]
     fn near_cycles_come_back_and_ancient_ones_are_alike() {
-        for cycle in [901, 1000, 1300, OPEN] {
-            assert_eq!(cycle_at(since(cycle, 1000), 1000), cycle);
+        for cycle in [901, 1000, 1300, 1000 + 0x7ffe, OPEN] {
+            assert_eq!(since(cycle, 1000).map(|distance| cycle_at(distance, 1000)), Some(cycle));
         }
         assert_eq!(since(3, 1000), since(900, 1000));
-        assert_eq!(cycle_at(since(0, 20), 20), 0);
+        assert_eq!(cycle_at(Distances::from(20).of(0), 20), 0);
+        assert_eq!([990, 1010].map(|cycle| Distances::from(1000).ahead(cycle)), [0, 10]);
+    }
+
+    #[test]
+    fn what_is_too_far_is_refused() {
+        for far in [0x7fff, 0x8000, 0x1_0000, 0x1_0005, 1 << 40] {
+            assert_eq!(since(1000 + far, 1000), None, "{far:#x}");
+        }
+        for (cycle, least, fits) in [(1127, -50, true), (1128, -50, false), (0, -128, true), (0, -129, false)] {
+            let distances = Distances::from(1000);
+            let byte = distances.byte(cycle, least);
+            assert_eq!(distances.all_in(byte).is_some(), fits, "{cycle} {least}");
+        }
+        let distances = Distances::from(0);
+        let numbers: [i8; 2] = [300, 3].map(|number| distances.held(number));
+        assert_eq!(distances.all_in(numbers), None, "one that fits does not make up for one that does not");
     }
 }

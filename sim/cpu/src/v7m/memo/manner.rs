@@ -1,7 +1,7 @@
 //! What a trace can hold, and what its instructions access.
 
 use super::QuickBus;
-use crate::v7m::code::number as code;
+use crate::v7m::code::{Code, number as code};
 use crate::v7m::core::Core;
 use crate::v7m::op::{Class, Op, flag};
 
@@ -65,9 +65,9 @@ pub(super) fn words(op: Op) -> u32 {
 /// Bytes of each word (or narrower item) that it moves.
 pub(super) fn bytes(op: Op) -> u32 {
     match op.code {
-        code::LdrbImm | code::LdrsbImm | code::StrbImm | code::LdrbReg | code::LdrsbReg | code::StrbReg => 1,
-        code::LdrhImm | code::LdrshImm | code::StrhImm | code::LdrhReg | code::LdrshReg | code::StrhReg => 2,
-        code::Load | code::Store => 1 << (op.ra & 3),
+        Code::LdrbImm | Code::LdrsbImm | Code::StrbImm | Code::LdrbReg | Code::LdrsbReg | Code::StrbReg => 1,
+        Code::LdrhImm | Code::LdrshImm | Code::StrhImm | Code::LdrhReg | Code::LdrshReg | Code::StrhReg => 2,
+        Code::Load | Code::Store => 1 << (op.ra & 3),
         _ => 4,
     }
 }
@@ -90,26 +90,26 @@ pub(super) fn allowed<B: QuickBus>(core: &Core, bus: &mut B, op: Op) -> bool {
     let base = core.reg(op.rn);
     let words = 4 * u32::from(op.shift);
     match op.code {
-        code::Bx | code::Blx => within(core.reg(op.rm)),
-        code::Ldm | code::LdmPc | code::Stm => {
+        Code::Bx | Code::Blx => within(core.reg(op.rm)),
+        Code::Ldm | Code::LdmPc | Code::Stm => {
             let lowest = if op.ra == 0 { base } else { base.wrapping_sub(words) };
             core.ici == 0
                 && lowest & 3 == 0
-                && bus.quick_range(lowest, words, op.code == code::Stm)
-                && (op.code != code::LdmPc
+                && bus.quick_range(lowest, words, op.code == Code::Stm)
+                && (op.code != Code::LdmPc
                     || bus.quick_load(lowest + words - 4, 4).is_some_and(|(target, _)| within(target)))
         }
-        code::Ldrd | code::Strd => {
+        Code::Ldrd | Code::Strd => {
             let first = if op.has(flag::POST_INDEXED) { base } else { base.wrapping_add(op.imm) };
-            op.rn != 15 && first & 3 == 0 && bus.quick_range(first, 8, op.code == code::Strd)
+            op.rn != 15 && first & 3 == 0 && bus.quick_range(first, 8, op.code == Code::Strd)
         }
-        code::Vldm | code::Vstm => {
+        Code::Vldm | Code::Vstm => {
             let lowest = if op.ra == 0 { base } else { base.wrapping_sub(op.imm) };
-            core.float_ready && lowest & 3 == 0 && bus.quick_range(lowest, words, op.code == code::Vstm)
+            core.float_ready && lowest & 3 == 0 && bus.quick_range(lowest, words, op.code == Code::Vstm)
         }
-        code::Vldr64 | code::Vstr64 => {
+        Code::Vldr64 | Code::Vstr64 => {
             let first = base.wrapping_add(op.imm);
-            core.float_ready && op.rn != 15 && first & 3 == 0 && bus.quick_range(first, 8, op.code == code::Vstr64)
+            core.float_ready && op.rn != 15 && first & 3 == 0 && bus.quick_range(first, 8, op.code == Code::Vstr64)
         }
         _ => core.float_ready,
     }

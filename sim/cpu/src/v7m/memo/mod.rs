@@ -20,13 +20,13 @@ mod trace;
 mod traits;
 mod untimed;
 
-use super::code::number as code;
+use super::code::Code;
 use super::core::{Core, Request};
 use super::exec;
 use super::op::Op;
-use crate::states::States;
+use crate::states::{Counts, States};
 use crate::step::watch;
-pub use distance::{OPEN, cycle_at, since};
+pub use distance::{Distances, OPEN, cycle_at};
 pub use log::Log;
 use manner::{MANNERS, Manner};
 use replay::{Trace, replay};
@@ -77,11 +77,12 @@ pub struct Memo<P: Memorable, B: QuickBus> {
     states: States<(P::State, B::State), STATES>,
     transitions: Transitions<B::Lookups>,
     epoch: u64,
+    counts: Counts,
 }
 
 impl<P: Memorable, B: QuickBus> Default for Memo<P, B> {
     fn default() -> Memo<P, B> {
-        Memo { states: States::default(), transitions: Transitions::new(), epoch: 0 }
+        Memo { states: States::default(), transitions: Transitions::new(), epoch: 0, counts: Counts::default() }
     }
 }
 
@@ -92,35 +93,50 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
         self.transitions.clear();
     }
 
+    /// How often it was of use so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
     /// As [`exec::run`] without profile and MPU, to the same cycle.
-    pub fn run(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B) {
+    ///
+    /// # Safety
+    /// As for [`exec::run`]; what is remembered is of this bus and its regions.
+    pub unsafe fn run(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B) {
         while core.request == Request::None && core.t < core.limit {
             let special = core.committed || core.words_moved != 0 || core.it != 0 || core.ici != 0 || !core.thumb;
             if special {
-                if !exec::step(core, pipe, bus) {
+                // SAFETY: the caller's promise, here and below.
+                if !unsafe { exec::step(core, pipe, bus) } {
                     return;
                 }
                 continue;
             }
             if core.t + SHORT_CYCLES > core.limit || !bus.remembers(core.address_of(core.ip)) {
-                return exec::run::<_, _, { watch::NOTHING }, false>(core, pipe, bus);
+                // SAFETY: as above.
+                return unsafe { exec::run::<_, _, { watch::NOTHING }, false>(core, pipe, bus) };
             }
             // SAFETY: `ip` points into the ops of the region.
             let code = unsafe { (*core.ip).code };
-            if code == code::It || MANNERS[code as usize] != Manner::Apart {
-                self.traces(core, pipe, bus);
+            if code == Code::It || MANNERS[code as usize] != Manner::Apart {
+                // SAFETY: as above.
+                unsafe { self.traces(core, pipe, bus) };
                 if core.t + SHORT_CYCLES > core.limit || core.it != 0 {
                     continue;
                 }
             }
-            if !exec::step(core, pipe, bus) {
+            // SAFETY: as above.
+            if !unsafe { exec::step(core, pipe, bus) } {
                 return;
             }
         }
     }
 
     /// Runs traces for as long as they go. Pipeline and bus are up to date before and behind.
-    fn traces(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B) {
+    ///
+    /// # Safety
+    /// As for [`Memo::run`].
+    unsafe fn traces(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B) {
         if bus.epoch() != self.epoch {
             self.epoch = bus.epoch();
             self.clear();
@@ -130,7 +146,8 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
         let mut most = if core.t + TRACE_CYCLES > core.limit { SHORT_INSTRUCTIONS } else { TRACE_INSTRUCTIONS };
         loop {
             let start = core.ip;
-            let (log, end) = execute_trace(core, pipe, bus, Log::new(most));
+            // SAFETY: the caller's promise.
+            let (log, end) = unsafe { execute_trace(core, pipe, bus, Log::new(most)) };
             let instructions = most - log.left;
             if instructions != 0 {
                 let key = Key::new(start, core.ip, instructions, log, state);
@@ -143,13 +160,16 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
                         core.flash_wait += u64::from(found.flash_wait);
                         state = found.next;
                         stale = true;
+                        self.counts.known += 1;
                     }
                     None => {
                         if stale {
                             self.resume(core, pipe, bus, state, start);
                         }
                         stale = false;
-                        match self.learn(core, pipe, bus, Trace { start, end: core.ip, instructions, log }, key) {
+                        let trace = Trace { start, end: core.ip, instructions, log };
+                        // SAFETY: the trace was executed just now.
+                        match unsafe { self.learn(core, pipe, bus, trace, key) } {
                             Some(next) => state = next,
                             None => return,
                         }
@@ -172,7 +192,7 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
     /// The number of the state that pipeline and bus are in, if there is one; everything else is forgotten if there is no
     /// room for it.
     fn number(&mut self, core: &Core, pipe: &P, bus: &B) -> Option<u32> {
-        let state = (pipe.state(core)?, bus.state(core.t));
+        let state = (pipe.state(core)?, bus.state(core.t)?);
         self.states.number(state).or_else(|| {
             self.clear();
             self.states.number(state)
@@ -190,13 +210,18 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
     }
 
     /// Finds out what a trace takes; returns the state behind it, `None` if it has no number.
+    ///
+    /// # Safety
+    /// The trace was executed by this core: its instructions are ops of the region.
     #[inline(never)]
-    fn learn(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B, trace: Trace, key: Key) -> Option<u32> {
+    unsafe fn learn(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B, trace: Trace, key: Key) -> Option<u32> {
+        self.counts.learnt += 1;
         let (t, bus_wait, flash_wait) = (core.t, core.bus_wait, core.flash_wait);
         bus.record();
-        replay(core, pipe, bus, trace);
+        // SAFETY: the caller's promise.
+        unsafe { replay(core, pipe, bus, trace) };
         let lookups = bus.recorded();
-        let state = (pipe.state(core)?, bus.state(core.t));
+        let state = (pipe.state(core)?, bus.state(core.t)?);
         let Some(next) = self.states.number(state) else {
             self.clear();
             return None;

@@ -4,7 +4,7 @@ use super::log::{BRANCH_BITS, CYCLES_BITS, Log, PREDICATE_BITS};
 use super::manner::{bytes, has_operand_cycles, is_store, words};
 use super::{Home, Memorable, QuickBus};
 use crate::v7m::bus::{Bus, Loaded};
-use crate::v7m::code::number as code;
+use crate::v7m::code::Code;
 use crate::v7m::core::{Core, Region};
 use crate::v7m::exec::block;
 use crate::v7m::fault::Fault;
@@ -29,7 +29,8 @@ struct Replay<'a, B> {
     home: Home,
 }
 
-impl<B: QuickBus> Bus for Replay<'_, B> {
+// SAFETY: it gives no region and decodes nothing.
+unsafe impl<B: QuickBus> Bus for Replay<'_, B> {
     fn fetch(&mut self, core: &mut Core, address: u32, at: u64) -> u64 {
         self.bus.fetch(core, address, at)
     }
@@ -71,14 +72,17 @@ impl<B: QuickBus> Bus for Replay<'_, B> {
 }
 
 /// Advances `core.t`, the pipeline and the bus, which stand where the trace began, to its end.
-pub(super) fn replay<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: &mut B, trace: Trace) {
+///
+/// # Safety
+/// The trace was executed by this core: its instructions are ops of the region.
+pub(super) unsafe fn replay<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: &mut B, trace: Trace) {
     let mut log = trace.log;
     let mut bus = Replay { bus, home: Home::First };
     let mut it = 0;
     core.ip = trace.start;
     pipe.recall(true);
     for _ in 0..trace.instructions {
-        // SAFETY: the trace was executed, so all its instructions are ops of the region.
+        // SAFETY: the caller's promise.
         let mut op = unsafe { *core.ip };
         let next = core.ip.wrapping_add(op.halfwords());
         if it != 0 {
@@ -97,7 +101,7 @@ pub(super) fn replay<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, b
         if has_operand_cycles(op) {
             pipe.set_cycles(op, log.take(CYCLES_BITS));
         }
-        if op.code == code::It {
+        if op.code == Code::It {
             it = op.imm as u8;
         }
         let near = core.ip.wrapping_offset(op.imm as i32 as isize);
@@ -113,7 +117,7 @@ pub(super) fn replay<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, b
                 }
             }
             // MOV PC, PC among them.
-            _ if matches!(op.code, code::B | code::Bl) => {
+            _ if matches!(op.code, Code::B | Code::Bl) => {
                 pipe.recall_branch(&mut log);
                 take(core, pipe, &mut bus, op, Jump::Immediate, near);
             }

@@ -52,21 +52,27 @@ const TURN: u32 = super::TRACE_INSTRUCTIONS / 3;
 
 /// Executes instructions without time: up to a branch by register, a branch back, the longest length, or an
 /// instruction that no trace holds. Returns what they logged, in a log that starts with `log`.
+///
+/// # Safety
+/// As for [`exec::run`].
 #[inline(always)]
-pub(super) fn execute_trace<P: Memorable, B: QuickBus>(
+pub(super) unsafe fn execute_trace<P: Memorable, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
     log: Log,
 ) -> (Log, End) {
     let ip = core.ip;
-    let ended = go_on(core, pipe, bus, ip, log);
+    // SAFETY: the caller's promise.
+    let ended = unsafe { go_on(core, pipe, bus, ip, log) };
     let end = if ended.left & BARRED == 0 { End::Complete } else { End::Barred };
     (Log { bits: ended.bits, left: ended.left as u32 }, end)
 }
 
 /// The function of a code: `ip` points to its instruction, the numbers are the [`Log`]'s.
-type Function<P, B> = fn(&mut Core, &mut P, &mut B, *mut Op, u64, u32) -> Ended;
+///
+/// Each must only be called so, with a core of which [`exec::run`]'s promise holds.
+type Function<P, B> = unsafe fn(&mut Core, &mut P, &mut B, *mut Op, u64, u32) -> Ended;
 
 /// The functions by [`Op::form`].
 struct Functions<P, B>(std::marker::PhantomData<(P, B)>);
@@ -95,22 +101,37 @@ impl<P: Memorable, B: QuickBus> Functions<P, B> {
 }
 
 /// Goes on with the instruction at `ip`.
+///
+/// # Safety
+/// As for [`exec::run`], `ip` in place of the core's.
 #[inline(always)]
-fn go_on<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: &mut B, ip: *mut Op, log: Log) -> Ended {
+unsafe fn go_on<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: &mut B, ip: *mut Op, log: Log) -> Ended {
     let functions = &Functions::<P, B>::ALL;
-    // SAFETY: `ip` points into the ops of the region.
-    let form = unsafe { Op::form(ip) };
-    functions[form](core, pipe, bus, ip, log.bits, log.left)
+    // SAFETY: `ip` points into the ops of the region, and the function is that of its op.
+    unsafe {
+        let form = Op::form(ip);
+        functions[form](core, pipe, bus, ip, log.bits, log.left)
+    }
 }
 
 /// Goes on behind an instruction, if there may be another.
+///
+/// # Safety
+/// As for [`go_on`].
 #[inline(always)]
-fn next<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: &mut B, ip: *mut Op, mut log: Log) -> Ended {
+unsafe fn next<P: Memorable, B: QuickBus>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    ip: *mut Op,
+    mut log: Log,
+) -> Ended {
     log.left -= 1;
     if log.left == 0 {
         return Ended::at(core, ip, log, End::Complete);
     }
-    go_on(core, pipe, bus, ip, log)
+    // SAFETY: the caller's promise.
+    unsafe { go_on(core, pipe, bus, ip, log) }
 }
 
 /// An instruction that no trace holds.
@@ -128,7 +149,10 @@ fn barred<P: Memorable, B: QuickBus>(
 /// An instruction with a certain code and length: the next one's place is known without a look at it, which would take
 /// the host longer than all the rest. It accesses `ALL` memories, or leaves what is not in main RAM to the function
 /// that does: the common one then needs no more registers than a function may use as it likes.
-fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS: usize, const ALL: bool>(
+///
+/// # Safety
+/// As for [`Function`].
+unsafe fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS: usize, const ALL: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -143,16 +167,20 @@ fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS: usize
         core.ip = ip;
     }
     let mut untimed = Untimed::new(pipe, log);
-    match exec::operate::<_, _, false, CODE>(core, &mut untimed, Quick::<B, ALL>::of(bus), ip) {
+    // SAFETY: `ip` points to an op of this code.
+    let flow = unsafe { exec::operate::<_, _, false, CODE>(core, &mut untimed, Quick::<B, ALL>::of(bus), ip) };
+    match flow {
         Flow::Next => {
             let log = untimed.log;
-            next(core, pipe, bus, behind, log)
+            // SAFETY: the op behind one of the region is one of its ops, or of those that it ends with.
+            unsafe { next(core, pipe, bus, behind, log) }
         }
         Flow::NotTaken => {
             untimed.log.push(0, BRANCH_BITS);
             untimed.branch(core, ip, None);
             let log = untimed.log;
-            next(core, pipe, bus, behind, log)
+            // SAFETY: as above.
+            unsafe { next(core, pipe, bus, behind, log) }
         }
         flow @ (Flow::Near | Flow::NearConditional) => {
             if matches!(flow, Flow::NearConditional) {
@@ -167,7 +195,8 @@ fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS: usize
                 log.left -= 1;
                 return Ended::at(core, target, log, End::Complete);
             }
-            next(core, pipe, bus, target, log)
+            // SAFETY: near branches stay inside the region.
+            unsafe { next(core, pipe, bus, target, log) }
         }
         Flow::Jumped => {
             untimed.branch(core, ip, Some(core.ip));
@@ -176,7 +205,8 @@ fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS: usize
             Ended::there(log, End::Complete)
         }
         // Nothing was done and nothing logged.
-        _ if !ALL => anywhere::<P, B, CODE, HALFWORDS>(core, pipe, bus, ip, bits, left),
+        // SAFETY: the caller's promise.
+        _ if !ALL => unsafe { anywhere::<P, B, CODE, HALFWORDS>(core, pipe, bus, ip, bits, left) },
         _ => {
             core.request = Request::None;
             let end = if untimed.log_is_full { End::Complete } else { End::Barred };
@@ -186,8 +216,11 @@ fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS: usize
 }
 
 /// The same instruction where it may access all memories.
+///
+/// # Safety
+/// As for [`Function`].
 #[inline(never)]
-fn anywhere<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS: usize>(
+unsafe fn anywhere<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS: usize>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -195,11 +228,15 @@ fn anywhere<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS: usize>(
     bits: u64,
     left: u32,
 ) -> Ended {
-    instruction::<P, B, CODE, HALFWORDS, true>(core, pipe, bus, ip, bits, left)
+    // SAFETY: the caller's promise.
+    unsafe { instruction::<P, B, CODE, HALFWORDS, true>(core, pipe, bus, ip, bits, left) }
 }
 
 /// An IT.
-fn predicated<P: Memorable, B: QuickBus>(
+///
+/// # Safety
+/// As for [`Function`].
+unsafe fn predicated<P: Memorable, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -208,13 +245,15 @@ fn predicated<P: Memorable, B: QuickBus>(
     left: u32,
 ) -> Ended {
     core.ip = ip;
-    let block = execute_block(core, pipe, bus, Log { bits, left });
+    // SAFETY: the caller's promise.
+    let block = unsafe { execute_block(core, pipe, bus, Log { bits, left }) };
     match block.end {
         Some(end) => Ended::there(block.log, end),
         None if block.log.left == 0 => Ended::there(block.log, End::Complete),
         None => {
             let ip = core.ip;
-            go_on(core, pipe, bus, ip, block.log)
+            // SAFETY: behind the block there is an op of the region, or one of those that it ends with.
+            unsafe { go_on(core, pipe, bus, ip, block.log) }
         }
     }
 }
@@ -227,8 +266,11 @@ struct Block {
 }
 
 /// An IT, at which `core.ip` points, and the instructions behind it.
+///
+/// # Safety
+/// As for [`exec::run`].
 #[inline(never)]
-fn execute_block<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: &mut B, log: Log) -> Block {
+unsafe fn execute_block<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: &mut B, log: Log) -> Block {
     // No room for a whole block: it begins the next trace.
     if log.left < 5 {
         return Block { log, end: Some(End::Complete) };
@@ -262,7 +304,9 @@ fn execute_block<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: 
         }
         let op = executed.op();
         pipe.log.push_rare(1, PREDICATE_BITS);
-        match exec::execute::<_, _, false>(core, &mut pipe, Quick::<B, true>::of(bus), &op) {
+        // SAFETY: it is an op.
+        let flow = unsafe { exec::execute::<_, _, false>(core, &mut pipe, Quick::<B, true>::of(bus), &raw const op) };
+        match flow {
             Flow::Next => core.ip = next,
             Flow::Near => {
                 core.ip = ip.wrapping_offset(op.imm as i32 as isize);

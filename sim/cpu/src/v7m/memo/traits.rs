@@ -82,8 +82,8 @@ pub trait QuickBus: Bus {
     /// True if code around here is fetched from where the time of a trace is worth remembering.
     fn remembers(&self, address: u32) -> bool;
 
-    /// The state at time `t`.
-    fn state(&self, t: u64) -> Self::State;
+    /// The state at time `t`; `None` if it cannot be remembered.
+    fn state(&self, t: u64) -> Option<Self::State>;
 
     /// Takes a state up at time `t`.
     fn resume(&mut self, state: &Self::State, t: u64);

@@ -126,7 +126,8 @@ const NEVER: u64 = u64::MAX / 2;
 /// Any fault: the trace ends before the instruction, which is executed in time and faults then if it must.
 const NOT_HERE: Fault = Fault::Undefined;
 
-impl<B: QuickBus, const ALL: bool> Bus for Quick<B, ALL> {
+// SAFETY: regions are those of the bus inside; it decodes nothing.
+unsafe impl<B: QuickBus, const ALL: bool> Bus for Quick<B, ALL> {
     fn fetch(&mut self, _: &mut Core, _: u32, _: u64) -> u64 {
         unreachable!("nothing is fetched inside a trace");
     }
@@ -147,7 +148,7 @@ impl<B: QuickBus, const ALL: bool> Bus for Quick<B, ALL> {
 
     #[inline(always)]
     fn admits(&mut self, core: &Core, op: Op) -> bool {
-        match Manner::of(op.code) {
+        match Manner::of(op.code as u8) {
             Manner::Careful => allowed(core, &mut self.0, op),
             Manner::Apart => false,
             Manner::Plain | Manner::Operands => true,

@@ -11,7 +11,7 @@
 
 use super::super::bus::Bus;
 use super::super::core::Core;
-use super::super::memo::{OPEN, cycle_at, since};
+use super::super::memo::{Distances, OPEN, cycle_at};
 use rtoslab_timing::cortex_m3::PREFETCH_WORDS;
 
 /// A word whose last halfword is still in the queue has no time yet at which it gave up its place.
@@ -71,18 +71,18 @@ impl Prefetch {
         Prefetch { system_extra, ..Prefetch::default() }
     }
 
-    /// The queue before the instruction at `pc`, which can execute at `now`.
-    pub fn state(&self, now: u64) -> Queue {
+    /// The queue before the instruction at `pc`, which can execute now, from where the distances are.
+    pub fn state(&self, distances: &Distances) -> Queue {
         let word = |back: u32| self.words[self.next_word.wrapping_sub(1 + back) as usize & 3];
         let ahead = self.next_word.wrapping_sub(self.pc >> 2) as u8;
         Queue {
             ahead,
-            ready: [0, 1, 2].map(|back| if back < u32::from(ahead) { since(word(back).ready, now) } else { 0 }),
-            free: [0, 1, 2].map(|back| since(word(back).free, now)),
-            slot: since(self.slot, now),
-            held: since(self.held, now),
-            decoded: since(self.decoded, now),
-            executed: since(self.executed, now),
+            ready: [0, 1, 2].map(|back| if back < u32::from(ahead) { distances.of(word(back).ready) } else { 0 }),
+            free: [0, 1, 2].map(|back| distances.of(word(back).free)),
+            slot: distances.of(self.slot),
+            held: distances.of(self.held),
+            decoded: distances.of(self.decoded),
+            executed: distances.of(self.executed),
         }
     }
 

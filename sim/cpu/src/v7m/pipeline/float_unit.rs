@@ -1,7 +1,7 @@
 //! The M4's floating-point unit: results that the next instruction needs, and divisions in the background.
 
-use super::super::code::number as code;
-use super::super::memo::{cycle_at, since};
+use super::super::code::Code;
+use super::super::memo::{Distances, cycle_at};
 use super::super::op::{Class, Op, flag};
 use rtoslab_timing::cortex_m4 as rules;
 
@@ -25,11 +25,11 @@ pub(super) struct Pending {
 }
 
 impl FloatUnit {
-    /// What is pending before an instruction that can execute at `now`.
-    pub fn state(&self, now: u64) -> Pending {
+    /// What is pending before an instruction that can execute at `now`, from which the distances are.
+    pub fn state(&self, now: u64, distances: &Distances) -> Pending {
         let late = if self.late_for >= now { self.late } else { 0 };
-        let late_for = if late == 0 { 0 } else { since(self.late_for, now) };
-        Pending { free: since(self.free.max(now), now), late, late_for }
+        let late_for = if late == 0 { 0 } else { distances.of(self.late_for) };
+        Pending { free: distances.ahead(self.free), late, late_for }
     }
 
     /// Takes it up before an instruction that can execute at `now`.
@@ -68,14 +68,14 @@ fn sources(op: Op) -> u32 {
         Class::FloatMultiply | Class::FloatMultiplyAccumulate | Class::FloatDivide => single(op.rn) | single(op.rm),
         Class::FloatSquareRoot => single(op.rm),
         Class::FloatSimple => match op.code {
-            code::Vadd32 | code::Vsub32 => single(op.rn) | single(op.rm),
-            code::VmovImm32 => 0,
-            code::Vcmp32 => single(op.rd) | single(op.rm),
+            Code::Vadd32 | Code::Vsub32 => single(op.rn) | single(op.rm),
+            Code::VmovImm32 => 0,
+            Code::Vcmp32 => single(op.rd) | single(op.rm),
             _ => single(op.rm),
         },
         Class::FloatStore if op.has(flag::DOUBLE) => single(op.rd) | single(op.rd + 1),
         Class::FloatStore => single(op.rd),
-        Class::FloatMove if op.code == code::VmovToCore => single(op.rn),
+        Class::FloatMove if op.code == Code::VmovToCore => single(op.rn),
         _ => 0,
     }
 }

@@ -6,7 +6,7 @@
 //! [`super::operands`]; constants with their sources are in `rtoslab_timing::cortex_m3` and `cortex_m4`.
 
 use super::super::bus::Bus;
-use super::super::code::number as code;
+use super::super::code::Code;
 use super::super::core::Core;
 use super::super::fault::Fault;
 use super::super::op::{Class, Op, flag};
@@ -299,7 +299,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
     fn not_taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         if self.settings[key::SPECULATION] != 0 {
             let target = match op.code {
-                code::BccFar | code::CompareBranchFar => op.imm,
+                Code::BccFar | Code::CompareBranchFar => op.imm,
                 _ => self.fetch.pc.wrapping_sub(2 * op.halfwords() as u32).wrapping_add(op.imm << 1),
             };
             self.fetch.speculate(core, bus, target);
@@ -350,8 +350,8 @@ impl<const M4: bool> ThreeStage<M4> {
             Lane::It | Lane::Operands | Lane::Barrier => core.t += self.busy,
             Lane::System => {
                 core.t += match op.code {
-                    code::Clrex => 1,
-                    code::Cps => self.settings[key::MASK_CHANGE],
+                    Code::Clrex => 1,
+                    Code::Cps => self.settings[key::MASK_CHANGE],
                     _ => self.settings[key::SPECIAL_REGISTER],
                 };
             }

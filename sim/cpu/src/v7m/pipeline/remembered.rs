@@ -1,7 +1,7 @@
 //! The M3's and M4's pipeline as a state that can be remembered: see [`crate::v7m::memo`].
 
 use super::super::core::Core;
-use super::super::memo::{Memorable, cycle_at, since};
+use super::super::memo::{Distances, Memorable, cycle_at};
 use super::super::op::{Class, Op};
 use super::fetch::Queue;
 use super::float_unit::Pending;
@@ -22,12 +22,13 @@ impl<const M4: bool> Memorable for ThreeStage<M4> {
     type State = State;
 
     fn state(&self, core: &Core) -> Option<State> {
-        Some(State {
-            queue: self.fetch.state(core.t),
-            float: self.float.state(core.t),
+        let distances = Distances::from(core.t);
+        distances.all_in(State {
+            queue: self.fetch.state(&distances),
+            float: self.float.state(core.t, &distances),
             wake: self.wake,
             last_block: self.last_block,
-            store_ends: since(self.store_ends, core.t),
+            store_ends: distances.of(self.store_ends),
         })
     }
 

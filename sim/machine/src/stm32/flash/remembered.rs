@@ -3,7 +3,7 @@
 use super::super::family::FlashPort;
 use super::lru::{self, Lru};
 use super::{FlashF1, FlashF4};
-use rtoslab_cpu::v7m::memo::{Home, cycle_at, since};
+use rtoslab_cpu::v7m::memo::{Distances, Home, cycle_at};
 
 /// A flash interface whose timing can be remembered.
 pub trait Remembered: FlashPort {
@@ -13,7 +13,7 @@ pub trait Remembered: FlashPort {
     type Lookups: Copy + Default;
 
     /// The state at time `t`.
-    fn state(&self, t: u64) -> Self::State;
+    fn state(&self, t: u64) -> Option<Self::State>;
     /// Takes a state up at time `t`.
     fn resume(&mut self, state: &Self::State, t: u64);
     /// How a data read at an address answers, if by a fixed rule.
@@ -45,15 +45,16 @@ impl Remembered for FlashF1 {
     type State = StateF1;
     type Lookups = ();
 
-    fn state(&self, t: u64) -> StateF1 {
-        StateF1 {
+    fn state(&self, t: u64) -> Option<StateF1> {
+        let distances = Distances::from(t);
+        distances.all_in(StateF1 {
             line: self.line,
-            there: since(self.there, t),
+            there: distances.of(self.there),
             next: self.next,
-            next_there: since(self.next_there, t),
-            last_there: since(self.last_there, t),
-            array_free: since(self.array.free(), t),
-        }
+            next_there: distances.of(self.next_there),
+            last_there: distances.of(self.last_there),
+            array_free: distances.of(self.array.free()),
+        })
     }
 
     fn resume(&mut self, state: &StateF1, t: u64) {
@@ -97,16 +98,17 @@ impl Remembered for FlashF4 {
     type State = StateF4;
     type Lookups = Lookups;
 
-    fn state(&self, t: u64) -> StateF4 {
-        StateF4 {
+    fn state(&self, t: u64) -> Option<StateF4> {
+        let distances = Distances::from(t);
+        distances.all_in(StateF4 {
             line: self.line,
-            there: since(self.there, t),
+            there: distances.of(self.there),
             next: self.next,
-            next_there: since(self.next_there, t),
+            next_there: distances.of(self.next_there),
             data_line: self.data_line,
-            data_there: since(self.data_there, t),
-            array_free: since(self.array.free(), t),
-        }
+            data_there: distances.of(self.data_there),
+            array_free: distances.of(self.array.free()),
+        })
     }
 
     fn resume(&mut self, state: &StateF4, t: u64) {

@@ -1,5 +1,6 @@
 //! The STM32L0 machine as a [`Board`].
 
+use rtoslab_cpu::states::Counts;
 use rtoslab_lab::{Between, Event};
 use rtoslab_periph::rp2040::LockStats;
 
@@ -83,6 +84,10 @@ impl<const RAM: u32> Board for Machine<RAM> {
 
     fn steps_left(&mut self, _: usize) -> usize {
         self.system.devices.console.steps_left()
+    }
+
+    fn remembered(&self) -> Counts {
+        self.system.memo.counts()
     }
 
     fn stats(&self, _: usize) -> Stats {

@@ -319,7 +319,8 @@ impl<const RAM: u32> Remembered for System<RAM> {
     }
 }
 
-impl<const RAM: u32> Bus for System<RAM> {
+// SAFETY: the RAM and the ops are allocations of their own, the tables of `Memories`.
+unsafe impl<const RAM: u32> Bus for System<RAM> {
     const TWO_CORES: bool = false;
     const RAM_BASE: u32 = RAM_BASE;
     const RAM_BYTES: u32 = RAM;
@@ -330,14 +331,13 @@ impl<const RAM: u32> Bus for System<RAM> {
     }
 
     #[inline(always)]
-    fn ram_row(&mut self, _: u32) -> *mut u64 {
-        std::ptr::null_mut()
+    fn ram_row(&self, _: u32) -> usize {
+        0
     }
 
     #[inline(always)]
     fn marks(&self, offset: u32) -> u8 {
-        // SAFETY: the caller's offset is one in the RAM, which has a mark for each page.
-        unsafe { *self.memories.all[1].marks.get_unchecked((offset >> MARK_SHIFT) as usize) }
+        self.memories.all[1].marks[(offset >> MARK_SHIFT) as usize]
     }
 
     #[cold]
@@ -358,7 +358,7 @@ impl<const RAM: u32> Bus for System<RAM> {
 
     /// The RAM answers at once; only the core's own port can be busy.
     #[inline(always)]
-    unsafe fn claim(&mut self, core: &mut Core, _: *mut u64, at: u64, _: bool) -> u64 {
+    fn claim(&mut self, core: &mut Core, _: usize, at: u64, _: bool) -> u64 {
         if core.bus_free <= at {
             return at;
         }
@@ -367,7 +367,7 @@ impl<const RAM: u32> Bus for System<RAM> {
     }
 
     #[inline(always)]
-    unsafe fn fetch(&mut self, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
+    fn fetch(&mut self, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
         let address = (core.address_of(ip) & !3).wrapping_add(4 * words as u32);
         let from = at.max(core.bus_free);
         let there = if address < RAM_BASE { self.flash.fetch(address, from) } else { from + 2 };
@@ -392,6 +392,7 @@ impl<const RAM: u32> Bus for System<RAM> {
     fn load<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
+        _: Option<&Core>,
         address: u32,
         bytes: u32,
         t: &mut u64,
@@ -430,6 +431,7 @@ impl<const RAM: u32> Bus for System<RAM> {
     fn store<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
+        _: Option<&Core>,
         address: u32,
         bytes: u32,
         value: u32,
@@ -470,7 +472,7 @@ impl<const RAM: u32> Bus for System<RAM> {
 
     /// The decoder makes this op only for code behind the RP2040's cache.
     fn load_literal<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> u32 {
-        self.load::<CONTEND>(core, address, 4, t).unwrap_or(0)
+        self.load::<CONTEND>(core, None, address, 4, t).unwrap_or(0)
     }
 
     #[inline(always)]
@@ -497,7 +499,7 @@ impl<const RAM: u32> Bus for System<RAM> {
             base: window.spec.base,
             bytes: window.spec.bytes,
             ops: window.ops(),
-            row: std::ptr::null_mut(),
+            row: 0,
             row_mask: 0,
             cached: false,
             rom: false,

@@ -2,7 +2,7 @@
 
 use super::super::super::bus::Bus;
 use super::super::super::core::Core;
-use crate::v7m::memo::cycle_at;
+use crate::v7m::memo::{Distances, cycle_at};
 use rtoslab_timing::cortex_m7::PREFETCH_QUEUE_ENTRIES;
 
 /// Cycles from a doubleword's arrival to the issue of an instruction in it: decoder and issue stage.
@@ -80,19 +80,19 @@ impl Fetch {
         self.freed = [0; PREFETCH_QUEUE_ENTRIES];
     }
 
-    /// The queue before an instruction that can issue in cycle `now`.
-    pub fn state(&self, now: u64) -> State {
+    /// The queue before an instruction that can issue in cycle `now`, from which the distances are.
+    pub fn state(&self, now: u64, distances: &Distances) -> State {
         let distance = |cycle: u64| (cycle.wrapping_sub(now) as i64).max(ANCIENT);
         let at = distance(self.at);
         // An entry that is free before it can be used at all is as good as any other.
         let freed = |later: usize| {
-            distance(self.freed[(self.turn + later) % PREFETCH_QUEUE_ENTRIES]).max(at + later as i64) as i16
+            distances.held(distance(self.freed[(self.turn + later) % PREFETCH_QUEUE_ENTRIES]).max(at + later as i64))
         };
         State {
-            left: self.left as i8,
-            skip: self.skip as i8,
-            ready: distance(self.ready.max(now)) as i16,
-            at: at as i16,
+            left: distances.held(self.left.into()),
+            skip: distances.held(self.skip.into()),
+            ready: distances.ahead(self.ready),
+            at: distances.held(at),
             freed: std::array::from_fn(freed),
         }
     }

@@ -1,8 +1,8 @@
 //! The Cortex-M7's floating-point side: when operands are there, when results are, how long the pipeline is locked.
 
-use super::super::super::code::number as code;
+use super::super::super::code::Code;
 use super::super::super::op::{Op, flag};
-use crate::v7m::memo::{cycle_at, since};
+use crate::v7m::memo::{Distances, cycle_at};
 use rtoslab_timing::cortex_m7::*;
 
 /// What an instruction reads and writes of the S registers, as sets, and its times.
@@ -82,54 +82,54 @@ pub fn work(op: Op) -> Work {
     let lock = |single, double_cycles| if double { double_cycles } else { single };
     let mut work = Work { latency: FLOAT_LATENCY, occupies: 1, what: What::Held, ..Work::default() };
     match op.code {
-        code::Vadd32 | code::Vadd64 | code::Vsub32 | code::Vsub64 => {
+        Code::Vadd32 | Code::Vadd64 | Code::Vsub32 | Code::Vsub64 => {
             (work.reads, work.writes, work.occupies) = (n | m, d, lock(1, ADD_DOUBLE_CYCLES));
         }
-        code::Vmul32 | code::Vmul64 | code::Vnmul32 | code::Vnmul64 => {
+        Code::Vmul32 | Code::Vmul64 | Code::Vnmul32 | Code::Vnmul64 => {
             (work.reads, work.writes, work.occupies) = (n | m, d, lock(1, MULTIPLY_DOUBLE_CYCLES));
             work.what = What::Free;
         }
-        code::Vdiv32 | code::Vdiv64 => {
+        Code::Vdiv32 | Code::Vdiv64 => {
             (work.reads, work.writes, work.what) = (n | m, d, What::Free);
             (work.occupies, work.latency) = (lock(DIVIDE_SINGLE_CYCLES, DIVIDE_DOUBLE_CYCLES), 1);
         }
-        code::Vsqrt32 | code::Vsqrt64 => {
+        Code::Vsqrt32 | Code::Vsqrt64 => {
             (work.reads, work.writes, work.what) = (m, d, What::Free);
             (work.occupies, work.latency) = (lock(ROOT_SINGLE_CYCLES, ROOT_DOUBLE_CYCLES), 1);
         }
-        code::VmultiplyAccumulate32 | code::VmultiplyAccumulate64 => {
+        Code::VmultiplyAccumulate32 | Code::VmultiplyAccumulate64 => {
             let fused = op.ra >= 4;
             (work.reads, work.accumulates, work.writes) = (n | m, d, d);
             work.latency = lock(if fused { FUSED_LATENCY } else { CHAINED_LATENCY }, FLOAT_LATENCY);
             work.occupies = lock(1, ACCUMULATE_DOUBLE_CYCLES);
             work.what = if fused { What::Fused } else { What::Chained };
         }
-        code::Vcmp32 | code::Vcmp64 => {
+        Code::Vcmp32 | Code::Vcmp64 => {
             work.reads = if op.ra & 2 != 0 { d } else { d | m };
             work.what = What::Free;
         }
-        code::Vsel32 | code::Vsel64 | code::Vmaxnm32 | code::Vmaxnm64 => (work.reads, work.writes) = (n | m, d),
-        code::Vrint => (work.reads, work.writes) = (m, d),
-        code::VcvtToInteger => (work.reads, work.writes) = (m, one(op.rd)),
-        code::VcvtFromInteger => (work.reads, work.writes) = (one(op.rm), d),
-        code::VcvtFixed => (work.reads, work.writes) = (d, d),
-        code::VcvtHalf if op.ra & 2 != 0 => (work.reads, work.writes) = (m, one(op.rd)),
-        code::VcvtHalf => (work.reads, work.writes) = (one(op.rm), d),
-        code::VcvtDoubleFromSingle => (work.reads, work.writes) = (one(op.rm), set(op.rd, true)),
-        code::VcvtSingleFromDouble => (work.reads, work.writes) = (set(op.rm, true), one(op.rd)),
-        code::VmovImm32 | code::VmovImm64 => work.writes = d,
-        code::Vmov32 | code::Vmov64 => (work.reads, work.writes, work.what) = (m, d, What::Move),
-        code::VmovToCore => (work.reads, work.what) = (one(op.rn), What::Move),
-        code::VmovFromCore => (work.writes, work.what) = (one(op.rd), What::Move),
-        code::VmovPairToCore => work.reads = 3 * one(op.rm),
-        code::VmovPairFromCore => work.writes = 3 * one(op.rm),
-        code::Vldr32 | code::Vldr64 => (work.writes, work.latency, work.loads) = (d, LOAD_LATENCY, true),
-        code::Vldm => (work.writes, work.latency, work.loads) = (several(op), LOAD_LATENCY, true),
-        code::Vstr32 | code::Vstr64 => work.stores = d,
-        code::Vstm => work.stores = several(op),
+        Code::Vsel32 | Code::Vsel64 | Code::Vmaxnm32 | Code::Vmaxnm64 => (work.reads, work.writes) = (n | m, d),
+        Code::Vrint => (work.reads, work.writes) = (m, d),
+        Code::VcvtToInteger => (work.reads, work.writes) = (m, one(op.rd)),
+        Code::VcvtFromInteger => (work.reads, work.writes) = (one(op.rm), d),
+        Code::VcvtFixed => (work.reads, work.writes) = (d, d),
+        Code::VcvtHalf if op.ra & 2 != 0 => (work.reads, work.writes) = (m, one(op.rd)),
+        Code::VcvtHalf => (work.reads, work.writes) = (one(op.rm), d),
+        Code::VcvtDoubleFromSingle => (work.reads, work.writes) = (one(op.rm), set(op.rd, true)),
+        Code::VcvtSingleFromDouble => (work.reads, work.writes) = (set(op.rm, true), one(op.rd)),
+        Code::VmovImm32 | Code::VmovImm64 => work.writes = d,
+        Code::Vmov32 | Code::Vmov64 => (work.reads, work.writes, work.what) = (m, d, What::Move),
+        Code::VmovToCore => (work.reads, work.what) = (one(op.rn), What::Move),
+        Code::VmovFromCore => (work.writes, work.what) = (one(op.rd), What::Move),
+        Code::VmovPairToCore => work.reads = 3 * one(op.rm),
+        Code::VmovPairFromCore => work.writes = 3 * one(op.rm),
+        Code::Vldr32 | Code::Vldr64 => (work.writes, work.latency, work.loads) = (d, LOAD_LATENCY, true),
+        Code::Vldm => (work.writes, work.latency, work.loads) = (several(op), LOAD_LATENCY, true),
+        Code::Vstr32 | Code::Vstr64 => work.stores = d,
+        Code::Vstm => work.stores = several(op),
         _ => work.what = What::Move,
     }
-    if matches!(op.code, code::Vldr32 | code::Vstr32) {
+    if matches!(op.code, Code::Vldr32 | Code::Vstr32) {
         work.what = What::Move;
     }
     work
@@ -200,16 +200,16 @@ impl Scoreboard {
         }
     }
 
-    /// What an instruction that issues in cycle `now` or later can still see.
-    pub fn state(&self, now: u64) -> State {
-        let ready = self.ready.map(|cycle| since(cycle, now).max(OVER) as i8);
+    /// What an instruction that issues now, from where the distances are, or later can still see.
+    pub fn state(&self, distances: &Distances) -> State {
+        let ready = self.ready.map(|cycle| distances.byte(cycle, OVER.into()));
         let open = (0..32).filter(|&register| i16::from(ready[register]) > OVER).fold(0, |set, n| set | 1 << n);
         State {
             ready,
             accumulated: self.accumulated & open,
             loaded: self.loaded & open,
-            after_accumulate: since(self.after_accumulate.max(now), now),
-            after_chained: since(self.after_chained.max(now), now),
+            after_accumulate: distances.ahead(self.after_accumulate),
+            after_chained: distances.ahead(self.after_chained),
         }
     }
 

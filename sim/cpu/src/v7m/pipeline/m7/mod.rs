@@ -21,7 +21,7 @@ mod stores;
 mod tests;
 
 use super::super::bus::Bus;
-use super::super::code::number as code;
+use super::super::code::Code;
 use super::super::core::Core;
 use super::super::fault::Fault;
 use super::super::op::{Class, Op, flag};
@@ -94,7 +94,7 @@ impl Default for M7 {
 
 /// The constant goes through the shifter. (MOVW's is not expanded: the carry field of a logical operation tells.)
 fn rotated_constant(op: Op) -> bool {
-    is_rotated(op.imm) && (op.code != code::MovImm || op.shift != 0)
+    is_rotated(op.imm) && (op.code != Code::MovImm || op.shift != 0)
 }
 
 impl M7 {
@@ -233,7 +233,7 @@ fn operand_cycles(op: Op, first: u32, second: u32) -> u64 {
     if op.class != Class::Divide {
         return 1;
     }
-    let magnitude = |value: u32| if op.code == code::Sdiv { (value as i32).unsigned_abs() } else { value };
+    let magnitude = |value: u32| if op.code == Code::Sdiv { (value as i32).unsigned_abs() } else { value };
     let (dividend, divisor) = (magnitude(first), magnitude(second));
     let bits = match divisor {
         0 => 0,

@@ -4,7 +4,7 @@
 //! many stores ago a loaded doubleword was written, whether the predictor was right.
 
 use super::super::super::core::Core;
-use super::super::super::memo::{Home, Log, Memorable, QuickBus, cycle_at, is_store, since};
+use super::super::super::memo::{Distances, Home, Log, Memorable, QuickBus, cycle_at, is_store};
 use super::super::super::op::Op;
 use super::rules::{RULES, uses};
 use super::{DISBTACALLOC, DISBTACREAD, M7, fetch, float, operand_cycles, stores};
@@ -79,27 +79,28 @@ impl Memorable for M7 {
         if narrow < NARROW_LEAST || self.group > now || self.bank_at > now {
             return None;
         }
-        let ready: [i8; 32] = std::array::from_fn(|n| since(self.ready[n], now).clamp(OVER, i8::MAX.into()) as i8);
+        let distances = Distances::from(now);
+        let ready: [i8; 32] = std::array::from_fn(|n| distances.byte(self.ready[n], OVER.into()));
         let word_loaded = |register: &usize| {
             let late = self.ready[2 * register];
             late >= now && late == self.word_loaded[*register] + timing::LOAD_LATENCY
         };
         let joins = self.group == now;
-        Some(State {
+        distances.all_in(State {
             ready,
             loaded: (0..16).filter(word_loaded).fold(0, |set, register| set | 1 << register),
             blocks: if joins { self.blocks } else { uses::ALL },
             always: self.always,
             joins,
-            next_group: since(self.next_group.max(now), now),
-            flags: since(self.flags, now).max(OVER),
-            predicated: self.predicated as u8,
-            narrow: narrow as i8,
+            next_group: distances.ahead(self.next_group),
+            flags: distances.of(self.flags).max(OVER),
+            predicated: distances.held(self.predicated.into()),
+            narrow: distances.held(narrow),
             bank: if joins && self.bank_at == now { self.bank as u8 } else { 2 },
             prediction: core.scb.actlr & (DISBTACREAD | DISBTACALLOC),
-            fetch: self.fetch.state(now),
-            stores: self.stores.state(now, self.store_to_load)?,
-            floats: self.floats.state(now),
+            fetch: self.fetch.state(now, &distances),
+            stores: self.stores.state(now, &distances, self.store_to_load)?,
+            floats: self.floats.state(&distances),
         })
     }
 

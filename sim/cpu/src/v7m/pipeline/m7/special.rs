@@ -2,7 +2,7 @@
 //! point, what issues alone.
 
 use super::super::super::bus::Bus;
-use super::super::super::code::number as code;
+use super::super::super::code::Code;
 use super::super::super::core::Core;
 use super::super::super::op::{Class, Op, flag};
 use super::rules::{Kind, RULES, Rule, uses};
@@ -87,7 +87,7 @@ impl M7 {
         if rule.kind == Kind::Divide {
             // Its cycles count from here.
             core.t = self.group;
-        } else if op.code == code::Barrier {
+        } else if op.code == Code::Barrier {
             self.barrier(core, bus, op);
         }
     }
@@ -113,10 +113,10 @@ impl M7 {
 
     /// LDM, LDRD: all but the registers of the last cycle are there when the next group can be.
     fn several_loaded(&mut self, op: Op) {
-        let words = if op.code == code::Ldrd { 2 } else { u64::from(op.shift.max(1)) };
+        let words = if op.code == Code::Ldrd { 2 } else { u64::from(op.shift.max(1)) };
         let last = self.group + (words - 1) / timing::WORDS_A_CYCLE;
         each(op.writes, |register| self.set_ready(register, last));
-        if op.code == code::Ldrd {
+        if op.code == Code::Ldrd {
             self.set_ready(usize::from(op.rd), last + 1);
             self.set_ready(usize::from(op.ra), last + 1);
         } else if let Some(highest) = (op.imm as u16).checked_ilog2() {

@@ -1,6 +1,6 @@
 //! The store buffer of the Cortex-M7.
 
-use crate::v7m::memo::{cycle_at, since};
+use crate::v7m::memo::{Distances, cycle_at};
 use rtoslab_timing::cortex_m7::{SETTINGS, STORE_BUFFER_ENTRIES, key};
 
 /// Longer than plain memory ever keeps the buffer busy.
@@ -87,19 +87,20 @@ impl Stores {
         self.bank_free[0].max(self.bank_free[1])
     }
 
-    /// What can still hold something up at time `now` or later; `None` if that takes very long.
-    pub fn state(&self, now: u64, distance: u64) -> Option<State> {
-        let later = |cycle: u64| since(cycle.max(now), now);
+    /// What can still hold something up at time `now`, from which the distances are, or later; `None` if that takes very
+    /// long.
+    pub fn state(&self, now: u64, distances: &Distances, distance: u64) -> Option<State> {
+        let later = |cycle: u64| distances.ahead(cycle);
         if self.drained() > now + LONG {
             return None;
         }
         // Ages of stores that no load can meet any more are alike.
-        let forgotten = -(distance as i16);
+        let forgotten = -i64::try_from(distance).ok()?;
         let ring = |back: usize| (self.newest + TIMES - back) % TIMES;
         Some(State {
             left: std::array::from_fn(|back| later(self.left[(self.turn + back) % STORE_BUFFER_ENTRIES])),
             bank_free: self.bank_free.map(later),
-            entered: std::array::from_fn(|back| since(self.entered[ring(back)], now).max(forgotten) as i8),
+            entered: std::array::from_fn(|back| distances.byte(self.entered[ring(back)], forgotten)),
         })
     }
 
@@ -180,10 +181,10 @@ mod tests {
         for n in 0..7 {
             stores.push(100 + n, 0x2000_0000 + 4 * n as u32, 4, 0);
         }
-        let state = stores.state(107, 4).unwrap();
+        let state = stores.state(107, &Distances::from(107), 4).unwrap();
         let mut other = Stores::new();
         other.resume(&state, 1107);
-        assert_eq!(other.state(1107, 4), Some(state));
+        assert_eq!(other.state(1107, &Distances::from(1107), 4), Some(state));
         assert_eq!(other.room(1107), stores.room(107) + 1000);
         assert_eq!(other.loadable(1, 4), stores.loadable(1, 4) + 1000);
     }

@@ -1,0 +1,70 @@
+//! Tells the module which sources it is made of: a line for each file, its path from the checkout on and the SHA-256 of its
+//! content. What measures with the module compares them with the checkout's (`python/rtoslab/run/origin.py`).
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use sha2::{Digest, Sha256};
+
+/// Names of our own crates start with this; the rest is the crate's folder below `sim`.
+const OURS: &str = "rtoslab-";
+
+fn main() {
+    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let root = here.join("../..").canonicalize().expect("the checkout is two folders above this crate");
+    let mut files: BTreeSet<PathBuf> = ["Cargo.toml", "Cargo.lock"].map(|name| root.join(name)).into();
+    for crate_folder in crates(&root) {
+        files.insert(crate_folder.join("Cargo.toml"));
+        if crate_folder.join("build.rs").is_file() {
+            files.insert(crate_folder.join("build.rs"));
+        }
+        println!("cargo::rerun-if-changed={}", crate_folder.join("src").display());
+        rust_files(&crate_folder.join("src"), &mut files);
+    }
+    let mut listing = String::new();
+    for file in &files {
+        println!("cargo::rerun-if-changed={}", file.display());
+        let content = fs::read(file).unwrap_or_else(|cause| panic!("{} cannot be read: {cause}", file.display()));
+        let name = file.strip_prefix(&root).expect("below the checkout").to_str().expect("names are ASCII");
+        write!(listing, "{name} ").expect("a string takes it");
+        Sha256::digest(content).iter().for_each(|byte| write!(listing, "{byte:02x}").expect("a string takes it"));
+        listing.push('\n');
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it")).join("sources.txt");
+    fs::write(&out, listing).unwrap_or_else(|cause| panic!("{} cannot be written: {cause}", out.display()));
+}
+
+/// Folders of this crate and of those of ours that it depends on.
+fn crates(root: &Path) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    let mut wanted = vec![root.join("sim/py")];
+    while let Some(folder) = wanted.pop() {
+        let manifest = folder.join("Cargo.toml");
+        let text = fs::read_to_string(&manifest).unwrap_or_else(|cause| panic!("{}: {cause}", manifest.display()));
+        if found.insert(folder) {
+            wanted.extend(dependencies(&text).map(|name| root.join("sim").join(name)));
+        }
+    }
+    found
+}
+
+/// Those of our crates that stand under `[dependencies]`.
+fn dependencies(manifest: &str) -> impl Iterator<Item = &str> {
+    let lines = manifest.lines().skip_while(|line| line.trim() != "[dependencies]").skip(1);
+    let own = lines.take_while(|line| !line.trim_start().starts_with('[')).filter_map(|line| line.strip_prefix(OURS));
+    own.filter_map(|line| line.split(['.', ' ', '=']).next())
+}
+
+fn rust_files(folder: &Path, files: &mut BTreeSet<PathBuf>) {
+    let entries = fs::read_dir(folder).unwrap_or_else(|cause| panic!("{}: {cause}", folder.display()));
+    for entry in entries {
+        let path = entry.expect("a folder that can be read").path();
+        if path.is_dir() {
+            rust_files(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.insert(path);
+        }
+    }
+}
