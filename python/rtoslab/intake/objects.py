@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from rtoslab.errors import RtoslabError
 from rtoslab.intake.files import read_text, shown_path
-from rtoslab.intake.limits import DEPTH, HIGHEST, LOWEST, STORED_BYTES
+from rtoslab.intake.limits import CONTAINERS, DEPTH, HIGHEST, LOWEST, STORED_BYTES
 
 _LONGEST: Final = 24
 """Characters of an integer that fits."""
@@ -26,7 +26,7 @@ def read_object(path: Path, what: str, error: type[RtoslabError], limit: int = S
         raise error(f"{shown_path(path)} cannot be read as a JSON object ({cause}); make it again.") from None
 
 
-def parse_object(text: str | bytes) -> dict[str, Any]:
+def parse_object(text: str) -> dict[str, Any]:
     """One JSON object. Raises ValueError with a clause that says what is wrong, whatever that is."""
     found = parse_value(text)
     if not isinstance(found, dict):
@@ -34,16 +34,16 @@ def parse_object(text: str | bytes) -> dict[str, Any]:
     return found
 
 
-def parse_value(text: str | bytes) -> Any:
+def parse_value(text: str) -> Any:
     """Any JSON value. Raises ValueError with a clause."""
+    if text.count("[") + text.count("{") > CONTAINERS:
+        raise ValueError(f"it holds more than {CONTAINERS:,} objects and lists")
     try:
         found = json.loads(
             text, parse_int=_integer, parse_float=_number, parse_constant=_refused, object_pairs_hook=_once
         )
     except RecursionError:
         raise ValueError(f"it nests deeper than {DEPTH} levels") from None
-    except UnicodeDecodeError:
-        raise ValueError("it is not text in UTF-8") from None
     except json.JSONDecodeError as cause:
         raise ValueError(f"line {cause.lineno}: {cause.msg[:1].lower()}{cause.msg[1:]}") from None
     _demand_flat(found)
