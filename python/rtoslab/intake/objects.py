@@ -26,7 +26,7 @@ def read_object(path: Path, what: str, error: type[RtoslabError], limit: int = S
         raise error(f"{shown_path(path)} cannot be read as a JSON object ({cause}); make it again.") from None
 
 
-def parse_object(text: str) -> dict[str, Any]:
+def parse_object(text: str | bytes) -> dict[str, Any]:
     """One JSON object. Raises ValueError with a clause that says what is wrong, whatever that is."""
     found = parse_value(text)
     if not isinstance(found, dict):
@@ -34,8 +34,13 @@ def parse_object(text: str) -> dict[str, Any]:
     return found
 
 
-def parse_value(text: str) -> Any:
+def parse_value(text: str | bytes) -> Any:
     """Any JSON value. Raises ValueError with a clause."""
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8")
+        except UnicodeDecodeError:
+            raise ValueError("it is not text in UTF-8") from None
     if text.count("[") + text.count("{") > CONTAINERS:
         raise ValueError(f"it holds more than {CONTAINERS:,} objects and lists")
     try:
