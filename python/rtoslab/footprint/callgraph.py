@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rtoslab.errors import ImageFileError
 from rtoslab.intake.files import read_text
-from rtoslab.intake.limits import IMAGE_BYTES
+from rtoslab.intake.limits import MAP_BYTES
 
 _NODE = re.compile(
     r'^node: \{ title: "([^"]*)" label: "([^"\\]*)\\n[^"]*?(?:\\n(\d+) bytes \(([a-z,]+)\))?"', re.MULTILINE
@@ -78,7 +78,7 @@ class CallGraph:
 
 def read_callgraph(path: Path) -> CallGraph:
     """Reads the joined .ci files of a build; an absent file gives an empty graph (another compiler)."""
-    return parse_callgraph(read_text(path, "the call graph", ImageFileError, IMAGE_BYTES) if path.is_file() else "")
+    return parse_callgraph(read_text(path, "the call graph", ImageFileError, MAP_BYTES) if path.is_file() else "")
 
 
 def parse_callgraph(text: str) -> CallGraph:

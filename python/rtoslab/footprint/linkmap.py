@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.errors import ImageFileError
-from rtoslab.intake.files import shown_path
-from rtoslab.simulate import read_image
+from rtoslab.intake.files import read_bytes, shown_path
+from rtoslab.intake.limits import MAP_BYTES, SYMBOLS
 
 _BEGIN = "Linker script and memory map"
 _END = re.compile(r"^OUTPUT\(", re.MULTILINE)
+# A long name has a line of its own.
 _PIECE = re.compile(
-    r"^ (?P<section>[^\s*]\S*+)[ \t]++0x(?P<address>[0-9a-f]{1,16}+)"
+    r"^ (?P<section>[^\s*]\S*+)\n?[ \t]++0x(?P<address>[0-9a-f]{1,16}+)"
     r"[ \t]++0x(?P<size>[0-9a-f]{1,16}+) (?P<file>\S.*+)$",
     re.MULTILINE,
 )
@@ -34,7 +35,7 @@ class Piece:
 
 def read_map(path: Path) -> tuple[Piece, ...]:
     """Input sections of the image by address, empty ones left out. Raises ImageFileError."""
-    return parse_map(read_image(path), shown_path(path))
+    return parse_map(read_bytes(path, MAP_BYTES, "the map file", ImageFileError), shown_path(path))
 
 
 def parse_map(data: bytes, source: str) -> tuple[Piece, ...]:
@@ -44,11 +45,11 @@ def parse_map(data: bytes, source: str) -> tuple[Piece, ...]:
     end = _END.search(text, max(begin, 0))
     if begin < 0 or end is None:
         raise ImageFileError(f"{source} is not a whole map file of GNU ld; link with -Wl,-Map=FILE and give that file.")
-    body = re.sub(
-        r"^( [^\s*]\S*+)\n[ \t]++", r"\1 ", text[begin : end.start()], flags=re.MULTILINE
-    )  # a long name has a line of its own
     pieces = [
-        Piece(found["section"], int(found["address"], 16), int(found["size"], 16), found["file"].strip())
-        for found in _PIECE.finditer(body)
+        Piece(found["section"], int(found["address"], 16), size, found["file"].strip())
+        for found in _PIECE.finditer(text, begin, end.start())
+        if (size := int(found["size"], 16))
     ]
-    return tuple(sorted((each for each in pieces if each.size), key=lambda each: each.address))
+    if len(pieces) > SYMBOLS:
+        raise ImageFileError(f"{source} lists more than {SYMBOLS:,} input sections; link less into one image.")
+    return tuple(sorted(pieces, key=lambda each: each.address))

@@ -3,6 +3,7 @@
 The traps: a FIFO nobody writes to, a device that never ends, a file that is larger than memory, bytes that are no text.
 """
 
+import codecs
 import os
 import select
 import stat
@@ -48,9 +49,9 @@ def read_bytes(path: Path, limit: int, what: str, error: type[RtoslabError]) -> 
 
 def read_text(path: Path, what: str, error: type[RtoslabError], limit: int = TEXT_BYTES) -> str:
     """The same as UTF-8, with or without a byte-order mark. Raises `error`, also for what is no text."""
-    data = read_bytes(path, limit, what, error)
+    data = read_bytes(path, limit, what, error).removeprefix(codecs.BOM_UTF8)
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8")
     except UnicodeDecodeError as cause:
         line = data.count(b"\n", 0, cause.start) + 1
         raise error(f"{shown_path(path)}, line {line}, is not text in UTF-8; save the file in that encoding.") from None

@@ -19,9 +19,13 @@ STREAM_BYTES: Final = 16 * MIB
 STREAM_LINES: Final = 200_000
 IMAGE_BYTES: Final = 64 * MIB
 """An ELF, UF2 or map file; with debug information an image of the largest chip has a tenth of that."""
-CAPTURE_BYTES: Final = 32 * MIB
+CAPTURE_BYTES: Final = 24 * MIB
 """A logic analyzer's file as it lies on disk."""
 
+MAP_BYTES: Final = 16 * MIB
+"""A linker's map, or a compiler's call graph."""
+CONTAINERS: Final = 1_000_000
+"""Objects and lists in one JSON file."""
 DEPTH: Final = 32
 """Tables in tables, lists in lists."""
 KEY_PARTS: Final = 16
@@ -42,7 +46,7 @@ CHANNELS: Final = 4096
 """Of one capture; each bit of a vector is one."""
 CHANGES: Final = 4_000_000
 """Levels of all channels of one capture together."""
-CAPTURE_ROWS: Final = 2_000_000
+CAPTURE_ROWS: Final = 1_000_000
 """Rows of different content, value changes or times in a capture that is text."""
 LAST_TICK: Final = 2**62
 """Of a capture: beyond it, differences of times would not fit 64 bits."""

@@ -14,6 +14,7 @@ from rtoslab.intake.limits import DIGITS, HIGHEST, LOWEST
 LONGEST: Final = 2 * DIGITS + 16
 """More than any number within the limits takes, with its sign, point and exponent."""
 _DECIMAL: Final = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,9})?", re.ASCII)
+_USUAL_TIME: Final = re.compile(r"(\d{1,12})(?:\.(\d{1,18}))?", re.ASCII)
 _RADIX: Final = {"0x": 16, "0b": 2, "0o": 8}
 
 
@@ -65,6 +66,17 @@ def fraction(value: int | Decimal | Fraction | str) -> Fraction:
     if isinstance(value, int) and not LOWEST <= value <= HIGHEST:
         raise ValueError("it does not fit 64 bits")
     return Fraction(value)
+
+
+def ticks(text: str, rate_hz: Fraction) -> int:
+    """A time in seconds in ticks, to the nearest, halves to the even one. Raises ValueError with a clause."""
+    found = _USUAL_TIME.fullmatch(text)
+    if found is None:
+        return round(fraction(text) * rate_hz)
+    digits, places = found[1] + (found[2] or ""), len(found[2] or "")
+    parts = 10**places * rate_hz.denominator
+    count, rest = divmod(int(digits) * rate_hz.numerator, parts)
+    return count + (2 * rest > parts or (2 * rest == parts and count % 2 == 1))
 
 
 def shown(text: str, most: int = 40) -> str:

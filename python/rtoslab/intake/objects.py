@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from rtoslab.errors import RtoslabError
 from rtoslab.intake.files import read_text, shown_path
-from rtoslab.intake.limits import DEPTH, HIGHEST, LOWEST, STORED_BYTES
+from rtoslab.intake.limits import CONTAINERS, DEPTH, HIGHEST, LOWEST, STORED_BYTES
 
 _LONGEST: Final = 24
 """Characters of an integer that fits."""
@@ -36,14 +36,19 @@ def parse_object(text: str | bytes) -> dict[str, Any]:
 
 def parse_value(text: str | bytes) -> Any:
     """Any JSON value. Raises ValueError with a clause."""
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8")
+        except UnicodeDecodeError:
+            raise ValueError("it is not text in UTF-8") from None
+    if text.count("[") + text.count("{") > CONTAINERS:
+        raise ValueError(f"it holds more than {CONTAINERS:,} objects and lists")
     try:
         found = json.loads(
             text, parse_int=_integer, parse_float=_number, parse_constant=_refused, object_pairs_hook=_once
         )
     except RecursionError:
         raise ValueError(f"it nests deeper than {DEPTH} levels") from None
-    except UnicodeDecodeError:
-        raise ValueError("it is not text in UTF-8") from None
     except json.JSONDecodeError as cause:
         raise ValueError(f"line {cause.lineno}: {cause.msg[:1].lower()}{cause.msg[1:]}") from None
     _demand_flat(found)

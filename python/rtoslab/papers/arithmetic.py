@@ -3,6 +3,7 @@
 import ast
 import math
 import operator
+import warnings
 from collections.abc import Callable, Mapping
 
 from rtoslab.errors import CatalogueError
@@ -27,7 +28,10 @@ def evaluate(expression: str, numbers: Mapping[int, float]) -> float:
     try:
         if len(expression) > _CHARS:
             raise ValueError(f"it has more than {_CHARS} characters")  # noqa: TRY301
-        return _value(ast.parse(expression, mode="eval").body, numbers)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # `1and 2`, of which the next line thinks the same
+            tree = ast.parse(expression, mode="eval")
+        return _value(tree.body, numbers)
     except (SyntaxError, KeyError, ValueError, TypeError, ArithmeticError, RecursionError, MemoryError) as cause:
         raise CatalogueError(f"{shown(expression)} of a slips.toml cannot be computed ({cause}); correct it.") from None
 

@@ -117,14 +117,18 @@ _HINTS: Final = {
 def read_overheads(path: Path) -> Overheads:
     """Reads a file, JSON if it ends in .json, else TOML. Raises OverheadsError naming file and key."""
     read = read_object if path.suffix.lower() == ".json" else read_table
-    table = read(path, "the overheads", OverheadsError)
+    return parse_overheads(read(path, "the overheads", OverheadsError), shown_path(path))
+
+
+def parse_overheads(table: Mapping[str, Any], source: str) -> Overheads:
+    """The same of a table; `source` names its file. Raises OverheadsError."""
     try:
         return Overheads.model_validate(table)
     except ValidationError as cause:
         lacks = missing(cause)
         if lacks is not None:
-            raise OverheadsError(f"{shown_path(path)} lacks {lacks}; add {_HINTS.get(lacks, lacks)}.") from None
-        raise OverheadsError(f"{shown_path(path)}, {problem(cause)}; correct or remove it.") from None
+            raise OverheadsError(f"{source} lacks {lacks}; add {_HINTS.get(lacks, lacks)}.") from None
+        raise OverheadsError(f"{source}, {problem(cause)}; correct or remove it.") from None
 
 
 def write_overheads(overheads: Overheads, path: Path) -> None:

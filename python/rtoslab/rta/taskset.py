@@ -112,6 +112,8 @@ def from_csv(text: str, source: str) -> dict[str, Any]:
             elif row:
                 if len(row) != len(head):
                     raise TaskSetError(f"{where}: the row has not as many cells as the head; correct that line.")
+                if len(tasks) >= ROWS:
+                    raise TaskSetError(f"{source} holds more than {ROWS:,} tasks; split it.")
                 tasks.append(_csv_task(zip(head, (cell.strip() for cell in row), strict=True), where))
     except csv.Error as cause:
         raise TaskSetError(f"{source}, line {rows.line_num}: {cause}; correct that line.") from None

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.errors import TaskSetError
+from rtoslab.intake.names import one_line
 from rtoslab.intake.numbers import fraction, shown
 
 SECONDS: Final = {
@@ -45,12 +46,12 @@ def quantity(table: Mapping[str, object], name: str, where: str) -> Time | None:
     if not keys:
         return None
     if len(keys) > 1:
-        raise TaskSetError(f"{where} gives {name} twice ({', '.join(keys)}); keep one.")
+        raise TaskSetError(f"{where} gives {name} twice ({one_line(', '.join(keys)[:80])}); keep one.")
     key = keys[0]
     unit = key.removeprefix(name).removeprefix("_")
     if unit not in UNITS:
-        what = f"the unknown unit {unit!r}" if unit else "no unit"
-        raise TaskSetError(f"{where}: the key {key!r} has {what}; write {name}_us, known are {', '.join(UNITS)}.")
+        what = f"the unknown unit {shown(unit)}" if unit else "no unit"
+        raise TaskSetError(f"{where}: the key {shown(key)} has {what}; write {name}_us, known are {', '.join(UNITS)}.")
     value = number(table[key], f"{where}, {key}")
     return Time(value, in_cycles=True) if unit == CYCLES else Time(value * SECONDS[unit])
 

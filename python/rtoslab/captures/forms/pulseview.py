@@ -20,7 +20,7 @@ from rtoslab.captures.rates import rate_hz, rate_text
 from rtoslab.captures.tracks import Track, Tracks, demand_tick
 from rtoslab.errors import CaptureError
 from rtoslab.intake.limits import CAPTURE_ROWS
-from rtoslab.intake.numbers import fraction, shown
+from rtoslab.intake.numbers import shown, ticks
 from rtoslab.intake.texts import lines
 
 SUFFIX: Final = ".csv"
@@ -58,6 +58,7 @@ class _Rows:
         self.before: str | None = None
         """The row before, without its time."""
         self.timed = False
+        self._rate = Fraction(1)
         self._tick_s: Fraction | None = None
         self._names: list[str] = []
         self._tracks: list[Track] | None = None
@@ -67,7 +68,8 @@ class _Rows:
 
     def comment(self, text: str) -> None:
         if (rate := _RATE.match(text)) and self._tick_s is None:
-            self._tick_s = 1 / rate_hz(rate[1], self.name)
+            self._rate = rate_hz(rate[1], self.name)
+            self._tick_s = 1 / self._rate
         elif (listed := _CHANNELS.match(text)) and not self._names:
             self._names = [each.strip() for each in listed[1].split(",")]
 
@@ -121,9 +123,8 @@ class _Rows:
         self._all.count(rows)
 
     def _time(self, text: str, where: str) -> int:
-        assert self._tick_s is not None
         try:
-            return demand_tick(round(fraction(text) / self._tick_s), where)
+            return demand_tick(ticks(text.strip(), self._rate), where)
         except ValueError as cause:
             raise CaptureError(f"{where}: {shown(text)} is no time in seconds ({cause}); is it cut short?") from None
 

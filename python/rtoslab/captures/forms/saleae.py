@@ -15,7 +15,7 @@ from rtoslab.captures.capture import UNKNOWN, Capture, merged
 from rtoslab.captures.tracks import Tracks, demand_tick
 from rtoslab.errors import CaptureError
 from rtoslab.intake.limits import CAPTURE_ROWS
-from rtoslab.intake.numbers import fraction, shown
+from rtoslab.intake.numbers import shown, ticks
 from rtoslab.intake.texts import lines
 
 SUFFIX: Final = ".csv"
@@ -23,8 +23,7 @@ ABOUT: Final = "Saleae CSV (Logic 1 and 2)"
 PLACES: Final = 12
 """Of what is read: picoseconds. Logic 1's further places are zeros."""
 WRITTEN_PLACES: Final = 9
-_SECONDS: Final = re.compile(rf"(\d{{1,9}})(?:\.(\d{{1,{PLACES}}}))?", re.ASCII)
-"""The usual form of a time."""
+_RATE: Final = Fraction(10**PLACES)
 _CALENDAR: Final = re.compile(r"([-\d]{1,10}T[\d:]{1,8})(?:\.(\d{1,12}))?(Z|[+-]\d\d:\d\d)?", re.ASCII)
 _LEVELS: Final = {"0": 0, "1": 1, "X": UNKNOWN, "": UNKNOWN}
 
@@ -120,11 +119,8 @@ class _Clock:
 
 
 def _picoseconds(text: str, where: str) -> int:
-    found = _SECONDS.fullmatch(text)
-    if found is not None:
-        return int(found[1]) * 10**PLACES + int((found[2] or "").ljust(PLACES, "0"))
     try:
-        return round(fraction(text) * 10**PLACES)
+        return ticks(text.strip(), _RATE)
     except ValueError as cause:
         raise CaptureError(f"{where}: {shown(text)} is no time in seconds ({cause}); is it cut short?") from None
 

@@ -1,0 +1,127 @@
+"""Damaged inputs of every kind that comes from outside, a million of each: what was refused, read, slow, large, broken.
+
+Each kind runs in processes of its own whose memory is bounded; an input that raises anything but the readers' own
+sentence, takes longer than 10 s or more memory than 500 MB is kept as a file and fails the run. The same seed gives the
+same inputs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import resource
+import signal
+import sys
+import time
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from types import FrameType
+from typing import Final
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
+from tests.inputs.kinds import KINDS
+
+LIMIT_S: Final = 10
+LIMIT_BYTES: Final = 500 << 20
+LONGEST_REFUSAL: Final = 1000
+MOST_KEPT: Final = 20
+"""Of one kind: more of them say nothing new."""
+
+
+@dataclass
+class Found:
+    """Of one kind, or a part of its inputs."""
+
+    kind: str
+    inputs: int = 0
+    refused: int = 0
+    longest_s: float = 0.0
+    memory_bytes: int = 0
+    broken: int = 0
+    """Raised something else, took too long, or refused in more than one short line."""
+
+
+class TooLongError(Exception):
+    """An input was read for longer than the limit."""
+
+
+def _ring(_: int, __: FrameType | None) -> None:
+    raise TooLongError
+
+
+def run(asked: tuple[str, int, int, Path]) -> Found:
+    """`count` inputs of one kind from one seed."""
+    name, seed, count, out = asked
+    kind, found, random = KINDS[name], Found(name), Random(f"{name} {seed}")  # noqa: S311 (a seed, no secret)
+    kind.made(Random(0))  # noqa: S311
+    signal.signal(signal.SIGALRM, _ring)
+    resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES + _now_bytes(), resource.RLIM_INFINITY))
+    for number in range(count):
+        data = kind.made(random)
+        signal.setitimer(signal.ITIMER_REAL, LIMIT_S)
+        began = time.perf_counter()
+        try:
+            sentence = kind.refuses(data)
+            if sentence is not None:
+                assert "\n" not in sentence and len(sentence) < LONGEST_REFUSAL, sentence  # noqa: PT018
+        except Exception:  # noqa: BLE001 (that is what is looked for)
+            found.broken += 1
+            if found.broken <= MOST_KEPT:
+                _keep(out, name, seed, number, data)
+            sentence = None
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        found.longest_s = max(found.longest_s, time.perf_counter() - began)
+        found.inputs += 1
+        found.refused += sentence is not None
+    found.memory_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    return found
+
+
+def _now_bytes() -> int:
+    """What this process has mapped before the first input."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+
+
+def _keep(out: Path, name: str, seed: int, number: int, data: bytes) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    stem = f"{name.replace(' ', '-').replace(',', '')}-{seed}-{number}"
+    (out / f"{stem}.input").write_bytes(data)
+    (out / f"{stem}.txt").write_text(traceback.format_exc())
+
+
+def main() -> int:
+    """Prints a row for each kind; 1 if an input broke a reader."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--inputs", type=int, default=1_000_000, help="of each kind")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--kind", action="append", choices=sorted(KINDS))
+    parser.add_argument("--out", type=Path, default=Path("build/inputs"), help="where inputs that broke a reader go")
+    asked = parser.parse_args()
+    broken = 0
+    print(f"{'kind':<18} {'inputs':>10} {'refused':>10} {'read':>10} {'longest, ms':>12} {'MB':>5} {'broken':>7}")
+    context = multiprocessing.get_context("spawn")
+    for name in asked.kind or KINDS:
+        share = -(-asked.inputs // asked.jobs)
+        parts = [(name, asked.seed * 1000 + job, share, asked.out) for job in range(asked.jobs)]
+        with context.Pool(asked.jobs) as pool:
+            results = pool.map(run, parts, chunksize=1)
+        total, refused = sum(each.inputs for each in results), sum(each.refused for each in results)
+        failed = sum(each.broken for each in results)
+        longest = max(each.longest_s for each in results)
+        memory = max(each.memory_bytes for each in results)
+        print(
+            f"{name:<18} {total:>10,} {refused:>10,} {total - refused - failed:>10,} {longest * 1e3:>12,.1f} "
+            f"{memory >> 20:>5} {failed:>7}",
+            flush=True,
+        )
+        broken += failed
+    if broken:
+        print(f"{broken} inputs broke a reader; they are in {asked.out}.")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""Damaged inputs of every kind: read or refused in one line, never anything else. `make fuzz-inputs` runs many more."""
+
+import json
+import subprocess
+import sys
+from random import Random
+
+import pytest
+
+from .inputs.kinds import KINDS, Kind
+from .inputs.large import LARGE
+from .inputs.measure import LIMIT_BYTES, LIMIT_S
+
+ROUNDS = 150
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_seeds_are_read(name: str) -> None:
+    """Otherwise damage to them would show nothing."""
+    said = [KINDS[name].refuses(seed) for seed in KINDS[name].seeds()]
+    assert None in said, said
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_damage_is_refused_in_one_line(name: str) -> None:
+    kind, random = KINDS[name], Random(name)  # noqa: S311 (a seed, no secret)
+    read = 0
+    for _ in range(ROUNDS):
+        said = kind.refuses(kind.made(random))
+        read += said is None
+        assert said is None or ("\n" not in said and len(said) < 1000)
+    assert read, "every damage was refused: the seeds are too brittle to show anything"
+
+
+def test_a_reader_that_breaks_is_seen() -> None:
+    def read(data: bytes) -> None:
+        data.decode("ascii")
+
+    kind = Kind("broken", lambda: [b"plain"], read)
+    random = Random(1)  # noqa: S311 (a seed, no secret)
+    broken = 0
+    for _ in range(500):
+        try:
+            kind.refuses(kind.made(random))
+        except UnicodeDecodeError:
+            broken += 1
+    assert broken
+
+
+QUICK = (
+    "width of 3*10^8",
+    "one word",
+    "many members",
+    "open quote",
+    "one line",
+    "deep tables",
+    "dotted key",
+    "deep lists",
+)
+"""Those that cost little but what the limits save."""
+
+
+@pytest.mark.parametrize(
+    "name", [each if each in QUICK else pytest.param(each, marks=pytest.mark.long) for each in LARGE]
+)
+def test_the_most_expensive_input_stays_within_time_and_memory(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.inputs.measure", name], capture_output=True, text=True, check=False, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["bytes"] < LIMIT_BYTES
+    assert found["seconds"] < LIMIT_S

@@ -1,0 +1,197 @@
+"""The one way in: what each limit refuses, on which side of it, and that pipes, devices and folders do no harm."""
+
+import os
+import threading
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rtoslab.compare.baseline import baseline_path
+from rtoslab.configuration import demand_config
+from rtoslab.errors import CatalogueError, PlanError, ReportError
+from rtoslab.intake import files, limits
+from rtoslab.intake.numbers import fraction, ticks, whole
+from rtoslab.intake.objects import parse_object, read_object
+from rtoslab.intake.tables import parse_table
+from rtoslab.intake.texts import lines, words
+
+
+def refusal(path: Path, limit: int = 10) -> str:
+    with pytest.raises(ReportError) as caught:
+        files.read_bytes(path, limit, "the thing", ReportError)
+    return str(caught.value)
+
+
+def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"0123456789")
+    assert files.read_bytes(tmp_path / "x", 10, "the thing", ReportError) == b"0123456789"
+    assert "(10 bytes, 9 are read)" in refusal(tmp_path / "x", 9)
+    assert "no such file" in refusal(tmp_path / "y")
+    assert "is a directory" in refusal(tmp_path)
+    assert "is a device" in refusal(Path("/dev/zero"))
+    assert "embedded null" in refusal(tmp_path / "a\0b")
+    assert "file name too long" in refusal(tmp_path / ("x" * 300))
+
+
+def test_a_file_of_unknown_size_is_read_whole() -> None:
+    """Those of /proc say that they are empty."""
+    assert files.read_bytes(Path("/proc/self/status"), limits.MIB, "the thing", ReportError).startswith(b"Name:")
+
+
+def test_a_pipe_is_read_to_its_end_and_no_further_than_its_limit() -> None:
+    for content, limit in ((b"12345", 10), (b"x" * 100, 10)):
+        reading, writing = os.pipe()
+        os.write(writing, content)
+        os.close(writing)
+        path = Path(f"/dev/fd/{reading}")
+        if len(content) <= limit:
+            assert files.read_bytes(path, limit, "the thing", ReportError) == content
+        else:
+            assert "more than 10 bytes" in refusal(path)
+        os.close(reading)
+
+
+def test_a_pipe_that_nobody_writes_to_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "PIPE_SECONDS", 0.2)
+    os.mkfifo(tmp_path / "pipe")
+    assert "the pipe had not ended after 0.2 s" in refusal(tmp_path / "pipe")
+
+
+def test_a_pipe_whose_writer_comes_late_is_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    late = threading.Timer(0.2, lambda: (tmp_path / "pipe").write_bytes(b"late"))
+    late.start()
+    assert files.read_bytes(tmp_path / "pipe", 10, "the thing", ReportError) == b"late"
+
+
+def test_text_names_the_line_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"\xef\xbb\xbfa\nb\xff\n")
+    with pytest.raises(ReportError, match="line 2, is not text in UTF-8"):
+        files.read_text(tmp_path / "x", "the thing", ReportError)
+
+
+@given(st.integers(-(10**25), 10**25))
+def test_an_integer_is_read_exactly_or_refused(value: int) -> None:
+    if limits.LOWEST <= value <= limits.HIGHEST:
+        assert whole(str(value)) == value
+        assert whole(hex(value)) == value
+    else:
+        with pytest.raises(ValueError, match="is not within"):
+            whole(str(value))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "1.5", "1e3", "9" * 5000, "0x", "--1", "1_0", "\u0663", "\u00b2", "0b2", "1 2"]
+)
+def test_what_is_no_integer(text: str) -> None:
+    with pytest.raises(ValueError, match=r"whole number|characters"):
+        whole(text)
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=12, min_value=-(10**20), max_value=10**20))
+def test_a_decimal_is_read_exactly(value: Decimal) -> None:
+    assert fraction(str(value)) == Fraction(value)
+
+
+@pytest.mark.parametrize(
+    "text", ["1e9999999", "1e-9999999", "1e41", "nan", "inf", "1" * 41, "1" * 200, "1_0", "0x1", ""]
+)
+def test_what_is_no_decimal(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is not a number|places|characters"):
+        fraction(text)
+
+
+@given(st.decimals(0, 10**9, places=14), st.sampled_from([1_000_000, 24_000_000, 10**12, 3]))
+def test_ticks_are_those_of_exact_arithmetic(value: Decimal, rate: int) -> None:
+    exact = round(Fraction(value) * rate)
+    assert ticks(f"{value:f}", Fraction(rate)) == ticks(f"{value:E}", Fraction(rate)) == exact
+
+
+TABLES = {
+    "a = 99999999999999999999": "64 bits",
+    f"a = {'9' * 5000}": "too many digits",
+    "a = 1e999": "not finite",
+    "a = nan": "not finite",
+    "a = " + "[" * 40 + "]" * 40: "deeper than 32",
+    "a = " + "[" * 5000: "deeper than 32",
+    ".".join("a" * 17) + " = 1": "more than 16 parts",
+    "a = [" + "1," * 100_001 + "]": "more than 100,000 values",
+    "a = 1\na = 2": "not valid TOML",
+}
+
+
+@pytest.mark.parametrize("text", TABLES, ids=lambda text: text[:20])
+def test_a_table_beyond_a_limit(text: str) -> None:
+    with pytest.raises(CatalogueError, match=TABLES[text]):
+        parse_table(text, "x", CatalogueError)
+
+
+OBJECTS = {
+    "[1]": "a list, not an object",
+    "null": "a NoneType, not an object",
+    '{"a": NaN}': "NaN is no number",
+    '{"a": -Infinity}': "Infinity is no number",
+    '{"a": 1e999}': "too large",
+    '{"a": 1, "a": 2}': "a key stands twice",
+    '{"a": 18446744073709551616}': "64 bits",
+    '{"a": ' + "9" * 5000 + "}": "64 bits",
+    '{"a": ' * 40 + "1" + "}" * 40: "deeper than 32",
+    "[" * 100_000: "deeper than 32",
+    '{"a": [' + "[]," * 1_000_001: "more than 1,000,000",
+    "{": "line 1",
+}
+
+
+@pytest.mark.parametrize("text", OBJECTS, ids=lambda text: text[:20])
+def test_an_object_beyond_a_limit(text: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=OBJECTS[text]):
+        parse_object(text)
+    (tmp_path / "x").write_text(text)
+    with pytest.raises(ReportError, match=OBJECTS[text]):
+        read_object(tmp_path / "x", "the thing", ReportError)
+
+
+@given(st.text(st.sampled_from("ab,\n\r é"), max_size=60))
+def test_lines_are_those_of_the_file(text: str) -> None:
+    wanted = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    assert list(lines(text.encode(), "x", ReportError)) == (wanted[:-1] if wanted[-1] == "" else wanted)
+
+
+@given(st.lists(st.binary(min_size=1, max_size=9).filter(lambda word: len(word.split()) == 1), max_size=20))
+def test_words_are_those_of_the_file(found: list[bytes]) -> None:
+    plain = [each.strip() for each in found]
+    assert list(words(b" \n".join(plain), "x", ReportError)) == plain
+
+
+def test_pieces_are_put_together_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = b"".join(b"%d some words\r\n" % number for number in range(40_000))
+    assert list(words(data, "x", ReportError)) == data.split()
+    assert list(lines(data, "x", ReportError)) == data.decode().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [*(("configX", value) for value in ("/*", "1 // 2", "1)", "((1)", "1;2", "1\n", "$x", '"a"', "\\", "1" * 201, "é")),
+     *((key, "1") for key in ("a b", "", "1a", "x/*", "a.b.c"))],
+)  # fmt: skip
+def test_a_configuration_that_is_none(key: str, value: str) -> None:
+    with pytest.raises(PlanError, match=r"is no (key|value)"):
+        demand_config({key: value})
+
+
+def test_a_configuration_that_is_one() -> None:
+    demand_config({
+        "configTOTAL_HEAP_SIZE": "( ( size_t ) ( 10 * 1024 ) )", "opt": "-O3", "feature.icache": "1", "x": "",
+        "configX": "(1UL<<3)|!0", "instrument": "pin,counter", "timing.boot": "0x10",
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["../../x", "a/b", "", ".hidden", "x" * 101, "a\0b", "-x"])
+def test_a_baseline_stays_in_its_folder(name: str, tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match="is no name of a file"):
+        baseline_path(tmp_path, name)
+    assert baseline_path(tmp_path, "main") == tmp_path / "baselines" / "main.toml"

@@ -1,0 +1,106 @@
+"""What comes from outside is opened and parsed in `rtoslab.intake` alone, what is kept is written by `rtoslab.files`,
+and no program is started that could read this one's standard input. Each exception says why it is one."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rtoslab.paths import find_root
+
+PACKAGE = find_root() / "python" / "rtoslab"
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if "intake" not in path.relative_to(PACKAGE).parts)
+ELSEWHERE = {
+    "open": "intake.files.read_bytes or files.write_whole",
+    "read_text": "intake.files.read_text",
+    "read_bytes": "intake.files.read_bytes",
+    "write_text": "files.write_whole",
+    "write_bytes": "files.write_whole",
+    "tomllib": "intake.tables",
+    "json.load": "intake.objects",
+    "json.loads": "intake.objects",
+    "model_validate_json": "intake.objects, then model_validate",
+    "zipfile.ZipFile": "intake.archives",
+    "configparser": "a parser of its own: it takes quadratic time",
+    "elftools": "intake.images",
+    "subprocess": "tools.said",
+    "pq.read_table": "nothing else reads Parquet",
+    "Console": "cli.plain.PlainConsole",
+    "eval": "nothing",
+    "pickle": "nothing",
+}
+ALLOWED = {
+    "build.py": {
+        "open": "the compilers' log", "read_text": "the compilers' call graphs", "write_text": "in a folder of its own",
+        "read_bytes": "what the build just wrote", "write_bytes": "sealed, in a folder of its own",
+        "subprocess": "with no standard input", "json.loads": "sealed with the image",
+    },
+    "cache.py": {"zipfile.ZipFile": "sealed; and the writer"},
+    "captures/forms/sigrok.py": {"zipfile.ZipFile": "the writer"},
+    "conformance/gate.py": {
+        "read_text": "this package's own sources", "open": "a lock", "model_validate_json": "sealed",
+    },
+    "contents.py": {"read_bytes": "hashes of sources, never parsed"},
+    "evidence_file.py": {"json.loads": "sealed"},
+    "footprint/control_blocks.py": {"elftools": "types of what intake.images.debug gives"},
+    "instruments/html.py": {"read_text": "this package's own templates"},
+    "journal.py": {"subprocess": "git, with a time limit"},
+    "pipeline.py": {"read_bytes": "the build's log"},
+    "plan_file.py": {"model_validate_json": "strict, and its digest is checked"},
+    "reports/html.py": {"read_text": "this package's own templates"},
+    "run/board.py": {"read_bytes": "this package's own library, to hash it"},
+    "samplefile.py": {"pq.read_table": "sealed"},
+    "store.py": {"open": "the writer"},
+    "tools.py": {"subprocess": "the one place that asks programs"},
+    "verify/point.py": {"model_validate_json": "sealed"},
+    "worst_case/folder.py": {"json.loads": "sealed", "pq.read_table": "sealed"},
+    "worst_case/source_lines.py": {"elftools": "names of forms; what is read goes through intake.images.debug"},
+}  # fmt: skip
+
+
+def uses(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of everything that the table above speaks of. Our own images are sealed where they are built."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, each.name.partition(".")[0]) for each in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.lineno, (node.module or "").partition(".")[0]
+        elif isinstance(node, ast.Call):
+            yield from called(node)
+
+
+def called(node: ast.Call) -> Iterator[tuple[int, str]]:
+    function = node.func
+    if isinstance(function, ast.Name) and function.id in {"open", "eval", "Console"}:
+        yield node.lineno, function.id
+    elif isinstance(function, ast.Attribute):
+        owner = function.value
+        named = owner.id if isinstance(owner, ast.Name) else owner.attr if isinstance(owner, ast.Attribute) else ""
+        yield node.lineno, f"{named}.{function.attr}"
+        is_ours = function.attr == "read_bytes" and named == "elf"
+        opens = function.attr == "open" and bool(node.args) and named not in {"os", "RunDirectory"}
+        if not is_ours and (function.attr != "open" or opens):
+            yield node.lineno, function.attr
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_nothing_is_read_or_written_elsewhere(path: Path) -> None:
+    allowed = ALLOWED.get(path.relative_to(PACKAGE).as_posix(), {})
+    found = {name: line for line, name in uses(ast.parse(path.read_text())) if name in ELSEWHERE}
+    wrong = [f"line {line}: {name}, use {ELSEWHERE[name]}" for name, line in found.items() if name not in allowed]
+    assert not wrong
+    assert not allowed.keys() - found.keys(), "an exception that nothing needs any more"
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("path.read_text()", "read_text"), ("open('x')", "open"), ("path.open('rb')", "open"),
+        ("import tomllib", "tomllib"), ("json.loads(x)", "json.loads"), ("from elftools.elf import x", "elftools"),
+        ("zipfile.ZipFile(x)", "zipfile.ZipFile"), ("self.path.write_bytes(x)", "write_bytes"),
+        ("Model.model_validate_json(x)", "model_validate_json"), ("import subprocess", "subprocess"),
+    ],
+)  # fmt: skip
+def test_each_way_round_is_seen(code: str, name: str) -> None:
+    assert name in {found for _, found in uses(ast.parse(code))}
