@@ -164,3 +164,52 @@ impl<F: Family> System<F> {
         if offset < self.ram_split { memo::Home::First } else { memo::Home::Second }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rtoslab_cpu::v7m::bus::Bus;
+    use rtoslab_periph::stm32::Chip;
+
+    use super::*;
+    use crate::stm32::family::{F1, F4, F7, H7};
+    use crate::stm32::machine::{Machine, Options};
+
+    /// Accesses around the end of the memories, as any caller may make them.
+    fn ends_are_kept<F: Family>(chip: Chip)
+    where
+        F::Flash: Remembered,
+    {
+        let mut machine = Machine::<F>::new(chip, &Options::default());
+        let (core, bus) = (&mut machine.core, &mut *machine.system);
+        let (ram, flash) = (RAM_BASE + bus.fast_bytes, FLASH_BASE + bus.map.flash_bytes);
+        for back in 1..4 {
+            assert_eq!(bus.ram_load(ram - back, 4), None);
+            assert_eq!(bus.quick_load(flash - back, 4), None);
+            assert_eq!(bus.ram_store(ram - back, 4, 1), None);
+            // No trap, no harm: what nothing answers to is for the caller to tell.
+            let _ = bus.load(core, ram - back, 4, 0);
+            let _ = bus.load(core, flash - back, 4, 0);
+        }
+        assert!(bus.ram_load(ram - 4, 4).is_some() && bus.ram_store(ram - 4, 4, 1).is_some());
+        // The last bytes take another way in the same time.
+        for (back, bytes) in [(1, 1), (2, 2), (2, 1), (3, 1)] {
+            let mut times = [0, 0x100].map(|further| {
+                let address = ram - back - further;
+                let stored = bus.store(core, address, bytes, 0x5a + back, 0).expect("RAM");
+                let loaded = bus.load(core, address, bytes, 0).expect("RAM");
+                assert_eq!(loaded.value, 0x5a + back, "{back} {bytes} {further:#x}");
+                (stored, loaded.wait)
+            });
+            times.sort_unstable();
+            assert_eq!(times[0], times[1], "{back} {bytes}");
+        }
+    }
+
+    #[test]
+    fn no_access_leaves_its_memory() {
+        ends_are_kept::<F1>(Chip::F103);
+        ends_are_kept::<F4>(Chip::F446);
+        ends_are_kept::<F7>(Chip::F767);
+        ends_are_kept::<H7>(Chip::H743);
+    }
+}

@@ -220,6 +220,7 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
         bus.record();
         // SAFETY: the caller's promise.
         unsafe { replay(core, pipe, bus, trace) };
+        debug_assert!(core.t - t <= TRACE_CYCLES, "no event is reached inside a trace");
         let lookups = bus.recorded();
         let state = (pipe.state(core)?, bus.state(core.t)?);
         let Some(next) = self.states.number(state) else {

@@ -1,0 +1,51 @@
+"""The Rust sources: what unsafe code may look like, so that its promises can be checked by a reader."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rtoslab.paths import find_root
+
+SIM = find_root() / "sim"
+SOURCES = sorted(path for path in SIM.rglob("*.rs") if "target" not in path.parts)
+BLOCK_LINES = 45
+"""More under one sentence is promised by nobody."""
+KEPT_POINTERS = re.compile(r"^\s*(?:pub(?:\([^)]*\))? )?\w+: \*(?:mut|const) (?:Core|u64|u8|System)\b")
+"""Fields that point at a core, at the bus, or into what it owns inline: a reference to that and a write through the
+pointer contradict each other, and the compiler may use either."""
+FOR_ALL = re.compile(r"unsafe impl<\w+> (?:Send|Sync) for \w+<\w+>")
+
+
+def blocks(text: str) -> Iterator[tuple[int, int]]:
+    """First line and length of each unsafe block that spans lines, as rustfmt lays them out."""
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        if re.search(r"(?<!//)\bunsafe \{$", line) and not line.lstrip().startswith("//"):
+            indent = len(line) - len(line.lstrip())
+            behind = (n for n in range(at + 1, len(lines)) if lines[n].strip() and _indent(lines[n]) <= indent)
+            yield at + 1, next(behind) - at + 1
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(SIM)))
+def test_unsafe_code_is_small_and_keeps_no_pointer_into_what_others_own(path: Path) -> None:
+    text = path.read_text()
+    assert not [(line, length) for line, length in blocks(text) if length > BLOCK_LINES]
+    assert not [line for line in text.split("\n") if KEPT_POINTERS.search(line)]
+    assert not FOR_ALL.search(text), "whatever the type holds"
+
+
+def test_what_must_not_be_is_found() -> None:
+    long = "fn f() {\n    unsafe {\n" + 50 * "        g();\n" + "    }\n}\n"
+    assert list(blocks(long)) == [(2, 52)]
+    assert list(blocks("    let x = unsafe { g() };\n")) == []
+    assert KEPT_POINTERS.search("    pub peer: *mut Core,")
+    assert KEPT_POINTERS.search("    row: *mut u64,")
+    assert not KEPT_POINTERS.search("    pub ip: *mut Op,")
+    assert FOR_ALL.search("unsafe impl<C> Send for Parked<C> {}")
+    assert not FOR_ALL.search("unsafe impl Send for Parked<v6m::core::Core> {}")
