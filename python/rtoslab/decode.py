@@ -11,6 +11,7 @@ from typing import Final
 
 from rtoslab.errors import DecodeError, OverrideReceivedError
 from rtoslab.intake.limits import SERIAL_VALUES, STREAM_BYTES, STREAM_LINES
+from rtoslab.intake.names import one_line
 from rtoslab.samples import Begin, Check, Count, Decoded, Heap, Ruler, Sample, Stack, Task, Window
 from rtoslab.wire import OVERRIDES, Line, WireConstants, expand_runs, has_form, parse_line, run_count
 
@@ -219,9 +220,7 @@ def _params(lines: list[Line]) -> dict[str, str]:
         if not name.endswith(_NUMBERS):
             continue
         if not has_form(value, "decimal") or (name.endswith("_hz") and value == "0"):
-            raise DecodeError(
-                line.number, f"the parameter {name} has the value {value[:40]}, which is no number of it."
-            )
+            raise DecodeError(line.number, f"the parameter {one_line(name[:40])} cannot be {value[:40] or 'empty'}.")
     return found
 
 

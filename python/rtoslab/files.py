@@ -32,7 +32,7 @@ def write_whole(path: Path, content: str | bytes, what: str) -> None:
             _replace(path.resolve(), data)
     except BrokenPipeError:
         raise
-    except (OSError, RuntimeError) as cause:  # RuntimeError: links in a ring
+    except (OSError, RuntimeError, ValueError) as cause:  # RuntimeError: links in a ring; ValueError: a NUL
         raise _failed(what, path, cause) from None
 
 
@@ -44,10 +44,11 @@ def make_folder(path: Path) -> None:
         raise disk_error("make the folder", path, cause) from None
 
 
-def _failed(what: str, path: Path, cause: OSError | RuntimeError) -> StoreError:
+def _failed(what: str, path: Path, cause: Exception) -> StoreError:
     if isinstance(cause, OSError):
         return disk_error(f"write {what}", path, cause)
-    return StoreError(f"Cannot write {what} {path} (links in a ring); check the path.")
+    reason = "links in a ring" if isinstance(cause, RuntimeError) else str(cause)
+    return StoreError(f"Cannot write {what} {path} ({reason}); check the path.")
 
 
 def _is_output(path: Path) -> bool:

@@ -1,6 +1,7 @@
 """The decoder: a damaged stream is an error that names its line, never a number."""
 
 import random
+import zlib
 
 import pytest
 from hypothesis import given
@@ -55,6 +56,40 @@ def test_any_lost_or_doubled_line_is_an_error(index: int) -> None:
         decode(b"".join(lines[:index] + lines[index + 1 :]), WIRE, EXPECTED)
     with pytest.raises(DecodeError):
         decode(b"".join(lines[: index + 1] + lines[index:]), WIRE, EXPECTED)
+
+
+@pytest.mark.parametrize("value", ["\xe4", "\x80", "a\tb", "a\x0bb", "a\x1cb", "\x7f", "\xa0", "a\0b"])
+def test_a_right_check_sum_makes_no_other_byte_a_value(value: str) -> None:
+    """The line is otherwise whole: what its bytes are is judged before what they say."""
+    line = b"@1 param name=x value=" + value.encode("latin-1")
+    whole = record(0, *begin()) + line + b" *%08x\n" % zlib.crc32(line)
+    with pytest.raises(DecodeError, match="In line 2 of the board's output: not a record line"):
+        decode(whole, WIRE)
+
+
+def test_runs_are_counted_before_they_are_made() -> None:
+    many = ",".join(["7x999999"] * 9)
+    with pytest.raises(DecodeError, match="more than 4,000,000 samples"):
+        decode(stream([*BODY, ("sample", {"metric": "a", "values": many, "n": 9 * 999_999})]), WIRE)
+    with pytest.raises(DecodeError, match="n=1 but 8999991 values"):
+        decode(stream([*BODY, ("sample", {"metric": "a", "values": many, "n": 1})]), WIRE)
+
+
+@pytest.mark.parametrize(("name", "value"), [("tick_hz", "0"), ("tick_hz", "fast"), ("samples", ""), ("a_ms", "1.5")])
+def test_a_parameter_with_a_unit_is_a_number(name: str, value: str) -> None:
+    body = [each for each in BODY if each[1].get("name") != name]
+    with pytest.raises(DecodeError, match=f"the parameter {name} cannot be"):
+        decode(stream([("param", {"name": name, "value": value}), *body]), WIRE)
+
+
+def test_a_parameter_that_was_not_sent_is_named() -> None:
+    with pytest.raises(DecodeError, match="no param record for lead_ticks"):
+        GOOD.params["lead_ticks"]
+
+
+def test_a_stream_beyond_all_measure_is_not_read() -> None:
+    with pytest.raises(DecodeError, match="longer than"):
+        decode(b"\n" * 300_000, WIRE)
 
 
 @given(st.randoms(use_true_random=False))

@@ -67,11 +67,11 @@ def test_everything_is_exported_with_the_same_bytes_each_time(tmp_path: Path) ->
 
 
 def test_an_older_export_is_replaced_and_a_users_own_file_stays(tmp_path: Path) -> None:
-    (tmp_path / "stale.svg").write_text("old")
-    (tmp_path / "thesis.md").write_text("mine")
+    (tmp_path / "gone-figure1.svg").write_text("old")
+    (tmp_path / "thesis.tex").write_text("mine")
     export(DOCUMENT, tmp_path)
-    assert not (tmp_path / "stale.svg").exists()
-    assert (tmp_path / "thesis.md").read_text() == "mine"
+    assert not (tmp_path / "gone-figure1.svg").exists()
+    assert (tmp_path / "thesis.tex").read_text() == "mine"
 
 
 def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:

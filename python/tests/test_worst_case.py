@@ -165,7 +165,7 @@ def test_errors_are_sentences(tmp_path: Path) -> None:
         exception_number("irq200", board)
     of = scenario("bare", "nucleo-l073rz")
     for asked in ("0", "a while", "0period", "-3"):
-        with pytest.raises(PlanError, match="is no span; give cycles"):
+        with pytest.raises(PlanError, match="is no span; give up to"):
             choose_span(of, asked)
     (tmp_path / "x.elf").write_bytes(b"")
     one = ("--kernel", "bare", "--board", "nucleo-l073rz")

@@ -61,7 +61,7 @@ class Tracks:
         unique = label
         while unique in self._tracks:
             number = self._twins[label] = self._twins.get(label, 1) + 1
-            unique = f"{label} ({number})"
+            unique = f"{label}~{number}"
         return unique
 
     def __contains__(self, label: str) -> bool:

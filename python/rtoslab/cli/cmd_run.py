@@ -28,7 +28,7 @@ from rtoslab.reports import formats, terminal
 @click.option("--board", "boards", multiple=True, type=CatalogueNames("boards"), help="Boards: one, a,b or all.")
 @click.option("--cores", type=CoreCounts(), help="Numbers of cores to run with.")
 @click.option("--window", type=Duration(), help="Length of the measured window.")
-@click.option("--samples", type=click.IntRange(1), help="Samples of each series of a latency benchmark.")
+@click.option("--samples", type=click.IntRange(1, 10**6), help="Samples of each series of a latency benchmark.")
 @click.option("--instrument", metavar="counter,pin,probe", help="What latencies are measured with; all by default.")
 @click.option("--clock", type=Frequency(), help="The boards' clock, one of those in board.toml.")
 @click.option(

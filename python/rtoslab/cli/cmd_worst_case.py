@@ -45,7 +45,7 @@ from rtoslab.worst_case.scenario import (
     metavar="CYCLES|period|tick",
     help="Cycles to sweep: a number, whole periods of the background (3period) or whole ticks.",
 )
-@click.option("--samples", type=click.IntRange(1), help="Only so many cycles of the span, drawn at random.")
+@click.option("--samples", type=click.IntRange(1, 10**6), help="Only so many cycles of the span, drawn at random.")
 @click.option("--seed", type=int, default=1, show_default=True, help="What they are drawn by.")
 @click.option("--threads", type=click.IntRange(1, 256), help="All of the machine's cores by default.")
 @click.option("--config", type=KeyValue(), multiple=True, help="As of `rtoslab run`: opt=-O3, param.NAME=N, macros.")

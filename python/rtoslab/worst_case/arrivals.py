@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.errors import PlanError, RunError
+from rtoslab.intake.numbers import shown, whole
 from rtoslab.run.board import simulator_errors
 from rtoslab.worst_case.scenario import Scenario
 
@@ -18,6 +19,7 @@ ARRIVAL: Final = np.dtype([("cycle", "<u8"), ("handler", "<u8"), ("task", "<u8")
 UNANSWERED: Final = np.uint64(2**64 - 1)
 BATCH: Final = 8192
 """Arrivals between two looks at progress and Ctrl-C."""
+MOST_CYCLES: Final = 10**12
 PATIENCE_S: Final = 1.0
 """Of virtual time, for an answer."""
 
@@ -48,15 +50,18 @@ def choose_span(scenario: Scenario, asked: str, samples: int | None = None, seed
     units = {"period": scenario.period_cycles, "tick": scenario.tick_cycles}
     unit = next((each for each in units if asked.endswith(each)), None)
     count = asked.removesuffix(unit) if unit else asked
-    if not (count.isdecimal() and int(count)) and not (unit and not count):
-        raise PlanError(f"{asked!r} is no span; give cycles, or `period`, `tick`, `3period` and the like.")
+    try:
+        number = whole(count or ("1" if unit else ""), 1, MOST_CYCLES)
+    except ValueError:
+        raise PlanError(
+            f"{shown(asked)} is no span; give up to {MOST_CYCLES:,} cycles, or `period`, `tick`, `3period` and so on."
+        ) from None
     if unit is None:
-        cycles, name = int(count), f"{int(count):,} cycles"
+        cycles, name = number, f"{number:,} cycles"
     else:
         length = units[unit]
         if length is None:
             raise PlanError(f"No {unit} was seen in this run, so it is no measure of a span; give cycles.")
-        number = int(count or "1")
         cycles, name = number * length, f"one {unit}" if number == 1 else f"{number} {unit}s"
     if samples is None or samples >= cycles:
         return Span(cycles, name)

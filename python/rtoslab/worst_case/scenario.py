@@ -1,6 +1,7 @@
 """From a benchmark or an image to a board that stands where a sweep begins, and what the sweep raises there."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +14,7 @@ from rtoslab.build import build
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.gate import examine
 from rtoslab.errors import ImageFileError, PlanError, RunError, SymbolError
+from rtoslab.intake.numbers import shown, whole
 from rtoslab.manifest import make_manifest, virtual_target
 from rtoslab.plan import Options, make_plan
 from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, simulator_errors
@@ -79,10 +81,11 @@ def exception_number(name: str, board: Board) -> int:
     if text in _OF_THE_CORE:
         return _OF_THE_CORE[text]
     digits = text.removeprefix("irq")
-    if digits.isdecimal() and int(digits) < board.irq.lines:
-        return FIRST_EXTERNAL + int(digits)
+    with suppress(ValueError):
+        return FIRST_EXTERNAL + whole(digits, 0, board.irq.lines - 1)
     raise PlanError(
-        f"{board.title} has no interrupt {name!r}; give irq0 to irq{board.irq.lines - 1}, {', '.join(_OF_THE_CORE)}."
+        f"{board.title} has no interrupt {shown(name)}; "
+        f"give irq0 to irq{board.irq.lines - 1}, {', '.join(_OF_THE_CORE)}."
     )
 
 

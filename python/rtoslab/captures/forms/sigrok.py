@@ -96,10 +96,10 @@ def _parts(names: Sequence[str], base: str, name: str) -> list[str]:
         parts[int(digits)] = each
     missing = next((number for number in range(1, len(parts) + 1) if number not in parts), None)
     if missing is not None:
-        raise CaptureError(f"{name}: its part {one_line(base)}-{missing} is missing; copy or save it again.")
+        raise CaptureError(f"{name}: its part {one_line(base[:40])}-{missing} is missing; copy or save it again.")
     found = [parts[number] for number in sorted(parts)] or [each for each in names if each == base]
     if not found:
-        raise CaptureError(f"{name}: its samples ({one_line(base)}) are missing; copy or save it again.")
+        raise CaptureError(f"{name}: its samples ({one_line(base[:40])}) are missing; copy or save it again.")
     return found
 
 

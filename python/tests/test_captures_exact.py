@@ -1,0 +1,139 @@
+"""The quick readers of captures against slow ones that do only what the format says."""
+
+import io
+import re
+from datetime import datetime
+from fractions import Fraction
+from itertools import pairwise
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rtoslab.captures.capture import UNKNOWN, Capture
+from rtoslab.captures.forms import parse_capture
+from rtoslab.captures.samples import Samples
+from rtoslab.captures.tracks import Track
+from rtoslab.captures.vectors import Vector
+
+LEVELS = {"0": 0, "1": 1, "x": UNKNOWN, "z": UNKNOWN, "X": UNKNOWN, "Z": UNKNOWN}
+
+
+def plain(rows: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Changes only; of several levels at one tick the last."""
+    last = dict(rows)
+    found: list[tuple[int, int]] = []
+    for tick in sorted(last):
+        if not found or found[-1][1] != last[tick]:
+            found.append((tick, last[tick]))
+    return found
+
+
+def rows_of(capture: Capture) -> dict[str, list[tuple[int, int]]]:
+    return {each.name: list(zip(each.ticks.tolist(), each.levels.tolist(), strict=True)) for each in capture.channels}
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(-1, 1)), max_size=30).map(sorted))
+def test_a_track_holds_the_last_level_of_each_tick(rows: list[tuple[int, int]]) -> None:
+    ordered = sorted(rows, key=lambda row: row[0])
+    track = Track()
+    count = sum(track.set(tick, level) for tick, level in ordered)
+    assert list(zip(track.ticks, track.levels, strict=True)) == plain(ordered)
+    assert count == len(track.ticks)
+
+
+@given(st.integers(1, 9), st.lists(st.text("01xzXZ", min_size=1, max_size=12), min_size=1, max_size=12))
+def test_a_vector_is_extended_and_cut_on_its_left(width: int, values: list[str]) -> None:
+    vector = Vector([Track() for _ in range(width)])
+    wanted: list[list[tuple[int, int]]] = [[] for _ in range(width)]
+    for tick, value in enumerate(values):
+        vector.set(tick, value.encode())
+        filler = value[0] if value[0] in "xzXZ" else "0"
+        whole = value.rjust(width, filler)[-width:]
+        for bit, level in enumerate(whole):
+            wanted[bit].append((tick, LEVELS[level]))
+    found = [list(zip(each.ticks, each.levels, strict=True)) for each in vector.tracks]
+    assert found == [plain(each) for each in wanted]
+
+
+@given(st.integers(1, 9), st.binary(max_size=400), st.lists(st.integers(0, 400), max_size=8))
+def test_samples_may_be_cut_anywhere(unit: int, data: bytes, cuts: list[int]) -> None:
+    data = data[: len(data) // unit * unit]
+    bits = [0, 3, 8 * unit - 1]
+    samples = Samples("x", unit, [(f"D{bit}", bit) for bit in bits])
+    places = sorted({min(each, len(data)) for each in cuts} | {0, len(data)})
+    for first, last in pairwise(places):
+        samples.add(data[first:last])
+    capture = samples.capture(Fraction(1, 1000))
+    words = np.frombuffer(data, np.uint8).reshape(-1, unit)
+    assert capture.end_tick == len(words)
+    for label, rows in rows_of(capture).items():
+        bit = int(label[1:].partition("~")[0])
+        assert rows == plain([(tick, int(word[bit // 8]) >> bit % 8 & 1) for tick, word in enumerate(words)])
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_vcd_against_a_slow_reader(seed: int) -> None:
+    random = Random(seed)  # noqa: S311 (a seed, no secret)
+    widths = [random.choice((1, 1, 1, 2, 5, 33)) for _ in range(4)]
+    lines = ["$timescale 1 ns $end"] + [
+        f"$var wire {width} {chr(33 + at)} n{at} $end" for at, width in enumerate(widths)
+    ]
+    lines.append("$enddefinitions $end")
+    rows: dict[str, list[tuple[int, int]]] = {
+        (f"n{at}" if width == 1 else f"n{at}[{bit}]"): [] for at, width in enumerate(widths) for bit in range(width)
+    }
+    now = 0
+    for _ in range(random.randrange(60)):
+        if random.random() < 0.5:
+            now += random.randrange(4)
+            lines.append(f"#{now}")
+        at = random.randrange(len(widths))
+        value = "".join(random.choice("0011xz") for _ in range(random.randrange(1, widths[at] + 1)))
+        lines.append(f"{value}{chr(33 + at)}" if widths[at] == 1 else f"b{value} {chr(33 + at)}")
+        whole = value.rjust(widths[at], value[0] if value[0] in "xz" else "0")
+        for bit, level in zip(reversed(range(widths[at])), whole, strict=True):
+            rows[f"n{at}" if widths[at] == 1 else f"n{at}[{bit}]"].append((now, LEVELS[level]))
+    text = random.choice((" ", "\n", "\r\n", " \n\t")).join(lines)
+    found = parse_capture(text.encode(), "x")
+    assert rows_of(found) == {name: plain(each) for name, each in rows.items()}
+    assert found.end_tick == now
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_rows_against_a_slow_reader(seed: int) -> None:
+    """PulseView's samples and DSView's changes; the same levels again and again, and other blanks around them."""
+    random = Random(seed)  # noqa: S311
+    count, timed = random.randrange(1, 5), random.random() < 0.5
+    head = "; Samplerate: 3 MHz\n" + (",".join(["Time(s)"] * timed + [f"D{at}" for at in range(count)]) + "\n")
+    out, tick, seconds = io.StringIO(), -1, Fraction(0)
+    rows: dict[str, list[tuple[int, int]]] = {f"D{at}": [] for at in range(count)}
+    levels = [0] * count
+    for _ in range(random.randrange(1, 40)):
+        if random.random() < 0.4:
+            levels[random.randrange(count)] ^= 1
+        seconds += Fraction(random.randrange(1, 9_000), 10**9)
+        tick = round(seconds * 3_000_000) if timed else tick + 1
+        time = [f"{int(seconds * 10**9) / 10**9:.9f}"] if timed else []
+        out.write(random.choice((",", ", ")).join([*time, *map(str, levels)]) + random.choice(("\n", "\r\n")))
+        for at in range(count):
+            rows[f"D{at}"].append((tick, levels[at]))
+    found = parse_capture((head + out.getvalue()).encode(), "x")
+    assert rows_of(found) == {name: plain(each) for name, each in rows.items()}
+    assert found.end_tick == tick + (not timed)
+
+
+@given(st.lists(st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1)), min_size=1, max_size=6).map(sorted))
+def test_calendar_times_are_exact(times: list[datetime]) -> None:
+    rows = [f"{each.isoformat(timespec='microseconds')}123456Z,{at % 2}" for at, each in enumerate(times)]
+    zero = times[0]
+    wanted = [((each - zero).days * 86_400 + (each - zero).seconds) * 10**12 + (each - zero).microseconds * 10**6
+              for each in times]  # fmt: skip
+    if wanted[-1] >= 2**62:
+        return
+    found = parse_capture(("Time [s],A\n" + "\n".join(rows) + "\n").encode(), "x")
+    assert rows_of(found)["A"] == plain([(tick, at % 2) for at, tick in enumerate(wanted)])
+    assert not re.search("[^0-9]", str(found.end_tick))
+    assert found.end_tick == wanted[-1]

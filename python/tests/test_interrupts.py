@@ -1,0 +1,99 @@
+"""Ctrl-C at any moment: one line, exit code 130, no trace of Python's."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from rtoslab.interrupts import EXIT_INTERRUPTED, SAID
+from rtoslab.paths import find_root
+
+BEGUN = "import sys; sys.argv = ['rtoslab', *sys.argv[1:]]; print('begun', flush=True); "
+"""What comes before is the interpreter's own start, of which nothing of ours can know."""
+
+
+def interrupted(code: str, after_s: float) -> tuple[int, str]:
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=find_root()
+    )
+    assert child.stdout is not None
+    child.stdout.readline()
+    time.sleep(after_s)
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=120)
+    return child.returncode, said.decode()
+
+
+def demand_quiet(code: int, said: str) -> None:
+    assert (code, said) in {(EXIT_INTERRUPTED, SAID.decode()), (EXIT_INTERRUPTED, "\n" + SAID.decode()), (0, "")}, said
+
+
+STEPS = 8
+
+
+@pytest.mark.parametrize("step", range(STEPS))
+def test_while_modules_are_loaded_and_the_command_works(step: int) -> None:
+    """From the first line of ours on; `list` takes about half a second."""
+    code = f"import rtoslab.interrupts as i; i.at_once(); {BEGUN} from rtoslab.__main__ import main; main()"
+    demand_quiet(*interrupted(code, 0.5 * step / STEPS))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("step", range(100))
+def test_at_a_hundred_moments(step: int) -> None:
+    code = f"import rtoslab.interrupts as i; i.at_once(); {BEGUN} from rtoslab.__main__ import main; main()"
+    demand_quiet(*interrupted(code, 0.01 * step))
+
+
+def test_inside_an_import_it_waits(tmp_path: object) -> None:
+    code = (
+        "import rtoslab.interrupts as i, sys, types, importlib.abc, importlib.util\n"
+        "i.in_order()\n"
+        "class Slow(importlib.abc.MetaPathFinder, importlib.abc.Loader):\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        return importlib.util.spec_from_loader(name, self) if name == 'slow' else None\n"
+        "    def exec_module(self, module):\n"
+        "        import time; end = time.monotonic() + 0.6; print('begun', flush=True)\n"
+        "        while time.monotonic() < end: pass\n"
+        "        module.whole = True\n"
+        "sys.meta_path.insert(0, Slow())\n"
+        "try:\n"
+        "    import slow\n"
+        "    end = __import__('time').monotonic() + 5\n"
+        "    while __import__('time').monotonic() < end: pass\n"
+        "except KeyboardInterrupt:\n"
+        "    sys.exit(42 if sys.modules['slow'].whole else 1)\n"
+    )
+    assert interrupted(code, 0.1) == (42, "")
+
+
+def test_a_second_one_does_not_disturb_the_tidying_up() -> None:
+    code = (
+        "import rtoslab.interrupts as i, os, signal, sys, time\n"
+        "i.in_order()\n"
+        "print('begun', flush=True)\n"
+        "try:\n"
+        "    time.sleep(20)\n"
+        "finally:\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    time.sleep(0.2)\n"
+        "    sys.exit(43)\n"
+    )
+    assert interrupted(code, 0.1) == (43, "")
+
+
+def test_the_command_line_prints_what_its_terminal_cannot() -> None:
+    """Names that are no text, an encoding that lacks them, sizes that are none: no trace."""
+    for name in ("x\udcff.vcd", "[/x]\x1b[2J.vcd", "\u2603" * 3, "x" * 5000):
+        done = subprocess.run(
+            [sys.executable, "-m", "rtoslab", "decode", os.fsencode(name)],
+            capture_output=True, cwd=find_root(), check=False, stdin=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "9" * 30, "LINES": "-1", "TERM": "none"},
+        )  # fmt: skip
+        assert done.returncode == 1
+        assert done.stderr.count(b"\n") == 1
+        assert b"Traceback" not in done.stderr
+        assert b"\x1b" not in done.stderr

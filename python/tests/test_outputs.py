@@ -1,0 +1,148 @@
+"""What goes out: pipes, devices and links are written to and stay what they are; no text becomes code of a format."""
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from fractions import Fraction
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rtoslab.captures.capture import Capture, channel_of
+from rtoslab.captures.forms import forms, named, parse_capture
+from rtoslab.cli.plain import PlainConsole
+from rtoslab.errors import StoreError
+from rtoslab.files import write_whole
+from rtoslab.paths import find_root
+from rtoslab.reports.document import Document
+from rtoslab.reports.export import export, latex
+from rtoslab.reports.md import render
+from rtoslab.reports.plain import markdown, paragraph, sheet, xml
+from rtoslab.reports.table import Section, TableData
+
+EVIL = "<script>alert(1)</script> | `x` [a](b) *c* \\ & \x1b[2J\n# d"
+
+
+def test_a_fifo_is_written_to_and_stays(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    heard: list[bytes] = []
+    reader = threading.Thread(target=lambda: heard.append(pipe.read_bytes()))
+    reader.start()
+    write_whole(pipe, "text", "the thing")
+    reader.join(10)
+    assert heard == [b"text"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_device_stays(tmp_path: Path) -> None:
+    write_whole(Path("/dev/null"), b"x", "the thing")
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+    (tmp_path / "link").symlink_to("/dev/null")
+    write_whole(tmp_path / "link", b"x", "the thing")
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_a_link_stays_and_what_it_names_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "real").chmod(0o640)
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "dangling").symlink_to("made")
+    write_whole(tmp_path / "link", "new", "the thing")
+    write_whole(tmp_path / "dangling", "new", "the thing")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == (tmp_path / "made").read_text() == "new"
+    assert stat.S_IMODE((tmp_path / "real").stat().st_mode) == 0o640
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["dangling", "link", "made", "real"]
+
+
+@pytest.mark.parametrize("name", [".", "no/such/folder/x", "x" * 300, "a\0b", "ring"])
+def test_where_nothing_can_be_written_is_said(name: str, tmp_path: Path) -> None:
+    (tmp_path / "ring").symlink_to("ring")
+    with pytest.raises(StoreError, match="Cannot write the thing"):
+        write_whole(tmp_path / name, "x", "the thing")
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdout", "/dev/fd/1"])
+def test_standard_output_is_written_to_in_order(name: str, tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path; from rtoslab.files import write_whole; print('before'); "
+        f"write_whole(Path({name!r}), 'text\\n', 'the thing'); print('after')"
+    )
+    with (tmp_path / "out").open("wb") as out:
+        subprocess.run([sys.executable, "-c", code], stdout=out, check=True, cwd=tmp_path)
+    assert (tmp_path / "out").read_text() == "before\ntext\nafter\n"
+    assert [each.name for each in tmp_path.iterdir()] == ["out"]
+
+
+TABLE = TableData(EVIL, (EVIL,), [[EVIL]], EVIL)
+DOCUMENT = Document(EVIL, EVIL, EVIL, (Section("a", EVIL, (EVIL, "# not a heading", "- no list"), (), [TABLE]),))
+
+
+def test_no_text_becomes_markdown() -> None:
+    text = render(DOCUMENT)
+    assert "<script" not in text
+    assert "\x1b" not in text
+    assert "[a](b)" not in text
+    assert [line for line in text.splitlines() if line.startswith("#")] == [
+        f"# {markdown(EVIL)}", f"## {markdown(EVIL)}", f"### {markdown(EVIL)}"
+    ]  # fmt: skip
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert [line.replace("\\|", "").count("|") for line in table] == [2, 2, 2]
+
+
+@given(st.text())
+def test_markdown_and_xml_stay_on_their_side(text: str) -> None:
+    shown = paragraph(text)
+    assert shown.isprintable()
+    assert "<" not in shown
+    assert not shown.lstrip().startswith(("#", "- ", "+ ", "1. ", "`", ">"))
+    ET.fromstring(f"<a>{xml(text).replace('&', '').replace('<', '')}</a>")  # noqa: S314 (our own text)
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "@x", "+cmd|'/c'!A1", "-2+3", "\t=1", "=HYPERLINK(1)"])
+def test_no_cell_is_a_formula(cell: str) -> None:
+    assert sheet(cell) == f"'{cell}"
+
+
+@pytest.mark.parametrize("cell", ["-12", "+3.5 %", "-1,234", "-", "x=1", "1e-5", "-1.5e-05", "", 5, -3.5])
+def test_other_cells_stay_as_they_are(cell: object) -> None:
+    assert sheet(cell) == cell
+
+
+def test_an_export_removes_only_its_own(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("mine")
+    (tmp_path / "a-table1-old.tex").write_text("an earlier export's")
+    export(DOCUMENT, tmp_path)
+    assert (tmp_path / "thesis.tex").read_text() == "mine"
+    assert not (tmp_path / "a-table1-old.tex").exists()
+    assert "\x1b" not in latex(EVIL)
+
+
+@pytest.mark.parametrize("form", ["vcd", "sigrok", "pulseview", "saleae", "saleae1"])
+def test_channel_names_survive_every_form(form: str) -> None:
+    names = ("$end", "a,b", "a\nb", 'q"', "", "a b", "[/x]", "probe1=x", "a b")
+    channels = tuple(channel_of(name, [0, 3, 7], [0, 1, 0]) for name in names)
+    capture = named(Capture(Fraction(1, 1_000_000), channels, 9))
+    assert len({each.name for each in capture.channels}) == len(names)
+    again = parse_capture(forms()[form].write(capture), "x")
+    assert [each.name for each in again.channels] == [each.name for each in capture.channels]
+    assert all(each.levels.tolist() == [0, 1, 0] for each in again.channels)
+
+
+def test_the_terminal_shows_names_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    PlainConsole().print("[/x] [red]a :bug: \x1b[2J \udcff", soft_wrap=True)
+    assert capsys.readouterr().out == "[/x] [red]a :bug: \\x1b[2J \\udcff\n"
+
+
+def test_no_child_hears_standard_input() -> None:
+    code = "from rtoslab.tools import said; print(repr(said(['cat'])), repr(said(['cat'], 'typed')))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], input="secret", capture_output=True, text=True, check=True, cwd=find_root()
+    )
+    assert done.stdout == "'' 'typed'\n"
