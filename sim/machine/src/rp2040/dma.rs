@@ -63,6 +63,7 @@ impl System {
             unsafe { row.add(now as usize % rtoslab_cpu::v6m::bus::SLOTS).write(now) };
             self.forget_code(offset, bytes);
         }
+        self.note_limit(&mut cores[0], now);
         self.settle(cores, now);
     }
 }

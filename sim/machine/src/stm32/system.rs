@@ -266,6 +266,23 @@ impl<F: Family> System<F> {
         }
     }
 
+    /// Warns once that something was asked for that does not happen here; under `strict` the run stops.
+    pub(super) fn falls_short(&mut self, core: &mut Core, about: &str, cycle: u64) {
+        let known = self.warnings.iter().any(|warning| warning.starts_with(about));
+        if known && !self.strict {
+            return;
+        }
+        let address = if core.ip.is_null() { 0 } else { core.pc() };
+        let text = format!("{about} (first asked for at 0x{address:08x})");
+        if !known {
+            self.warnings.push(text.clone());
+        }
+        if self.strict {
+            core.limit = 0;
+            self.stop_at(StopReason::Strict, address, cycle, text);
+        }
+    }
+
     /// Switches the profile of every table.
     pub(super) fn set_profile(&mut self, on: bool) {
         for table in &mut self.tables {
