@@ -64,7 +64,8 @@ impl Parked<v7m::core::Core> {
             let whole = region(base).expect("a snapshot's code is in a memory of its chip");
             let skipped = (base - whole.base) as usize / 2;
             core.region.ops = whole.ops.wrapping_add(skipped);
-            core.region.profile = if whole.profile.is_null() { whole.profile } else { whole.profile.wrapping_add(skipped) };
+            core.region.profile =
+                if whole.profile.is_null() { whole.profile } else { whole.profile.wrapping_add(skipped) };
             core.ip = core.region.ops.wrapping_byte_add(offset);
         }
         core

@@ -154,7 +154,8 @@ fn a_pll_beyond_the_data_sheet_is_told() {
         let mut board = start("rp2040", strict, None, 0, &code);
         let stop = board.run(200_000);
         assert_eq!(stop.reason == StopReason::Strict, strict, "{stop:?}");
-        let told = board.warnings().iter().filter(|warning| warning.contains("clk_sys: 399000000 Hz is beyond")).count();
+        let told =
+            board.warnings().iter().filter(|warning| warning.contains("clk_sys: 399000000 Hz is beyond")).count();
         assert_eq!(told, 1, "{:?}", board.warnings());
     }
 }
@@ -244,6 +245,40 @@ fn what_is_told_names_the_instruction() {
         if chip == "rp2040" || chip.starts_with("stm32l0") {
             let wanted = format!("first used by 0x{:08x}", at(load));
             assert!(board.warnings().iter().any(|warning| warning.contains(&wanted)), "{:?}", board.warnings());
+        }
+    }
+}
+
+#[test]
+fn settings_of_exceptions_at_their_ends_take_no_board_out_of_time() {
+    const TICK: [(u32, Option<u32>); 3] = [(0xe000_e014, Some(60)), (0xe000_e018, Some(0)), (0xe000_e010, Some(7))];
+    let ends = ["exception_entry", "exception_exit", "tail_chain", "late_arrival", "pop_preemption"];
+    for chip in CHIPS {
+        for choice in 0..1 << ends.len() {
+            let mut code = touching(&TICK);
+            code.truncate(code.len() - 1);
+            // FPU on where there is one, so that frames hold its state: vadd s0, s0, s0 behind CPACR.
+            if !matches!(chip, "rp2040" | "stm32l053" | "stm32l073" | "stm32f103") {
+                constant(&mut code, 0, 0xe000_ed88);
+                constant(&mut code, 1, 0xf << 20);
+                code.extend([0x6001, 0xee30, 0x0a00]);
+            }
+            code.push(STAY);
+            let handler = if chip == "rp2040" { 0 } else { FLASH + CODE + 2 * code.len() as u32 + 1 };
+            code.push(0x4770);
+            let mut board = start(chip, false, None, handler, &code);
+            for (key, rule, _) in board.settings() {
+                let place =
+                    ends.iter().position(|end| key.strip_prefix("timing.").is_some_and(|key| key.starts_with(end)));
+                if let Some(place) = place {
+                    board.set(&key, if choice >> place & 1 == 0 { rule.min } else { rule.max }).expect("in range");
+                }
+            }
+            for cycles in [500, 1, 2, 3, 5, 400] {
+                let end = board.cycle() + cycles;
+                assert_eq!(board.run(cycles).reason, StopReason::Cycles, "{chip} {choice:b}");
+                assert!(board.cycle() == end && board.core_cycle(0) < end + 200, "{chip} {choice:b}: time ran away");
+            }
         }
     }
 }

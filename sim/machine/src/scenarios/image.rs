@@ -25,8 +25,7 @@ pub(crate) fn uf2(pieces: &[(u32, Vec<u8>)], flags: u32, family: u32) -> Vec<u8>
     for (number, (address, content)) in pieces.iter().enumerate() {
         let mut block = vec![0; 512];
         let count = pieces.len() as u32;
-        let head =
-            [0x0a32_4655, 0x9e5d_5157, flags, *address, content.len() as u32, number as u32, count, family];
+        let head = [0x0a32_4655, 0x9e5d_5157, flags, *address, content.len() as u32, number as u32, count, family];
         for (index, word) in head.into_iter().enumerate() {
             block[index * 4..index * 4 + 4].copy_from_slice(&u32::to_le_bytes(word));
         }

@@ -14,17 +14,8 @@ mod variants;
 use bytes::Bytes;
 
 /// The chips, in the order in which a scenario's first byte chooses them.
-pub const CHIPS: [&str; 9] = [
-    "rp2040",
-    "stm32l053",
-    "stm32l073",
-    "stm32f103",
-    "stm32f407",
-    "stm32f411",
-    "stm32f446",
-    "stm32f767",
-    "stm32h743",
-];
+pub const CHIPS: [&str; 9] =
+    ["rp2040", "stm32l053", "stm32l073", "stm32f103", "stm32f407", "stm32f411", "stm32f446", "stm32f767", "stm32h743"];
 
 /// Carries out the scenario that the bytes are. Panics where a board does not answer truly; the message says how the
 /// ways of running it differ.

@@ -115,7 +115,8 @@ fn step(chip: &str, full: bool, bytes: &mut Bytes, code: &mut Vec<u16>, loops: &
         21 => code.push(0x4700 | u16::from(bytes.byte() & 0xf8)),
         22 => code.push(0x4000 | bytes.half() & 0x07ff),
         23 | 24 => code.push(bytes.half() & 0x3fff),
-        25 => code.push([0xa000, 0xa800, 0xb000, 0xb200, 0xba00, 0x9000, 0x9800][bytes.below(7)] | u16::from(bytes.byte())),
+        25 => code
+            .push([0xa000, 0xa800, 0xb000, 0xb200, 0xba00, 0x9000, 0x9800][bytes.below(7)] | u16::from(bytes.byte())),
         26 => call(bytes, code),
         27 | 28 => {
             if loops.len() < 3 && code.len() < MOST - 100 {

@@ -1,7 +1,7 @@
 //! Loaders and single calls: whatever is given, there is an answer.
 
-use rtoslab_lab::Stimulus;
 use crate::board::{Board, Options, board, board_from};
+use rtoslab_lab::Stimulus;
 
 use super::bytes::Bytes;
 use super::image::{elf, uf2};
@@ -130,4 +130,3 @@ pub(crate) fn calls(chip: &str, bytes: &mut Bytes) {
         let _ = (one.stats(0), one.position(0), one.registers(0), one.take_events(), one.warnings(), one.clock_hz());
     }
 }
-

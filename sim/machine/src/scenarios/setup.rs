@@ -1,7 +1,7 @@
 //! What a scenario runs: a board with its settings, an image, stimuli; and how it is run.
 
-use rtoslab_lab::Stimulus;
 use crate::board::{Board, Options, board, wire};
+use rtoslab_lab::Stimulus;
 
 use super::bytes::Bytes;
 use super::image::{boot_checksum, elf, uf2};

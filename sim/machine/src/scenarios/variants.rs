@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use rtoslab_lab::Event;
 use crate::StopReason;
 use crate::board::{Board, Stats, board_from};
 use crate::observe::Wanted;
+use rtoslab_lab::Event;
 
 use super::places::memories;
 use super::setup::Setup;

@@ -128,7 +128,7 @@ impl<F: Family> System<F> {
             Home::Ram => &self.ram,
             Home::Area(index) => &self.memories[index].bytes,
         };
-        content.get(offset as usize..offset as usize + bytes)
+        content.get(offset as usize..(offset as usize).checked_add(bytes)?)
     }
 
     /// The memory of an address, and the offset in it.
