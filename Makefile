@@ -18,7 +18,7 @@ SIM_SOURCES := $(shell find sim -name "*.rs" -o -name Cargo.toml) Cargo.toml Car
 # What the firmware and the simulator are built with; a linker for Rust is in gcc and libc6-dev.
 APT_PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi binutils-arm-none-eabi cmake ninja-build python3-venv gcc libc6-dev
 
-.PHONY: help demo test gate lint bench bench-sweep bench-plan test-all test-checked test-sanitized set-up packages clean
+.PHONY: help demo test gate lint bench bench-sweep bench-plan fuzz test-all test-checked test-sanitized set-up packages clean
 
 help:
 	@echo "make demo      install what is missing, run T1-T8 on one core and on two, write the report"
@@ -28,6 +28,7 @@ help:
 	@echo "make bench     speed of the virtual boards beside unicorn and QEMU, tightness of bounds; installs qemu-system-arm"
 	@echo "make bench-sweep  how long a phase sweep over 100 000 offsets takes"
 	@echo "make bench-plan   how long a sweep of 536 configurations and benchmarks takes: cold, warm, known"
+	@echo "make fuzz      programs and image files made up by a fuzzer, FUZZ_SECONDS=600 long; what it finds goes to sim/fuzz/found"
 	@echo "make test-all  make test, the long tests, test-checked and test-sanitized; see docs/testing.md"
 	@echo "make test-checked    the differential tests on a simulator with assertions and overflow checks"
 	@echo "make test-sanitized  the same under AddressSanitizer"
@@ -90,6 +91,24 @@ bench-sweep: set-up
 
 bench-plan: set-up
 	$(BIN)/python bench/sweep_plan.py
+
+# Coverage by LLVM's own pass, which a stable compiler has; overflow checks and assertions are in the crate's profile. It
+# learns from, and adds to, build/fuzz-corpus; sim/fuzz/corpus holds a small choice of that (docs/fuzzing.md).
+FUZZ_SECONDS ?= 600
+FUZZ_TARGET := $(shell rustc -vV 2> /dev/null | sed -n 's/^host: //p')
+FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=3 \
+  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
+FUZZER := build/fuzz/$(FUZZ_TARGET)/release/boards
+
+fuzz: $(STAMPS)/tools
+	@$(MAKE) --no-print-directory packages APT_PACKAGES="gcc g++ libc6-dev"
+	@echo "== Building the fuzzer"
+	@RUSTFLAGS="$(FUZZ_FLAGS)" $(CARGO) build --release --quiet --locked --target $(FUZZ_TARGET) \
+	  --target-dir build/fuzz --manifest-path sim/fuzz/Cargo.toml
+	@mkdir -p build/fuzz-corpus sim/fuzz/found
+	@echo "== Fuzzing for $(FUZZ_SECONDS) s"
+	$(FUZZER) build/fuzz-corpus sim/fuzz/corpus -artifact_prefix=sim/fuzz/found/ -max_len=1200 -len_control=0 \
+	  -timeout=60 -rss_limit_mb=4000 -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1
 
 set-up: packages $(STAMPS)/tools $(STAMPS)/python $(STAMPS)/simulator $(STAMPS)/kernels
 

@@ -11,7 +11,15 @@ from typing import Any
 from rtoslab.errors import ImageFileError, SymbolError
 from rtoslab.intake.files import read_bytes
 from rtoslab.intake.limits import IMAGE_BYTES
-from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, simulator_errors
+from rtoslab.run.board import (
+    CYCLES_MOST,
+    apply_settings,
+    cycle_number,
+    find_address,
+    load_image,
+    make_machine,
+    simulator_errors,
+)
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.schemas import Board
 
@@ -108,9 +116,9 @@ def simulate(
     apply_settings(machine, request.settings)
     load_image(machine, read_image(image), image.name)
     limit = DEFAULT_SECONDS * board.clock.sys_hz if request.max_cycles is None else request.max_cycles
-    by_cycles = request.until is not None and request.until.isdecimal()
-    if by_cycles:
-        limit = int(request.until or 0)
+    asked = None if request.until is None else cycle_number(request.until)
+    by_cycles = asked is not None
+    limit = min(limit if asked is None else asked, CYCLES_MOST)
     with simulator_errors(SymbolError):
         if request.until is not None and not by_cycles:
             machine.until(find_address(machine, request.until))
@@ -154,9 +162,9 @@ def _run(machine: VirtualMachine, limit: int, on_uart: Callable[[bytes], None]) 
             if stop["reason"] not in {"cycles", "watch"}:
                 reason, detail = stop["reason"], stop["detail"]
                 break
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as cause:
         _drain(machine, uart, on_uart)
-        reason, detail = "interrupted", "Stopped by the user."
+        reason, detail = "interrupted", f"Ended from outside ({cause})." if cause.args else "Stopped by the user."
     return reason, detail, bytes(uart)
 
 

@@ -13,7 +13,15 @@ import numpy as np
 
 from rtoslab.board_records import Edge, ExceptionEvent, Hit, Interval, Probe, Stop
 from rtoslab.errors import RunError, SymbolError
-from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, pin_number, simulator_errors
+from rtoslab.run.board import (
+    CYCLES_MOST,
+    apply_settings,
+    find_address,
+    load_image,
+    make_machine,
+    pin_number,
+    simulator_errors,
+)
 from rtoslab.run.observe import EVENT, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC, KIND_PIN, KIND_WRITE
 from rtoslab.schemas import Board
 from rtoslab.simulate import read_image
@@ -85,6 +93,8 @@ class VirtualBoard:
         if (cycles is None) == (seconds is None):
             raise RunError("Say how long to run: either cycles or seconds.")
         length = cycles if cycles is not None else round((seconds or 0.0) * self.clock_hz)
+        if not 0 <= length <= CYCLES_MOST:
+            raise RunError(f"{length} cycles cannot be run; give 0 to {CYCLES_MOST}.")
         stop = self._machine.run(length)
         self._drain()
         return Stop(stop["reason"], stop["cycle"], stop["core"], stop["address"], stop["detail"])

@@ -8,11 +8,13 @@ import click
 from rich.table import Table
 
 from rtoslab.catalogue import Catalogue
+from rtoslab.cli.ended import ended_from_outside
 from rtoslab.cli.names import CatalogueName, KeyValue, integer
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_POINT_FAILED, ImageFileError, PlanError
 from rtoslab.intake.files import read_text
 from rtoslab.paths import find_root
+from rtoslab.run.board import CYCLES_MOST
 from rtoslab.simulate import SimRequest, SimResult, parse_script, simulate, unescape
 
 _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
@@ -49,7 +51,7 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
 @click.option("--strict", is_flag=True, help="Stop at the first access to something not modelled.")
 @click.option(
     "--max-cycles",
-    type=click.IntRange(1, 2**63 - 1),
+    type=click.IntRange(1, CYCLES_MOST),
     help="Limit without --until CYCLES; 10 virtual seconds by default.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
@@ -72,7 +74,7 @@ def command(
 
     Prints the UART as it comes, then cycles and instructions per core, and for every --between pair the count,
     minimum, maximum and total cycles. Nothing is added to the image. Exit code 3 if --until was not reached or a core
-    locked up.
+    locked up; ended by a signal it prints what there is, with exit code 130.
     """
     facts = Catalogue(find_root()).board(board).facts
     if cores is not None and cores > facts.cores:
@@ -94,9 +96,9 @@ def command(
         stream.write(data)
         stream.flush()
 
-    result = simulate(
-        image, facts, request, cores=cores, on_uart=print_uart if show_uart or not as_json else lambda _: None
-    )
+    on_uart = print_uart if show_uart or not as_json else lambda _: None
+    with ended_from_outside():
+        result = simulate(image, facts, request, cores=cores, on_uart=on_uart)
     if as_json:
         click.echo(json.dumps(result.as_json()))
     else:

@@ -13,7 +13,14 @@ from rtoslab.errors import DecodeError, RunError
 from rtoslab.instruments.machine import ObservedMachine
 from rtoslab.instruments.subject import Subject
 from rtoslab.paths import find_root
-from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, simulator_errors
+from rtoslab.run.board import (
+    apply_settings,
+    cycle_number,
+    find_address,
+    load_image,
+    make_machine,
+    simulator_errors,
+)
 from rtoslab.run.observe import EVENT
 from rtoslab.run.virtual import DONE_SYMBOL, WINDOW_SYMBOL
 from rtoslab.samples import Decoded
@@ -157,8 +164,9 @@ class _Session:
             raise RunError(f"The image did not get through its {phase}; `rtoslab run` says what is wrong with it.")
 
     def _until_place(self, place: str, what: str, cycles: int | None) -> None:
-        if place.isdecimal():
-            left = int(place) - self.machine.cycle()
+        cycle = cycle_number(place)
+        if cycle is not None:
+            left = cycle - self.machine.cycle()
             if left > 0:
                 self._run(left, what, passes="until")
             return
@@ -166,8 +174,11 @@ class _Session:
         self.machine.until(address)
         limit = self.machine.cycle() + (cycles or int(SETUP_LIMIT_S * self.subject.board.clock.sys_hz))
         while self.machine.cycle() < limit:
-            if self._run(limit - self.machine.cycle(), what) == "until" and self._at(address):
+            reason = self._run(limit - self.machine.cycle(), what)
+            if reason == "until" and self._at(address):
                 return
+            if reason not in {"cycles", "until", "watch"}:
+                break  # a board that has come to an end comes no further
         if cycles is None:
             raise RunError(f"{place} was not reached within {SETUP_LIMIT_S:g} s of virtual time; nothing was observed.")
 

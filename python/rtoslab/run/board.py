@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from rtoslab.errors import ImageFileError, RtoslabError, SettingError, SymbolError, ToolMissingError, UnknownNameError
 from rtoslab.schemas import Board
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from rtoslab.run.machine import VirtualMachine
 
 Settings = tuple[tuple[str, int, str, str], ...]
+CYCLES_MOST: Final = 2**64 - 1
+"""Cycles are counted in 64 bits."""
+ADDRESS_MOST: Final = 2**32 - 1
 
 
 @cache
@@ -67,20 +70,37 @@ def apply_settings(machine: "VirtualMachine", values: Mapping[str, int]) -> None
             machine.set(key, value)
         except simulator().SimError as cause:
             raise SettingError(f"{name}={value} was refused: {cause}") from None
+        except OverflowError:
+            raise SettingError(f"{name}={value} was refused: a setting is a number from 0 to 2^64 - 1.") from None
 
 
 def find_address(machine: "VirtualMachine", place: str) -> int:
     """Address of a symbol or of a `0x` address; the Thumb bit is dropped. Raises SymbolError."""
     if place.lower().startswith("0x"):
         try:
-            return int(place, 16) & ~1
+            number = int(place, 16)
         except ValueError:
             raise SymbolError(f"{place!r} is not an address; write 0x and hexadecimal digits.") from None
+        if number > ADDRESS_MOST:
+            raise SymbolError(f"{place} is beyond the last address, 0xffffffff; write up to eight digits.")
+        return number & ~1
     address = machine.symbol(place)
     if address is None:
         names = [name for _, _, name in machine.symbols()]
         raise SymbolError(f"The image has no symbol {place!r}; {_near(place, names)}")
     return address & ~1
+
+
+def cycle_number(text: str) -> int | None:
+    """A decimal number of cycles; None for anything else. Raises SymbolError beyond 64 bits."""
+    if not (text.isascii() and text.isdecimal()):
+        return None
+    # Compared as text first: a number of thousands of digits is not even read.
+    digits = text.lstrip("0") or "0"
+    if len(digits) > len(str(CYCLES_MOST)) or int(digits) > CYCLES_MOST:
+        shown = text if len(text) <= 40 else f"a number of {len(text)} digits"
+        raise SymbolError(f"{shown} is beyond the {CYCLES_MOST} cycles that can be counted; give fewer.")
+    return int(digits)
 
 
 def pin_number(pin: int | str) -> int:
@@ -95,12 +115,16 @@ def _near(place: str, names: Iterable[str]) -> str:
 
 @contextmanager
 def simulator_errors(kind: type[RtoslabError]) -> Iterator[None]:
-    """Turns the simulator's own errors (and a missing symbol) into `kind`, message kept."""
+    """Turns the simulator's own errors (a missing symbol, a number too large) into `kind`, message kept."""
     try:
         yield
     except (simulator().SimError, SymbolError) as cause:
         message = str(cause)
         raise kind(message[:1].upper() + message[1:] + ("" if message.endswith(".") else ".")) from None
+    except OverflowError:
+        raise kind(
+            "A number does not fit: addresses and values have 32 bits, cycles 64, and none is negative."
+        ) from None
 
 
 @cache

@@ -17,7 +17,14 @@ from rtoslab.errors import ImageFileError, PlanError, RunError, SymbolError
 from rtoslab.intake.numbers import shown, whole
 from rtoslab.manifest import make_manifest, virtual_target
 from rtoslab.plan import Options, make_plan
-from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, simulator_errors
+from rtoslab.run.board import (
+    apply_settings,
+    cycle_number,
+    find_address,
+    load_image,
+    make_machine,
+    simulator_errors,
+)
 from rtoslab.run.intervals import FIRST_EXTERNAL, SYSTICK
 from rtoslab.run.marks import read_marks
 from rtoslab.run.observe import EVENT, KIND_EXCEPTION_ENTER
@@ -172,8 +179,9 @@ def of_image(image: Path, board: Board, target: Target, *, cores: int | None = N
     machine: Any = make_machine(board, cores=cores or board.cores)
     load_image(machine, read_image(image), image.name)
     task = find_address(machine, target.task) if target.task is not None else None
-    if target.start.isdecimal():
-        _run(machine, int(target.start))
+    cycle = cycle_number(target.start)
+    if cycle is not None:
+        _run(machine, cycle)
     else:
         address = find_address(machine, target.start)
         finder = machine.snapshot().open()

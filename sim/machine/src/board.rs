@@ -245,6 +245,15 @@ fn pin(name: &str) -> Result<Pin, SettingError> {
     parse().ok_or_else(|| SettingError(format!("there is no pin {name}; pins are PA0 to PK15")))
 }
 
+/// Refuses a crystal that no chip here could use.
+pub(crate) fn check_crystal(hz: u64) -> Result<(), SettingError> {
+    const MOST_HZ: u64 = 100_000_000;
+    if hz <= MOST_HZ {
+        return Ok(());
+    }
+    Err(SettingError(format!("a crystal of {hz} Hz cannot be modelled; give up to {MOST_HZ} Hz")))
+}
+
 /// Makes the board of a chip. Errors: the chip is not known, or the options do not fit it.
 pub fn board(chip: &str, options: &Options) -> Result<Box<dyn Board>, SettingError> {
     if chip == "rp2040" {
@@ -257,6 +266,7 @@ pub fn board(chip: &str, options: &Options) -> Result<Box<dyn Board>, SettingErr
     if options.cores > 1 {
         return Err(SettingError(format!("the {chip} has 1 core to use, not {}", options.cores)));
     }
+    check_crystal(options.crystal_hz)?;
     let mut board = Stm32Board::default();
     if options.crystal_hz != 0 {
         board.hse_hz = options.crystal_hz;

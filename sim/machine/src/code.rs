@@ -44,7 +44,7 @@ impl CodeTable {
         self.profile[core]
             .iter_mut()
             .enumerate()
-            .filter(|(_, cell)| cell.cycles != 0)
+            .filter(|(_, cell)| cell.cycles != 0 || cell.executions != 0)
             .map(|(index, cell)| (base + index as u32 * 2, std::mem::take(cell)))
             .collect()
     }

@@ -15,6 +15,11 @@ mod code;
 mod injection;
 mod xip;
 
+#[cfg(any(test, feature = "scenarios"))]
+pub mod scenarios;
+#[cfg(test)]
+mod truths;
+
 pub use image::{Image, ImageError, Symbol};
 pub use setting::SettingError;
 pub use snapshot::Snapshot;

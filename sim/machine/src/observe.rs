@@ -9,6 +9,11 @@ use crate::image::Symbol;
 /// Cycles after which the executors hand over their steps at the latest, so that these stay in the host's caches.
 pub const TURN_CYCLES: u64 = 20_000;
 
+/// SCR.SLEEPDEEP.
+pub const SLEEPDEEP: u32 = 1 << 2;
+/// What it asks for.
+pub const DEEP_SLEEP: &str = "SCR.SLEEPDEEP: deep sleep is sleep, all clocks go on";
+
 /// An ARMv6-M core between instructions.
 pub fn look_v6m(core: &v6m::core::Core) -> Look {
     use v6m::core::Phase;

@@ -66,7 +66,12 @@ impl Parked<v7m::core::Core> {
     pub fn back(&self, mut region: impl FnMut(u32) -> Option<v7m::core::Region>) -> v7m::core::Core {
         let mut core = self.core.clone();
         if let Some((base, offset)) = self.at {
-            core.region = region(base).expect("a snapshot's code is in a memory of its chip");
+            // With an MPU the core's region is the part of a memory in which execution is allowed.
+            let whole = region(base).expect("a snapshot's code is in a memory of its chip");
+            let skipped = (base - whole.base) as usize / 2;
+            core.region.ops = whole.ops.wrapping_add(skipped);
+            core.region.profile =
+                if whole.profile.is_null() { whole.profile } else { whole.profile.wrapping_add(skipped) };
             core.ip = core.region.ops.wrapping_byte_add(offset);
         }
         core
@@ -89,7 +94,11 @@ impl Parked<v6m::core::Core> {
     pub fn back(&self, core: &mut v6m::core::Core, mut region: impl FnMut(u32) -> Option<v6m::core::Region>) {
         core.clone_from(&self.core);
         if let Some((base, offset)) = self.at {
-            core.region = region(base).expect("a snapshot's code is in a memory of its chip");
+            core.region = if self.core.region.is_nowhere() {
+                v6m::core::Region::nowhere(base)
+            } else {
+                region(base).expect("a snapshot's code is in a memory of its chip")
+            };
             core.ip = core.region.ops.wrapping_byte_add(offset);
         }
     }

@@ -49,6 +49,8 @@ pub struct Effects {
     pub xip_timing_changed: bool,
     /// A register this model does not implement was touched: (offset, true if written).
     pub unmodelled: Option<(u32, bool)>,
+    /// A register was asked for what it does not do here.
+    pub limit: Option<&'static rp2040::Limit>,
 }
 
 /// A memory-mapped block. Offsets are already stripped of the base address and of the atomic alias.

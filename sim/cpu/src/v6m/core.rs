@@ -2,8 +2,9 @@
 
 use crate::step::Step;
 use crate::systick::SysTick;
+use crate::v6m::bus::SLOTS;
 use crate::v6m::nvic::Nvic;
-use crate::v6m::op::Op;
+use crate::v6m::op::{Code, Op};
 use crate::v6m::pair::Rest;
 use crate::v6m::trace::Trace;
 
@@ -74,6 +75,35 @@ pub struct Region {
     pub profile: [*mut ProfileCell; 2],
 }
 
+/// Where a core stands whose next instruction cannot be fetched: ops that fault when they are executed.
+#[repr(align(64))]
+struct Nowhere([Op; 8]);
+
+static NOWHERE: Nowhere = Nowhere([Op::bare(Code::OutOfRegion); 8]);
+
+impl Region {
+    /// An address that holds no code, or that was branched to without the Thumb bit: the fault comes in its time.
+    pub fn nowhere(address: u32) -> Region {
+        Region {
+            base: address,
+            bytes: 0,
+            // Nobody writes to ops that are decoded.
+            ops: NOWHERE.0.as_ptr().cast_mut(),
+            // The last row: no slave has that number, so nothing collides there.
+            row: 15 * SLOTS,
+            row_mask: 0,
+            cached: false,
+            rom: false,
+            profile: [std::ptr::null_mut(); 2],
+        }
+    }
+
+    /// True for [`Region::nowhere`].
+    pub fn is_nowhere(&self) -> bool {
+        self.bytes == 0
+    }
+}
+
 /// Where the time went at one instruction.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
@@ -140,7 +170,7 @@ pub struct Core {
     pub rival_t: u64,
     /// What the machine must do before the next instruction.
     pub request: Request,
-    /// Branch target that holds no code: the PC of the fault being raised.
+    /// Branch target that holds no code, or that lacks the Thumb bit: the PC of the fault to raise.
     pub stray: Option<u32>,
     /// What the core is doing.
     pub phase: Phase,

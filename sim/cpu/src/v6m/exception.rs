@@ -1,7 +1,7 @@
 //! Exception entry, return, tail-chaining and faults (ARMv6-M B1.5, ARM DDI0484C 3.6).
 
 use crate::v6m::bus::Bus;
-use crate::v6m::core::{Core, Phase};
+use crate::v6m::core::{Core, Phase, Region};
 use crate::v6m::nvic::exception;
 
 /// The adjustable part of the exception timing, in cycles.
@@ -114,13 +114,18 @@ fn vector<B: Bus>(core: &mut Core, bus: &mut B, number: u32, exc_return: u32) {
 pub fn jump<B: Bus>(core: &mut Core, bus: &mut B, target: u32) {
     core.thumb = target & 1 != 0;
     let address = target & !1;
-    match bus.region(address) {
+    match bus.region(address).filter(|_| core.thumb) {
         Some(region) => {
+            core.stray = None;
             core.region = region;
             // SAFETY: the offset is inside the region, whose op table is longer than its halfwords.
             core.ip = unsafe { region.ops.add((address.wrapping_sub(region.base) / 2) as usize) };
         }
-        None => core.stray = Some(address),
+        None => {
+            core.stray = Some(address);
+            core.region = Region::nowhere(address);
+            core.ip = core.region.ops;
+        }
     }
 }
 

@@ -96,6 +96,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     let mut cell: *mut ProfileCell = std::ptr::null_mut();
     let mut before = t;
     let mut waits_before = 0;
+    let mut executed_before = 0;
     let mut in_hand = Started::default();
     // What the time of the trace in hand depends on; see [`Trace`].
     let mut branches = Trace::NO_BRANCHES;
@@ -185,6 +186,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             cell = unsafe { profile_cell(core, ip) };
             before = t;
             waits_before = core.bus_wait + core.flash_wait;
+            executed_before = if CONTEND { core.instructions } else { count };
         }
         if WATCH == watch::STEPS {
             let executed = if CONTEND { core.instructions } else { count };
@@ -445,6 +447,8 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                             }
                             value as $type
                         } else {
+                            // Who touches it is told from here.
+                            core.ip = ip;
                             match slow!(|at| bus.load::<CONTEND>(core, Some(&*other), address, $bytes, at)) {
                                 Ok(value) => value as $type,
                                 Err(trap) => trapped!(trap),
@@ -506,14 +510,18 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                                 unsafe { bus.ram().add(offset as usize).cast::<$type>().write_unaligned(value) };
                             } else {
                                 apart!();
+                                core.ip = ip;
                                 bus.store_marked(core, offset, $bytes, value, slot);
                             }
                         } else if traced {
                             break 'hold Came::Apart;
-                        } else if let Err(trap) =
-                            slow!(|at| bus.store::<CONTEND>(core, Some(&*other), address, $bytes, value, at))
-                        {
-                            trapped!(trap)
+                        } else {
+                            core.ip = ip;
+                            if let Err(trap) =
+                                slow!(|at| bus.store::<CONTEND>(core, Some(&*other), address, $bytes, value, at))
+                            {
+                                trapped!(trap)
+                            }
                         }
                     }};
                 }
@@ -1055,7 +1063,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                         }
                         op::Bkpt => fault!("BKPT without a debugger"),
                         op::Udf => fault!("undefined instruction"),
-                        op::OutOfRegion => fault!("execution ran off the end of a memory"),
+                        op::OutOfRegion => fault!(off_the_code(core)),
                         op::Undecoded => {
                             // SAFETY: see above.
                             word = unsafe {
@@ -1188,11 +1196,14 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             return true;
         }
     }
-    if WATCH == watch::PROFILE {
+    // Nowhere, there is nothing to count.
+    if WATCH == watch::PROFILE && !cell.is_null() {
         // SAFETY: the cell of the instruction in hand.
         unsafe {
             (*cell).cycles += t - before;
             (*cell).wait_cycles += core.bus_wait + core.flash_wait - waits_before;
+            // SVC and exception returns are through, faults are not.
+            (*cell).executions += if CONTEND { core.instructions } else { count } - executed_before;
         }
     }
     if WATCH == watch::STEPS {
@@ -1204,6 +1215,16 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     keep_count!();
     bus.request_attention();
     false
+}
+
+/// Why nothing can be executed here.
+#[cold]
+fn off_the_code(core: &Core) -> &'static str {
+    match core.stray {
+        None => "execution ran off the end of a memory",
+        Some(_) if core.thumb => "instruction fetch from an address that holds no code",
+        Some(_) => "branch to an address without the Thumb bit",
+    }
 }
 
 /// Puts down where a core is, apart from the interpreter's frequent paths, so that those stay straight.

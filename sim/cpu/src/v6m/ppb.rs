@@ -13,19 +13,20 @@ pub type Unmodelled = Option<&'static str>;
 
 /// Loads the word at an address of the bus at cycle `now`. `None`: nothing is mapped there.
 pub fn load(core: &mut Core, address: u32, now: u64) -> Option<(u32, Unmodelled)> {
-    let Some(offset) = scs_offset(address)? else { return Some((0, None)) };
+    let Some(offset) = scs_offset(address)? else { return Some((0, Some(DEBUG_UNIT))) };
     Some(read(core, offset, now).map_or((0, Some(NO_REGISTER)), |value| (value, None)))
 }
 
 /// Stores a word at an address of the bus at cycle `now`. `None`: nothing is mapped there.
 pub fn store(core: &mut Core, address: u32, value: u32, now: u64) -> Option<Unmodelled> {
-    let Some(offset) = scs_offset(address)? else { return Some(None) };
+    let Some(offset) = scs_offset(address)? else { return Some(Some(DEBUG_UNIT)) };
     if !write(core, offset, value, now) {
         return Some(Some(NO_REGISTER));
     }
     Some((offset == MPU_CTRL && value & 1 != 0).then_some("MPU enforcement (MPU_CTRL.ENABLE)"))
 }
 
+const DEBUG_UNIT: &str = "debug unit";
 const NO_REGISTER: &str = "private peripheral register";
 
 /// The offset in the system control space; `Some(None)` in the debug components around it (ROM table, breakpoint and

@@ -121,12 +121,12 @@ pub(super) fn complete<B: Bus, P: Pipeline>(
     core.phase = Phase::Run;
     let mut number = core.nvic.candidate().map_or(number, |(most_urgent, _)| most_urgent);
     let mut fetch = handler.saturating_sub(P::REFILL);
-    let delay = if from.is_none() { handler - recognised - timing.entry } else { 0 };
+    let delay = if from.is_none() { (handler - recognised).saturating_sub(timing.entry) } else { 0 };
     let target = loop {
         let address = core.scb.vtor.wrapping_add(4 * number);
         // Two cycles on the bus, address and data phase, beside the stores of the frame or behind them.
         let behind = from.is_none() && shares_bus(core, bus, address);
-        let at = if behind { fetch } else { (fetch - delay).saturating_sub(2) };
+        let at = if behind { fetch } else { fetch.saturating_sub(delay).saturating_sub(2) };
         match bus.load(core, address, 4, at) {
             Ok(loaded) => {
                 fetch = fetch.max(at + 2 + loaded.wait);

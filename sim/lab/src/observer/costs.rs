@@ -85,8 +85,9 @@ impl Costs {
         }
     }
 
-    /// The time up to `end`, in the ways of `cost`, which add up to it.
+    /// The time up to `end`, in the ways of `cost`, which add up to it. Time that has passed already takes none.
     pub fn add(&mut self, place: Place, end: u64, cost: Cost) {
+        let end = end.max(self.last.end);
         let next = Piece { place, start: self.last.end, end, cost };
         let last = std::mem::replace(&mut self.last, next);
         self.commit(last.place, last.cost);
@@ -172,6 +173,15 @@ mod tests {
         assert_eq!((from, until), (106, 107));
         assert_eq!(rows[0].1.cycles, [1, 0, 0, 0, 0, 0, 0]);
         assert_eq!(rows[0].1.executions, 0);
+    }
+
+    #[test]
+    fn a_piece_that_ends_before_the_last_one_takes_no_time() {
+        let mut costs = Costs::new(0);
+        costs.spend(Place::default(), 10, Spent::Exception);
+        costs.add(Place::default(), 7, Cost { executions: 1, ..Cost::default() });
+        let (from, until, rows) = costs.take(9);
+        assert_eq!((from, until, rows[0].1.cycles[Spent::Exception as usize]), (0, 10, 10));
     }
 
     #[test]

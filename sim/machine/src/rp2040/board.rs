@@ -21,6 +21,7 @@ pub fn board(options: &board::Options) -> Result<Box<dyn Board>, SettingError> {
             "a flash of {flash_bytes} bytes cannot be modelled; give a power of two from 4 kB to 16 MB"
         )));
     }
+    board::check_crystal(options.crystal_hz)?;
     let crystal_hz = if options.crystal_hz == 0 { defaults.crystal_hz } else { options.crystal_hz };
     Ok(Box::new(Machine::new(Options { cores, flash_bytes, crystal_hz, strict: options.strict })))
 }

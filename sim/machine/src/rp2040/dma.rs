@@ -57,6 +57,7 @@ impl System {
             self.forget_code(offset, bytes);
             self.look_at_watches(offset, WriterAt { core: 0, pc: 0, cycle: now });
         }
+        self.note_limit(&mut cores[0], now);
         self.settle(cores, now);
     }
 }

@@ -102,7 +102,7 @@ impl Instruments<'_> {
             SRAM_BASE.. => (&self.system.sram, address - SRAM_BASE),
             _ => return None,
         };
-        memory.get(offset as usize..offset as usize + bytes).map(<[u8]>::to_vec)
+        memory.get(offset as usize..(offset as usize).checked_add(bytes)?).map(<[u8]>::to_vec)
     }
 
     /// Writes SRAM; false outside.

@@ -171,6 +171,10 @@ impl Machine {
             }
             if let Some(stop) = self.system.stop.take() {
                 self.now = self.now.max(stop.cycle);
+                if stop.reason == StopReason::Lockup {
+                    // The other core may have gone on for longer.
+                    self.now = self.now.max(self.last_activity());
+                }
                 if matches!(stop.reason, StopReason::Lockup | StopReason::UsbBoot) {
                     self.now = self.system.finish_sending(&mut self.cores, self.now);
                 }
@@ -275,6 +279,9 @@ impl Machine {
                         self.locked.get_or_insert(lock_up(index, at, pc, detail));
                     } else {
                         self.system.note_fault(index, pc, why, at);
+                    }
+                    if let Some(what) = not_executed_here(pc) {
+                        self.system.not_modelled(&mut self.cores[index], pc, what, at);
                     }
                     Outcome::None
                 }
@@ -434,10 +441,22 @@ impl Machine {
         }
     }
 
+    /// No core goes on by itself. The run ends with the cycle in which the last of them ceased to, if that is in it.
     fn all_asleep(&mut self, end: u64) -> Stop {
-        self.now = self.now.min(end);
+        let since = self.last_activity();
+        if since > end {
+            self.now = end;
+            return self.stop(StopReason::Cycles, "the cycles asked for have passed".to_owned());
+        }
+        self.now = self.now.max(since);
         let detail = "every core sleeps and nothing is scheduled that could wake one".to_owned();
         self.stop(StopReason::Deadlock, detail)
+    }
+
+    /// Cycle from which on no core that stands still has done anything.
+    fn last_activity(&self) -> u64 {
+        let still = |core: &&Core| core.phase != Phase::Reset && !active(core);
+        self.cores.iter().filter(still).map(|core| core.t).max().unwrap_or(0)
     }
 
     fn stop(&self, reason: StopReason, detail: String) -> Stop {
@@ -504,10 +523,12 @@ impl Machine {
             "lr" => state.r[14] = value,
             "apsr" => state.set_apsr(value),
             "pc" => {
+                if self.system.region(value & !1).is_none() {
+                    return false;
+                }
                 exception::jump(state, &mut *self.system, value | 1);
                 state.transfer.mask = 0;
                 self.system.passed_until[core] = None;
-                return state.stray.take().is_none();
             }
             _ => match name.strip_prefix('r').and_then(|digits| digits.parse::<usize>().ok()) {
                 Some(number) if number < 13 => state.r[number] = value,
@@ -591,6 +612,16 @@ impl Machine {
     /// The chip behind the cores, for instruments.
     pub fn instruments(&mut self) -> super::instruments::Instruments<'_> {
         super::instruments::Instruments { system: &mut self.system }
+    }
+}
+
+/// Windows that hold code on the chip, and data only here.
+fn not_executed_here(address: u32) -> Option<&'static str> {
+    match address >> 24 {
+        0x11..=0x13 => Some("execution through an uncached XIP window"),
+        0x15 => Some("execution from the XIP cache as SRAM"),
+        0x21 => Some("execution from the SRAM's non-striped alias"),
+        _ => None,
     }
 }
 

@@ -59,6 +59,9 @@ impl System {
             let direction = if write { "write to" } else { "read of" };
             self.not_modelled(core, address & !0x3000, &format!("{direction} a {block} register"), now);
         }
+        if let Some(limit) = self.effects.limit.take() {
+            self.falls_short(core, limit.about, now);
+        }
         let lines = [self.lines(0), self.lines(1)];
         let due = self.periph.due().min(self.periph.dma_due());
         let effects = &self.effects;
@@ -135,6 +138,9 @@ impl System {
             let at = core.t.max(now);
             core.systick.set_external(Rate { num, den }, at);
         }
+        if let Some(about) = self.periph.clock_beyond_limits() {
+            self.falls_short(&mut cores[0], &about, now);
+        }
         self.flash_timing_changed();
     }
 
@@ -184,6 +190,13 @@ impl System {
     pub(super) fn type_text(&mut self, port: usize, text: &[u8]) {
         self.periph.uart_push(port, text);
         self.due = 0;
+    }
+
+    /// What a DMA transfer asked of a register, or a stimulus.
+    pub(super) fn note_limit(&mut self, core: &mut Core, now: u64) {
+        if let Some(limit) = self.effects.limit.take() {
+            self.falls_short(core, limit.about, now);
+        }
     }
 
     /// Recomputes the pads and traces the ones that changed.

@@ -111,7 +111,6 @@ impl System {
             if !cells.is_null() {
                 let index = (hook as usize - core.region.ops as usize) >> 3;
                 (*cells.add(index)).cycles += cycles;
-                (*cells.add(index)).executions += 1;
             }
         }
         let target = core.r[14];

@@ -338,6 +338,23 @@ impl System {
         }
     }
 
+    /// Warns once that something was asked for that does not happen here; under `strict` the run stops.
+    pub(super) fn falls_short(&mut self, core: &mut Core, about: &str, cycle: u64) {
+        let known = self.warnings.iter().any(|warning| warning.starts_with(about));
+        if known && !self.strict {
+            return;
+        }
+        let address = if core.ip.is_null() { 0 } else { core.pc() };
+        let text = format!("{about} (first asked for at 0x{address:08x})");
+        if !known {
+            self.warnings.push(text.clone());
+        }
+        if self.strict {
+            core.limit = 0;
+            self.stop_at(StopReason::Strict, core, address, cycle, text);
+        }
+    }
+
     /// A data transfer to any slave, which may also be busy with a long transfer.
     pub(super) fn claim_data(&mut self, core: &mut Core, slave: usize, at: u64) -> u64 {
         core.bus_free = core.bus_free.max(self.busy[slave]);

@@ -32,6 +32,11 @@ impl<F: Family> System<F> {
         }
     }
 
+    /// Whether an address is in system memory or option bytes.
+    pub(super) fn is_rom(&self, address: u32) -> bool {
+        self.place(address).is_some_and(|(home, offset)| self.kind(home, offset) == Kind::Rom)
+    }
+
     /// How the memory at an offset answers.
     pub(super) fn kind(&self, home: Home, offset: u32) -> Kind {
         match home {
@@ -67,11 +72,14 @@ impl<F: Family> System<F> {
             }
             _ => {}
         }
-        if let Some((home, offset)) = self.place(address) {
-            return Ok(self.load_memory(core, home, address, offset, bytes, at));
-        }
         if let Some(word) = self.periph.factory_word(address) {
             return Ok(at_once(word >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * bytes))));
+        }
+        if let Some((home, offset)) = self.place(address) {
+            if self.kind(home, offset) == Kind::Rom {
+                self.not_modelled(core, address & !3, "system memory", at);
+            }
+            return Ok(self.load_memory(core, home, address, offset, bytes, at));
         }
         if let Some(wait) = self.bridge(address, false, at) {
             let now = at + 1 + wait;

@@ -47,7 +47,7 @@ const fn axi(name: &'static str, base: u32, bytes: u32) -> Area {
 }
 
 const fn rom(name: &'static str, base: u32, bytes: u32) -> Area {
-    Area { name, base, bytes, kind: Kind::Rom, code: true, alias: None }
+    Area { name, base, bytes, kind: Kind::Rom, code: false, alias: None }
 }
 
 /// What the machine must know of a chip.

@@ -37,6 +37,9 @@ impl<F: Family> System<F> {
         if std::mem::take(&mut self.effects.remap) {
             self.forget_alias_at_zero();
             core.refetch = true;
+            if let Some(about) = self.periph.missing_at_zero() {
+                self.falls_short(core, about, now);
+            }
         }
         if std::mem::take(&mut self.effects.event) {
             core.event = true;
@@ -78,6 +81,9 @@ impl<F: Family> System<F> {
         let den = clocks.core_hz.checked_div(reference).unwrap_or(8).max(1);
         core.systick.set_external(Rate { num: 1, den }, now);
         core.limit = 0;
+        if let Some(about) = self.periph.clock_beyond_limits(self.settings.clock_hz()) {
+            self.falls_short(core, &about, now);
+        }
     }
 
     /// Hands FLASH_ACR, with what the run overrides, to the flash interface.

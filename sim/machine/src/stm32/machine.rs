@@ -21,7 +21,7 @@ use super::system::{Home, System};
 use crate::board::Position;
 use crate::image::{Image, ImageError, Symbol};
 use crate::injection;
-use crate::observe::TURN_CYCLES;
+use crate::observe::{DEEP_SLEEP, SLEEPDEEP, TURN_CYCLES};
 use crate::setting::SettingError;
 use crate::stop::{Stop, StopReason};
 
@@ -263,6 +263,15 @@ impl<F: Family> Machine<F> {
         if self.observer.is_some() {
             self.after_turn();
         }
+        self.note_deep_sleep();
+    }
+
+    /// Stop and standby modes are not there.
+    fn note_deep_sleep(&mut self) {
+        if self.core.asleep() && self.core.scb.scr & SLEEPDEEP != 0 {
+            let at = self.core.t;
+            self.system.falls_short(&mut self.core, DEEP_SLEEP, at);
+        }
     }
 
     /// Processes everything scheduled for cycle `at`.
@@ -311,6 +320,9 @@ impl<F: Family> Machine<F> {
             }
         };
         self.trace(outcome, before);
+        if matches!(outcome, Outcome::Slept(_)) {
+            self.note_deep_sleep();
+        }
         if self.core.phase == Phase::Lockup && self.system.stop.is_none() {
             let detail = "core 0 is locked up: its stack or vector table cannot be accessed".to_owned();
             self.system.stop_at(StopReason::Lockup, self.core.pc(), self.core.t, detail);
@@ -350,6 +362,9 @@ impl<F: Family> Machine<F> {
         if warnings.iter().filter(|warning| warning.contains(" faulted at ")).count() < 8 {
             warnings.push(format!("core 0 faulted at 0x{pc:08x} in cycle {cycle}: {why}"));
         }
+        if fault == Fault::FetchBus && self.system.is_rom(pc) {
+            self.system.not_modelled(&mut self.core, pc, "code in system memory", cycle);
+        }
     }
 
     /// Chip reset: memories keep their content.
@@ -371,7 +386,13 @@ impl<F: Family> Machine<F> {
         Some(stop)
     }
 
+    /// Nothing happens up to `end`, or `for_ever`. Then the run ends in the cycle in which the core ceased to execute, if
+    /// that is in it.
     fn ran_out(&mut self, end: u64, for_ever: bool) -> Stop {
+        let for_ever = for_ever && self.core.t <= end;
+        if for_ever {
+            self.now = self.now.max(self.core.t);
+        }
         if for_ever && self.core.phase == Phase::Lockup {
             return self.stop(StopReason::Lockup, "core 0 is locked up");
         }

@@ -134,13 +134,18 @@ impl<F: Family> Settings<F> {
 
     /// The exception rules in force.
     pub fn exceptions(&self) -> ExceptionTiming {
+        let usual = F::EXCEPTIONS;
+        let (entry, exit) = (self.value("exception_entry_cycles"), self.value("exception_exit_cycles"));
         ExceptionTiming {
-            entry: self.value("exception_entry_cycles"),
-            exit: self.value("exception_exit_cycles"),
+            entry,
+            // Floating-point state takes as much longer as it does.
+            entry_float: entry + (usual.entry_float - usual.entry),
+            exit,
+            exit_float: exit + (usual.exit_float - usual.exit),
             tail_chain: self.value("tail_chain_cycles"),
-            late_arrival: self.value("late_arrival_cycles"),
-            pop_preemption: self.value("pop_preemption_cycles"),
-            ..F::EXCEPTIONS
+            // No window is open for longer than what it is a part of.
+            late_arrival: self.value("late_arrival_cycles").min(entry),
+            pop_preemption: self.value("pop_preemption_cycles").min(exit),
         }
     }
 

@@ -149,7 +149,7 @@ impl<F: Family> System<F> {
             Home::Ram => &self.ram,
             Home::Area(index) => &self.memories[index].bytes,
         };
-        content.get(offset as usize..offset as usize + bytes)
+        content.get(offset as usize..(offset as usize).checked_add(bytes)?)
     }
 
     /// The memory of an address, and the offset in it.
@@ -279,6 +279,23 @@ impl<F: Family> System<F> {
         let text = format!("{what} at 0x{address:08x} is not modelled (first used by 0x{:08x})", core.pc());
         let key = format!("at 0x{address:08x} ");
         if !self.warnings.iter().any(|warning| warning.contains(&key)) {
+            self.warnings.push(text.clone());
+        }
+        if self.strict {
+            core.limit = 0;
+            self.stop_at(StopReason::Strict, address, cycle, text);
+        }
+    }
+
+    /// Warns once that something was asked for that does not happen here; under `strict` the run stops.
+    pub(super) fn falls_short(&mut self, core: &mut Core, about: &str, cycle: u64) {
+        let known = self.warnings.iter().any(|warning| warning.starts_with(about));
+        if known && !self.strict {
+            return;
+        }
+        let address = if core.ip.is_null() { 0 } else { core.pc() };
+        let text = format!("{about} (first asked for at 0x{address:08x})");
+        if !known {
             self.warnings.push(text.clone());
         }
         if self.strict {

@@ -2,6 +2,7 @@
 
 use super::bus_map::{Block, block_at};
 use super::dispatch::{on_block, scheduled, with_block};
+use super::limits::Touch;
 use super::*;
 use crate::{Access, ClockTree, Effects, NEVER, Peripheral};
 
@@ -143,6 +144,29 @@ impl Rp2040Peripherals {
         &self.tree
     }
 
+    /// What clock or PLL is beyond what the data sheet allows, as a sentence (RP2040 data sheet 2.15, 2.18, 5.2.3; clk_sys
+    /// up to 200 MHz with a core supply of 1.15 V or more).
+    #[must_use]
+    pub fn clock_beyond_limits(&self) -> Option<String> {
+        const MHZ: u64 = 1_000_000;
+        let tree = &self.tree;
+        let sys_most = if self.vreg.millivolts() >= 1150 { 200 * MHZ } else { 133 * MHZ };
+        let rows = [
+            ("clk_sys", tree.sys_hz, sys_most),
+            ("clk_ref", tree.ref_hz, 133 * MHZ),
+            ("clk_peri", tree.peri_hz, sys_most),
+            ("clk_usb", tree.usb_hz, 48 * MHZ),
+            ("clk_adc", tree.adc_hz, 48 * MHZ),
+        ];
+        let clock = rows.iter().find(|(_, hz, most)| hz > most);
+        if let Some((name, hz, most)) = clock {
+            return Some(format!("{name}: {hz} Hz is beyond the {most} Hz that the data sheet allows"));
+        }
+        let vcos = [("PLL_SYS", self.pll_sys.vco_hz(self.xosc.hz())), ("PLL_USB", self.pll_usb.vco_hz(self.xosc.hz()))];
+        let vco = vcos.iter().find(|(_, hz)| *hz != 0 && !(750 * MHZ..=1600 * MHZ).contains(hz));
+        vco.map(|(name, hz)| format!("{name}: its oscillator cannot reach {hz} Hz; 750 to 1600 MHz are allowed"))
+    }
+
     /// clk_sys cycle at which [`Self::advance`] must be called next, or [`NEVER`].
     #[inline]
     #[must_use]
@@ -176,6 +200,7 @@ impl Rp2040Peripherals {
         }
         let offset = address & 0xffc;
         let value = with_block!(self, block, b => b.read(offset, access));
+        access.effects.limit = access.effects.limit.or_else(|| limits::asked(block, Touch::Read, offset, value));
         // Polling is the commonest access, and the only read that moves a schedule ahead of time is one that
         // makes room in a UART's receive FIFO.
         let takes_byte = offset == 0 && matches!(block, Block::Uart0 | Block::Uart1);
@@ -204,9 +229,10 @@ impl Rp2040Peripherals {
                 _ => b.peek(offset, access) & !value,
             };
             b.write(offset, value, access);
+            access.effects.limit = access.effects.limit.or_else(|| limits::asked(block, Touch::Write, offset, value));
         });
-        if block == Block::IoQspi {
-            self.ssi.flash.force_select(self.io_qspi.forced_chip_select());
+        if block == Block::IoQspi && self.ssi.flash.force_select(self.io_qspi.forced_chip_select()) {
+            access.effects.limit = Some(&limits::RAW_FLASH);
         }
         self.settle(access);
     }

@@ -14,7 +14,6 @@ const CTRL_INCR_WRITE: u32 = 1 << 5;
 const CTRL_RING_SEL: u32 = 1 << 10;
 const CTRL_IRQ_QUIET: u32 = 1 << 21;
 const CTRL_BSWAP: u32 = 1 << 22;
-const CTRL_SNIFF: u32 = 1 << 23;
 const CTRL_BUSY: u32 = 1 << 24;
 const CTRL_MASK: u32 = 0x00ff_ffff;
 const TREQ_TIMER0: u32 = 0x3b;
@@ -177,12 +176,7 @@ impl Dma {
                     c.left = value;
                 }
             }
-            _ => {
-                c.ctrl = value & CTRL_MASK;
-                if c.ctrl & CTRL_SNIFF != 0 && self.sniff[0] & 1 != 0 {
-                    access.effects.unmodelled = Some((offset, true));
-                }
-            }
+            _ => c.ctrl = value & CTRL_MASK,
         }
         // The last register of each alias triggers; writing 0 to it is a null trigger.
         if position % 4 == 3 {

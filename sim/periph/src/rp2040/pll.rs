@@ -32,6 +32,15 @@ impl Pll {
         self.pwr & (PWR_PD | PWR_VCOPD) == 0 && self.fbdiv != 0
     }
 
+    /// Frequency of the oscillator while the loop runs and its output is in use; else 0.
+    #[must_use]
+    pub fn vco_hz(&self, reference_hz: u64) -> u64 {
+        if self.cs & CS_BYPASS != 0 || !self.locked() || self.pwr & PWR_POSTDIVPD != 0 {
+            return 0;
+        }
+        reference_hz * u64::from(self.fbdiv) / u64::from(self.cs & 0x3f).max(1)
+    }
+
     /// Output in Hz from a reference of `reference_hz` (the crystal oscillator).
     #[must_use]
     pub fn hz(&self, reference_hz: u64) -> u64 {

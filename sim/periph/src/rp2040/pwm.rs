@@ -1,8 +1,9 @@
 //! PWM slices as counters and periodic interrupts (RP2040 data sheet 4.5).
 //!
-//! Free-running mode only: the outputs are not drawn on the pins, edge-counting modes stand still, and TOP and
-//! the divider take effect at once instead of at the next wrap.
+//! Free-running mode only: the outputs are not drawn on the pins, edge-counting modes stand still, and TOP takes effect at
+//! once instead of at the next wrap.
 
+use super::limits::TOP_AT_ONCE;
 use crate::{Access, NEVER, Peripheral, RateCounter};
 
 const SLICES: usize = 8;
@@ -119,7 +120,13 @@ impl Peripheral for Pwm {
         self.advance(access);
         let now = access.now_cycles;
         match offset {
-            0x00..=0x9c => self.write_slice(offset as usize / 20, offset % 20 / 4, value, now),
+            0x00..=0x9c => {
+                let (slice, register) = (offset as usize / 20, offset % 20 / 4);
+                if register == 4 && self.slices[slice].steps.running() {
+                    access.effects.limit = Some(&TOP_AT_ONCE);
+                }
+                self.write_slice(slice, register, value, now);
+            }
             0xa0 => {
                 for n in 0..SLICES {
                     let csr = self.slices[n].csr & !CSR_EN | (value >> n & 1);

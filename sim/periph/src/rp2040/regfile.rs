@@ -18,24 +18,15 @@ pub struct Fixed {
 pub struct RegFile {
     words: Vec<u32>,
     fixed: &'static [Fixed],
-    /// Set once the user has been told that the block is not modelled.
-    warned: bool,
 }
 
 impl RegFile {
     /// Registers from 0 to `size`, 0 at reset and fully writable except as `fixed` says.
     #[must_use]
     pub fn new(size: usize, fixed: &'static [Fixed]) -> Self {
-        let mut file = Self { words: vec![0; size / 4], fixed, warned: false };
+        let mut file = Self { words: vec![0; size / 4], fixed };
         file.reset();
         file
-    }
-
-    fn note(&mut self, offset: u32, written: bool, access: &mut Access) {
-        if !self.warned {
-            self.warned = true;
-            access.effects.unmodelled = Some((offset, written));
-        }
     }
 }
 
@@ -53,8 +44,7 @@ impl Peripheral for RegFile {
         self.peek(offset, access)
     }
 
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.note(offset, true, access);
+    fn write(&mut self, offset: u32, value: u32, _: &mut Access) {
         let mask = self.fixed.iter().find(|fixed| fixed.offset == offset).map_or(u32::MAX, |fixed| fixed.mask);
         if let Some(word) = self.words.get_mut(offset as usize / 4) {
             *word = (*word & !mask) | (value & mask);
@@ -72,16 +62,14 @@ mod tests {
     use crate::rp2040::testing::Bench;
 
     #[test]
-    fn stores_masks_and_warns_once() {
+    fn stores_and_masks() {
         let mut bench = Bench::new();
         let mut file = RegFile::new(0x20, &[Fixed { offset: 4, reset: 0x50, mask: 0x0f }]);
         assert_eq!(file.read(4, &mut bench.access()), 0x50);
-        assert_eq!(bench.effects.unmodelled, None);
         file.write(4, 0xff, &mut bench.access());
-        assert_eq!(bench.effects.unmodelled.take(), Some((4, true)));
         assert_eq!(file.read(4, &mut bench.access()), 0x5f);
         file.write(8, 0xff, &mut bench.access());
-        assert_eq!((file.read(8, &mut bench.access()), bench.effects.unmodelled), (0xff, None));
+        assert_eq!(file.read(8, &mut bench.access()), 0xff);
         file.write(0x20, 1, &mut bench.access());
         assert_eq!(file.read(0x20, &mut bench.access()), 0);
         file.reset();

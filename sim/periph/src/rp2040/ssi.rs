@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use super::limits::RAW_FLASH;
 use crate::{Access, Peripheral};
 
 mod flash;
@@ -130,8 +131,8 @@ impl Peripheral for Ssi {
             0x00..=0x5c | 0xf0..=0xf8 => {
                 // "Not busy" means that the transmit FIFO ran dry, which raises chip select and ends the command,
                 // unless software holds the pin.
-                if offset == 0x28 && !self.flash.forced() {
-                    self.flash.select(false);
+                if offset == 0x28 && !self.flash.forced() && self.flash.select(false) {
+                    access.effects.limit = Some(&RAW_FLASH);
                 }
                 self.peek(offset, access)
             }
@@ -151,7 +152,9 @@ impl Peripheral for Ssi {
                 self.ssienr = value & 1;
                 if value & 1 == 0 {
                     self.rx.clear();
-                    self.flash.select(false);
+                    if self.flash.select(false) {
+                        access.effects.limit = Some(&RAW_FLASH);
+                    }
                 }
             }
             0x10 => self.ser = value & 1,

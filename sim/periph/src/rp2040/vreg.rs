@@ -27,6 +27,15 @@ impl Default for Vreg {
 }
 
 impl Vreg {
+    /// Output voltage as VSEL selects it (data sheet 2.10.6).
+    #[must_use]
+    pub fn millivolts(&self) -> u32 {
+        match self.vreg >> 4 & 15 {
+            0..=5 => 800,
+            step => 850 + 50 * (step - 6),
+        }
+    }
+
     /// Says why the chip started: [`HAD_POR`], [`HAD_RUN`] or a rescue flag.
     pub fn set_reset_cause(&mut self, chip_reset: u32) {
         self.chip_reset = chip_reset;

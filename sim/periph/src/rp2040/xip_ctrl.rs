@@ -55,7 +55,7 @@ impl Peripheral for XipCtrl {
     }
 
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
-        if offset >= 0x14 {
+        if offset > 0x18 {
             access.effects.unmodelled = Some((offset, false));
         }
         self.peek(offset, access)
@@ -71,14 +71,8 @@ impl Peripheral for XipCtrl {
             0x08 => {}
             0x0c => self.hits = 0,
             0x10 => self.accesses = 0,
-            0x14 => {
-                self.stream_addr = value & !3;
-                access.effects.unmodelled = Some((offset, true));
-            }
-            0x18 => {
-                self.stream_ctr = value & 0x3f_ffff;
-                access.effects.unmodelled = Some((offset, true));
-            }
+            0x14 => self.stream_addr = value & !3,
+            0x18 => self.stream_ctr = value & 0x3f_ffff,
             _ => access.effects.unmodelled = Some((offset, true)),
         }
     }

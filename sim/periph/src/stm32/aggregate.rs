@@ -270,17 +270,31 @@ impl Stm32 {
         if self.spec.chip == Chip::F767 { 0x0020_0000 } else { FLASH_BASE }
     }
 
+    /// A clock beyond what the data sheet allows, or one that has no source here, as a sentence. `stated`: the core clock
+    /// that the run states.
+    #[must_use]
+    pub fn clock_beyond_limits(&self, stated: Option<u64>) -> Option<String> {
+        let no_source = || self.rcc.rtc_from_hse().then(|| "RCC: the RTC cannot run from HSE".to_owned());
+        super::limits::beyond(self.spec.chip, self.clocks(), stated).or_else(no_source)
+    }
+
+    /// What SYSCFG asks to be shown at address 0 and is not there, as a sentence.
+    #[must_use]
+    pub fn missing_at_zero(&self) -> Option<&'static str> {
+        matches!(self.memory_at_zero(), 1 | 2).then_some("SYSCFG: only flash and SRAM can be shown at address 0")
+    }
+
     /// A factory-programmed word: unique identifier and flash size. `None` elsewhere.
     #[must_use]
     pub fn factory_word(&self, address: u32) -> Option<u32> {
         let word = address & !3;
         // Lot and wafer numbers of a part that never was.
         const UID: [u32; 3] = [0x0031_0027, 0x3033_5106, 0x3735_3438];
+        let third = if matches!(self.spec.chip, Chip::L053 | Chip::L073) { 0x14 } else { 8 };
         match word.wrapping_sub(self.spec.uid) {
             0 => Some(UID[0]),
             4 => Some(UID[1]),
-            // L0: the third word is at 0x14.
-            8 | 0x14 => Some(UID[2]),
+            offset if offset == third => Some(UID[2]),
             _ if word == self.spec.flash_size & !3 => {
                 Some((self.spec.flash_bytes / 1024) << (self.spec.flash_size % 4 * 8))
             }

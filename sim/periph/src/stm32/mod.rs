@@ -15,6 +15,7 @@ mod exti;
 mod flash;
 mod gpio;
 mod iwdg;
+mod limits;
 mod map;
 mod pwr;
 mod rcc;

@@ -155,13 +155,23 @@ impl Rcc {
 
     /// RTC clock: RTCEN and RTCSEL (LSE, LSI; HSE through a divider is not modelled and counts as off).
     pub(super) fn rtc_hz(&self) -> u64 {
-        let word = self.word(self.spec.backup.0);
-        let (enable, select) = if self.spec.backup.0 == 0x50 { (18, 16) } else { (15, 8) };
-        match (word >> enable & 1, word >> select & 3) {
-            (1, 1) => self.source_hz(Osc::Lse),
-            (1, 2) => self.source_hz(Osc::Lsi),
+        match self.rtc_choice() {
+            (true, 1) => self.source_hz(Osc::Lse),
+            (true, 2) => self.source_hz(Osc::Lsi),
             _ => 0,
         }
+    }
+
+    /// The RTC is to run from HSE through its divider.
+    pub(super) fn rtc_from_hse(&self) -> bool {
+        self.rtc_choice() == (true, 3)
+    }
+
+    /// RTCEN and RTCSEL.
+    fn rtc_choice(&self) -> (bool, u32) {
+        let word = self.word(self.spec.backup.0);
+        let (enable, select) = if self.spec.backup.0 == 0x50 { (18, 16) } else { (15, 8) };
+        (word >> enable & 1 != 0, word >> select & 3)
     }
 
     /// Remembers why the chip was reset.

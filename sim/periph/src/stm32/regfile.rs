@@ -46,6 +46,9 @@ impl Block for RegFile {
     }
 
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        if self.inert {
+            access.effects.unmodelled = Some((offset, false));
+        }
         self.peek(offset, access)
     }
 
@@ -74,7 +77,7 @@ mod tests {
         const FIXED: &[Fixed] = &[fixed(4, 0x50, 0x0f)];
         let mut bench = Bench::new();
         let mut file = RegFile::new(0x20, FIXED, true);
-        assert_eq!((file.read(4, &mut bench.access()), bench.effects.unmodelled), (0x50, None));
+        assert_eq!((file.read(4, &mut bench.access()), bench.effects.unmodelled), (0x50, Some((4, false))));
         file.write(4, 0xff, &mut bench.access());
         assert_eq!(bench.effects.unmodelled.take(), Some((4, true)));
         file.write(0x40, 1, &mut bench.access());

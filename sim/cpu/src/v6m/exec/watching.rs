@@ -42,13 +42,14 @@ impl Started {
     }
 }
 
-/// Profile cell of the instruction at `ip`.
+/// Profile cell of the instruction at `ip`; null in a region without code.
 ///
 /// # Safety
-/// `ip` points into the ops of `core.region`, whose profile cells exist.
+/// `ip` points into the ops of `core.region`, whose profile cells exist if it has code.
 #[inline(always)]
 pub(super) unsafe fn profile_cell(core: &Core, ip: *mut Op) -> *mut ProfileCell {
     let index = (ip as usize).wrapping_sub(core.region.ops as usize) >> 3;
+    let cells = core.region.profile[core.id];
     // SAFETY: the cells run parallel to the ops.
-    unsafe { core.region.profile[core.id].add(index) }
+    if cells.is_null() { cells } else { unsafe { cells.add(index) } }
 }

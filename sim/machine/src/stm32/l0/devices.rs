@@ -109,6 +109,9 @@ impl Devices {
 
     /// Carries out what effects ask of instruments and clocks; returns the rest.
     pub fn settle(&mut self, pc: u32, now: u64) -> Changes {
+        if let Some(about) = self.effects.remap.then(|| self.periph.missing_at_zero()).flatten() {
+            self.falls_short(about, pc, now);
+        }
         let mut changes = Changes {
             memory: std::mem::take(&mut self.effects.flash_timing_changed) | std::mem::take(&mut self.effects.remap),
             ..Changes::default()
@@ -119,6 +122,7 @@ impl Devices {
         if std::mem::take(&mut self.effects.clocks_changed) {
             self.take_clocks();
             changes.clocks = true;
+            self.check_clocks(pc, now);
         }
         if let Some(cause) = self.effects.chip_reset.take() {
             self.reset = Some(cause);
@@ -149,6 +153,21 @@ impl Devices {
         if self.strict {
             self.stop_at(StopReason::Strict, pc, now, text);
         }
+    }
+
+    /// Warns of clocks that the chip cannot have.
+    pub fn check_clocks(&mut self, pc: u32, now: u64) {
+        if let Some(about) = self.periph.clock_beyond_limits(self.settings.clock_hz()) {
+            self.falls_short(&about, pc, now);
+        }
+    }
+
+    /// Warns once that something was asked for that does not happen here; under `strict` the run stops.
+    pub fn falls_short(&mut self, about: &str, pc: u32, now: u64) {
+        if !self.strict && self.warnings.iter().any(|warning| warning.contains(about)) {
+            return;
+        }
+        self.not_modelled(about, format!("{about} (first asked for at 0x{pc:08x})"), pc, now);
     }
 
     /// Remembers a fault for the run's warnings: firmware that faults on purpose is rare.

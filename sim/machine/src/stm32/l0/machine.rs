@@ -17,7 +17,7 @@ use super::system::System;
 use crate::board::{Position, Stats};
 use crate::image::{Image, ImageError, Symbol};
 use crate::injection;
-use crate::observe::TURN_CYCLES;
+use crate::observe::{DEEP_SLEEP, SLEEPDEEP, TURN_CYCLES};
 use crate::setting::SettingError;
 use crate::stm32::Options;
 use crate::stop::{Stop, StopReason};
@@ -114,6 +114,8 @@ impl<const RAM: u32> Machine<RAM> {
         core.r[13] = stack & !3;
         core.r[14] = u32::MAX;
         exception::jump(core, &mut *self.system, target);
+        let (pc, now) = (self.pc(), self.cores[0].t);
+        self.system.devices.check_clocks(pc, now);
     }
 
     /// Runs for at most `cycles` more cycles.
@@ -121,6 +123,7 @@ impl<const RAM: u32> Machine<RAM> {
         let end = self.now.saturating_add(cycles);
         loop {
             self.reset_if_asked();
+            self.refetch_if_asked();
             self.serve_request();
             self.wake();
             if let Some(stop) = self.system.devices.stop.take() {
@@ -148,8 +151,11 @@ impl<const RAM: u32> Machine<RAM> {
         }
     }
 
+    /// Nothing happens up to `end`, or `forever`. Then the run ends in the cycle in which the core ceased to execute, if
+    /// that is in it.
     fn pass_to(&mut self, end: u64, forever: bool) -> Stop {
-        if forever {
+        if forever && self.cores[0].t <= end {
+            self.now = self.now.max(self.cores[0].t);
             let (reason, detail) = match self.cores[0].phase {
                 Phase::Lockup => (StopReason::Lockup, "the core is locked up"),
                 _ => (StopReason::Deadlock, "the core sleeps and nothing is scheduled that could wake it"),
@@ -192,6 +198,15 @@ impl<const RAM: u32> Machine<RAM> {
         self.start();
     }
 
+    /// What was at address 0 is there no longer, and the core may be in it.
+    fn refetch_if_asked(&mut self) {
+        let core = &mut self.cores[0];
+        if std::mem::take(&mut self.system.refetch) && !core.ip.is_null() {
+            let target = core.pc() | u32::from(core.thumb);
+            exception::jump(core, &mut *self.system, target);
+        }
+    }
+
     /// Deals with what made the core leave the interpreter.
     fn serve_request(&mut self) {
         let timing = self.timing();
@@ -218,6 +233,9 @@ impl<const RAM: u32> Machine<RAM> {
             Request::None | Request::Stopped | Request::RomHook(_) => Outcome::None,
         };
         self.trace(outcome, before);
+        if matches!(outcome, Outcome::Slept(_)) {
+            self.note_deep_sleep();
+        }
     }
 
     fn wake(&mut self) {
@@ -298,6 +316,15 @@ impl<const RAM: u32> Machine<RAM> {
         }
         if self.observer.is_some() {
             self.after_turn();
+        }
+        self.note_deep_sleep();
+    }
+
+    /// Stop and standby modes are not there.
+    fn note_deep_sleep(&mut self) {
+        let core = &self.cores[0];
+        if core.asleep() && core.nvic.scr & SLEEPDEEP != 0 {
+            self.system.devices.falls_short(DEEP_SLEEP, core.pc(), core.t);
         }
     }
 
@@ -390,10 +417,12 @@ impl<const RAM: u32> Machine<RAM> {
             "lr" => core.r[14] = value,
             "apsr" => core.set_apsr(value),
             "pc" => {
+                if !self.system.memories.executable(value) {
+                    return false;
+                }
                 exception::jump(core, &mut *self.system, value | 1);
                 core.transfer.mask = 0;
                 self.system.devices.passed_until = None;
-                return core.stray.take().is_none();
             }
             _ => match name.strip_prefix('r').and_then(|digits| digits.parse::<usize>().ok()) {
                 Some(number) if number < 13 => core.r[number] = value,

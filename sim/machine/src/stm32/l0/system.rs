@@ -38,6 +38,8 @@ pub struct System<const RAM: u32> {
     pub(super) memo: Memo,
     /// The code that the memo is about; see [`Memories::edition`].
     pub(super) memo_edition: u64,
+    /// Another memory shows at address 0: the core must look again at where it is.
+    pub(super) refetch: bool,
 }
 
 impl<const RAM: u32> System<RAM> {
@@ -52,12 +54,15 @@ impl<const RAM: u32> System<RAM> {
             due: 0,
             memo: Memo::default(),
             memo_edition: 0,
+            refetch: false,
         }
     }
 
     /// Takes over flash timing and remapping.
     pub(super) fn reconfigure(&mut self) {
-        self.memories.at_zero = self.devices.periph.memory_at_zero();
+        let at_zero = self.devices.periph.memory_at_zero();
+        self.refetch |= self.memories.at_zero != at_zero;
+        self.memories.at_zero = at_zero;
         self.flash.set_acr(self.devices.acr());
         self.memo.clear();
         // The interpreter may have to change its mode.

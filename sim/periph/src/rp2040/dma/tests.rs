@@ -134,19 +134,6 @@ fn second_interrupt_output_and_force() {
     assert_eq!((dma.irq_levels(), dma.read(0x40c, &mut bench.access())), (3 << 11, 1 << 6));
 }
 
-#[test]
-fn an_enabled_sniffer_is_reported() {
-    let mut bench = Bench::new();
-    let mut dma = Dma::default();
-    start(&mut dma, &mut bench, 0, 1, UNPACED | CTRL_SNIFF);
-    assert_eq!(bench.effects.unmodelled, None);
-    dma.write(0x434, 1, &mut bench.access());
-    start(&mut dma, &mut bench, 1, 1, UNPACED);
-    assert_eq!(bench.effects.unmodelled, None);
-    start(&mut dma, &mut bench, 2, 1, UNPACED | CTRL_SNIFF);
-    assert_eq!(bench.effects.unmodelled, Some((0x8c, true)));
-}
-
 /// The other tests use the names, so a wrong bit number would cancel out in them.
 #[test]
 fn bit_numbers_are_the_data_sheets() {
@@ -158,7 +145,6 @@ fn bit_numbers_are_the_data_sheets() {
         (CTRL_RING_SEL, 10),
         (CTRL_IRQ_QUIET, 21),
         (CTRL_BSWAP, 22),
-        (CTRL_SNIFF, 23),
         (CTRL_BUSY, 24),
     ] {
         assert_eq!(mask, 1u32 << number);

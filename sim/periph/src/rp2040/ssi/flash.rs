@@ -69,28 +69,29 @@ impl Flash {
         self.forced
     }
 
-    /// Holds or releases chip select by software (IO_QSPI OUTOVER).
-    pub fn force_select(&mut self, forced: Option<bool>) {
+    /// Holds or releases chip select by software (IO_QSPI OUTOVER). True if that carried out a command that takes a real
+    /// chip its time.
+    pub fn force_select(&mut self, forced: Option<bool>) -> bool {
         self.forced = forced == Some(true);
-        self.select(self.forced);
+        self.select(self.forced)
     }
 
-    /// Chip select; the rising edge carries out erase and program commands.
-    pub(super) fn select(&mut self, selected: bool) {
-        if self.selected && !selected {
-            self.finish();
-        }
+    /// Chip select; the rising edge carries out erase and program commands. True if it was one of these.
+    pub(super) fn select(&mut self, selected: bool) -> bool {
+        let long = self.selected && !selected && self.finish();
         if !selected {
             self.command.clear();
         }
         self.selected = selected;
+        long
     }
 
     fn address(&self) -> usize {
         self.command.iter().skip(1).take(3).fold(0, |address, &byte| address << 8 | usize::from(byte))
     }
 
-    fn finish(&mut self) {
+    /// Carries out the command. True if it is one that takes a real chip its time.
+    fn finish(&mut self) -> bool {
         let write_enabled = self.status[0] & STATUS_WEL != 0;
         let opcode = self.command.first().copied();
         match opcode {
@@ -109,9 +110,11 @@ impl Flash {
             Some(0x02) if write_enabled => self.program_page(),
             _ => {}
         }
-        if matches!(opcode, Some(0x01 | 0x31 | 0x20 | 0x52 | 0xd8 | 0xc7 | 0x60 | 0x02)) {
+        let writes = matches!(opcode, Some(0x01 | 0x31 | 0x20 | 0x52 | 0xd8 | 0xc7 | 0x60 | 0x02));
+        if writes {
             self.status[0] &= !STATUS_WEL;
         }
+        writes && write_enabled
     }
 
     /// Page program wraps inside its 256-byte page.

@@ -30,6 +30,7 @@ impl Stm32 {
         let value = with_block!(self, place, block => block.read(offset, &mut access));
         // Polling is the commonest access, and of what is read only data registers move a schedule or a line.
         let takes_data = matches!(place, Place::Usart(_) | Place::Rng) && matches!(offset, 0x04 | 0x08 | 0x24);
+        self.tell_once(n, effects);
         if was_due || told || takes_data {
             self.after(n, now, effects);
         }
@@ -132,11 +133,17 @@ impl Stm32 {
             Place::Syscfg => self.route_lines(),
             _ => {}
         }
+        self.tell_once(n, effects);
+        self.after(n, now, effects);
+    }
+
+    /// What a block says it does not model is told once, by address.
+    #[inline]
+    fn tell_once(&mut self, n: usize, effects: &mut Effects) {
         if let Some((offset, written)) = effects.unmodelled.filter(|(at, _)| *at < WHOLE_ADDRESS) {
             let told = std::mem::replace(&mut self.slots[n].told.0, true);
             effects.unmodelled = (!told).then_some((self.slots[n].row.base + offset, written));
         }
-        self.after(n, now, effects);
     }
 
     /// Brings the slot's due time and interrupt outputs up to date, and the clocks if they may have changed.

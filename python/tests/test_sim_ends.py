@@ -1,0 +1,88 @@
+"""`rtoslab sim` at its ends: numbers of any size, images that go astray, runs that are ended from outside."""
+
+import json
+import signal
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rtoslab.errors import SymbolError
+from rtoslab.run.board import CYCLES_MOST, cycle_number
+
+from .differential.engines import elf
+from .test_cli import HANG_S, ROOT, error, rtoslab
+
+FLASH = 0x0800_0000
+STAY = b"\xfe\xe7"
+HUGE = str(2**64)
+
+
+def image(folder: Path, entry: int = FLASH + 9) -> Path:
+    """For any STM32: stack pointer, reset vector, and a branch to itself."""
+    path = folder / "stay.elf"
+    path.write_bytes(elf([(FLASH, struct.pack("<II", 0x2000_1000, entry) + STAY)], entry))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "sentence"),
+    [
+        (["--until", HUGE], 1, f"{HUGE} is beyond the {CYCLES_MOST} cycles that can be counted"),
+        (["--until", "9" * 5000], 1, "a number of 5000 digits is beyond"),
+        (["--until", "0x100000000"], 1, "0x100000000 is beyond the last address"),
+        (["--between", "0x08000008", "0xfffffffff"], 1, "0xfffffffff is beyond the last address"),
+        (["--max-cycles", HUGE], 2, "is not in the range"),
+        (["--set", f"clock_hz={HUGE}"], 1, "a setting is a number from 0 to 2^64 - 1"),
+        (["--set", "clock_hz=-1"], 1, "a setting is a number from 0 to 2^64 - 1"),
+    ],
+)
+def test_numbers_too_large_are_one_sentence(options: list[str], code: int, sentence: str, tmp_path: Path) -> None:
+    assert sentence in error(rtoslab("sim", image(tmp_path), "--board", "nucleo-f103rb", *options), code)
+
+
+def test_cycles_are_told_from_symbols() -> None:
+    assert [cycle_number(text) for text in ("0", "007", str(CYCLES_MOST), "main", "0x10", "-1", "²", "٣")] == [
+        0, 7, CYCLES_MOST, None, None, None, None, None,
+    ]  # fmt: skip
+    with pytest.raises(SymbolError):
+        cycle_number(str(CYCLES_MOST + 1))
+
+
+@pytest.mark.parametrize("board", ["nucleo-l053r8", "nucleo-l073rz", "nucleo-f103rb", "nucleo-h743zi"])
+def test_a_reset_vector_to_nowhere_locks_the_core_up(board: str, tmp_path: Path) -> None:
+    done = rtoslab("sim", image(tmp_path, 0x6000_0001), "--board", board, "--json")
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["stop"]) == (3, "lockup"), done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_run_that_is_ended_from_outside_tells_what_there_is(number: signal.Signals, tmp_path: Path) -> None:
+    path = image(tmp_path)
+    command = [sys.executable, "-m", "rtoslab", "sim", str(path), "--board", "nucleo-f103rb", "--until", str(CYCLES_MOST)]
+    with subprocess.Popen(
+        [*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
+    ) as run:
+        _wait_until_it_simulates(run)
+        run.send_signal(number)
+        out, err = run.communicate(timeout=HANG_S)
+    found = json.loads(out)
+    assert (run.returncode, found["stop"], err) == (130, "interrupted", "")
+    assert found["cycle"] > 0
+    assert found["instructions"][0] > 0
+    if number != signal.SIGINT:
+        assert number.name in found["detail"]
+
+
+def _wait_until_it_simulates(run: subprocess.Popen[str]) -> None:
+    """Its processor time goes up steadily once the board runs; starting takes less than this."""
+    statistics = Path(f"/proc/{run.pid}/stat")
+    for _ in range(10 * HANG_S):
+        spent_s = sum(map(int, statistics.read_text().rpartition(")")[2].split()[11:13])) / 100
+        if spent_s > 2:
+            return
+        time.sleep(0.1)
+    raise AssertionError("the run does not begin")

@@ -1,0 +1,64 @@
+//! A scenario's bytes, taken one by one. Behind the end there are zeros, without end.
+
+/// A cursor.
+pub(crate) struct Bytes<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Bytes<'a> {
+    pub fn new(data: &'a [u8]) -> Bytes<'a> {
+        Bytes { rest: data }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    pub fn byte(&mut self) -> u8 {
+        let Some((&first, rest)) = self.rest.split_first() else { return 0 };
+        self.rest = rest;
+        first
+    }
+
+    pub fn half(&mut self) -> u16 {
+        u16::from_le_bytes([self.byte(), self.byte()])
+    }
+
+    pub fn word(&mut self) -> u32 {
+        u32::from(self.half()) | u32::from(self.half()) << 16
+    }
+
+    pub fn long(&mut self) -> u64 {
+        u64::from(self.word()) | u64::from(self.word()) << 32
+    }
+
+    /// One of `0..count`.
+    pub fn below(&mut self, count: usize) -> usize {
+        usize::from(self.byte()) % count
+    }
+
+    pub fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
+    }
+
+    pub fn flag(&mut self) -> bool {
+        self.byte() & 1 != 0
+    }
+
+    /// Up to so many bytes.
+    pub fn take(&mut self, most: usize) -> &'a [u8] {
+        let (taken, rest) = self.rest.split_at(most.min(self.rest.len()));
+        self.rest = rest;
+        taken
+    }
+
+    /// A number of any size: small ones, ones around powers of two, any.
+    pub fn number(&mut self) -> u64 {
+        match self.byte() % 4 {
+            0 => u64::from(self.byte()),
+            1 => (1_u64 << (self.byte() % 64)).wrapping_add(u64::from(self.byte())).wrapping_sub(128),
+            2 => u64::from(self.word()),
+            _ => self.long(),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Scenarios: any bytes are a board, an image, settings and stimuli, and a way to run them. Whatever they are, the board
+//! must answer, and answer the same however it is run: in one piece, in slices, observed, profiled, probed, from a
+//! snapshot, with or without what it remembers of time. The fuzzer (`sim/fuzz`, `make fuzz`) makes the bytes; what it found
+//! and what it learned is kept there and replayed by a test.
+
+mod bytes;
+pub(crate) mod image;
+mod places;
+pub(crate) mod program;
+mod raw;
+mod setup;
+mod variants;
+
+use bytes::Bytes;
+
+/// The chips, in the order in which a scenario's first byte chooses them.
+pub const CHIPS: [&str; 9] =
+    ["rp2040", "stm32l053", "stm32l073", "stm32f103", "stm32f407", "stm32f411", "stm32f446", "stm32f767", "stm32h743"];
+
+/// Carries out the scenario that the bytes are. Panics where a board does not answer truly; the message says how the
+/// ways of running it differ.
+pub fn check(data: &[u8]) {
+    let mut bytes = Bytes::new(data);
+    let kind = bytes.byte();
+    let chip = CHIPS[usize::from(bytes.byte()) % CHIPS.len()];
+    match kind % 8 {
+        0 => raw::elf_scenario(chip, &mut bytes),
+        1 => raw::uf2_scenario(chip, &mut bytes),
+        2 => raw::file(chip, &mut bytes),
+        3 => raw::calls(chip, &mut bytes),
+        _ => variants::compare(&setup::Setup::from_bytes(chip, &mut bytes)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    /// The fuzzer's folders: failures that it found, and a corpus that reaches what it reached.
+    const FOLDERS: [&str; 2] = ["../fuzz/found", "../fuzz/corpus"];
+
+    #[test]
+    fn all_that_the_fuzzer_kept() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let files = FOLDERS.iter().flat_map(|folder| here.join(folder).read_dir().expect("a folder of scenarios"));
+        let mut paths: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
+        assert!(paths.len() > 100, "only {} scenarios", paths.len());
+        paths.sort();
+        for path in paths {
+            // Seen where a scenario fails.
+            println!("{}", path.display());
+            super::check(&std::fs::read(&path).expect("a scenario"));
+        }
+    }
+
+    #[test]
+    fn nothing_is_a_scenario_too() {
+        super::check(&[]);
+        (0..=255).for_each(|byte| super::check(&[byte, byte]));
+    }
+}

@@ -1,0 +1,132 @@
+//! Loaders and single calls: whatever is given, there is an answer.
+
+use crate::board::{Board, Options, board, board_from};
+use rtoslab_lab::Stimulus;
+
+use super::bytes::Bytes;
+use super::image::{elf, uf2};
+use super::places::{address, edge, memories};
+
+const CYCLES: u64 = 2_000;
+
+fn plain(chip: &str) -> Box<dyn Board> {
+    board(chip, &Options::default()).expect("a known chip")
+}
+
+/// Loads an image twice and runs what was accepted, in one piece and in slices.
+fn load_and_run(chip: &str, image: &[u8]) {
+    let mut states = Vec::new();
+    for slice in [CYCLES, 7] {
+        let mut board = plain(chip);
+        if let Err(error) = board.load(image, "image") {
+            assert!(error.0.starts_with("image ") && error.0.contains("; "), "{error}");
+            return;
+        }
+        let mut end = None;
+        while board.cycle() < CYCLES {
+            let stop = board.run(slice.min(CYCLES - board.cycle()));
+            let name = stop.reason.name();
+            end = Some((name, stop.cycle));
+            if name != "cycles" {
+                break;
+            }
+        }
+        states.push((end, board.cycle(), board.registers(0), board.warnings()));
+    }
+    assert_eq!(states[0], states[1], "in slices");
+}
+
+/// Segments anywhere, of any length; then some bytes of the file changed.
+pub(crate) fn elf_image(chip: &str, bytes: &mut Bytes) -> Vec<u8> {
+    let segments: Vec<(u32, Vec<u8>)> = (0..bytes.below(5))
+        .map(|_| {
+            let at = if bytes.flag() { memories(chip)[bytes.below(2)].0 } else { edge(chip, bytes) };
+            let most = usize::from(bytes.byte());
+            (at, bytes.take(most).to_vec())
+        })
+        .collect();
+    let mut image = elf(address(chip, bytes), &segments);
+    for _ in 0..bytes.below(6) {
+        let at = usize::from(bytes.half()) % image.len();
+        image[at] = bytes.byte();
+    }
+    image
+}
+
+pub(crate) fn elf_scenario(chip: &str, bytes: &mut Bytes) {
+    load_and_run(chip, &elf_image(chip, bytes));
+}
+
+/// Blocks anywhere, with any flags and family, some bytes changed, perhaps cut.
+pub(crate) fn uf2_scenario(chip: &str, bytes: &mut Bytes) {
+    let pieces: Vec<(u32, Vec<u8>)> = (0..bytes.below(5))
+        .map(|_| {
+            let at = if bytes.flag() { memories(chip)[bytes.below(2)].0 } else { edge(chip, bytes) };
+            let most = usize::from(bytes.half() % 500);
+            (at, bytes.take(most).to_vec())
+        })
+        .collect();
+    let (flags, family) = (bytes.one_of(&[0, 0x2000, 1, 0xffff]), bytes.one_of(&[0xe48b_ff56, 0]));
+    let mut image = uf2(&pieces, flags, family);
+    for _ in 0..bytes.below(4) {
+        let at = usize::from(bytes.half()) % image.len().max(1);
+        let value = bytes.byte();
+        image.get_mut(at).into_iter().for_each(|byte| *byte = value);
+    }
+    if bytes.byte() % 8 == 0 {
+        image.truncate(usize::from(bytes.half()));
+    }
+    load_and_run(chip, &image);
+}
+
+/// The bytes themselves are the file.
+pub(crate) fn file(chip: &str, bytes: &mut Bytes) {
+    let image = bytes.take(usize::MAX).to_vec();
+    load_and_run(chip, &image);
+}
+
+/// Calls of a board's face with any arguments, in any order.
+pub(crate) fn calls(chip: &str, bytes: &mut Bytes) {
+    let options = Options { crystal_hz: if bytes.flag() { bytes.number() } else { 0 }, ..Options::default() };
+    let Ok(mut one) = board(chip, &options) else { return };
+    let mut snapshot = one.snapshot();
+    while !bytes.is_empty() {
+        let place = address(chip, bytes);
+        match bytes.byte() % 20 {
+            0 => drop(one.read(place, bytes.number() as usize)),
+            1 => drop(one.write(place, &vec![bytes.byte(); usize::from(bytes.byte())])),
+            2 => drop(one.executable(place)),
+            3 => {
+                let name = bytes.one_of(&["r0", "r15", "sp", "lr", "pc", "apsr", "s0", "s99", "r", "xpsr", ""]);
+                one.set_register(0, name, place);
+            }
+            4 => {
+                let rules = one.settings();
+                let key = &rules[bytes.below(rules.len())].0;
+                let _ = one.set(key, bytes.number());
+            }
+            5 | 6 => {
+                let stimulus = if bytes.flag() {
+                    Stimulus::Pin { pin: bytes.half(), level: bytes.flag() }
+                } else {
+                    Stimulus::Exception { core: bytes.below(3), number: bytes.number() as u32 }
+                };
+                let _ = one.inject(bytes.number(), stimulus);
+            }
+            7 => drop(one.watch_write(place, 1, bytes.flag())),
+            8 if one.executable(place) => one.watch_exec(place, 2),
+            9 if one.executable(place) => one.until(place),
+            10 => one.profile(bytes.flag()),
+            11 => one.observe(bytes.flag().then(Default::default)),
+            12 => drop(one.observed()),
+            13 => snapshot = one.snapshot(),
+            14 => assert!(one.restore(&snapshot)),
+            15 => one = board_from(chip, &options, &snapshot).expect("the same board"),
+            16 => one.type_uart(0, &[bytes.byte()]),
+            17 => one.reset_stats(),
+            18 => drop(one.load(&elf_image(chip, bytes), "image")),
+            _ => drop(one.run(bytes.number() % 3_000)),
+        }
+        let _ = (one.stats(0), one.position(0), one.registers(0), one.take_events(), one.warnings(), one.clock_hz());
+    }
+}

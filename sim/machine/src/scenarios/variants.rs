@@ -1,0 +1,215 @@
+//! One scenario, run in all the ways that must not matter.
+
+use std::collections::HashMap;
+
+use crate::StopReason;
+use crate::board::{Board, Stats, board_from};
+use crate::observe::Wanted;
+use rtoslab_lab::Event;
+
+use super::places::memories;
+use super::setup::Setup;
+
+/// Longest memory that is compared whole.
+const WHOLE: u32 = 0x4_2000;
+
+/// What a run leaves behind.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    end: (StopReason, usize, u64, u32, String),
+    cycle: u64,
+    clock_hz: u64,
+    cores: Vec<(String, Vec<(String, u32)>, u64, bool)>,
+    warnings: Vec<String>,
+    printed: Vec<Vec<u8>>,
+    locks: String,
+    memory: Vec<Option<Vec<u8>>>,
+}
+
+impl Outcome {
+    fn of(board: &mut dyn Board, setup: &Setup, end: (StopReason, usize, u64, u32, String)) -> Outcome {
+        let cores = (0..board.cores()).map(|core| {
+            let position = board.position(core);
+            (stats(&board.stats(core)), board.registers(core), position.t, position.asleep)
+        });
+        let cores = cores.collect();
+        let printed = (0..board.ports()).map(|port| board.take_uart(port)).collect();
+        let memory =
+            memories(setup.chip).iter().map(|&(base, bytes)| board.read(base, bytes.min(WHOLE) as usize)).collect();
+        Outcome {
+            end,
+            cycle: board.cycle(),
+            clock_hz: board.clock_hz(),
+            cores,
+            warnings: board.warnings(),
+            printed,
+            locks: format!("{:?}", board.lock_stats()),
+            memory,
+        }
+    }
+
+    /// Fails with what is unlike in two runs of a scenario.
+    fn same_as(&self, plain: &Outcome, how: &str) {
+        assert_eq!(self.end, plain.end, "the end, {how}");
+        assert_eq!(self.cycle, plain.cycle, "the cycle, {how}");
+        assert_eq!(self.clock_hz, plain.clock_hz, "the clock, {how}");
+        assert_eq!(self.cores, plain.cores, "the cores, {how}");
+        assert_eq!(self.warnings, plain.warnings, "the warnings, {how}");
+        assert_eq!(self.printed, plain.printed, "what was printed, {how}");
+        assert_eq!(self.locks, plain.locks, "the locks, {how}");
+        for (index, (mine, other)) in self.memory.iter().zip(&plain.memory).enumerate() {
+            let differs = || mine.as_ref()?.iter().zip(other.as_ref()?).position(|(mine, other)| mine != other);
+            assert!(mine == other, "memory {index} from offset {:?} on, {how}", differs());
+        }
+    }
+}
+
+fn stats(stats: &Stats) -> String {
+    format!("{stats:?}")
+}
+
+/// Runs up to the scenario's end, in these slices; what ended it.
+fn run(board: &mut dyn Board, until: u64, slices: &[u64]) -> (StopReason, usize, u64, u32, String) {
+    let mut lengths = slices.iter().cycle();
+    let mut idle = 0;
+    loop {
+        let left = until.saturating_sub(board.cycle());
+        let length = left.min(*lengths.next().expect("a slice"));
+        let before = board.cycle();
+        let stop = board.run(length);
+        assert!(board.cycle() >= before, "time went back from {before} to {}", board.cycle());
+        idle = if board.cycle() == before { idle + 1 } else { 0 };
+        assert!(idle < 100_000, "the board does not come past cycle {before}: {stop:?}");
+        let over = match stop.reason {
+            StopReason::Cycles => board.cycle() >= until,
+            StopReason::Until | StopReason::Watch => false,
+            _ => true,
+        };
+        if over {
+            return (stop.reason, stop.core, stop.cycle, stop.address, stop.detail);
+        }
+    }
+}
+
+/// Runs the scenario in all ways. Panics where two differ.
+pub(crate) fn compare(setup: &Setup) {
+    let Some(mut board) = setup.open() else { return };
+    let whole = [u64::MAX];
+    let end = run(&mut *board, setup.cycles, &whole);
+    let plain = Outcome::of(&mut *board, setup, end);
+    come_to_rest(&mut *board, &plain);
+
+    let mut board = setup.open().expect("as before");
+    let end = run(&mut *board, setup.cycles, &setup.slices);
+    Outcome::of(&mut *board, setup, end).same_as(&plain, "in slices");
+
+    observed(setup, &plain);
+    profiled(setup, &plain);
+    probed(setup, &plain);
+    resumed(setup, &plain);
+}
+
+/// A run that has come to an end can be asked again, and time does not go back.
+fn come_to_rest(board: &mut dyn Board, plain: &Outcome) {
+    board.run(1000);
+    assert!(board.cycle() >= plain.cycle, "time went back to {}", board.cycle());
+}
+
+fn observed(setup: &Setup, plain: &Outcome) {
+    let mut board = setup.open().expect("as before");
+    let calls: HashMap<u32, u16> = setup.sites.iter().map(|&site| (site, 7)).collect();
+    board.observe(Some(Wanted { levels: vec![-1, 0, 64, 192, 255], kept: 4, calls, events: true }));
+    let before: Vec<Stats> = (0..board.cores()).map(|core| board.stats(core)).collect();
+    let mut instructions = vec![0; board.cores()];
+    let mut ends = vec![0; board.cores()];
+    let half = setup.cycles / 2;
+    let mut end = run(&mut *board, half, &setup.slices);
+    add_up(&mut *board, &mut instructions, &mut ends);
+    if end.0 == StopReason::Cycles {
+        end = run(&mut *board, setup.cycles, &[u64::MAX]);
+        add_up(&mut *board, &mut instructions, &mut ends);
+    }
+    for (core, counted) in instructions.into_iter().enumerate() {
+        let executed = board.stats(core).instructions - before[core].instructions;
+        assert_eq!(counted, executed, "instructions in the account of core {core}");
+    }
+    Outcome::of(&mut *board, setup, end).same_as(plain, "observed");
+}
+
+/// Every account's cycles add up, and go on where the one before ended.
+fn add_up(board: &mut dyn Board, instructions: &mut [u64], ends: &mut [u64]) {
+    let observed = board.observed().expect("observed");
+    for (core, account) in observed.accounts.iter().enumerate() {
+        let cycles: u64 = account.rows.iter().map(|(_, cost)| cost.cycles.iter().sum::<u64>()).sum();
+        assert_eq!(account.from, ends[core], "start of the account of core {core}");
+        assert_eq!(cycles, account.until - account.from, "cycles in the account of core {core}");
+        assert!(account.until <= board.cycle(), "the account of core {core} ends at {}", account.until);
+        ends[core] = account.until;
+        instructions[core] += account.rows.iter().map(|(_, cost)| cost.executions).sum::<u64>();
+    }
+}
+
+fn profiled(setup: &Setup, plain: &Outcome) {
+    let mut board = setup.open().expect("as before");
+    let before: Vec<Stats> = (0..board.cores()).map(|core| board.stats(core)).collect();
+    board.profile(true);
+    let end = run(&mut *board, setup.cycles, &[u64::MAX]);
+    for (core, before) in before.iter().enumerate() {
+        let executed = board.stats(core).instructions - before.instructions;
+        let counted: u64 = board.take_profile(core).iter().map(|row| row.2).sum();
+        assert_eq!(counted, executed, "instructions in the profile of core {core}");
+    }
+    Outcome::of(&mut *board, setup, end).same_as(plain, "profiled");
+}
+
+/// Places all kinds of probes.
+fn probe(board: &mut dyn Board, setup: &Setup) {
+    board.trace_exceptions(true);
+    board.trace_pins(true);
+    for (index, &site) in setup.sites.iter().enumerate() {
+        if board.executable(site) {
+            match index % 3 {
+                0 => board.watch_exec(site, index as u16),
+                1 => board.until(site),
+                _ => {
+                    board.between(site, setup.sites[0]);
+                }
+            }
+        }
+    }
+    for (index, &word) in setup.words.iter().enumerate() {
+        board.watch_write(word, index as u16, index % 2 == 1);
+    }
+}
+
+fn probed(setup: &Setup, plain: &Outcome) {
+    let mut all: Vec<Vec<Event>> = Vec::new();
+    for slices in [&[u64::MAX][..], &setup.slices] {
+        let mut board = setup.open().expect("as before");
+        probe(&mut *board, setup);
+        let end = run(&mut *board, setup.cycles, slices);
+        let mut events = board.take_events();
+        events.sort_by_key(|event| (event.cycle, event.core, event.kind, event.id));
+        all.push(events);
+        Outcome::of(&mut *board, setup, end).same_as(plain, "probed");
+    }
+    let differ = all[0].iter().zip(&all[1]).find(|(one, other)| one != other);
+    assert!(differ.is_none() && all[0].len() == all[1].len(), "events of the probes in slices: {differ:?}");
+}
+
+/// From a snapshot, on a board of its own and on the one that went on meanwhile.
+fn resumed(setup: &Setup, plain: &Outcome) {
+    let mut board = setup.open().expect("as before");
+    let first = run(&mut *board, setup.cycles / 3, &[u64::MAX]);
+    if first.0 != StopReason::Cycles {
+        return;
+    }
+    let snapshot = board.snapshot();
+    let mut other = board_from(setup.chip, &setup.options, &snapshot).expect("the same board");
+    let end = run(&mut *other, setup.cycles, &setup.slices);
+    Outcome::of(&mut *other, setup, end).same_as(plain, "from a snapshot");
+    run(&mut *board, setup.cycles / 3 * 2, &setup.slices);
+    assert!(board.restore(&snapshot));
+    let end = run(&mut *board, setup.cycles, &[u64::MAX]);
+    Outcome::of(&mut *board, setup, end).same_as(plain, "after going back");
+}

@@ -1,0 +1,284 @@
+//! What boards must say of firmware that goes astray, sleeps for good, or asks for what is not there.
+
+use rtoslab_periph::rp2040::limits::{FOUND_BY_BLOCKS, LIMITS, Limit};
+
+use crate::board::{Board, Options, board};
+use crate::observe::Wanted;
+use crate::scenarios::CHIPS;
+use crate::scenarios::image::elf;
+use crate::scenarios::program::constant;
+use crate::stop::StopReason;
+
+const SRAM: u32 = 0x2000_0000;
+const FLASH: u32 = 0x0800_0000;
+const STAY: u16 = 0xe7fe;
+const WFI: u16 = 0xbf30;
+const ADDS_R0: u16 = 0x3001;
+const CYCLES: u64 = 20_000;
+/// Behind the vectors of any chip.
+const CODE: u32 = 0x400;
+
+fn bytes(halfwords: &[u16]) -> Vec<u8> {
+    halfwords.iter().flat_map(|half| half.to_le_bytes()).collect()
+}
+
+/// A board that begins to execute `code`; on an STM32 the vector table says `stack`, `entry` (none: the code) and `handler`
+/// for all else.
+fn start(chip: &str, strict: bool, entry: Option<u32>, handler: u32, code: &[u16]) -> Box<dyn Board> {
+    let mut board = board(chip, &Options { strict, ..Options::default() }).expect("a chip");
+    let image = if chip == "rp2040" {
+        elf(SRAM + 1, &[(SRAM, bytes(code))])
+    } else {
+        let mut words = vec![handler; CODE as usize / 4];
+        (words[0], words[1]) = (SRAM + 0x1000, entry.unwrap_or(FLASH + CODE + 1));
+        let mut content: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        content.extend(bytes(code));
+        elf(FLASH + CODE + 1, &[(FLASH, content)])
+    };
+    board.load(&image, "test.elf").expect("an image");
+    board
+}
+
+/// Code that makes these accesses: address, and the value of a write; then it stays where it is.
+fn touching(accesses: &[(u32, Option<u32>)]) -> Vec<u16> {
+    let mut code = Vec::new();
+    for &(address, value) in accesses {
+        constant(&mut code, 0, address);
+        if let Some(value) = value {
+            constant(&mut code, 1, value);
+        }
+        code.push(if value.is_some() { 0x6001 } else { 0x6801 });
+    }
+    code.push(STAY);
+    code
+}
+
+/// The code warns once with a sentence that begins so, and stops there if the board is strict.
+fn warns_once(chip: &str, accesses: &[(u32, Option<u32>)], about: &str) {
+    let twice = accesses.repeat(2);
+    let mut plain = start(chip, false, None, 0, &touching(&twice));
+    assert_eq!(plain.run(CYCLES).reason, StopReason::Cycles, "{chip} {about}: {:?}", plain.warnings());
+    let count = plain.warnings().iter().filter(|warning| warning.contains(about)).count();
+    assert_eq!(count, 1, "{chip} {about}: {:?}", plain.warnings());
+    let mut strict = start(chip, true, None, 0, &touching(&twice));
+    let stop = strict.run(CYCLES);
+    assert!(stop.reason == StopReason::Strict && stop.detail.contains(about), "{chip} {about}: {stop:?}");
+}
+
+#[test]
+fn every_limit_of_the_rp2040_is_told_once_and_stops_a_strict_run() {
+    const RELEASE: (u32, Option<u32>) = (0x4000_c000, Some(0));
+    for Limit { about, example, .. } in LIMITS.iter().chain(FOUND_BY_BLOCKS) {
+        let accesses: Vec<_> = std::iter::once(&RELEASE).chain(*example).copied().collect();
+        warns_once("rp2040", &accesses, about);
+    }
+}
+
+#[test]
+fn what_cores_lack_is_told_once_and_stops_a_strict_run() {
+    for chip in ["rp2040", "stm32l053", "stm32l073"] {
+        warns_once(chip, &[(0xe000_ed94, Some(1))], "MPU enforcement");
+        warns_once(chip, &[(0xe000_1000, None)], "debug unit");
+    }
+    for chip in &CHIPS[1..] {
+        let mut code = touching(&[(0xe000_ed10, Some(4))]);
+        code.insert(code.len() - 1, WFI);
+        for strict in [false, true] {
+            let mut board = start(chip, strict, None, 0, &code);
+            let stop = board.run(CYCLES);
+            let wanted = if strict { StopReason::Strict } else { StopReason::Deadlock };
+            assert_eq!(stop.reason, wanted, "{chip}: {stop:?}");
+            let count = board.warnings().iter().filter(|warning| warning.contains("SLEEPDEEP")).count();
+            assert_eq!(count, 1, "{chip}: {:?}", board.warnings());
+        }
+    }
+}
+
+#[test]
+fn what_the_stm32_lacks_is_told_once_and_stops_a_strict_run() {
+    // System memory; then a block that is storage: DMA, after its clock.
+    let places = [
+        ("stm32l053", 0x1ff0_0000, (0x4002_1030, 0x1), 0x4002_0008),
+        ("stm32l073", 0x1ff0_0000, (0x4002_1030, 0x1), 0x4002_0008),
+        ("stm32f103", 0x1fff_f000, (0x4002_1014, 0x1), 0x4002_0008),
+        ("stm32f407", 0x1fff_0000, (0x4002_3830, 0x0020_0000), 0x4002_6010),
+        ("stm32f411", 0x1fff_0000, (0x4002_3830, 0x0020_0000), 0x4002_6010),
+        ("stm32f446", 0x1fff_0000, (0x4002_3830, 0x0020_0000), 0x4002_6010),
+        ("stm32f767", 0x1ff0_0000, (0x4002_3830, 0x0020_0000), 0x4002_6010),
+        ("stm32h743", 0x1ff0_0000, (0x5802_44d8, 1), 0x4002_0010),
+    ];
+    for (chip, memory, (clock, enable), dma) in places {
+        warns_once(chip, &[(memory, None)], "system memory");
+        warns_once(chip, &[(clock, Some(enable)), (dma, Some(1))], "write to a DMA");
+        warns_once(chip, &[(clock, Some(enable)), (dma, None)], "read of a DMA");
+    }
+}
+
+#[test]
+fn a_stated_clock_that_no_part_can_have_is_told() {
+    for (chip, most_mhz) in CHIPS[1..].iter().zip([32, 32, 72, 168, 100, 180, 216, 480]) {
+        for (hz, told) in [(most_mhz * 1_000_000, 0), (most_mhz * 1_000_000 + 1, 1)] {
+            let mut board = board(chip, &Options::default()).expect("a chip");
+            board.set("clock_hz", hz).expect("a setting");
+            let vectors: Vec<u8> = [SRAM + 0x800, FLASH + 9].iter().flat_map(|word| word.to_le_bytes()).collect();
+            let image = elf(FLASH + 9, &[(FLASH, [vectors, bytes(&[STAY])].concat())]);
+            board.load(&image, "test.elf").expect("an image");
+            board.run(100);
+            let warnings = board.warnings();
+            assert_eq!(warnings.iter().filter(|warning| warning.contains("is beyond")).count(), told, "{warnings:?}");
+        }
+    }
+}
+
+#[test]
+fn a_pll_beyond_the_data_sheet_is_told() {
+    // From the ring oscillator: XOSC on, PLL_SYS to 12 MHz * 133 / 2 / 2 = 399 MHz; when the crystal runs, clk_sys to it.
+    let set_up = [
+        (0x4000_c000, 0),
+        (0x4002_4000, 0x00fa_baa0),
+        (0x4002_8000, 1),
+        (0x4002_8008, 133),
+        (0x4002_8004, 4),
+        (0x4002_800c, 0x22000),
+        (0x4002_8004, 0),
+    ];
+    let mut code = touching(&set_up.map(|(address, value)| (address, Some(value))));
+    code.pop();
+    constant(&mut code, 2, 20_000);
+    // subs r2, #1; bne back.
+    code.extend([0x3a01, 0xd1fd]);
+    constant(&mut code, 0, 0x4000_803c);
+    constant(&mut code, 1, 1);
+    code.extend([0x6001, STAY]);
+    for strict in [false, true] {
+        let mut board = start("rp2040", strict, None, 0, &code);
+        let stop = board.run(200_000);
+        assert_eq!(stop.reason == StopReason::Strict, strict, "{stop:?}");
+        let told =
+            board.warnings().iter().filter(|warning| warning.contains("clk_sys: 399000000 Hz is beyond")).count();
+        assert_eq!(told, 1, "{:?}", board.warnings());
+    }
+}
+
+#[test]
+fn a_reset_vector_to_nowhere_is_a_fault() {
+    for chip in &CHIPS[1..] {
+        for entry in [0x6000_0001, 0xffff_ffff, FLASH + CODE, 0x1fff_fff1, 0] {
+            let mut board = start(chip, false, Some(entry), FLASH + CODE + 1, &[ADDS_R0, STAY]);
+            assert_eq!(board.run(1000).reason, StopReason::Cycles, "{chip} {entry:#x}");
+            let registers = board.registers(0);
+            assert_eq!(registers[0].1, 1, "{chip} {entry:#x}: the fault's handler runs");
+            assert_eq!(board.warnings().len(), 1, "{chip} {entry:#x}: {:?}", board.warnings());
+            // The frame holds the address.
+            let sp = registers.iter().find(|(name, _)| name == "sp").expect("sp").1;
+            let pc = board.read(sp + 24, 4).expect("the frame");
+            assert_eq!(pc, (entry & !1).to_le_bytes(), "{chip} {entry:#x}");
+        }
+    }
+}
+
+#[test]
+fn a_core_that_sleeps_for_good_has_slept_since_it_fell_asleep() {
+    for chip in CHIPS {
+        let mut code = vec![ADDS_R0; 60];
+        code.extend([WFI, STAY]);
+        let mut whole = start(chip, false, None, 0, &code);
+        let stop = whole.run(CYCLES);
+        assert_eq!(stop.reason, StopReason::Deadlock, "{chip}");
+        let (cycle, stats) = (whole.cycle(), whole.stats(0));
+        assert!(cycle >= 30 && stop.cycle == cycle && stats.cycles == cycle, "{chip}: {stop:?} {stats:?}");
+        assert_eq!((stats.instructions, stats.sleep_cycles), (61, 0), "{chip}");
+        let mut slices = start(chip, false, None, 0, &code);
+        let stop = loop {
+            let stop = slices.run(7);
+            if stop.reason != StopReason::Cycles {
+                break stop;
+            }
+        };
+        assert_eq!((stop.reason, stop.cycle), (StopReason::Deadlock, cycle), "{chip} in slices");
+    }
+}
+
+#[test]
+fn what_was_observed_of_a_core_that_locked_up_adds_up() {
+    // Faults, and the handler faults too: everywhere, at once, and after some instructions.
+    for chip in CHIPS {
+        for lead in [0, 1, 5, 30] {
+            for handler in [0x6000_0001, FLASH + CODE + 1, 0] {
+                let mut code = vec![ADDS_R0; lead];
+                code.extend([0xde00, STAY]);
+                let mut board = start(chip, false, None, handler, &code);
+                board.observe(Some(Wanted::default()));
+                let mut until = 0;
+                for cycles in [3, CYCLES, CYCLES] {
+                    board.run(cycles);
+                    let observed = board.observed().expect("observed");
+                    let account = &observed.accounts[0];
+                    let sum: u64 = account.rows.iter().map(|(_, cost)| cost.cycles.iter().sum::<u64>()).sum();
+                    assert_eq!((account.from, sum), (until, account.until - until), "{chip} {lead} {handler:#x}");
+                    until = account.until;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_told_names_the_instruction() {
+    // A store to a watched word, then a load where nothing is modelled, behind some instructions in one run.
+    for chip in CHIPS {
+        let word = SRAM + 0x800;
+        let mut code = vec![ADDS_R0; 8];
+        constant(&mut code, 3, word);
+        let store = code.len();
+        code.push(0x601a);
+        constant(&mut code, 3, 0xe000_e00c);
+        let load = code.len();
+        code.extend([0x681a, STAY]);
+        let base = if chip == "rp2040" { SRAM } else { FLASH + CODE };
+        let at = |place: usize| base + 2 * place as u32;
+        let mut board = start(chip, false, None, 0, &code);
+        assert!(board.watch_write(word, 5, false), "{chip}");
+        board.run(1000);
+        let writers: Vec<u32> = board.take_events().iter().map(|event| event.pc).collect();
+        assert_eq!(writers, [at(store)], "{chip}");
+        if chip == "rp2040" || chip.starts_with("stm32l0") {
+            let wanted = format!("first used by 0x{:08x}", at(load));
+            assert!(board.warnings().iter().any(|warning| warning.contains(&wanted)), "{:?}", board.warnings());
+        }
+    }
+}
+
+#[test]
+fn settings_of_exceptions_at_their_ends_take_no_board_out_of_time() {
+    const TICK: [(u32, Option<u32>); 3] = [(0xe000_e014, Some(60)), (0xe000_e018, Some(0)), (0xe000_e010, Some(7))];
+    let ends = ["exception_entry", "exception_exit", "tail_chain", "late_arrival", "pop_preemption"];
+    for chip in CHIPS {
+        for choice in 0..1 << ends.len() {
+            let mut code = touching(&TICK);
+            code.truncate(code.len() - 1);
+            // FPU on where there is one, so that frames hold its state: vadd s0, s0, s0 behind CPACR.
+            if !matches!(chip, "rp2040" | "stm32l053" | "stm32l073" | "stm32f103") {
+                constant(&mut code, 0, 0xe000_ed88);
+                constant(&mut code, 1, 0xf << 20);
+                code.extend([0x6001, 0xee30, 0x0a00]);
+            }
+            code.push(STAY);
+            let handler = if chip == "rp2040" { 0 } else { FLASH + CODE + 2 * code.len() as u32 + 1 };
+            code.push(0x4770);
+            let mut board = start(chip, false, None, handler, &code);
+            for (key, rule, _) in board.settings() {
+                let place =
+                    ends.iter().position(|end| key.strip_prefix("timing.").is_some_and(|key| key.starts_with(end)));
+                if let Some(place) = place {
+                    board.set(&key, if choice >> place & 1 == 0 { rule.min } else { rule.max }).expect("in range");
+                }
+            }
+            for cycles in [500, 1, 2, 3, 5, 400] {
+                let end = board.cycle() + cycles;
+                assert_eq!(board.run(cycles).reason, StopReason::Cycles, "{chip} {choice:b}");
+                assert!(board.cycle() == end && board.core_cycle(0) < end + 200, "{chip} {choice:b}: time ran away");
+            }
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! What registers of modelled blocks ask for and do not get: one row each. Touching it warns once and ends a run under
+//! `strict`. docs/virtual-pico.md holds the same sentences, and tests go through all rows.
+
+use super::Block;
+
+/// How a register is touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Touch {
+    /// It is read.
+    Read,
+    /// It is written, with the value that an alias makes of it.
+    Write,
+}
+
+/// Something that a register asks for and that does not happen.
+#[derive(Debug)]
+pub struct Limit {
+    /// Blocks concerned.
+    pub blocks: &'static [Block],
+    touch: Touch,
+    /// Whether an access to this offset with this value asks for it.
+    asks: fn(offset: u32, value: u32) -> bool,
+    /// What does not happen, as a sentence without its stop.
+    pub about: &'static str,
+    /// Accesses that ask for it, the last one first of all: address, and the value if it is a write.
+    pub example: &'static [(u32, Option<u32>)],
+}
+
+const fn write(
+    blocks: &'static [Block],
+    asks: fn(u32, u32) -> bool,
+    about: &'static str,
+    example: &'static [(u32, Option<u32>)],
+) -> Limit {
+    Limit { blocks, touch: Touch::Write, asks, about, example }
+}
+
+const fn read(
+    blocks: &'static [Block],
+    asks: fn(u32, u32) -> bool,
+    about: &'static str,
+    example: &'static [(u32, Option<u32>)],
+) -> Limit {
+    Limit { blocks, touch: Touch::Read, asks, about, example }
+}
+
+/// TREQ numbers that something raises: SPI and UART, the pacing timers, permanent.
+fn is_paced(treq: u32) -> bool {
+    matches!(treq, 16..=23 | 0x3b..=0x3f)
+}
+
+/// True at the places of a DMA channel's control register.
+fn is_channel_control(offset: u32) -> bool {
+    offset < 0x300 && matches!(offset & 0x3f, 0x0c | 0x10 | 0x20 | 0x30)
+}
+
+/// Functions of a pin whose outputs do not reach it: all but UART, SIO and none.
+fn is_undrawn(function: u32) -> bool {
+    !matches!(function, 2 | 5 | 31)
+}
+
+/// Supply voltage at reset, 1.10 V, with the regulator on.
+const VREG_RESET: u32 = 0xb1;
+
+/// Raw erase and program commands to the flash; the SSI finds them itself.
+pub static RAW_FLASH: Limit = write(
+    &[Block::Ssi],
+    |_, _| false,
+    "SSI: erasing and programming by raw commands takes no time",
+    &[
+        (0x1800_0008, Some(0)),
+        (0x1800_0000, Some(7 << 16)),
+        (0x1800_0008, Some(1)),
+        (0x1800_0060, Some(0x06)),
+        (0x1800_0028, None),
+        (0x1800_0060, Some(0xc7)),
+        (0x1800_0028, None),
+    ],
+);
+
+/// A new TOP of a slice that counts; the block finds it itself.
+pub static TOP_AT_ONCE: Limit = write(
+    &[Block::Pwm],
+    |_, _| false,
+    "PWM: a new TOP counts at once, not from the next wrap on",
+    &[(0x4005_0000, Some(1)), (0x4005_0010, Some(99))],
+);
+
+/// Rows that blocks find by themselves.
+pub static FOUND_BY_BLOCKS: [&Limit; 2] = [&RAW_FLASH, &TOP_AT_ONCE];
+
+use Block::*;
+
+/// Every other row.
+pub static LIMITS: &[Limit] = &[
+    read(
+        &[XipCtrl],
+        |at, _| matches!(at, 0x0c | 0x10),
+        "XIP_CTRL: the hit and access counters count nothing",
+        &[(0x1400_000c, None)],
+    ),
+    write(
+        &[XipCtrl],
+        |at, value| at == 0 && value & 8 != 0,
+        "XIP_CTRL: POWER_DOWN powers nothing down",
+        &[(0x1400_0000, Some(8))],
+    ),
+    write(
+        &[XipCtrl],
+        |at, value| at == 0x18 && value != 0,
+        "XIP_CTRL: streaming delivers nothing",
+        &[(0x1400_0018, Some(4))],
+    ),
+    write(
+        &[Ssi],
+        |at, value| at == 0x2c && value & 0x3f != 0,
+        "SSI: it raises no interrupt",
+        &[(0x1800_002c, Some(0x10))],
+    ),
+    write(&[Ssi], |at, value| at == 0x4c && value & 3 != 0, "SSI: it makes no DMA requests", &[(0x1800_004c, Some(1))]),
+    write(
+        &[Syscfg],
+        |at, value| at < 8 && value != 0,
+        "SYSCFG: no interrupt reaches the NMI",
+        &[(0x4000_4000, Some(1))],
+    ),
+    write(
+        &[Syscfg],
+        |at, value| matches!(at, 0x0c | 0x10 | 0x18) && value != 0,
+        "SYSCFG: synchronisers are not there to be bypassed, memories are not powered down",
+        &[(0x4000_4018, Some(1))],
+    ),
+    write(
+        &[Syscfg],
+        |at, value| at == 0x14 && value & 0x88 != 0,
+        "SYSCFG: nothing is attached to the debug ports",
+        &[(0x4000_4014, Some(8))],
+    ),
+    write(
+        &[Clocks],
+        |at, value| matches!(at, 0x00 | 0x0c | 0x18 | 0x24) && value & 0x800 != 0,
+        "CLOCKS: the GPOUT generators drive no pin",
+        &[(0x4000_8000, Some(0x800))],
+    ),
+    write(
+        &[Clocks],
+        // REF, SYS, PERI, then USB, ADC and RTC.
+        |at, value| match at {
+            0x30 => value & 3 == 1 && value >> 5 & 3 != 0,
+            0x3c => value & 1 != 0 && value >> 5 & 7 >= 4,
+            0x48 => value & 0x800 != 0 && value >> 5 & 7 >= 5,
+            0x54 | 0x60 | 0x6c => value & 0x800 != 0 && value >> 5 & 7 >= 4,
+            0x94 => matches!(value & 0xff, 6 | 7),
+            _ => false,
+        },
+        "CLOCKS: no clock comes in through GPIN0 and GPIN1",
+        &[(0x4000_8048, Some(0x8a0))],
+    ),
+    write(
+        &[Clocks],
+        |at, value| match at {
+            0xa0 | 0xa8 => value != u32::MAX,
+            0xa4 | 0xac => value & 0x7fff != 0x7fff,
+            _ => false,
+        },
+        "CLOCKS: WAKE_EN and SLEEP_EN gate no clock",
+        &[(0x4000_80a8, Some(0))],
+    ),
+    write(
+        &[Xosc, Rosc],
+        |at, value| value == 0x636f_6d61 && matches!(at, 0x08 | 0x0c),
+        "XOSC, ROSC: DORMANT stops nothing",
+        &[(0x4002_4008, Some(0x636f_6d61))],
+    ),
+    write(
+        &[Rosc],
+        |at, value| matches!(at, 4 | 8) && value & 0x7777 != 0 || at == 0 && value & 0xfff != 0xaa0,
+        "ROSC: drive strengths and the frequency range change nothing",
+        &[(0x4006_0004, Some(0x9696_0001))],
+    ),
+    write(
+        &[Psm],
+        |at, value| at == 0 && value != 0 || at == 4 && value & 0xffff != 0,
+        "PSM: only core 1 can be forced off",
+        &[(0x4001_0004, Some(1))],
+    ),
+    write(
+        &[Uart0, Uart1],
+        |at, value| at == 0x2c && value & 1 != 0 || at == 0x30 && value & 0xc006 != 0,
+        "UART: breaks are not sent, modem lines are not there, SIR is not coded",
+        &[(0x4003_402c, Some(0x71))],
+    ),
+    write(
+        &[IoBank0],
+        |at, value| at < 0xf0 && at & 4 != 0 && is_undrawn(value & 0x1f),
+        "IO_BANK0: of a pin's functions only SIO and UART reach it",
+        &[(0x4001_4004, Some(4))],
+    ),
+    write(
+        &[IoQspi],
+        // SCLK, then SD0 to SD3; SS comes between.
+        |at, value| matches!(at, 0x04 | 0x14 | 0x1c | 0x24 | 0x2c) && value != 0,
+        "IO_QSPI: of the flash's pins only chip select can be taken over",
+        &[(0x4001_8004, Some(0x3000))],
+    ),
+    write(
+        &[Dma],
+        |at, value| is_channel_control(at) && value & 1 != 0 && !is_paced(value >> 15 & 0x3f),
+        "DMA: only UART, SPI, the pacing timers and no pacing at all make requests",
+        &[(0x5000_0010, Some(36 << 15 | 1))],
+    ),
+    write(
+        &[Dma],
+        |at, value| at == 0x434 && value & 1 != 0,
+        "DMA: the sniffer computes nothing",
+        &[(0x5000_0434, Some(1))],
+    ),
+    write(
+        &[Pwm],
+        |at, value| at < 0xa0 && at % 20 == 0 && value & 0x30 != 0,
+        "PWM: edges and levels of an input are not counted",
+        &[(0x4005_0000, Some(0x21))],
+    ),
+    write(
+        &[Pwm],
+        |at, value| at < 0xa0 && at % 20 == 0 && value & 0xc0 != 0,
+        "PWM: the phase of a running slice is not moved",
+        &[(0x4005_0000, Some(0x81))],
+    ),
+    write(
+        &[Pwm],
+        |at, value| at < 0xa0 && at % 20 == 12 && value != 0,
+        "PWM: compare levels are kept and drive no pin",
+        &[(0x4005_000c, Some(1))],
+    ),
+    write(
+        &[Adc],
+        |at, value| at == 0 && value & 1 != 0 && value & 0xc != 0,
+        "ADC: conversions take no time, inputs are 0",
+        &[(0x4004_c000, Some(5))],
+    ),
+    write(
+        &[I2c0, I2c1],
+        |at, _| at == 0x10,
+        "I2C: nothing is on the bus, and finding that out takes no time",
+        &[(0x4004_4010, Some(0x100))],
+    ),
+    write(
+        &[I2c0, I2c1],
+        |at, value| at == 0 && value & 0x40 == 0,
+        "I2C: nobody calls a target",
+        &[(0x4004_4000, Some(1))],
+    ),
+    write(
+        &[Spi0, Spi1],
+        |at, _| at == 8,
+        "SPI: nothing is on the bus, and frames take no time",
+        &[(0x4003_c004, Some(2)), (0x4003_c008, Some(1))],
+    ),
+    read(
+        &[Busctrl],
+        |at, _| matches!(at, 0x08 | 0x10 | 0x18 | 0x20),
+        "BUSCTRL: the performance counters count nothing",
+        &[(0x4003_0008, None)],
+    ),
+    write(
+        &[Busctrl],
+        |at, value| at == 0 && value & 0x1100 != 0,
+        "BUSCTRL: the DMA always goes first",
+        &[(0x4003_0000, Some(0x1000))],
+    ),
+    write(
+        &[Vreg],
+        |at, value| at == 0 && value & 0xf3 != VREG_RESET || at == 4 && value & 0xf1 != 0x91,
+        "VREG_AND_CHIP_RESET: the supply voltage has no effect but on the clocks that are allowed",
+        &[(0x4006_4000, Some(0xd1))],
+    ),
+    read(
+        &[XipAux, Pio0, Pio1, Usb, UsbDpram],
+        |_, _| true,
+        "PIO, USB and the XIP stream: registers are storage, nothing moves",
+        &[(0x5020_0004, None)],
+    ),
+    write(
+        &[XipAux, Pio0, Pio1, Usb, UsbDpram],
+        |_, _| true,
+        "PIO, USB and the XIP stream: registers are storage, nothing moves",
+        &[(0x5011_0040, Some(1))],
+    ),
+];
+
+/// The row that an access asks for.
+#[must_use]
+pub fn asked(block: Block, touch: Touch, offset: u32, value: u32) -> Option<&'static Limit> {
+    LIMITS.iter().find(|row| row.touch == touch && row.blocks.contains(&block) && (row.asks)(offset, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rp2040::block_at;
+
+    /// The page that says what the virtual Pico does not do.
+    const PAGE: &str = include_str!("../../../../docs/virtual-pico.md");
+
+    #[test]
+    fn the_last_access_of_an_example_asks_for_its_row_alone() {
+        for row in LIMITS {
+            for (index, &(address, value)) in row.example.iter().enumerate() {
+                let touch = if value.is_some() { Touch::Write } else { Touch::Read };
+                let block = block_at(address).expect("a block");
+                let found = asked(block, touch, address & 0xfff, value.unwrap_or(0)).map(|found| found.about);
+                let wanted = (index == row.example.len() - 1).then_some(row.about);
+                assert_eq!(found, wanted, "{address:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_page_says_it_all() {
+        for row in LIMITS.iter().chain(FOUND_BY_BLOCKS) {
+            assert!(PAGE.contains(row.about), "docs/virtual-pico.md does not say: {}", row.about);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Clocks as the data sheets allow them: what firmware sets up beyond that no part can reach.
+
+use super::{Chip, Clocks};
+
+const MHZ: u64 = 1_000_000;
+
+/// Fastest clocks of a part, in MHz: core, AHB, APB1 to APB4.
+struct Most {
+    core: u64,
+    ahb: u64,
+    apb: [u64; 4],
+}
+
+const fn most(core: u64, apb1: u64, apb2: u64) -> Most {
+    Most { core, ahb: core, apb: [apb1, apb2, apb2, apb2] }
+}
+
+/// DS10152, DS10685; DS5319; DS8626, DS10314, DS10693; DS11532; DS12110 (revision V with the boost).
+fn of(chip: Chip) -> Most {
+    match chip {
+        Chip::L053 | Chip::L073 => most(32, 32, 32),
+        Chip::F103 => most(72, 36, 72),
+        Chip::F407 => most(168, 42, 84),
+        Chip::F411 => most(100, 50, 100),
+        Chip::F446 => most(180, 45, 90),
+        Chip::F767 => most(216, 54, 108),
+        Chip::H743 => Most { core: 480, ahb: 240, apb: [120; 4] },
+    }
+}
+
+/// The first clock that is beyond its limit, as a sentence; `stated`: the core clock that the run states.
+pub(super) fn beyond(chip: Chip, clocks: &Clocks, stated: Option<u64>) -> Option<String> {
+    let most = of(chip);
+    let apbs = ["APB1", "APB2", "APB3", "APB4"].into_iter().zip(clocks.pclk_hz).zip(most.apb);
+    let buses = apbs.map(|((name, hz), most)| (name, hz, most));
+    let core = ("core clock", stated.unwrap_or(clocks.core_hz), most.core);
+    let mut rows = [core, ("AHB", clocks.hclk_hz, most.ahb)].into_iter().chain(buses);
+    // Buses do not follow a stated clock: what the registers give says nothing then.
+    let row = rows.find(|&(name, hz, most)| hz > most * MHZ && (stated.is_none() || name == core.0))?;
+    let (name, hz, most) = row;
+    Some(format!("{name}: {hz} Hz is beyond the {most} MHz that the data sheet of the STM32{chip:?} allows"))
+}
