@@ -25,9 +25,9 @@ impl CodeTable {
         CodeTable { stripes, profile: [Vec::new(), Vec::new()], base, bytes }
     }
 
-    /// Pointer to the op of a byte offset.
+    /// Pointer to the op of a byte offset. Panics behind the end.
     pub fn op(&mut self, offset: u32) -> *mut Op {
-        debug_assert!(offset < self.bytes);
+        assert!(offset < self.bytes, "no code at {offset:#x}");
         // SAFETY: the table has an op for each halfword below `bytes`.
         unsafe { self.stripes.as_mut_ptr().cast::<Op>().add(offset as usize / 2) }
     }

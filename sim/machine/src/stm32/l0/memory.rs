@@ -138,9 +138,9 @@ impl Window {
         self.profile.as_ref().map_or(std::ptr::null_mut(), Lazy::pointer)
     }
 
-    /// The op of an offset.
+    /// The op of an offset, if the window holds code. Panics behind the window's end.
     pub fn op(&mut self, offset: u32) -> Option<&mut Op> {
-        debug_assert!(offset < self.spec.bytes);
+        assert!(offset < self.spec.bytes, "no code at {offset:#x}");
         // SAFETY: the table has an op for each halfword of the window.
         self.ops.as_ref().map(|table| unsafe { &mut *table.pointer().add(offset as usize / 2) })
     }
