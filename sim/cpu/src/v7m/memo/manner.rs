@@ -87,12 +87,13 @@ pub(super) fn has_operand_cycles(op: Op) -> bool {
 #[inline(always)]
 pub(super) fn allowed<B: QuickBus>(core: &Core, bus: &mut B, op: Op) -> bool {
     let within = |target: u32| target & 1 != 0 && target.wrapping_sub(core.region.base) < core.region.bytes;
-    let base = core.reg(op.rn);
+    // Only where it is a core register: of floating point it is a number of S or D.
+    let base = || core.reg(op.rn);
     let words = 4 * u32::from(op.shift);
     match op.code {
         Code::Bx | Code::Blx => within(core.reg(op.rm)),
         Code::Ldm | Code::LdmPc | Code::Stm => {
-            let lowest = if op.ra == 0 { base } else { base.wrapping_sub(words) };
+            let lowest = if op.ra == 0 { base() } else { base().wrapping_sub(words) };
             core.ici == 0
                 && lowest & 3 == 0
                 && bus.quick_range(lowest, words, op.code == Code::Stm)
@@ -100,15 +101,15 @@ pub(super) fn allowed<B: QuickBus>(core: &Core, bus: &mut B, op: Op) -> bool {
                     || bus.quick_load(lowest + words - 4, 4).is_some_and(|(target, _)| within(target)))
         }
         Code::Ldrd | Code::Strd => {
-            let first = if op.has(flag::POST_INDEXED) { base } else { base.wrapping_add(op.imm) };
+            let first = if op.has(flag::POST_INDEXED) { base() } else { base().wrapping_add(op.imm) };
             op.rn != 15 && first & 3 == 0 && bus.quick_range(first, 8, op.code == Code::Strd)
         }
         Code::Vldm | Code::Vstm => {
-            let lowest = if op.ra == 0 { base } else { base.wrapping_sub(op.imm) };
+            let lowest = if op.ra == 0 { base() } else { base().wrapping_sub(op.imm) };
             core.float_ready && lowest & 3 == 0 && bus.quick_range(lowest, words, op.code == Code::Vstm)
         }
         Code::Vldr64 | Code::Vstr64 => {
-            let first = base.wrapping_add(op.imm);
+            let first = base().wrapping_add(op.imm);
             core.float_ready && op.rn != 15 && first & 3 == 0 && bus.quick_range(first, 8, op.code == Code::Vstr64)
         }
         _ => core.float_ready,
