@@ -103,7 +103,7 @@ pub(crate) fn address(chip: &str, bytes: &mut Bytes) -> u32 {
 /// Around the end or the start of a memory.
 pub(crate) fn edge(chip: &str, bytes: &mut Bytes) -> u32 {
     let (base, length) = bytes.one_of(memories(chip));
-    let border = if bytes.byte() % 4 == 0 { base } else { base + length };
+    let border = if bytes.byte().is_multiple_of(4) { base } else { base + length };
     border.wrapping_add(u32::from(bytes.byte() % 80)).wrapping_sub(40)
 }
 

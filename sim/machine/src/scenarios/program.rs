@@ -58,7 +58,7 @@ fn end_of_loop(code: &mut Vec<u16>, open: Loop) {
 
 /// `ldr register, =value`, with the constant in the code.
 pub(crate) fn constant(code: &mut Vec<u16>, register: u16, value: u32) {
-    if code.len() % 2 != 0 {
+    if !code.len().is_multiple_of(2) {
         code.push(NOP);
     }
     code.extend([0x4800 | register << 8, 0xe001, value as u16, (value >> 16) as u16]);

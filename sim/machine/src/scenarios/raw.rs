@@ -73,7 +73,7 @@ pub(crate) fn uf2_scenario(chip: &str, bytes: &mut Bytes) {
         let value = bytes.byte();
         image.get_mut(at).into_iter().for_each(|byte| *byte = value);
     }
-    if bytes.byte() % 8 == 0 {
+    if bytes.byte().is_multiple_of(8) {
         image.truncate(usize::from(bytes.half()));
     }
     load_and_run(chip, &image);

@@ -13,13 +13,16 @@ use super::setup::Setup;
 /// Longest memory that is compared whole.
 const WHOLE: u32 = 0x4_2000;
 
+/// What a run leaves of a core: statistics, registers, its own time, whether it sleeps.
+type CoreOutcome = (String, Vec<(String, u32)>, u64, bool);
+
 /// What a run leaves behind.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     end: (StopReason, usize, u64, u32, String),
     cycle: u64,
     clock_hz: u64,
-    cores: Vec<(String, Vec<(String, u32)>, u64, bool)>,
+    cores: Vec<CoreOutcome>,
     warnings: Vec<String>,
     printed: Vec<Vec<u8>>,
     locks: String,
