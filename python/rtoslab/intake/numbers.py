@@ -74,7 +74,7 @@ def ticks(text: str, rate_hz: Fraction) -> int:
     if found is None:
         return round(fraction(text) * rate_hz)
     digits, places = found[1] + (found[2] or ""), len(found[2] or "")
-    parts = 10**places * rate_hz.denominator
+    parts: int = 10**places * rate_hz.denominator
     count, rest = divmod(int(digits) * rate_hz.numerator, parts)
     return count + (2 * rest > parts or (2 * rest == parts and count % 2 == 1))
 
