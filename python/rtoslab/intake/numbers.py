@@ -76,6 +76,8 @@ def ticks(text: str, rate_hz: Fraction) -> int:
     behind = found[2] or ""
     places = len(behind) - int(found[3] or 0)
     parts: int = 10 ** max(places, 0) * rate_hz.denominator
+    count: int
+    rest: int
     count, rest = divmod(int(found[1] + behind) * rate_hz.numerator * 10 ** max(-places, 0), parts)
     return count + (2 * rest > parts or (2 * rest == parts and count % 2 == 1))
 
