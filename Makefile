@@ -18,7 +18,7 @@ SIM_SOURCES := $(shell find sim -name "*.rs" -o -name Cargo.toml) Cargo.toml Car
 # What the firmware and the simulator are built with; a linker for Rust is in gcc and libc6-dev.
 APT_PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi binutils-arm-none-eabi cmake ninja-build python3-venv gcc libc6-dev
 
-.PHONY: help demo test gate lint bench bench-sweep bench-plan fuzz test-all test-checked test-sanitized set-up packages clean
+.PHONY: help demo test gate lint bench bench-sweep bench-plan fuzz fuzz-inputs test-all test-checked test-sanitized set-up packages clean
 
 help:
 	@echo "make demo      install what is missing, run T1-T8 on one core and on two, write the report"
@@ -30,6 +30,7 @@ help:
 	@echo "make bench-plan   how long a sweep of 536 configurations and benchmarks takes: cold, warm, known"
 	@echo "make fuzz      programs and image files made up by a fuzzer, FUZZ_SECONDS=600 long; what it finds goes to sim/fuzz/found"
 	@echo "make test-all  make test, the long tests, test-checked and test-sanitized; see docs/testing.md"
+	@echo "make fuzz-inputs  a million damaged inputs of each kind that comes from outside; INPUTS=10000 for fewer"
 	@echo "make test-checked    the differential tests on a simulator with assertions and overflow checks"
 	@echo "make test-sanitized  the same under AddressSanitizer"
 	@echo "make clean     remove what these targets made"
@@ -109,6 +110,11 @@ fuzz: $(STAMPS)/tools
 	@echo "== Fuzzing for $(FUZZ_SECONDS) s"
 	$(FUZZER) build/fuzz-corpus sim/fuzz/corpus -artifact_prefix=sim/fuzz/found/ -max_len=1200 -len_control=0 \
 	  -timeout=60 -rss_limit_mb=4000 -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1
+
+# Of each kind of file and text that comes from outside: docs/robustness.md.
+INPUTS := 1000000
+fuzz-inputs: set-up
+	nice -n 15 $(BIN)/python bench/inputs.py --inputs $(INPUTS)
 
 set-up: packages $(STAMPS)/tools $(STAMPS)/python $(STAMPS)/simulator $(STAMPS)/kernels
 

@@ -3,15 +3,17 @@
 Nothing is run or stored here, so that a stored point can be evaluated again (`rtoslab verify`).
 """
 
+from rtoslab.benchmark import Benchmark
 from rtoslab.catalogue import Catalogue
 from rtoslab.decode import Expected, decode
 from rtoslab.errors import DecodeError, OverrideReceivedError, RunError
+from rtoslab.intake.numbers import shown
 from rtoslab.measured import measured
 from rtoslab.proofs import Evidence, Verdict, judge_all
 from rtoslab.results import Failed, Measured, PointId
 from rtoslab.run.virtual import RunOutput
 from rtoslab.samples import Decoded
-from rtoslab.wire import constants
+from rtoslab.wire import constants, has_form
 
 
 def evaluate(
@@ -22,6 +24,7 @@ def evaluate(
     try:
         decoded = decode(output.uart, constants(catalogue.root), expected)
         _check_identity(decoded, identity)
+        _check_parameters(decoded, benchmark)
     except OverrideReceivedError as cause:
         return failed(identity, run_id, "run", cause)
     except DecodeError as cause:
@@ -31,7 +34,10 @@ def evaluate(
         return failed(identity, run_id, "run", RunError(output.failure))
     board, kernel = catalogue.board(identity.board).facts, catalogue.kernel(identity.kernel).facts
     asked = int(identity.config.get("samples", 0))
-    proofs = judge_all(Evidence(decoded, output.observed, benchmark, board, kernel, asked))
+    try:
+        proofs = judge_all(Evidence(decoded, output.observed, benchmark, board, kernel, asked))
+    except DecodeError as cause:
+        return failed(identity, run_id, "decode", cause)
     broken = [each for each in proofs if each.verdict is Verdict.FAILS]
     if broken:
         words = " ".join(f"{each.rule} demands that {each.demands}, but {each.saw}." for each in broken)
@@ -45,6 +51,13 @@ def failed(identity: PointId, run_id: str, stage: str, cause: Exception) -> Fail
     return Failed.model_validate(
         {"run_id": run_id, "point": identity, "stage": stage, "error": type(cause).__name__, "message": str(cause)}
     )
+
+
+def _check_parameters(decoded: Decoded, benchmark: Benchmark) -> None:
+    """A benchmark's own parameters are numbers, whatever their names end in."""
+    for name in benchmark.params:
+        if name in decoded.params and not has_form(decoded.params[name], "decimal"):
+            raise DecodeError(0, f"the parameter {name} is {shown(decoded.params[name])}, which is no number.")
 
 
 def _check_identity(decoded: Decoded, identity: PointId) -> None:

@@ -184,10 +184,14 @@ def test_a_configuration_that_is_none(key: str, value: str) -> None:
 
 
 def test_a_configuration_that_is_one() -> None:
-    demand_config({
+    """Each is taken; with one bad value among them none is."""
+    good = {
         "configTOTAL_HEAP_SIZE": "( ( size_t ) ( 10 * 1024 ) )", "opt": "-O3", "feature.icache": "1", "x": "",
         "configX": "(1UL<<3)|!0", "instrument": "pin,counter", "timing.boot": "0x10",
-    })  # fmt: skip
+    }  # fmt: skip
+    demand_config(good)
+    with pytest.raises(PlanError, match="configX='1;2' is no value"):
+        demand_config({**good, "configX": "1;2"})
 
 
 @pytest.mark.parametrize("name", ["../../x", "a/b", "", ".hidden", "x" * 101, "a\0b", "-x"])

@@ -1,11 +1,12 @@
 """A VCD's variable of one bit or more: its value as two integers, so that only bits that change cost anything."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rtoslab.captures.capture import UNKNOWN
 from rtoslab.captures.tracks import Track
 
+_FEW: Final = 4
 _BITS: Final = b"01xXzZ"
 _KNOWN: Final = bytes.maketrans(b"xXzZ", b"0000")
 _UNKNOWN: Final = bytes.maketrans(b"01xXzZ", b"001111")
@@ -30,7 +31,7 @@ class Vector:
 
     def set(self, tick: int, text: bytes) -> int:
         """The value from a tick on; a shorter text is extended on its left: by zeros, or by an x or z that it begins
-        with. How many rows more there are."""
+        with. How many bits changed: what it cost, also where no row was added."""
         ones, unknowns = int(text.translate(_KNOWN), 2), 0
         if not text.isdigit():
             unknowns = int(text.translate(_UNKNOWN), 2)
@@ -39,10 +40,22 @@ class Vector:
         ones, unknowns = ones & self._mask, unknowns & self._mask
         changed = self._mask if self._ones is None else (ones ^ self._ones) | (unknowns ^ self._unknowns)
         self._ones, self._unknowns = ones, unknowns
-        rows = 0
-        while changed:
-            bit = changed.bit_length() - 1
-            changed ^= 1 << bit
-            level = UNKNOWN if unknowns >> bit & 1 else ones >> bit & 1
-            rows += self.tracks[self.width - 1 - bit].set(tick, level)
-        return rows
+        for place, one, unknown in self._levels(changed, ones, unknowns):
+            self.tracks[place].set(tick, UNKNOWN if unknown else one)
+        return changed.bit_count()
+
+    def _levels(self, changed: int, ones: int, unknowns: int) -> Iterator[tuple[int, int, bool]]:
+        """Place from the highest bit on, level and whether it is unknown, of each bit that changed.
+
+        Few bits cost little in a wide vector, and many no more than its width.
+        """
+        if changed.bit_count() <= _FEW:
+            while changed:
+                bit = changed.bit_length() - 1
+                changed ^= 1 << bit
+                yield self.width - 1 - bit, ones >> bit & 1, bool(unknowns >> bit & 1)
+            return
+        rows = (format(each, f"0{self.width}b") for each in (changed, ones, unknowns))
+        for place, (one_changed, one, unknown) in enumerate(zip(*rows, strict=True)):
+            if one_changed == "1":
+                yield place, int(one), unknown == "1"

@@ -10,6 +10,7 @@ from rtoslab.captures.sampling import sampled
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName, Frequency, KeyValue
 from rtoslab.errors import EXIT_OK
+from rtoslab.files import STANDARD_OUTPUT
 from rtoslab.paths import find_root
 from rtoslab.plan import Options
 
@@ -40,5 +41,5 @@ def command(
     capture = sampled(recording.capture, sample_rate) if sample_rate else recording.capture
     write_capture(capture, out, form)
     edges = len(recording.capture.channels[0].edges()[0])
-    click.echo(f"{recording.title}: {edges:,} edges in {out}.")
+    click.echo(f"{recording.title}: {edges:,} edges in {out}.", err=out == STANDARD_OUTPUT)
     return EXIT_OK

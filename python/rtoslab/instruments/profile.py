@@ -131,7 +131,9 @@ def parse_profile(stored: dict[str, Any], source: str) -> Profile:
     """A profile from its JSON object; `source` names the file. Raises ReportError: no profile, or one that was altered,
     so that the cycles of a core do not add up to those it was observed for."""
     if stored.get("format") != FORMAT or stored.get("ways") != list(WAYS):
-        raise ReportError(f"{source} is not a profile of this version of rtoslab; make it again with --save.")
+        raise ReportError(
+            f"{source} is not a stored profile of this version; `rtoslab profile ... --save FILE` writes one."
+        )
     try:
         found = _STORED.validate_python({key: value for key, value in stored.items() if key not in {"format", "ways"}})
     except ValidationError as cause:

@@ -9,12 +9,12 @@ import select
 import stat
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from rtoslab.errors import RtoslabError
 from rtoslab.intake.limits import MIB, PIPE_SECONDS, TEXT_BYTES
+from rtoslab.intake.names import one_line
 
 _PIECE: Final = MIB
 
@@ -65,18 +65,9 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def environment(name: str, given: Mapping[str, str] = os.environ) -> str | None:
-    """A variable's value; None if it is not set or empty, or could not be the path or name that it should be."""
-    value = given.get(name)
-    return value if value and "\0" not in value else None
-
-
 def shown_path(path: Path) -> str:
     """A path on one line, whatever bytes its name has."""
-    text = str(path)
-    return text if text.isprintable() else text.encode("utf-8", "backslashreplace").decode().encode(
-        "unicode_escape"
-    ).decode("ascii")  # fmt: skip
+    return one_line(str(path))
 
 
 def _unreadable(path: Path, what: str, cause: Exception, error: type[RtoslabError]) -> RtoslabError:

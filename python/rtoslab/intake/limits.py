@@ -10,7 +10,7 @@ PIPE_SECONDS: Final = 5.0
 
 TEXT_BYTES: Final = MIB
 """A file that people write: plans, suites, boards, task sets, overheads, baselines, scripts."""
-STORED_BYTES: Final = 16 * MIB
+STORED_BYTES: Final = 12 * MIB
 """A file of JSON that this program wrote: results, manifests, profiles."""
 KEPT_BYTES: Final = 256 * MIB
 """One file of a point, an image's folder or a sweep, and one entry of the cache: their digests are checked."""

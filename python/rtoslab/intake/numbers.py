@@ -14,7 +14,7 @@ from rtoslab.intake.limits import DIGITS, HIGHEST, LOWEST
 LONGEST: Final = 2 * DIGITS + 16
 """More than any number within the limits takes, with its sign, point and exponent."""
 _DECIMAL: Final = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,9})?", re.ASCII)
-_USUAL_TIME: Final = re.compile(r"(\d{1,12})(?:\.(\d{1,18}))?", re.ASCII)
+_USUAL_TIME: Final = re.compile(r"(\d{1,12})(?:\.(\d{1,18}))?(?:[eE]([-+]?[0-3]?\d))?", re.ASCII)
 _RADIX: Final = {"0x": 16, "0b": 2, "0o": 8}
 
 
@@ -73,9 +73,12 @@ def ticks(text: str, rate_hz: Fraction) -> int:
     found = _USUAL_TIME.fullmatch(text)
     if found is None:
         return round(fraction(text) * rate_hz)
-    digits, places = found[1] + (found[2] or ""), len(found[2] or "")
-    parts = 10**places * rate_hz.denominator
-    count, rest = divmod(int(digits) * rate_hz.numerator, parts)
+    behind = found[2] or ""
+    places = len(behind) - int(found[3] or 0)
+    parts: int = 10 ** max(places, 0) * rate_hz.denominator
+    count: int
+    rest: int
+    count, rest = divmod(int(found[1] + behind) * rate_hz.numerator * 10 ** max(-places, 0), parts)
     return count + (2 * rest > parts or (2 * rest == parts and count % 2 == 1))
 
 

@@ -101,7 +101,7 @@ def from_csv(text: str, source: str) -> dict[str, Any]:
     spaces. Raises TaskSetError."""
     rows = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
     head: list[str] | None = None
-    tasks = []
+    tasks: list[dict[str, Any]] = []
     try:
         for row in rows:
             where = f"{source}, line {rows.line_num}"
