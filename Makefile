@@ -143,8 +143,9 @@ $(STAMPS)/python: requirements.lock | $(STAMPS)/tools packages
 
 $(STAMPS)/simulator: $(SIM_SOURCES) pyproject.toml $(STAMPS)/python
 	@echo "== Building the virtual board"
+	@touch $@.begun  # what changes while it is built is not in it
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release > build/simulator.log 2>&1 || { cat build/simulator.log; exit 1; }
-	@touch $@
+	@mv $@.begun $@
 
 $(STAMPS)/kernels: firmware/kernels/Cargo.toml firmware/kernels/Cargo.lock | $(STAMPS)/tools
 	@echo "== Fetching the kernel sources pinned in firmware/kernels/Cargo.lock"
