@@ -62,17 +62,7 @@ def test_a_reset_vector_to_nowhere_locks_the_core_up(board: str, tmp_path: Path)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_run_that_is_ended_from_outside_tells_what_there_is(number: signal.Signals, tmp_path: Path) -> None:
     path = image(tmp_path)
-    command = [
-        sys.executable,
-        "-m",
-        "rtoslab",
-        "sim",
-        str(path),
-        "--board",
-        "nucleo-f103rb",
-        "--until",
-        str(CYCLES_MOST),
-    ]
+    command = [sys.executable, "-m", "rtoslab", "sim", str(path), "--board", "nucleo-f103rb", "--until", str(CYCLES_MOST)]
     with subprocess.Popen(
         [*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
     ) as run:

@@ -30,6 +30,8 @@ from rtoslab.run.observe import (
 )
 
 EVENTS: Final = 6_000
+EVENTS_OF_LATENCIES: Final = 40_000
+"""A round of theirs may be as long as several ticks."""
 SYSTICK: Final = 15
 HANDLER: Final = 1
 """In place of a task's control block: an interrupt's handler, the tick's among them."""

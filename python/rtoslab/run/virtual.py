@@ -18,6 +18,7 @@ from rtoslab.run.machine import VirtualMachine
 from rtoslab.run.marks import read_marks
 from rtoslab.run.observe import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_WINDOW, Observed, Observer
 from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services, loads, waits
+from rtoslab.run.steps import EVENTS, EVENTS_OF_LATENCIES
 from rtoslab.run.watch import StepsWatch
 from rtoslab.schemas import Board
 
@@ -94,7 +95,9 @@ class _Run:
         self.current: dict[int, int] = {}
         self.events = bytearray()
         """Of the window of a latency benchmark."""
-        self.watch = StepsWatch(machine, job.image, job.kernel, job.cores, pin_number(job.board.pins.out))
+        most = EVENTS_OF_LATENCIES if job.latency else EVENTS
+        pin = pin_number(job.board.pins.out)
+        self.watch = StepsWatch(machine, job.image, job.kernel, job.cores, pin, most)
         self.top_word: int | None = None
         self.handlers: HandlerReader | None = None
 

@@ -25,7 +25,7 @@ from rtoslab.run.observe import (
     Observed,
 )
 from rtoslab.run.profiles import APPLICATION, LIBRARY, kind_of
-from rtoslab.run.steps import EVENTS, Watching, find_steps, kernels_own, return_addresses
+from rtoslab.run.steps import Watching, find_steps, kernels_own, return_addresses
 from rtoslab.run.structures import Structures
 
 _WORD = 4
@@ -39,12 +39,15 @@ _KERNELS_HANDLERS = ("tick",)
 class StepsWatch:
     """Sets the probes and keeps the first events of the window."""
 
-    def __init__(self, machine: VirtualMachine, image: bytes, kernel: Kernel, cores: int, pin: int) -> None:
+    def __init__(
+        self, machine: VirtualMachine, image: bytes, kernel: Kernel, cores: int, pin: int, most_events: int
+    ) -> None:
         self._machine = machine
         self._image = image
         self._kernel = kernel
         self._cores = cores
         self._pin = pin
+        self._most_events = most_events
         self._functions: dict[str, int] = {}
         self._raw = bytearray()
         self._current: dict[int, int] = {}
@@ -88,7 +91,7 @@ class StepsWatch:
 
     def feed(self, raw: bytes) -> None:
         """The window's events, in the order of time."""
-        left = EVENTS * EVENT.itemsize - len(self._raw)
+        left = self._most_events * EVENT.itemsize - len(self._raw)
         if left > 0:
             events = np.frombuffer(raw, dtype=EVENT)
             self._raw += events[self._of_steps(events)].tobytes()[:left]
