@@ -18,12 +18,13 @@ SIM_SOURCES := $(shell find sim -name "*.rs" -o -name Cargo.toml) Cargo.toml Car
 # What the firmware and the simulator are built with; a linker for Rust is in gcc and libc6-dev.
 APT_PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi binutils-arm-none-eabi cmake ninja-build python3-venv gcc libc6-dev
 
-.PHONY: help demo test gate lint bench bench-sweep bench-plan fuzz fuzz-inputs test-all test-checked test-sanitized set-up packages clean
+.PHONY: help demo test gate mutants lint bench bench-sweep bench-plan fuzz fuzz-inputs test-all test-checked test-sanitized set-up packages clean
 
 help:
 	@echo "make demo      install what is missing, run T1-T8 on one core and on two, write the report"
 	@echo "make test      lint and every test"
 	@echo "make gate      our own benchmarks against baselines/main.toml; part of make test"
+	@echo "make mutants   every benchmark broken on purpose, which its proofs must refuse; some minutes"
 	@echo "make lint      formatters, linters, types"
 	@echo "make bench     speed of the virtual boards beside unicorn and QEMU, tightness of bounds; installs qemu-system-arm"
 	@echo "make bench-sweep  how long a phase sweep over 100 000 offsets takes"
@@ -55,6 +56,10 @@ test: lint
 gate: set-up
 	@echo "== Gate"
 	$(BIN)/rtoslab gate --baseline main --other-compiler skip
+
+# Each mutant must be refused by a proof; see docs/mutants.md.
+mutants: set-up
+	$(BIN)/python bench/mutants.py
 
 test-all: test test-checked test-sanitized
 	$(CARGO_TEST) -- --ignored

@@ -73,7 +73,8 @@ class Stop(TypedDict):
     address: int
     detail: str  # one sentence for a person
 
-# One event is 24 bytes, little endian: u64 cycle, u32 value, u32 pc, u16 id, u8 kind, u8 core, u32 zero.
+# One event is 24 bytes, little endian: u64 cycle, u32 value, u32 pc, u16 id, u8 kind, u8 core, u32 more: zero, or
+# R1 of a watched call.
 EVENT_EXEC: int  # an address under watch_exec is about to execute; value = R0
 EVENT_WRITE: int  # a word under watch_write was written; value = new value
 EVENT_EXCEPTION_ENTER: int  # id = exception number; cycle = first cycle of the handler; value = cycles since recognised
@@ -117,6 +118,10 @@ class Machine:
         """Runs for at most `cycles` more clk_sys cycles; releases the GIL."""
     def until(self, address: int) -> None: ...
     def watch_exec(self, address: int, ident: int) -> None: ...
+    def watch_call(self, address: int, ident: int) -> None:
+        """As watch_exec for a function's first instruction: the event's pc is where the caller goes on, its last word R1."""
+    def watch_return(self, address: int, ident: int) -> None:
+        """An event when a call under watch_call returns to the address; not when a branch leads there. Value = R0."""
     def watch_write(self, address: int, ident: int, stop: bool = False) -> None: ...
     def trace_exceptions(self, on: bool) -> None: ...
     def trace_pins(self, on: bool) -> None: ...

@@ -12,11 +12,12 @@ import pyarrow as pa
 
 from rtoslab.run.handlers import Handled
 from rtoslab.run.intervals import Intervals
+from rtoslab.run.steps import Step
 from rtoslab.run.virtual import RunOutput
 from rtoslab.structures import Reader, to_plain
 
 FILE: Final = "evidence.json.zst"
-_NAMES: Final = {"Intervals": Intervals, "Handled": Handled, "Stats": Any}
+_NAMES: Final = {"Intervals": Intervals, "Handled": Handled, "Step": Step, "Stats": Any}
 """Types that annotations name without importing them. The simulator's statistics are JSON already, but for keys that
 are numbers: they come back as texts, which `results.CoreCycles` takes."""
 

@@ -59,6 +59,9 @@ class TaskBlock(Strict):
     """While the task does not run: where its context lies."""
     bytes: str | None = None
     """The stack's size, where the block keeps it; else the next two."""
+    priority: str | None = None
+    """The priority the task has now, in the kernel's own numbers; `urgent_first`: the lowest is the most urgent."""
+    urgent_first: bool = False
     top_call: str | None = None
     """A function that is called for each new task with the stack's upper end as its first argument."""
     top_offset_bytes: int = 0
@@ -75,6 +78,18 @@ class KernelMemory(Strict):
     pool_used_symbol: str | None = None
     """Word that holds what is taken."""
     task_block: TaskBlock | None = None
+
+
+class ObjectFacts(Strict):
+    """What a kernel's object holds, for proofs: member names of its structure, as in the kernel's sources."""
+
+    type: str
+    members: dict[str, str]
+    """What benchmarks' proofs call it (`length`, `item_bytes`, `maximum`, `used`, `bits`) -> the member."""
+
+
+Argument = str | int
+"""What R0 or R1 holds as a function begins: a word for what a proof names, or a number that it must be."""
 
 
 class Kernel(Strict):
@@ -96,6 +111,12 @@ class Kernel(Strict):
     memory: KernelMemory | None = None
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """The kernel functions that each service ends in."""
+    arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)
+    """Of the function that a service ends in: what R0 and R1 hold; see `proofs.course`. Not named: its object in R0."""
+    results: dict[str, int] = Field(default_factory=dict)
+    """What that function gives where it did what was asked; services that cannot fail or do not tell are not named."""
+    objects: dict[str, ObjectFacts] = Field(default_factory=dict)
+    """By kind, the first word of the names of its services."""
     waits: Waits | None = None
     critical: Critical | None = None
     cpus: dict[str, CpuDifferences] = Field(default_factory=dict)
@@ -107,6 +128,11 @@ class Kernel(Strict):
     whatever is configured."""
     locks: dict[int, str] = Field(default_factory=dict)
     """Hardware spinlocks by number."""
+
+    @property
+    def urgent_first(self) -> bool:
+        """Whether the kernel's lowest number is its most urgent priority."""
+        return bool(self.memory and self.memory.task_block and self.memory.task_block.urgent_first)
 
     def reason(self, what: str) -> str:
         """Why a service (or `smp`) is lacking, as a clause."""

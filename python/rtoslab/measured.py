@@ -27,6 +27,7 @@ from rtoslab.results import (
     Waits,
 )
 from rtoslab.run.observe import Observed
+from rtoslab.run.profiles import FunctionCycles
 from rtoslab.run.virtual import RunOutput
 from rtoslab.samples import Decoded
 
@@ -101,7 +102,7 @@ def _virtual(output: RunOutput, kernel: Kernel) -> Virtual | None:
             LockUse.model_validate({"name": kernel.locks.get(lock["lock"], f"spinlock {lock['lock']}"), **lock})
             for lock in output.stats["locks"]
         ),
-        functions=tuple(FunctionUse(**asdict(each)) for each in output.functions),
+        functions=tuple(map(_function, output.functions)),
         waits=tuple(Waits(core=core, **asdict(each)) for core, each in sorted(output.observed.waits.items())),
         critical=tuple(
             CriticalUse(core=core, **asdict(each)) for core, each in sorted(output.observed.critical.items())
@@ -115,3 +116,9 @@ def _virtual(output: RunOutput, kernel: Kernel) -> Virtual | None:
 def image_bytes(elf: Path) -> ImageBytes:
     """What an image weighs. Raises ImageFileError."""
     return ImageBytes(**{f"{name}_bytes": size for name, size in berkeley(read_sections(elf)).items()})
+
+
+def _function(each: FunctionCycles) -> FunctionUse:
+    told = asdict(each)
+    del told["instructions"]  # for proofs
+    return FunctionUse(**told)

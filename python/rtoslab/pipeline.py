@@ -247,24 +247,29 @@ def _demand_same(known: dict[str, bytes] | None, files: dict[str, bytes], what: 
         )
 
 
+def virtual_job(catalogue: Catalogue, point: Point, image: bytes, name: str) -> VirtualJob:
+    """How a point's image is run and observed on the virtual board."""
+    board = catalogue.board(point.board).facts
+    benchmark = catalogue.benchmark(point.benchmark).facts
+    return VirtualJob(
+        image=image,
+        name=name,
+        board=board,
+        kernel=catalogue.kernel(point.kernel).facts.on(board.cpu),
+        clock_hz=point.clock_hz or board.clock.sys_hz,
+        cores=point.cores,
+        window_ms=point.window_ms,
+        watched_services=watched_services(benchmark),
+        latency=point.instrument is not None,
+        handlers=benchmark.handlers is not None,
+        stamping_line=board.irq.asynchronous if benchmark.stamped else None,
+        settings=point.timing,
+    )
+
+
 def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine | None = None) -> Runner:
     def run(built: Build, progress: Progress) -> RunOutput:
-        board = catalogue.board(point.board).facts
-        benchmark = catalogue.benchmark(point.benchmark).facts
-        job = VirtualJob(
-            image=built.elf.read_bytes(),
-            name=built.elf.name,
-            board=board,
-            kernel=catalogue.kernel(point.kernel).facts.on(board.cpu),
-            clock_hz=point.clock_hz or board.clock.sys_hz,
-            cores=point.cores,
-            window_ms=point.window_ms,
-            watched_services=watched_services(benchmark),
-            latency=point.instrument is not None,
-            handlers=benchmark.handlers is not None,
-            stamping_line=board.irq.asynchronous if benchmark.stamped else None,
-            settings=point.timing,
-        )
+        job = virtual_job(catalogue, point, built.elf.read_bytes(), built.elf.name)
         try:
             return run_virtual(job, progress, machine)
         except (SettingError, UnknownNameError):

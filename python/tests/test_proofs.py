@@ -8,7 +8,7 @@ import pytest
 from rtoslab.errors import CatalogueError, UnknownNameError
 from rtoslab.proofs import Verdict, judge_all, rules, watched_services
 
-from . import test_handlers, test_latency_proofs, test_stamped
+from . import test_course, test_handlers, test_latency_proofs, test_stamped
 from .fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, task
 from .test_proofs_two_cores import CASES as CASES_OF_TWO_CORES
 
@@ -97,6 +97,7 @@ def test_every_rule_is_shown_to_hold_and_to_fail() -> None:
     every = [*CASES, *CASES_OF_TWO_CORES, *test_latency_proofs.CASES, *test_handlers.CASES]
     shown = {(rule["rule"], verdict) for rule, _, verdict in every}
     shown |= {(rule["rule"], verdict) for rule, _, _, verdict in test_stamped.CASES}
+    shown |= {(rule["rule"], verdict) for rule, _, verdict in test_course.CASES}
     assert shown == {(name, verdict) for name in rules() for verdict in (Verdict.HOLDS, Verdict.FAILS)}
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,6 +14,9 @@ from rtoslab.run.observe import Observed, Switch
 from rtoslab.samples import Count, Decoded
 from rtoslab.schemas import Board
 from rtoslab.strict import Strict
+
+LOOP_100_CYCLES: Final = 1407
+"""What the ruler's loop takes on a Pico with -O2."""
 
 
 class Verdict(StrEnum):
@@ -37,7 +40,9 @@ class Finding(BaseModel):
 
 
 Condition = Annotated[str, Field(pattern=r"^[a-z_]+ [=>] [0-9]+$")]
-"""`shared = 1`, `cores > 1`: a parameter of the benchmark, or the number of cores, against a number."""
+"""`shared = 1`, `cores > 1`: a parameter of the benchmark, or the number of cores, against a number.
+`tasks = 1`: where there are any, `tasks = 0`: without a kernel;
+`sliced = 1`: a kernel that slices time among equals, asked or not."""
 
 
 class RuleParams(Strict):
@@ -73,7 +78,14 @@ class Evidence:
     def is_so(self, condition: Condition) -> bool:
         """Whether a condition of a rule holds in this run. Raises CatalogueError for a name it does not know."""
         name, sign, number = condition.split()
-        known = {"cores": len(self.cores), **{key: self.decoded.params.get(key) for key in self.benchmark.params}}
+        tasks = int(any(task.handle for task in self.decoded.tasks))
+        sliced = int(self.kernel.time_slice_ticks > 0)
+        known = {
+            "cores": len(self.cores),
+            "tasks": tasks,
+            "sliced": sliced,
+            **{key: self.decoded.params.get(key) for key in self.benchmark.params},
+        }
         value = known.get(name)
         if value is None:
             raise CatalogueError(f"A proof of {self.benchmark.id} asks for {name!r}, which is no parameter of it.")
@@ -141,6 +153,14 @@ class Evidence:
                 if switch.core == core and not {switch.before, switch.after} & controls
             }
         )
+
+    def slowness(self) -> float:
+        """How much longer the benchmark's own code may take than where its bounds were found, a Pico with -O2.
+
+        By the image's own ruler, a loop that only counts. At least 1.
+        """
+        loops = [each.repeats[-1] for each in self.decoded.rulers if each.name == "loop_100" and each.unit == "cycles"]
+        return max(1.0, max(loops, default=0) / LOOP_100_CYCLES)
 
     def checks(self, core: int) -> dict[str, int]:
         """The firmware's self-checks of one core by name."""

@@ -16,6 +16,7 @@ from rtoslab.run.observe import (
     IDENT_CALL,
     IDENT_CURRENT,
     IDENT_MARK,
+    IDENT_SYMBOL,
     KIND_EXCEPTION_ENTER,
     KIND_EXCEPTION_EXIT,
     KIND_EXEC,
@@ -84,6 +85,8 @@ def find_intervals(
     reader = _Reader(services, dict(current), stamping)
     events = np.frombuffer(raw, dtype=EVENT)
     for cycle, value, pc, ident, kind, core, _ in events.tolist():
+        if kind == KIND_EXEC and ident >= IDENT_SYMBOL:
+            continue  # of `steps`
         if kind == KIND_EXEC and ident >= IDENT_MARK:
             reader.mark(cycle, ident - IDENT_MARK)
         elif kind == KIND_PIN:

@@ -18,6 +18,7 @@ from rtoslab.run.critical import IDENT_NESTING, CriticalCycles, CriticalSections
 if TYPE_CHECKING:
     from rtoslab.run.handlers import Handled
     from rtoslab.run.intervals import Intervals
+    from rtoslab.run.steps import Step
 
 EVENT: Final = np.dtype(
     [("cycle", "<u8"), ("value", "<u4"), ("pc", "<u4"), ("id", "<u2"), ("kind", "u1"), ("core", "u1"), ("zero", "<u4")]
@@ -33,10 +34,16 @@ KIND_PIN: Final = 5
 IDENT_WINDOW: Final = 1
 IDENT_CURRENT: Final = 16
 """Plus the core whose current task the word names."""
+IDENT_FILL: Final = 64
+"""Plus the index of a heap block's last word; see `steps`."""
 IDENT_CALL: Final = 256
 """Plus the index of the service in `Probe.services`."""
 IDENT_MARK: Final = 4096
 """Plus the tag of a mark; see `marks`."""
+IDENT_SYMBOL: Final = 0x4000
+"""Plus the index of a kernel function that some service ends in; see `steps`."""
+IDENT_BEHIND: Final = 0x8000
+"""Plus the index of an address at which the caller of such a function goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,17 @@ class Waited:
     """Times the task joined the object's list of waiting tasks."""
 
 
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What one core did in the window."""
+
+    cycles: int
+    idle_cycles: int
+    """Of them, asleep or in the kernel's idle task."""
+    instructions: int
+    """Completed in functions that are neither the kernel's nor the C library's."""
+
+
 @dataclass(slots=True)
 class Observed:
     """Counts over the window. Exceptions are per core: number -> entries."""
@@ -84,6 +102,14 @@ class Observed:
     """Of a latency benchmark."""
     handled: "Handled | None" = None
     """Of a benchmark that shows the kernel's own handlers."""
+    steps: "tuple[Step, ...]" = ()
+    """What tasks and handlers did in the first part of the window, in the order of time."""
+    priorities: dict[int, int] = field(default_factory=dict)
+    """Control block -> priority in the kernel's own numbers as the window opened; empty if the kernel does not tell."""
+    objects_at_open: dict[tuple[str, int], dict[str, int]] = field(default_factory=dict)
+    """(kind of object, address) -> what kernel.toml says of it, as the window opened."""
+    loads: "dict[int, Load]" = field(default_factory=dict)
+    """Per core: what it did with its cycles."""
 
 
 class Observer:

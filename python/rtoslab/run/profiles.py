@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from rtoslab.kernel_facts import Kernel
-from rtoslab.run.observe import Waited
+from rtoslab.run.observe import Load, Waited
 
 PROFILE: Final = np.dtype(
     [("address", "<u4"), ("zero", "<u4"), ("cycles", "<u8"), ("executions", "<u8"), ("wait", "<u8")]
@@ -46,6 +46,8 @@ class FunctionCycles:
     wait_cycles: int
     entries: int
     """Executions of the function's first instruction."""
+    instructions: int = 0
+    """Executions of all its instructions."""
 
 
 def by_function(
@@ -56,16 +58,17 @@ def by_function(
     starts = [address for address, _, _ in ordered]
     found: list[FunctionCycles] = []
     for core, data in sorted(raw.items()):
-        totals: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+        totals: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
         for record in np.frombuffer(data, dtype=PROFILE):
             name, is_entry = _function(int(record["address"]), ordered, starts)
             total = totals[name]
             total[0] += int(record["cycles"])
             total[1] += int(record["wait"])
             total[2] += int(record["executions"]) if is_entry else 0
+            total[3] += int(record["executions"])
         found += [
-            FunctionCycles(core, name, kind_of(name, kernel), cycles, wait, entries)
-            for name, (cycles, wait, entries) in totals.items()
+            FunctionCycles(core, name, kind_of(name, kernel), cycles, wait, entries, executed)
+            for name, (cycles, wait, entries, executed) in totals.items()
         ]
     return tuple(sorted(found, key=lambda each: (each.core, -each.cycles, each.name)))
 
@@ -108,6 +111,19 @@ def waits(functions: tuple[FunctionCycles, ...], kernel: Kernel, cores: Iterable
     return {
         core: Waited(entries.of(core, names.collided), entries.of(core, names.failed), entries.of(core, names.blocked))
         for core in cores
+    }
+
+
+def loads(functions: Iterable[FunctionCycles], asleep: Mapping[int, int], cycles: Mapping[int, int]) -> dict[int, Load]:
+    """Per core, from its functions, its cycles asleep, and all its cycles in the window."""
+    every = list(functions)
+    return {
+        core: Load(
+            cycles[core],
+            asleep[core] + sum(each.cycles for each in every if (each.core, each.kind) == (core, IDLE)),
+            sum(each.instructions for each in every if (each.core, each.kind) == (core, APPLICATION)),
+        )
+        for core in cycles
     }
 
 

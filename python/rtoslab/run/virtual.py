@@ -17,7 +17,9 @@ from rtoslab.run.intervals import FIRST_EXTERNAL, find_intervals
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.run.marks import read_marks
 from rtoslab.run.observe import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_WINDOW, Observed, Observer
-from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services, waits
+from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services, loads, waits
+from rtoslab.run.steps import EVENTS, EVENTS_OF_LATENCIES
+from rtoslab.run.watch import StepsWatch
 from rtoslab.schemas import Board
 
 if TYPE_CHECKING:
@@ -93,6 +95,9 @@ class _Run:
         self.current: dict[int, int] = {}
         self.events = bytearray()
         """Of the window of a latency benchmark."""
+        most = EVENTS_OF_LATENCIES if job.latency else EVENTS
+        pin = pin_number(job.board.pins.out)
+        self.watch = StepsWatch(machine, job.image, job.kernel, job.cores, pin, most)
         self.top_word: int | None = None
         self.handlers: HandlerReader | None = None
 
@@ -118,6 +123,7 @@ class _Run:
             self.machine.until(find_address(self.machine, DONE_SYMBOL))
             for index, service in enumerate(self.job.watched_services):
                 self._watch_service(IDENT_CALL + index, self.job.kernel.symbols.get(service, ()))
+            self.watch.attach()
             self.nesting_words = self._nesting_words()
             for core, address in self.nesting_words.items():
                 self.machine.watch_write(address, IDENT_NESTING + core)
@@ -132,7 +138,7 @@ class _Run:
     def _watch_service(self, ident: int, names: tuple[str, ...]) -> None:
         """Of the functions a service may end in, an image holds those of its number of cores."""
         present = [name for name in names if self.machine.symbol(name) is not None]
-        for name in present or names:
+        for name in present:  # none: nothing in the image calls it, and the proofs will say so
             self.machine.watch_exec(find_address(self.machine, name), ident)
 
     def _nesting_words(self) -> dict[int, int]:
@@ -153,18 +159,18 @@ class _Run:
         return {core: base + core * probes.current_task_smp_stride_bytes for core in range(self.job.cores)}
 
     def _open(self) -> None:
-        self.machine.take_events()
+        before = self.machine.take_events()
         self.machine.reset_stats()
         self.machine.profile(True)
+        self.machine.trace_exceptions(True)
         self.current = {core: self._word(address) for core, address in self.current_words.items()}
         now = self.machine.cycle()
         critical = {core: CriticalSections(now, self._word(each)) for core, each in self.nesting_words.items()}
         self.observer = Observer(self.job.watched_services, self.current, critical)
+        self.watch.open(before, self.current)
         if self.job.latency:
-            self.machine.trace_exceptions(True)
             self.machine.trace_pins(True)
         if self.job.handlers:
-            self.machine.trace_exceptions(True)
             top = UNKNOWN if self.top_word is None else self._word(self.top_word)
             self.handlers = HandlerReader(self.current.get(0, 0), top)
 
@@ -179,9 +185,13 @@ class _Run:
         output.observed = self.observer.finish({core: dict(stats["cores"][core]["exceptions"]) for core in cores})
         output.functions = by_function(profiles, self.machine.symbols(), self.job.kernel)
         output.observed.calls = calls_of_services(output.functions, self.job.kernel)
+        slept = {core: stats["cores"][core]["sleep_cycles"] for core in cores}
+        whole = {core: stats["cores"][core]["cycles"] for core in cores}
+        output.observed.loads = loads(output.functions, slept, whole)
+        self.watch.close(output.observed)
         output.observed.waits = waits(output.functions, self.job.kernel, cores)
+        self.machine.trace_exceptions(False)
         if self.job.latency:
-            self.machine.trace_exceptions(False)
             self.machine.trace_pins(False)
             pin = pin_number(self.job.board.pins.out)
             line = self.job.stamping_line
@@ -190,13 +200,13 @@ class _Run:
             output.observed.intervals = found
         self.observer = None
         if self.handlers is not None:
-            self.machine.trace_exceptions(False)
             output.observed.handled = self.handlers.found
 
     def _feed(self) -> None:
         assert self.observer is not None
         fresh = self.machine.take_events()
         self.observer.feed(fresh)
+        self.watch.feed(fresh)
         if self.handlers is not None:
             self.handlers.feed(fresh)
         if self.job.latency:

@@ -4,7 +4,8 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// An address under an execution probe is about to execute; the value is R0.
+    /// An address under an execution probe is about to execute; the value is R0. Where a function's calls are watched, the
+    /// pc is where the caller goes on and `more` is R1.
     Exec = 1,
     /// A watched word was written; the value is the new word.
     Write = 2,
@@ -44,8 +45,8 @@ pub struct Event {
     pub kind: u8,
     /// Core.
     pub core: u8,
-    /// Zero.
-    pub reserved: u32,
+    /// R1 of a watched call, else zero.
+    pub more: u32,
 }
 
 impl Event {
@@ -58,6 +59,7 @@ impl Event {
         bytes[16..18].copy_from_slice(&self.id.to_le_bytes());
         bytes[18] = self.kind;
         bytes[19] = self.core;
+        bytes[20..24].copy_from_slice(&self.more.to_le_bytes());
         bytes
     }
 }

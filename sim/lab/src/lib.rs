@@ -14,4 +14,4 @@ pub use console::Console;
 pub use event::{Event, Kind};
 pub use injection::{Injections, Stimulus};
 pub use observer::{Look, Observer};
-pub use probe::Probes;
+pub use probe::{Held, Probes};

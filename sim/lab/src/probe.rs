@@ -9,6 +9,8 @@ use crate::event::{Event, Kind};
 struct Site {
     until: bool,
     exec: Vec<u16>,
+    calls: Vec<u16>,
+    returns: Vec<u16>,
     starts: Vec<usize>,
     ends: Vec<usize>,
 }
@@ -19,12 +21,32 @@ struct Watch {
     stop: bool,
 }
 
+/// What the core holds as a probed instruction issues.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Held {
+    /// First argument of a call.
+    pub r0: u32,
+    /// Second argument.
+    pub r1: u32,
+    /// Where a call returns to.
+    pub lr: u32,
+}
+
+impl Held {
+    /// Of a core's registers, R0 to R15 first.
+    pub fn of(registers: &[u32]) -> Held {
+        Held { r0: registers[0], r1: registers[1], lr: registers[14] }
+    }
+}
+
 /// All probes of a machine and what they recorded.
 #[derive(Debug, Clone, Default)]
 pub struct Probes {
     sites: HashMap<u32, Site>,
     watches: HashMap<u32, Watch>,
     between: Vec<Between>,
+    /// Watched calls in progress, by core and where they return to.
+    pending: HashMap<(usize, u32), u32>,
     events: Vec<Event>,
     /// Record handler entries and exits.
     pub trace_exceptions: bool,
@@ -48,6 +70,16 @@ impl Probes {
         self.sites.entry(address).or_default().exec.push(id);
     }
 
+    /// As [`Probes::watch_exec`] for a function's first instruction: the event tells who calls, and with what.
+    pub fn watch_call(&mut self, address: u32, id: u16) {
+        self.sites.entry(address).or_default().calls.push(id);
+    }
+
+    /// Records an event each time a watched call returns to `address`, and not where a branch leads there.
+    pub fn watch_return(&mut self, address: u32, id: u16) {
+        self.sites.entry(address).or_default().returns.push(id);
+    }
+
     /// Measures from `start` to `end`; the result is found under the returned index.
     pub fn add_between(&mut self, start: u32, end: u32) -> usize {
         let index = self.between.len();
@@ -64,7 +96,7 @@ impl Probes {
 
     /// The instruction at `address` issues. True if the run must stop before it: intervals that end here are closed
     /// then, and `resumed` tells the second call that this has happened.
-    pub fn issue(&mut self, address: u32, core: usize, cycle: u64, r0: u32, resumed: bool) -> bool {
+    pub fn issue(&mut self, address: u32, core: usize, cycle: u64, held: Held, resumed: bool) -> bool {
         let Some(site) = self.sites.get(&address) else {
             return false;
         };
@@ -77,16 +109,24 @@ impl Probes {
                 return true;
             }
         }
-        for &id in &site.exec {
-            self.events.push(Event {
-                cycle,
-                value: r0,
-                pc: address,
-                id,
-                kind: Kind::Exec as u8,
-                core: core as u8,
-                reserved: 0,
-            });
+        let mut returns: &[u16] = &[];
+        if let Some(left) = self.pending.get_mut(&(core, address)).filter(|left| **left > 0) {
+            *left -= 1;
+            returns = &site.returns;
+        }
+        if !site.calls.is_empty() {
+            let behind = held.lr & !1;
+            if self.sites.get(&behind).is_some_and(|site| !site.returns.is_empty()) {
+                *self.pending.entry((core, behind)).or_default() += 1;
+            }
+        }
+        for &id in returns {
+            let (value, kind) = (held.r0, Kind::Exec as u8);
+            self.events.push(Event { cycle, value, pc: address, id, kind, core: core as u8, more: 0 });
+        }
+        let calls = site.calls.iter().map(|&id| (id, held.lr, held.r1));
+        for (id, pc, more) in site.exec.iter().map(|&id| (id, address, 0)).chain(calls) {
+            self.events.push(Event { cycle, value: held.r0, pc, id, kind: Kind::Exec as u8, core: core as u8, more });
         }
         for &index in &site.starts {
             self.between[index].start(core, cycle);
@@ -111,22 +151,23 @@ impl Probes {
             id: watch.id,
             kind: Kind::Write as u8,
             core: core as u8,
-            reserved: 0,
+            more: 0,
         });
         watch.stop
     }
 
     /// Appends an event of another kind.
     pub fn record(&mut self, kind: Kind, core: usize, cycle: u64, id: u16, value: u32, pc: u32) {
-        self.events.push(Event { cycle, value, pc, id, kind: kind as u8, core: core as u8, reserved: 0 });
+        self.events.push(Event { cycle, value, pc, id, kind: kind as u8, core: core as u8, more: 0 });
     }
 
     /// What was recorded becomes what had been recorded `then`; the probes themselves stay where they are. Intervals
     /// that were not measured then are empty.
     pub fn rewind(&mut self, then: &Probes) {
         // Every field by name, so that a new instrument is not forgotten here.
-        let Probes { sites: _, watches: _, between, events, trace_exceptions: _, trace_pins: _ } = then;
+        let Probes { sites: _, watches: _, between, pending, events, trace_exceptions: _, trace_pins: _ } = then;
         self.events.clone_from(events);
+        self.pending.clone_from(pending);
         for (index, result) in self.between.iter_mut().enumerate() {
             *result = between.get(index).cloned().unwrap_or_default();
         }
@@ -157,9 +198,9 @@ mod tests {
         let mut probes = Probes::default();
         let interval = probes.add_between(0x100, 0x200);
         probes.until(0x200);
-        assert!(!probes.issue(0x100, 0, 10, 0, false));
-        assert!(probes.issue(0x200, 0, 17, 0, false));
-        assert!(!probes.issue(0x200, 0, 17, 0, true));
+        assert!(!probes.issue(0x100, 0, 10, Held::default(), false));
+        assert!(probes.issue(0x200, 0, 17, Held::default(), false));
+        assert!(!probes.issue(0x200, 0, 17, Held::default(), true));
         let result = probes.between(interval).unwrap();
         assert_eq!((result.count, result.total_cycles), (1, 7));
     }
@@ -169,7 +210,7 @@ mod tests {
         let mut probes = Probes::default();
         let interval = probes.add_between(0x100, 0x100);
         for cycle in [5, 25, 60] {
-            probes.issue(0x100, 0, cycle, 0, false);
+            probes.issue(0x100, 0, cycle, Held::default(), false);
         }
         let result = probes.between(interval).unwrap();
         assert_eq!((result.count, result.min_cycles, result.max_cycles), (2, Some(20), Some(35)));
@@ -180,20 +221,45 @@ mod tests {
         let mut probes = Probes::default();
         let early = probes.add_between(0x100, 0x200);
         probes.watch_exec(0x100, 1);
-        probes.issue(0x100, 0, 10, 0, false);
+        probes.issue(0x100, 0, 10, Held::default(), false);
         let then = probes.clone();
         let late = probes.add_between(0x100, 0x100);
-        probes.issue(0x200, 0, 17, 0, false);
-        probes.issue(0x100, 0, 20, 0, false);
-        probes.issue(0x100, 0, 21, 0, false);
+        probes.issue(0x200, 0, 17, Held::default(), false);
+        probes.issue(0x100, 0, 20, Held::default(), false);
+        probes.issue(0x100, 0, 21, Held::default(), false);
         probes.rewind(&then);
         assert_eq!(probes.between(early).map(|each| each.count), Some(0));
         assert_eq!(probes.between(late).map(|each| each.count), Some(0));
         assert_eq!(probes.take_events().len(), 1);
         // The interval that was open then is open again.
-        probes.issue(0x200, 0, 15, 0, false);
+        probes.issue(0x200, 0, 15, Held::default(), false);
         assert_eq!(probes.between(early).map(|each| each.total_cycles), Some(5));
         assert!(probes.watches_code(0x200));
+    }
+
+    #[test]
+    fn a_watched_call_tells_its_caller_and_both_arguments() {
+        let mut probes = Probes::default();
+        probes.watch_exec(0x100, 1);
+        probes.watch_call(0x100, 2);
+        probes.issue(0x100, 1, 10, Held { r0: 3, r1: 4, lr: 0x555 }, false);
+        let seen: Vec<_> = probes.take_events().iter().map(|each| (each.id, each.value, each.more, each.pc)).collect();
+        assert_eq!(seen, [(1, 3, 0, 0x100), (2, 3, 4, 0x555)]);
+        assert_eq!(probes.sites().collect::<Vec<_>>(), [0x100]);
+    }
+
+    #[test]
+    fn only_a_call_returns() {
+        let mut probes = Probes::default();
+        probes.watch_call(0x100, 1);
+        probes.watch_return(0x554, 2);
+        let at = |probes: &mut Probes, address, lr| probes.issue(address, 0, 10, Held { r0: 7, r1: 0, lr }, false);
+        at(&mut probes, 0x554, 0);
+        at(&mut probes, 0x100, 0x555);
+        at(&mut probes, 0x554, 0);
+        at(&mut probes, 0x554, 0);
+        let seen: Vec<_> = probes.take_events().iter().map(|each| (each.id, each.value)).collect();
+        assert_eq!(seen, [(1, 7), (2, 7)]);
     }
 
     #[test]

@@ -91,6 +91,10 @@ pub trait Board {
     fn until(&mut self, address: u32);
     /// Records an event when an address is about to execute.
     fn watch_exec(&mut self, address: u32, id: u16);
+    /// Records an event when a function is called: who calls it, and its first two arguments.
+    fn watch_call(&mut self, address: u32, id: u16);
+    /// Records an event when a watched call returns to an address.
+    fn watch_return(&mut self, address: u32, id: u16);
     /// Records writes to a word; false if it cannot be watched.
     fn watch_write(&mut self, address: u32, id: u16, stop: bool) -> bool;
     /// Measures cycles between two addresses; the result is found under the returned index.

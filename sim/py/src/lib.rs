@@ -103,6 +103,18 @@ impl Machine {
         Ok(())
     }
 
+    fn watch_call(&mut self, address: u32, ident: u16) -> PyResult<()> {
+        self.check_executable(address)?;
+        self.inner.watch_call(address, ident);
+        Ok(())
+    }
+
+    fn watch_return(&mut self, address: u32, ident: u16) -> PyResult<()> {
+        self.check_executable(address)?;
+        self.inner.watch_return(address, ident);
+        Ok(())
+    }
+
     #[pyo3(signature = (address, ident, stop=false))]
     fn watch_write(&mut self, address: u32, ident: u16, stop: bool) -> PyResult<()> {
         if self.inner.watch_write(address, ident, stop) {

@@ -410,5 +410,5 @@ fn tell_thread(
 }
 
 fn event(kind: Kind, core: usize, cycle: u64, id: u16, value: u32, pc: u32) -> Event {
-    Event { cycle, value, pc, id, kind: kind as u8, core: core as u8, reserved: 0 }
+    Event { cycle, value, pc, id, kind: kind as u8, core: core as u8, more: 0 }
 }

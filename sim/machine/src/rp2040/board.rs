@@ -45,6 +45,14 @@ impl Board for Machine {
         self.instruments().watch_exec(address, id);
     }
 
+    fn watch_call(&mut self, address: u32, id: u16) {
+        self.instruments().watch_call(address, id);
+    }
+
+    fn watch_return(&mut self, address: u32, id: u16) {
+        self.instruments().watch_return(address, id);
+    }
+
     fn watch_write(&mut self, address: u32, id: u16, stop: bool) -> bool {
         self.instruments().watch_write(address, id, stop)
     }

@@ -24,6 +24,18 @@ impl Instruments<'_> {
         self.system.refresh(address & !1);
     }
 
+    /// Records an event when a function is called: who calls it, and its first two arguments.
+    pub fn watch_call(&mut self, address: u32, id: u16) {
+        self.system.probes.watch_call(address & !1, id);
+        self.system.refresh(address & !1);
+    }
+
+    /// Records an event when a watched call returns to an address.
+    pub fn watch_return(&mut self, address: u32, id: u16) {
+        self.system.probes.watch_return(address & !1, id);
+        self.system.refresh(address & !1);
+    }
+
     /// Records writes to an SRAM word; false if the address is not in SRAM.
     pub fn watch_write(&mut self, address: u32, id: u16, stop: bool) -> bool {
         if !(SRAM_BASE..SRAM_BASE + SRAM_BYTES).contains(&address) {

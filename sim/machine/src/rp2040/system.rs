@@ -5,7 +5,7 @@ use rtoslab_cpu::v6m::core::{Core, ProfileCell, Region};
 use rtoslab_cpu::v6m::decode::{Place, decode};
 use rtoslab_cpu::v6m::op::{Code, Op};
 use rtoslab_cpu::v6m::pair::{self, Flight, Paired, Pairs, State, Stretch, Turn};
-use rtoslab_lab::{Console, Injections, Probes};
+use rtoslab_lab::{Console, Held, Injections, Probes};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects, NEVER};
 
@@ -587,7 +587,7 @@ unsafe impl Bus for System {
             return Some(instruction);
         }
         let skip = self.passed_until[core.id].take() == Some(address);
-        if self.probes.issue(address, core.id, *t, core.r[0], skip) {
+        if self.probes.issue(address, core.id, *t, Held::of(&core.r), skip) {
             self.passed_until[core.id] = Some(address);
             self.stop_at(StopReason::Until, core, address, *t, format!("0x{address:08x} is about to execute"));
             return None;

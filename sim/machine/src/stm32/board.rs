@@ -42,6 +42,14 @@ impl<F: Family> Board for Machine<F> {
         self.instruments().watch_exec(address, id);
     }
 
+    fn watch_call(&mut self, address: u32, id: u16) {
+        self.instruments().watch_call(address, id);
+    }
+
+    fn watch_return(&mut self, address: u32, id: u16) {
+        self.instruments().watch_return(address, id);
+    }
+
     fn watch_write(&mut self, address: u32, id: u16, stop: bool) -> bool {
         self.instruments().watch_write(address, id, stop)
     }

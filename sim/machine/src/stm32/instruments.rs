@@ -27,6 +27,18 @@ impl<F: Family> Instruments<'_, F> {
         self.system.refresh(address & !1);
     }
 
+    /// Records an event when a function is called: who calls it, and its first two arguments.
+    pub fn watch_call(&mut self, address: u32, id: u16) {
+        self.system.probes.watch_call(address & !1, id);
+        self.system.refresh(address & !1);
+    }
+
+    /// Records an event when a watched call returns to an address.
+    pub fn watch_return(&mut self, address: u32, id: u16) {
+        self.system.probes.watch_return(address & !1, id);
+        self.system.refresh(address & !1);
+    }
+
     /// Records writes to a word of memory; false if there is none that can be written.
     pub fn watch_write(&mut self, address: u32, id: u16, stop: bool) -> bool {
         if address.wrapping_sub(RAM_BASE) < self.system.map.ram_bytes {

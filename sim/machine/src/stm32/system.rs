@@ -8,7 +8,7 @@ use rtoslab_cpu::v7m::decode::{Place, decode};
 use rtoslab_cpu::v7m::exception;
 use rtoslab_cpu::v7m::fault::Fault;
 use rtoslab_cpu::v7m::op::Op;
-use rtoslab_lab::{Console, Injections, Probes, Stimulus};
+use rtoslab_lab::{Console, Held, Injections, Probes, Stimulus};
 use rtoslab_periph::stm32::{Effects, Stm32};
 use rtoslab_timing::stm32_bus;
 
@@ -448,7 +448,7 @@ unsafe impl<F: Family> Bus for System<F> {
             return Some(instruction);
         }
         let skip = self.passed_until.take() == Some(address);
-        if self.probes.issue(address, 0, core.t, core.r[0], skip) {
+        if self.probes.issue(address, 0, core.t, Held::of(&core.r), skip) {
             self.passed_until = Some(address);
             self.stop_at(StopReason::Until, address, core.t, format!("0x{address:08x} is about to execute"));
             return None;

@@ -28,6 +28,16 @@ impl<const RAM: u32> Board for Machine<RAM> {
         self.system.memories.refresh(address & !1);
     }
 
+    fn watch_call(&mut self, address: u32, id: u16) {
+        self.system.devices.probes.watch_call(address & !1, id);
+        self.system.memories.refresh(address & !1);
+    }
+
+    fn watch_return(&mut self, address: u32, id: u16) {
+        self.system.devices.probes.watch_return(address & !1, id);
+        self.system.memories.refresh(address & !1);
+    }
+
     fn watch_write(&mut self, address: u32, id: u16, stop: bool) -> bool {
         let found = self.system.memories.mark_watch(address);
         if found {

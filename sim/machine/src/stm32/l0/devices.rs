@@ -1,6 +1,6 @@
 //! What surrounds core and memories: peripherals, probes, the console, stops.
 
-use rtoslab_lab::{Console, Injections, Probes};
+use rtoslab_lab::{Console, Held, Injections, Probes};
 use rtoslab_periph::stm32::{self, Chip, Clocks, Effects, FlashErase, ResetCause, Stm32};
 use rtoslab_timing::stm32_bus;
 
@@ -184,9 +184,9 @@ impl Devices {
     }
 
     /// Whether the run must end before the instruction at `address`; fires its probes.
-    pub fn attend(&mut self, address: u32, now: u64, r0: u32) -> bool {
+    pub fn attend(&mut self, address: u32, now: u64, held: Held) -> bool {
         let skip = self.passed_until.take() == Some(address);
-        let stops = self.probes.issue(address, 0, now, r0, skip);
+        let stops = self.probes.issue(address, 0, now, held, skip);
         if stops {
             self.passed_until = Some(address);
             self.stop_at(StopReason::Until, address, now, format!("0x{address:08x} is about to execute"));

@@ -13,7 +13,7 @@ use rtoslab_cpu::v6m::memo::{self, Memo, Remembered, State};
 use rtoslab_cpu::v6m::op::{Code, Op};
 use rtoslab_cpu::v6m::ppb;
 use rtoslab_cpu::v6m::trace::Trace;
-use rtoslab_lab::Stimulus;
+use rtoslab_lab::{Held, Stimulus};
 use rtoslab_periph::stm32::FlashStore;
 
 use super::chip::{FLASH_BASE, Kind, RAM_BASE, SYSTEM_MEMORY, map};
@@ -538,7 +538,7 @@ unsafe impl<const RAM: u32> Bus for System<RAM> {
     ) -> Option<Op> {
         let address = core.address_of(ip);
         let (window, offset) = self.memories.find(address, 2)?;
-        if !served && self.devices.attend(address, *t, core.r[0]) {
+        if !served && self.devices.attend(address, *t, Held::of(&core.r)) {
             return None;
         }
         Some(self.instruction(window, offset, address))

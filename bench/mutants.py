@@ -1,0 +1,92 @@
+"""`make mutants`: each mutant of firmware/mutants/ is built, measured on its virtual board, and a proof must refuse it.
+
+    bench/mutants.py [benchmark or benchmark/mutant ...] [--jobs N]
+    bench/mutants.py --page        writes docs/mutants.md from them
+
+Prints a table; a survivor, a mutant that does not build, or one that other proofs refuse than it names, ends with 1.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import RtoslabError, UnknownNameError
+from rtoslab.mutants.catalogue import MutantsOf, read_mutants
+from rtoslab.mutants.measure import UNBROKEN, Trial, try_mutants
+from rtoslab.mutants.page import page
+from rtoslab.paths import find_root
+
+
+def main() -> int:
+    """0 if every mutant is refused as its file says."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="benchmarks, or benchmark/mutant; all by default")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--rules", action="store_true", help="say of each mutant which proofs refuse it")
+    parser.add_argument("--page", action="store_true", help="write docs/mutants.md and measure nothing")
+    options = parser.parse_args()
+    root = find_root()
+    try:
+        if options.page:
+            (root / "docs" / "mutants.md").write_text(page(Catalogue(root), read_mutants(root)), encoding="utf-8")
+            return 0
+        chosen = choose(read_mutants(root), options.names)
+    except RtoslabError as cause:
+        print(cause, file=sys.stderr)
+        return 1
+    began = time.monotonic()
+    trials: list[Trial] = []
+    with ProcessPoolExecutor(options.jobs) as pool:
+        work = [pool.submit(_try, root, name, of, only) for name, (of, only) in chosen.items()]
+        for each in work:
+            trials += each.result()
+            print(_row(each.result()), flush=True)
+            for trial in each.result() if options.rules else ():
+                print(f"    {trial.mutant}: {', '.join(trial.refused) or trial.problem or 'measured'}", flush=True)
+    wrong = [trial for trial in trials if not trial.is_right]
+    for trial in wrong:
+        print(f"{trial.benchmark}/{trial.mutant}: {trial.problem}")
+    count = sum(trial.mutant != UNBROKEN for trial in trials)
+    refused = sum(trial.is_right and trial.mutant != UNBROKEN for trial in trials)
+    print(f"{refused} of {count} mutants of {len(chosen)} benchmarks are refused; {time.monotonic() - began:.0f} s")
+    return 1 if wrong else 0
+
+
+def choose(every: dict[str, MutantsOf], names: list[str]) -> dict[str, tuple[MutantsOf, tuple[str, ...]]]:
+    """Benchmark -> its mutants, and which of them; none: all. Raises UnknownNameError."""
+    if not names:
+        return {name: (of, ()) for name, of in every.items()}
+    found: dict[str, tuple[MutantsOf, tuple[str, ...]]] = {}
+    for name in names:
+        benchmark, _, mutant = name.partition("/")
+        if benchmark not in every:
+            raise UnknownNameError("benchmark with mutants", benchmark, every)
+        known = [each.id for each in every[benchmark].mutant]
+        if mutant and mutant not in known:
+            raise UnknownNameError(f"mutant of {benchmark}", mutant, known)
+        before = found.get(benchmark, (every[benchmark], ()))[1]
+        found[benchmark] = (every[benchmark], (*before, mutant) if mutant else ())
+    return found
+
+
+def _try(root: Path, benchmark: str, of: MutantsOf, only: tuple[str, ...]) -> list[Trial]:
+    with tempfile.TemporaryDirectory(prefix=f"mutants-{benchmark}-") as folder:
+        try:
+            return list(try_mutants(root, Path(folder), benchmark, of, only))
+        except RtoslabError as cause:
+            return [Trial(benchmark, UNBROKEN, (), str(cause))]
+
+
+def _row(trials: list[Trial]) -> str:
+    mutants = [each for each in trials if each.mutant != UNBROKEN]
+    rules = sorted({rule for each in mutants for rule in each.refused})
+    name = trials[0].benchmark if trials else ""
+    return f"{name:26} {sum(each.is_right for each in mutants):3} of {len(mutants):3} refused, by {', '.join(rules)}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+"""How many rounds a run of steps is; see `course`."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from rtoslab.proofs.step_match import Matcher, Names
+from rtoslab.proofs.steps_wanted import Wanted
+from rtoslab.run.steps import Step
+
+Round = tuple[Wanted, ...]
+OwnCycles = dict[str, list[int]]
+"""Text of a wanted step -> cycles of the tasks' own code before it, each time."""
+_PREAMBLE: Final = 400
+"""Steps before the first whole round, or behind a break, that are passed over at most."""
+
+
+@dataclass(slots=True)
+class Followed:
+    """How far the steps were what was wanted."""
+
+    rounds: int = 0
+    broken: list[str] = field(default_factory=list)
+    own_cycles: OwnCycles = field(default_factory=lambda: defaultdict(list))
+
+
+@dataclass(frozen=True, slots=True)
+class _Try:
+    end: int
+    """Behind its last step that fitted."""
+    problem: str = ""
+    whole: bool = False
+
+
+def follow(matcher: Matcher, steps: Sequence[Step], rounds: Sequence[Round], *, only_inside: bool) -> Followed:
+    """Matches the steps against rounds, each of which may be any of the alternatives; they may begin anywhere.
+
+    `only_inside`: of own cycles keep those inside intervals.
+    """
+    walk = _Walk(matcher, steps, only_inside)
+    found = Followed()
+    names = Names()
+    at = walk.begin(0, rounds, names)
+    if at is None:
+        found.broken.append(walk.nothing(rounds))
+        return found
+    while at is not None and at < len(steps):
+        tries = [walk.once(at, each, names.copy(), None) for each in rounds]
+        best = max(range(len(tries)), key=lambda index: (tries[index].whole, tries[index].end))
+        if tries[best].problem:
+            found.broken.append(tries[best].problem)
+            at = walk.begin(tries[best].end + 1, rounds, names)
+            continue
+        done = walk.once(at, rounds[best], names, found.own_cycles)
+        found.rounds += done.whole
+        if done.end == at:
+            break
+        at = done.end
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    matcher: Matcher
+    steps: Sequence[Step]
+    only_inside: bool
+
+    def begin(self, at: int, rounds: Sequence[Round], names: Names) -> int | None:
+        """Where a whole round begins, not far from here."""
+        for start in range(at, min(at + _PREAMBLE, len(self.steps))):
+            if any(self.once(start, each, names.copy(), None).whole for each in rounds):
+                return start
+        return None
+
+    def nothing(self, rounds: Sequence[Round]) -> str:
+        """Why no round was found: how far the best try came."""
+        tries = [
+            self.once(start, each, Names(), None) for start in range(min(_PREAMBLE, len(self.steps))) for each in rounds
+        ]
+        problem = max(tries, key=lambda each: each.end).problem if tries else "nothing was called"
+        return f"no whole round in {len(self.steps)} steps; {problem}"
+
+    def once(self, at: int, wanted: Round, names: Names, own: OwnCycles | None) -> _Try:
+        """One round from here."""
+        inside = False
+        for index, each in enumerate(wanted):
+            times = 0
+            while times < each.least or each.repeated or (each.least == 0 and times == 0):
+                if at == len(self.steps):
+                    rest = wanted[index + 1 :]
+                    return _Try(at, whole=times >= each.least and all(one.least == 0 for one in rest))
+                end = self._one(at, each, names, own if inside or not self.only_inside else None)
+                if end is None:
+                    break
+                inside = each.kind == "start" or (inside and each.kind != "stop")
+                at = end
+                times += 1
+            if times < each.least:
+                return _Try(at, f"{self.matcher.describe(self.steps[at])} instead of `{each.text}`")
+        return _Try(at, whole=True)
+
+    def _one(self, at: int, each: Wanted, names: Names, own: OwnCycles | None) -> int | None:
+        """Behind one occurrence; None if it is none."""
+        if each.kind == "group":
+            tried = self.once(at, each.parts, names.copy(), None)
+            ran_out = tried.end == len(self.steps) and not tried.problem
+            return self.once(at, each.parts, names, own).end if (tried.whole or ran_out) and tried.end > at else None
+        step = self.steps[at]
+        if not self.matcher.fits(step, each, names):
+            return None
+        if own is not None and step.own_cycles is not None:
+            own[each.text].append(step.own_cycles)
+        return at + 1

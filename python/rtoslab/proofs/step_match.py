@@ -1,0 +1,186 @@
+"""Whether one step is what was wanted; see `course`."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from rtoslab.kernel_facts import Kernel
+from rtoslab.proofs.evidence import Evidence
+from rtoslab.proofs.steps_wanted import ANY, ISR, LINES, OTHER, Wanted
+from rtoslab.run import steps as seen
+from rtoslab.run.intervals import FIRST_EXTERNAL
+from rtoslab.run.steps import HANDLER, Step
+
+_WORD = 0xFFFF_FFFF
+_UNTOLD = ("item", "pointer")
+"""Arguments of which it says enough that there is one: where a message lies."""
+
+
+def is_call(kernel: Kernel, service: str, step: Step) -> bool:
+    """Whether a call may be one of this service, by its function and by those arguments that must be so."""
+    if step.name not in kernel.symbols.get(service, ()):
+        return False
+    pairs = zip(arguments(kernel, service), (step.first, step.second), strict=False)
+    return all(
+        value == word & _WORD if isinstance(word, int) else word not in _UNTOLD or value for word, value in pairs
+    )
+
+
+def arguments(kernel: Kernel, service: str) -> tuple[str | int, ...]:
+    """What R0 and R1 hold."""
+    return kernel.arguments.get(service, ("object",))
+
+
+@dataclass(slots=True)
+class Names:
+    """What the capitals of a round stand for, and which heap blocks are held."""
+
+    values: dict[str, int] = field(default_factory=dict)
+    blocks: dict[int, int] = field(default_factory=dict)
+    """Address -> bytes."""
+
+    def copy(self) -> "Names":
+        """So that a try can be given up."""
+        return Names(dict(self.values), dict(self.blocks))
+
+    def is_called(self, name: str, value: int) -> bool:
+        """Whether `value` may be what `name` stands for: another name must not stand for it."""
+        if name in self.values:
+            return self.values[name] == value
+        if value in self.values.values():
+            return False
+        self.values[name] = value
+        return True
+
+
+class Matcher:
+    """Knows one core's tasks and the kernel's facts."""
+
+    def __init__(self, evidence: Evidence, core: int) -> None:
+        self._kernel = evidence.kernel.on(evidence.board.cpu)
+        self._board = evidence.board
+        self._series = evidence.benchmark.series_ids
+        self._pin_measures = evidence.decoded.params.get("instrument") == "pin"
+        indices = {task.index for task in evidence.decoded.tasks if task.core == core}
+        self._tasks = {str(index): evidence.handle(core, index) or 0 for index in indices} or {"0": 0}
+        self._others = evidence.controls() - {None, 0}
+        self._tasks = {index: block for index, block in self._tasks.items() if block not in self._others}
+        self._numbers = [
+            (task.priority, evidence.observed.priorities[task.handle])
+            for task in evidence.decoded.tasks
+            if evidence.observed is not None and task.handle in evidence.observed.priorities
+        ]
+        probes = self._kernel.probes
+        self._inline_yield = probes is not None and self._kernel.symbols.get("yield") == (probes.switch_symbol,)
+
+    def visible(self, wanted: Iterable[Wanted]) -> tuple[Wanted, ...]:
+        """What of a round can be seen: a yield that is no function of the kernel only by the switch behind it, a pin's
+        edge where it is not the instrument."""
+        found: list[Wanted] = []
+        yields = False
+        for each in wanted:
+            if each.kind == "call" and each.name == "yield" and self._inline_yield:
+                yields = True
+            elif each.kind != "pin" or not self._pin_measures:
+                parts = self.visible(each.parts)
+                found.append(replace(each, parts=parts, by_yield=yields and each.kind == "switch"))
+                yields = False
+        return tuple(found)
+
+    def is_others(self, step: Step) -> bool:
+        """The control task, and interrupts that are none of a benchmark's."""
+        if step.kind == seen.SWITCH:
+            return bool({step.who, step.first} & self._others)
+        if step.kind == seen.INTERRUPT:
+            return step.first not in {FIRST_EXTERNAL + self._line(name) for name in LINES}
+        if step.kind == seen.PIN:
+            return self._pin_measures
+        return step.who in self._others or (step.kind in {seen.START, seen.STOP} and step.first == 0)
+
+    def fits(self, step: Step, wanted: Wanted, names: Names) -> bool:
+        """Whether the step is the wanted one; `names` may learn by it."""
+        if wanted.kind == "either":
+            return any(self.fits(step, each, names) for each in wanted.parts)
+        if wanted.kind in {"switch", "preempt"}:
+            return self._switches(step, wanted)
+        return step.kind == wanted.kind and self._is_so(step, wanted, names)
+
+    def _is_so(self, step: Step, wanted: Wanted, names: Names) -> bool:
+        """Of a step of the wanted kind."""
+        so = True
+        match wanted.kind:
+            case "pin":
+                so = bool(step.first) == (wanted.name == "up")
+            case "interrupt":
+                so = step.first == FIRST_EXTERNAL + self._line(wanted.name)
+            case "start" | "stop":
+                so = wanted.name in self._series and step.first == self._series.index(wanted.name)
+            case "fill":
+                so = names.blocks.get(step.first) == step.second
+            case "call":
+                return self._is(step.who, wanted.who) and self._calls(step, wanted, names)
+        return so and (not wanted.who or self._is(step.who, wanted.who))
+
+    def describe(self, step: Step) -> str:
+        """A step in words."""
+        who = self._name_of(step.who)
+        if step.kind == seen.CALL:
+            gave = f" giving {step.result:#x}" if step.result is not None else ""
+            return f"{who} called {step.name}({step.first:#x}, {step.second:#x}){gave}"
+        if step.kind == seen.SWITCH:
+            cause = f" out of {step.name}" if step.name else " out of no call"
+            return f"a switch from {who} to {self._name_of(step.first)}{cause}"
+        if step.kind in {seen.START, seen.STOP}:
+            return f"{who}: {step.kind} {self._series[step.first]}"
+        return f"{who}: {step.kind} {step.first:#x}"
+
+    def _name_of(self, block: int) -> str:
+        if block == HANDLER:
+            return "a handler"
+        found = [index for index, each in self._tasks.items() if each == block]
+        return f"task {found[0]}" if found else "another task"
+
+    def _line(self, name: str) -> int:
+        irq = self._board.irq
+        return {"soft": irq.soft, "asynchronous": irq.asynchronous, "edge": self._board.pins.in_irq}[name]
+
+    def _is(self, block: int, who: str) -> bool:
+        if who == ISR:
+            return block == HANDLER
+        if who == OTHER:
+            return block not in self._tasks.values() and block != HANDLER
+        return who == ANY or self._tasks.get(who, -1) == block
+
+    def _switches(self, step: Step, wanted: Wanted) -> bool:
+        if step.kind != seen.SWITCH or not self._is(step.who, wanted.who) or not self._is(step.first, wanted.name):
+            return False
+        if wanted.kind == "preempt" or wanted.who in {OTHER, ANY}:
+            return True
+        return (step.name == "") == wanted.by_yield
+
+    def _calls(self, step: Step, wanted: Wanted, names: Names) -> bool:
+        if not is_call(self._kernel, wanted.name, step):
+            return False
+        left = list(wanted.operands)
+        for word, value in zip(arguments(self._kernel, wanted.name), (step.first, step.second), strict=False):
+            named = isinstance(word, str) and word not in _UNTOLD
+            if named and left and not self._names(left.pop(0), str(word), value, names):
+                return False
+        return self._gave(step, wanted, names)
+
+    def _names(self, operand: str, word: str, value: int, names: Names) -> bool:
+        if operand.isdecimal():
+            return value == int(operand)
+        if operand[0] == "P" and operand[1:].isdecimal() and self._numbers:
+            abstract, number = self._numbers[0]
+            return value == number + (-1 if self._kernel.urgent_first else 1) * (int(operand[1:]) - abstract)
+        if word == "task" and operand[0] == "T" and operand[1:].isdecimal():
+            return self._tasks.get(operand[1:], -1) == value
+        return names.is_called(operand, value)
+
+    def _gave(self, step: Step, wanted: Wanted, names: Names) -> bool:
+        if wanted.name == "malloc" and step.result is not None:
+            names.blocks[step.result] = step.first
+        if wanted.name == "free" and names.blocks.pop(step.first, None) is None:
+            return False
+        success = self._kernel.results.get(wanted.name)
+        return success is None or step.result is None or (step.result == success) != wanted.fails

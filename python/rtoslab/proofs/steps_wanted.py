@@ -1,0 +1,107 @@
+"""The words in which benchmark.toml says what a round of a benchmark consists of; see `course`.
+
+    0 semaphore_take S      task 0 calls the service with the object that S stands for, always the same one
+    isr notify_give T1      a handler calls; T1 is task 1
+    0 event_set E 1         further operands are the call's arguments, as the port contract has them
+    0 priority_set T2 P1    what the kernel calls the abstract priority 1
+    0 mutex_lock_for M 0 fails
+    0 malloc {block_bytes}  the value of a parameter
+    0 fill                  task 0 writes the last word of the heap block that it holds
+    switch 0 1              out of the call in progress, to task 1; `other`: a task that the runner did not make (idle,
+                            or one made while the kernel runs), `any`: whichever
+    preempt 0 1             a switch that an interrupt asked for, wherever task 0 was
+    interrupt soft          a line of board.toml
+    tick
+    pin up                  the measurement's pin; not asked for where the pin is the instrument
+    0 start SERIES, 0 stop SERIES
+
+Behind a step ? says that it may be missing, * that it may come as often as it likes, +5 that it comes five times or
+more. `a | b *` is one of several steps, `( a, b, c ) *` several in a row.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rtoslab.errors import CatalogueError
+
+OTHER = "other"
+ANY = "any"
+ISR = "isr"
+FAILS = "fails"
+LINES = ("soft", "asynchronous", "edge")
+_OFTEN = re.compile(r"^(?P<words>.*?) ?(?P<often>\?|\*|\+\d+)?$")
+_WHO = {ISR, ANY, OTHER}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One step of a round."""
+
+    text: str
+    kind: str
+    """call, fill, switch, preempt, start, stop, tick, interrupt, pin; either, group: of several, see `parts`"""
+    who: str = ""
+    """Index of a task, or ISR; of a switch where it comes from."""
+    name: str = ""
+    """Service, series, line, level, or where a switch goes to."""
+    operands: tuple[str, ...] = ()
+    fails: bool = False
+    least: int = 1
+    repeated: bool = False
+    """It may come more often than `least`."""
+    parts: tuple["Wanted", ...] = ()
+    by_yield: bool = False
+    """Of a switch: a yield that is no function asked for it, just before."""
+
+
+def parse(texts: Sequence[str], params: Mapping[str, str]) -> tuple[Wanted, ...]:
+    """The steps of a round. Raises CatalogueError for a text that is none."""
+    return tuple(_often(text, params) for text in texts)
+
+
+def _often(text: str, params: Mapping[str, str]) -> Wanted:
+    found = _OFTEN.match(text)
+    assert found is not None
+    often = found["often"] or ""
+    step = replace(_step(found["words"], text, params), text=text)
+    if not often:
+        return step
+    return replace(step, least=int(often[1:] or 0), repeated=often != "?")
+
+
+def _step(words: str, text: str, params: Mapping[str, str]) -> Wanted:  # noqa: PLR0911 (a return a kind)
+    if words.startswith("( ") and words.endswith(" )"):
+        return Wanted(text, "group", parts=parse(words[2:-2].split(", "), params))
+    if " | " in words:
+        return Wanted(text, "either", parts=parse(words.split(" | "), params))
+    match _filled(words, params).split():
+        case ["tick"]:
+            return Wanted(text, "tick")
+        case ["interrupt", line] if line in LINES:
+            return Wanted(text, "interrupt", name=line)
+        case ["pin", ("up" | "down") as level]:
+            return Wanted(text, "pin", name=level)
+        case [("switch" | "preempt") as kind, one, other] if _is_who(one) and _is_who(other):
+            return Wanted(text, kind, one, other)
+        case [who, ("start" | "stop") as kind, series] if _is_who(who):
+            return Wanted(text, kind, who, series)
+        case [who, "fill"] if _is_who(who):
+            return Wanted(text, "fill", who)
+        case [who, service, *operands] if _is_who(who):
+            fails = operands[-1:] == [FAILS]
+            return Wanted(text, "call", who, service, tuple(operands[:-1] if fails else operands), fails)
+    raise CatalogueError(f"{text!r} is no step of a round; correct benchmark.toml, see proofs/steps_wanted.py.")
+
+
+def _is_who(word: str) -> bool:
+    return word.isdecimal() or word in _WHO
+
+
+def _filled(text: str, params: Mapping[str, str]) -> str:
+    try:
+        return text.format(**params)
+    except (KeyError, IndexError, ValueError):
+        raise CatalogueError(
+            f"The step {text!r} names no parameter of the benchmark; correct benchmark.toml."
+        ) from None

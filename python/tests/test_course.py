@@ -1,0 +1,259 @@
+"""The rule `course` and its neighbours: each is shown what it wants, then, one after the other, what it must refuse."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rtoslab.errors import CatalogueError
+from rtoslab.proofs import Evidence, Finding, Verdict, judge_all
+from rtoslab.proofs.steps_wanted import parse
+from rtoslab.run.observe import Load, Observed
+from rtoslab.run.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, Step
+
+from .fakes import BODY, Fields, benchmark, board, decoded, handle, kernel
+
+ONE, OTHER, IDLE = handle(0), handle(1), 0x2000_F000
+FACTS: dict[str, Any] = {
+    "symbols": {
+        "semaphore_take": ["take"], "semaphore_give": ["send"], "queue_send": ["send"], "yield": ["yield"],
+        "malloc": ["malloc"], "free": ["free"], "sleep_ticks": ["sleep"],
+    },
+    "arguments": {
+        "semaphore_take": ["object", 0xFFFF_FFFF], "semaphore_give": ["object", 0], "queue_send": ["object", "item"],
+        "malloc": ["bytes"], "free": ["block"], "yield": [], "sleep_ticks": ["ticks"],
+    },
+    "results": {"semaphore_take": 1, "semaphore_give": 1},
+    "objects": {"semaphore": {"type": "s", "members": {"maximum": "m", "used": "u"}}},
+}  # fmt: skip
+
+
+def call(name: str, who: int = ONE, first: int = 0x500, second: int = 0, result: int | None = 1, own: int = 5) -> Step:
+    return Step(0, 0, CALL, who, name, first, second, result, own_cycles=own)
+
+
+def take(who: int = ONE, **changes: Any) -> Step:
+    return replace(call("take", who, 0x500, 0xFFFF_FFFF), **changes)
+
+
+def give(who: int = ONE, **changes: Any) -> Step:
+    return replace(call("send", who), **changes)
+
+
+def switch(before: int, after: int, cause: str = "send") -> Step:
+    return Step(0, 0, SWITCH, before, cause, after)
+
+
+def judge(rule: dict[str, Any], steps: Sequence[Step] = (), facts: dict[str, Any] = FACTS, **seen: Any) -> Finding:
+    observed = Observed(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)), **seen)
+    (finding,) = judge_all(Evidence(decoded(BODY), observed, benchmark([rule]), board(), kernel(**facts)))
+    return finding
+
+
+PAIR = {"rule": "course", "round": ["0 semaphore_take S", "0 semaphore_give S"]}
+CHAIN = {"rule": "course", "round": ["0 semaphore_give S", "switch 0 1", "1 semaphore_take S", "switch 1 0"]}
+CHAINED = [give(), switch(ONE, OTHER), take(OTHER), switch(OTHER, ONE, "take")]
+
+
+def test_rounds_of_the_named_steps_hold() -> None:
+    found = judge(PAIR, [take(), give()] * 5)
+    assert found.verdict is Verdict.HOLDS, found.saw
+    assert "5 rounds" in found.saw
+    assert judge(PAIR, [give(), *[take(), give()] * 5, take()]).verdict is Verdict.HOLDS, (
+        "a window begins and ends anywhere"
+    )
+    assert judge(CHAIN, CHAINED * 5).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("broken", "what"),
+    [
+        ([take(), give(), give()], "twice"),
+        ([take()], "no give"),
+        ([take(), give(first=0x600)], "another object"),
+        ([take(second=0), give()], "a take that gives up at once"),
+        ([take(result=0), give()], "a take that failed"),
+        ([take(), give(second=0x700)], "a message instead of a give"),
+        ([take(), give(who=OTHER)], "by another task"),
+        ([take(), give(who=HANDLER)], "by a handler"),
+        ([take(), call("yield"), give()], "another call of the kernel between"),
+        ([take(own_cycles=900), give()], "a long way between"),
+        ([give(), take(second=3)], "a time-out"),
+    ],
+)
+def test_any_other_round_fails(broken: list[Step], what: str) -> None:
+    found = judge(PAIR, broken * 8)
+    assert found.verdict is Verdict.FAILS, what
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        [give(), switch(ONE, OTHER, ""), take(OTHER), switch(OTHER, ONE, "take")],
+        [give(), switch(ONE, IDLE), switch(IDLE, OTHER), take(OTHER), switch(OTHER, ONE, "take")],
+        [give(), take(), switch(ONE, OTHER), switch(OTHER, ONE)],
+        [
+            give(),
+            Step(0, 0, INTERRUPT, ONE, first=16 + 26),
+            switch(ONE, OTHER),
+            take(OTHER),
+            switch(OTHER, ONE, "take"),
+        ],
+    ],
+)
+def test_a_switch_must_come_out_of_its_call(broken: list[Step]) -> None:
+    assert judge(CHAIN, broken * 8).verdict is Verdict.FAILS
+
+
+def test_one_break_in_many_rounds_is_seen_and_may_be_accepted() -> None:
+    steps = [*[take(), give()] * 20, call("yield"), *[take(), give()] * 20]
+    assert judge(PAIR, steps).verdict is Verdict.FAILS
+    assert judge({**PAIR, "tolerance": 1}, steps).verdict is Verdict.HOLDS
+
+
+def test_without_calls_there_is_no_round() -> None:
+    assert judge(PAIR).verdict is Verdict.FAILS
+    assert judge(PAIR, [take(), give()]).verdict is Verdict.FAILS, "fewer than at_least"
+
+
+def test_a_yield_that_is_no_function_shows_by_a_switch_out_of_no_call() -> None:
+    rule = {"rule": "course", "round": ["0 yield", "switch 0 1", "1 yield", "switch 1 0"]}
+    facts = {
+        **FACTS,
+        "symbols": {"yield": ["pendsv"]},
+        "probes": {"current_task_single": "c", "switch_symbol": "pendsv"},
+    }
+    assert judge(rule, [switch(ONE, OTHER, ""), switch(OTHER, ONE, "")] * 5, facts).verdict is Verdict.HOLDS
+    assert judge(rule, [switch(ONE, OTHER, "take"), switch(OTHER, ONE, "")] * 5, facts).verdict is Verdict.FAILS
+
+
+def test_blocks_are_asked_for_by_size_filled_to_their_end_and_given_back() -> None:
+    rule = {"rule": "course", "round": ["0 malloc {words}", "0 fill", "0 free"]}
+    good = [
+        call("malloc", first=32, result=0x9000),
+        Step(0, 0, FILL, ONE, first=0x9000, second=32),
+        call("free", first=0x9000),
+    ]
+    assert judge(rule, good * 5).verdict is Verdict.HOLDS
+    small = [replace(good[0], first=8), *good[1:]]
+    unfilled = [good[0], good[2]]
+    another = [*good[:2], replace(good[2], first=0x9100)]
+    shorter = [good[0], replace(good[1], second=8), good[2]]
+    for broken in (small, unfilled, another, shorter):
+        assert judge(rule, broken * 5).verdict is Verdict.FAILS
+
+
+def test_alternatives_groups_and_repeats() -> None:
+    nap = [call("sleep", first=2), switch(ONE, IDLE, "sleep"), Step(0, 0, TICK, IDLE, first=15), switch(IDLE, ONE, "")]
+    rule = {
+        "rule": "course",
+        "round": [
+            "0 sleep_ticks 2",
+            "switch 0 other",
+            "tick",
+            "preempt other 0",
+            "( 0 semaphore_take S, 0 semaphore_give S ) *",
+            "0 yield +2",
+        ],
+    }
+    good = [*nap, *[take(), give()] * 3, *[call("yield")] * 4]
+    assert judge(rule, good * 4).verdict is Verdict.HOLDS
+    assert judge(rule, [*nap, take(), give(), call("yield")] * 4).verdict is Verdict.FAILS, "one yield is too few"
+    assert judge(rule, [*nap, take(), *[call("yield")] * 2] * 4).verdict is Verdict.FAILS, "half a group"
+    either = {"rule": "course", "rounds": [["0 semaphore_take S | 0 semaphore_give S"], ["0 yield"]]}
+    assert judge(either, [take(), call("yield"), give(), give()]).verdict is Verdict.HOLDS
+
+
+def test_a_kernel_that_slices_may_break_the_order_at_its_ticks() -> None:
+    tick = Step(0, 0, TICK, ONE, first=15)
+    steps = [*CHAINED * 5, give(), tick, *CHAINED * 5]
+    assert judge(CHAIN, steps).verdict is Verdict.FAILS
+    assert judge(CHAIN, steps, {**FACTS, "time_slice_ticks": 1}).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("text", ["", "0", "switch 0", "interrupt usb", "0 take {nothing}", "nobody take S"])
+def test_a_text_that_is_no_step_is_refused(text: str) -> None:
+    with pytest.raises(CatalogueError, match="step"):
+        parse([text], {})
+
+
+GIVEN = {("semaphore", 0x500): {"maximum": 1, "used": 1}}
+RIGHT = {"rule": "priorities", "of": [1, 1]}
+HOLDING = {"rule": "objects", "service": "semaphore_take", "are": {"maximum": 1, "used": 1}}
+BUSY = {"rule": "busy", "instructions": 10, "least": 5}
+DRAWN = {"rule": "drawn_anew", "from_cycles": 1000, "to_cycles": 9000}
+MIX = {"rule": "heap_mix", "sizes": [8, 16], "held": "places"}
+PERIODS = {"rule": "calls_as_periods", "service": "sleep_ticks"}
+WORK = {"rule": "runs_for", "service": "sleep_ticks"}
+PARAMS: list[tuple[str, Fields]] = [("param", {"name": name, "value": value}) for name, value in
+          (("places", "2"), ("period_0_ms", "2"), ("work_0_us", "80"))]  # fmt: skip
+
+
+def interrupts(*distances: int) -> list[Step]:
+    cycles = [sum(distances[:index]) for index in range(len(distances) + 1)]
+    return [Step(cycle, 0, INTERRUPT, ONE, first=16 + 4) for cycle in cycles]
+
+
+def blocks(*sizes: int, held: int = 2) -> list[Step]:
+    taken = [call("malloc", first=size, result=0x9000 + 0x100 * index) for index, size in enumerate(sizes)]
+    freed = [call("free", first=each.result or 0) for each in taken]
+    return [*taken, *freed] if held > 1 else [step for pair in zip(taken, freed, strict=True) for step in pair]
+
+
+def periods(ticks_each: int) -> list[Step]:
+    return [call("sleep"), *[Step(0, 0, TICK, ONE, first=15)] * ticks_each] * 10
+
+
+def jobs(cycles: int) -> list[Step]:
+    """Task 0 works for so long after each sleep; a cycle is 8 ns."""
+    found = []
+    for at in range(0, 200_000, 20_000):
+        found += [replace(switch(IDLE, ONE), cycle=at), replace(call("sleep"), cycle=at + cycles)]
+        found.append(replace(switch(ONE, IDLE, "sleep"), cycle=at + cycles + 10))
+    return found
+
+
+CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
+    (PAIR, {"steps": [take(), give()] * 5}, Verdict.HOLDS),
+    (PAIR, {"steps": [give(), give()] * 5}, Verdict.FAILS),
+    (RIGHT, {"priorities": {ONE: 5, OTHER: 5}}, Verdict.HOLDS),
+    (RIGHT, {"priorities": {ONE: 5, OTHER: 6}}, Verdict.FAILS),
+    (RIGHT, {"priorities": {ONE: 5}}, Verdict.FAILS),  # one never ran
+    ({**RIGHT, "of": [2, 1]}, {"priorities": {ONE: 6, OTHER: 5}}, Verdict.FAILS),  # the image says 1 and 1
+    (HOLDING, {"steps": [take()], "objects_at_open": GIVEN}, Verdict.HOLDS),
+    (HOLDING, {"steps": [give()], "objects_at_open": GIVEN}, Verdict.FAILS),  # it was not called
+    (HOLDING, {"steps": [take(first=0x600)], "objects_at_open": GIVEN}, Verdict.FAILS),
+    (HOLDING, {"steps": [take()], "objects_at_open": {("semaphore", 0x500): {"maximum": 9, "used": 1}}}, Verdict.FAILS),
+    (HOLDING, {"steps": [take()], "objects_at_open": {("semaphore", 0x500): {"maximum": 1, "used": 0}}}, Verdict.FAILS),
+    (BUSY, {"loads": {0: Load(1000, 10, 24_000)}}, Verdict.HOLDS),
+    (BUSY, {"loads": {0: Load(1000, 30, 24_000)}}, Verdict.FAILS),
+    (BUSY, {"loads": {0: Load(1000, 10, 240_000)}}, Verdict.FAILS),
+    (BUSY, {"loads": {0: Load(1000, 10, 2_400)}}, Verdict.FAILS),
+    (DRAWN, {"steps": interrupts(*range(1000, 9000, 500))}, Verdict.HOLDS),
+    (DRAWN, {"steps": interrupts(*[5000] * 16)}, Verdict.FAILS),
+    (DRAWN, {"steps": interrupts(*range(1000, 2000, 50))}, Verdict.FAILS),
+    (DRAWN, {"steps": interrupts(*range(1000, 90_000, 5000))}, Verdict.FAILS),
+    (DRAWN, {"steps": []}, Verdict.FAILS),
+    (MIX, {"steps": blocks(8, 16), "samples": 20}, Verdict.HOLDS),
+    (MIX, {"steps": blocks(8, 8), "samples": 20}, Verdict.FAILS),
+    (MIX, {"steps": blocks(8, 16, 24), "samples": 20}, Verdict.FAILS),
+    (MIX, {"steps": blocks(8, 16, held=1), "samples": 20}, Verdict.FAILS),
+    (PERIODS, {"steps": periods(2)}, Verdict.HOLDS),
+    (PERIODS, {"steps": periods(4)}, Verdict.FAILS),
+    (PERIODS, {"steps": periods(0)}, Verdict.FAILS),
+    (WORK, {"steps": jobs(10_000)}, Verdict.HOLDS),
+    (WORK, {"steps": jobs(5_000)}, Verdict.FAILS),
+    (WORK, {"steps": []}, Verdict.FAILS),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "seen", "verdict"), CASES)
+def test_rule(rule: dict[str, Any], seen: dict[str, Any], verdict: Verdict) -> None:
+    observed = Observed(**{name: each for name, each in seen.items() if name not in {"samples", "steps"}})
+    observed.steps = tuple(seen.get("steps", ()))
+    facts = decoded([*BODY[:2], *PARAMS, *BODY[2:]])
+    (finding,) = judge_all(
+        Evidence(facts, observed, benchmark([rule]), board(), kernel(**FACTS), samples=seen.get("samples", 0))
+    )
+    assert finding.verdict is verdict, finding.saw

@@ -1,0 +1,84 @@
+"""The mutants: enough of each benchmark, each fits its source, and a sample of them is refused. `make mutants`: all."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import CatalogueError
+from rtoslab.mutants.catalogue import Edit, Mutant, MutantsOf, apply, read_mutants, restore
+from rtoslab.mutants.measure import UNBROKEN, try_mutants
+from rtoslab.mutants.page import page
+from rtoslab.paths import find_root
+from rtoslab.proofs import rules
+
+ROOT = find_root()
+EVERY = read_mutants(ROOT)
+LEAST_IN_ALL = 100
+LEAST_OF_EACH = 3
+
+SAMPLE = {
+    "preemption": ("equal_priorities", "counting_semaphore"),
+    "t4_interrupt": ("nobody_takes",),
+    "t8_allocation": ("eight_bytes", "static_block"),
+    "p5_set_clear": ("never_set",),
+    "signal_and_wait": ("no_sleep_to_the_tick",),
+}
+
+
+def test_every_benchmark_has_mutants_of_its_own() -> None:
+    assert set(EVERY) == set(Catalogue(ROOT).benchmarks)
+    assert min(len(of.mutant) for of in EVERY.values()) >= LEAST_OF_EACH
+    assert sum(len(of.mutant) for of in EVERY.values()) >= LEAST_IN_ALL
+
+
+@pytest.mark.parametrize("benchmark", sorted(EVERY))
+def test_every_mutant_fits_its_source_and_names_a_rule(benchmark: str, tmp_path: Path) -> None:
+    folder = ROOT / "firmware" / "benchmarks" / benchmark
+    copy = tmp_path / benchmark
+    for path in folder.rglob("*.[ch]"):
+        target = copy / path.relative_to(folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(path.read_text())
+    for mutant in EVERY[benchmark].mutant:
+        assert set(mutant.refused_by) <= set(rules()), mutant.id
+        before = apply(copy, benchmark, mutant)
+        assert all(path.read_text() != text for path, text in before.items()), mutant.id
+        restore(before)
+
+
+def test_the_page_is_written_from_the_mutants() -> None:
+    said = (ROOT / "docs" / "mutants.md").read_text(encoding="utf-8")
+    assert said == page(Catalogue(ROOT), EVERY), "run bench/mutants.py --page"
+
+
+def test_an_edit_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "b.c").write_text("one two one")
+    for old in ("three", "one"):
+        mutant = Mutant(
+            id="m", mistake="-", edit=(Edit(old="two", new="2"), Edit(old=old, new="")), refused_by=("course",)
+        )
+        with pytest.raises(CatalogueError, match="so must the mutant"):
+            apply(tmp_path, "b", mutant)
+        assert (tmp_path / "b.c").read_text() == "one two one", "nothing is left half broken"
+
+
+@pytest.mark.parametrize("benchmark", SAMPLE)
+def test_a_sample_is_refused(benchmark: str) -> None:
+    of = EVERY[benchmark]
+    only = SAMPLE[benchmark]
+    if benchmark == "p5_set_clear":  # and what is no mutant survives, which is a failure
+        nothing = Mutant(
+            id="nothing",
+            mistake="A remark.",
+            edit=(Edit(old="/* 2 */", new="/* two */"),),
+            refused_by=("course",),
+        )
+        of, only = MutantsOf(setting=of.setting, mutant=(*of.mutant, nothing)), (*only, "nothing")
+    with tempfile.TemporaryDirectory() as folder:
+        trials = {each.mutant: each for each in try_mutants(ROOT, Path(folder), benchmark, of, only)}
+    assert set(trials) == {UNBROKEN, *only}
+    for name, trial in trials.items():
+        assert trial.is_right == (name != "nothing"), trial
+    assert "nothing" not in trials or "survives" in trials["nothing"].problem

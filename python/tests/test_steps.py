@@ -1,0 +1,142 @@
+"""From probe events to steps: who called what with which arguments, what it gave, and what a switch came out of."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rtoslab.run.observe import (
+    EVENT,
+    IDENT_BEHIND,
+    IDENT_CURRENT,
+    IDENT_FILL,
+    IDENT_MARK,
+    IDENT_SYMBOL,
+    KIND_EXCEPTION_ENTER,
+    KIND_EXCEPTION_EXIT,
+    KIND_EXEC,
+    KIND_WRITE,
+)
+from rtoslab.run.steps import HANDLER, Watching, find_steps, return_addresses
+
+TAKE, GIVE = 0x100, 0x200
+BEHIND_TAKE, BEHIND_GIVE, ELSEWHERE = 0x1010, 0x1020, 0x1030
+KERNEL = range(0x100, 0x300)
+WATCHING = Watching(("take", "give"), (TAKE, GIVE), (BEHIND_TAKE, BEHIND_GIVE), ((0x9000, 64),), KERNEL.__contains__)
+ONE, OTHER = 0x2000_0100, 0x2000_0200
+SYSTICK, LINE = 15, 42
+
+Row = tuple[int, int, int, int, int, int]
+"""cycle, kind, ident, value, pc, more"""
+
+
+def raw(rows: Sequence[Row]) -> bytes:
+    made = np.zeros(len(rows), dtype=EVENT)
+    for index, (cycle, kind, ident, value, pc, more) in enumerate(rows):
+        made[index] = (cycle, value, pc, ident, kind, 0, more)
+    return made.tobytes()
+
+
+def call(cycle: int, function: int, behind: int, first: int = 7, second: int = 8) -> Row:
+    return cycle, KIND_EXEC, IDENT_SYMBOL + function, first, behind | 1, second
+
+
+def back(cycle: int, behind: int, value: int = 1) -> Row:
+    return cycle, KIND_EXEC, IDENT_BEHIND + WATCHING.behind.index(behind), value, behind, 0
+
+
+def switch(cycle: int, task: int) -> Row:
+    return cycle, KIND_WRITE, IDENT_CURRENT, task, 0, 0
+
+
+def mark(cycle: int, tag: int) -> Row:
+    return cycle, KIND_EXEC, IDENT_MARK + tag, 0, 0, 0
+
+
+def enter(cycle: int, number: int, latency: int = 0) -> Row:
+    return cycle, KIND_EXCEPTION_ENTER, number, latency, 0, 0
+
+
+def leave(cycle: int, number: int, to: int = 0) -> Row:
+    return cycle, KIND_EXCEPTION_EXIT, number, 0, to, 0
+
+
+def steps(*rows: Row) -> list[tuple[str, int, str, int, int]]:
+    return [
+        (each.kind, each.who, each.name, each.first, each.second) for each in find_steps(raw(rows), WATCHING, {0: ONE})
+    ]
+
+
+def test_a_call_has_its_caller_its_arguments_its_result_and_its_end() -> None:
+    (step,) = find_steps(raw([call(10, 0, BEHIND_TAKE), back(90, BEHIND_TAKE, 1)]), WATCHING, {0: ONE})
+    assert (step.who, step.name, step.first, step.second, step.result, step.end_cycle) == (ONE, "take", 7, 8, 1, 90)
+
+
+def test_a_call_by_the_kernel_is_none_of_the_benchmarks() -> None:
+    assert steps(call(10, 1, KERNEL[0x20])) == []
+    assert return_addresses(raw([call(10, 1, KERNEL[0x20]), call(20, 1, BEHIND_GIVE)]), WATCHING) == [BEHIND_GIVE]
+
+
+def test_a_switch_names_the_call_it_came_out_of() -> None:
+    rows = [call(10, 1, BEHIND_GIVE), switch(50, OTHER), switch(80, ONE), back(100, BEHIND_GIVE), switch(120, OTHER)]
+    assert [each[:3] for each in steps(*rows)] == [
+        ("call", ONE, "give"), ("switch", ONE, "give"), ("switch", OTHER, ""), ("switch", ONE, ""),
+    ]  # fmt: skip
+
+
+def test_a_call_whose_return_is_not_seen_lasts_until_its_task_does_something_else() -> None:
+    first = [call(10, 1, ELSEWHERE), switch(50, OTHER)]
+    assert steps(*first)[-1][2] == "give"
+    assert steps(call(10, 1, ELSEWHERE), mark(40, 2), switch(50, OTHER))[-1][2] == ""
+
+
+def test_the_word_of_the_running_task_written_again_is_no_switch() -> None:
+    assert steps(switch(10, ONE)) == []
+
+
+def test_a_handler_calls_as_a_handler_and_the_kernels_own_exceptions_are_none() -> None:
+    rows = [
+        enter(10, LINE),
+        call(20, 1, BEHIND_GIVE),
+        leave(30, LINE),
+        enter(40, 14),
+        leave(60, 14),
+        call(70, 0, BEHIND_TAKE),
+    ]
+    assert [each[:3] for each in steps(*rows)] == [
+        ("interrupt", HANDLER - HANDLER + ONE, ""), ("call", HANDLER, "give"), ("call", ONE, "take"),
+    ]  # fmt: skip
+
+
+def test_a_call_begun_anew_after_an_interrupt_is_told_once() -> None:
+    rows = [call(100, 1, BEHIND_GIVE), enter(120, SYSTICK, 16), leave(180, SYSTICK, GIVE), call(190, 1, BEHIND_GIVE)]
+    assert [each[0] for each in steps(*rows)] == ["call", "tick"]
+    later = [
+        call(100, 1, BEHIND_GIVE),
+        back(150, BEHIND_GIVE),
+        enter(400, SYSTICK),
+        leave(460, SYSTICK, GIVE),
+        call(470, 1, BEHIND_GIVE),
+    ]
+    assert [each[0] for each in steps(*later)] == ["call", "tick", "call"], "that was the next call"
+
+
+def test_own_cycles_lie_between_a_calls_return_and_the_next_step() -> None:
+    rows = [
+        call(10, 1, BEHIND_GIVE),
+        back(100, BEHIND_GIVE),
+        call(130, 0, BEHIND_TAKE),
+        back(200, BEHIND_TAKE),
+        mark(205, 3),
+    ]
+    found = find_steps(raw(rows), WATCHING, {0: ONE})
+    assert [each.own_cycles for each in found] == [None, 30, 5]
+
+
+def test_a_return_at_the_place_of_a_mark_comes_before_it() -> None:
+    found = find_steps(raw([call(10, 1, BEHIND_GIVE), mark(100, 3), back(100, BEHIND_GIVE)]), WATCHING, {0: ONE})
+    assert found[0].end_cycle == 100
+    assert found[1].own_cycles == 0
+
+
+def test_a_block_filled_to_its_end_is_told_with_its_size() -> None:
+    assert steps((10, KIND_WRITE, IDENT_FILL, 0xFFFF, 0, 0)) == [("fill", ONE, "", 0x9000, 64)]
