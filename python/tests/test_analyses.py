@@ -137,10 +137,10 @@ def test_a_profile_becomes_functions_by_class() -> None:
     symbols = [(0x100, 8, "xSend"), (0x108, 8, "xOther"), (0x110, 0, "body"), (0x200, 4, "memcpy")]
     raw = profile((0x100, 10, 2, 1), (0x104, 30, 6, 0), (0x10A, 5, 1, 0), (0x118, 7, 7, 0), (0x202, 1, 1, 0))
     assert by_function({0: raw}, symbols, KERNEL) == (
-        FunctionCycles(0, "xSend", "queue", 40, 1, 2),
-        FunctionCycles(0, "body", "application", 7, 0, 0),
-        FunctionCycles(0, "xOther", "kernel", 5, 0, 0),
-        FunctionCycles(0, "memcpy", "library", 1, 0, 0),
+        FunctionCycles(0, "xSend", "queue", 40, 1, 2, 8),
+        FunctionCycles(0, "body", "application", 7, 0, 0, 7),
+        FunctionCycles(0, "xOther", "kernel", 5, 0, 0, 1),
+        FunctionCycles(0, "memcpy", "library", 1, 0, 0, 1),
     )
 
 

@@ -244,7 +244,7 @@ def damaged(elf: bytes, how: str) -> bytes:
         ("empty", "is empty; build it again"),
         ("text", "is not an ELF file"),
         ("cut", "is a damaged ELF file"),
-        ("machine", "it is for EM_X86_64, not for a 32-bit ARM core"),
+        ("machine", "it is not for a 32-bit ARM core"),
         ("sections", "is a damaged ELF file"),
         ("outside", "section .text ends behind the end of the file"),
         ("object", "it is not linked"),

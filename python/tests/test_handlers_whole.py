@@ -9,10 +9,10 @@ from rtoslab.build import build
 from rtoslab.catalogue import Catalogue
 from rtoslab.evaluate import evaluate
 from rtoslab.paths import find_root
-from rtoslab.pipeline import point_id
+from rtoslab.pipeline import point_id, virtual_job
 from rtoslab.plan import Options, make_plan
 from rtoslab.results import Measured
-from rtoslab.run.virtual import VirtualJob, run_virtual
+from rtoslab.run.virtual import run_virtual
 
 CATALOGUE = Catalogue(find_root())
 BOARD = "nucleo-f446re"
@@ -23,13 +23,7 @@ def measure(benchmark: str, window_ms: int, kernel: str = "freertos", board_id: 
     chosen = {key.replace("param_", "param."): value for key, value in config.items()}
     (point,) = make_plan(CATALOGUE, [benchmark], Options([kernel], [board_id], None, window_ms, chosen)).points
     built = build(CATALOGUE, point)
-    board = CATALOGUE.board(board_id).facts
-    facts = CATALOGUE.kernel(kernel).facts.on(board.cpu)
-    image = built.elf.read_bytes()
-    job = VirtualJob(
-        image=image, name="image.elf", board=board, kernel=facts, clock_hz=board.clock.sys_hz, cores=1,
-        window_ms=window_ms, handlers=True,
-    )  # fmt: skip
+    job = virtual_job(CATALOGUE, point, built.elf.read_bytes(), "image.elf")
     result = evaluate(CATALOGUE, point_id(CATALOGUE, point), "0" * 16, run_virtual(job), built.expected)
     assert isinstance(result, Measured), result
     return result

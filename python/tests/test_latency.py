@@ -64,7 +64,8 @@ def test_the_number_of_samples_counts_repeats() -> None:
 def elf(section: bytes, name: bytes = b".bench_marks") -> bytes:
     """The least ELF file with one section of that name and content."""
     names = b"\0" + name + b"\0"
-    header = b"\x7fELF\x01\x01" + bytes(26) + struct.pack("<I", 52) + bytes(10) + struct.pack("<HHH", 40, 3, 2)
+    offsets = struct.pack("<II", 0, 52) + bytes(10) + struct.pack("<HHH", 40, 3, 2)
+    header = b"\x7fELF\x01\x01" + bytes(10) + struct.pack("<HHII", 2, 40, 1, 0) + offsets
     at = 52 + 3 * 40
     rows = [
         (0,) * 10,

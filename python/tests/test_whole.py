@@ -115,7 +115,7 @@ def test_stress_that_stays_away_is_an_error_not_a_number(checkout: Path, tmp_pat
     failed = one(measure("contention", 2, 10, tmp_path / "run", **STRESS))
     assert isinstance(failed, Failed), failed
     broken_rules = {each.rule for each in failed.proofs if each.verdict == "fails"}
-    assert broken_rules == {"stress_share", "object_shared", "collisions"}
+    assert broken_rules == {"stress_share", "object_shared", "collisions", "course"}
 
 
 def test_equal_priorities_do_not_preempt_and_the_proof_says_so(checkout: Path, tmp_path: Path) -> None:

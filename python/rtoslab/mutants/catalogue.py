@@ -1,10 +1,10 @@
 """The mutants of `firmware/mutants/<benchmark>.toml`: what was got wrong, how, and which proof must refuse it."""
 
-import tomllib
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
+from rtoslab.catalogue import read_toml
 from rtoslab.errors import CatalogueError
 from rtoslab.strict import Strict
 
@@ -55,10 +55,7 @@ def read_mutants(root: Path) -> dict[str, MutantsOf]:
     """Benchmark -> its mutants. Raises CatalogueError for a file that is none."""
     found: dict[str, MutantsOf] = {}
     for path in sorted((root / "firmware" / "mutants").glob("*.toml")):
-        try:
-            found[path.stem] = MutantsOf.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-        except (tomllib.TOMLDecodeError, ValidationError) as cause:
-            raise CatalogueError(f"{path} is no list of mutants: {' '.join(str(cause).split())[:300]}") from None
+        found[path.stem] = read_toml(path, MutantsOf)
         names = [each.id for each in found[path.stem].mutant]
         if len(set(names)) != len(names):
             raise CatalogueError(f"{path} has two mutants of one id; give each its own.")

@@ -52,12 +52,15 @@ def try_mutants(root: Path, folder: Path, benchmark: str, of: MutantsOf, only: I
         (folder / name).symlink_to(root / name)
     chosen = set(only)
     mutants = [each for each in of.mutant if not chosen or each.id in chosen]
-    settings = list(dict.fromkeys((each.setting or of.setting).model_dump_json() for each in mutants))
-    for number, text in enumerate(settings):
-        bench = _Bench(folder, benchmark, Setting.model_validate_json(text), folder / f"build-{number}")
+    settings: list[Setting] = []
+    for mutant in mutants:
+        if (setting := mutant.setting or of.setting) not in settings:
+            settings.append(setting)
+    for number, setting in enumerate(settings):
+        bench = _Bench(folder, benchmark, setting, folder / f"build-{number}")
         yield bench.unbroken()
         for mutant in mutants:
-            if (mutant.setting or of.setting).model_dump_json() == text:
+            if (mutant.setting or of.setting) == setting:
                 yield bench.broken(mutant)
 
 
@@ -123,7 +126,14 @@ class _Bench:
         return result
 
     def _command(self, command: list[str]) -> None:
-        done = subprocess.run(command, capture_output=True, text=True, env=tools.plain_environment(), check=False)
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            env=tools.plain_environment(),
+            check=False,
+        )
         if done.returncode != 0:
             lines = [line for line in (done.stdout + done.stderr).splitlines() if "rror" in line]
             raise BuildError(" ".join(lines[:2])[:300] or "the last step returned an error")

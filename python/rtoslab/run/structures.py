@@ -1,13 +1,16 @@
 """What a kernel's objects and control blocks hold, read from the board's memory by the image's debug information."""
 
-import io
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from elftools.common.exceptions import ELFError
 from elftools.dwarf.die import DIE
-from elftools.elf.elffile import ELFFile
 
+from rtoslab.errors import ImageFileError
+from rtoslab.intake.images import debug
 from rtoslab.kernel_facts import Kernel
+
+if TYPE_CHECKING:
+    from elftools.elf.elffile import ELFFile
 
 Word = Callable[[int], int | None]
 """Reads a word of the board's memory; None where there is none."""
@@ -18,11 +21,15 @@ def offsets(image: bytes, structures: Iterable[str]) -> dict[str, dict[str, int]
     wanted = set(structures)
     found: dict[str, dict[str, int]] = {}
     try:
-        elf = ELFFile(io.BytesIO(image))
-        units = elf.get_dwarf_info().iter_CUs() if wanted and elf.has_dwarf_info() else ()
-    except ELFError:
-        return found
-    for unit in units:
+        with debug(image, "the image", ImageFileError) as elf:
+            _fill(found, wanted, elf)
+    except ImageFileError:
+        return {}
+    return found
+
+
+def _fill(found: dict[str, dict[str, int]], wanted: set[str], elf: "ELFFile") -> None:
+    for unit in elf.get_dwarf_info().iter_CUs() if wanted and elf.has_dwarf_info() else ():
         for die in unit.get_top_DIE().iter_children():
             if die.tag == "DW_TAG_structure_type" and die.has_children and _name(die) in wanted:
                 found[_name(die)] = {
@@ -32,8 +39,7 @@ def offsets(image: bytes, structures: Iterable[str]) -> dict[str, dict[str, int]
                 }
                 wanted.discard(_name(die))
         if not wanted:
-            break
-    return found
+            return
 
 
 def _name(die: DIE) -> str:

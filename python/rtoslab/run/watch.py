@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.errors import RunError
+from rtoslab.intake.images import Elf
 from rtoslab.kernel_facts import Kernel
 from rtoslab.run.board import simulator_errors
 from rtoslab.run.machine import VirtualMachine
@@ -36,6 +37,16 @@ _KERNELS_HANDLERS = ("tick",)
 """Services that no benchmark calls."""
 
 
+def _port_functions(image: bytes) -> frozenset[str]:
+    """Those of port.c, which are on the kernel's side; those of port.h are the benchmark's, also where they are not
+    inlined (-O0)."""
+    try:
+        found = list(Elf(image).symbols())
+    except ValueError:
+        return frozenset()
+    return frozenset(each.name for each in found if each.name.startswith(_PORT) and not each.is_local)
+
+
 class StepsWatch:
     """Sets the probes and keeps the first events of the window."""
 
@@ -53,6 +64,7 @@ class StepsWatch:
         self._current: dict[int, int] = {}
         self._watching = Watching((), (), (), (), lambda _: False)
         self._told = Observed()
+        self._ports = _port_functions(image)
 
     def attach(self) -> None:
         """Before the image runs: one probe a function. A yield that ends in the switch's own handler shows nothing."""
@@ -86,8 +98,7 @@ class StepsWatch:
         self._told.objects_at_open = structures.objects(self._word, self._called(before))
 
     def _is_kernels(self, name: str) -> bool:
-        """The port's own functions, where they are not inlined, are on the kernel's side."""
-        return name.startswith(_PORT) or kind_of(name, self._kernel) not in {APPLICATION, LIBRARY}
+        return name in self._ports or kind_of(name, self._kernel) not in {APPLICATION, LIBRARY}
 
     def feed(self, raw: bytes) -> None:
         """The window's events, in the order of time."""
