@@ -49,7 +49,7 @@ test: lint
 	  cmake --build build/firmware-tests >> build/firmware-tests.log && \
 	  ctest --test-dir build/firmware-tests --output-on-failure; fi
 	@echo "== Python tests"
-	$(BIN)/pytest -n 2 -q -m "not long"
+	$(BIN)/pytest -n 3 -q -m "not long"
 	@$(MAKE) --no-print-directory gate
 
 # Our own benchmarks must not become slower by a cycle; see docs/compare.md.
