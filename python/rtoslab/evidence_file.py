@@ -10,11 +10,11 @@ from typing import Any, Final, get_type_hints
 
 import pyarrow as pa
 
+from rtoslab.dataclass_json import Reader, to_plain
 from rtoslab.run.handlers import Handled
 from rtoslab.run.intervals import Intervals
 from rtoslab.run.steps import Step
 from rtoslab.run.virtual import RunOutput
-from rtoslab.structures import Reader, to_plain
 
 FILE: Final = "evidence.json.zst"
 _NAMES: Final = {"Intervals": Intervals, "Handled": Handled, "Step": Step, "Stats": Any}
