@@ -59,9 +59,9 @@ def read_sealed(folder: Path) -> dict[str, bytes]:
     return present
 
 
-def strangers(folder: Path) -> list[str]:
-    """Names of what lies in a sealed folder and is not its own. Raises AlteredError."""
-    return sorted({each.name for each in folder.iterdir()} - set(read_sealed(folder)))
+def strangers(folder: Path, files: Mapping[str, bytes]) -> list[str]:
+    """Names of what lies in a sealed folder and is none of its `files`, as `read_sealed` gave them."""
+    return sorted({each.name for each in folder.iterdir()} - set(files))
 
 
 def _bytes(folder: Path, name: str) -> bytes | None:

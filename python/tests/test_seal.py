@@ -133,7 +133,7 @@ def test_what_lies_beside_is_left_alone(tmp_path: Path) -> None:
     _, place = stored(tmp_path)
     (place / "notes.txt").write_text("mine")
     assert read_point(place).result == with_samples()
-    assert seal.strangers(place) == ["notes.txt"]
+    assert seal.strangers(place, seal.read_sealed(place)) == ["notes.txt"]
 
 
 def test_an_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def verify_point(catalogue: Catalogue, folder: Path) -> Verified:
         return Verified(folder, (str(cause),))
     except ValueError as cause:
         return Verified(folder, (f"{folder / RESULT} is none of this version ({type(cause).__name__}).",))
-    remarks = [f"{name} lies beside the point's files and is none of them." for name in strangers(folder)]
+    remarks = [f"{name} lies beside the point's files and is none of them." for name in strangers(folder, files)]
     differences = list(_identity(folder.name, result, manifest))
     try:
         differences += _conformance(files, manifest)
