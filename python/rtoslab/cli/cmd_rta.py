@@ -1,4 +1,4 @@
-"""`rtoslab rta`: bounds of a task set's response times, with the kernel's overheads, checked against execution."""
+"""`rtoslab rta`: bounds of a task set's response times, checked against execution; and the search for a broken one."""
 
 import json
 from dataclasses import replace
@@ -17,13 +17,28 @@ from rtoslab.files import write_whole
 from rtoslab.paths import find_root
 from rtoslab.reports.table import TableData
 from rtoslab.rta.overheads import Overheads, read_overheads, write_overheads
+from rtoslab.rta.randomsets import SHAPES
 from rtoslab.rta.study import Study
 from rtoslab.rta.taskset import read_task_set
 
 _FILE = click.Path(path_type=Path)
 
 
-@click.command("rta")
+class _Bounds(click.Group):
+    """A file where a subcommand's name would stand: `bounds` is meant."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Click's own, with that name put in."""
+        named = args and (args[0] in self.commands or args[0] in ctx.help_option_names)
+        return super().parse_args(ctx, args if named or not args else ["bounds", *args])
+
+
+@click.group("rta", cls=_Bounds)
+def command() -> None:
+    """Bound the response times of a task set: `rtoslab rta TASKS` is short for `rtoslab rta bounds TASKS`."""
+
+
+@command.command("bounds")
 @click.argument("tasks", type=_FILE)
 @click.option("--kernel", type=CatalogueName("kernels"), help="Measure this kernel's overheads on the virtual board.")
 @click.option("--board", type=CatalogueName("boards"), help="The board.")
@@ -37,7 +52,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--save-image", type=_FILE, help="Write the image that was run, an ELF file that can be flashed.")
 @click.option("-o", "--output", type=_FILE, help="Write an HTML report with plots.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def command(
+def bounds(
     tasks: Path,
     kernel: str | None,
     board: str | None,
@@ -86,6 +101,52 @@ def command(
 
         write(html.render(document(found)), output)
     return EXIT_OK if found.holds else EXIT_POINT_FAILED
+
+
+@command.command("break")
+@click.option(
+    "--kernel", type=CatalogueName("kernels"), required=True, help="The kernel whose bounds are to be broken."
+)
+@click.option("--board", type=CatalogueName("boards"), required=True, help="The board.")
+@click.option("--config", type=KeyValue(), multiple=True, help="As in `run`: opt=-O3, clock_hz=..., a kernel's macro.")
+@click.option("--sets", type=click.IntRange(1, 1_000_000), default=200, show_default=True, help="How many to try.")
+@click.option("--seed", type=click.IntRange(0, 2**63), default=1, show_default=True, help="Other seeds, other sets.")
+@click.option("--shape", "shapes", type=click.Choice(list(SHAPES)), multiple=True, help="Sets of these shapes only.")
+@click.option("-o", "--output", type=_FILE, help="Write each finding there, shrunk: one file each in this folder.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def break_(
+    kernel: str,
+    board: str,
+    config: tuple[tuple[str, str], ...],
+    sets: int,
+    seed: int,
+    shapes: tuple[str, ...],
+    output: Path | None,
+    as_json: bool,
+) -> int:
+    """Search for a task set that breaks its bound on the virtual board.
+
+    Random sets of every shape are run, then neighbours of those nearest to their bound. Exit code 3: a job took
+    longer than bound (c), a bound (b) was below (c), or something cost more than the overheads say.
+    """
+    from rtoslab.rta.findings import summary, write_finding  # noqa: PLC0415
+    from rtoslab.rta.search import Bench, search, shrunk  # noqa: PLC0415
+
+    made = _Bench(kernel, board, dict(config), quiet=as_json)
+    bench = Bench(made.firmware, made.work, made.overheads(operations=False, cores=1))
+    tried = []
+    for each in search(bench, sets, seed, shapes or tuple(SHAPES)):
+        tried.append(each)
+        if not each.findings:
+            continue
+        small = bench.attempt(*shrunk(bench, each.system, each.offsets), each.shape, each.seed)
+        if not as_json:
+            click.echo(f"{each.shape}, {each.seed}: {'; '.join(small.findings)}")
+        if output is not None:
+            write_finding(bench, small, output / f"{kernel}-{board}-{each.seed}-{len(tried)}.toml")
+    told = summary(bench, tried)
+    click.echo(json.dumps(told.as_json()) if as_json else told.text())
+    return EXIT_OK if not told.findings else EXIT_POINT_FAILED
 
 
 def _demand_sense(kernel: str | None, board: str | None, *, checked: bool, of_a_run: bool) -> None:

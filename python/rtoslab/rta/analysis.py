@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Final
 
 from rtoslab.rta.blocking import blocking
-from rtoslab.rta.charges import COMPONENTS, Charges, Model, charges
+from rtoslab.rta.charges import COMPONENTS, NO_CHARGES, Charges, Model, charges
 from rtoslab.rta.demand import Demand, arrivals
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.system import Handler, System, Task
@@ -104,16 +105,14 @@ def _task(task: Task, system: System, charge: Charges) -> Bound:
         released=peers if not _by_all(charge, system) else system.tasks,
         charges=charge,
         blocking=blocking(task, peers, system, charge),
-        sliced=system.equals == "slices" and bool(equals),
+        sliced=charge.slice > 0 and _share([task, *above, *equals]),
+        tick_jitter=_tick_jitter(task, peers, system, charge),
     )
-    load = (replace(demand, others=[*above, *equals]) if by_arrival else demand).utilisation()
-    percent = float(100 * load)
-    if load > 1:
-        reason = f"everything at least as urgent asks for {percent:.1f} % of the processor"
+    whole = replace(demand, others=[*above, *equals]) if by_arrival else demand
+    load = whole.utilisation()
+    reason = _beyond(task, load, system, charge)
+    if reason:
         return Bound(task.name, task.deadline, None, reason, utilisation=float(load))
-    if load == 1 and demand.blocking:
-        reason = "everything at least as urgent asks for the whole processor, and waits besides: it never catches up"
-        return Bound(task.name, task.deadline, None, reason, utilisation=1.0)
     try:
         worst = (
             _by_arrival(demand, equals)
@@ -121,10 +120,57 @@ def _task(task: Task, system: System, charge: Charges) -> Bound:
             else max((_busy_period(each, first) for each, first in _starts(demand)), key=lambda found: found[0])
         )
     except _NoBoundError:
-        reason = f"no bound within {STEPS} steps, at {percent:.2f} % of the processor"
+        reason = f"no bound within {STEPS} steps, at {float(100 * load):.2f} % of the processor"
         return Bound(task.name, task.deadline, None, reason, utilisation=float(load))
     response, parts = worst
     return Bound(task.name, task.deadline, response + task.jitter, "", _clean(parts, task.jitter), float(load))
+
+
+def _share(tasks: Sequence[Task]) -> bool:
+    """Some of them have one priority."""
+    return len({each.priority for each in tasks}) < len(tasks)
+
+
+def _tick_jitter(task: Task, peers: Sequence[Task], system: System, charge: Charges) -> int:
+    """A busy period that may begin between two ticks may find one pending that was due before it."""
+    interrupts = any(each.core == task.core for each in system.interrupts)
+    if not charge.tick_period or not (interrupts or any(each.jitter for each in peers)):
+        return 0
+    return max([charge.block, *(each.masked for each in peers)])
+
+
+def _beyond(task: Task, load: Fraction, system: System, charge: Charges) -> str:
+    """Why the model gives no bound; empty if it does."""
+    if load > 1:
+        return f"everything at least as urgent asks for {float(100 * load):.1f} % of the processor"
+    if not charge.tick_period:
+        return ""
+    if task.period < charge.tick_period:
+        return "its period is shorter than the tick's, by which it is released"
+    late = _tick_waits(task.core, system, charge)
+    if late is None or late >= charge.tick_period:
+        told = "for ever" if late is None else f"for up to {system.microseconds(late):,.1f} us"
+        every = system.microseconds(charge.tick_period)
+        return f"the kernel's tick may be held off {told}, and comes every {every:,.1f} us: ticks would be lost"
+    return ""
+
+
+def _tick_waits(core: int, system: System, charge: Charges) -> int | None:
+    """How long the tick's handler may wait for its first instruction: for interrupts, and once for who masks it.
+
+    A second tick that comes meanwhile finds the first still pending and is lost, and with it the kernel's time.
+    """
+    masked = max([charge.block, *(each.masked for each in system.tasks if each.core == core)])
+    interrupts = [each for each in system.interrupts if each.core == core]
+    only = Charges(interrupt=charge.interrupt)
+    tick = Task("tick", charge.tick_period, 1, charge.tick_period, 0)
+    demand = Demand(tick, (), interrupts, (), only, masked)
+    if demand.utilisation() > 1:
+        return None
+    try:
+        return _fixed_point(demand, 1, 0, 0)[0] - 1
+    except _NoBoundError:
+        return None
 
 
 def _by_all(charge: Charges, system: System) -> bool:
@@ -159,10 +205,22 @@ def _phase(first: Task, other: Task) -> int:
 
 
 def _busy_period(demand: Demand, first: int) -> tuple[int, dict[str, int]]:
-    """The longest response of the task's jobs in one busy period, seen from each one's arrival, and its parts."""
+    """The longest response of the task's jobs in one busy period, seen from each one's arrival, and its parts.
+
+    At exactly 100 % and with blocking a busy period never ends. Without a kernel's charges every demand then repeats
+    with the hyperperiod, and so do the responses: its jobs are all there are.
+    """
     task = demand.task
     worst, parts, window, steps = -1, {"own": 0}, 1, 0
+    repeats = _repeats(demand)
+    # No window is shorter than if the others took their share evenly: from there it is few steps, near 100 % too.
+    others = Fraction(1) if demand.phases else demand.competing()
     for finished in range(STEPS):
+        if finished == repeats:
+            return worst, parts
+        if others < 1:
+            own = demand.blocking + (finished + 1) * task.wcet
+            window = max(window, math.ceil(own / (1 - others)))
         window, found, steps = _fixed_point(demand, window, finished, steps)
         arrival = first + finished * task.period
         if window - arrival > worst:
@@ -171,6 +229,14 @@ def _busy_period(demand: Demand, first: int) -> tuple[int, dict[str, int]]:
         if end <= first + (finished + 1) * task.period - task.jitter:
             return worst, parts
     raise _NoBoundError
+
+
+def _repeats(demand: Demand) -> int | None:
+    """After how many jobs the responses repeat; None where nothing is known of that."""
+    if demand.charges != NO_CHARGES or demand.utilisation() != 1:
+        return None
+    periods = [each.period for each in (demand.task, *demand.others)] + [each.period for each in demand.interrupts]
+    return math.lcm(*periods) // demand.task.period
 
 
 def _fixed_point(
@@ -244,12 +310,12 @@ def _with_equals(
 
 
 def _handler(handler: Handler, system: System, charge: Charges) -> Bound:
-    """An interrupt waits for more urgent ones, and once for whatever masks interrupts."""
+    """An interrupt waits for more urgent ones, and once for whatever holds it off: a task, the kernel, its tick."""
     mine = [each for each in system.interrupts if each.core == handler.core]
     above = mine[: mine.index(handler)]
-    masked = max([charge.block, *(each.masked for each in system.tasks if each.core == handler.core)])
+    masked = max([charge.held, *(each.masked for each in system.tasks if each.core == handler.core)])
     task = Task(handler.name, handler.period, handler.wcet + charge.interrupt, handler.deadline, 0, handler.jitter)
-    only = Charges(interrupt=charge.interrupt)
+    only = Charges(interrupt=charge.interrupt) if charge.interrupt else NO_CHARGES
     demand = Demand(task, (), above, (), only, masked)
     load = demand.utilisation()
     if load > 1:

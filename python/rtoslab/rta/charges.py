@@ -7,11 +7,12 @@ that task is released. The models differ in nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Final
 
 from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.prices import Prices
 from rtoslab.rta.system import System
 
 
@@ -36,17 +37,17 @@ INVERSION_OPERATIONS: Final = ("mutex_lock_contended", "mutex_unlock_hand_over")
 
 @dataclass(frozen=True, slots=True)
 class Charges:
-    """Cycles. With a period of 0 there is no tick."""
+    """In units of the system. With a period of 0 there is no tick. docs/response-time-model.md argues for each."""
 
     tick_period: int = 0
     tick: int = 0
-    """Every tick: entry, handler, exit."""
+    """Every tick: entry, handlers, exit."""
     release: int = 0
     """Every release of a task, inside the tick."""
     worst_tick: bool = False
     """Every tick is charged with a release of every task."""
     deferred: int = 0
-    """At most once a tick and once a job."""
+    """A tick that meets the kernel at work: at most every tick, and at most MEETINGS times a job."""
     start: int = 0
     """Every job: from the switch to its first instruction."""
     end: int = 0
@@ -54,7 +55,7 @@ class Charges:
     preempt: int = 0
     """A switch to a more urgent task: at most once a tick and once a job."""
     slice: int = 0
-    """A switch among equals, at most once a tick."""
+    """A switch in a tick that may also be one among equals: every tick, where equals take turns by the tick."""
     interrupt: int = 0
     """Every interrupt: entry and exit."""
     section: int = 0
@@ -63,7 +64,13 @@ class Charges:
     """Every time a task waits for a less urgent one: a lock that is held, a switch there, the hand over, one back."""
     block: int = 0
     """Once: what the kernel cannot be interrupted in as the tick comes."""
+    held: int = 0
+    """Once, to an interrupt: the longest that the kernel holds interrupts off, its tick's handlers included."""
 
+
+MEETINGS: Final = 3
+"""Ticks that a job's start and end can meet: one each, and one more only after a more urgent job has preempted
+either, which that job does once."""
 
 NO_CHARGES: Final = Charges()
 
@@ -72,35 +79,48 @@ def charges(overheads: Overheads | None, model: Model, system: System, core: int
     """On one core of a system. Without overheads nothing is charged."""
     if overheads is None or model is Model.NOTHING:
         return NO_CHARGES
+    found = _cycles(overheads, model, system, core)
+    scale = system.units_per_cycle
+    return found if scale == 1 else replace(found, **{name: scale * getattr(found, name) for name in _LENGTHS})
+
+
+def _cycles(overheads: Overheads, model: Model, system: System, core: int) -> Charges:
+    prices = Prices(overheads)
     contended = sum(overheads.operations.get(name, 0) for name in INVERSION_OPERATIONS)
     cores = len(system.cores)
     lock = overheads.smp.lock_wait_cycles if cores > 1 else 0
-    entry, leave = overheads.interrupt.entry_cycles, overheads.interrupt.exit_cycles
-    around = entry + leave
     mine = [each.priority for each in system.tasks if each.core == core]
     distance = max(mine, default=0) - min(mine, default=0)
     kinds = overheads.switch
-    down = kinds.down_cycles + kinds.down_per_priority_cycles * max(0, distance - 1)
-    up = max(kinds.up_cycles, kinds.from_idle_cycles)
-    end = overheads.job.end_cycles + overheads.job.end_per_task_cycles * len(mine) + 2 * lock
+    down = prices.down(distance, to_idle=False)
+    slice_ = max(overheads.tick_slice, overheads.tick_switch)
     found = Charges(
         tick_period=overheads.tick.period_cycles,
-        tick=around + overheads.tick.base_cycles + lock,
+        tick=prices.around + overheads.tick.base_cycles + lock,
         release=overheads.tick.per_task_cycles,
         worst_tick=model is Model.WORST_TICK,
         deferred=overheads.tick.deferred_cycles,
         start=overheads.job.start_cycles + lock,
-        end=end + max(down, kinds.up_cycles) + leave,
-        preempt=entry + up + lock,
-        slice=entry + down + lock,
-        interrupt=around,
+        end=prices.end(len(mine)) + 2 * lock + down + overheads.interrupt.exit_cycles,
+        preempt=overheads.tick_switch + lock,
+        slice=slice_ + lock if _sliced(overheads, system) else 0,
+        interrupt=prices.around,
         section=sum(overheads.operations.get(name, 0) for name in SECTION_OPERATIONS) + 2 * lock,
-        inversion=max(2 * (around + max(down, up) + lock), contended),
-        block=max(overheads.masks.masked_cycles, end + max(down, up, kinds.to_idle_cycles)),
+        inversion=max(2 * (prices.around + max(down, kinds.up_cycles) + lock), contended),
+        block=prices.block(len(mine), distance) + 2 * lock,
+        held=prices.held(len(mine), distance) + lock,
     )
     if cores > 1 and core != overheads.smp.tick_core:  # the tick is another core's; releases come from there
-        return replace(found, tick=0, worst_tick=False, release=overheads.smp.release_cycles + around)
+        return replace(found, tick=0, worst_tick=False, release=overheads.smp.release_cycles + prices.around)
     return found
+
+
+def _sliced(overheads: Overheads, system: System) -> bool:
+    """Equals take turns by the tick, seen of the kernel or said of it."""
+    return overheads.equals == "slices" or system.equals == "slices"
+
+
+_LENGTHS: Final = tuple(each.name for each in fields(Charges) if each.type == "int")
 
 
 COMPONENTS: Final[Mapping[str, Callable[[Charges], Charges]]] = {
@@ -112,6 +132,6 @@ COMPONENTS: Final[Mapping[str, Callable[[Charges], Charges]]] = {
     "switches to more urgent tasks": lambda all_: replace(all_, preempt=0, slice=0),
     "entry and exit of interrupts": lambda all_: replace(all_, interrupt=0),
     "critical sections": lambda all_: replace(all_, section=0, inversion=0),
-    "kernel not interruptible": lambda all_: replace(all_, block=0),
+    "kernel not interruptible": lambda all_: replace(all_, block=0, held=0),
 }
 """What the bound would be without one of them tells what it costs."""

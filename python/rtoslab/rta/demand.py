@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from rtoslab.rta.charges import Charges
+from rtoslab.rta.charges import MEETINGS, Charges
 from rtoslab.rta.system import Handler, Task, utilisation
 
 
@@ -27,15 +27,17 @@ class Demand:
     charges: Charges
     blocking: int
     sliced: bool = False
-    """Some of the others are of the same priority and take turns by the tick."""
+    """Some of them have one priority, whichever, and take turns by the tick."""
+    tick_jitter: int = 0
+    """How long before the busy period a tick may have been due that is handled in it."""
     phases: dict[str, int] = field(default_factory=dict)
     """Task -> its first arrival at the earliest, seen from the start of the busy period; by default 0."""
 
     def in_window(self, window: int, finished: int, others: Sequence[int] | None = None) -> dict[str, int]:
         """By cause, until the end of the job after `finished` others of the task. `others`: jobs of them, if known."""
         charge = self.charges
-        ticks = arrivals(window, charge.tick_period) if charge.tick_period else 0
-        counts = others or [self._count(each, window) for each in self.others]
+        ticks = arrivals(window, charge.tick_period, self.tick_jitter) if charge.tick_period else 0
+        counts = [self._count(each, window) for each in self.others] if others is None else others
         jobs = finished + 1 + sum(counts)
         sections = (finished + 1) * len(self.task.sections) + sum(
             count * len(each.sections) for count, each in zip(counts, self.others, strict=True)
@@ -49,10 +51,10 @@ class Demand:
             "around interrupts": sum(handled) * charge.interrupt,
             "tick": ticks * charge.tick,
             "releases": charge.release * self._releases(window, ticks),
-            "deferred": charge.deferred * min(jobs, ticks),
+            "deferred": charge.deferred * min(MEETINGS * jobs, ticks),
             "job starts": charge.start * jobs,
             "job ends": charge.end * (jobs - 1),
-            "preemptions": charge.preempt * min(jobs, ticks),
+            "preemptions": 0 if self.sliced else charge.preempt * min(jobs, ticks),
             "slices": charge.slice * ticks if self.sliced else 0,
             "sections": charge.section * sections,
         }
@@ -67,6 +69,13 @@ class Demand:
         counts = (self._count(each, window) for each in self.released)
         return sum(counts) if not self.charges.tick_period else sum(min(ticks, each) for each in counts)
 
+    def competing(self) -> Fraction:
+        """A share of the processor that others take at least, in windows that begin with all of their arrivals."""
+        tick = self.charges.tick
+        parts = [(each.wcet, each.period) for each in self.others]
+        parts += [(each.wcet + self.charges.interrupt, each.period) for each in self.interrupts]
+        return utilisation(parts) + (Fraction(tick, self.charges.tick_period) if tick else 0)
+
     def utilisation(self) -> Fraction:
         """In the long run, what is charged once a tick or job by the rarer of the two."""
         charge = self.charges
@@ -79,7 +88,10 @@ class Demand:
             return total
         tick = charge.tick + (charge.slice if self.sliced else 0)
         jobs = utilisation([(1, each.period) for each in (self.task, *self.others)])
-        seldom = min(jobs, Fraction(1, charge.tick_period)) * (charge.preempt + charge.deferred)
+        every = Fraction(1, charge.tick_period)
+        seldom = min(MEETINGS * jobs, every) * charge.deferred
+        if not self.sliced:
+            seldom += min(jobs, every) * charge.preempt
         if charge.worst_tick:
             tick += charge.release * len(self.released)
             return total + seldom + Fraction(tick, charge.tick_period)

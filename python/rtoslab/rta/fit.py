@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
+from statistics import median
 from typing import Final
 
 from pydantic import ValidationError
@@ -17,17 +19,23 @@ from rtoslab.files import make_folder, write_whole
 from rtoslab.intake.objects import read_object
 from rtoslab.paths import build_folder
 from rtoslab.rta.firmware import Firmware, Row
+from rtoslab.rta.ledger import Interruption, Ledger, enter
 from rtoslab.rta.lines import fit, upper
 from rtoslab.rta.overheads import Interrupt, Job, Kernel, Overheads, Switch, Tick
-from rtoslab.rta.samples import Samples, collect
+from rtoslab.rta.prices import Prices
 from rtoslab.rta.trace import Trace, run
 from rtoslab.rta.work import Work
 from rtoslab.run.board import simulator_fingerprint
 
 _SEED: Final = 2021
-_MIXED: Final = 8
+_MIXED: Final = 24
 _MIXED_TICKS: Final = 60
-_STEPS: Final = 48
+LEAST_RESERVE: Final = 2
+"""Cycles."""
+_RESERVED: Final = 4
+_DIVISORS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 48)
+"""Periods that begin together every 48 ticks, and any part of them at other ticks."""
+_STEPS: Final = 160
 """Places of a tick in what the kernel does between two jobs."""
 
 Progress = Callable[[str, float], None]
@@ -51,37 +59,71 @@ def measure(catalogue: Catalogue, firmware: Firmware, work: Work, progress: Prog
     except (OverheadsError, ValidationError):
         pass
     traces: list[Trace] = []
-    for rows, ticks in (sets := list(_sets(firmware, work))):
+    plain = [*_sets(firmware, work), *_long(firmware, work)]
+    for rows, ticks in plain:
         traces.append(run(firmware, rows, ticks))
-        progress("overheads", len(traces) / (len(sets) * 2))
+        progress("overheads", len(traces) / (len(plain) * 2))
     reach = max(each.begin - each.release for each in traces[0].jobs)
     for rows, ticks in (sets := list(_meetings(firmware, work, reach))):
         traces.append(run(firmware, rows, ticks))
-        progress("overheads", len(traces) / (len(sets) * 2))
-    found = fitted(collect(traces, work), firmware)
+        progress("overheads", 0.5 + (len(traces) - len(plain)) / (len(sets) * 2))
+    found = fitted(enter(traces, work), firmware)
     make_folder(kept.parent)
     write_whole(kept, found.model_dump_json(indent=1), "the overheads")
     return found
 
 
 def _sets(firmware: Firmware, work: Work) -> Iterator[tuple[list[Row], int]]:
-    """So many tasks released together, for every number of tasks; then tasks that preempt one another for long."""
+    """So many tasks released together, for every number of tasks, in either order of their priorities: while the core
+    idles, and while a less or a more urgent job works; then tasks that preempt one another for long."""
     most = min(firmware.most_tasks, firmware.priorities)
+    short, long = (
+        work.lasting(firmware.tick_cycles // 50),
+        work.lasting(2 * firmware.tick_cycles + firmware.tick_cycles // 5),
+    )
     for count in range(1, most + 1):
-        short = work.lasting(firmware.tick_cycles // 50)
         yield [Row(4, 0, *short, most - 1 - at) for at in range(count)], 24
+        yield [Row(4, 0, *short, at) for at in range(count)], 24
+    for count in range(1, most):
+        for up in (False, True):
+            together = [Row(8, 1, *short, 1 + (at if up else count - at - 1)) for at in range(count)]
+            yield [Row(8, 0, *long, 0), *together], 32
+            yield [*together, Row(8, 0, *long, most - 1)], 32
     random = Random(_SEED)  # noqa: S311 (the same sets every time)
-    for _ in range(_MIXED):
+    for count in sorted({2, 3, most // 2, most - 2, most}):
+        # They sleep in the order in which they went to: the longer the period, the nearer the head of a list.
+        periods = sorted(_DIVISORS[:count], reverse=True)
+        rising, falling = list(range(count)), list(range(count))[::-1]
+        shuffled, few = random.sample(rising, count), [random.randrange(3) for _ in rising]
+        for levels in (rising, falling, shuffled, few):
+            rows = [Row(period, 0, *short, at) for period, at in zip(periods, levels, strict=True)]
+            yield rows, 48 + 2
+            yield [*rows[1:], Row(48, 2, *long, rows[0].priority)], 2 * 48 + 2
+    for number in range(_MIXED):
         count = random.randint(most // 2, most)
         periods = [random.choice((2, 3, 4, 5, 7, 9, 11, 13)) for _ in range(count)]
+        levels = random.sample(range(count), count) if number % 2 else list(range(count))
         share = 0.6 / count
         yield (
             [
                 Row(period, 0, *work.lasting(int(period * firmware.tick_cycles * share * random.uniform(0.5, 1.2))), at)
-                for at, period in enumerate(periods)
+                for at, period in zip(levels, periods, strict=True)
             ],
             _MIXED_TICKS,
         )
+
+
+def _long(firmware: Firmware, work: Work) -> Iterator[tuple[list[Row], int]]:
+    """Jobs that last many ticks: one alone, equals that may take turns, equals that a more urgent task preempts, and
+    all of them among tasks that are released all the time."""
+    tick = firmware.tick_cycles
+    long = work.lasting(10 * tick + tick // 3)
+    equals = [Row(60, 0, *long, 2), Row(60, 1, *long, 2), Row(60, 0, *long, 2)]
+    urgent = Row(3, 0, *work.lasting(tick // 4), 4)
+    yield [Row(30, 0, *long, 0)], 60
+    yield equals, 60
+    yield [*equals, urgent], 120
+    yield [*equals, urgent, Row(2, 0, *work.lasting(tick // 9), 5), Row(60, 0, *long, 0)], 180
 
 
 def _meetings(firmware: Firmware, work: Work, reach: int) -> Iterator[tuple[list[Row], int]]:
@@ -101,31 +143,43 @@ def _meetings(firmware: Firmware, work: Work, reach: int) -> Iterator[tuple[list
         yield [*rows, Row(1, 0, *work.lasting(200), 6)], 2 * period
 
 
-def fitted(samples: Samples, firmware: Firmware) -> Overheads:
-    """The models, from samples. Raises CheckError where some of a kind are missing."""
+def fitted(ledger: Ledger, firmware: Firmware) -> Overheads:
+    """The models, from the ledger's entries that are made of one thing. Raises CheckError where a kind is missing."""
+    alone = [each for each in ledger.interruptions if each.ticks == 1 and not each.meets_kernel]
+    ticks = _by((each.released, each.cycles) for each in alone if each.switches == 0)
+    starts = [each.cycles for each in ledger.starts if not each.interruptions]
+    leaves = [each for each in ledger.leaves if not each.stretch.interruptions and not each.chain.ticks]
+    ends = _by((each.tasks, each.stretch.cycles) for each in leaves)
+    down = _by((max(0, each.distance - 1), each.chain.cycles) for each in leaves if not each.to_idle)
+    to_idle = [each.chain.cycles for each in leaves if each.to_idle]
+    switching = [each for each in alone if each.switches == 1]
+    around = [
+        -(-(stretch.cycles - work) // len(stretch.interruptions))
+        for stretch, work in ledger.works
+        if stretch.interruptions
+    ]
     for what, found in (
-        ("ticks that release none, one and more tasks", len(samples.tick) > 2),
-        ("switches up, down, to and from the idle task", len(samples.switch) == 3 and bool(samples.down)),
-        ("starts and ends of jobs", bool(samples.start and samples.end)),
-        ("interrupted jobs", bool(samples.around and samples.entry)),
+        ("ticks that release none, one and more tasks", len(ticks) > 2),
+        ("switches up, down, to and from the idle task", len(ledger.handlers) == 2 and bool(down and to_idle)),
+        ("starts and ends of jobs", bool(starts and ends)),
+        ("interrupted jobs", bool(around and ledger.entries)),
     ):
         if not found:
             raise CheckError(
                 f"No overheads can be fitted for {firmware.kernel.id} on {firmware.board.id}: "
                 f"the virtual board saw no {what}."
             )
-    tick_base, tick_each = upper(samples.tick)
-    down_base, down_each = upper({distance - 1: cycles for distance, cycles in samples.down.items()})
-    end_base, end_each = upper(samples.end)
-    around, entry = max(samples.around), max(samples.entry)
-    kinds = {name: max(cycles) for name, cycles in samples.switch.items()}
-    tick = {"base": tick_base, "each": tick_each, "around": max(around, entry)}
+    tick_base, tick_each = upper(ticks)
+    down_base, down_each = upper(down)
+    end_base, end_each = upper(ends)
+    entry = max(ledger.entries)
 
-    def deferred(is_end: bool, tasks: int, released: int, cycles: int) -> int:
-        usual = end_base + end_each * tasks if is_end else max(samples.start)
-        return cycles - usual - tick["around"] - tick["base"] - tick["each"] * released
+    def dearer(found: Iterable[Interruption]) -> int | None:
+        """What the ticks that hand over cost more than those that do not."""
+        more = [max(0, each.cycles - tick_base - tick_each * each.released) for each in found]
+        return max(more) + _reserve(more) if more else None
 
-    return Overheads(
+    simple = Overheads(
         kernel=firmware.kernel.id,
         board=firmware.board.id,
         clock_hz=firmware.clock_hz,
@@ -133,34 +187,70 @@ def fitted(samples: Samples, firmware: Firmware) -> Overheads:
         note="measured on the virtual board; largest values observed",
         tick=Tick(
             period_cycles=firmware.tick_cycles,
-            base_cycles=tick_base,
+            base_cycles=tick_base + max(_reserve(each) for each in ticks.values()),
             per_task_cycles=tick_each,
-            deferred_cycles=max([0, *(deferred(*each) for each in samples.interrupted)]),
+            switch_cycles=dearer(each for each in switching if not each.among_equals),
+            slice_cycles=dearer(each for each in switching if each.among_equals),
         ),
         switch=Switch(
-            up_cycles=kinds["up"],
+            up_cycles=max(ledger.handlers["up"]),
             down_cycles=down_base,
             down_per_priority_cycles=down_each,
-            to_idle_cycles=kinds["to_idle"],
-            from_idle_cycles=kinds["from_idle"],
+            to_idle_cycles=max(to_idle),
+            from_idle_cycles=max(ledger.handlers["from_idle"]),
         ),
-        interrupt=Interrupt(entry_cycles=entry, exit_cycles=max(0, around - min(samples.entry))),
-        job=Job(start_cycles=max(samples.start), end_cycles=end_base, end_per_task_cycles=end_each),
-        masks=Kernel(masked_cycles=max(samples.delayed, default=0)),
+        interrupt=Interrupt(entry_cycles=entry, exit_cycles=max(0, max(around) - entry) + _reserve(around)),
+        job=Job(
+            start_cycles=max(starts) + _reserve(starts),
+            end_cycles=end_base + max(_reserve(each) for each in ends.values()),
+            end_per_task_cycles=end_each,
+        ),
+        equals="slices" if ledger.equals_rotate else "any" if ledger.preempted_goes_behind else "fifo",
         fit=(
-            fit("tick", "base + slope for each task released", samples.tick),
-            fit("switch up", "constant", {0: samples.switch["up"]}),
-            fit(
-                "switch down",
-                "base at one priority below, slope for each further",
-                {d - 1: c for d, c in samples.down.items()},
-            ),
-            fit("switch to idle", "constant", {0: samples.switch["to_idle"]}),
-            fit("switch from idle", "constant", {0: samples.switch["from_idle"]}),
-            fit("entry of an interrupt", "constant", {0: samples.entry}),
-            fit("entry and exit of an interrupt", "constant", {0: samples.around}),
-            fit("start of a job", "constant", {0: samples.start}),
-            fit("end of a job", "base + slope for each task of the set", samples.end),
-            *([fit("tick waits for the kernel", "constant", {0: samples.delayed})] if samples.delayed else []),
+            fit("tick", "base + slope for each task released", ticks),
+            fit("switch up", "constant", {0: ledger.handlers["up"]}),
+            fit("switch down", "base at one priority below, slope for each further", down),
+            fit("switch to idle", "constant", {0: to_idle}),
+            fit("switch from idle", "constant", {0: ledger.handlers["from_idle"]}),
+            fit("entry of an interrupt", "constant", {0: ledger.entries}),
+            fit("entry and exit of an interrupt", "constant", {0: around}),
+            fit("start of a job", "constant", {0: starts}),
+            fit("end of a job", "base + slope for each task of the set", ends),
+            *([fit("tick waits for the kernel", "constant", {0: ledger.delays})] if ledger.delays else []),
         ),
     )
+    return _composed(simple, ledger)
+
+
+def _composed(simple: Overheads, ledger: Ledger) -> Overheads:
+    """With what entries show that are made of more than one thing: ticks that meet the kernel at work."""
+    prices = Prices(simple)
+    stretches = [(each, prices.start(each)) for each in ledger.starts]
+    met = [(each.cycles - price, sum(one.ticks for one in each.interruptions)) for each, price in stretches]
+    met += [
+        (each.cycles - prices.leave(each), each.chain.ticks + sum(one.ticks for one in each.stretch.interruptions))
+        for each in ledger.leaves
+    ]
+    each_tick = [max(0, -(-excess // ticks)) for excess, ticks in met if ticks] or [0]
+    waited = max((each.cycles - prices.wait(each.released) for each in ledger.waits), default=0)
+    return simple.model_copy(
+        update={
+            "tick": simple.tick.model_copy(update={"deferred_cycles": max(each_tick) + _reserve(each_tick)}),
+            "masks": Kernel(masked_cycles=max(ledger.delays, default=0), wait_cycles=max(0, waited)),
+        }
+    )
+
+
+def _reserve(cycles: Sequence[int]) -> int:
+    """For what sampling did not meet: a part of how far the largest lies above the median.
+
+    What does not depend on how the kernel came there (a fetch that misses, a branch of a list's walk) has next to none.
+    """
+    return LEAST_RESERVE + math.ceil((max(cycles) - median(cycles)) / _RESERVED)
+
+
+def _by(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found

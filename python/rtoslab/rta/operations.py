@@ -13,7 +13,7 @@ from rtoslab.results import Measured
 from rtoslab.rta.firmware import Firmware
 from rtoslab.rta.held import longest_lock_wait, longest_masked
 from rtoslab.rta.lines import fit
-from rtoslab.rta.overheads import Fit, Kernel, Overheads
+from rtoslab.rta.overheads import Fit, Overheads
 
 _OPERATION: Final = re.compile(r"\w+\.\w+\.(free|available|no_waiter|contended|hand_over)")
 """Ids of the series that are one call of the kernel: object, operation, outcome."""
@@ -47,7 +47,11 @@ def with_operations(catalogue: Catalogue, firmware: Firmware, overheads: Overhea
                 found[name] = max(found.get(name, 0), *cycles)
                 fits.append(fit(series.title, "constant", {0: cycles}))
     masked = max(overheads.masks.masked_cycles, longest_masked(catalogue, point, names))
-    update = {"operations": found, "fit": (*overheads.fit, *fits), "masks": Kernel(masked_cycles=masked)}
+    update = {
+        "operations": found,
+        "fit": (*overheads.fit, *fits),
+        "masks": overheads.masks.model_copy(update={"masked_cycles": masked}),
+    }
     return overheads.model_copy(update=update)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
@@ -23,13 +23,18 @@ from rtoslab.strict import Strict
 
 
 class Tick(Strict):
-    """The tick's handler, from its first cycle to its return: a base, and so much for each task it releases."""
+    """The tick's handlers, from the first cycle of the first to the last one's return: a base, and so much for each
+    task that is released. A kernel that enters its switch handler at every tick has that in the base."""
 
     period_cycles: int = Field(gt=0)
     base_cycles: int = Field(ge=0)
     per_task_cycles: int = Field(ge=0)
     deferred_cycles: int = Field(default=0, ge=0)
     """What a tick costs more that arrives while the kernel has its scheduler locked, and is made up for later."""
+    switch_cycles: int | None = Field(default=None, ge=0)
+    """What it costs more if it hands over to another task; by default an entry and the dearer switch."""
+    slice_cycles: int | None = Field(default=None, ge=0)
+    """The same between equals, in turns; by default as dear."""
 
 
 class Interrupt(Strict):
@@ -64,6 +69,8 @@ class Kernel(Strict):
     """The longest that the kernel holds its tick off: seen as a tick that waits, or by the interrupts-off record."""
 
     masked_cycles: int = Field(default=0, ge=0)
+    wait_cycles: int = Field(default=0, ge=0)
+    """The longest that a release was seen to wait for a call of a less urgent task, beside what its tick costs."""
 
 
 class Smp(Strict):
@@ -102,9 +109,23 @@ class Overheads(Strict):
     job: Job = Job()
     masks: Kernel = Kernel()
     smp: Smp = Smp()
+    equals: Literal["", "fifo", "slices", "any"] = ""
+    """How the kernel was seen to let equals take turns: in the order of their releases; by the tick; otherwise."""
     operations: Mapping[str, int] = Field(default_factory=dict)
     """Longest call of an operation, by object, operation and outcome: `mutex_lock_free`."""
     fit: tuple[Fit, ...] = ()
+
+    @property
+    def tick_switch(self) -> int:
+        """What a tick costs more if it hands over to another task, in cycles."""
+        by_handler = self.interrupt.entry_cycles + max(self.switch.up_cycles, self.switch.from_idle_cycles)
+        return by_handler if self.tick.switch_cycles is None else self.tick.switch_cycles
+
+    @property
+    def tick_slice(self) -> int:
+        """The same, from a task to its equal."""
+        by_handler = self.interrupt.entry_cycles + max(self.switch.up_cycles, self.switch.down_cycles)
+        return by_handler if self.tick.slice_cycles is None else self.tick.slice_cycles
 
 
 _HINTS: Final = {
@@ -133,7 +154,7 @@ def parse_overheads(table: Mapping[str, Any], source: str) -> Overheads:
 
 def write_overheads(overheads: Overheads, path: Path) -> None:
     """Writes what `read_overheads` reads. Raises StoreError."""
-    table = overheads.model_dump(mode="json")
+    table = overheads.model_dump(mode="json", exclude_none=True)
     text = json.dumps(table, indent=1) + "\n" if path.suffix.lower() == ".json" else to_toml(table)
     write_whole(path, text, "the overheads")
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
 from rtoslab.rta.system import System, Task
 
 PERIODS_TICKS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40)
+LONG_PERIODS_TICKS: Final = (20, 30, 40, 50, 60, 75, 100, 120, 150, 200)
+PRIME_PERIODS_TICKS: Final = (1, 2, 3, 5, 7, 11, 13, 17, 19, 23)
+SHORTEST_CYCLES: Final = 100
+"""Of a job; every board's work can be had from fewer on."""
 
 
 def random_system(random: Random, clock_hz: int, tick_cycles: int, most: int = 10) -> System:
@@ -35,3 +41,84 @@ def random_system(random: Random, clock_hz: int, tick_cycles: int, most: int = 1
         ),
         units_per_second=clock_hz,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What sets of one kind look like. Loads are of the tasks' work alone."""
+
+    periods_ticks: tuple[int, ...] = PERIODS_TICKS
+    tasks: tuple[int, int] = (2, 10)
+    load: tuple[float, float] = (0.3, 0.9)
+    levels: int = 10
+    """Priorities that there are; with few, tasks share them."""
+    monotonic: bool = True
+    """A shorter period is more urgent."""
+    short: float = 0.0
+    """The share of tasks whose jobs last next to nothing, whatever the load."""
+
+
+SHAPES: Final = {
+    "mixed": Shape(),
+    "any order": Shape(monotonic=False),
+    "equals": Shape(levels=3, load=(0.3, 0.95)),
+    "all equal": Shape(levels=1, tasks=(2, 6)),
+    "long": Shape(LONG_PERIODS_TICKS, (1, 4), (0.4, 0.98)),
+    "long equals": Shape(LONG_PERIODS_TICKS, (2, 5), (0.4, 0.98), levels=2),
+    "long and short": Shape(PERIODS_TICKS[:3] + LONG_PERIODS_TICKS[3:], (3, 8), (0.5, 0.95), monotonic=True),
+    "full": Shape(load=(0.95, 0.999), tasks=(1, 6)),
+    "primes": Shape(PRIME_PERIODS_TICKS, (4, 10), (0.3, 0.9)),
+    "short jobs": Shape(tasks=(4, 10), load=(0.05, 0.4), short=0.8),
+    "every tick": Shape((1,), (1, 4), (0.3, 0.97), monotonic=False),
+    "one": Shape(PERIODS_TICKS + LONG_PERIODS_TICKS, (1, 1), (0.1, 0.999)),
+}
+"""By name, for the search for a broken bound."""
+
+
+def shaped_system(random: Random, shape: Shape, clock_hz: int, tick_cycles: int) -> System:
+    """A set of this shape, all its tasks released by the tick."""
+    count = random.randint(*shape.tasks)
+    shares = [random.expovariate(1.0) for _ in range(count)]
+    load = random.uniform(*shape.load) / sum(shares)
+    periods = [random.choice(shape.periods_ticks) for _ in range(count)]
+    order = sorted(range(count), key=lambda at: -periods[at])
+    if not shape.monotonic:
+        random.shuffle(order)
+
+    def wcet(at: int) -> int:
+        if random.random() < shape.short:
+            return random.randint(SHORTEST_CYCLES, 20 * SHORTEST_CYCLES)
+        return max(SHORTEST_CYCLES, int(shares[at] * load * periods[at] * tick_cycles))
+
+    tasks = tuple(
+        Task(
+            name=chr(ord("A") + at),
+            period=periods[at] * tick_cycles,
+            wcet=wcet(at),
+            deadline=periods[at] * tick_cycles,
+            priority=order.index(at) * min(shape.levels, count) // count,
+        )
+        for at in range(count)
+    )
+    return System(tasks, units_per_second=clock_hz)
+
+
+def changed(
+    random: Random, system: System, offsets: tuple[int, ...], tick_cycles: int
+) -> tuple[System, tuple[int, ...]]:
+    """A neighbour: one task's work or first tick is another. Bounds hold for any first ticks; `offsets` are ticks."""
+    at = random.randrange(len(system.tasks))
+    task, others = system.tasks[at], list(offsets)
+    steps: dict[str, Callable[[], int]] = {
+        "little": lambda: task.wcet + random.randint(-40, 40),
+        "more": lambda: task.wcet + random.randint(-2000, 2000),
+        # So that it ends about when a tick comes: the kernel at work is where a tick costs most.
+        "to a tick": lambda: task.wcet - task.wcet % tick_cycles + random.randint(-3000, 1000) % tick_cycles,
+        "share": lambda: int(task.wcet * random.uniform(0.8, 1.1)),
+    }
+    if random.random() < 0.3:
+        others[at] = random.randrange(max(1, task.period // tick_cycles))
+        return system, tuple(others)
+    wcet = min(task.period, max(SHORTEST_CYCLES, steps[random.choice(list(steps))]()))
+    tasks = tuple(replace(each, wcet=wcet) if each is task else each for each in system.tasks)
+    return replace(system, tasks=tasks), offsets

@@ -9,6 +9,7 @@ from rtoslab.rta.analysis import Analysis, Bound, analyse, costs
 from rtoslab.rta.charges import INVERSION_OPERATIONS, SECTION_OPERATIONS, Model
 from rtoslab.rta.check import Check
 from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.prices import Excess
 from rtoslab.rta.sensitivity import Sensitivity, sensitivity
 from rtoslab.rta.system import System, Task, make_system
 from rtoslab.rta.taskset import TaskSet
@@ -47,9 +48,14 @@ class Study:
         return self.check.exceeded(self.analysis) if self.check is not None else []
 
     @property
+    def uncovered(self) -> list[Excess]:
+        """What took longer on the board than the overheads say, the worst first."""
+        return self.check.uncovered(self.overheads) if self.check is not None and self.overheads is not None else []
+
+    @property
     def holds(self) -> bool:
         """Every deadline is met by the bounds, and nothing observed speaks against them."""
-        return self.analysis.schedulable and not self.exceeded
+        return self.analysis.schedulable and not self.exceeded and not self.uncovered
 
     def answer(self) -> list[str]:
         """Yes or no, and why: the tightest task, or each that misses and what its time goes to."""
@@ -58,6 +64,12 @@ class Study:
         if self.exceeded:
             names = ", ".join(self.exceeded)
             return [f"No bound can be trusted: {names} took longer than bounded; measure the overheads again."]
+        if self.uncovered:
+            worst, clock = self.uncovered[0], self.system.clock_hz
+            seen = f"at {1e3 * worst.at / clock:,.3f} ms {worst.what} took {worst.took:,} cycles"
+            charged = f"the overheads charge it with {worst.charged:,} ({len(self.uncovered)} such)"
+            advice = "write larger overheads by hand (--save-overheads, then --overheads)"
+            return [f"No bound can be trusted: {seen}, {charged}. What was measured does not cover this set; {advice}."]
         if found.schedulable:
             tightest = min(bounds, key=lambda each: (each.slack or 0) / each.deadline)
             left = f"{self._us(tightest.slack or 0)} of {self._us(tightest.deadline)} us left"
@@ -82,15 +94,14 @@ def study(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None =
     """Analyses a task set at the overheads' clock, or the one given. Raises TaskSetError."""
     system = make_system(task_set, overheads.clock_hz if overheads is not None else clock_hz)
     notes = []
-    if system.rounded:
-        names = ", ".join(system.rounded)
-        notes.append(f"Times that are no whole number of cycles were rounded to the safe side: {names}.")
     if overheads is None:
         notes.append(
             "No overheads are known, so the kernel costs nothing here: give --kernel and --board, or --overheads."
         )
     else:
-        system, late = released_by_tick(system, overheads.tick.period_cycles)
+        system, kept = _as_seen(system, overheads)
+        notes += kept
+        system, late = released_by_tick(system, overheads.tick.period_cycles * system.units_per_cycle)
         if late:
             notes.append(
                 f"Released by the tick, which is up to one tick later than their periods say: {', '.join(late)}."
@@ -103,8 +114,23 @@ def study(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None =
     return Study(task_set, system, overheads, analyses, sensitivity(system, overheads, main), by_task, tuple(notes))
 
 
+def _as_seen(system: System, overheads: Overheads) -> tuple[System, list[str]]:
+    """Equals run in the order of their releases only where the kernel was seen to let them."""
+    shared = len({(each.core, each.priority) for each in system.tasks}) < len(system.tasks)
+    if system.equals != "fifo" or overheads.equals in {"", "fifo"} or not shared:
+        return system, []
+    how = "by the tick" if overheads.equals == "slices" else "and put a preempted task behind its equals"
+    note = (
+        f"The kernel was seen to let equals take turns {how}, not in the order of their releases: any order is bounded."
+    )
+    return replace(system, equals="any"), [note]
+
+
 def released_by_tick(system: System, tick: int) -> tuple[System, list[str]]:
-    """Where a period or an offset is no whole number of ticks, the tick releases the task up to one tick late."""
+    """Where a period or an offset is no whole number of ticks, the tick releases the task up to one tick late.
+
+    `tick` is its period in units of the system.
+    """
     late = [each.name for each in system.tasks if each.period % tick or (each.offset or 0) % tick]
 
     def changed(each: Task) -> Task:

@@ -1,4 +1,7 @@
-"""A task set on one integer time base: cycles of a clock, or the finest unit in which all its times are whole."""
+"""A task set on one integer time base: the coarsest unit in which a cycle of the clock and all its times are whole.
+
+Nothing is rounded before a bound is told: a period of 8400.42 cycles has other common divisors than one of 8400.
+"""
 
 from __future__ import annotations
 
@@ -42,24 +45,33 @@ class Handler:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """Tasks and interrupts; `units_per_second` says what a unit is, and is the clock where one was given."""
+    """Tasks and interrupts. `units_per_second` says what a unit is; it is the clock's rate times `units_per_cycle`."""
 
     tasks: tuple[Task, ...]
     interrupts: tuple[Handler, ...] = ()
     protocol: Protocol = "inheritance"
     equals: Equals = "any"
     units_per_second: int = 1_000_000
-    rounded: tuple[str, ...] = ()
-    """Tasks with a time that is no whole number of cycles; it was rounded to the safe side."""
+    units_per_cycle: int = 1
+    """1 as well where no clock is known."""
 
     @property
     def cores(self) -> tuple[int, ...]:
         """Those that have tasks or interrupts, in order."""
         return tuple(sorted({each.core for each in self.tasks} | {each.core for each in self.interrupts}))
 
+    @property
+    def clock_hz(self) -> int:
+        """Cycles of a second."""
+        return self.units_per_second // self.units_per_cycle
+
     def microseconds(self, units: float) -> float:
         """For people."""
         return units * 1e6 / self.units_per_second
+
+    def cycles(self, units: int) -> int:
+        """Rounded up."""
+        return -(-units // self.units_per_cycle)
 
 
 def utilisation(parts: Iterable[tuple[int, int]]) -> Fraction:
@@ -68,31 +80,32 @@ def utilisation(parts: Iterable[tuple[int, int]]) -> Fraction:
 
 
 def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
-    """Demand is rounded up, room is rounded down. Raises TaskSetError where a time in cycles has no clock."""
+    """Exact. Raises TaskSetError where a time in cycles has no clock, and where a part is longer than its whole."""
     specs: list[TaskSpec | InterruptSpec] = [*task_set.tasks, *task_set.interrupts]
     times = [time for spec in specs for time in _times(spec)]
     if clock_hz is None and any(each.in_cycles for each in times):
         raise TaskSetError(f"{task_set.source} gives times in cycles; say with --clock or --board how long one is.")
-    rate = clock_hz or math.lcm(1_000_000, *(each.value.denominator for each in times))
-    rounded: dict[str, None] = {}
+    per_cycle = 1
+    if clock_hz is None:
+        rate = math.lcm(1_000_000, *(each.value.denominator for each in times))
+    else:
+        per_cycle = math.lcm(*(each.cycles(clock_hz).denominator for each in times))
+        rate = clock_hz * per_cycle
 
-    def up(time: Time, name: str) -> int:
-        return _whole(time.cycles(rate), name, rounded, upwards=True)
-
-    def down(time: Time, name: str) -> int:
-        return _whole(time.cycles(rate), name, rounded, upwards=False)
+    def whole(time: Time) -> int:
+        return int(time.cycles(rate)) if not time.in_cycles else int(time.value * per_cycle)
 
     tasks = tuple(
         Task(
             name=each.name,
-            period=_some(down(each.period, each.name), each.name, "period"),
-            wcet=up(each.wcet, each.name),
-            deadline=_some(down(each.deadline, each.name), each.name, "deadline"),
+            period=whole(each.period),
+            wcet=whole(each.wcet),
+            deadline=whole(each.deadline),
             priority=each.priority,
-            jitter=up(each.jitter, each.name),
-            offset=_offset(each, rate),
-            masked=up(each.masked, each.name),
-            sections=tuple((one.resource, up(one.length, each.name)) for one in each.sections),
+            jitter=whole(each.jitter),
+            offset=None if each.offset is None else whole(each.offset),
+            masked=whole(each.masked),
+            sections=tuple((one.resource, whole(one.length)) for one in each.sections),
             core=each.core,
         )
         for each in task_set.tasks
@@ -100,15 +113,29 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
     handlers = tuple(
         Handler(
             name=each.name,
-            period=_some(down(each.period, each.name), each.name, "period"),
-            wcet=up(each.wcet, each.name),
-            deadline=_some(down(each.deadline, each.name), each.name, "deadline"),
-            jitter=up(each.jitter, each.name),
+            period=whole(each.period),
+            wcet=whole(each.wcet),
+            deadline=whole(each.deadline),
+            jitter=whole(each.jitter),
             core=each.core,
         )
         for each in task_set.interrupts
     )
-    return System(tasks, handlers, task_set.protocol, task_set.equals, rate, tuple(rounded))
+    for task in tasks:
+        _demand_parts(task, task_set.source)
+    return System(tasks, handlers, task_set.protocol, task_set.equals, rate, per_cycle)
+
+
+def _demand_parts(task: Task, source: str) -> None:
+    """Raises TaskSetError for a part of the wcet that is longer than it, or parts that together are."""
+    sections = sum(length for _, length in task.sections)
+    for what, length in (
+        ("masked stretch is", task.masked),
+        *((f"section of {name} is", length) for name, length in task.sections),
+        ("sections together are", sections),
+    ):
+        if length > task.wcet:
+            raise TaskSetError(f"{source}, task {task.name}: its {what} longer than its wcet; correct one of them.")
 
 
 def _times(spec: TaskSpec | InterruptSpec) -> list[Time]:
@@ -117,23 +144,3 @@ def _times(spec: TaskSpec | InterruptSpec) -> list[Time]:
         found += [spec.masked, *(each.length for each in spec.sections)]
         found += [spec.offset] if spec.offset is not None else []
     return found
-
-
-def _whole(value: Fraction, name: str, rounded: dict[str, None], *, upwards: bool) -> int:
-    if value.denominator != 1:
-        rounded[name] = None
-    return math.ceil(value) if upwards else math.floor(value)
-
-
-def _some(value: int, name: str, what: str) -> int:
-    if value == 0:
-        raise TaskSetError(f"{name}: its {what} is shorter than one cycle; check its unit.")
-    return value
-
-
-def _offset(spec: TaskSpec, rate: int) -> int | None:
-    """An offset that is no whole number of units is unknown: between two of them, either could be the worse one."""
-    if spec.offset is None:
-        return None
-    exact = spec.offset.cycles(rate)
-    return int(exact) if exact.denominator == 1 else None

@@ -69,12 +69,9 @@ def check_table(study: Study) -> TableData | None:
     ]
     ratios = (f">({model})/max" for model in models)
     columns = ("task", ">jobs", ">median", ">max", f">({study.model})", *ratios, ">missed")
-    tick_us = check.trace.tick_cycles * 1e6 / study.system.units_per_second
-    part = (
-        "the hyperperiod"
-        if check.ticks == check.hyperperiod_ticks
-        else f"of {check.hyperperiod_ticks:,} ticks the first"
-    )
+    tick_us = check.trace.tick_cycles * 1e6 / study.system.clock_hz
+    times = check.ticks / check.hyperperiod_ticks
+    part = "the hyperperiod" if times == 1 else f"{times:.3g} times the hyperperiod"
     note = (
         f"From the critical instant on, {part}: {check.ticks:,} ticks of {tick_us:g} us, {check.jobs:,} jobs. "
         "Bound over longest response: below 1 it would be wrong."
@@ -207,6 +204,10 @@ def _check_json(study: Study) -> dict[str, Any] | None:
         "jobs": check.jobs,
         "misses": check.misses,
         "exceeded": study.exceeded,
+        "uncovered": [
+            {"what": each.what, "took_cycles": each.took, "charged_cycles": each.charged, "at_cycle": each.at}
+            for each in study.uncovered
+        ],
         "tasks": {
             each.name: {
                 "jobs": len(each.responses),

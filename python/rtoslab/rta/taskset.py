@@ -174,14 +174,6 @@ def _task(row: Mapping[str, Any], number_: int, source: str) -> TaskSpec:
         name: found for name in ("jitter", "offset", "masked") if (found := quantity(row, name, where)) is not None
     }
     sections = tuple(_section(each, where) for each in _tables(row, "section", where))
-    for name, length in (
-        ("masked", times.get("masked")),
-        *((f"section of {each.resource}", each.length) for each in sections),
-    ):
-        if length is not None and length.in_cycles == wcet.in_cycles and length.value > wcet.value:
-            raise TaskSetError(
-                f"{where}: its {name} is longer than its wcet, of which it is a part; correct one of them."
-            )
     return TaskSpec(
         name=_name(row, where),
         period=period,

@@ -24,7 +24,6 @@ from rtoslab.rta.firmware import Firmware, make_firmware
 from rtoslab.rta.fit import measure
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.randomsets import random_system
-from rtoslab.rta.samples import collect
 from rtoslab.rta.system import System
 from rtoslab.rta.work import Work, calibrate
 from tests.rta.systems import task
@@ -128,14 +127,42 @@ def test_work_is_exact_and_overload_is_seen() -> None:
     )
     seen = check(system, firmware, work)
     assert [each.work for each in seen.tasks] == [40_001, 100_003, 200_002]
-    samples = collect([seen.trace], work)
-    assert len(samples.off) > 10
-    assert set(samples.off) == {0}
+    alone = [(stretch.cycles, cycles) for stretch, cycles in seen.ledger.works if not stretch.interruptions]
+    assert len(alone) > 10
+    assert all(took == cycles for took, cycles in alone)
     found = analyse(system, overheads)
     assert found.bound("C").response is None
     assert "% of the processor" in found.bound("C").reason
     assert [each.misses == 0 for each in seen.tasks] == [True, True, False]
     assert seen.exceeded(found) == []
+
+
+def test_an_overload_that_only_long_runs_show_is_seen() -> None:
+    """995 us of work every millisecond: one job of it looks well."""
+    firmware, work, overheads = bench()
+    system = System((task("A", firmware.tick_cycles, 83_580, 1),), units_per_second=firmware.clock_hz)
+    assert analyse(system, overheads).bound("A").response is None
+    seen = check(system, firmware, work)
+    assert (seen.ticks, seen.hyperperiod_ticks) == (200, 1)
+    assert seen.misses > 150
+
+
+def test_what_the_overheads_do_not_cover_is_told() -> None:
+    """Each price by itself, taken away: the ledger of a run finds something that cost more."""
+    firmware, work, overheads = bench()
+    system = random_system(Random(1000), firmware.clock_hz, firmware.tick_cycles)
+    seen = check(system, firmware, work, 240)
+    assert seen.uncovered(overheads) == []
+    for part, values in (
+        ("tick", {"base_cycles": 0}),
+        ("tick", {"per_task_cycles": 0}),
+        ("tick", {"switch_cycles": 0}),
+        ("job", {"start_cycles": 0}),
+        ("job", {"end_cycles": 0}),
+        ("interrupt", {"entry_cycles": 0, "exit_cycles": 0}),
+    ):
+        less = overheads.model_copy(update={part: getattr(overheads, part).model_copy(update=values)})
+        assert seen.uncovered(less), values
 
 
 def test_a_table_in_the_image_changes_nothing_else() -> None:
@@ -184,7 +211,8 @@ def test_the_command_answers_and_reports(tmp_path: Path) -> None:
     found = json.loads(out)
     assert found["holds"]
     assert found["check"]["misses"] == 0
-    assert found["check"]["ticks"] == found["check"]["hyperperiod_ticks"] == 100
+    assert (found["check"]["ticks"], found["check"]["hyperperiod_ticks"]) == (200, 100)
+    assert found["check"]["uncovered"] == []
     assert all(1 <= each["tightness"]["c"] < 1.10 for each in found["check"]["tasks"].values())
     assert image.read_bytes()[:4] == b"\x7fELF"
     text = report.read_text()

@@ -1,0 +1,129 @@
+"""What an entry of the ledger may cost by the overheads, and the entries that cost more: what no fit covers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rtoslab.rta.ledger import Interruption, Leave, Ledger, Stretch
+from rtoslab.rta.overheads import Overheads
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """Something that took longer than it is charged with; cycles."""
+
+    what: str
+    took: int
+    charged: int
+    at: int
+    """When it ended, in cycles since reset."""
+
+    @property
+    def cycles(self) -> int:
+        """By how much."""
+        return self.took - self.charged
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """The overheads, as the ledger's entries ask for them."""
+
+    overheads: Overheads
+
+    @property
+    def around(self) -> int:
+        """Entry and exit of an interruption, and what is fetched again."""
+        return self.overheads.interrupt.entry_cycles + self.overheads.interrupt.exit_cycles
+
+    def chain(self, ticks: int, released: int, switches: int, *, sliced: bool) -> int:
+        """Handlers of so many ticks, from first to last."""
+        tick, switch = self.overheads.tick, self.overheads.tick_switch
+        if sliced:
+            switch = max(switch, self.overheads.tick_slice)
+        return ticks * tick.base_cycles + released * tick.per_task_cycles + switches * switch
+
+    def interruption(self, each: Interruption) -> int:
+        """The same of an entry."""
+        return self.chain(each.ticks, each.released, each.switches, sliced=each.among_equals)
+
+    def saved(self, stretch: Stretch) -> int:
+        """By how much the interruptions of a stretch cost less than they are charged with, beside entry and exit.
+
+        A tick that meets a locked scheduler does little in its handler; what it puts off is done in the stretch.
+        """
+        return sum(self.interruption(each) - each.cycles for each in stretch.interruptions)
+
+    def interrupted(self, stretch: Stretch) -> int:
+        """What a stretch may last longer for its interruptions."""
+        ticks = sum(each.ticks for each in stretch.interruptions)
+        return (
+            len(stretch.interruptions) * self.around + ticks * self.overheads.tick.deferred_cycles + self.saved(stretch)
+        )
+
+    def start(self, stretch: Stretch) -> int:
+        """From the switch to a job's first instruction."""
+        return self.overheads.job.start_cycles + self.interrupted(stretch)
+
+    def end(self, tasks: int) -> int:
+        """From a job's last instruction to the handler that switches."""
+        return self.overheads.job.end_cycles + tasks * self.overheads.job.end_per_task_cycles
+
+    def leave(self, each: Leave) -> int:
+        """From a job's last instruction to whoever runs next."""
+        chain = each.chain
+        more = self.chain(chain.ticks, chain.released, max(0, chain.switches - 1), sliced=False)
+        deferred = chain.ticks * self.overheads.tick.deferred_cycles
+        simple = self.end(each.tasks) + self.down(each.distance, to_idle=each.to_idle)
+        return simple + more + deferred + self.interrupted(each.stretch)
+
+    def block(self, tasks: int, distance: int) -> int:
+        """The longest that a less urgent task keeps the kernel from a release: seen, or all of the end of its job."""
+        switches = max(self.down(distance, to_idle=False), self.down(0, to_idle=True))
+        masks = self.overheads.masks
+        return max(masks.masked_cycles, masks.wait_cycles, self.end(tasks) + switches)
+
+    def held(self, tasks: int, distance: int) -> int:
+        """The longest that the kernel holds an interrupt off, whatever its priority: a call that masks, or all of its
+        handlers one behind the other, a switch and a tick that releases every task."""
+        handlers = max(self.down(distance, to_idle=False), self.down(0, to_idle=True)) + self.chain(
+            1, tasks, 1, sliced=True
+        )
+        return max(self.overheads.masks.masked_cycles, handlers + self.around)
+
+    def down(self, distance: int, *, to_idle: bool) -> int:
+        """The handler that switches away."""
+        switch = self.overheads.switch
+        if to_idle:
+            return switch.to_idle_cycles
+        down = switch.down_cycles + switch.down_per_priority_cycles * max(0, distance - 1)
+        # Written by hand, `down` says nothing of a switch to someone just released; measured, it does.
+        return max(down, switch.up_cycles) if self.overheads.tick.switch_cycles is None else down
+
+    def wait(self, released: int) -> int:
+        """From a tick to the job it releases, where nothing is in the way."""
+        return self.around + self.chain(1, released, 1, sliced=False)
+
+
+def uncovered(ledger: Ledger, overheads: Overheads, tasks: int) -> list[Excess]:
+    """Entries that exceed their price, the worst first."""
+    return sorted(
+        (each for each in _compared(ledger, Prices(overheads), tasks) if each.cycles > 0), key=lambda each: -each.cycles
+    )
+
+
+def _compared(ledger: Ledger, prices: Prices, tasks: int) -> Iterator[Excess]:
+    for each in ledger.interruptions:
+        if not each.meets_kernel:
+            yield Excess("a tick", each.cycles, prices.interruption(each), each.at)
+    for start in ledger.starts:
+        yield Excess("the start of a job", start.cycles, prices.start(start), start.at)
+    for leave in ledger.leaves:
+        yield Excess("the end of a job", leave.cycles, prices.leave(leave), leave.at)
+    for again in ledger.agains:
+        both = prices.end(tasks) + prices.start(again) + prices.down(0, to_idle=False)
+        yield Excess("the end of a job and the next one's start", again.cycles, both, again.at)
+    for stretch, work in ledger.works:
+        yield Excess("work", stretch.cycles, work + len(stretch.interruptions) * prices.around, stretch.at)
+    for wait in ledger.waits:
+        yield Excess("a wait for the kernel", wait.cycles, prices.wait(wait.released) + prices.block(tasks, 0), wait.at)

@@ -1,0 +1,115 @@
+"""Sets that once broke their bound, sets of the shapes that did, and a search that must be able to find something."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.paths import find_root
+from rtoslab.rta.analysis import analyse
+from rtoslab.rta.findings import read_finding, summary, write_finding
+from rtoslab.rta.firmware import make_firmware
+from rtoslab.rta.fit import measure
+from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.randomsets import SHAPES, shaped_system
+from rtoslab.rta.search import Bench, Tried, search, shrunk
+from rtoslab.rta.system import System
+from rtoslab.rta.work import calibrate
+from tests.rta.systems import task
+
+FINDINGS = sorted((Path(__file__).parent / "findings").glob("*.toml"))
+SLICING = "configUSE_TIME_SLICING=1"
+BOARD = "nucleo-f446re"
+
+
+@cache
+def bench(kernel: str, board: str, *config: str) -> Bench:
+    """`config`: NAME=VALUE."""
+    catalogue = Catalogue(find_root())
+    firmware = make_firmware(catalogue, kernel, board, dict(each.split("=") for each in config))
+    work = calibrate(firmware)
+    return Bench(firmware, work, measure(catalogue, firmware, work))
+
+
+def held(of: Bench, system: System) -> Tried:
+    """The set's run, with nothing found; the shape says nothing."""
+    found = of.attempt(system, (0,) * len(system.tasks))
+    assert found.findings == (), system
+    assert found.ratios
+    return found
+
+
+@pytest.mark.parametrize("board", [BOARD, pytest.param("pico", marks=pytest.mark.long), "nucleo-l053r8"])
+def test_a_job_of_many_ticks_stays_below_its_bound(board: str) -> None:
+    """A kernel that enters its switch handler at every tick is charged for it at every tick, not once a job."""
+    of = bench("rt", board)
+    tick = of.firmware.tick_cycles
+    found = held(of, System((task("A", 100 * tick, 40 * tick, 1),), units_per_second=of.firmware.clock_hz))
+    assert max(found.ratios) < 1.001
+
+
+@pytest.mark.parametrize("equals", ["any", "slices"])
+def test_equals_that_take_turns_and_a_task_below_them_stay_below_their_bounds(equals: str) -> None:
+    of = bench("freertos", BOARD, SLICING)
+    tick = of.firmware.tick_cycles
+    assert of.overheads.equals == "slices"
+    tasks = [task(name, 100 * tick, 20 * tick, 1) for name in "ABC"]
+    low = task("D", 100 * tick, 5 * tick, 0)
+    system = System((*tasks, low), equals=equals, units_per_second=of.firmware.clock_hz)  # type: ignore[arg-type]
+    held(of, system)
+    plain = analyse(system, of.overheads.model_copy(update={"equals": "any"}))
+    without, charged = plain.bound("D").response, analyse(system, of.overheads).bound("D").response
+    assert without is not None
+    assert charged is not None
+    assert equals == "slices" or without < charged
+
+
+def test_how_equals_take_turns_is_measured() -> None:
+    assert bench("freertos", BOARD).overheads.equals == "any"
+    assert bench("rt", BOARD).overheads.equals == "slices"
+
+
+@pytest.mark.parametrize("path", FINDINGS, ids=lambda path: path.stem)
+def test_what_once_broke_a_bound_holds(path: Path) -> None:
+    finding = read_finding(path)
+    of = bench(finding.kernel, finding.board, *(f"{name}={value}" for name, value in finding.config.items()))
+    assert of.attempt(*finding.system(of)).findings == ()
+
+
+@pytest.mark.parametrize("of", [("freertos", BOARD), ("freertos", BOARD, SLICING), ("rt", "nucleo-l053r8")])
+def test_a_short_search_finds_nothing(of: tuple[str, ...]) -> None:
+    made = bench(*of)
+    tried = list(search(made, 24, 20261122))
+    assert len(tried) == 24
+    assert {each.shape.removeprefix("near: ") for each in tried} > set(SHAPES) - {"one", "every tick"}
+    assert [each.findings for each in tried if each.findings] == []
+
+
+def test_the_search_finds_what_is_wrong_and_shrinks_it(tmp_path: Path) -> None:
+    """Overheads that forget what a tick costs: found at once, shrunk to two tasks at most, kept in a file."""
+    good = bench("freertos", BOARD)
+    tick = good.overheads.tick.model_copy(update={"switch_cycles": 0, "base_cycles": 0})
+    wrong = Bench(good.firmware, good.work, Overheads.model_copy(good.overheads, update={"tick": tick}))
+    found = next(each for each in search(wrong, 50, 3) if each.findings)
+    small = wrong.attempt(*shrunk(wrong, found.system, found.offsets))
+    assert small.findings
+    assert len(small.system.tasks) <= 2
+    write_finding(wrong, small, tmp_path / "found.toml")
+    read = read_finding(tmp_path / "found.toml")
+    assert read.system(wrong) == (small.system, small.offsets)
+    assert summary(wrong, [small]).findings == 1
+    assert good.attempt(*read.system(good)).findings == ()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_sets_have_the_shape_they_are_named_for(shape: str) -> None:
+    wanted = SHAPES[shape]
+    for seed in range(50):
+        system = shaped_system(Random(seed), wanted, 1_000_000, 1000)
+        assert wanted.tasks[0] <= len(system.tasks) <= wanted.tasks[1]
+        assert len({each.priority for each in system.tasks}) <= wanted.levels
+        assert all(each.period % 1000 == 0 and each.period // 1000 in wanted.periods_ticks for each in system.tasks)
