@@ -73,8 +73,20 @@ class Study:
         if found.schedulable:
             tightest = min(bounds, key=lambda each: (each.slack or 0) / each.deadline)
             left = f"{self._us(tightest.slack or 0)} of {self._us(tightest.deadline)} us left"
-            return [f"Yes: every deadline is met. The tightest is {tightest.name}, with {left}."]
+            return [f"Yes: every deadline is met. The tightest is {tightest.name}, with {left}.", *self._conditions()]
         return [self._why(each) for each in bounds if not each.meets]
+
+    def _conditions(self) -> list[str]:
+        """What the answer rests on."""
+        found = self.overheads
+        if found is None:
+            return []
+        tick_hz = found.clock_hz / found.tick.period_cycles
+        where = " on ".join(each for each in (found.kernel, found.board) if each) or "a kernel written down by hand"
+        config = "".join(f", {name}={value}" for name, value in found.config.items() if value)
+        source = f"; its overheads: {found.note}" if found.note else ""
+        seen = "" if self.check is None else f", {self.check.jobs:,} jobs of this set held against the bounds"
+        return [f"For {where} at {found.clock_hz / 1e6:g} MHz, {tick_hz:g} ticks a second{config}{source}{seen}."]
 
     def _why(self, bound: Bound) -> str:
         if bound.response is None:

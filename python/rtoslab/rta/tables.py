@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any, Final
 
 from rtoslab.reports.table import TableData
@@ -10,6 +12,7 @@ from rtoslab.rta.analysis import Bound
 from rtoslab.rta.charges import MODEL_TITLES, Model
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.study import Study
+from rtoslab.rta.system import utilisation
 
 _DASH: Final = "-"
 _WHOLE: Final = 1_000
@@ -45,7 +48,21 @@ def bounds_table(study: Study) -> TableData:
             _us(study, found.slack), "yes" if found.meets else "NO",
         ])  # fmt: skip
     meaning = "; ".join(f"({model}) {MODEL_TITLES[model]}" for model in models)
-    return TableData("Bounds of response times, us", columns, rows, f"Bounds by overhead model: {meaning}.")
+    note = f"Bounds by overhead model: {meaning}. {_loads(study)}"
+    return TableData("Bounds of response times, us", columns, rows, note)
+
+
+def _loads(study: Study) -> str:
+    """Core by core, the tasks' and interrupts' own work and everything with what the kernel takes."""
+    parts, system = [], study.system
+    for core in system.cores:
+        asked = [(each.wcet, each.period) for each in system.tasks if each.core == core]
+        asked += [(each.wcet, each.period) for each in system.interrupts if each.core == core]
+        bounds = [study.analysis.bound(each.name) for each in system.tasks if each.core == core]
+        own, whole = float(utilisation(asked)), max((each.utilisation for each in bounds), default=0.0)
+        where = f"Core {core} is" if len(system.cores) > 1 else "The core is"
+        parts.append(f"{where} used to {own:.3f} by work, to {max(whole, own):.3f} with the kernel.")
+    return " ".join(parts)
 
 
 def check_table(study: Study) -> TableData | None:
@@ -114,10 +131,13 @@ def growth_table(study: Study) -> TableData:
     for each in study.system.tasks:
         growth = study.sensitivity.growth.get(each.name)
         percent = _DASH if growth is None else f"{100 * growth / each.wcet:+,.1f} %"
-        rows.append([each.name, _us(study, each.wcet), _us(study, growth), percent])
+        limit = None if growth is None else each.wcet + growth
+        rows.append([each.name, _us(study, each.wcet), _us(study, growth), _us(study, limit), percent])
     factor, load = float(study.sensitivity.factor), float(study.sensitivity.utilisation)
     note = f"All alike may grow to {factor:.3f} times what they are; they then use {load:.3f} of the core (breakdown)."
-    return TableData("How much a wcet may grow alone, us", ("task", ">wcet", ">growth", ">of the wcet"), rows, note)
+    return TableData(
+        "How much a wcet may grow alone, us", ("task", ">wcet", ">growth", ">to", ">of the wcet"), rows, note
+    )
 
 
 def fits_table(overheads: Overheads) -> TableData:
@@ -229,7 +249,11 @@ def _us(study: Study, units: int | None) -> str:
 
 
 def _bound(study: Study, bound: Bound) -> str:
-    return "none" if bound.response is None else _us(study, bound.response)
+    """Rounded up."""
+    if bound.response is None:
+        return "none"
+    exact = Fraction(bound.response * 1_000_000, study.system.units_per_second)
+    return f"{math.ceil(exact):,}" if exact >= _WHOLE else f"{math.ceil(exact * 10) / 10:,.1f}"
 
 
 def _ratio(value: float | None) -> str:
