@@ -8,20 +8,16 @@ only; every iteration ends after STEPS steps.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Final
 
 from rtoslab.rta.blocking import blocking
 from rtoslab.rta.charges import COMPONENTS, NO_CHARGES, Charges, Model, charges
-from rtoslab.rta.demand import Demand, arrivals
+from rtoslab.rta.demand import Demand
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.system import Handler, System, Task
-
-STEPS: Final = 50_000
-"""Of the fixed points of one task together; beyond that the answer is that none was found."""
+from rtoslab.rta.windows import STEPS, NoBoundError, busy_period, by_arrival, fixed_point, starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +93,10 @@ def _task(task: Task, system: System, charge: Charges) -> Bound:
     peers = [each for each in system.tasks if each.core == task.core]
     above = [each for each in peers if each.priority > task.priority]
     equals = [each for each in peers if each.priority == task.priority and each is not task]
-    by_arrival = system.equals == "fifo" and bool(equals)
+    in_order = system.equals == "fifo" and bool(equals)
     demand = Demand(
         task=task,
-        others=above if by_arrival else [*above, *equals],
+        others=above if in_order else [*above, *equals],
         interrupts=[each for each in system.interrupts if each.core == task.core],
         released=peers if not _by_all(charge, system) else system.tasks,
         charges=charge,
@@ -108,18 +104,18 @@ def _task(task: Task, system: System, charge: Charges) -> Bound:
         sliced=charge.slice > 0 and _share([task, *above, *equals]),
         tick_jitter=_tick_jitter(task, peers, system, charge),
     )
-    whole = replace(demand, others=[*above, *equals]) if by_arrival else demand
+    whole = replace(demand, others=[*above, *equals]) if in_order else demand
     load = whole.utilisation()
     reason = _beyond(task, load, system, charge)
     if reason:
         return Bound(task.name, task.deadline, None, reason, utilisation=float(load))
     try:
         worst = (
-            _by_arrival(demand, equals)
-            if by_arrival
-            else max((_busy_period(each, first) for each, first in _starts(demand)), key=lambda found: found[0])
+            by_arrival(demand, equals)
+            if in_order
+            else max((busy_period(each, first) for each, first in starts(demand)), key=lambda found: found[0])
         )
-    except _NoBoundError:
+    except NoBoundError:
         reason = f"no bound within {STEPS} steps, at {float(100 * load):.2f} % of the processor"
         return Bound(task.name, task.deadline, None, reason, utilisation=float(load))
     response, parts = worst
@@ -168,145 +164,14 @@ def _tick_waits(core: int, system: System, charge: Charges) -> int | None:
     if demand.utilisation() > 1:
         return None
     try:
-        return _fixed_point(demand, 1, 0, 0)[0] - 1
-    except _NoBoundError:
+        return fixed_point(demand, 1, 0, 0)[0] - 1
+    except NoBoundError:
         return None
 
 
 def _by_all(charge: Charges, system: System) -> bool:
     """The tick's core releases the tasks of all cores."""
     return charge.tick > 0 and len(system.cores) > 1
-
-
-class _NoBoundError(Exception):
-    """A fixed point was not found within STEPS."""
-
-
-def _starts(demand: Demand) -> Iterator[tuple[Demand, int]]:
-    """Every way a busy period may start, as phases, with the task's own first arrival.
-
-    Where all offsets are known and nothing jitters, it starts with an arrival of one of the tasks that matter; another
-    then arrives no earlier than their offsets allow, by the greatest common divisor of both periods.
-    """
-    matter = [demand.task, *demand.others]
-    if any(each.offset is None or each.jitter for each in matter):
-        yield demand, 0
-        return
-    for first in matter:
-        phases = {each.name: _phase(first, each) for each in demand.released}
-        phases |= {each.name: _phase(first, each) for each in matter}
-        yield replace(demand, phases=phases), phases[demand.task.name]
-
-
-def _phase(first: Task, other: Task) -> int:
-    if first.offset is None or other.offset is None or other.jitter:
-        return 0
-    return (other.offset - first.offset) % math.gcd(first.period, other.period)
-
-
-def _busy_period(demand: Demand, first: int) -> tuple[int, dict[str, int]]:
-    """The longest response of the task's jobs in one busy period, seen from each one's arrival, and its parts.
-
-    At exactly 100 % and with blocking a busy period never ends. Without a kernel's charges every demand then repeats
-    with the hyperperiod, and so do the responses: its jobs are all there are.
-    """
-    task = demand.task
-    worst, parts, window, steps = -1, {"own": 0}, 1, 0
-    repeats = _repeats(demand)
-    # No window is shorter than if the others took their share evenly: from there it is few steps, near 100 % too.
-    others = Fraction(1) if demand.phases else demand.competing()
-    for finished in range(STEPS):
-        if finished == repeats:
-            return worst, parts
-        if others < 1:
-            own = demand.blocking + (finished + 1) * task.wcet
-            window = max(window, math.ceil(own / (1 - others)))
-        window, found, steps = _fixed_point(demand, window, finished, steps)
-        arrival = first + finished * task.period
-        if window - arrival > worst:
-            worst, parts = window - arrival, {**found, "waiting": -arrival}
-        end = window + demand.charges.end
-        if end <= first + (finished + 1) * task.period - task.jitter:
-            return worst, parts
-    raise _NoBoundError
-
-
-def _repeats(demand: Demand) -> int | None:
-    """After how many jobs the responses repeat; None where nothing is known of that."""
-    if demand.charges != NO_CHARGES or demand.utilisation() != 1:
-        return None
-    periods = [each.period for each in (demand.task, *demand.others)] + [each.period for each in demand.interrupts]
-    return math.lcm(*periods) // demand.task.period
-
-
-def _fixed_point(
-    demand: Demand, window: int, finished: int, steps: int, others: Sequence[int] | None = None
-) -> tuple[int, dict[str, int], int]:
-    """The shortest window that holds all its demand, not shorter than `window`."""
-    while steps < STEPS:
-        steps += 1
-        parts = demand.in_window(window, finished, others)
-        total = sum(parts.values())
-        if total <= window:
-            return window, parts, steps
-        window = total
-    raise _NoBoundError
-
-
-def _by_arrival(demand: Demand, equals: Sequence[Task]) -> tuple[int, dict[str, int]]:
-    """Equals in the order of arrival: for each arrival inside the busy period, with all that arrived up to it."""
-    task = demand.task
-    busy = _busy_length(replace(demand, others=[*demand.others, *equals]))
-    worst, parts = -1, {"own": 0}
-    points = _arrivals_before(busy, [task, *equals])
-    if len(points) * 2 > STEPS:
-        raise _NoBoundError
-    steps = 0
-    for at in points:
-        before = (at + task.jitter) // task.period
-        ahead = [(at + each.jitter) // each.period + 1 for each in equals]
-        window, found, steps = _with_equals(demand, equals, ahead, before, steps)
-        if window - at > worst:
-            worst, parts = window - at, {**found, "waiting": -at}
-    return worst, parts
-
-
-def _busy_length(demand: Demand) -> int:
-    """The longest time in which the processor does nothing less urgent."""
-    window, steps, task = 1, 0, demand.task
-    while steps < STEPS:
-        steps += 1
-        jobs = arrivals(window, task.period, task.jitter)
-        total = sum(demand.in_window(window, jobs - 1).values()) + demand.charges.end
-        if total <= window:
-            return window
-        window = total
-    raise _NoBoundError
-
-
-def _arrivals_before(end: int, tasks: Sequence[Task]) -> list[int]:
-    found = {0}
-    for each in tasks:
-        if end // each.period > STEPS:
-            raise _NoBoundError
-        found |= {at for at in range(-each.jitter, end, each.period) if at >= 0}
-    return sorted(found)
-
-
-def _with_equals(
-    demand: Demand, equals: Sequence[Task], ahead: Sequence[int], before: int, steps: int
-) -> tuple[int, dict[str, int], int]:
-    both = replace(demand, others=[*demand.others, *equals])
-    window = 1
-    while steps < STEPS:
-        steps += 1
-        counts = [arrivals(window, each.period, each.jitter) for each in demand.others]
-        parts = both.in_window(window, before, [*counts, *ahead])
-        total = sum(parts.values())
-        if total <= window:
-            return window, parts, steps
-        window = total
-    raise _NoBoundError
 
 
 def _handler(handler: Handler, system: System, charge: Charges) -> Bound:
@@ -322,8 +187,8 @@ def _handler(handler: Handler, system: System, charge: Charges) -> Bound:
         reason = f"interrupts at least as urgent ask for {float(100 * load):.1f} % of the processor"
         return Bound(handler.name, handler.deadline, None, reason, utilisation=float(load))
     try:
-        response, parts = _busy_period(demand, 0)
-    except _NoBoundError:
+        response, parts = busy_period(demand, 0)
+    except NoBoundError:
         reason = f"no bound within {STEPS} steps, at {float(100 * load):.2f} % of the processor"
         return Bound(handler.name, handler.deadline, None, reason, utilisation=float(load))
     return Bound(

@@ -12,8 +12,9 @@ from typing import Final
 from rtoslab.errors import CheckError
 from rtoslab.rta.analysis import Analysis
 from rtoslab.rta.charges import Model
+from rtoslab.rta.entries import Ledger
 from rtoslab.rta.firmware import Firmware, Row
-from rtoslab.rta.ledger import Ledger, enter
+from rtoslab.rta.ledger import enter
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.prices import Excess, uncovered
 from rtoslab.rta.system import System, Task

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rtoslab.rta.ledger import Interruption, Leave, Ledger, Stretch
+from rtoslab.rta.entries import Interruption, Leave, Ledger, Stretch
 from rtoslab.rta.overheads import Overheads
 
 

@@ -1,0 +1,150 @@
+"""Entries of the ledger: chains of handlers, stretches of a task's own time, and what they are made of. In cycles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from rtoslab.rta.trace import IDLE, Handler
+from rtoslab.run.handlers import PENDSV, SVCALL, SYSTICK
+
+
+class Phase(StrEnum):
+    """What a task does."""
+
+    ASLEEP = "asleep"
+    STARTING = "start"
+    """Switched to, and its job's work has not begun."""
+    WORKING = "work"
+    ENDING = "end"
+    """Its job's work has ended, and it has not gone to sleep."""
+
+
+@dataclass(slots=True)
+class Chain:
+    """Handlers without a return to a task between them. Index of a task or IDLE before and after it."""
+
+    handlers: list[Handler]
+    released: int = 0
+    """Jobs that its ticks release."""
+
+    @property
+    def start(self) -> int:
+        """First cycle of the first handler; what is before it belongs to whom it interrupts."""
+        return self.handlers[0].start
+
+    @property
+    def end(self) -> int:
+        """Its last return."""
+        return self.handlers[-1].end
+
+    @property
+    def cycles(self) -> int:
+        """From the first handler's first cycle to the last return."""
+        return self.end - self.start
+
+    @property
+    def before(self) -> int:
+        """Who was interrupted."""
+        return self.handlers[0].before
+
+    @property
+    def after(self) -> int:
+        """Who goes on."""
+        return self.handlers[-1].after
+
+    @property
+    def ticks(self) -> int:
+        """Of the kernel's clock."""
+        return sum(each.exception == SYSTICK for each in self.handlers)
+
+    @property
+    def switches(self) -> int:
+        """Changes of the running task."""
+        return sum(each.before != each.after for each in self.handlers)
+
+    @property
+    def own(self) -> bool:
+        """The interrupted task called for it: nothing came from outside before it switched, or it did not switch."""
+        for each in self.handlers:
+            if each.exception not in {SVCALL, PENDSV}:
+                return False
+            if each.before != each.after:
+                return True
+        return True
+
+
+@dataclass(slots=True)
+class Entry:
+    """One booking, in cycles."""
+
+    at: int
+    """The cycle at which it ended, since reset."""
+    cycles: int
+
+
+@dataclass(slots=True)
+class Interruption(Entry):
+    """A chain that came from outside."""
+
+    ticks: int = 0
+    released: int = 0
+    switches: int = 0
+    among_equals: bool = False
+    """The only switch is one between equals, neither of them just released: a slice."""
+    from_idle: bool = False
+    meets_kernel: bool = False
+    """It came while a task started or ended a job, or falls together with a switch that a task called for."""
+
+
+@dataclass(slots=True)
+class Stretch(Entry):
+    """Own time of a task in one phase; `cycles` grows with it."""
+
+    task: int = IDLE
+    since: int = 0
+    interruptions: list[Interruption] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Leave(Entry):
+    """From the last instruction of a job to whoever runs next: the stretch, and the chain that switches."""
+
+    stretch: Stretch
+    chain: Chain
+    distance: int
+    """Priorities that lie between them and one more; 0 to an equal, and to a more urgent one."""
+    to_idle: bool
+    tasks: int
+    """In the set."""
+
+
+@dataclass(slots=True)
+class Wait(Entry):
+    """From a tick to the job that it released, with nothing as urgent in between; the end of the switch to it."""
+
+    released: int
+
+
+@dataclass
+class Ledger:
+    """Of one run or several."""
+
+    interruptions: list[Interruption] = field(default_factory=list)
+    starts: list[Stretch] = field(default_factory=list)
+    works: list[tuple[Stretch, int]] = field(default_factory=list)
+    """With the cycles that the work alone takes."""
+    leaves: list[Leave] = field(default_factory=list)
+    agains: list[Stretch] = field(default_factory=list)
+    """From the end of a job to the begin of the next one, where that was due and nobody was switched to."""
+    waits: list[Wait] = field(default_factory=list)
+    entries: list[int] = field(default_factory=list)
+    """From when a tick was due to its handler, into work or idling."""
+    delays: list[int] = field(default_factory=list)
+    """The same, where the kernel was at work."""
+    handlers: dict[str, list[int]] = field(default_factory=dict)
+    """The handler that switches, alone: up, from_idle."""
+    equals_rotate: bool = False
+    """A tick was seen to hand over from a task to its equal, neither of them just released."""
+    preempted_goes_behind: bool = False
+    """A preempted task was seen to wait for an equal that had been ready for less long."""

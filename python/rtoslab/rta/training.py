@@ -1,0 +1,88 @@
+"""Task sets made to show what a kernel costs: as rows of the image, and how many ticks each is run for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Final
+
+from rtoslab.rta.firmware import Firmware, Row
+from rtoslab.rta.work import Work
+
+_SEED: Final = 2021
+_MIXED: Final = 24
+_MIXED_TICKS: Final = 60
+_DIVISORS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 48)
+"""Periods that begin together every 48 ticks, and any part of them at other ticks."""
+_STEPS: Final = 160
+"""Places of a tick in what the kernel does between two jobs."""
+
+
+def sets(firmware: Firmware, work: Work) -> Iterator[tuple[list[Row], int]]:
+    """So many tasks released together, for every number of tasks, in either order of their priorities: while the core
+    idles, and while a less or a more urgent job works; then tasks that preempt one another for long."""
+    most = min(firmware.most_tasks, firmware.priorities)
+    short, long = (
+        work.lasting(firmware.tick_cycles // 50),
+        work.lasting(2 * firmware.tick_cycles + firmware.tick_cycles // 5),
+    )
+    for count in range(1, most + 1):
+        yield [Row(4, 0, *short, most - 1 - at) for at in range(count)], 24
+        yield [Row(4, 0, *short, at) for at in range(count)], 24
+    for count in range(1, most):
+        for up in (False, True):
+            together = [Row(8, 1, *short, 1 + (at if up else count - at - 1)) for at in range(count)]
+            yield [Row(8, 0, *long, 0), *together], 32
+            yield [*together, Row(8, 0, *long, most - 1)], 32
+    random = Random(_SEED)  # noqa: S311 (the same sets every time)
+    for count in sorted({2, 3, most // 2, most - 2, most}):
+        # They sleep in the order in which they went to: the longer the period, the nearer the head of a list.
+        periods = sorted(_DIVISORS[:count], reverse=True)
+        rising, falling = list(range(count)), list(range(count))[::-1]
+        shuffled, few = random.sample(rising, count), [random.randrange(3) for _ in rising]
+        for levels in (rising, falling, shuffled, few):
+            rows = [Row(period, 0, *short, at) for period, at in zip(periods, levels, strict=True)]
+            yield rows, 48 + 2
+            yield [*rows[1:], Row(48, 2, *long, rows[0].priority)], 2 * 48 + 2
+    for number in range(_MIXED):
+        count = random.randint(most // 2, most)
+        periods = [random.choice((2, 3, 4, 5, 7, 9, 11, 13)) for _ in range(count)]
+        levels = random.sample(range(count), count) if number % 2 else list(range(count))
+        share = 0.6 / count
+        yield (
+            [
+                Row(period, 0, *work.lasting(int(period * firmware.tick_cycles * share * random.uniform(0.5, 1.2))), at)
+                for at, period in zip(levels, periods, strict=True)
+            ],
+            _MIXED_TICKS,
+        )
+
+
+def long_jobs(firmware: Firmware, work: Work) -> Iterator[tuple[list[Row], int]]:
+    """Jobs that last many ticks: one alone, equals that may take turns, equals that a more urgent task preempts, and
+    all of them among tasks that are released all the time."""
+    tick = firmware.tick_cycles
+    long = work.lasting(10 * tick + tick // 3)
+    equals = [Row(60, 0, *long, 2), Row(60, 1, *long, 2), Row(60, 0, *long, 2)]
+    urgent = Row(3, 0, *work.lasting(tick // 4), 4)
+    yield [Row(30, 0, *long, 0)], 60
+    yield equals, 60
+    yield [*equals, urgent], 120
+    yield [*equals, urgent, Row(2, 0, *work.lasting(tick // 9), 5), Row(60, 0, *long, 0)], 180
+
+
+def meetings(firmware: Firmware, work: Work, reach: int) -> Iterator[tuple[list[Row], int]]:
+    """Pairs of tasks, each pair at ticks of its own. The first works until so shortly before a tick that the tick falls
+    into its end, the switch to the second, or its start. With and without a task that this tick releases."""
+    length = 4 * reach
+    pairs = (firmware.most_tasks - 1) // 2
+    wanted = [firmware.tick_cycles - reach + 40 - length * step // _STEPS for step in range(_STEPS)]
+    for at in range(0, _STEPS, pairs):
+        part = wanted[at : at + pairs]
+        period = 3 * len(part)
+        rows = []
+        for place, cycles in enumerate(part):
+            rows.append(Row(period, 3 * place, *work.lasting(cycles), 5))
+            rows.append(Row(period, 3 * place, *work.lasting(reach), 4))
+        yield rows, 2 * period
+        yield [*rows, Row(1, 0, *work.lasting(200), 6)], 2 * period
