@@ -278,5 +278,8 @@ class FakeMachine:
     def write(self, address: int, data: bytes) -> None:
         pass
 
+    def inject_exception(self, cycle: int, number: int, core: int = 0) -> None:
+        pass
+
     def registers(self, core: int) -> dict[str, int]:
         return {"pc": 0x1000_0042}

@@ -7,9 +7,17 @@
  *
  * Steps, by every task: 1 sleep until the period begins, 2 work, 3 count.
  *
- * The tables task_set_rows and bench_program.priority lie in the image as they are; `rtoslab rta --check` writes a task
+ * With the parameter `events` 1 a task may as well be released by an interrupt, whose handler gives a semaphore, and its
+ * work may be in parts, some of them under a mutex, at a raised priority or with interrupts masked. Who raises the
+ * interrupts is not the image's matter: nothing in it does.
+ *
+ * The tables task_set_rows, task_set_events, task_set_lines and bench_program.priority lie in the image as they are; `rtoslab rta --check` writes a task
  * set into a copy of the image. What stands here is the example that the image runs by itself. */
 #include "bench/bench.h"
+
+#if BENCH_PARAM_EVENTS
+#include "bench/async.h"
+#endif
 
 struct task_set_row {
     uint32_t period_ticks; /* 0: there is no such task */
@@ -62,6 +70,169 @@ static __attribute__((naked, noinline, noclone, aligned(64))) void work(__attrib
 
 extern char task_set_extra[];
 
+static uintptr_t entry_of(uint32_t extra)
+{
+    return ((uintptr_t)task_set_extra | 1u) + 2u * (EXTRA_MAX - extra);
+}
+
+#if BENCH_PARAM_EVENTS
+
+#define PARTS 6u
+#define LINES 3u
+#define RESOURCES 4u
+/* Work in a handler is told from a task's by its index. */
+#define LINE_INDEX 128u
+
+enum around { PLAIN, LOCKED, RAISED, MASKED };
+
+struct task_set_part {
+    uint32_t rounds;
+    uint8_t extra;
+    uint8_t around; /* enum around */
+    uint8_t what;   /* LOCKED: which mutex; RAISED: to which priority */
+    uint8_t zero;
+};
+
+struct task_set_events {
+    uint8_t line;  /* 0: the tick releases it; n: the handler of line n - 1 */
+    uint8_t parts; /* 0: the row's rounds are all its work */
+    uint8_t zero[2];
+    struct task_set_part part[PARTS];
+};
+
+struct task_set_line {
+    uint32_t on;
+    uint32_t rounds; /* of work in the handler, 0 for none */
+    uint32_t extra;
+};
+
+extern const volatile struct task_set_events task_set_events[BENCH_TASKS_PER_CORE];
+extern const volatile struct task_set_line task_set_lines[LINES];
+
+const volatile struct task_set_events task_set_events[BENCH_TASKS_PER_CORE] = {{.zero = {0}}};
+const volatile struct task_set_line task_set_lines[LINES] = {{.on = 0}};
+
+static port_semaphore_t arrived[LINES];
+static port_mutex_t resources[RESOURCES];
+static bool gives[LINES];
+
+static void handled(unsigned line)
+{
+    const volatile struct task_set_line *row = &task_set_lines[line];
+
+    if (row->rounds != 0) {
+        work(LINE_INDEX + line, row->rounds, entry_of(row->extra));
+    }
+    if (gives[line]) {
+        port_semaphore_give_from_isr(&arrived[line]);
+    }
+}
+
+void BOARD_SOFT_IRQ_HANDLER(void);
+void BOARD_ASYNC_IRQ_HANDLER(void);
+void BOARD_EDGE_IRQ_HANDLER(void);
+
+void BOARD_SOFT_IRQ_HANDLER(void)
+{
+    handled(0);
+}
+
+void BOARD_ASYNC_IRQ_HANDLER(void)
+{
+    handled(1);
+}
+
+void BOARD_EDGE_IRQ_HANDLER(void)
+{
+    handled(2);
+}
+
+/* By task 0, before the gate: nobody uses them earlier. Each is used once here, so that the memory has nothing to fetch
+ * of its code for the first time afterwards. */
+static bool prepare_events(void)
+{
+    static const uint8_t numbers[LINES] = {BOARD_IRQ_SOFT, BOARD_IRQ_ASYNCHRONOUS, BOARD_PINS_IN_IRQ};
+    bool used[RESOURCES] = {false}, fine = true;
+
+    for (unsigned index = 0; index < BENCH_TASKS_PER_CORE; index++) {
+        const volatile struct task_set_events *row = &task_set_events[index];
+
+        fine = fine && row->line <= LINES && row->parts <= PARTS;
+        if (fine && row->line != 0) {
+            gives[row->line - 1u] = true;
+        }
+        for (unsigned i = 0; fine && i < row->parts; i++) {
+            fine = row->part[i].extra <= EXTRA_MAX;
+            if (row->part[i].around == LOCKED && !used[row->part[i].what % RESOURCES]) {
+                used[row->part[i].what % RESOURCES] = true;
+                fine = fine && port_mutex_create(&resources[row->part[i].what % RESOURCES]) &&
+                       port_mutex_lock(&resources[row->part[i].what % RESOURCES]) &&
+                       port_mutex_unlock(&resources[row->part[i].what % RESOURCES]);
+            }
+        }
+    }
+    for (unsigned line = 0; fine && line < LINES; line++) {
+        fine = !gives[line] || port_semaphore_create(&arrived[line], 1000, 0);
+        if (fine && task_set_lines[line].on) {
+            cpu_irq_enable(numbers[line], PORT_ISR_URGENCY + line, BOARD_IRQ_PRIORITY_BITS);
+            cpu_irq_pend(numbers[line]);
+            fine = !gives[line] || port_semaphore_take(&arrived[line]);
+        }
+    }
+    return fine;
+}
+
+static void work_part(struct bench_task *self, const volatile struct task_set_part *part)
+{
+    uint32_t rounds = part->rounds, what = part->what;
+    uintptr_t entry = entry_of(part->extra);
+
+    switch ((enum around)part->around) {
+    case LOCKED:
+        self->failures += port_mutex_lock(&resources[what % RESOURCES]) ? 0 : 1;
+        work(self->index, rounds, entry);
+        self->failures += port_mutex_unlock(&resources[what % RESOURCES]) ? 0 : 1;
+        break;
+#if KERNEL_SERVICES_PRIORITY_SET
+    case RAISED:
+        port_priority_set(self->handle, PORT_PRIORITY(what));
+        work(self->index, rounds, entry);
+        port_priority_set(self->handle, PORT_PRIORITY(self->priority));
+        break;
+#endif
+    case MASKED:
+        port_critical_enter();
+        work(self->index, rounds, entry);
+        port_critical_exit();
+        break;
+    default:
+        work(self->index, rounds, entry);
+        break;
+    }
+}
+
+static void event_body(struct bench_task *self, const volatile struct task_set_events *row)
+{
+    uint32_t period = task_set_rows[self->index].period_ticks;
+    uint32_t tick = port_tick_now(), ticks = base_tick + task_set_rows[self->index].offset_ticks - tick;
+    unsigned parts = row->parts, line = row->line;
+
+    while (bench_running()) {
+        if (line != 0) {
+            self->failures += port_semaphore_take(&arrived[line - 1u]) ? 0 : 1;
+        } else {
+            port_sleep_until(&tick, ticks);
+        }
+        for (unsigned i = 0; i < parts; i++) {
+            work_part(self, &row->part[i]);
+        }
+        bench_count(self);
+        ticks = period;
+    }
+}
+
+#endif
+
 static void release(unsigned core)
 {
     (void)core;
@@ -71,6 +242,11 @@ static void release(unsigned core)
 
 static bool prepare(struct bench_task *self)
 {
+#if BENCH_PARAM_EVENTS
+    if (self->index == 0 && !prepare_events()) {
+        return false;
+    }
+#endif
     return task_set_rows[self->index].extra <= EXTRA_MAX;
 }
 
@@ -78,7 +254,7 @@ static void body(struct bench_task *self)
 {
     const volatile struct task_set_row *row = &task_set_rows[self->index];
     uint32_t period = row->period_ticks, rounds = row->rounds;
-    uintptr_t entry = ((uintptr_t)task_set_extra | 1u) + 2u * (EXTRA_MAX - row->extra);
+    uintptr_t entry = entry_of(row->extra);
     uint32_t tick, ticks;
 
     if (runs < 2) { /* the warm-up: what is to be warm is warmed in work() */
@@ -88,6 +264,12 @@ static void body(struct bench_task *self)
         port_sleep_ticks((uint32_t)((uint64_t)BENCH_WINDOW_MS * PORT_TICK_HZ / 1000u));
         return;
     }
+#if BENCH_PARAM_EVENTS
+    if (task_set_events[self->index].parts != 0) {
+        event_body(self, &task_set_events[self->index]);
+        return;
+    }
+#endif
     tick = port_tick_now();
     ticks = base_tick + row->offset_ticks - tick;
     while (bench_running()) {

@@ -78,7 +78,10 @@ def bounds(
     _demand_sense(kernel, board, checked=checked, of_a_run=span_ms is not None or save_image is not None)
     task_set = read_task_set(tasks)
     given = read_overheads(overheads_file) if overheads_file is not None else None
-    bench = _Bench(kernel, board, dict(config), quiet=as_json) if kernel and board else None
+    events = bool(task_set.interrupts) or any(
+        each.sections or each.masked.value or each.release != "tick" for each in task_set.tasks
+    )
+    bench = _Bench(kernel, board, dict(config), quiet=as_json, events=events) if kernel and board else None
     operations = save_overheads is not None or any(each.sections for each in task_set.tasks)
     cores = len({each.core for each in task_set.tasks})
     overheads = given or (bench.overheads(operations=operations, cores=cores) if bench else None)
@@ -111,6 +114,7 @@ def bounds(
 @click.option("--config", type=KeyValue(), multiple=True, help="As in `run`: opt=-O3, clock_hz=..., a kernel's macro.")
 @click.option("--sets", type=click.IntRange(1, 1_000_000), default=200, show_default=True, help="How many to try.")
 @click.option("--seed", type=click.IntRange(0, 2**63), default=1, show_default=True, help="Other seeds, other sets.")
+@click.option("--events", is_flag=True, help="Sets with interrupts that release tasks, critical sections and masks.")
 @click.option("--shape", "shapes", type=click.Choice(list(SHAPES)), multiple=True, help="Sets of these shapes only.")
 @click.option("-o", "--output", type=_FILE, help="Write each finding there, shrunk: one file each in this folder.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
@@ -120,6 +124,7 @@ def break_(
     config: tuple[tuple[str, str], ...],
     sets: int,
     seed: int,
+    events: bool,
     shapes: tuple[str, ...],
     output: Path | None,
     as_json: bool,
@@ -132,14 +137,14 @@ def break_(
     from rtoslab.rta.findings import summary, write_finding  # noqa: PLC0415
     from rtoslab.rta.search import Bench, search, shrunk  # noqa: PLC0415
 
-    made = _Bench(kernel, board, dict(config), quiet=as_json)
+    made = _Bench(kernel, board, dict(config), quiet=as_json, events=events)
     bench = Bench(made.firmware, made.work, made.overheads(operations=False, cores=1))
     tried = []
     for each in search(bench, sets, seed, shapes or tuple(SHAPES)):
         tried.append(each)
         if not each.findings:
             continue
-        small = bench.attempt(*shrunk(bench, each.system, each.offsets), each.shape, each.seed)
+        small = bench.attempt(*shrunk(bench, each.system, each.starts), each.shape, each.seed)
         if not as_json:
             click.echo(f"{each.shape}, {each.seed}: {'; '.join(small.findings)}")
         if output is not None:
@@ -162,14 +167,14 @@ def _demand_sense(kernel: str | None, board: str | None, *, checked: bool, of_a_
 class _Bench:
     """What needs the virtual board, made when it is first asked for."""
 
-    def __init__(self, kernel: str, board: str, config: dict[str, str], *, quiet: bool) -> None:
+    def __init__(self, kernel: str, board: str, config: dict[str, str], *, quiet: bool, events: bool = False) -> None:
         from rtoslab.rta.firmware import make_firmware  # noqa: PLC0415
         from rtoslab.rta.work import calibrate  # noqa: PLC0415
 
         self.quiet = quiet
         self.catalogue = Catalogue(find_root())
         self._say(f"building and calibrating {kernel} on {board}")
-        self.firmware = make_firmware(self.catalogue, kernel, board, config)
+        self.firmware = make_firmware(self.catalogue, kernel, board, config, events=events)
         self.work = calibrate(self.firmware)
 
     def _say(self, text: str) -> None:
@@ -191,13 +196,16 @@ class _Bench:
         return found
 
     def check(self, found: Study, span_ms: int | None, save_image: Path | None) -> Study:
-        from rtoslab.rta.check import check, rows_of  # noqa: PLC0415
+        from rtoslab.rta.arrange import lines_of, rows_of  # noqa: PLC0415
+        from rtoslab.rta.check import check  # noqa: PLC0415
 
         self._say("running the task set")
         ticks = None if span_ms is None else max(1, span_ms * self.firmware.tick_hz // 1000)
         done = check(found.system, self.firmware, self.work, ticks)
         if save_image is not None:
-            image = self.firmware.image(rows_of(found.system, self.firmware, self.work))
+            rows = rows_of(found.system, self.firmware, self.work)
+            lines = lines_of(found.system, self.firmware, self.work, 1)
+            image = self.firmware.image(rows, lines)
             write_whole(save_image, image, "the image")
         return replace(found, check=done)
 

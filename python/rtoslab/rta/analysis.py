@@ -74,7 +74,7 @@ def analyse_charged(system: System, model: Model, by_core: Mapping[int, Charges]
     return Analysis(
         model,
         tuple(_task(each, system, by_core[each.core]) for each in system.tasks),
-        tuple(_handler(each, system, by_core[each.core]) for each in system.interrupts),
+        tuple(_handler(each, system, by_core[each.core]) for each in system.interrupts if not each.implied),
     )
 
 
@@ -98,10 +98,11 @@ def _task(task: Task, system: System, charge: Charges) -> Bound:
         task=task,
         others=above if in_order else [*above, *equals],
         interrupts=[each for each in system.interrupts if each.core == task.core],
-        released=peers if not _by_all(charge, system) else system.tasks,
+        released=[each for each in (system.tasks if _by_all(charge, system) else peers) if not each.released_by],
         charges=charge,
         blocking=blocking(task, peers, system, charge),
         sliced=charge.slice > 0 and _share([task, *above, *equals]),
+        shared=_shared(peers),
         tick_jitter=_tick_jitter(task, peers, system, charge),
     )
     whole = replace(demand, others=[*above, *equals]) if in_order else demand
@@ -122,6 +123,12 @@ def _task(task: Task, system: System, charge: Charges) -> Bound:
     return Bound(task.name, task.deadline, response + task.jitter, "", _clean(parts, task.jitter), float(load))
 
 
+def _shared(tasks: Sequence[Task]) -> frozenset[str]:
+    """Resources that more than one of them uses."""
+    used = [name for each in tasks for name in {name for name, _ in each.sections}]
+    return frozenset(name for name in used if used.count(name) > 1)
+
+
 def _share(tasks: Sequence[Task]) -> bool:
     """Some of them have one priority."""
     return len({each.priority for each in tasks}) < len(tasks)
@@ -132,7 +139,7 @@ def _tick_jitter(task: Task, peers: Sequence[Task], system: System, charge: Char
     interrupts = any(each.core == task.core for each in system.interrupts)
     if not charge.tick_period or not (interrupts or any(each.jitter for each in peers)):
         return 0
-    return max([charge.block, *(each.masked for each in peers)])
+    return max([charge.block, charge.held, *_masks(system, task.core, charge)])
 
 
 def _beyond(task: Task, load: Fraction, system: System, charge: Charges) -> str:
@@ -141,7 +148,7 @@ def _beyond(task: Task, load: Fraction, system: System, charge: Charges) -> str:
         return f"everything at least as urgent asks for {float(100 * load):.1f} % of the processor"
     if not charge.tick_period:
         return ""
-    if task.period < charge.tick_period:
+    if task.period < charge.tick_period and not task.released_by:
         return "its period is shorter than the tick's, by which it is released"
     late = _tick_waits(task.core, system, charge)
     if late is None or late >= charge.tick_period:
@@ -151,14 +158,19 @@ def _beyond(task: Task, load: Fraction, system: System, charge: Charges) -> str:
     return ""
 
 
+def _masks(system: System, core: int, charge: Charges) -> list[int]:
+    """Stretches that tasks of a core mask, with the calls that do it."""
+    return [each.masked + 2 * charge.section for each in system.tasks if each.core == core and each.masked]
+
+
 def _tick_waits(core: int, system: System, charge: Charges) -> int | None:
     """How long the tick's handler may wait for its first instruction: for interrupts, and once for who masks it.
 
     A second tick that comes meanwhile finds the first still pending and is lost, and with it the kernel's time.
     """
-    masked = max([charge.block, *(each.masked for each in system.tasks if each.core == core)])
+    masked = max([charge.block, charge.held, *_masks(system, core, charge)])
     interrupts = [each for each in system.interrupts if each.core == core]
-    only = Charges(interrupt=charge.interrupt)
+    only = Charges(interrupt=charge.interrupt, give=charge.give)
     tick = Task("tick", charge.tick_period, 1, charge.tick_period, 0)
     demand = Demand(tick, (), interrupts, (), only, masked)
     if demand.utilisation() > 1:
@@ -178,9 +190,10 @@ def _handler(handler: Handler, system: System, charge: Charges) -> Bound:
     """An interrupt waits for more urgent ones, and once for whatever holds it off: a task, the kernel, its tick."""
     mine = [each for each in system.interrupts if each.core == handler.core]
     above = mine[: mine.index(handler)]
-    masked = max([charge.held, *(each.masked for each in system.tasks if each.core == handler.core)])
-    task = Task(handler.name, handler.period, handler.wcet + charge.interrupt, handler.deadline, 0, handler.jitter)
-    only = Charges(interrupt=charge.interrupt) if charge.interrupt else NO_CHARGES
+    masked = max([charge.held, *_masks(system, handler.core, charge)])
+    whole = handler.wcet + charge.interrupt + (charge.give if handler.gives else 0)
+    task = Task(handler.name, handler.period, whole, handler.deadline, 0, handler.jitter)
+    only = Charges(interrupt=charge.interrupt, give=charge.give) if charge.interrupt else NO_CHARGES
     demand = Demand(task, (), above, (), only, masked)
     load = demand.utilisation()
     if load > 1:

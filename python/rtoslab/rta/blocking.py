@@ -16,7 +16,8 @@ def blocking(task: Task, peers: Sequence[Task], system: System, charge: Charges)
     section and the stretch are two ways to be in the way, of which one is.
     """
     lower = [each for each in peers if each.priority < task.priority]
-    masked = max(charge.block, max((each.masked for each in lower), default=0))
+    masks = [each.masked + 2 * charge.section for each in lower if each.masked]
+    masked = max([charge.block, *masks])
     by_task = [_sections(each, task, peers) for each in lower]
     longest = [max(each.values()) + charge.inversion for each in by_task if each]
     if not longest:

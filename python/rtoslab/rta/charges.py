@@ -57,9 +57,16 @@ class Charges:
     slice: int = 0
     """A switch in a tick that may also be one among equals: every tick, where equals take turns by the tick."""
     interrupt: int = 0
-    """Every interrupt: entry and exit."""
+    """Every interrupt: entry and exit, and what its handler takes beside its work."""
+    give: int = 0
+    """Every interrupt that releases a task: the give, and the switch to the task."""
+    woken_start: int = 0
+    """As `start` and `end`, of a job that an interrupt releases."""
+    woken_end: int = 0
     section: int = 0
-    """Every critical section: its lock and its unlock."""
+    """Every call in the midst of a job's work: a lock taken or given back, interrupts masked or not."""
+    contended: int = 0
+    """Every critical section that others share, for meeting them at it."""
     inversion: int = 0
     """Every time a task waits for a less urgent one: a lock that is held, a switch there, the hand over, one back."""
     block: int = 0
@@ -86,7 +93,7 @@ def charges(overheads: Overheads | None, model: Model, system: System, core: int
 
 def _cycles(overheads: Overheads, model: Model, system: System, core: int) -> Charges:
     prices = Prices(overheads)
-    contended = sum(overheads.operations.get(name, 0) for name in INVERSION_OPERATIONS)
+    events, seen, leave = prices.events, overheads.events is not None, overheads.interrupt.exit_cycles
     cores = len(system.cores)
     lock = overheads.smp.lock_wait_cycles if cores > 1 else 0
     mine = [each.priority for each in system.tasks if each.core == core]
@@ -94,25 +101,38 @@ def _cycles(overheads: Overheads, model: Model, system: System, core: int) -> Ch
     kinds = overheads.switch
     down = prices.down(distance, to_idle=False)
     slice_ = max(overheads.tick_slice, overheads.tick_switch)
+    met = sum(overheads.operations.get(name, 0) for name in INVERSION_OPERATIONS)
+    inversion = max(2 * (prices.around + max(down, kinds.up_cycles) + lock), met)
+    if seen:
+        inversion = 2 * (prices.around + events.contended_cycles + events.handover_cycles + lock)
     found = Charges(
         tick_period=overheads.tick.period_cycles,
         tick=prices.around + overheads.tick.base_cycles + lock,
         release=overheads.tick.per_task_cycles,
         worst_tick=model is Model.WORST_TICK,
         deferred=overheads.tick.deferred_cycles,
-        start=overheads.job.start_cycles + lock,
-        end=prices.end(len(mine)) + 2 * lock + down + overheads.interrupt.exit_cycles,
+        start=overheads.job.start_cycles + overheads.job.work_cycles + lock,
+        end=prices.end(len(mine)) + 2 * lock + down + leave,
         preempt=overheads.tick_switch + lock,
         slice=slice_ + lock if _sliced(overheads, system) else 0,
-        interrupt=prices.around,
-        section=sum(overheads.operations.get(name, 0) for name in SECTION_OPERATIONS) + 2 * lock,
-        inversion=max(2 * (prices.around + max(down, kinds.up_cycles) + lock), contended),
+        interrupt=prices.around + events.handler_cycles,
+        give=(events.give_cycles if seen else overheads.interrupt.entry_cycles + overheads.tick_switch) + lock,
+        woken_start=(events.start_cycles if seen else overheads.job.start_cycles) + overheads.job.work_cycles + lock,
+        woken_end=(events.end_cycles if seen else prices.end(len(mine))) + 2 * lock + down + leave,
+        section=(events.call_cycles if seen else _half(overheads)) + lock,
+        contended=inversion,
+        inversion=inversion,
         block=prices.block(len(mine), distance) + 2 * lock,
         held=prices.held(len(mine), distance) + lock,
     )
     if cores > 1 and core != overheads.smp.tick_core:  # the tick is another core's; releases come from there
         return replace(found, tick=0, worst_tick=False, release=overheads.smp.release_cycles + prices.around)
     return found
+
+
+def _half(overheads: Overheads) -> int:
+    """A lock and its unlock, which are two places."""
+    return -(-sum(overheads.operations.get(name, 0) for name in SECTION_OPERATIONS) // 2)
 
 
 def _sliced(overheads: Overheads, system: System) -> bool:
@@ -127,11 +147,12 @@ COMPONENTS: Final[Mapping[str, Callable[[Charges], Charges]]] = {
     "tick": lambda all_: replace(all_, tick=0),
     "releases in the tick": lambda all_: replace(all_, release=0),
     "deferred ticks": lambda all_: replace(all_, deferred=0),
-    "start of jobs": lambda all_: replace(all_, start=0),
-    "end of jobs, with the switch": lambda all_: replace(all_, end=0),
+    "start of jobs": lambda all_: replace(all_, start=0, woken_start=0),
+    "end of jobs, with the switch": lambda all_: replace(all_, end=0, woken_end=0),
     "switches to more urgent tasks": lambda all_: replace(all_, preempt=0, slice=0),
     "entry and exit of interrupts": lambda all_: replace(all_, interrupt=0),
-    "critical sections": lambda all_: replace(all_, section=0, inversion=0),
+    "gives in interrupts": lambda all_: replace(all_, give=0),
+    "critical sections": lambda all_: replace(all_, section=0, contended=0, inversion=0),
     "kernel not interruptible": lambda all_: replace(all_, block=0, held=0),
 }
 """What the bound would be without one of them tells what it costs."""

@@ -9,15 +9,15 @@ from math import lcm
 from statistics import median
 from typing import Final
 
-from rtoslab.errors import CheckError
 from rtoslab.rta.analysis import Analysis
+from rtoslab.rta.arrange import lines_of, rows_of
 from rtoslab.rta.charges import Model
 from rtoslab.rta.entries import Ledger
-from rtoslab.rta.firmware import Firmware, Row
+from rtoslab.rta.firmware import Firmware
 from rtoslab.rta.ledger import enter
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.prices import Excess, uncovered
-from rtoslab.rta.system import System, Task
+from rtoslab.rta.system import System
 from rtoslab.rta.trace import Job, Trace, run
 from rtoslab.rta.work import Work
 
@@ -56,6 +56,7 @@ class Check:
     """What was run and seen."""
 
     tasks: tuple[Observed, ...]
+    interrupts: tuple[Observed, ...]
     trace: Trace
     ledger: Ledger
     ticks: int
@@ -70,7 +71,7 @@ class Check:
     @property
     def misses(self) -> int:
         """Of all tasks."""
-        return sum(each.misses for each in self.tasks)
+        return sum(each.misses for each in (*self.tasks, *self.interrupts))
 
     def uncovered(self, overheads: Overheads) -> list[Excess]:
         """What took longer than these overheads say, the worst first: bounds made of them cannot be trusted."""
@@ -82,7 +83,7 @@ class Check:
 
     def tightness(self, analysis: Analysis) -> dict[str, float]:
         """Bound over longest observed response, of the tasks that have both."""
-        pairs = ((each, analysis.bound(each.name).response) for each in self.tasks)
+        pairs = ((each, analysis.bound(each.name).response) for each in (*self.tasks, *self.interrupts))
         return {each.name: bound / each.longest for each, bound in pairs if bound is not None and each.longest}
 
 
@@ -93,80 +94,43 @@ def check(system: System, firmware: Firmware, work: Work, ticks: int | None = No
     Raises CheckError where the set cannot be run as it stands.
     """
     rows = rows_of(system, firmware, work)
+    tick = firmware.tick_cycles * system.units_per_cycle
     hyperperiod = lcm(*(each.period_ticks for each in rows))
     span = ticks or min(DEFAULT_TICKS, hyperperiod * -(-LEAST_TICKS // hyperperiod))
     # Whatever is released within the span may end; the rest of the last jobs is let run for a deadline or two.
-    tick = firmware.tick_cycles * system.units_per_cycle
-    longest = max(-(-each.deadline // tick) for each in system.tasks)
-    trace = run(firmware, rows, span + min(longest, DEFAULT_TICKS))
-    last = trace.origin + span * firmware.tick_cycles
-    offsets = max(each.offset_ticks for each in rows) * firmware.tick_cycles
-    scale = system.units_per_cycle
-    found = []
-    for index, (each, row) in enumerate(zip(system.tasks, rows, strict=True)):
-        mine = [job for job in trace.jobs if job.task == index and job.release < last + offsets]
-        open_jobs = [job for job in trace.unfinished if job.task == index and job.release < last + offsets]
-        late = [job for job in (*mine, *open_jobs) if job.response * scale > each.deadline]
-        responses = tuple(job.response * scale for job in mine)
-        found.append(
-            Observed(each.name, each.deadline, responses, len(late), work.cycles(row.rounds, row.extra) * scale)
-        )
-    return Check(tuple(found), trace, enter([trace], work), span, hyperperiod, tuple(_notes(system, found)))
+    longest = min(max(-(-each.deadline // tick) for each in system.tasks), DEFAULT_TICKS)
+    lines = lines_of(system, firmware, work, span)
+    trace = run(firmware, rows, span + longest, lines)
+    last = trace.origin + (span + max(each.offset_ticks for each in rows)) * firmware.tick_cycles
+    found = [_observed(system, work, trace, at, last) for at in range(len(rows))]
+    seen = [_handled(system, trace, at) for at, each in enumerate(system.interrupts) if not each.implied]
+    ledger = enter([trace], work)
+    return Check(tuple(found), tuple(seen), trace, ledger, span, hyperperiod, tuple(_notes(system, found)))
 
 
-def rows_of(system: System, firmware: Firmware, work: Work) -> list[Row]:
-    """The tasks as the image has them. Raises CheckError naming the task that does not fit."""
-    if system.cores != (0,):
-        raise CheckError("The check runs on one core; analyse several without --check.")
-    if system.clock_hz != firmware.clock_hz:
-        raise CheckError(f"The task set was made for {system.clock_hz} Hz, the board runs at {firmware.clock_hz}.")
-    if len(system.tasks) > firmware.most_tasks:
-        raise CheckError(
-            f"The image holds {firmware.most_tasks} tasks, the set has {len(system.tasks)}; check a part of it."
-        )
-    levels = sorted({each.priority for each in system.tasks})
-    if len(levels) > firmware.priorities:
-        raise CheckError(f"The image has {firmware.priorities} priorities, the set {len(levels)}; check a part of it.")
-    return [
-        Row(
-            period_ticks=_ticks(each, Fraction(each.period, system.units_per_cycle), "period", firmware),
-            offset_ticks=_ticks(each, Fraction(each.offset or 0, system.units_per_cycle), "offset", firmware),
-            priority=levels.index(each.priority),
-            **_work(each, each.wcet // system.units_per_cycle, work),
-        )
-        for each in system.tasks
-    ]
+def _observed(system: System, work: Work, trace: Trace, at: int, last: int) -> Observed:
+    """Of one task: its jobs that were released before the cycle `last`."""
+    task, scale = system.tasks[at], system.units_per_cycle
+    mine = [job for job in trace.jobs if job.task == at and job.release < last]
+    open_jobs = [job for job in trace.unfinished if job.task == at and job.release < last]
+    late = [job for job in (*mine, *open_jobs) if job.response * scale > task.deadline]
+    responses = tuple(job.response * scale for job in mine)
+    return Observed(task.name, task.deadline, responses, len(late), work.of(trace.rows[at]) * scale)
 
 
-def _ticks(task: Task, cycles: Fraction, what: str, firmware: Firmware) -> int:
-    whole = cycles / firmware.tick_cycles
-    if whole.denominator != 1:
-        tick_us = 1_000_000 / firmware.tick_hz
-        raise CheckError(
-            f"{task.name}: its {what} is {float(whole):g} ticks of {tick_us:g} us, but the kernel releases tasks by "
-            "whole ticks; change it, or the tick rate with --config."
-        )
-    return int(whole)
-
-
-def _work(task: Task, cycles: int, work: Work) -> Mapping[str, int]:
-    try:
-        rounds, extra = work.lasting(cycles)
-    except CheckError as cause:
-        raise CheckError(f"{task.name}: {cause}") from None
-    return {"rounds": rounds, "extra": extra}
+def _handled(system: System, trace: Trace, at: int) -> Observed:
+    """Of one interrupt: from its arrival to its handler's return."""
+    handler, scale = system.interrupts[at], system.units_per_cycle
+    ends = [each.end - trace.origin for each in trace.handlers if each.line == at + 1]
+    responses = tuple((end - arrival) * scale for arrival, end in zip(trace.lines[at].arrivals, ends, strict=False))
+    late = sum(each > handler.deadline for each in responses)
+    return Observed(handler.name, handler.deadline, responses, late, handler.wcet)
 
 
 def _notes(system: System, found: list[Observed]) -> list[str]:
     notes = []
-    if system.interrupts:
-        notes.append("The image has no interrupts of the set: their part of the bounds is not seen.")
-    if any(each.sections for each in system.tasks):
-        notes.append("The image takes no locks: blocking and the cost of sections are in the bounds, but not seen.")
-    if any(each.masked for each in system.tasks):
-        notes.append("The image's tasks mask nothing: that blocking is in the bounds, but not seen.")
-    if any(each.jitter for each in system.tasks):
-        notes.append("The image releases without jitter: it is in the bounds, but not seen.")
+    if any(each.jitter and not each.released_by for each in system.tasks):
+        notes.append("The tick releases without jitter: it is in the bounds, but not seen.")
     short = [
         f"{one.name} by {float(Fraction(one.wcet - each.work, system.units_per_cycle)):g}"
         for one, each in zip(system.tasks, found, strict=True)

@@ -28,6 +28,8 @@ class Demand:
     blocking: int
     sliced: bool = False
     """Some of them have one priority, whichever, and take turns by the tick."""
+    shared: frozenset[str] = frozenset()
+    """Resources that more than one task uses."""
     tick_jitter: int = 0
     """How long before the busy period a tick may have been due that is handled in it."""
     phases: dict[str, int] = field(default_factory=dict)
@@ -38,26 +40,36 @@ class Demand:
         charge = self.charges
         ticks = arrivals(window, charge.tick_period, self.tick_jitter) if charge.tick_period else 0
         counts = [self._count(each, window) for each in self.others] if others is None else others
-        jobs = finished + 1 + sum(counts)
-        sections = (finished + 1) * len(self.task.sections) + sum(
-            count * len(each.sections) for count, each in zip(counts, self.others, strict=True)
-        )
-        handled = [arrivals(window, each.period, each.jitter) for each in self.interrupts]
+        jobs = [(self.task, finished + 1), *zip(self.others, counts, strict=True)]
+        total, woken = sum(count for _, count in jobs), sum(count for each, count in jobs if each.released_by)
+        handled = [(each, arrivals(window, each.period, each.jitter)) for each in self.interrupts]
+        met = sum(count for each, count in handled if each.gives)
         return {
             "own": (finished + 1) * self.task.wcet,
             "blocking": self.blocking,
-            "tasks": sum(count * each.wcet for count, each in zip(counts, self.others, strict=True)),
-            "interrupts": sum(count * each.wcet for count, each in zip(handled, self.interrupts, strict=True)),
-            "around interrupts": sum(handled) * charge.interrupt,
+            "tasks": sum(count * each.wcet for each, count in jobs[1:]),
+            "interrupts": sum(count * each.wcet for each, count in handled),
+            "around interrupts": sum(count for _, count in handled) * charge.interrupt,
+            "gives": met * charge.give,
             "tick": ticks * charge.tick,
             "releases": charge.release * self._releases(window, ticks),
-            "deferred": charge.deferred * min(MEETINGS * jobs, ticks),
-            "job starts": charge.start * jobs,
-            "job ends": charge.end * (jobs - 1),
-            "preemptions": 0 if self.sliced else charge.preempt * min(jobs, ticks),
+            "deferred": charge.deferred * min(MEETINGS * total, ticks),
+            "job starts": charge.start * (total - woken) + charge.woken_start * woken,
+            "job ends": charge.end * (total - woken) + charge.woken_end * woken - self.own_end,
+            "preemptions": 0 if self.sliced else charge.preempt * min(total - woken, ticks),
             "slices": charge.slice * ticks if self.sliced else 0,
-            "sections": charge.section * sections,
+            "sections": sum(count * self._calls(each) for each, count in jobs),
         }
+
+    def _calls(self, task: Task) -> int:
+        """What a job of the task takes for its locks and masks, others at them included."""
+        charge = self.charges
+        return charge.section * task.calls + charge.contended * sum(name in self.shared for name, _ in task.sections)
+
+    @property
+    def own_end(self) -> int:
+        """What comes after a job's last instruction, before the task can begin another."""
+        return self.charges.woken_end if self.task.released_by else self.charges.end
 
     def _count(self, task: Task, window: int) -> int:
         return arrivals(window, task.period, task.jitter, self.phases.get(task.name, 0))
@@ -79,21 +91,27 @@ class Demand:
     def utilisation(self) -> Fraction:
         """In the long run, what is charged once a tick or job by the rarer of the two."""
         charge = self.charges
-        each_job = charge.start + charge.end
-        parts = [(each.wcet + each_job + charge.section * len(each.sections), each.period)
-                 for each in (self.task, *self.others)]  # fmt: skip
-        parts += [(each.wcet + charge.interrupt, each.period) for each in self.interrupts]
+        tasks = (self.task, *self.others)
+        parts = [(each.wcet + self._around(each) + self._calls(each), each.period) for each in tasks]
+        parts += [
+            (each.wcet + charge.interrupt + (charge.give if each.gives else 0), each.period) for each in self.interrupts
+        ]
         total = utilisation(parts)
         if not charge.tick_period:
             return total
         tick = charge.tick + (charge.slice if self.sliced else 0)
-        jobs = utilisation([(1, each.period) for each in (self.task, *self.others)])
         every = Fraction(1, charge.tick_period)
-        seldom = min(MEETINGS * jobs, every) * charge.deferred
+        seldom = min(MEETINGS * utilisation([(1, each.period) for each in tasks]), every) * charge.deferred
         if not self.sliced:
-            seldom += min(jobs, every) * charge.preempt
+            by_tick = utilisation([(1, each.period) for each in tasks if not each.released_by])
+            seldom += min(by_tick, every) * charge.preempt
         if charge.worst_tick:
             tick += charge.release * len(self.released)
             return total + seldom + Fraction(tick, charge.tick_period)
         released = utilisation([(charge.release, max(each.period, charge.tick_period)) for each in self.released])
         return total + seldom + released + Fraction(tick, charge.tick_period)
+
+    def _around(self, task: Task) -> int:
+        """A job's start and end."""
+        charge = self.charges
+        return charge.woken_start + charge.woken_end if task.released_by else charge.start + charge.end

@@ -20,6 +20,24 @@ class Phase(StrEnum):
     """Its job's work has ended, and it has not gone to sleep."""
 
 
+@dataclass(frozen=True, slots=True)
+class Irqs:
+    """Interrupts that came in one chain."""
+
+    count: int = 0
+    gives: int = 0
+    """Of them, so many whose handler gives a semaphore."""
+    work: int = 0
+    """What their handlers work, in cycles."""
+    first: bool = False
+    """The chain began with one."""
+
+    @property
+    def entries(self) -> int:
+        """Beside that of the chain itself."""
+        return self.count - self.first
+
+
 @dataclass(slots=True)
 class Chain:
     """Handlers without a return to a task between them. Index of a task or IDLE before and after it."""
@@ -27,6 +45,8 @@ class Chain:
     handlers: list[Handler]
     released: int = 0
     """Jobs that its ticks release."""
+    irqs: Irqs = Irqs()
+    """The interrupts in it, those that interrupt its handlers too."""
 
     @property
     def start(self) -> int:
@@ -95,6 +115,7 @@ class Interruption(Entry):
     from_idle: bool = False
     meets_kernel: bool = False
     """It came while a task started or ended a job, or falls together with a switch that a task called for."""
+    irqs: Irqs = Irqs()
 
 
 @dataclass(slots=True)
@@ -103,6 +124,12 @@ class Stretch(Entry):
 
     task: int = IDLE
     since: int = 0
+    woken: bool = False
+    """The task's jobs are released by an interrupt that gives a semaphore."""
+    calls: int = 0
+    """Of the kernel, in the midst of the job's work."""
+    handovers: int = 0
+    """Switches that its own calls led to while it worked: a lock that was held, an unlock that somebody waited for."""
     interruptions: list[Interruption] = field(default_factory=list)
 
 
@@ -120,10 +147,18 @@ class Leave(Entry):
 
 
 @dataclass(slots=True)
+class Handover(Interruption):
+    """A switch that a task's own call led to while it worked."""
+
+
+@dataclass(slots=True)
 class Wait(Entry):
-    """From a tick to the job that it released, with nothing as urgent in between; the end of the switch to it."""
+    """From a tick, or an interrupt's raising, to the job that it released, with nothing as urgent in between; the end
+    of the switch to it."""
 
     released: int
+    irqs: Irqs = Irqs()
+    """The interrupt; none: the tick."""
 
 
 @dataclass
@@ -138,6 +173,7 @@ class Ledger:
     agains: list[Stretch] = field(default_factory=list)
     """From the end of a job to the begin of the next one, where that was due and nobody was switched to."""
     waits: list[Wait] = field(default_factory=list)
+    handovers: list[Handover] = field(default_factory=list)
     entries: list[int] = field(default_factory=list)
     """From when a tick was due to its handler, into work or idling."""
     delays: list[int] = field(default_factory=list)

@@ -75,7 +75,7 @@ def write_finding(bench: Bench, found: Tried, path: Path) -> None:
                 "wcet_cycles": each.wcet,
                 "priority": each.priority,
             }
-            for each, offset in zip(found.system.tasks, found.offsets, strict=True)
+            for each, offset in zip(found.system.tasks, found.starts, strict=True)
         ],
     }
     make_folder(path.parent)

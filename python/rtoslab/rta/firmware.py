@@ -10,7 +10,9 @@ import re
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Final
+from urllib.parse import unquote
 
 from rtoslab.benchmark import Benchmark
 from rtoslab.build import Build, build
@@ -18,6 +20,7 @@ from rtoslab.catalogue import Catalogue, Entry
 from rtoslab.conformance.gate import examine
 from rtoslab.errors import CheckError
 from rtoslab.intake.images import Elf
+from rtoslab.intake.names import one_line
 from rtoslab.kernel_facts import Kernel
 from rtoslab.plan import Point, one_point
 from rtoslab.run.board import find_address, load_image, make_machine, simulator_errors
@@ -33,18 +36,67 @@ _SETUP_STEPS: Final = 100
 IDENT_BEGIN: Final = 1
 """The work of a job begins, and ends; the event's value is the task's index."""
 IDENT_END: Final = 2
+IDENT_LINE: Final = 128
+"""Added to the index where the work is a handler's, of the line behind it."""
 _ROW: Final = struct.Struct("<4I")
+_EVENTS: Final = struct.Struct("<BBH")
+_PART: Final = struct.Struct("<IBBBB")
+_LINE: Final = struct.Struct("<3I")
+MOST_PARTS: Final = 6
+LINES: Final = 3
+RESOURCES: Final = 4
+
+
+class Around(IntEnum):
+    """What a part of a job's work stands in; numbered as in the image."""
+
+    PLAIN = 0
+    LOCKED = 1
+    RAISED = 2
+    MASKED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a job's work. `what`: the mutex's number if LOCKED, the image's priority if RAISED."""
+
+    rounds: int
+    extra: int
+    around: Around = Around.PLAIN
+    what: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One task of the image: a period and first release in ticks, its work as the image counts it, its priority."""
+    """One task of the image: a period and first release in ticks, its work as the image counts it, its priority.
+
+    With parts, these are its work. With a line (from 1 on) its interrupt releases it, and `period_ticks` is any but 0.
+    """
 
     period_ticks: int
     offset_ticks: int
     rounds: int
     extra: int
     priority: int
+    line: int = 0
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def calls(self) -> int:
+        """In the midst of its work: before and after each part that is not plain."""
+        return 2 * sum(each.around is not Around.PLAIN for each in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An interrupt that the virtual board raises: its handler's work, 0 rounds for none, and when."""
+
+    rounds: int = 0
+    extra: int = 0
+    raised: tuple[int, ...] = ()
+    """Cycles from the tick of the first releases."""
+    arrivals: tuple[int, ...] = ()
+    """The same, of what it stands for: each not after its raising."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +117,17 @@ class Firmware:
         """Of the core's clock in a tick."""
         return self.clock_hz // self.tick_hz
 
-    def image(self, rows: Sequence[Row]) -> bytes:
+    @property
+    def events(self) -> bool:
+        """Whether tasks may be released by interrupts, and work in parts."""
+        return self.point.params.get("events") == "1"
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """Exception numbers of the image's interrupts, the most urgent first."""
+        return tuple(16 + each for each in (self.board.irq.soft, self.board.irq.asynchronous, self.board.pins.in_irq))
+
+    def image(self, rows: Sequence[Row], lines: Sequence[Line] = ()) -> bytes:
         """A copy of the ELF file that runs these tasks. The rows must fit: see `CheckError` of `check`."""
         assert len(rows) <= self.most_tasks
         table = [_ROW.pack(each.period_ticks, each.offset_ticks, each.rounds, each.extra) for each in rows]
@@ -74,14 +136,30 @@ class Firmware:
         image = bytearray(self.build.elf.read_bytes())
         _write(image, "task_set_rows", b"".join(table))
         _write(image, "bench_program", bytes(priorities))
+        if self.events:
+            _write(image, "task_set_events", b"".join(_events(each) for each in rows))
+            _write(
+                image, "task_set_lines", b"".join(_LINE.pack(1, each.rounds, each.extra) for each in lines) or bytes(4)
+            )
         return bytes(image)
 
 
-def make_firmware(catalogue: Catalogue, kernel: str, board: str, config: Mapping[str, str]) -> Firmware:
-    """Builds the image. Raises BuildError, ConformanceError, CheckError where it cannot be had."""
+def _events(row: Row) -> bytes:
+    parts = row.parts or (Part(row.rounds, row.extra),)
+    packed = [_PART.pack(each.rounds, each.extra, each.around, each.what, 0) for each in parts]
+    packed += [bytes(_PART.size)] * (MOST_PARTS - len(parts))
+    return _EVENTS.pack(row.line, len(parts), 0) + b"".join(packed)
+
+
+def make_firmware(
+    catalogue: Catalogue, kernel: str, board: str, config: Mapping[str, str], *, events: bool = False
+) -> Firmware:
+    """Builds the image, with what `events` need if asked for. Raises BuildError, ConformanceError, CheckError where it
+    cannot be had."""
     benchmark = _table_benchmark(catalogue)
     kernel_entry, board_entry = catalogue.kernel(kernel), catalogue.board(board)
-    point = one_point(benchmark, kernel_entry, board_entry, 1, WINDOW_MS, config)
+    asked = {**config, "param.events": "1"} if events else config
+    point = one_point(benchmark, kernel_entry, board_entry, 1, WINDOW_MS, asked)
     if point.not_applicable is not None:
         raise CheckError(f"No task set can be run here: {point.not_applicable}.")
     examine(catalogue, point).demand()
@@ -130,7 +208,9 @@ def start(image: bytes, board: Board, kernel: Kernel) -> VirtualMachine:
             if int.from_bytes(machine.read(window, 4), "little") == 1:
                 machine.take_events()
                 return machine
-    raise CheckError("The image did not open its window; `rtoslab run` on this kernel and board says why.")
+    said = machine.take_uart().decode("ascii", "replace").splitlines()
+    why = next((one_line(unquote(each)[:160]) for each in said if " error " in each or " fault " in each), "nothing")
+    raise CheckError(f"The image did not open its window; what it said of it: {why}.")
 
 
 def _write(image: bytearray, symbol: str, data: bytes) -> None:

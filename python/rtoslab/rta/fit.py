@@ -18,17 +18,18 @@ from rtoslab.files import make_folder, write_whole
 from rtoslab.intake.objects import read_object
 from rtoslab.paths import build_folder
 from rtoslab.rta import training
-from rtoslab.rta.entries import Interruption, Ledger
+from rtoslab.rta.entries import Interruption, Leave, Ledger
 from rtoslab.rta.firmware import Firmware
 from rtoslab.rta.ledger import enter
 from rtoslab.rta.lines import fit, upper
-from rtoslab.rta.overheads import Fit, Interrupt, Job, Kernel, Overheads, Switch, Tick
+from rtoslab.rta.overheads import Events, Fit, Interrupt, Job, Kernel, Overheads, Switch, Tick
 from rtoslab.rta.prices import Prices
 from rtoslab.rta.trace import Trace, run
 from rtoslab.rta.work import Work
 from rtoslab.run.board import simulator_fingerprint
 
-LEAST_RESERVE: Final = 2
+_MIXED_TICKS: Final = 60
+LEAST_RESERVE: Final = 8
 """Cycles."""
 _RESERVED: Final = 4
 
@@ -61,6 +62,8 @@ def measure(catalogue: Catalogue, firmware: Firmware, work: Work, progress: Prog
     for rows, ticks in (sets := list(training.meetings(firmware, work, reach))):
         traces.append(run(firmware, rows, ticks))
         progress("overheads", 0.5 + (len(traces) - len(plain)) / (len(sets) * 2))
+    if firmware.events:
+        traces += [run(firmware, rows, _MIXED_TICKS, lines) for rows, lines in training.events(firmware, work)]
     found = fitted(enter(traces, work), firmware)
     make_folder(kept.parent)
     write_whole(kept, found.model_dump_json(indent=1), "the overheads")
@@ -69,10 +72,10 @@ def measure(catalogue: Catalogue, firmware: Firmware, work: Work, progress: Prog
 
 def fitted(ledger: Ledger, firmware: Firmware) -> Overheads:
     """The models, from the ledger's entries that are made of one thing. Raises CheckError where a kind is missing."""
-    alone = [each for each in ledger.interruptions if each.ticks == 1 and not each.meets_kernel]
+    alone = [each for each in ledger.interruptions if each.ticks == 1 and not each.meets_kernel and not each.irqs.count]
     ticks = _by((each.released, each.cycles) for each in alone if each.switches == 0)
-    starts = [each.cycles for each in ledger.starts if not each.interruptions]
-    leaves = [each for each in ledger.leaves if not each.stretch.interruptions and not each.chain.ticks]
+    starts = [each.cycles for each in ledger.starts if not each.interruptions and not each.woken]
+    leaves = [each for each in _plain(ledger.leaves) if not each.stretch.woken]
     ends = _by((each.tasks, each.stretch.cycles) for each in leaves)
     down = _by((max(0, each.distance - 1), each.chain.cycles) for each in leaves if not each.to_idle)
     to_idle = [each.chain.cycles for each in leaves if each.to_idle]
@@ -80,7 +83,7 @@ def fitted(ledger: Ledger, firmware: Firmware) -> Overheads:
     around = [
         -(-(stretch.cycles - work) // len(stretch.interruptions))
         for stretch, work in ledger.works
-        if stretch.interruptions
+        if stretch.interruptions and not stretch.calls
     ]
     for what, found in (
         ("ticks that release none, one and more tasks", len(ticks) > 2),
@@ -126,13 +129,65 @@ def fitted(ledger: Ledger, firmware: Firmware) -> Overheads:
         interrupt=Interrupt(entry_cycles=entry, exit_cycles=max(0, max(around) - entry) + _reserve(around)),
         job=Job(
             start_cycles=max(starts) + _reserve(starts),
+            work_cycles=_late_work(ledger),
             end_cycles=end_base + max(_reserve(each) for each in ends.values()),
             end_per_task_cycles=end_each,
         ),
         equals="slices" if ledger.equals_rotate else "any" if ledger.preempted_goes_behind else "fifo",
         fit=_lines(ledger, ticks, down, ends, {"to_idle": to_idle, "around": around, "starts": starts}),
     )
+    if firmware.events:
+        simple = simple.model_copy(update={"events": with_events(simple, ledger)})
     return _composed(simple, ledger)
+
+
+def _plain(leaves: Iterable[Leave]) -> list[Leave]:
+    """Ends of jobs that nothing interrupted."""
+    return [each for each in leaves if not (each.stretch.interruptions or each.chain.ticks or each.chain.irqs.count)]
+
+
+def with_events(simple: Overheads, ledger: Ledger) -> Events:
+    """What interrupts that release tasks and work under locks show besides. 0 where nothing was seen."""
+    alone = [each for each in ledger.interruptions if each.irqs.count == 1 and each.irqs.first and not each.ticks]
+    silent = [each.cycles - each.irqs.work for each in alone if not each.irqs.gives and not each.switches]
+    handler = _most(silent)
+    giving = [max(0, each.cycles - each.irqs.work - handler) for each in alone if each.irqs.gives]
+    ends = [each.stretch.cycles for each in _plain(ledger.leaves) if each.stretch.woken]
+    starts = [each.cycles for each in ledger.starts if each.woken and not each.interruptions]
+    quiet = [(each, work) for each, work in ledger.works if not each.interruptions]
+    calls = [-(-(each.cycles - work) // each.calls) for each, work in quiet if each.calls and not each.handovers]
+    plain = [each.cycles for each in ledger.handovers if each.switches == 1 and not each.ticks and not each.irqs.count]
+    found = Events(
+        handler_cycles=handler,
+        give_cycles=_most(giving),
+        start_cycles=_most(starts),
+        end_cycles=_most(ends),
+        call_cycles=_most(calls),
+        handover_cycles=_most(plain),
+    )
+    prices = Prices(simple.model_copy(update={"events": found}))
+    met = [
+        -(-max(0, each.cycles - prices.work(each, work)) // each.handovers)
+        for each, work in ledger.works
+        if each.handovers
+    ]
+    mixed = [
+        -(-max(0, each.cycles - prices.interruption(each)) // each.irqs.count)
+        for each in ledger.interruptions
+        if each.irqs.count and not each.meets_kernel
+    ]
+    return found.model_copy(update={"contended_cycles": _most(met), "handler_cycles": handler + max(mixed, default=0)})
+
+
+def _late_work(ledger: Ledger) -> int:
+    """What plain work lasted longer than it should; its reserve is as much again."""
+    plain = (each.cycles - work for each, work in ledger.works if not each.interruptions and not each.calls)
+    return 2 * max(0, *plain)
+
+
+def _most(cycles: Sequence[int]) -> int:
+    """With twice the reserve: there are fewer of these."""
+    return max(cycles) + 2 * _reserve(cycles) if cycles else 0
 
 
 def _lines(
@@ -167,11 +222,11 @@ def _composed(simple: Overheads, ledger: Ledger) -> Overheads:
         for each in ledger.leaves
     ]
     each_tick = [max(0, -(-excess // ticks)) for excess, ticks in met if ticks] or [0]
-    waited = max((each.cycles - prices.wait(each.released) for each in ledger.waits), default=0)
+    waits = [max(0, each.cycles - prices.wait(each)) for each in ledger.waits]
     return simple.model_copy(
         update={
             "tick": simple.tick.model_copy(update={"deferred_cycles": max(each_tick) + _reserve(each_tick)}),
-            "masks": Kernel(masked_cycles=max(ledger.delays, default=0), wait_cycles=max(0, waited)),
+            "masks": Kernel(masked_cycles=_most(ledger.delays), wait_cycles=_most(waits)),
         }
     )
 

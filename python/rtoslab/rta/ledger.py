@@ -8,13 +8,14 @@ what it is made of; `fit` draws the prices from entries made of one thing, `pric
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import pairwise
+from bisect import bisect
+from collections.abc import Iterable, Sequence
+from typing import Final
 
-from rtoslab.rta.entries import Chain, Interruption, Leave, Ledger, Phase, Stretch, Wait
-from rtoslab.rta.trace import IDLE, Job, Trace
+from rtoslab.rta.entries import Chain, Handover, Interruption, Irqs, Leave, Ledger, Phase, Stretch, Wait
+from rtoslab.rta.trace import IDLE, Handler, Job, Trace
 from rtoslab.rta.work import Work
-from rtoslab.run.handlers import SYSTICK
+from rtoslab.run.handlers import PENDSV, SVCALL, SYSTICK
 
 
 def enter(traces: Iterable[Trace], work: Work) -> Ledger:
@@ -25,18 +26,36 @@ def enter(traces: Iterable[Trace], work: Work) -> Ledger:
     return ledger
 
 
-def chains(trace: Trace) -> list[Chain]:
+def chains(trace: Trace, work: Work) -> list[Chain]:
     """Handlers that follow one another without a return: the next was recognised before the last one's end."""
     found: list[Chain] = []
-    ordered = sorted(trace.handlers, key=lambda each: each.start)
-    for one, next_ in pairwise([None, *ordered]):
-        assert next_ is not None
-        if one is not None and next_.start - next_.entry <= one.end:
-            found[-1].handlers.append(next_)
-        else:
-            found.append(Chain([next_]))
-        found[-1].released += next_.released
+    lines: list[list[int]] = []
+    last: Handler | None = None
+    for each in sorted(trace.handlers, key=lambda each: (each.start, -each.end)):
+        if last is None or each.start >= last.end:
+            if last is not None and each.start - each.entry <= last.end:
+                found[-1].handlers.append(each)
+            else:
+                found.append(Chain([each]))
+                lines.append([])
+            last = each
+        found[-1].released += each.released
+        if each.line:
+            lines[-1].append(each.line)
+    for chain, of in zip(found, lines, strict=True):
+        chain.irqs = _irqs(trace, work, of, first=chain.handlers[0].line > 0)
     return found
+
+
+def _irqs(trace: Trace, work: Work, lines: Sequence[int], *, first: bool) -> Irqs:
+    giving = {each.line for each in trace.rows}
+    rows = [trace.lines[each - 1] for each in lines]
+    cycles = sum(work.cycles(each.rounds, each.extra) for each in rows if each.rounds)
+    return Irqs(len(lines), sum(each in giving for each in lines), cycles, first)
+
+
+_APART: Final = 20_000
+"""Cycles between two events that have nothing to do with each other, beside a handler's work."""
 
 
 class _Clerk:
@@ -51,10 +70,14 @@ class _Clerk:
         self.preempted: dict[int, int] = {}
         """Priority -> its task that a more urgent one has preempted."""
         self.ticks = {each.due: each for each in trace.ticks}
+        self.raised = sorted(trace.origin + cycle for each in trace.lines for cycle in each.raised)
+        handled = (work.cycles(each.rounds, each.extra) for each in trace.lines if each.rounds)
+        self.apart = _APART + max(handled, default=0)
+        self.sections = any(each.calls for each in trace.rows)
 
     def book(self) -> None:
         marks: list[tuple[int, int, Job | Chain]] = [(each.end, 0, each) for each in self.trace.jobs]
-        marks += [(each.start, 1, each) for each in chains(self.trace)]
+        marks += [(each.start, 1, each) for each in chains(self.trace, self.work)]
         begun = [*self.trace.jobs, *(each for each in self.trace.unfinished if each.begin)]
         marks += [(each.begin, 2, each) for each in begun]
         for cycle, rank, mark in sorted(marks, key=lambda each: each[:2]):
@@ -72,8 +95,9 @@ class _Clerk:
         return stretch
 
     def _open(self, task: int, phase: Phase, cycle: int) -> None:
+        row = self.trace.rows[task]
         self.phase[task] = phase
-        self.open[task] = Stretch(cycle, 0, task, cycle)
+        self.open[task] = Stretch(cycle, 0, task, cycle, woken=row.line > 0, calls=row.calls)
 
     def _begin(self, job: Job, cycle: int) -> None:
         if self.phase[job.task] is Phase.ENDING:
@@ -85,19 +109,25 @@ class _Clerk:
     def _end(self, job: Job, cycle: int) -> None:
         row = self.trace.rows[job.task]
         if job.task in self.open:
-            self.ledger.works.append((self._close(job.task, cycle), self.work.cycles(row.rounds, row.extra)))
+            self.ledger.works.append((self._close(job.task, cycle), self.work.of(row)))
         self._open(job.task, Phase.ENDING, cycle)
 
     def _chain(self, chain: Chain) -> None:
         before = chain.before
-        leaves = before != IDLE and self.phase[before] is Phase.ENDING and chain.own and chain.switches > 0
+        phase = self.phase.get(before, Phase.ASLEEP)
+        called = chain.own and chain.switches > 0
         stretch = self.open.get(before)
         if stretch is not None:
-            if chain.own and chain.switches == 0:
+            if chain.own and chain.switches == 0 and not chain.irqs.count:
                 return  # a call of its own that came back: its own time
             stretch.cycles += chain.start - stretch.since
-        if leaves and stretch is not None:
+        if called and phase is Phase.ENDING and stretch is not None:
             self._leave(chain, stretch)
+        elif called and phase is Phase.WORKING and stretch is not None:
+            stretch.handovers += 1
+            self.ledger.handovers.append(
+                Handover(chain.end, chain.cycles, chain.ticks, chain.released, chain.switches, irqs=chain.irqs)
+            )
         else:
             self._interruption(chain, stretch)
         if before != IDLE:
@@ -116,8 +146,9 @@ class _Clerk:
     def _interruption(self, chain: Chain, stretch: Stretch | None) -> None:
         before, after = chain.before, chain.after
         phase = self.phase.get(before, Phase.WORKING)
-        meets = phase in {Phase.STARTING, Phase.ENDING}
-        for tick in (each for each in chain.handlers if each.exception == SYSTICK):
+        meets = phase in {Phase.STARTING, Phase.ENDING} or chain.handlers[0].exception in {SVCALL, PENDSV}
+        undisturbed = [] if self.trace.lines or self.sections else chain.handlers
+        for tick in (each for each in undisturbed if each.exception == SYSTICK):
             first = tick is chain.handlers[0]
             (self.ledger.entries if first and not meets else self.ledger.delays).append(tick.start - tick.due)
         rows = self.trace.rows
@@ -127,13 +158,21 @@ class _Clerk:
         if both and rows[before].priority < rows[after].priority:
             self.preempted[rows[before].priority] = before
         found = Interruption(
-            chain.end, chain.cycles, chain.ticks, chain.released, chain.switches, slices, before == IDLE, meets
+            chain.end,
+            chain.cycles,
+            chain.ticks,
+            chain.released,
+            chain.switches,
+            slices,
+            before == IDLE,
+            meets,
+            chain.irqs,
         )
         self.ledger.interruptions.append(found)
         self.ledger.equals_rotate |= slices
         if stretch is not None:
             stretch.interruptions.append(found)
-        if chain.switches == 1 and chain.ticks == 1:
+        if chain.switches == 1 and chain.ticks == 1 and not chain.irqs.count:
             last = next(each for each in chain.handlers if each.before != each.after)
             kind = "from_idle" if before == IDLE else "up"
             self.ledger.handlers.setdefault(kind, []).append(last.end - last.start)
@@ -162,11 +201,24 @@ class _Clerk:
             return
         if any(self.trace.rows[each].priority >= priority for each in self.open):
             return
-        if due in self.ticks:
+        line = self.trace.rows[task].line
+        others = sum(due - self.apart <= each <= chain.end for each in self.raised)
+        if self.sections or others > (line > 0):
+            return
+        if line:
+            if not any(due - self.apart <= each <= chain.end for each in self.ticks):
+                self.ledger.waits.append(
+                    Wait(chain.end, chain.end - due, 0, _irqs(self.trace, self.work, [line], first=True))
+                )
+        elif due in self.ticks:
             self.ledger.waits.append(Wait(chain.end, chain.end - due, self.ticks[due].released))
 
     def _due(self, task: int, now: int) -> int | None:
-        """The task's last release."""
+        """The task's last release: the tick, or the cycle at which its interrupt was raised."""
         row, tick = self.trace.rows[task], self.trace.tick_cycles
+        if row.line:
+            raised = self.trace.lines[row.line - 1].raised
+            at = bisect(raised, now - self.trace.origin)
+            return self.trace.origin + raised[at - 1] if at else None
         since = now - self.trace.origin - row.offset_ticks * tick
         return None if since < 0 else now - since % (row.period_ticks * tick)

@@ -60,6 +60,8 @@ class Job(Strict):
     switches."""
 
     start_cycles: int = Field(default=0, ge=0)
+    work_cycles: int = Field(default=0, ge=0)
+    """What work was seen to last longer, undisturbed, than it was calibrated to: a fetch that comes late."""
     end_cycles: int = Field(default=0, ge=0)
     end_per_task_cycles: int = Field(default=0, ge=0)
     """For each task of the set: the kernel walks through those that sleep to find a place for the one that goes to."""
@@ -71,6 +73,25 @@ class Kernel(Strict):
     masked_cycles: int = Field(default=0, ge=0)
     wait_cycles: int = Field(default=0, ge=0)
     """The longest that a release was seen to wait for a call of a less urgent task, beside what its tick costs."""
+
+
+class Events(Strict):
+    """What is seen of tasks that an interrupt's semaphore releases, and of work under locks; in cycles."""
+
+    handler_cycles: int = Field(default=0, ge=0)
+    """Of an interrupt's handler beside its work, entry and exit."""
+    give_cycles: int = Field(default=0, ge=0)
+    """More, if it gives a semaphore: the give, and the switch to the task it wakes."""
+    start_cycles: int = Field(default=0, ge=0)
+    """From that switch to the job's first instruction: the way out of the take."""
+    end_cycles: int = Field(default=0, ge=0)
+    """From the job's last instruction to the handler that switches away: the take that blocks."""
+    call_cycles: int = Field(default=0, ge=0)
+    """A lock taken or given back, interrupts masked or not, if nobody is in the way."""
+    contended_cycles: int = Field(default=0, ge=0)
+    """More, each time that such a call leads to a switch: a lock that is held, a holder that hands over."""
+    handover_cycles: int = Field(default=0, ge=0)
+    """The handler of that switch."""
 
 
 class Smp(Strict):
@@ -108,6 +129,7 @@ class Overheads(Strict):
     interrupt: Interrupt = Interrupt()
     job: Job = Job()
     masks: Kernel = Kernel()
+    events: Events | None = None
     smp: Smp = Smp()
     equals: Literal["", "fifo", "slices", "any"] = ""
     """How the kernel was seen to let equals take turns: in the order of their releases; by the tick; otherwise."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rtoslab.rta.entries import Interruption, Leave, Ledger, Stretch
-from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.entries import Handover, Interruption, Irqs, Leave, Ledger, Stretch, Wait
+from rtoslab.rta.overheads import Events, Overheads
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,25 @@ class Prices:
             switch = max(switch, self.overheads.tick_slice)
         return ticks * tick.base_cycles + released * tick.per_task_cycles + switches * switch
 
+    @property
+    def events(self) -> Events:
+        """All 0 where they were not measured."""
+        return self.overheads.events or Events()
+
+    def irqs(self, irqs: Irqs) -> int:
+        """Interrupts in a chain, their entries after the chain's own included."""
+        events = self.events
+        return (
+            irqs.work
+            + irqs.count * events.handler_cycles
+            + irqs.gives * events.give_cycles
+            + irqs.entries * self.around
+        )
+
     def interruption(self, each: Interruption) -> int:
-        """The same of an entry."""
-        return self.chain(each.ticks, each.released, each.switches, sliced=each.among_equals)
+        """The same of an entry. The switch to a task that a handler wakes is in the price of its give."""
+        switches = max(0, each.switches - each.irqs.gives)
+        return self.chain(each.ticks, each.released, switches, sliced=each.among_equals) + self.irqs(each.irqs)
 
     def saved(self, stretch: Stretch) -> int:
         """By how much the interruptions of a stretch cost less than they are charged with, beside entry and exit.
@@ -63,18 +79,22 @@ class Prices:
 
     def start(self, stretch: Stretch) -> int:
         """From the switch to a job's first instruction."""
-        return self.overheads.job.start_cycles + self.interrupted(stretch)
+        simple = self.events.start_cycles if stretch.woken else self.overheads.job.start_cycles
+        return simple + self.interrupted(stretch)
 
-    def end(self, tasks: int) -> int:
+    def end(self, tasks: int, *, woken: bool = False) -> int:
         """From a job's last instruction to the handler that switches."""
+        if woken:
+            return self.events.end_cycles
         return self.overheads.job.end_cycles + tasks * self.overheads.job.end_per_task_cycles
 
     def leave(self, each: Leave) -> int:
         """From a job's last instruction to whoever runs next."""
         chain = each.chain
-        more = self.chain(chain.ticks, chain.released, max(0, chain.switches - 1), sliced=False)
+        switches = max(0, chain.switches - 1 - chain.irqs.gives)
+        more = self.chain(chain.ticks, chain.released, switches, sliced=False) + self.irqs(chain.irqs)
         deferred = chain.ticks * self.overheads.tick.deferred_cycles
-        simple = self.end(each.tasks) + self.down(each.distance, to_idle=each.to_idle)
+        simple = self.end(each.tasks, woken=each.stretch.woken) + self.down(each.distance, to_idle=each.to_idle)
         return simple + more + deferred + self.interrupted(each.stretch)
 
     def block(self, tasks: int, distance: int) -> int:
@@ -84,12 +104,15 @@ class Prices:
         return max(masks.masked_cycles, masks.wait_cycles, self.end(tasks) + switches)
 
     def held(self, tasks: int, distance: int) -> int:
-        """The longest that the kernel holds an interrupt off, whatever its priority: a call that masks, or all of its
-        handlers one behind the other, a switch and a tick that releases every task."""
+        """The longest that the kernel holds an interrupt off, whatever its priority: a call, as if it masked from its
+        begin to its end, or all of its handlers one behind the other, a switch and a tick that releases every task."""
         handlers = max(self.down(distance, to_idle=False), self.down(0, to_idle=True)) + self.chain(
             1, tasks, 1, sliced=True
         )
-        return max(self.overheads.masks.masked_cycles, handlers + self.around)
+        events, job = self.events, self.overheads.job
+        calls = (job.start_cycles, self.end(tasks), events.start_cycles, events.end_cycles, events.give_cycles,
+                 events.call_cycles, events.contended_cycles + events.handover_cycles)  # fmt: skip
+        return max(self.overheads.masks.masked_cycles, handlers + self.around, *calls)
 
     def down(self, distance: int, *, to_idle: bool) -> int:
         """The handler that switches away."""
@@ -100,9 +123,26 @@ class Prices:
         # Written by hand, `down` says nothing of a switch to someone just released; measured, it does.
         return max(down, switch.up_cycles) if self.overheads.tick.switch_cycles is None else down
 
-    def wait(self, released: int) -> int:
-        """From a tick to the job it releases, where nothing is in the way."""
-        return self.around + self.chain(1, released, 1, sliced=False)
+    def wait(self, each: Wait) -> int:
+        """From a tick or an interrupt to the job it releases, where nothing is in the way."""
+        if each.irqs.count:
+            return self.around + self.irqs(each.irqs)
+        return self.around + self.chain(1, each.released, 1, sliced=False)
+
+    def work(self, stretch: Stretch, cycles: int) -> int:
+        """A job's work, with what is between its parts."""
+        between = stretch.calls * self.events.call_cycles
+        contended = stretch.handovers * self.events.contended_cycles
+        # A call that coincides with an interruption: part of what it takes is booked there.
+        moved = sum(self.interruption(each) - each.cycles for each in stretch.interruptions if each.meets_kernel)
+        around = (len(stretch.interruptions) + stretch.handovers) * self.around
+        return cycles + self.overheads.job.work_cycles + between + contended + around + moved
+
+    def handover(self, each: Handover) -> int:
+        """The switch that a call led to, and what came with it."""
+        switches = max(0, each.switches - 1 - each.irqs.gives)
+        more = self.chain(each.ticks, each.released, switches, sliced=False) + self.irqs(each.irqs)
+        return self.events.handover_cycles + more
 
 
 def uncovered(ledger: Ledger, overheads: Overheads, tasks: int) -> list[Excess]:
@@ -115,15 +155,17 @@ def uncovered(ledger: Ledger, overheads: Overheads, tasks: int) -> list[Excess]:
 def _compared(ledger: Ledger, prices: Prices, tasks: int) -> Iterator[Excess]:
     for each in ledger.interruptions:
         if not each.meets_kernel:
-            yield Excess("a tick", each.cycles, prices.interruption(each), each.at)
+            yield Excess("a tick or an interrupt", each.cycles, prices.interruption(each), each.at)
     for start in ledger.starts:
         yield Excess("the start of a job", start.cycles, prices.start(start), start.at)
     for leave in ledger.leaves:
         yield Excess("the end of a job", leave.cycles, prices.leave(leave), leave.at)
     for again in ledger.agains:
-        both = prices.end(tasks) + prices.start(again) + prices.down(0, to_idle=False)
+        both = prices.end(tasks, woken=again.woken) + prices.start(again) + prices.down(0, to_idle=False)
         yield Excess("the end of a job and the next one's start", again.cycles, both, again.at)
     for stretch, work in ledger.works:
-        yield Excess("work", stretch.cycles, work + len(stretch.interruptions) * prices.around, stretch.at)
+        yield Excess("work", stretch.cycles, prices.work(stretch, work), stretch.at)
+    for handover in ledger.handovers:
+        yield Excess("a switch for a lock", handover.cycles, prices.handover(handover), handover.at)
     for wait in ledger.waits:
-        yield Excess("a wait for the kernel", wait.cycles, prices.wait(wait.released) + prices.block(tasks, 0), wait.at)
+        yield Excess("a wait for the kernel", wait.cycles, prices.wait(wait) + prices.block(tasks, 0), wait.at)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
-from rtoslab.rta.system import System, Task
+from rtoslab.rta.firmware import LINES, Firmware
+from rtoslab.rta.system import Handler, System, Task
 
 PERIODS_TICKS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40)
 LONG_PERIODS_TICKS: Final = (20, 30, 40, 50, 60, 75, 100, 120, 150, 200)
@@ -103,12 +104,52 @@ def shaped_system(random: Random, shape: Shape, clock_hz: int, tick_cycles: int)
     return System(tasks, units_per_second=clock_hz)
 
 
+def event_system(random: Random, firmware: Firmware) -> System:
+    """A set of which some tasks are released by interrupts, some hold resources, some mask interrupts."""
+    tick, clock_hz = firmware.tick_cycles, firmware.clock_hz
+    shape = Shape(PERIODS_TICKS, (1, 6), (0.1, 0.75), levels=random.choice((3, 10)), monotonic=random.random() < 0.6)
+    plain = shaped_system(random, shape, clock_hz, tick)
+    tasks = list(plain.tasks)
+    handlers: list[Handler] = []
+    for _ in range(random.choice((0, 0, 1, 2))):
+        period = random.randint(tick // 2, 6 * tick)
+        handlers.append(Handler(f"I{len(handlers)}", period, random.randint(SHORTEST_CYCLES, period // 12), period))
+    for at in random.sample(range(len(tasks)), min(len(tasks), random.randint(0, LINES - len(handlers)))):
+        each, name = tasks[at], f"release of {tasks[at].name}"
+        period = max(tick // 2, each.period + random.randint(-tick // 2, tick // 2))
+        jitter = random.randrange(period // 3) if random.random() < 0.5 else 0
+        wcet = max(SHORTEST_CYCLES, min(each.wcet, period * each.wcet // each.period))
+        tasks[at] = replace(each, period=period, deadline=period, wcet=wcet, jitter=jitter, released_by=name)
+        own = random.choice((0, 0, min(period // 20, tick // 10)))
+        handlers.append(Handler(name, period, own, period, jitter, gives=each.name, implied=not own))
+    if random.random() < 0.7:
+        tasks = [_with_sections(random, each) for each in tasks]
+    if random.random() < 0.3:
+        at = random.randrange(len(tasks))
+        masked = min(tasks[at].wcet // 5, tick // 3)
+        tasks[at] = replace(tasks[at], masked=masked) if masked > SHORTEST_CYCLES else tasks[at]
+    raised = random.random() < 0.4 and firmware.kernel.services["priority_set"]
+    return System(
+        tuple(tasks),
+        tuple(handlers),
+        protocol="immediate_ceiling" if raised else "inheritance",
+        units_per_second=clock_hz,
+    )
+
+
+def _with_sections(random: Random, task: Task) -> Task:
+    """Up to two, of two resources; a third of the work at most each."""
+    lengths = [int(task.wcet * random.uniform(0.02, 0.3)) for _ in range(random.randint(0, 2))]
+    sections = [(random.choice("rs"), length) for length in lengths if length > SHORTEST_CYCLES]
+    return replace(task, sections=tuple(sections))
+
+
 def changed(
-    random: Random, system: System, offsets: tuple[int, ...], tick_cycles: int
+    random: Random, system: System, starts: tuple[int, ...], tick_cycles: int
 ) -> tuple[System, tuple[int, ...]]:
-    """A neighbour: one task's work or first tick is another. Bounds hold for any first ticks; `offsets` are ticks."""
+    """A neighbour: one task's work, first tick or interrupt's first raising is another. Bounds hold for any start."""
     at = random.randrange(len(system.tasks))
-    task, others = system.tasks[at], list(offsets)
+    task, others = system.tasks[at], list(starts)
     steps: dict[str, Callable[[], int]] = {
         "little": lambda: task.wcet + random.randint(-40, 40),
         "more": lambda: task.wcet + random.randint(-2000, 2000),
@@ -116,9 +157,13 @@ def changed(
         "to a tick": lambda: task.wcet - task.wcet % tick_cycles + random.randint(-3000, 1000) % tick_cycles,
         "share": lambda: int(task.wcet * random.uniform(0.8, 1.1)),
     }
-    if random.random() < 0.3:
+    if system.interrupts and random.random() < 0.5:
+        line = len(system.tasks) + random.randrange(len(system.interrupts))
+        others[line] = max(0, others[line] + random.choice((random.randint(-60, 60), random.randint(-3000, 3000))))
+        return system, tuple(others)
+    if task.calls or random.random() < 0.3:
         others[at] = random.randrange(max(1, task.period // tick_cycles))
         return system, tuple(others)
     wcet = min(task.period, max(SHORTEST_CYCLES, steps[random.choice(list(steps))]()))
     tasks = tuple(replace(each, wcet=wcet) if each is task else each for each in system.tasks)
-    return replace(system, tasks=tasks), offsets
+    return replace(system, tasks=tasks), starts

@@ -143,7 +143,8 @@ def released_by_tick(system: System, tick: int) -> tuple[System, list[str]]:
 
     `tick` is its period in units of the system.
     """
-    late = [each.name for each in system.tasks if each.period % tick or (each.offset or 0) % tick]
+    by_tick = [each for each in system.tasks if not each.released_by]
+    late = [each.name for each in by_tick if each.period % tick or (each.offset or 0) % tick]
 
     def changed(each: Task) -> Task:
         return replace(each, jitter=each.jitter + tick, offset=None) if each.name in late else each

@@ -29,6 +29,13 @@ class Task:
     masked: int = 0
     sections: tuple[tuple[str, int], ...] = ()
     core: int = 0
+    released_by: str = ""
+    """The interrupt whose semaphore releases it; empty: the tick."""
+
+    @property
+    def calls(self) -> int:
+        """Of the kernel, in the midst of its work: before and after each section or mask."""
+        return 2 * (len(self.sections) + (self.masked > 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,10 @@ class Handler:
     deadline: int
     jitter: int = 0
     core: int = 0
+    gives: str = ""
+    """The task whose semaphore it gives."""
+    implied: bool = False
+    """The file names it only by saying that an interrupt releases the task: nobody asks for its own bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +106,7 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
     def whole(time: Time) -> int:
         return int(time.cycles(rate)) if not time.in_cycles else int(time.value * per_cycle)
 
+    givers = {each.gives: each.name for each in task_set.interrupts if each.gives}
     tasks = tuple(
         Task(
             name=each.name,
@@ -107,6 +119,7 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
             masked=whole(each.masked),
             sections=tuple((one.resource, whole(one.length)) for one in each.sections),
             core=each.core,
+            released_by=givers.get(each.name) or (_implied(each) if each.release == "interrupt" else ""),
         )
         for each in task_set.tasks
     )
@@ -118,12 +131,22 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
             deadline=whole(each.deadline),
             jitter=whole(each.jitter),
             core=each.core,
+            gives=each.gives,
         )
         for each in task_set.interrupts
+    )
+    handlers += tuple(
+        Handler(each.released_by, each.period, 0, each.period, each.jitter, each.core, each.name, implied=True)
+        for each in tasks
+        if each.released_by and each.name not in givers
     )
     for task in tasks:
         _demand_parts(task, task_set.source)
     return System(tasks, handlers, task_set.protocol, task_set.equals, rate, per_cycle)
+
+
+def _implied(spec: TaskSpec) -> str:
+    return f"release of {spec.name}"
 
 
 def _demand_parts(task: Task, source: str) -> None:

@@ -40,7 +40,7 @@ def bounds_table(study: Study) -> TableData:
             *(_bound(study, study.analyses[model].bound(each.name)) for model in models),
             _us(study, found.slack), "yes" if found.meets else "NO",
         ])  # fmt: skip
-    for one in study.system.interrupts:
+    for one in (each for each in study.system.interrupts if not each.implied):
         found = study.analysis.bound(one.name)
         rows.append([
             one.name, "interrupt", _us(study, one.period), _us(study, one.wcet), _us(study, one.deadline),
@@ -82,7 +82,7 @@ def check_table(study: Study) -> TableData | None:
             *(_ratio(tightness[model].get(each.name)) for model in models),
             str(each.misses),
         ]
-        for each in check.tasks
+        for each in (*check.tasks, *check.interrupts)
     ]
     ratios = (f">({model})/max" for model in models)
     columns = ("task", ">jobs", ">median", ">max", f">({study.model})", *ratios, ">missed")
@@ -236,7 +236,7 @@ def _check_json(study: Study) -> dict[str, Any] | None:
                 "misses": each.misses,
                 "tightness": {model.value: found.get(each.name) for model, found in ratios.items()},
             }
-            for each in check.tasks
+            for each in (*check.tasks, *check.interrupts)
         },
     }
 

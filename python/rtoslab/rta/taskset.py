@@ -26,9 +26,12 @@ runs at the ceiling from the lock on (highest locker, stack resource policy)."""
 Equals = Literal["fifo", "slices", "any"]
 """Ready tasks of one priority: in the order of their releases, in turns by the tick, or in any order."""
 
+Release = Literal["tick", "interrupt"]
+"""Who ends a task's waiting: the kernel's tick, as it sleeps until its period begins, or an interrupt of its own."""
+
 _TIMES: Final = ("period", "wcet", "deadline", "jitter", "offset", "masked")
-_TASK_KEYS: Final = ("name", "priority", "core", "section", *_TIMES)
-_INTERRUPT_KEYS: Final = ("name", "period", "wcet", "deadline", "jitter", "core")
+_TASK_KEYS: Final = ("name", "priority", "core", "section", "release", *_TIMES)
+_INTERRUPT_KEYS: Final = ("name", "period", "wcet", "deadline", "jitter", "core", "gives")
 _SECTION_KEYS: Final = ("resource", "length")
 NAME_CHARS: Final = 120
 """Of a task, an interrupt, a resource, a title."""
@@ -61,6 +64,7 @@ class TaskSpec:
     """The longest stretch of its wcet in which it cannot be preempted."""
     sections: tuple[SectionSpec, ...] = ()
     core: int = 0
+    release: Release = "tick"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,8 @@ class InterruptSpec:
     deadline: Time
     jitter: Time = NO_TIME
     core: int = 0
+    gives: str = ""
+    """The task that waits for a semaphore which its handler gives, as its last act; empty: none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +155,7 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
     for name in names:
         if names.count(name) > 1:
             raise TaskSetError(f"{source} names {shown(name)} twice; give each task and interrupt a name of its own.")
+    _demand_givers(tasks, interrupts, source)
     return TaskSet(
         title=_text(table, "title", title, source),
         tasks=tasks,
@@ -157,6 +164,27 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
         equals=cast("Equals", _choice(table, "equals", get_args(Equals), "any", source)),
         source=source,
     )
+
+
+def _demand_givers(tasks: tuple[TaskSpec, ...], interrupts: tuple[InterruptSpec, ...], source: str) -> None:
+    """Raises TaskSetError where an interrupt gives to no task, to another's, or not when the task is released."""
+    by_name = {each.name: each for each in tasks}
+    given: set[str] = set()
+    for each in interrupts:
+        if not each.gives:
+            continue
+        task = by_name.get(each.gives)
+        where = f"{source}, interrupt {each.name}"
+        if task is None:
+            raise TaskSetError(f"{where} gives to {shown(each.gives)}, which is no task here; name one.")
+        if each.gives in given:
+            raise TaskSetError(f"{where}: {task.name} is released by another interrupt already; keep one of them.")
+        if (task.period, task.jitter, task.core) != (each.period, each.jitter, each.core) or task.offset is not None:
+            raise TaskSetError(
+                f"{where}: {task.name}, which it releases, has another period, jitter or core, or an offset; give both "
+                "the same, and no offset."
+            )
+        given.add(each.gives)
 
 
 def _tables(table: Mapping[str, Any], name: str, source: str) -> list[Mapping[str, Any]]:
@@ -182,6 +210,7 @@ def _task(row: Mapping[str, Any], number_: int, source: str) -> TaskSpec:
         priority=_whole(row, "priority", where, None),
         sections=sections,
         core=_whole(row, "core", where, 0),
+        release=cast("Release", _choice(row, "release", get_args(Release), "tick", where)),
         **times,
     )
 
@@ -191,7 +220,8 @@ def _interrupt(row: Mapping[str, Any], number_: int, source: str) -> InterruptSp
     _known(row, _INTERRUPT_KEYS, where)
     period, wcet, deadline = _three(row, where)
     jitter = quantity(row, "jitter", where) or NO_TIME
-    return InterruptSpec(_name(row, where), period, wcet, deadline, jitter, _whole(row, "core", where, 0))
+    gives = _text(row, "gives", "", where)
+    return InterruptSpec(_name(row, where), period, wcet, deadline, jitter, _whole(row, "core", where, 0), gives)
 
 
 def _section(row: Mapping[str, Any], where: str) -> SectionSpec:

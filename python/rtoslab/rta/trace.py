@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rtoslab.errors import CheckError
-from rtoslab.rta.firmware import IDENT_BEGIN, IDENT_END, Firmware, Row, start
+from rtoslab.rta.firmware import IDENT_BEGIN, IDENT_END, IDENT_LINE, Firmware, Line, Row, start
 from rtoslab.run.handlers import PENDSV, SVCALL, SYSTICK
 from rtoslab.run.observe import EVENT, IDENT_CURRENT
 
@@ -50,6 +50,8 @@ class Handler:
     end: int = 0
     released: int = 0
     """Of a tick: jobs that the periods release at it."""
+    line: int = 0
+    """From 1 on: it is the interrupt of this line."""
     due: int = 0
     """Of a tick: when it was due, in cycles."""
 
@@ -59,6 +61,7 @@ class Trace:
     """In the order of time, from the first release on."""
 
     rows: Sequence[Row]
+    lines: Sequence[Line]
     tick_cycles: int
     origin: int
     """The tick that the first releases belong to."""
@@ -80,12 +83,39 @@ class Trace:
         return [each for each in self.handlers if each.exception != SYSTICK and each.before != each.after]
 
 
-def run(firmware: Firmware, rows: Sequence[Row], ticks: int) -> Trace:
-    """Runs the task set for so many ticks after the first release. Raises CheckError if it does not run."""
-    machine = start(firmware.image(rows), firmware.board, firmware.kernel)
+def run(firmware: Firmware, rows: Sequence[Row], ticks: int, lines: Sequence[Line] = ()) -> Trace:
+    """Runs the task set for so many ticks after the first release. Raises CheckError if it does not run.
+
+    Where lines are raised, when the first release is has to be known before: the same image is run until then first.
+    """
+    image = firmware.image(rows, lines)
+    lead = _LEAD_TICKS + max((each.offset_ticks for each in rows if not each.line), default=0)
+    origin = None
+    if lines:
+        events, _ = _events(firmware, image, lead + 1)
+        origin = _origin(events, rows, firmware.tick_cycles)
+    events, end = _events(firmware, image, ticks + lead, lines, origin or 0)
+    trace = read(events, rows, firmware.tick_cycles, end, lines, firmware.lines, origin)
+    for at, line in enumerate(lines, 1):
+        taken = sum(each.line == at for each in trace.handlers)
+        if taken < sum(trace.origin + cycle < end - firmware.tick_cycles for cycle in line.raised):
+            raise CheckError(
+                "An interrupt was raised while it was pending, and lost; it is held off for its whole period."
+            )
+    return trace
+
+
+def _events(
+    firmware: Firmware, image: bytes, ticks: int, lines: Sequence[Line] = (), origin: int = 0
+) -> tuple[npt.NDArray[np.void], int]:
+    """What happened in so many ticks from the window's begin on, in the order of time, and the cycle of the end."""
+    machine = start(image, firmware.board, firmware.kernel)
     machine.trace_exceptions(True)
+    for number, line in zip(firmware.lines, lines, strict=False):
+        for cycle in line.raised:
+            machine.inject_exception(origin + cycle, number)
     chunks = []
-    left = (ticks + _LEAD_TICKS + max(each.offset_ticks for each in rows)) * firmware.tick_cycles
+    left = ticks * firmware.tick_cycles
     while left > 0:
         stop = machine.run(min(left, 20_000_000))
         left -= 20_000_000
@@ -93,19 +123,39 @@ def run(firmware: Firmware, rows: Sequence[Row], ticks: int) -> Trace:
         if stop["reason"] != "cycles":
             raise CheckError(f"The virtual board stopped before the end of the check: {stop['detail']}")
     events = np.concatenate(chunks)
-    return read(events[np.argsort(events["cycle"], kind="stable")], rows, firmware.tick_cycles, machine.cycle())
+    return events[np.argsort(events["cycle"], kind="stable")], machine.cycle()
 
 
-def read(events: npt.NDArray[np.void], rows: Sequence[Row], tick_cycles: int, end: int) -> Trace:
-    """Makes a trace of events in the order of time. Raises CheckError where they are not those of these rows."""
-    names = _names(events)
+def _origin(events: npt.NDArray[np.void], rows: Sequence[Row], tick_cycles: int) -> int:
+    """The tick of the first releases. Raises CheckError where none is seen.
+
+    Where the tick releases nobody, any will do at which all tasks wait: the last one seen.
+    """
     phase = _phase(events, tick_cycles)
-    begins = events[(events["kind"] == _EXEC) & (events["id"] == IDENT_BEGIN)]
+    by_tick = [at for at, each in enumerate(rows) if not each.line]
+    if not by_tick:
+        return phase + (int(events["cycle"][-1]) - phase) // tick_cycles * tick_cycles
+    begins = events[(events["kind"] == _EXEC) & (events["id"] == IDENT_BEGIN) & np.isin(events["value"], by_tick)]
     if len(begins) == 0:
         raise CheckError("No job of the task set began; are its tasks more than the processor can start?")
-    first = (int(begins["cycle"][0]) - phase) // tick_cycles - min(each.offset_ticks for each in rows)
-    trace = Trace(rows, tick_cycles, phase + first * tick_cycles, end=end)
-    _Reader(trace, names).read(events)
+    first = (int(begins["cycle"][0]) - phase) // tick_cycles - min(rows[at].offset_ticks for at in by_tick)
+    return phase + first * tick_cycles
+
+
+def read(
+    events: npt.NDArray[np.void],
+    rows: Sequence[Row],
+    tick_cycles: int,
+    end: int,
+    lines: Sequence[Line] = (),
+    numbers: Sequence[int] = (),
+    origin: int | None = None,
+) -> Trace:
+    """Makes a trace of events in the order of time. `numbers`: the lines' exceptions. Raises CheckError where they are
+    not those of these rows."""
+    first = _origin(events, rows, tick_cycles) if origin is None else origin
+    trace = Trace(rows, lines, tick_cycles, first, end=end)
+    _Reader(trace, _names(events), numbers).read(events)
     return trace
 
 
@@ -119,7 +169,7 @@ def _names(events: npt.NDArray[np.void]) -> dict[int, int]:
     for kind, value in zip(events["kind"][wanted].tolist(), events["value"][wanted].tolist(), strict=True):
         if kind == _WRITE:
             current = value
-        else:
+        elif value < IDENT_LINE:
             names[current] = value
     return names
 
@@ -136,12 +186,14 @@ def _phase(events: npt.NDArray[np.void], tick_cycles: int) -> int:
 
 
 class _Reader:
-    def __init__(self, trace: Trace, names: dict[int, int]) -> None:
+    def __init__(self, trace: Trace, names: dict[int, int], lines: Sequence[int]) -> None:
         self.trace = trace
+        self.lines = {exception: at for at, exception in enumerate(lines, 1) if trace.lines}
         self.names = names
         self.current = IDLE
         self.open: list[Handler] = []
         self.running: dict[int, int] = {}  # task -> begin of its job
+        self.parts: dict[int, int] = {}  # task -> parts of its job that have begun
         self.done = [0] * len(trace.rows)
 
     def read(self, events: npt.NDArray[np.void]) -> None:
@@ -153,9 +205,9 @@ class _Reader:
                 self._exit(cycle, ident)
             elif kind == _WRITE and ident == IDENT_CURRENT:
                 self.current = self.names.get(value, IDLE)
-            elif kind == _EXEC and ident == IDENT_BEGIN:
-                self.running[value] = cycle
-            elif kind == _EXEC and ident == IDENT_END:
+            elif kind == _EXEC and ident == IDENT_BEGIN and value < IDENT_LINE:
+                self._begin(cycle, value)
+            elif kind == _EXEC and ident == IDENT_END and value < IDENT_LINE:
                 self._end(cycle, value)
         self._unfinished()
 
@@ -172,17 +224,30 @@ class _Reader:
         done = self.open.pop(at)
         done.end, done.after = cycle, self.current
         trace = self.trace
-        if done.start < trace.origin or exception not in {SVCALL, PENDSV, SYSTICK}:
+        if done.start < trace.origin or exception not in {SVCALL, PENDSV, SYSTICK, *self.lines}:
             return
+        if exception in self.lines:
+            done.line = self.lines[exception]
         if exception == SYSTICK:
             tick = (done.start - done.entry - trace.origin + trace.tick_cycles // 2) // trace.tick_cycles
             done.due = trace.origin + tick * trace.tick_cycles
             done.released = sum(
-                tick >= each.offset_ticks and (tick - each.offset_ticks) % each.period_ticks == 0 for each in trace.rows
+                not each.line and tick >= each.offset_ticks and (tick - each.offset_ticks) % each.period_ticks == 0
+                for each in trace.rows
             )
         trace.handlers.append(done)
 
+    def _begin(self, cycle: int, task: int) -> None:
+        """A job begins with its first part."""
+        self.parts[task] = self.parts.get(task, 0) + 1
+        if self.parts[task] == 1:
+            self.running[task] = cycle
+
     def _end(self, cycle: int, task: int) -> None:
+        """And ends with its last."""
+        if self.parts.get(task, 0) < len(self.trace.rows[task].parts or (0,)):
+            return
+        self.parts[task] = 0
         if task not in self.running:
             raise CheckError(f"A job of task {task} ended that had not begun; the image is not the one that was built.")
         job = self._job(task, self.running.pop(task), cycle)
@@ -194,6 +259,11 @@ class _Reader:
     def _job(self, task: int, begin: int, end: int) -> Job:
         row, trace = self.trace.rows[task], self.trace
         number = self.done[task]
+        if row.line:
+            arrivals = trace.lines[row.line - 1].arrivals
+            if number >= len(arrivals):
+                return Job(task, number, end, begin, end)
+            return Job(task, number, trace.origin + arrivals[number], begin, end)
         release = trace.origin + (row.offset_ticks + number * row.period_ticks) * trace.tick_cycles
         return Job(task, number, release, begin, end)
 

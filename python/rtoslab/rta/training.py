@@ -6,9 +6,14 @@ from collections.abc import Iterator
 from random import Random
 from typing import Final
 
-from rtoslab.rta.firmware import Firmware, Row
+from rtoslab.errors import CheckError
+from rtoslab.rta.arrange import lines_of, rows_of
+from rtoslab.rta.firmware import Around, Firmware, Line, Part, Row
+from rtoslab.rta.randomsets import event_system
 from rtoslab.rta.work import Work
 
+_EVENT_SETS: Final = 80
+_CONTENTIONS: Final = 12
 _SEED: Final = 2021
 _MIXED: Final = 24
 _MIXED_TICKS: Final = 60
@@ -86,3 +91,24 @@ def meetings(firmware: Firmware, work: Work, reach: int) -> Iterator[tuple[list[
             rows.append(Row(period, 3 * place, *work.lasting(reach), 4))
         yield rows, 2 * period
         yield [*rows, Row(1, 0, *work.lasting(200), 6)], 2 * period
+
+
+def events(firmware: Firmware, work: Work) -> Iterator[tuple[list[Row], list[Line]]]:
+    """Sets with interrupts that release tasks, sections and masks."""
+    tick, random = firmware.tick_cycles, Random(_SEED)  # noqa: S311 (the same sets every time)
+    for number in range(_CONTENTIONS):  # a task that comes while a less urgent one, or one of two, holds what it wants
+        held = Part(*work.lasting(tick // 2), Around.LOCKED, 0)
+        ends, little = Part(*work.lasting(tick // (9 + number))), Part(*work.lasting(200), Around.LOCKED, 0)
+        low = [Row(4, each, 1, 0, each, 0, (ends, held, ends)) for each in range(1 + number % 2)]
+        yield [*low, Row(1 + number % 3, 0, 1, 0, 5, 0, (ends, little, ends))], []
+    made = 0
+    while made < _EVENT_SETS:
+        system = event_system(random, firmware)
+        try:
+            rows = rows_of(system, firmware, work)
+            phases = [random.randrange(3 * firmware.tick_cycles) for _ in system.interrupts]
+            lines = lines_of(system, firmware, work, _MIXED_TICKS, phases, random)
+        except CheckError:
+            continue
+        made += 1
+        yield rows, lines

@@ -63,7 +63,7 @@ def busy_period(demand: Demand, first: int) -> tuple[int, dict[str, int]]:
         arrival = first + finished * task.period
         if window - arrival > worst:
             worst, parts = window - arrival, {**found, "waiting": -arrival}
-        end = window + demand.charges.end
+        end = window + demand.own_end
         if end <= first + (finished + 1) * task.period - task.jitter:
             return worst, parts
     raise NoBoundError
@@ -115,7 +115,7 @@ def _busy_length(demand: Demand) -> int:
     while steps < STEPS:
         steps += 1
         jobs = arrivals(window, task.period, task.jitter)
-        total = sum(demand.in_window(window, jobs - 1).values()) + demand.charges.end
+        total = sum(demand.in_window(window, jobs - 1).values()) + demand.own_end
         if total <= window:
             return window
         window = total

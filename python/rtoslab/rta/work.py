@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.errors import CheckError
-from rtoslab.rta.firmware import Firmware, Row
+from rtoslab.rta.firmware import Firmware, Part, Row
 from rtoslab.rta.trace import run
 
 EXTRA_MAX: Final = 11
@@ -34,6 +34,11 @@ class Work:
         choices = [(divmod(cycles - base, self.each), extra) for extra, base in self.base.items()]
         (rounds, _), extra = min(choices, key=lambda each: each[0][1])
         return rounds, extra
+
+    def of(self, row: Row) -> int:
+        """How long a job of the row works."""
+        parts = row.parts or (Part(row.rounds, row.extra),)
+        return sum(self.cycles(each.rounds, each.extra) for each in parts)
 
     def cycles(self, rounds: int, extra: int) -> int:
         """How long this work lasts."""

@@ -18,8 +18,9 @@ from rtoslab.cli import app
 from rtoslab.errors import CheckError, PlanError, RtoslabError
 from rtoslab.paths import find_root
 from rtoslab.rta.analysis import analyse
+from rtoslab.rta.arrange import rows_of
 from rtoslab.rta.charges import Model
-from rtoslab.rta.check import Check, check, rows_of
+from rtoslab.rta.check import Check, check
 from rtoslab.rta.firmware import Firmware, make_firmware
 from rtoslab.rta.fit import measure
 from rtoslab.rta.overheads import Overheads

@@ -21,7 +21,11 @@ from rtoslab.rta.system import System
 from rtoslab.rta.work import calibrate
 from tests.rta.systems import task
 
-FINDINGS = sorted((Path(__file__).parent / "findings").glob("*.toml"))
+FINDINGS = [
+    pytest.param(path, id=path.stem, marks=() if path.stem.startswith("rt-nucleo-l053r8") else pytest.mark.long)
+    for path in sorted((Path(__file__).parent / "findings").glob("*.toml"))
+]
+"""What needs another kernel, board or configuration measured is a long test."""
 SLICING = "configUSE_TIME_SLICING=1"
 BOARD = "nucleo-f446re"
 
@@ -49,7 +53,7 @@ def test_a_job_of_many_ticks_stays_below_its_bound(board: str) -> None:
     of = bench("rt", board)
     tick = of.firmware.tick_cycles
     found = held(of, System((task("A", 100 * tick, 40 * tick, 1),), units_per_second=of.firmware.clock_hz))
-    assert max(found.ratios) < 1.001
+    assert max(found.ratios) < 1.01
 
 
 @pytest.mark.parametrize("equals", ["any", "slices"])
@@ -73,7 +77,7 @@ def test_how_equals_take_turns_is_measured() -> None:
     assert bench("rt", BOARD).overheads.equals == "slices"
 
 
-@pytest.mark.parametrize("path", FINDINGS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", FINDINGS)
 def test_what_once_broke_a_bound_holds(path: Path) -> None:
     finding = read_finding(path)
     of = bench(finding.kernel, finding.board, *(f"{name}={value}" for name, value in finding.config.items()))
@@ -95,12 +99,12 @@ def test_the_search_finds_what_is_wrong_and_shrinks_it(tmp_path: Path) -> None:
     tick = good.overheads.tick.model_copy(update={"switch_cycles": 0, "base_cycles": 0})
     wrong = Bench(good.firmware, good.work, Overheads.model_copy(good.overheads, update={"tick": tick}))
     found = next(each for each in search(wrong, 50, 3) if each.findings)
-    small = wrong.attempt(*shrunk(wrong, found.system, found.offsets))
+    small = wrong.attempt(*shrunk(wrong, found.system, found.starts))
     assert small.findings
     assert len(small.system.tasks) <= 2
     write_finding(wrong, small, tmp_path / "found.toml")
     read = read_finding(tmp_path / "found.toml")
-    assert read.system(wrong) == (small.system, small.offsets)
+    assert read.system(wrong) == (small.system, small.starts)
     assert summary(wrong, [small]).findings == 1
     assert good.attempt(*read.system(good)).findings == ()
 

@@ -1,0 +1,183 @@
+"""Interrupts that release tasks, sections and masks: in the bounds, in the image, and one held against the other."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.errors import CheckError, TaskSetError
+from rtoslab.paths import find_root
+from rtoslab.rta.analysis import analyse
+from rtoslab.rta.arrange import lines_of, rows_of
+from rtoslab.rta.check import check
+from rtoslab.rta.firmware import Around, make_firmware
+from rtoslab.rta.fit import measure
+from rtoslab.rta.search import Bench, search
+from rtoslab.rta.system import Handler, System, make_system
+from rtoslab.rta.taskset import read_task_set
+from rtoslab.rta.work import calibrate
+from tests.rta.systems import KERNEL, task
+from tests.rta.test_check_whole import rta
+
+EXAMPLE = find_root() / "examples" / "response-time" / "events.toml"
+BOARD = "nucleo-f446re"
+
+
+@cache
+def bench(kernel: str = "freertos", board: str = BOARD) -> Bench:
+    firmware = make_firmware(Catalogue(find_root()), kernel, board, {}, events=True)
+    work = calibrate(firmware)
+    return Bench(firmware, work, measure(Catalogue(find_root()), firmware, work))
+
+
+def test_the_example_has_everything_and_holds() -> None:
+    of = bench()
+    system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
+    seen = check(system, of.firmware, of.work)
+    found = analyse(system, of.overheads)
+    assert seen.uncovered(of.overheads) == []
+    assert seen.exceeded(found) == []
+    assert [each.name for each in seen.interrupts] == ["uart", "can"]
+    assert set(seen.tightness(found)) == {"receiver", "sporadic", "loop", "logger", "uart", "can"}
+    assert seen.ledger.handovers, "nobody ever met at the lock"
+    jobs = {each.name: len(each.responses) for each in seen.tasks}
+    assert 60 <= jobs["receiver"] <= 68
+    assert 24 <= jobs["sporadic"] <= 27
+
+
+def test_a_response_is_seen_from_the_arrival() -> None:
+    """Jitter is in what is observed: the same set without it is quicker by as much."""
+    of = bench()
+    tick = of.firmware.tick_cycles
+    longest = {}
+    for jitter in (0, 20_000):
+        line = Handler("I", 5 * tick, 0, 5 * tick, jitter, gives="A", implied=True)
+        one = task("A", 5 * tick, 4_000, 1, jitter=jitter, released_by="I")
+        system = System((one,), (line,), units_per_second=of.firmware.clock_hz)
+        seen = check(system, of.firmware, of.work)
+        assert seen.exceeded(analyse(system, of.overheads)) == []
+        longest[jitter] = seen.tasks[0].longest
+    assert longest[20_000] == pytest.approx(longest[0] + 20_000, abs=40)
+
+
+@pytest.mark.parametrize("protocol", ["inheritance", "immediate_ceiling"])
+def test_a_task_waits_for_a_section_and_no_longer(protocol: str) -> None:
+    """Middle tasks do not come between: with inheritance and with a ceiling the urgent one waits for one section."""
+    of = bench()
+    tick = of.firmware.tick_cycles
+    tasks = (
+        task("low", 8 * tick, 3 * tick, 0, sections=(("r", tick),)),
+        task("middle", 8 * tick, 2 * tick, 1, released_by="I"),
+        task("high", 2 * tick, tick // 10, 2, sections=(("r", tick // 40),)),
+    )
+    line = Handler("I", 8 * tick, 0, 8 * tick, gives="middle", implied=True)
+    system = System(tasks, (line,), protocol=protocol, units_per_second=of.firmware.clock_hz)  # type: ignore[arg-type]
+    seen, found = check(system, of.firmware, of.work), analyse(system, of.overheads)
+    assert seen.uncovered(of.overheads) == []
+    assert seen.exceeded(found) == []
+    high = seen.tasks[2].longest
+    assert tick // 10 < high < tick // 10 + tick + 5_000
+    assert found.bound("high").parts["blocking"] >= tick
+
+
+def test_a_mask_delays_an_interrupt_and_its_bound_says_so() -> None:
+    of = bench()
+    tick = of.firmware.tick_cycles
+    responses = {}
+    for masked in (0, tick // 2):
+        tasks = (task("A", 4 * tick, 3 * tick, 0, masked=masked),)
+        system = System(tasks, (Handler("I", tick + 777, 500, tick),), units_per_second=of.firmware.clock_hz)
+        seen, found = check(system, of.firmware, of.work), analyse(system, of.overheads)
+        assert seen.exceeded(found) == []
+        responses[masked] = seen.interrupts[0].longest
+        bound = found.bound("I").response
+        assert bound is not None
+        assert bound >= responses[masked] > masked // 2
+    assert responses[tick // 2] > 10 * responses[0]
+
+
+def test_a_short_search_with_events_finds_nothing() -> None:
+    tried = list(search(bench(), 24, 2026))
+    assert [each.findings for each in tried if each.findings] == []
+    assert any(each.system.interrupts for each in tried)
+    assert any(one.sections for each in tried for one in each.system.tasks)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("kernel", "board"), [("freertos", "pico"), ("rt", BOARD), ("freertos", "nucleo-f103rb")])
+def test_no_bound_breaks_elsewhere(kernel: str, board: str) -> None:
+    tried = list(search(bench(kernel, board), 100, 9))
+    assert [each.findings for each in tried if any("its bound" in one for one in each.findings)] == []
+
+
+def test_what_the_image_cannot_hold_is_named() -> None:
+    of = bench()
+    tick, clock_hz = of.firmware.tick_cycles, of.firmware.clock_hz
+    four = tuple(Handler(f"I{at}", tick, 100, tick) for at in range(4))
+    one = (task("A", tick, 10_000, 0),)
+    cases = [
+        (System(one, four, units_per_second=clock_hz), "The image has 3 interrupts, the set 4"),
+        (System(one, (Handler("I", 3_000, 100, 3_000),), units_per_second=clock_hz), "I: with its period and jitter"),
+        (
+            System((task("A", tick, 300, 0, sections=(("r", 250),)),), units_per_second=clock_hz),
+            "A, before, inside and after each section: Work of 25 cycles is too short",
+        ),
+        (
+            System((task("A", tick, 9_000, 0, sections=(("r", 900),)),), protocol="ceiling", units_per_second=clock_hz),
+            "No kernel here has the priority ceiling protocol",
+        ),
+    ]
+    for system, message in cases:
+        with pytest.raises(CheckError, match=message):
+            check(system, of.firmware, of.work)
+
+
+def test_parts_add_up_to_the_work() -> None:
+    of = bench()
+    system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
+    for each, row in zip(system.tasks, rows_of(system, of.firmware, of.work), strict=True):
+        assert of.work.of(row) == each.wcet // system.units_per_cycle
+        assert row.calls == each.calls
+    assert [part.around for part in rows_of(system, of.firmware, of.work)[3].parts] == [
+        Around.PLAIN, Around.LOCKED, Around.MASKED, Around.PLAIN,
+    ]  # fmt: skip
+    lines = lines_of(system, of.firmware, of.work, 20)
+    assert all(late >= early for line in lines for late, early in zip(line.raised, line.arrivals, strict=True))
+
+
+def test_the_command_checks_interrupts_too() -> None:
+    code, out = rta(EXAMPLE, "--kernel", "freertos", "--board", BOARD, "--check", "--json")
+    found = json.loads(out)
+    assert code == 0, found["answer"]
+    assert set(found["check"]["tasks"]) == {"receiver", "sporadic", "loop", "logger", "uart", "can"}
+    assert "release of sporadic" not in found["bounds"]["c"]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ('[[interrupt]]\nname = "I"\nperiod_ms = 1\nwcet_us = 1\ngives = "B"\n', "gives to 'B', which is no task here"),
+        ('[[interrupt]]\nname = "I"\nperiod_ms = 2\nwcet_us = 1\ngives = "A"\n', "has another period, jitter or core"),
+    ],
+)
+def test_a_give_that_fits_no_task_is_named(more: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "tasks.toml"
+    path.write_text('[[task]]\nname = "A"\nperiod_ms = 1\nwcet_us = 10\npriority = 1\n' + more)
+    with pytest.raises(TaskSetError, match=message):
+        read_task_set(path)
+
+
+def test_who_is_released_by_an_interrupt_is_charged_for_it_and_not_for_the_tick() -> None:
+    tick = KERNEL.tick.period_cycles
+    line = Handler("I", 10 * tick, 0, 10 * tick, gives="A", implied=True)
+    by_line = System((task("A", 10 * tick, 1000, 1, released_by="I"),), (line,))
+    by_tick = System((task("A", 10 * tick, 1000, 1),))
+    one, other = (analyse(each, KERNEL).bound("A").parts for each in (by_line, by_tick))
+    assert "releases" not in one
+    assert one["gives"] > 0
+    assert other["releases"] == KERNEL.tick.per_task_cycles
+    assert "gives" not in other
