@@ -12,7 +12,7 @@ from rtoslab import seal
 from rtoslab.errors import AlteredError, AlteredWarning
 from rtoslab.index import Wanted, find
 from rtoslab.journal import FILE as JOURNAL
-from rtoslab.journal import Session, last_session, session_line
+from rtoslab.journal import Session, last_session, note_session, read_sessions, session_line
 from rtoslab.results import Failed, Measured, SeriesSamples
 from rtoslab.store import RunDirectory
 from rtoslab.stored_point import folder_name, read_point
@@ -165,6 +165,41 @@ def test_an_altered_line_of_the_journal_is_named(tmp_path: Path) -> None:
     (run.path / JOURNAL).write_text(lines[0] + lines[1].replace("01-02", "01-03") + '{"date": "cut')
     with pytest.warns(AlteredWarning, match=r"Line 2 of .*journal\.jsonl was altered"):
         assert last_session(run.path).date == "2026-01-01T00:00:00Z"
+
+
+def _journal(run: RunDirectory) -> tuple[list[Session], bytes]:
+    sessions = [Session(f"2026-01-0{day}T00:00:00Z", "0123456789ab") for day in (1, 2, 3)]
+    content = "".join(session_line(each) for each in sessions).encode()
+    (run.path / JOURNAL).write_bytes(content)
+    return sessions, content
+
+
+def test_no_altered_byte_of_the_journal_is_passed_over(tmp_path: Path) -> None:
+    run, _ = stored(tmp_path)
+    sessions, content = _journal(run)
+    assert read_sessions(run.path) == sessions
+    dice = random.Random(3)
+    for place in range(len(content)):
+        others = {content[place] ^ 1 << dice.randrange(8), dice.randrange(256), *b"\n{}"} - {content[place]}
+        for other in others:
+            (run.path / JOURNAL).write_bytes(content[:place] + bytes([other]) + content[place + 1 :])
+            with pytest.raises(AlteredError, match=r"Line \d of .*journal\.jsonl was altered"):
+                read_sessions(run.path)
+
+
+def test_of_a_journal_cut_short_the_whole_lines_are_read_and_the_next_is_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rtoslab.journal.revision_of", lambda _: "abc")
+    run, _ = stored(tmp_path)
+    sessions, content = _journal(run)
+    for length in range(len(content)):
+        (run.path / JOURNAL).write_bytes(content[:length])
+        whole = content[:length].count(b"}")
+        assert read_sessions(run.path) == sessions[:whole]
+        note_session(run.path, tmp_path)
+        assert read_sessions(run.path)[:-1] == sessions[:whole]
+        assert (run.path / JOURNAL).read_bytes().endswith(b"}\n")
 
 
 @pytest.mark.parametrize(
