@@ -28,7 +28,7 @@ from .subject import Subject
 
 FORMAT: Final = 1
 Stack = tuple[str, ...]
-Count = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=0, strict=True)]
 _FORM: Final = with_config(ConfigDict(extra="forbid"))
 """What is stored is read strictly."""
 
@@ -83,7 +83,7 @@ class LockUse:
     lock: Count
     name: str
     core: Count
-    waited: bool
+    waited: Annotated[bool, Field(strict=True)]
     start: Stack
     start_line: str
     end: Stack
@@ -102,7 +102,7 @@ class Profile:
 
     label: str
     axes: Mapping[str, str]
-    clock_hz: Annotated[int, Field(gt=0)]
+    clock_hz: Annotated[int, Field(gt=0, strict=True)]
     observed_cycles: tuple[Count, ...]
     """By core."""
     operations: Count | None
