@@ -3,13 +3,15 @@
 import json
 import random
 import shutil
+import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rtoslab import seal
-from rtoslab.errors import AlteredError, AlteredWarning
+from rtoslab.errors import AlteredError, AlteredWarning, StoreError
 from rtoslab.index import Wanted, find
 from rtoslab.journal import FILE as JOURNAL
 from rtoslab.journal import Session, last_session, note_session, read_sessions, session_line
@@ -200,6 +202,51 @@ def test_of_a_journal_cut_short_the_whole_lines_are_read_and_the_next_is_added(
         note_session(run.path, tmp_path)
         assert read_sessions(run.path)[:-1] == sessions[:whole]
         assert (run.path / JOURNAL).read_bytes().endswith(b"}\n")
+
+
+def _all_that_is_read(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list[Session]]:
+    """What report, runs, compare and lint go by; None for a plan that is refused."""
+    stored = [(each.folder.name, each.result, each.manifest) for each in run.points()]
+    found = [(each.stored.folder.name, each.result, each.stored.manifest) for each in find([run.path], Wanted())]
+    try:
+        plan = run.plan()
+    except StoreError:
+        plan = None
+    try:
+        sessions = read_sessions(run.path)
+    except AlteredError:
+        sessions = []
+    return stored, found, plan, sessions
+
+
+def test_no_altered_byte_of_a_run_is_read_as_another_number(tmp_path: Path) -> None:
+    """Over every file of it, by all ways to read it: each point is the one that was stored or counts as failed."""
+    run, _ = stored(tmp_path)
+    sessions, _ = _journal(run)
+    points, _, plan, _ = _all_that_is_read(run)
+    whole = {name: (result, manifest) for name, result, manifest in points}
+    dice, told = random.Random(11), 0
+    files = [each for each in sorted(run.path.rglob("*")) if each.is_file() and each.stat().st_size]
+    assert {each.name for each in files} >= {"plan.json", JOURNAL, "result.json", "samples.parquet", seal.FILE}
+    for path in [dice.choice(files) for _ in range(300)]:
+        content = path.read_bytes()
+        path.write_bytes(flip(dice, content))
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            now = _all_that_is_read(run)
+        path.write_bytes(content)
+        assert {str(each.category.__name__) for each in said} <= {AlteredWarning.__name__}
+        differs = now != (points, points, plan, sessions)
+        told += differs
+        for name, result, manifest in now[0]:
+            assert (result, manifest) == whole[name] or (isinstance(result, Failed) and result.stage == "store"), path
+        assert all((result, manifest) == whole[name] for name, result, manifest in now[1]), path
+        assert now[2] is None or now[2] == plan, path
+        assert now[3] in ([], sessions), path
+        if "points" in path.parts:
+            assert differs, path
+            assert any(path.parent.name in str(each.message) for each in said), path
+    assert told > 200
 
 
 @pytest.mark.parametrize(
