@@ -14,6 +14,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 # Rust tests run with every assertion and overflow check on; see [profile.checked] in Cargo.toml. Examples are no tests: for
 # them `sim/machine` would be built once more, which takes longer than all else.
 CARGO_TEST := $(CARGO) test --profile checked --workspace --exclude rtoslab-py --tests
+RUST_LINT := $(CARGO) fmt --all --check && $(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 # Python tests that execute much on the simulator and little else: those that a simulator built with checks runs, too.
 EXECUTING := python/tests/differential python/tests/timing python/tests/test_snapshots.py python/tests/test_virtual_board.py
 HOST := $(shell rustc -vV 2> /dev/null | sed -n 's/^host: //p')
@@ -49,7 +50,7 @@ test:
 
 test-rust: packages $(STAMPS)/tools
 	@echo "== Rust tests and lint, beside the rest: build/rust-tests.log"
-	@{ $(CARGO_TEST) --quiet && $(MAKE) --no-print-directory lint-rust; } > build/rust-tests.log 2>&1 || { \
+	@{ $(CARGO_TEST) --quiet && $(RUST_LINT); } > build/rust-tests.log 2>&1 || { \
 	  cat build/rust-tests.log; echo "== Rust tests or lint: failed, see above"; exit 1; }
 	@echo "== Rust tests and lint: passed"
 
@@ -99,8 +100,7 @@ lint-python: set-up
 	$(BIN)/mypy
 
 lint-rust: packages $(STAMPS)/tools
-	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	$(RUST_LINT)
 
 bench: set-up
 	@$(MAKE) --no-print-directory packages APT_PACKAGES=qemu-system-arm
