@@ -7,10 +7,14 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := build/stamps
-CARGO := $(shell command -v cargo || echo $(HOME)/.cargo/bin/cargo)
+# Not with this make's own job server, whose pipe it could not use.
+ALONE := env -u MAKEFLAGS -u MFLAGS
+CARGO := $(ALONE) $(shell command -v cargo || echo $(HOME)/.cargo/bin/cargo)
 export PATH := $(PATH):$(HOME)/.cargo/bin
-# Rust tests run with every assertion and overflow check on; see [profile.checked] in Cargo.toml.
-CARGO_TEST := $(CARGO) test --profile checked --workspace --exclude rtoslab-py
+# Rust tests run with every assertion and overflow check on; see [profile.checked] in Cargo.toml. Examples are no tests: for
+# them `sim/machine` would be built once more, which takes longer than all else.
+CARGO_TEST := $(CARGO) test --profile checked --workspace --exclude rtoslab-py --tests
+RUST_LINT := $(CARGO) fmt --all --check && $(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 # Python tests that execute much on the simulator and little else: those that a simulator built with checks runs, too.
 EXECUTING := python/tests/differential python/tests/timing python/tests/test_snapshots.py python/tests/test_virtual_board.py
 HOST := $(shell rustc -vV 2> /dev/null | sed -n 's/^host: //p')
@@ -18,7 +22,7 @@ SIM_SOURCES := $(shell find sim -name "*.rs" -o -name Cargo.toml) Cargo.toml Car
 # What the firmware and the simulator are built with; a linker for Rust is in gcc and libc6-dev.
 APT_PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi binutils-arm-none-eabi cmake ninja-build python3-venv gcc libc6-dev
 
-.PHONY: help demo test gate mutants lint bench bench-sweep bench-plan fuzz fuzz-inputs test-all test-checked test-sanitized set-up packages clean
+.PHONY: help demo test test-rust test-python gate mutants lint lint-rust lint-python bench bench-sweep bench-plan fuzz fuzz-inputs test-all test-checked test-sanitized set-up packages clean
 
 help:
 	@echo "make demo      install what is missing, run T1-T8 on one core and on two, write the report"
@@ -40,9 +44,17 @@ demo: set-up
 	@echo "== Measuring T1 to T8 with FreeRTOS on the virtual Raspberry Pi Pico, one core and two"
 	@$(BIN)/rtoslab run vieira2026 --cores 1,2 --report
 
-test: lint
-	@echo "== Rust tests"
-	$(CARGO_TEST) --quiet
+# What needs the simulator waits for one core to link it, so all that is Rust goes on beside it on another.
+test:
+	@$(MAKE) --no-print-directory -j 2 test-rust test-python
+
+test-rust: packages $(STAMPS)/tools
+	@echo "== Rust tests and lint, beside the rest: build/rust-tests.log"
+	@{ $(CARGO_TEST) --quiet && $(RUST_LINT); } > build/rust-tests.log 2>&1 || { \
+	  cat build/rust-tests.log; echo "== Rust tests or lint: failed, see above"; exit 1; }
+	@echo "== Rust tests and lint: passed"
+
+test-python: lint-python
 	@if [ -f firmware/tests/CMakeLists.txt ]; then \
 	  echo "== Firmware tests"; \
 	  cmake -S firmware/tests -B build/firmware-tests -G Ninja > build/firmware-tests.log && \
@@ -79,13 +91,16 @@ test-sanitized: set-up
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
 	  RTOSLAB_SIM=$(CURDIR)/target/asan/$(HOST)/sanitized/lib_sim.so $(BIN)/pytest -n 2 -q -m "not long" $(EXECUTING)
 
-lint: set-up
+lint: lint-python lint-rust
+
+lint-python: set-up
 	@echo "== Lint"
 	$(BIN)/ruff check python bench
 	$(BIN)/ruff format --check python bench
 	$(BIN)/mypy
-	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+
+lint-rust: packages $(STAMPS)/tools
+	$(RUST_LINT)
 
 bench: set-up
 	@$(MAKE) --no-print-directory packages APT_PACKAGES=qemu-system-arm
@@ -149,7 +164,7 @@ $(STAMPS)/python: requirements.lock | $(STAMPS)/tools packages
 $(STAMPS)/simulator: $(SIM_SOURCES) pyproject.toml $(STAMPS)/python
 	@echo "== Building the virtual board"
 	@touch $@.begun  # what changes while it is built is not in it
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release > build/simulator.log 2>&1 || { cat build/simulator.log; exit 1; }
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(ALONE) $(BIN)/maturin develop --release > build/simulator.log 2>&1 || { cat build/simulator.log; exit 1; }
 	@mv $@.begun $@
 
 $(STAMPS)/kernels: firmware/kernels/Cargo.toml firmware/kernels/Cargo.lock | $(STAMPS)/tools

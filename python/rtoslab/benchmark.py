@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from rtoslab.errors import PlanError
+from rtoslab.intake.numbers import shown, whole
 from rtoslab.strict import Strict
 
 
@@ -134,10 +135,11 @@ class Benchmark(Strict):
         picked = []
         for name, services in self.picks.items():
             value = str(params.get(name, self.params[name]))
-            if not value.isdecimal() or int(value) >= len(services):
+            try:
+                picked.append(services[whole(value, 0, len(services) - 1)])
+            except ValueError:
                 meanings = ", ".join(f"{number} ({service})" for number, service in enumerate(services))
-                raise PlanError(f"{self.id} has no {name}={value}; choose one of {meanings}.")
-            picked.append(services[int(value)])
+                raise PlanError(f"{self.id} has no {name}={shown(value)}; choose one of {meanings}.") from None
         return (*self.services, *picked)
 
     @property

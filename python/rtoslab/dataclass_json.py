@@ -83,7 +83,7 @@ class Reader:
         if origin is tuple and inner[-1:] != (...,):
             return tuple(self.read(hint, each) for hint, each in zip(inner, plain, strict=True))
         if origin is array:
-            return array("q", plain)
+            return array("q", (self.read(int, each) for each in plain))
         makers: dict[Any, Any] = {tuple: tuple, list: list, set: set, frozenset: frozenset}
         if origin not in makers:
             raise TypeError(f"{origin!r} has no plain form")

@@ -1,45 +1,88 @@
-"""Ctrl-C at any moment: one line and exit code 130, never a trace of Python's.
+"""Ctrl-C or a signal to end, at any moment: one line or one JSON object and exit code 130, never a trace of Python's.
 
 The trap: a KeyboardInterrupt raised inside an import, a finaliser or Python's own end is printed as a trace or lost. So
-while the command's modules are loaded Ctrl-C ends the process at once (nothing is begun then); once it works the
+while the command's modules are loaded a signal ends the process at once (nothing is begun then); once it works the
 interrupt is raised as an exception, but never inside an import or a finaliser, where it waits for their end; and once
-its result is known Ctrl-C is not heard any more. This module imports nothing slow: it comes first.
+its result is known signals are not heard any more. This module imports nothing slow: it comes first.
 """
 
 import os
 import signal
+import sys
 import time
 from types import FrameType
 
 EXIT_INTERRUPTED = 130
 SAID = b"Interrupted; what was finished is kept.\n"
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+"""Those that ask a process to end."""
 _AGAIN_S = 0.02
 """How soon an interrupt that had to wait is tried again."""
 _IMPATIENT_S = 2.0
-"""A second Ctrl-C so long after the first ends the process, whatever is still being tidied up."""
+"""A second signal so long after the first ends the process, whatever is still being tidied up."""
 _first: list[float] = []
-"""When Ctrl-C was first raised."""
+"""When the interrupt was first raised."""
+_asked: list[int] = []
+"""The signal that came first."""
 
 
 def at_once() -> None:
-    """From here on Ctrl-C ends the process."""
-    signal.signal(signal.SIGINT, _leave)
+    """From here on a signal ends the process."""
+    for each in _heard():
+        signal.signal(each, _leave)
 
 
 def in_order() -> None:
-    """From here on Ctrl-C raises KeyboardInterrupt, once, where that can be heard."""
+    """From here on a signal raises KeyboardInterrupt, once, where that can be heard."""
     signal.signal(signal.SIGALRM, _raise)
-    signal.signal(signal.SIGINT, _raise)
+    for each in _heard():
+        signal.signal(each, _raise)
 
 
 def over() -> None:
-    """From here on Ctrl-C is not heard: the result is known."""
+    """From here on no signal is heard: the result is known."""
     signal.setitimer(signal.ITIMER_REAL, 0)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignore()
 
 
-def _leave(_: int, __: FrameType | None) -> None:
-    os.write(2, SAID)
+def ignore() -> None:
+    """For a process whose parent sees to signals."""
+    for each in SIGNALS:
+        signal.signal(each, signal.SIG_IGN)
+
+
+def reason(cause: BaseException | None) -> str:
+    """What a KeyboardInterrupt came of."""
+    name = next((each for each in getattr(cause, "args", ()) if isinstance(each, str)), None)
+    return "Stopped by the user." if name is None else f"Ended from outside ({name})."
+
+
+def sentence(cause: BaseException | None) -> str:
+    """What the user is told of it."""
+    said = SAID.decode().strip()
+    return said if (why := reason(cause)) == reason(None) else said.replace("Interrupted", why.rstrip("."))
+
+
+def wants_json() -> bool:
+    """Whether the command line asks for JSON; asked before anything can be parsed, too."""
+    return "--json" in sys.argv[1:]
+
+
+def _heard() -> list[signal.Signals]:
+    """One that is ignored already, as SIGHUP is under nohup, stays so; Ctrl-C is heard always."""
+    return [each for each in SIGNALS if each == signal.SIGINT or signal.getsignal(each) is not signal.SIG_IGN]
+
+
+def _interrupt(number: int) -> KeyboardInterrupt:
+    return KeyboardInterrupt() if number == signal.SIGINT else KeyboardInterrupt(signal.Signals(number).name)
+
+
+def _leave(number: int, _: FrameType | None) -> None:
+    cause = _interrupt(_asked[0] if _asked else number)
+    if wants_json():
+        os.write(1, f'{{"stop": "interrupted", "detail": "{reason(cause)}"}}\n'.encode())
+    else:
+        os.write(2, f"{sentence(cause)}\n".encode())
     os._exit(EXIT_INTERRUPTED)
 
 
@@ -48,11 +91,13 @@ def _raise(number: int, frame: FrameType | None) -> None:
         if time.monotonic() - _first[0] > _IMPATIENT_S:
             _leave(number, frame)
         return
+    if number != signal.SIGALRM:
+        _asked.append(number)
     if _deaf(frame):
         signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
         return
     _first.append(time.monotonic())
-    raise KeyboardInterrupt
+    raise _interrupt(_asked[0])
 
 
 def _deaf(frame: FrameType | None) -> bool:

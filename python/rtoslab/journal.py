@@ -1,10 +1,12 @@
 """When a run directory was worked on, and on which revision of the checkout: one JSON line each time, never rewritten.
 
 A point's own files bear no date, so that the same manifest gives the same bytes; the date stands here, beside them.
-Each line bears its own digest. One cut short (its writer was killed) is passed over; one that was altered too, with a
-warning.
+Each line bears its own digest, and one that was altered is passed over with a warning. Silently passed over is only the
+beginning of a line at the very end, whose writer was killed; the next writer takes it away, or it would stand before
+its own line and spoil that.
 """
 
+import fcntl
 import hashlib
 import json
 import os
@@ -13,6 +15,7 @@ import warnings
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from rtoslab.errors import AlteredError, AlteredWarning, disk_error
 from rtoslab.intake.files import read_bytes
@@ -21,6 +24,8 @@ from rtoslab.intake.objects import parse_object
 
 FILE = "journal.jsonl"
 _PLAN = "plan.json"
+_LONGEST: Final = 1000
+"""Bytes: no line has so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +43,17 @@ def note_session(run: Path, root: Path) -> Session:
     session = Session(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), revision_of(root))
     line = session_line(session)
     try:
-        descriptor = os.open(run / FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            os.write(descriptor, line.encode())
-        finally:
-            os.close(descriptor)
+        with (run / FILE).open("a+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # another writer may be at it, whose line is not cut but unfinished
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - _LONGEST))
+            end = file.read(_LONGEST)
+            rest = end.rpartition(b"\n")[2]
+            if _is_cut(rest) and len(rest) < _LONGEST:
+                file.truncate(size - len(rest))
+            elif rest:
+                line = "\n" + line
+            file.write(line.encode())
     except OSError as cause:
         raise disk_error("write the journal of", run, cause) from None
     return session
@@ -94,8 +105,13 @@ def _lines(run: Path) -> list[Session | None]:
     """None for a whole line that is not what was written."""
     if not (run / FILE).exists():
         return []
-    lines = read_bytes(run / FILE, STORED_BYTES, "the journal", AlteredError).split(b"\n")
-    return [_session(line) for line in lines if line.startswith(b"{") and line.endswith(b"}")]
+    *lines, rest = read_bytes(run / FILE, STORED_BYTES, "the journal", AlteredError).split(b"\n")
+    return [_session(line) for line in (lines if not rest or _is_cut(rest) else [*lines, rest])]
+
+
+def _is_cut(rest: bytes) -> bool:
+    """Whether what follows the last line feed is the beginning of a line. A whole one lacks its line feed at most."""
+    return b"}" not in rest
 
 
 def _session(line: bytes) -> Session | None:

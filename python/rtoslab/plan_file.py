@@ -3,19 +3,18 @@
 import hashlib
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from rtoslab.canonical import canonical
 from rtoslab.errors import AlteredError, StoreError
 from rtoslab.intake.files import read_bytes
 from rtoslab.intake.limits import STORED_BYTES
 from rtoslab.results import PointId
+from rtoslab.strict import Strict
 
 
-class PlanFile(BaseModel):
+class PlanFile(Strict):
     """plan.json."""
-
-    model_config = ConfigDict(extra="forbid")
 
     format: int = 1
     suite: str | None

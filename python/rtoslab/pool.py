@@ -1,14 +1,13 @@
 """Points in parallel on a few processes that measure one after the other: a crash or a kill takes one point.
 
 A process goes on to the next point because much is the same for each (modules, files of the catalogue, hashes of the
-sources and of the simulator); one that died is replaced. The parent alone hears Ctrl-C; it ends the processes it
-started, and what they had stored stays.
+sources and of the simulator); one that died is replaced. The parent alone hears Ctrl-C and signals to end; it ends the
+processes it started, and what they had stored stays.
 """
 
 import multiprocessing
 import multiprocessing.connection
 import os
-import signal
 import time
 import traceback
 from collections import deque
@@ -19,6 +18,7 @@ from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from rtoslab import interrupts
 from rtoslab.catalogue import Catalogue
 from rtoslab.errors import RtoslabError, RunError
 from rtoslab.journal import note_session
@@ -164,7 +164,7 @@ def _failed(root: Path, out: Path, point: Point, message: str) -> Outcome:
 
 def _work(root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[object, Point]", manner: Manner) -> None:
     """A process's life: points in, for each its progress and then its outcome or error out."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    interrupts.ignore()
     os.environ.update(environment)  # the fork server keeps that of its own start
     last = 0.0
 

@@ -6,17 +6,16 @@ later stage can meet an unverified number.
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from rtoslab.proofs.evidence import Finding, Verdict
+from rtoslab.strict import Strict
 
 FORMAT = 1
 
 
-class Stored(BaseModel):
-    """Base: immutable, no unknown keys."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class Stored(Strict):
+    """Base of what is stored."""
 
 
 class PointId(Stored):
@@ -260,7 +259,7 @@ class NotApplicable(Stored):
 Result = Annotated[Measured | Failed | NotApplicable, Field(discriminator="status")]
 
 
-class ResultFile(BaseModel):
+class ResultFile(Strict):
     """For reading a result of any kind back."""
 
     result: Result

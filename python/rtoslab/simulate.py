@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rtoslab import interrupts
 from rtoslab.errors import ImageFileError, SymbolError
 from rtoslab.intake.files import read_bytes
 from rtoslab.intake.limits import IMAGE_BYTES
@@ -164,7 +165,7 @@ def _run(machine: VirtualMachine, limit: int, on_uart: Callable[[bytes], None]) 
                 break
     except KeyboardInterrupt as cause:
         _drain(machine, uart, on_uart)
-        reason, detail = "interrupted", f"Ended from outside ({cause})." if cause.args else "Stopped by the user."
+        reason, detail = "interrupted", interrupts.reason(cause)
     return reason, detail, bytes(uart)
 
 

@@ -1,9 +1,70 @@
-"""What every TOML file of the catalogue is read with."""
+"""The base of every form that a file is read with: unknown keys are refused, and a value is taken for what it is.
 
-from pydantic import BaseModel, ConfigDict
+The trap: pydantic takes `true` for 1, 1 for `true`, "1" and 1.0 for 1, so that a slip in a file, or a byte that changed
+in it, becomes a number that nobody wrote. Its own strict mode refuses lists for tuples and texts for choices too, which
+is all that TOML and JSON have; so what is strict here are the scalars alone. An integer still stands for a decimal.
+"""
+
+import re
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+_SCALARS: Final = frozenset({"int", "float", "bool", "str"})
+_APART: Final = frozenset({"default", "metadata", "serialization"})
+"""Parts of a schema that say nothing of what is let in."""
+_KEY: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
+
+
+def _strictly(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_strictly(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kind = schema.get("type")
+    if kind == "literal":
+        return _choice(schema)
+    if kind == "model-fields":  # by their names, which are any
+        return {**schema, "fields": {name: _strictly(each) for name, each in schema["fields"].items()}}
+    found = {key: value if key in _APART else _strictly(value) for key, value in schema.items()}
+    if kind in _SCALARS:
+        found["strict"] = True
+    if kind == "dict" and schema.get("keys_schema", {}).get("type") == "int":
+        found["keys_schema"] = core_schema.no_info_before_validator_function(_whole_key, found["keys_schema"])
+    return found
+
+
+def _choice(schema: Any) -> Any:
+    """Of choices that are no texts pydantic asks only whether they are equal, and `True == 1`."""
+    types = {type(each) for each in schema["expected"]}
+    if types == {str}:
+        return schema
+
+    def same_type(value: Any) -> Any:
+        if type(value) not in types:
+            raise ValueError(f"it should be {' or '.join(map(repr, schema['expected']))}")
+        return value
+
+    return core_schema.no_info_before_validator_function(same_type, schema)
+
+
+def _whole_key(key: Any) -> Any:
+    """Keys of JSON and TOML are texts, so one that stands for an integer is read here, in one form only."""
+    if isinstance(key, str):
+        if not _KEY.fullmatch(key):
+            raise ValueError("a key should be a whole number")
+        return int(key)
+    return key
 
 
 class Strict(BaseModel):
-    """Base: immutable, no unknown keys."""
+    """Base: immutable, no unknown keys, no scalar taken for another."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Pydantic's schema of the model, with every scalar in it strict."""
+        found: CoreSchema = _strictly(handler(source))
+        return found

@@ -203,3 +203,11 @@ def test_a_test_of_two_cores_does_not_apply_to_one() -> None:
     assert [bool(each.not_applicable) for each in points] == [True, False]
     assert points[0].not_applicable is not None
     assert "is a test of 2 cores or more" in points[0].not_applicable
+
+
+@pytest.mark.parametrize("value", ["9" * 5000, "٣", "²", "-1", "", "1.0", "99"])
+def test_a_parameter_that_picks_no_service_is_one_sentence(value: str) -> None:
+    benchmark = Catalogue(find_root()).benchmark("phase_sweep").facts
+    with pytest.raises(PlanError, match=r"phase_sweep has no service='.*; choose one of 0 \(") as caught:
+        benchmark.needs({"service": value})
+    assert len(str(caught.value)) < 400

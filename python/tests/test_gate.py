@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.analyses.metrics import Metric
+from rtoslab.analyses.metrics import Metric, metrics
 from rtoslab.compare.baseline import baseline_side, make_baseline, read_baseline, write_baseline
 from rtoslab.compare.gate import judge
 from rtoslab.compare.judge import Change, Verdict
@@ -13,9 +13,10 @@ from rtoslab.compare.matching import Pair
 from rtoslab.compare.rules import Rules, parse_limits
 from rtoslab.compare.sides import Figures, Side
 from rtoslab.errors import CatalogueError, PlanError
+from rtoslab.results import Counter
 
 from .checkouts import alter, copy_checkout
-from .fakes import point
+from .fakes import measured, point
 from .test_cli import error, rtoslab
 
 GCC = {"build.compiler.banner": "gcc 12"}
@@ -132,3 +133,21 @@ def test_a_slowdown_of_one_line_is_caught_to_the_exact_cycle(tmp_path: Path) -> 
 
 def test_a_gate_that_cannot_tell_is_an_error(tmp_path: Path) -> None:
     assert "Cannot read" in error(rtoslab("gate", "--baseline", "nowhere"), 1)
+
+
+def test_a_tick_of_the_window_s_clock_is_no_change() -> None:
+    """Its phase moves with any byte of an image; T7 of 8470 counts was 20000 ticks long, and 19999 a comment later."""
+
+    def of_ticks(ticks: int, count: int = 8470) -> Side:
+        counters = (Counter(core=0, index=0, count=count),)
+        result = measured().model_copy(update={"window_ticks": ticks, "counters": counters})
+        found = {each.id: each for each in metrics(result)}
+        return Side("run", [Figures(point(), found, True, GCC)])
+
+    for before, after, better, worse in ((20_000, 19_999, 0, 0), (19_999, 20_000, 0, 0), (19_999, 20_001, 0, 1)):
+        baseline = make_baseline(of_ticks(before), {})
+        found = judge(baseline, "main", of_ticks(after), Rules.of({}, []))
+        verdicts = [each.verdict for each in found.comparison.changes]
+        assert (verdicts.count(Verdict.BETTER), len(found.regressions)) == (better, worse), (before, after)
+    slower = judge(make_baseline(of_ticks(20_000), {}), "main", of_ticks(20_000, 8469), Rules.of({}, []))
+    assert [each.before.id for each, _ in slower.regressions] == ["cycles_per_count"], "one count fewer is one"

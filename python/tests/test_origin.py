@@ -1,10 +1,13 @@
 """A binary speaks for its own sources, and is refused beside others."""
 
 import hashlib
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+import rtoslab
 from rtoslab import _sim
 from rtoslab.catalogue import Catalogue
 from rtoslab.doctor import examine
@@ -12,7 +15,8 @@ from rtoslab.errors import StaleSimulatorError
 from rtoslab.manifest import virtual_target
 from rtoslab.paths import find_root
 from rtoslab.plan import Options, make_plan
-from rtoslab.run.origin import simulator_sources
+from rtoslab.run import board
+from rtoslab.run.origin import simulator_sources, simulator_version
 
 SOURCE = "sim/cpu/src/v6m/exec.rs"
 
@@ -79,6 +83,37 @@ def test_what_is_no_part_of_the_binary_does_not_matter(checkout: Path) -> None:
     (checkout / "sim" / "elsewhere" / "src").mkdir(parents=True)
     (checkout / "sim" / "elsewhere" / "src" / "main.rs").write_text("fn main() {}\n")
     assert simulator_sources(checkout) == simulator_sources(find_root())
+
+
+@pytest.mark.parametrize("name", [*board._NAMES, "take_uart"])
+def test_a_binary_that_lacks_something_is_too_old(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`take_uart` stands for the methods of a board."""
+    old = ModuleType(_sim.__name__)
+    old.__file__ = "old/_sim.so"
+    names = {each: getattr(_sim, each) for each in board._NAMES if each != name}
+    names["Machine"] = type(
+        "Machine", (), {each: None for each in dir(_sim.Machine) if each not in {name, "__class__"}}
+    )
+    vars(old).update({each: value for each, value in names.items() if each != name})
+    monkeypatch.setattr(rtoslab, "_sim", old)
+    monkeypatch.setitem(sys.modules, _sim.__name__, old)
+    catalogue = Catalogue(find_root())
+    facts = catalogue.board("pico").facts
+    point = make_plan(catalogue, ["t2"], Options()).points[0]
+    sentence = rf"old/_sim\.so is older .*\(it has no {name}\); run `make set-up`"
+    simulator_version.cache_clear()
+    simulator_sources.cache_clear()
+    for use in (
+        lambda: virtual_target(find_root(), point, facts),
+        lambda: simulator_sources(find_root()),
+        simulator_version,
+        lambda: board.make_machine(facts, cores=1),
+    ):
+        with pytest.raises(StaleSimulatorError, match=sentence):
+            use()
+    found = next(each for each in examine(find_root()) if each.name == "virtual board")
+    assert not found.fine
+    assert not board.is_panic(ValueError())
 
 
 def test_without_sources_the_binary_speaks_for_itself(tmp_path: Path) -> None:

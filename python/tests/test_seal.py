@@ -3,16 +3,18 @@
 import json
 import random
 import shutil
+import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rtoslab import seal
-from rtoslab.errors import AlteredError, AlteredWarning
+from rtoslab.errors import AlteredError, AlteredWarning, StoreError
 from rtoslab.index import Wanted, find
 from rtoslab.journal import FILE as JOURNAL
-from rtoslab.journal import Session, last_session, session_line
+from rtoslab.journal import Session, last_session, note_session, read_sessions, session_line
 from rtoslab.results import Failed, Measured, SeriesSamples
 from rtoslab.store import RunDirectory
 from rtoslab.stored_point import folder_name, read_point
@@ -165,6 +167,86 @@ def test_an_altered_line_of_the_journal_is_named(tmp_path: Path) -> None:
     (run.path / JOURNAL).write_text(lines[0] + lines[1].replace("01-02", "01-03") + '{"date": "cut')
     with pytest.warns(AlteredWarning, match=r"Line 2 of .*journal\.jsonl was altered"):
         assert last_session(run.path).date == "2026-01-01T00:00:00Z"
+
+
+def _journal(run: RunDirectory) -> tuple[list[Session], bytes]:
+    sessions = [Session(f"2026-01-0{day}T00:00:00Z", "0123456789ab") for day in (1, 2, 3)]
+    content = "".join(session_line(each) for each in sessions).encode()
+    (run.path / JOURNAL).write_bytes(content)
+    return sessions, content
+
+
+def test_no_altered_byte_of_the_journal_is_passed_over(tmp_path: Path) -> None:
+    run, _ = stored(tmp_path)
+    sessions, content = _journal(run)
+    assert read_sessions(run.path) == sessions
+    dice = random.Random(3)
+    for place in range(len(content)):
+        others = {content[place] ^ 1 << dice.randrange(8), dice.randrange(256), *b"\n{}"} - {content[place]}
+        for other in others:
+            (run.path / JOURNAL).write_bytes(content[:place] + bytes([other]) + content[place + 1 :])
+            with pytest.raises(AlteredError, match=r"Line \d of .*journal\.jsonl was altered"):
+                read_sessions(run.path)
+
+
+def test_of_a_journal_cut_short_the_whole_lines_are_read_and_the_next_is_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rtoslab.journal.revision_of", lambda _: "abc")
+    run, _ = stored(tmp_path)
+    sessions, content = _journal(run)
+    for length in range(len(content)):
+        (run.path / JOURNAL).write_bytes(content[:length])
+        whole = content[:length].count(b"}")
+        assert read_sessions(run.path) == sessions[:whole]
+        note_session(run.path, tmp_path)
+        assert read_sessions(run.path)[:-1] == sessions[:whole]
+        assert (run.path / JOURNAL).read_bytes().endswith(b"}\n")
+
+
+def _all_that_is_read(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list[Session]]:
+    """What report, runs, compare and lint go by; None for a plan that is refused."""
+    stored = [(each.folder.name, each.result, each.manifest) for each in run.points()]
+    found = [(each.stored.folder.name, each.result, each.stored.manifest) for each in find([run.path], Wanted())]
+    try:
+        plan = run.plan()
+    except StoreError:
+        plan = None
+    try:
+        sessions = read_sessions(run.path)
+    except AlteredError:
+        sessions = []
+    return stored, found, plan, sessions
+
+
+def test_no_altered_byte_of_a_run_is_read_as_another_number(tmp_path: Path) -> None:
+    """Over every file of it, by all ways to read it: each point is the one that was stored or counts as failed."""
+    run, _ = stored(tmp_path)
+    sessions, _ = _journal(run)
+    points, _, plan, _ = _all_that_is_read(run)
+    whole = {name: (result, manifest) for name, result, manifest in points}
+    dice, told = random.Random(11), 0
+    files = [each for each in sorted(run.path.rglob("*")) if each.is_file() and each.stat().st_size]
+    assert {each.name for each in files} >= {"plan.json", JOURNAL, "result.json", "samples.parquet", seal.FILE}
+    for path in [dice.choice(files) for _ in range(300)]:
+        content = path.read_bytes()
+        path.write_bytes(flip(dice, content))
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            now = _all_that_is_read(run)
+        path.write_bytes(content)
+        assert {str(each.category.__name__) for each in said} <= {AlteredWarning.__name__}
+        differs = now != (points, points, plan, sessions)
+        told += differs
+        for name, result, manifest in now[0]:
+            assert (result, manifest) == whole[name] or (isinstance(result, Failed) and result.stage == "store"), path
+        assert all((result, manifest) == whole[name] for name, result, manifest in now[1]), path
+        assert now[2] is None or now[2] == plan, path
+        assert now[3] in ([], sessions), path
+        if "points" in path.parts:
+            assert differs, path
+            assert any(path.parent.name in str(each.message) for each in said), path
+    assert told > 200
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,8 @@ class Metric:
     value: float
     samples: Sequence[float] = ()
     """What a median is of, in the metric's unit; empty for any other figure."""
+    resolution: float = 0.0
+    """How much of a difference may be the grain of the clock that it was measured by alone."""
 
 
 def unit_of(metric_id: str) -> str:
@@ -50,7 +52,10 @@ def leading(point: Measured) -> list[Metric]:
 def _time(point: Measured) -> list[Metric]:
     found = []
     if point.counters and not point.is_latency:
-        found.append(Metric(COUNTS, CYCLES, throughput(point).cycles_per_count))
+        # The window is as long as the board's timer says, whose phase against the kernel's tick is by chance: it moves
+        # with any byte of the image, the digest of its sources for one.
+        cycles = throughput(point).cycles_per_count
+        found.append(Metric(COUNTS, CYCLES, cycles, resolution=cycles / point.window_ticks))
     for each in latencies(point):
         found += [_figure(each, name) for name in _FIGURES]
     return found

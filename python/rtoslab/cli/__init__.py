@@ -7,11 +7,13 @@ import re
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import click
 
 from rtoslab import interrupts
 from rtoslab.cli.altered import told
+from rtoslab.cli.ended import last_words
 from rtoslab.errors import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, RtoslabError, disk_error
 from rtoslab.intake.files import printable_output
 from rtoslab.intake.names import visible
@@ -36,9 +38,18 @@ class _Commands(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Carries the command out; ended by a signal, it says so before click sees that."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as cause:
+            if sys.stderr.isatty():
+                click.echo(err=True)  # the terminal shows ^C on the line
+            last_words(cause)
+            return EXIT_INTERRUPTED
+
 
 _PREFIX = "cmd_"
-_INTERRUPTED = interrupts.SAID.decode().strip()
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -62,9 +73,8 @@ def main() -> None:
             code = _code()
         code = code or (EXIT_ERROR if sentences else EXIT_OK)
         interrupts.over()
-    except KeyboardInterrupt:
-        interrupts.over()
-        _say(_INTERRUPTED)
+    except KeyboardInterrupt as cause:
+        last_words(cause)
     sys.exit(code)
 
 
@@ -78,8 +88,8 @@ def _code() -> int:  # noqa: PLR0911 (one answer for each way to end)
     except click.ClickException as misuse:
         misuse.show()
         return misuse.exit_code
-    except click.Abort:
-        _say(_INTERRUPTED)
+    except click.Abort as ended:
+        last_words(ended.__cause__)
         return EXIT_INTERRUPTED
     except RtoslabError as error:
         _say(f"rtoslab: {error}")

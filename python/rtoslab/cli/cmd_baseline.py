@@ -6,7 +6,7 @@ import click
 
 from rtoslab.api import default_out
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.display import Display, short_path
+from rtoslab.cli.display import displayed, short_path
 from rtoslab.compare.baseline import Baseline, baseline_path, make_baseline, read_baseline, write_baseline
 from rtoslab.compare.gate import baseline_points
 from rtoslab.compare.sides import Side, read_side
@@ -40,7 +40,7 @@ def measure_again(root: Path, baseline: Baseline, name: str, out: Path | None = 
     """The baseline's points as this checkout measures them."""
     plan = baseline_points(Catalogue(root), baseline)
     folder = out or default_out(root, plan, [f"gate-{Path(name).stem}"])
-    with Display(len(plan.points), quiet=quiet) as display:
+    with displayed(len(plan.points), folder, quiet=quiet) as display:
         outcomes = run_plan(root, plan, folder, listener=display.note)
     for each in outcomes:
         if each.result.status == "failed":

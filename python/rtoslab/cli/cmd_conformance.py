@@ -1,18 +1,20 @@
 """`rtoslab conformance`: does a kernel's port behave as the port contract promises?"""
 
-import json
+from collections.abc import Sequence
+from typing import Any
 
 import click
 from rich.table import Table
 
 from rtoslab.catalogue import Catalogue
+from rtoslab.cli.ended import answer, keeping
 from rtoslab.cli.names import CatalogueName, CoreCounts, Frequency, KeyValue
 from rtoslab.cli.plain import PlainConsole, painted
 from rtoslab.conformance.gate import Conformance, examine
 from rtoslab.conformance.judge import Outcome
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.paths import find_root
-from rtoslab.plan import Options, conformance_points
+from rtoslab.plan import Options, Point, conformance_points
 
 _COLOURS = {Outcome.HOLDS: "green", Outcome.FAILS: "red", Outcome.UNSEEN: "yellow"}
 
@@ -41,19 +43,30 @@ def command(
     catalogue = Catalogue(find_root())
     chosen = dict(config) if clock is None else {**dict(config), "clock_hz": str(clock)}
     points = conformance_points(catalogue, Options(kernels or None, boards or None, cores, config=chosen))
-    console = PlainConsole()
     verdicts: list[Conformance] = []
+    with keeping(lambda: {"conformance": _as_json(verdicts)}):
+        _examine(catalogue, points, verdicts, None if as_json else PlainConsole())
+    if as_json:
+        answer(_as_json(verdicts), indent=2)
+    return EXIT_OK if all(each.holds for each in verdicts) else EXIT_POINT_FAILED
+
+
+def _as_json(verdicts: Sequence[Conformance]) -> list[dict[str, Any]]:
+    return [{**each.model_dump(mode="json"), "holds": each.holds} for each in verdicts]
+
+
+def _examine(
+    catalogue: Catalogue, points: Sequence[Point], verdicts: list[Conformance], console: PlainConsole | None
+) -> None:
+    """Adds each verdict when it is there; without a console only what has none is told, on stderr."""
     for point in points:
         if point.not_applicable is not None:
-            click.echo(f"n/a {point.label}: {point.not_applicable}", err=as_json)
+            click.echo(f"n/a {point.label}: {point.not_applicable}", err=console is None)
             continue
         verdict = examine(catalogue, point)
         verdicts.append(verdict)
-        if not as_json:
+        if console is not None:
             _print(console, verdict)
-    if as_json:
-        click.echo(json.dumps([{**each.model_dump(mode="json"), "holds": each.holds} for each in verdicts], indent=2))
-    return EXIT_OK if all(each.holds for each in verdicts) else EXIT_POINT_FAILED
 
 
 def _print(console: PlainConsole, verdict: Conformance) -> None:

@@ -1,6 +1,5 @@
 """`rtoslab decode`: a logic analyzer's capture to intervals, beside the virtual board's."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from rtoslab.captures.pulses import Pulses, find_pulses
 from rtoslab.captures.recording import OUT, Recording, record
 from rtoslab.captures.sampling import sampled
 from rtoslab.catalogue import Catalogue
+from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, Frequency, KeyValue
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_OK, PlanError
@@ -84,7 +84,7 @@ def _row(name: str, pulses: Pulses, clock_hz: int | None = None) -> dict[str, An
 
 def _say(result: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(result))
+        answer(result)
         return
     rows = result.get("series") or result["channels"]
     unit = rows[0]["unit"] if rows else ""

@@ -1,11 +1,11 @@
 """`rtoslab doctor`: what is installed, what is missing, how to get it."""
 
-import json
 from dataclasses import asdict
 
 import click
 from rich.table import Table
 
+from rtoslab.cli.ended import answer
 from rtoslab.cli.plain import PlainConsole, painted
 from rtoslab.doctor import examine
 from rtoslab.errors import EXIT_ERROR, EXIT_OK
@@ -18,7 +18,7 @@ def command(as_json: bool) -> int:
     """Look at the tools the laboratory needs; exit code 1 if something is missing."""
     found = examine(find_root())
     if as_json:
-        click.echo(json.dumps([asdict(each) for each in found], indent=2))
+        answer([asdict(each) for each in found], indent=2)
     else:
         table = Table("", "what", "found", "remedy")
         for each in found:

@@ -1,7 +1,6 @@
 """`rtoslab footprint`: what an image, a kernel and its services weigh."""
 
 import csv
-import json
 import sys
 from collections.abc import Sequence
 from itertools import product
@@ -11,6 +10,7 @@ import click
 from rich.table import Table as RichTable
 
 from rtoslab.catalogue import Catalogue
+from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, KeyValue
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_OK, PlanError
@@ -138,7 +138,7 @@ def _chosen(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Table]:
 
 def _write(tables: Sequence[Table], *, listed: bool, as_csv: bool, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps({each.name: each.as_json() for each in tables}))
+        answer({each.name: each.as_json() for each in tables})
     elif as_csv:
         if len(tables) != 1:
             raise PlanError(f"CSV holds one table; choose it with --table: {', '.join(each.name for each in tables)}.")

@@ -1,6 +1,5 @@
 """`rtoslab lint`: where a comparison is unfair."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import click
 
 from rtoslab.api import load
 from rtoslab.catalogue import Catalogue
+from rtoslab.cli.ended import answer
 from rtoslab.errors import EXIT_OK, EXIT_REGRESSION, StoreError
 from rtoslab.parity.costs import measured_costs, read_costs
 from rtoslab.parity.findings import Finding, alike, lint
@@ -45,19 +45,17 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], strict: bool, as_j
     costs = measured_costs([each for each in every if isinstance(each, Measured)])
     findings = lint(catalogue, alike(subjects), [*costs, *read_costs(catalogue.root)])
     if as_json:
-        click.echo(
-            json.dumps(
-                [
-                    {
-                        "concept": each.concept.id,
-                        "board": each.board,
-                        "values": each.values,
-                        "benchmarks": each.benchmarks,
-                        "cost": each.cost,
-                    }
-                    for each in findings
-                ]
-            )
+        answer(
+            [
+                {
+                    "concept": each.concept.id,
+                    "board": each.board,
+                    "values": each.values,
+                    "benchmarks": each.benchmarks,
+                    "cost": each.cost,
+                }
+                for each in findings
+            ]
         )
     else:
         _tell(findings)

@@ -1,12 +1,12 @@
 """`rtoslab list`: what can be measured."""
 
-import json
 from typing import Any
 
 import click
 from rich.table import Table
 
 from rtoslab.catalogue import Catalogue
+from rtoslab.cli.ended import answer
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.kernel_facts import Kernel
 from rtoslab.paths import find_root
@@ -25,7 +25,7 @@ def command(kinds: tuple[str, ...], as_json: bool) -> None:
         entries = getattr(catalogue, kind).values()
         found[kind] = [_row(entry.id, entry.facts) for entry in entries]
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        answer(found, indent=2)
         return
     console = PlainConsole()
     for kind, rows in found.items():

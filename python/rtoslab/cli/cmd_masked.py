@@ -1,10 +1,9 @@
 """`rtoslab masked`: how long kernels hold interrupts off, by call."""
 
-import json
-
 import click
 
 from rtoslab.catalogue import Catalogue
+from rtoslab.cli.ended import answer, keeping
 from rtoslab.cli.names import CatalogueName, CatalogueNames, Duration, KeyValue, integer, split_names
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_OK, PlanError
@@ -48,18 +47,19 @@ def command(
         known = ", ".join(f"{each:#04x}" for each in priorities(facts.cpu))
         raise PlanError(f"An interrupt of the {facts.id} cannot have the priority {level:#04x}; it can have {known}.")
     found: list[Profile] = []
-    for kernel in split_names(kernels, catalogue.kernels) or (usual_kernel(catalogue),):
-        for benchmark in _benchmarks(catalogue, names):
-            try:
-                choice = Choice(kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms)
-                found.append(profile(make_subject(catalogue, benchmark, **choice)))
-            except PlanError as cause:
-                click.echo(f"left out: {cause}", err=True)
+    with keeping(lambda: {"masked": survey_table(found, level).as_json()} if found else {}):
+        for kernel in split_names(kernels, catalogue.kernels) or (usual_kernel(catalogue),):
+            for benchmark in _benchmarks(catalogue, names):
+                try:
+                    choice = Choice(kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms)
+                    found.append(profile(make_subject(catalogue, benchmark, **choice)))
+                except PlanError as cause:
+                    click.echo(f"left out: {cause}", err=True)
     if not found:
         raise PlanError("None of these benchmarks can run there; see `rtoslab list kernels`.")
     table = survey_table(found, level)
     if as_json:
-        click.echo(json.dumps(table.as_json()))
+        answer(table.as_json())
     else:
         PlainConsole().print(rich_table(table))
     return EXIT_OK

@@ -1,6 +1,5 @@
 """`rtoslab paper`: a published paper's experiments, run again, with our figures beside its own."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,8 @@ import click
 from rtoslab.api import default_out, load
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
-from rtoslab.cli.display import Display, short_path
+from rtoslab.cli.display import displayed, short_path
+from rtoslab.cli.ended import answer
 from rtoslab.cli.names import PaperName
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
@@ -46,7 +46,7 @@ def command(name: str, full: bool, out: Path | None, jobs: int, as_json: bool) -
     paper = find_paper(catalogue, name)
     plan = paper_plan(catalogue, paper, Options(full=full))
     folder = out or default_out(root, plan, [paper.key])
-    with Display(len(plan.points), quiet=as_json) as display:
+    with displayed(len(plan.points), folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
     missing = missing_benchmarks(catalogue, paper)
     done = reproduce(catalogue, paper, load(folder), missing)
@@ -55,7 +55,7 @@ def command(name: str, full: bool, out: Path | None, jobs: int, as_json: bool) -
     written = export(document, folder / "export")
     click.echo(f"{len(written)} files for other documents are in {short_path(folder / 'export')}.", err=True)
     if as_json:
-        click.echo(json.dumps(_as_json(folder, done)))
+        answer(_as_json(folder, done))
     else:
         terminal.show(done, PlainConsole())
         _tell_failures([each.result for each in outcomes])

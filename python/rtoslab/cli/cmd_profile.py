@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from rtoslab.catalogue import Catalogue
+from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName
 from rtoslab.cli.observed import observed
 from rtoslab.cli.plain import PlainConsole
@@ -106,7 +107,7 @@ def _write(
             raise PlanError(f"There is no table {name!r} here; known: {', '.join(known)}.")
     shown = [each for each in found if (each.name in chosen if chosen else not first or each.name in first)]
     if as_json:
-        click.echo(json.dumps({each.name: each.as_json() for each in (shown if chosen else found)}))
+        answer({each.name: each.as_json() for each in (shown if chosen else found)})
         return
     console = PlainConsole()
     for each in shown:

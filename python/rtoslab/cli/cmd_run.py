@@ -1,15 +1,14 @@
 """`rtoslab run`: an experiment from its plan to its stored points."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import click
 
 from rtoslab.api import default_out, run_on_port
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import load_document, write
-from rtoslab.cli.display import Display, say_known, short_path
+from rtoslab.cli.display import displayed, run_as_json, say_known, short_path
+from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, CatalogueNames, CoreCounts, Duration, Frequency, KeyValue, split_names
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
@@ -83,7 +82,7 @@ def command(
     if port is not None:
         folder, outcomes = run_on_port(names, options, port, out)
         return _conclude(folder, outcomes, report=report, as_json=as_json)
-    with Display(len(plan.points), quiet=as_json) as display:
+    with displayed(len(plan.points), folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, manner=Manner(again=fresh))
     return _conclude(folder, outcomes, report=report, as_json=as_json)
 
@@ -91,7 +90,7 @@ def command(
 def _conclude(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: bool) -> int:
     failed = [each for each in outcomes if each.result.status == "failed"]
     if as_json:
-        click.echo(json.dumps(_as_json(folder, outcomes)))
+        answer(run_as_json(folder, outcomes))
     else:
         say_known(outcomes)
         terminal.show([each.result for each in outcomes], PlainConsole())
@@ -100,7 +99,3 @@ def _conclude(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: b
     if report and any(each.folder != folder for each in outcomes):
         write(formats()["html"](load_document((folder,))), short_path(folder) / "report.html")
     return EXIT_POINT_FAILED if failed else EXIT_OK
-
-
-def _as_json(folder: Path, outcomes: list[Outcome]) -> dict[str, Any]:
-    return {"run": str(folder), "points": [each.result.model_dump(mode="json") for each in outcomes]}

@@ -1,6 +1,5 @@
 """`rtoslab runs`: stored points found again, and taken out for other tools."""
 
-import json
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -12,6 +11,7 @@ from rich.table import Table
 
 from rtoslab.analyses.series import core_words
 from rtoslab.cli.display import short_path
+from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, CoreCounts, FileOf, IsoDate, KeyValue, form_of
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import ReportError, StoreError
@@ -73,7 +73,7 @@ def command(ctx: click.Context, points: bool, as_json: bool, found: list[Found])
     if ctx.invoked_subcommand is not None:
         return
     if as_json:
-        click.echo(json.dumps([_as_json(each) for each in found]))
+        answer([_as_json(each) for each in found])
         return
     if not found:
         click.echo("No stored point is like that; `rtoslab run` measures some.")

@@ -1,6 +1,5 @@
 """`rtoslab sim`: any image on a virtual board."""
 
-import json
 import sys
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import click
 from rich.table import Table
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.ended import ended_from_outside
+from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, KeyValue, integer
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_POINT_FAILED, ImageFileError, PlanError
@@ -97,10 +96,9 @@ def command(
         stream.flush()
 
     on_uart = print_uart if show_uart or not as_json else lambda _: None
-    with ended_from_outside():
-        result = simulate(image, facts, request, cores=cores, on_uart=on_uart)
+    result = simulate(image, facts, request, cores=cores, on_uart=on_uart)
     if as_json:
-        click.echo(json.dumps(result.as_json()))
+        answer(result.as_json())
     else:
         _print(result)
     if result.stop == "interrupted":

@@ -1,6 +1,5 @@
 """`rtoslab sweep`: one measurement over many configurations, and what each option is worth."""
 
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -9,7 +8,8 @@ import click
 from rtoslab.api import default_out
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
-from rtoslab.cli.display import Display, say_known, short_path
+from rtoslab.cli.display import displayed, run_as_json, say_known, short_path
+from rtoslab.cli.ended import answer
 from rtoslab.cli.names import form_of, report_files
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
@@ -55,7 +55,7 @@ def command(
     plan = sweep_points(Catalogue(root), sweep)
     folder = out or default_out(root, plan, [plan_file.stem])
     manner = Manner(again=fresh, skip_refused=True)
-    with Display(len(plan.points), quiet=as_json) as display:
+    with displayed(len(plan.points), folder, quiet=as_json) as display:
         if scheduler is None:
             outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, manner=manner)
         else:
@@ -67,8 +67,7 @@ def command(
         write_costs(measured_costs([each.result for each in stored if isinstance(each.result, Measured)]), root / FILE)
     counts = Counter(each.result.status for each in outcomes)
     if as_json:
-        points = [each.result.model_dump(mode="json") for each in outcomes]
-        click.echo(json.dumps({"run": str(folder), "points": points}))
+        answer(run_as_json(folder, outcomes))
     else:
         say_known(outcomes)
         _tell_absent(outcomes)

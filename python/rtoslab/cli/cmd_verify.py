@@ -1,12 +1,12 @@
 """`rtoslab verify`: stored results held against their raw data."""
 
-import json
 from pathlib import Path
 
 import click
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.display import short_path
+from rtoslab.cli.ended import answer
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.paths import find_root
 from rtoslab.verify import verify_folder
@@ -28,7 +28,7 @@ def command(runs: tuple[Path, ...], as_json: bool) -> int:
         parts = [
             {"folder": str(each.folder), "differences": each.differences, "remarks": each.remarks} for each in found
         ]
-        click.echo(json.dumps({"verified": parts}))
+        answer({"verified": parts})
         return EXIT_POINT_FAILED if wrong else EXIT_OK
     for each in wrong:
         click.echo(f"{short_path(each.folder)}:")

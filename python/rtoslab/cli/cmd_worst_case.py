@@ -1,6 +1,5 @@
 """`rtoslab worst-case`: an interrupt at every cycle of a run, and the longest that anything let it wait."""
 
-import json
 import time
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from rich.table import Table
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.display import short_path
+from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, KeyValue
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.errors import EXIT_OK, PlanError
@@ -109,7 +109,7 @@ def command(
     folder = out or default_folder(root, name, manifest)
     write(folder, finding, arrivals, manifest, formats()["html"](make_document(finding, arrivals)))
     if as_json:
-        click.echo(json.dumps({"folder": str(folder), **finding.as_json()}))
+        answer({"folder": str(folder), **finding.as_json()})
     else:
         say("")
         _print(scenario, finding)

@@ -1,8 +1,10 @@
 """What commands that measure show while they do, and how they call a folder."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.progress import (
@@ -16,6 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from rtoslab.cli.ended import keeping
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.pipeline import Outcome
 from rtoslab.pool import Note
@@ -70,6 +73,8 @@ class Display:
         self._all = self._bars.add_task("points", total=points)
         self._tasks: dict[int, TaskID] = {}
         self._points = points
+        self.outcomes: list[Outcome] = []
+        """Of the points that are finished, in that order."""
         self._done = 0
         self._measured = 0
         self._start = time.monotonic()
@@ -96,6 +101,7 @@ class Display:
     def note(self, note: Note) -> None:
         """Takes news of a point: a phase with its progress, or the outcome."""
         if note.outcome is not None:
+            self.outcomes.append(note.outcome)
             if note.index in self._tasks:
                 self._bars.remove_task(self._tasks.pop(note.index))
             self._bars.advance(self._all)
@@ -109,3 +115,16 @@ class Display:
         self._bars.update(
             self._tasks[note.index], description=f"{note.point.label}: {note.phase}", completed=int(100 * note.done)
         )
+
+
+@contextmanager
+def displayed(points: int, folder: Path, *, quiet: bool) -> Iterator[Display]:
+    """The display of points that are measured into a run directory. Ended meanwhile, the finished ones are told."""
+    display = Display(points, quiet=quiet)
+    with keeping(lambda: run_as_json(folder, display.outcomes)), display:
+        yield display
+
+
+def run_as_json(folder: Path, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """What `--json` tells of a run directory."""
+    return {"run": str(folder), "points": [each.result.model_dump(mode="json") for each in outcomes]}

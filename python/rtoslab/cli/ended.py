@@ -1,29 +1,49 @@
-"""A command that is ended from outside: like Ctrl-C, so that what it has is still printed."""
+"""A command's last words: its answer as JSON, or, where it is ended by Ctrl-C or a signal, why and what it has by then.
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
+The trap: an interrupt between the answer and the end of the process would make a second object of it. So the answer is
+given here alone, and nothing is heard after it.
+"""
 
-SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import click
+
+from rtoslab import interrupts
+
+
+class EndedError(KeyboardInterrupt):
+    """An interrupt with what was finished before it."""
+
+    def __init__(self, cause: KeyboardInterrupt, kept: dict[str, Any]) -> None:
+        super().__init__(*cause.args)
+        self.kept = kept
 
 
 @contextmanager
-def ended_from_outside() -> Iterator[None]:
-    """Signals that ask the process to end raise KeyboardInterrupt with their name, the first one only."""
-
-    def end(number: int, _: FrameType | None) -> None:
-        for each in SIGNALS:
-            signal.signal(each, signal.SIG_IGN)
-        raise KeyboardInterrupt(signal.Signals(number).name)
-
-    # One that is ignored already, as under nohup, stays so.
-    before = {each: signal.getsignal(each) for each in SIGNALS}
-    for each, handler in before.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(each, end)
+def keeping(finished: Callable[[], dict[str, Any]]) -> Iterator[None]:
+    """Ended within, `--json` also tells what `finished` gives."""
     try:
         yield
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+    except KeyboardInterrupt as cause:
+        raise EndedError(cause, finished()) from None
+
+
+def answer(value: Any, indent: int | None = None) -> None:
+    """Prints the command's answer, the one JSON value on standard output."""
+    interrupts.over()
+    click.echo(json.dumps(value, indent=indent))
+
+
+def last_words(cause: BaseException | None) -> None:
+    """Says that the command was ended, and what is kept of it."""
+    if interrupts.wants_json():
+        kept = cause.kept if isinstance(cause, EndedError) else {}
+        with suppress(OSError):
+            answer({"stop": "interrupted", "detail": interrupts.reason(cause), **kept})
+        return
+    interrupts.over()
+    with suppress(OSError):
+        click.echo(interrupts.sentence(cause), err=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from rtoslab.catalogue import Catalogue
 from rtoslab.compare.baseline import COMPILER, Baseline, baseline_side, brief_side
 from rtoslab.compare.document import comparison_document, number, sentence
-from rtoslab.compare.judge import Change, Comparison, compare
+from rtoslab.compare.judge import Change, Comparison, Verdict, compare
 from rtoslab.compare.rules import Limit, Rules
 from rtoslab.compare.sides import Side
 from rtoslab.errors import PlanError
@@ -36,7 +36,8 @@ class Judgement:
 def judge(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgement:
     """Every figure of the baseline against the run's."""
     comparison = compare(baseline_side(baseline, name), brief_side(run), same_axes=True)
-    broken = [(each, limit) for each in comparison.changes if (limit := rules.broken_by(each)) is not None]
+    told = [each for each in comparison.changes if each.verdict is not Verdict.SAME]
+    broken = [(each, limit) for each in told if (limit := rules.broken_by(each)) is not None]
     lost = [f"{label} was not measured" for label in comparison.matching.only_before]
     lost += [f"{each.label} gave no number ({each.after.missing})" for each in comparison.without_figures]
     for pair in comparison.matching.pairs:
@@ -81,7 +82,7 @@ def verdict_text(judgement: Judgement) -> str:
             f"Regression: {len(judgement.regressions)} of {counted} passed their limit; the largest: "
             f"{sentence(change)}, allowed {limit}."
         )
-    better = sum(each.delta < 0 for each in judgement.comparison.changes)
+    better = sum(each.delta < 0 and each.verdict is not Verdict.SAME for each in judgement.comparison.changes)
     return f"Same or better: {counted} within their limits, {better} of them better."
 
 

@@ -32,7 +32,7 @@ class Change:
     after: Metric
     verdict: Verdict
     noisy: Shift | None = None
-    """What the samples say; None for exact figures, where any difference is real."""
+    """What the samples say; None for exact figures, where any difference beyond their resolution is real."""
 
     @property
     def delta(self) -> float:
@@ -88,7 +88,9 @@ def _is_exact(pair: Pair) -> bool:
 
 
 def _exact(pair: Pair, before: Metric, after: Metric) -> Change:
-    return Change(pair, before, after, _direction(after.value - before.value))
+    delta = after.value - before.value
+    grain = max(before.resolution, after.resolution) * (1 + 1e-9)  # a tick is not more than a tick for rounding
+    return Change(pair, before, after, Verdict.SAME if abs(delta) <= grain else _direction(delta))
 
 
 def _direction(delta: float) -> Verdict:

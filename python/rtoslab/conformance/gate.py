@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from rtoslab.build import CONFORMANCE, Build, build, inputs_digest
 from rtoslab.canonical import canonical
@@ -28,16 +28,15 @@ from rtoslab.plan import DEFAULT_WINDOW_MS, Point
 from rtoslab.run.board import simulator_fingerprint
 from rtoslab.run.origin import simulator_sources
 from rtoslab.run.virtual import Progress, RunOutput, VirtualJob, run_virtual
+from rtoslab.strict import Strict
 from rtoslab.wire import constants
 
 LIMIT_S = 120
 """Of virtual time, for the tick rate's span and for all other scenes each: a slow tick makes them long."""
 
 
-class Conformance(BaseModel):
+class Conformance(Strict):
     """The suite's verdict on one kernel, board, number of cores and configuration."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     digest: str
     """Of everything that could change it."""

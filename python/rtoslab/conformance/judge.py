@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from pydantic import BaseModel, ConfigDict
-
 from rtoslab.conformance.table import Check
 from rtoslab.kernel_facts import Kernel
 from rtoslab.samples import Decoded
 from rtoslab.schemas import Board
+from rtoslab.strict import Strict
 
 if TYPE_CHECKING:
     from rtoslab._sim import Stats
@@ -29,10 +28,8 @@ class Outcome(StrEnum):
     """A real board has no counters to look at."""
 
 
-class CheckFinding(BaseModel):
+class CheckFinding(Strict):
     """What a check demanded and what was seen, in prose; for n/a, why."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     check: str
     title: str

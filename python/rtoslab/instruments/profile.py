@@ -4,6 +4,7 @@ with interrupts held off; spinlocks. Plain values that can be stored as JSON and
 The cycles of a core add up to the cycles it was observed for: nothing is sampled, nothing is left over.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -13,6 +14,7 @@ from typing import Annotated, Any, Final
 import numpy as np
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
+from rtoslab.canonical import canonical
 from rtoslab.errors import ReportError
 from rtoslab.files import write_whole
 from rtoslab.instruments.records import LOCK, MASKED, NODE, ROW, WAYS
@@ -26,9 +28,9 @@ from .names import INLINED, Names
 from .session import Progress, Recording, Wanted, record
 from .subject import Subject
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 Stack = tuple[str, ...]
-Count = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=0, strict=True)]
 _FORM: Final = with_config(ConfigDict(extra="forbid"))
 """What is stored is read strictly."""
 
@@ -83,7 +85,7 @@ class LockUse:
     lock: Count
     name: str
     core: Count
-    waited: bool
+    waited: Annotated[bool, Field(strict=True)]
     start: Stack
     start_line: str
     end: Stack
@@ -102,7 +104,7 @@ class Profile:
 
     label: str
     axes: Mapping[str, str]
-    clock_hz: Annotated[int, Field(gt=0)]
+    clock_hz: Annotated[int, Field(gt=0, strict=True)]
     observed_cycles: tuple[Count, ...]
     """By core."""
     operations: Count | None
@@ -115,8 +117,13 @@ class Profile:
 
     def save(self, path: Path) -> None:
         """Writes it as JSON; the same profile gives the same bytes."""
-        text = json.dumps({"format": FORMAT, "ways": WAYS, **asdict(self)}, indent=0) + "\n"
-        write_whole(path, text, "the profile")
+        fields = {"format": FORMAT, "ways": WAYS, **asdict(self)}
+        write_whole(path, json.dumps({**fields, "sha256": digest(fields)}, indent=0) + "\n", "the profile")
+
+
+def digest(fields: Mapping[str, Any]) -> str:
+    """What `sha256` must be beside the other fields of a stored profile."""
+    return hashlib.sha256(canonical(dict(fields)).encode()).hexdigest()
 
 
 _STORED: Final = TypeAdapter(Profile)
@@ -128,14 +135,16 @@ def load_profile(path: Path) -> Profile:
 
 
 def parse_profile(stored: dict[str, Any], source: str) -> Profile:
-    """A profile from its JSON object; `source` names the file. Raises ReportError: no profile, or one that was altered,
-    so that the cycles of a core do not add up to those it was observed for."""
+    """A profile from its JSON object; `source` names the file. Raises ReportError, also for one that was altered."""
     if stored.get("format") != FORMAT or stored.get("ways") != list(WAYS):
         raise ReportError(
             f"{source} is not a stored profile of this version; `rtoslab profile ... --save FILE` writes one."
         )
+    fields = {key: value for key, value in stored.items() if key != "sha256"}
+    if stored.get("sha256") != digest(fields):
+        raise ReportError(f"{source} was altered after it was stored; make it again with --save.")
     try:
-        found = _STORED.validate_python({key: value for key, value in stored.items() if key not in {"format", "ways"}})
+        found = _STORED.validate_python({key: value for key, value in fields.items() if key not in {"format", "ways"}})
     except ValidationError as cause:
         raise ReportError(
             f"{source} is not a stored profile ({problem(cause)}); `rtoslab profile ... --save FILE` writes one."

@@ -63,6 +63,8 @@ def fraction(value: int | Decimal | Fraction | str) -> Fraction:
         return Fraction(decimal(value))
     if isinstance(value, Decimal):
         return Fraction(bounded(value))
+    if isinstance(value, bool):
+        raise ValueError("it is a truth value, not a number")  # noqa: TRY004 (what callers catch)
     if isinstance(value, int) and not LOWEST <= value <= HIGHEST:
         raise ValueError("it does not fit 64 bits")
     return Fraction(value)

@@ -138,6 +138,6 @@ def find_paper(catalogue: Catalogue, name: str) -> PaperFolder:
 
 def _row(path: Path, line: int, fields: Mapping[str, str]) -> Published:
     try:
-        return Published.model_validate(fields)
+        return Published.model_validate_strings(fields)
     except ValidationError as cause:
         raise CatalogueError(f"{path}, line {line}, {problem(cause)}; correct it.") from None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from rtoslab.benchmark import Benchmark
 from rtoslab.errors import CatalogueError
@@ -28,10 +28,8 @@ class Verdict(StrEnum):
     """The proof could not look: a real board has no probes, or there is nothing of the kind without a kernel."""
 
 
-class Finding(BaseModel):
+class Finding(Strict):
     """What a proof demanded and saw, in prose."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     rule: str
     demands: str

@@ -7,18 +7,27 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from types import ModuleType
+from typing import Any, Final
 
-from rtoslab.errors import ImageFileError, RtoslabError, SettingError, SymbolError, ToolMissingError, UnknownNameError
+from rtoslab.errors import (
+    ImageFileError,
+    RtoslabError,
+    SettingError,
+    StaleSimulatorError,
+    SymbolError,
+    ToolMissingError,
+    UnknownNameError,
+)
+from rtoslab.run.machine import VirtualMachine
 from rtoslab.schemas import Board
-
-if TYPE_CHECKING:
-    from rtoslab.run.machine import VirtualMachine
 
 Settings = tuple[tuple[str, int, str, str], ...]
 CYCLES_MOST: Final = 2**64 - 1
 """Cycles are counted in 64 bits."""
 ADDRESS_MOST: Final = 2**32 - 1
+_NAMES: Final = ("SOURCES", "VERSION", "SimError", "ImageError", "SettingError", "PanicException", "Machine")
+"""What is used of the simulator's module itself."""
 
 
 @cache
@@ -31,7 +40,7 @@ def timing_settings(chip: str) -> Settings:
         raise SettingError(f"The chip {chip} has no parameters: {cause}") from None
 
 
-def make_machine(board: Board, *, cores: int, strict: bool = False) -> "VirtualMachine":
+def make_machine(board: Board, *, cores: int, strict: bool = False) -> VirtualMachine:
     """A virtual board at reset, without an image."""
     sim = simulator()
     loop = (board.pins.out, board.pins.input)
@@ -50,7 +59,7 @@ def make_machine(board: Board, *, cores: int, strict: bool = False) -> "VirtualM
     return machine
 
 
-def load_image(machine: "VirtualMachine", image: bytes, name: str) -> None:
+def load_image(machine: VirtualMachine, image: bytes, name: str) -> None:
     """Loads an ELF or UF2. Raises ImageFileError naming the file."""
     try:
         machine.load(image, name)
@@ -58,7 +67,7 @@ def load_image(machine: "VirtualMachine", image: bytes, name: str) -> None:
         raise ImageFileError(f"{name} cannot be loaded: {cause}") from None
 
 
-def apply_settings(machine: "VirtualMachine", values: Mapping[str, int]) -> None:
+def apply_settings(machine: VirtualMachine, values: Mapping[str, int]) -> None:
     """Sets timing parameters by key, with or without their `timing.` prefix."""
     known = {key for key, *_ in machine.settings()}
     for name, value in values.items():
@@ -74,7 +83,7 @@ def apply_settings(machine: "VirtualMachine", values: Mapping[str, int]) -> None
             raise SettingError(f"{name}={value} was refused: a setting is a number from 0 to 2^64 - 1.") from None
 
 
-def find_address(machine: "VirtualMachine", place: str) -> int:
+def find_address(machine: VirtualMachine, place: str) -> int:
     """Address of a symbol or of a `0x` address; the Thumb bit is dropped. Raises SymbolError."""
     if place.lower().startswith("0x"):
         try:
@@ -137,13 +146,30 @@ def is_panic(error: BaseException) -> bool:
     """Whether the simulator itself has failed: an assertion of it, an index beyond an array. No `Exception`, so that
     nobody takes it for an answer; after one the machine is not to be used again."""
     loaded = sys.modules.get("rtoslab._sim")
-    return loaded is not None and isinstance(error, loaded.PanicException)
+    kind = getattr(loaded, "PanicException", None)
+    return kind is not None and isinstance(error, kind)
 
 
 def simulator() -> Any:
-    """The simulator's module. Raises ToolMissingError if it is not built."""
+    """The simulator's module. Raises ToolMissingError if it is not built, StaleSimulatorError if it lacks something."""
     try:
         from rtoslab import _sim  # noqa: PLC0415
     except ImportError:
         raise ToolMissingError("The simulator is not built; run `make demo`, or `maturin develop --release`.") from None
+    _demand_complete(_sim)
     return _sim
+
+
+@cache
+def _demand_complete(module: ModuleType) -> None:
+    """An older binary may not even have what says how old it is."""
+    parts = {
+        module: _NAMES,
+        getattr(module, "Machine", None): [name for name in vars(VirtualMachine) if name[0] != "_"],
+    }
+    absent = [name for part, names in parts.items() for name in names if not hasattr(part, name)]
+    if absent:
+        raise StaleSimulatorError(
+            f"The simulator in {module.__file__} is older than the rest of rtoslab (it has no {absent[0]}); run "
+            "`make set-up`, then measure again."
+        )

@@ -26,7 +26,7 @@ from rtoslab.errors import CatalogueError, OverheadsError, ReportError, RtoslabE
 from rtoslab.footprint.callgraph import parse_callgraph
 from rtoslab.footprint.elf import parse_elf
 from rtoslab.footprint.linkmap import parse_map
-from rtoslab.instruments.profile import parse_profile
+from rtoslab.instruments.profile import digest, parse_profile
 from rtoslab.intake.objects import parse_object
 from rtoslab.intake.tables import parse_table
 from rtoslab.kernel_facts import Kernel
@@ -165,7 +165,8 @@ def _overheads(data: bytes) -> None:
 
 
 def _profile(data: bytes) -> None:
-    parse_profile(_object(data), "x")
+    found = _object(data)
+    parse_profile({**found, "sha256": digest({key: each for key, each in found.items() if key != "sha256"})}, "x")
 
 
 def _object(data: bytes) -> dict[str, Any]:

@@ -29,7 +29,7 @@ edge: { sourcename: "main.c:f" targetname: "g" label: "main.c:4:2" }
 edge: { sourcename: "g" targetname: "__indirect_call" label: "main.c:4:2" }
 """
 PROFILE: Final = {
-    "format": 1, "ways": list(WAYS), "label": "x", "axes": {"a": "b"},
+    "format": 2, "ways": list(WAYS), "label": "x", "axes": {"a": "b"},
     "clock_hz": 1000, "observed_cycles": [7], "operations": 3, "classes": {"f": "kernel"}, "held": [], "locks": [],
     "spent": [{"core": 0, "stack": ["f"], "line": "a:1", "cycles": [4, 1, 0, 0, 2, 0, 0], "executions": 3, "calls": 1}],
 }  # fmt: skip

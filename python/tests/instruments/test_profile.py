@@ -1,6 +1,7 @@
 """Profiles: sums, call paths, lines, forms for other viewers, differences, interrupts held off by name."""
 
 import json
+import random
 from functools import cache
 from pathlib import Path
 
@@ -96,10 +97,24 @@ def test_folded_stacks_and_speedscope_hold_every_cycle() -> None:
     json.dumps(scope)
 
 
+def _no_altered_byte_is_read(path: Path) -> None:
+    whole, content = load_profile(path), path.read_bytes()
+    dice = random.Random(7)
+    for _ in range(40):
+        place = dice.randrange(len(content))
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1 << dice.randrange(8)]) + content[place + 1 :])
+        try:
+            assert load_profile(path) == whole, "blank space alone"
+        except ReportError:
+            continue
+    path.write_bytes(content)
+
+
 def test_a_stored_profile_is_the_same_again(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     two_cores().save(path)
     assert load_profile(path) == two_cores()
+    _no_altered_byte_is_read(path)
     path.write_text("{}")
     with pytest.raises(ReportError, match="not a stored profile"):
         load_profile(path)

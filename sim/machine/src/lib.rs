@@ -18,6 +18,8 @@ mod xip;
 #[cfg(any(test, feature = "scenarios"))]
 pub mod scenarios;
 #[cfg(test)]
+mod tests;
+#[cfg(test)]
 mod truths;
 
 pub use image::{Image, ImageError, Symbol};

@@ -1,6 +1,7 @@
 //! What boards must say of firmware that goes astray, sleeps for good, or asks for what is not there.
 
 use rtoslab_periph::rp2040::limits::{FOUND_BY_BLOCKS, LIMITS, Limit};
+use rtoslab_periph::stm32::in_vain;
 
 use crate::board::{Board, Options, board};
 use crate::observe::Wanted;
@@ -100,7 +101,7 @@ fn what_the_stm32_lacks_is_told_once_and_stops_a_strict_run() {
     let places = [
         ("stm32l053", 0x1ff0_0000, (0x4002_1030, 0x1), 0x4002_0008),
         ("stm32l073", 0x1ff0_0000, (0x4002_1030, 0x1), 0x4002_0008),
-        ("stm32f103", 0x1fff_f000, (0x4002_1014, 0x1), 0x4002_0008),
+        ("stm32f103", 0x1fff_f000, (0x4002_1014, 0x15), 0x4002_0008),
         ("stm32f407", 0x1fff_0000, (0x4002_3830, 0x0020_0000), 0x4002_6010),
         ("stm32f411", 0x1fff_0000, (0x4002_3830, 0x0020_0000), 0x4002_6010),
         ("stm32f446", 0x1fff_0000, (0x4002_3830, 0x0020_0000), 0x4002_6010),
@@ -111,6 +112,16 @@ fn what_the_stm32_lacks_is_told_once_and_stops_a_strict_run() {
         warns_once(chip, &[(memory, None)], "system memory");
         warns_once(chip, &[(clock, Some(enable)), (dma, Some(1))], "write to a DMA");
         warns_once(chip, &[(clock, Some(enable)), (dma, None)], "read of a DMA");
+    }
+}
+
+#[test]
+fn every_limit_of_the_stm32_is_told_once_and_stops_a_strict_run() {
+    for row in in_vain::limits() {
+        for &(chip, writes) in row.examples {
+            let accesses: Vec<_> = writes.iter().map(|&(address, value)| (address, Some(value))).collect();
+            warns_once(&format!("stm32{chip:?}").to_lowercase(), &accesses, row.about);
+        }
     }
 }
 

@@ -25,6 +25,9 @@ impl<F: Family> System<F> {
             let direction = if written { "write to" } else { "read of" };
             self.not_modelled(core, address, &format!("{direction} a {block} register"), now);
         }
+        for about in std::mem::take(&mut self.effects.limits) {
+            self.falls_short(core, about, now);
+        }
         if let Some((address, written)) = self.effects.unclocked.take() {
             self.note_unclocked(core, address, written);
         }

@@ -115,6 +115,8 @@ pub struct Stm32 {
     clocks: Clocks,
     lines: Lines,
     due: u64,
+    /// What was asked for in vain so far.
+    told: Vec<&'static str>,
 }
 
 impl Stm32 {
@@ -149,6 +151,7 @@ impl Stm32 {
             clocks: Clocks::default(),
             lines: Lines::new(),
             due: NEVER,
+            told: Vec::new(),
         };
         chip.populate(options);
         let mut effects = Effects::default();

@@ -14,6 +14,7 @@ mod effects;
 mod exti;
 mod flash;
 mod gpio;
+pub mod in_vain;
 mod iwdg;
 mod limits;
 mod map;

@@ -132,6 +132,9 @@ impl Devices {
         if let Some((address, written)) = self.effects.unmodelled.take() {
             self.warn_of_register(address, written, pc, now, "is not modelled");
         }
+        for about in std::mem::take(&mut self.effects.limits) {
+            self.falls_short(about, pc, now);
+        }
         if let Some((address, written)) = self.effects.unclocked.take() {
             self.warn_of_register(address, written, pc, now, "has no effect: the block's clock is off");
         }

@@ -5,6 +5,7 @@ use crate::NEVER;
 use crate::stm32::block::{Access, Block};
 use crate::stm32::effects::Effects;
 use crate::stm32::flash::FlashStore;
+use crate::stm32::in_vain;
 use crate::stm32::slots::{Place, with_block};
 use crate::stm32::timer;
 
@@ -58,6 +59,7 @@ impl Stm32 {
         let (clock_hz, place, apb) = (slot.clock_hz, slot.place, slot.row.bus.is_apb());
         self.tell_timer(place, n, now, effects);
         let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes, effects };
+        let written;
         with_block!(self, place, block => {
             let word = match bytes {
                 4 => value,
@@ -71,7 +73,9 @@ impl Stm32 {
                 }
             };
             block.write(offset, word, &mut access);
+            written = word;
         });
+        self.tell_limits(n, offset, written, effects);
         self.tell_timer(place, n, now, effects);
         self.after_write(n, Some(offset), now, effects);
     }
@@ -135,6 +139,20 @@ impl Stm32 {
         }
         self.tell_once(n, effects);
         self.after(n, now, effects);
+    }
+
+    /// What a write asks for in vain is told once.
+    fn tell_limits(&mut self, n: usize, offset: u32, value: u32, effects: &mut Effects) {
+        let late = match self.slots[n].place {
+            Place::Timer(timer) if self.timers[usize::from(timer)].interrupts_late() => Some(&in_vain::LATE),
+            _ => None,
+        };
+        for row in in_vain::asked(self.spec, self.slots[n].row.device, offset, value).chain(late) {
+            if !self.told.contains(&row.about) {
+                self.told.push(row.about);
+                effects.limits.push(row.about);
+            }
+        }
     }
 
     /// What a block says it does not model is told once, by address.

@@ -62,7 +62,7 @@ pub(super) const fn field(offset: u32, shift: u32, width: u32) -> Field {
 #[derive(Debug)]
 pub(in crate::stm32) struct Spec {
     /// Register values after reset, where not 0.
-    pub(super) resets: &'static [(u32, u32)],
+    pub(in crate::stm32) resets: &'static [(u32, u32)],
     /// Bits that only hardware changes.
     pub(super) read_only: &'static [(u32, u32)],
     pub(super) oscillators: &'static [OscBits],

@@ -36,6 +36,11 @@ impl Timer {
         (smcr & 0x0001_4007 == COUNT_TRIGGERS && smcr & 0x70 < 0x40).then_some((smcr >> 4 & 3) as usize)
     }
 
+    /// It counts another one's updates and is to raise interrupts, for which nothing is due.
+    pub(in crate::stm32) fn interrupts_late(&self) -> bool {
+        self.listens_to().is_some() && self.dier() & 0x5f != 0
+    }
+
     /// Update events told to others up to `access.now`, if this timer tells them.
     pub(in crate::stm32) fn told(&mut self, access: &Access) -> Option<u64> {
         self.catch_up(access);

@@ -3,9 +3,7 @@
 //! Each row is a rule of docs/accuracy.md: what is executed, its halfwords, cycles on the M3 and on the M4. At the start
 //! r7 and r5 point into one block of SRAM, r3 into another, r2 at a slow peripheral, r6 is 8, lr is 12 bytes on.
 
-mod bench;
-
-use bench::{Bench, FLASH, Interface, SLOW, SRAM, SRAM2};
+use super::bench::{Bench, FLASH, Interface, SLOW, SRAM, SRAM2};
 
 /// First halfword of LDR pc,[r7].
 const LDR_PC: u16 = 0xf8d7;

@@ -1,9 +1,7 @@
 //! What holds for every program: a lone instruction costs its table value, time goes on, memory that waits is never
 //! faster, and a program takes the same time wherever it is cut.
 
-mod bench;
-
-use bench::{Bench, FLASH, Interface, SRAM};
+use super::bench::{Bench, FLASH, Interface, SRAM};
 
 /// ISB.
 const ISB: [u16; 2] = [0xf3bf, 0x8f6f];

@@ -1,6 +1,6 @@
 //! What DMA writes is seen as what a core writes: by watches, and by code that was decoded.
 
-use rtoslab_machine::rp2040::{Machine, Options};
+use crate::rp2040::{Machine, Options};
 
 const SRAM: u32 = 0x2000_0000;
 const FROM: u32 = SRAM + 0x200;

@@ -2,6 +2,7 @@
 
 #![allow(dead_code)]
 
+use crate::stm32::flash::{FlashF1, FlashF4};
 use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v7m::bus::{Bus, Loaded};
 use rtoslab_cpu::v7m::core::{Core, Phase, Region, Request};
@@ -12,7 +13,6 @@ use rtoslab_cpu::v7m::features::Features;
 use rtoslab_cpu::v7m::op::Op;
 use rtoslab_cpu::v7m::pipeline::Pipeline;
 use rtoslab_cpu::v7m::pipeline::m3m4::{CortexM3, CortexM4};
-use rtoslab_machine::stm32::flash::{FlashF1, FlashF4};
 
 /// First address of the flash.
 pub const FLASH: u32 = 0x0800_0000;

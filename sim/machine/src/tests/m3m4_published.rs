@@ -1,8 +1,6 @@
 //! Cycle counts that others measured on silicon and published, against the model: docs/accuracy.md lists them.
 
-mod bench;
-
-use bench::{Bench, FLASH, Interface, SLOW, SRAM};
+use super::bench::{Bench, FLASH, Interface, SLOW, SRAM};
 
 /// Cycles a further iteration takes: `code` counts register `counter` down, or r6 up to r5.
 fn per_iteration(mut bench: Bench, base: u32, code: &[u16], counter: usize) -> f64 {

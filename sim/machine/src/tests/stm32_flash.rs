@@ -1,6 +1,6 @@
 //! Flash interfaces: address sequences and the cycles they take.
 
-use rtoslab_machine::stm32::flash::{FlashF1, FlashF4, FlashF7Itcm, FlashL0};
+use crate::stm32::flash::{FlashF1, FlashF4, FlashF7Itcm, FlashL0};
 
 const BASE: u32 = 0x0800_0000;
 

@@ -1,0 +1,126 @@
+"""Every command that measures, ended from outside: one sentence or one JSON object, and what was finished is kept."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rtoslab.cli.ended import EndedError, answer, keeping
+from rtoslab.interrupts import EXIT_INTERRUPTED
+from rtoslab.store import RunDirectory
+
+from .test_cli import HANG_S, ROOT
+from .test_sim_ends import image
+
+ENDS_AS_IT_SIMULATES = """
+import rtoslab.interrupts
+rtoslab.interrupts.at_once()
+import os, sys, time
+from rtoslab.run import board
+class Ended:
+    def __init__(self, *_, **__):
+        os.kill(os.getpid(), {number})
+        time.sleep(20)
+board.simulator().Machine = Ended
+board._demand_complete = lambda _: None
+sys.argv = ["rtoslab", *sys.argv[1:]]
+from rtoslab.__main__ import main
+main()
+"""
+"""The command, which gets a signal as it makes a virtual board."""
+T2 = ["t2", "--kernel", "freertos", "--board", "pico"]
+MEASURING = {
+    "profile": ["profile", *T2],
+    "masked": ["masked", *T2],
+    "trace": ["trace", *T2],
+    "worst-case": ["worst-case", "--kernel", "freertos", "--board", "pico"],
+    "sim": ["sim", "IMAGE", "--board", "nucleo-f103rb"],
+    "conformance": [  # with a setting of which no verdict is kept
+        "conformance",
+        "--kernel",
+        "freertos",
+        "--board",
+        "pico",
+        "--config",
+        "timing.tail_chain_cycles=9",
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [*((name, signal.SIGTERM) for name in MEASURING), *(("sim", each) for each in (signal.SIGHUP, signal.SIGINT))],
+)
+def test_a_command_that_is_ended_says_so_once(name: str, number: signal.Signals, tmp_path: Path) -> None:
+    words = [str(image(tmp_path)) if each == "IMAGE" else each for each in MEASURING[name]]
+    as_json = name != "trace"
+    done = subprocess.run(
+        [sys.executable, "-c", ENDS_AS_IT_SIMULATES.format(number=int(number)), *words, *["--json"] * as_json],
+        capture_output=True, text=True, check=False, timeout=HANG_S, cwd=ROOT, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.returncode == EXIT_INTERRUPTED, done.stderr
+    detail = "Stopped by the user." if number == signal.SIGINT else f"Ended from outside ({number.name})."
+    if as_json:
+        found = json.loads(done.stdout)
+        assert (found["stop"], found["detail"], done.stderr) == ("interrupted", detail, "")
+    else:
+        start = detail.rstrip(".").replace("Stopped by the user", "Interrupted")
+        assert (done.stdout, done.stderr) == ("", f"{start}; what was finished is kept.\n")
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_run_that_is_ended_keeps_and_tells_its_points(as_json: bool, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    command = [sys.executable, "-m", "rtoslab", "run", "vieira2026", "--cores", "1,2", "--jobs", "1", "--out", str(out)]
+    with subprocess.Popen(
+        [*command, "--window", "60ms", *["--json"] * as_json],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
+    ) as run:  # fmt: skip
+        end = time.monotonic() + HANG_S
+        while not list((out / "points").glob("[!.]*")):
+            assert run.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        run.send_signal(signal.SIGTERM)
+        said, errors = run.communicate(timeout=HANG_S)
+    assert run.returncode == EXIT_INTERRUPTED, errors
+    kept = [each.result.model_dump(mode="json") for each in RunDirectory.open(out).points()]
+    assert 0 < len(kept) < 16
+    assert not list((out / "points").glob(".*"))
+    if as_json:
+        found = json.loads(said)
+        assert (found["stop"], found["run"], errors) == ("interrupted", str(out), "")
+        assert found["points"]
+        assert all(each in kept for each in found["points"])
+    else:
+        assert errors.splitlines()[-1] == "Ended from outside (SIGTERM); what was finished is kept."
+
+
+def test_what_was_finished_goes_with_the_interrupt() -> None:
+    done: list[int] = []
+    with pytest.raises(EndedError) as caught, keeping(lambda: {"done": done}):  # noqa: PT012 (it ends within)
+        done.append(1)
+        raise KeyboardInterrupt("SIGTERM")
+    assert (caught.value.args, caught.value.kept) == (("SIGTERM",), {"done": [1]})
+
+
+def test_after_the_answer_no_signal_is_heard(capsys: pytest.CaptureFixture[str]) -> None:
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)}
+    try:
+        answer({"a": 1})
+        assert {signal.getsignal(each) for each in before} == {signal.SIG_IGN}
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+    assert capsys.readouterr().out == '{"a": 1}\n'
+
+
+def test_json_is_answered_in_one_place() -> None:
+    """A command that prints its answer by itself could be ended after it, and would then print a second object."""
+    texts = {each.name: each.read_text() for each in (ROOT / "python/rtoslab/cli").glob("*.py")}
+    apart = {name for name, text in texts.items() if "echo(json.dumps" in text.replace("\n", "").replace(" ", "")}
+    assert apart <= {"ended.py", "cmd_rta.py"}

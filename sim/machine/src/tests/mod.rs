@@ -1,0 +1,11 @@
+//! Tests of machines by what is public of them. They lie in the crate, not beside it: this crate takes longest of all to
+//! build, and so it is built for its tests once instead of twice.
+
+mod bench;
+mod m3m4_properties;
+mod m3m4_published;
+mod m3m4_table;
+mod rp2040_dma;
+mod rp2040_lockup;
+mod stm32_flash;
+mod stm32_l0;

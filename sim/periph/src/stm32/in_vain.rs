@@ -1,0 +1,365 @@
+//! What registers of modelled blocks ask for and do not get: one row each. Asking warns once and ends a run under
+//! `strict`. docs/virtual-stm32.md holds the same sentences, and a test makes every example's accesses on a board.
+//!
+//! Left out is what shows nothing on silicon either while all around a chip is well: noise filters and sampling modes
+//! without noise, security systems of clocks that do not fail, detectors of a supply voltage that does not fall.
+
+use super::chips::{Chip, Device, Spec};
+use super::usart::UsartLayout;
+
+/// Something that a register asks for and that does not happen.
+#[derive(Debug)]
+pub struct Limit {
+    asks: fn(&Written) -> bool,
+    /// What does not happen, as a sentence without its stop.
+    pub about: &'static str,
+    /// Writes (address, value) that ask for it on a chip: the last one, after what it needs.
+    pub examples: &'static [(Chip, &'static [(u32, u32)])],
+}
+
+/// A write to a block.
+struct Written<'a> {
+    spec: &'a Spec,
+    device: Device,
+    offset: u32,
+    value: u32,
+}
+
+impl Written<'_> {
+    /// Any of these bits at this offset.
+    fn sets(&self, offset: u32, bits: u32) -> bool {
+        self.offset == offset && self.value & bits != 0
+    }
+
+    /// The layout of a serial port without FIFO, DR in place of TDR and RDR.
+    fn first_layout(&self) -> bool {
+        matches!(self.spec.usart, UsartLayout::V1 { .. })
+    }
+
+    /// Any of these bits in CR1, CR2 or CR3 of a serial port; those that mean the same in both layouts.
+    fn control(&self, number: u32, bits: u32) -> bool {
+        self.sets(if self.first_layout() { 8 + number * 4 } else { number * 4 - 4 }, bits)
+    }
+
+    /// The same for bits that only the later layout has.
+    fn later_control(&self, number: u32, bits: u32) -> bool {
+        !self.first_layout() && self.control(number, bits)
+    }
+
+    fn is(&self, chips: &[Chip]) -> bool {
+        chips.contains(&self.spec.chip)
+    }
+
+    /// A timer with capture/compare channels.
+    fn has_channels(&self) -> bool {
+        matches!(self.device, Device::Timer(kind) if kind.channels > 0)
+    }
+}
+
+const fn limit(
+    asks: fn(&Written) -> bool,
+    about: &'static str,
+    examples: &'static [(Chip, &'static [(u32, u32)])],
+) -> Limit {
+    Limit { asks, about, examples }
+}
+
+use Chip::*;
+
+const L0: &[Chip] = &[L053, L073];
+const F4_F7: &[Chip] = &[F407, F411, F446, F767];
+
+/// RCC's enable bits for the examples: USART2 and the timers 2 to 7, then TIM1.
+const F103_APB1: (u32, u32) = (0x4002_101c, 0x0002_0002);
+const F407_APB1: (u32, u32) = (0x4002_3840, 0x0002_0802);
+const F407_APB2: (u32, u32) = (0x4002_3844, 1);
+const H743_APB1: (u32, u32) = (0x5802_44e8, 0x0002_0002);
+const L073_APB1: (u32, u32) = (0x4002_1038, 0x0002_0003);
+
+/// Serial ports.
+static USART: &[Limit] = &[
+    limit(
+        |at| at.first_layout() && at.control(1, 1) || !at.first_layout() && at.sets(0x18, 2),
+        "USART: breaks are not sent",
+        &[(F103, &[F103_APB1, (0x4000_440c, 0x2009)]), (F767, &[F407_APB1, (0x4000_4418, 2)])],
+    ),
+    limit(
+        |at| at.control(1, 1 << 10),
+        "USART: parity is neither made nor checked",
+        &[(F407, &[F407_APB1, (0x4000_440c, 0x240c)]), (L073, &[L073_APB1, (0x4000_4400, 0x40c)])],
+    ),
+    limit(
+        |at| at.control(1, 1 << 12) && at.value & 1 << 10 == 0,
+        "USART: the ninth bit of a word is not kept",
+        &[(F407, &[F407_APB1, (0x4000_440c, 0x300c)]), (H743, &[H743_APB1, (0x4000_4400, 0x100c)])],
+    ),
+    limit(
+        |at| {
+            at.first_layout() && at.control(1, 2)
+                || at.later_control(1, 3 << 13)
+                || !at.first_layout() && at.sets(0x18, 4)
+        },
+        "USART: no receiver is mute, no character is looked for",
+        &[(F103, &[F103_APB1, (0x4000_440c, 0x2002)]), (L073, &[L073_APB1, (0x4000_4400, 1 << 13)])],
+    ),
+    limit(
+        |at| at.later_control(1, 3 << 26) || at.later_control(2, 1 << 23),
+        "USART: no receiver time-out and no end of block",
+        &[(F767, &[F407_APB1, (0x4000_4404, 1 << 23)]), (H743, &[H743_APB1, (0x4000_4400, 1 << 26)])],
+    ),
+    limit(
+        |at| at.control(2, 1 << 14 | 1 << 6),
+        "USART: LIN breaks are neither made nor found",
+        &[(F407, &[F407_APB1, (0x4000_4410, 0x4000)]), (F767, &[F407_APB1, (0x4000_4404, 0x4000)])],
+    ),
+    limit(
+        |at| at.control(2, 1 << 11) || at.later_control(2, 1),
+        "USART: there is no synchronous mode",
+        &[(F103, &[F103_APB1, (0x4000_4410, 0x800)]), (H743, &[H743_APB1, (0x4000_4404, 1)])],
+    ),
+    limit(
+        |at| at.later_control(2, 0x1f << 16 | 1 << 15),
+        "USART: lines are not swapped or inverted, bits not reordered, rates not found",
+        &[(F767, &[F407_APB1, (0x4000_4404, 1 << 19)]), (L073, &[L073_APB1, (0x4000_4404, 1 << 20)])],
+    ),
+    limit(
+        |at| at.control(3, 0x36),
+        "USART: there is no IrDA and no smartcard mode",
+        &[(F407, &[F407_APB1, (0x4000_4414, 2)]), (F767, &[F407_APB1, (0x4000_4408, 0x20)])],
+    ),
+    limit(
+        |at| at.control(3, 0xc0),
+        "USART: it makes no DMA requests",
+        &[(F103, &[F103_APB1, (0x4000_4414, 0x80)]), (H743, &[H743_APB1, (0x4000_4408, 0x40)])],
+    ),
+    limit(
+        |at| at.control(3, 0x700) || at.later_control(3, 1 << 14),
+        "USART: modem lines and the driver enable are not there",
+        &[(F407, &[F407_APB1, (0x4000_4414, 0x200)]), (L073, &[L073_APB1, (0x4000_4408, 1 << 14)])],
+    ),
+    limit(
+        |at| at.later_control(3, 1 << 22),
+        "USART: it wakes from no stop mode",
+        &[(L073, &[L073_APB1, (0x4000_4408, 1 << 22)])],
+    ),
+];
+
+/// Found by the timers themselves, which know what they listen to.
+pub(super) static LATE: Limit = limit(
+    |_| false,
+    "TIM: the interrupts of a timer that counts another one's updates come late",
+    &[(F103, &[(0x4002_101c, 3), (0x4000_0408, 0x17), (0x4000_040c, 1)])],
+);
+
+/// Timers.
+static TIMER: &[Limit] = &[
+    limit(
+        |at| at.offset == 0 && at.has_channels() && matches!(at.value >> 5 & 3, 1 | 2),
+        "TIM: a centre-aligned counter flags matches both ways",
+        &[(F407, &[F407_APB1, (0x4000_0400, 0x20)])],
+    ),
+    limit(
+        |at| at.offset == 4 && !matches!(at.value >> 4 & 7, 0 | 2),
+        "TIM: of its trigger outputs only updates reach another timer",
+        &[(F103, &[F103_APB1, (0x4000_0404, 0x10)])],
+    ),
+    limit(
+        |at| at.sets(0x0c, 0x7f00) || at.sets(0x48, u32::MAX) || at.offset == 0x4c,
+        "TIM: it makes no DMA requests",
+        &[(F407, &[F407_APB1, (0x4000_040c, 0x100)]), (L073, &[L073_APB1, (0x4000_000c, 0x200)])],
+    ),
+    limit(
+        |at| at.has_channels() && matches!(at.offset, 0x18 | 0x1c) && at.value & 0x303 != 0,
+        "TIM: nothing is captured from its inputs",
+        &[(F407, &[F407_APB1, (0x4000_0418, 0x100)])],
+    ),
+    limit(
+        |at| at.has_channels() && at.sets(0x20, 0x5555),
+        "TIM: its channels reach no pin",
+        &[(F407, &[F407_APB2, (0x4001_0020, 0x10)]), (H743, &[H743_APB1, (0x4000_0420, 1)])],
+    ),
+    limit(
+        |at| matches!(at.device, Device::Timer(kind) if kind.advanced) && at.sets(0x44, 1 << 12),
+        "TIM: there is no break input",
+        &[(F407, &[F407_APB2, (0x4001_0044, 0x1000)])],
+    ),
+    limit(
+        |at| at.has_channels() && at.is(&[F767, H743]) && matches!(at.offset, 0x54 | 0x58 | 0x5c) && at.value != 0,
+        "TIM: channels 5 and 6 are not there",
+        &[(F767, &[F407_APB2, (0x4001_0058, 7)])],
+    ),
+];
+
+/// Clocks and resets.
+static RCC: &[Limit] = &[
+    limit(
+        |at| match at.spec.chip {
+            F103 => at.sets(0x04, 7 << 24),
+            L053 | L073 => at.sets(0x0c, 0xf << 24),
+            H743 => at.sets(0x10, 7 << 22 | 7 << 29),
+            _ => at.sets(0x08, 3 << 21 | 3 << 30),
+        },
+        "RCC: no clock comes out at MCO",
+        &[
+            (F103, &[(0x4002_1004, 4 << 24)]),
+            (L073, &[(0x4002_100c, 1 << 24)]),
+            (F407, &[(0x4002_3808, 1 << 21)]),
+            (H743, &[(0x5802_4410, 1 << 22)]),
+        ],
+    ),
+    limit(|at| at.is(F4_F7) && at.sets(0x80, 1 << 31), "RCC: no clock is spread", &[(F407, &[(0x4002_3880, 1 << 31)])]),
+    limit(
+        |at| match at.spec.chip {
+            F103 => at.offset == 0x14 && at.value & 0x14 != 0x14,
+            L053 | L073 => matches!(at.offset, 0x3c..=0x48),
+            H743 => matches!(at.offset, 0xfc..=0x11c | 0x15c..=0x17c),
+            _ => {
+                at.spec.rcc.resets.iter().any(|&(offset, value)| {
+                    matches!(offset, 0x50..=0x64) && offset == at.offset && value & !at.value != 0
+                })
+            }
+        },
+        "RCC: no clock stops because the core sleeps",
+        &[
+            (F103, &[(0x4002_1014, 0)]),
+            (L073, &[(0x4002_1048, 1)]),
+            (F767, &[(0x4002_3860, 1)]),
+            (H743, &[(0x5802_4500, 1)]),
+        ],
+    ),
+];
+
+/// Flash interfaces.
+static FLASH: &[Limit] = &[
+    limit(
+        |at| match at.spec.chip {
+            L053 | L073 => at.sets(0x04, 1 << 3 | 1 << 9 | 1 << 10),
+            H743 => at.sets(0x0c, 7 << 1) || at.sets(0x10c, 7 << 1),
+            _ => at.sets(0x10, 7),
+        },
+        "FLASH: nothing that is read waits until it has programmed or erased",
+        &[
+            (F103, &[(0x4002_2004, 0x4567_0123), (0x4002_2004, 0xcdef_89ab), (0x4002_2010, 1)]),
+            (L073, &[(0x4002_2004, 1 << 3)]),
+            (F446, &[(0x4002_3c10, 1)]),
+            (H743, &[(0x5200_200c, 2)]),
+        ],
+    ),
+    limit(
+        |at| match at.spec.chip {
+            F103 => at.sets(0x10, 3 << 4),
+            L053 | L073 => at.sets(0x04, 1 << 18),
+            H743 => at.sets(0x18, 2) || at.sets(0x118, 2),
+            _ => at.sets(0x14, 2),
+        },
+        "FLASH: option bytes stay as they are",
+        &[
+            (F103, &[(0x4002_2010, 0x10)]),
+            (L073, &[(0x4002_2004, 1 << 18)]),
+            (F767, &[(0x4002_3c14, 2)]),
+            (H743, &[(0x5200_2018, 2)]),
+        ],
+    ),
+    limit(
+        |at| at.is(L0) && at.sets(0x00, 3 << 3),
+        "FLASH: it is not powered down",
+        &[(L053, &[(0x4002_2000, 1 << 3)])],
+    ),
+];
+
+/// External interrupts.
+static EXTI: &[Limit] = &[limit(
+    |at| match at.spec.chip {
+        H743 => at.sets(0x00, !0xffff) || at.sets(0x04, !0xffff) || matches!(at.offset, 0x20 | 0x24 | 0x40 | 0x44),
+        _ => matches!(at.offset, 0x08 | 0x0c) && at.value > 0xffff,
+    },
+    "EXTI: of the lines only pins and software raise any",
+    &[(F407, &[(0x4001_3c08, 1 << 17)]), (H743, &[(0x5800_0000, 1 << 17)])],
+)];
+
+/// The window watchdog.
+static WWDG: &[Limit] = &[limit(
+    |at| at.sets(0, 0x80),
+    "WWDG: its prescaler starts over with every reload",
+    &[(F407, &[F407_APB1, (0x4000_2c00, 0xff)])],
+)];
+
+/// Real-time clocks with a calendar.
+static RTC: &[Limit] = &[
+    limit(
+        |at| matches!(at.offset, 0x2c | 0x3c) && at.value != 0 || at.sets(0x08, 1 << 4),
+        "RTC: it is not tuned",
+        &[(F407, &[(0x4002_3840, 1 << 28), (0x4000_7000, 0x100), (0x4000_283c, 1)])],
+    ),
+    limit(
+        |at| at.sets(0x40, 0x29) || at.sets(0x08, 7 << 21),
+        "RTC: it drives no pin and sees no tampering",
+        &[(F407, &[(0x4002_3840, 1 << 28), (0x4000_7000, 0x100), (0x4000_2840, 1)])],
+    ),
+];
+
+/// The F1's backup registers.
+static BACKUP: &[Limit] = &[limit(
+    |at| at.sets(0x2c, 0x3ff) || at.sets(0x30, 1),
+    "BKP: the RTC is not tuned, no pin is driven and no tampering seen",
+    &[(F103, &[(0x4002_101c, 0x1800_0000), (0x4000_7000, 0x100), (0x4000_6c2c, 0x80)])],
+)];
+
+/// AFIO of the F1.
+static SYSCFG: &[Limit] = &[limit(
+    |at| at.is(&[F103]) && at.sets(0, 1 << 7),
+    "AFIO: events come out at no pin",
+    &[(F103, &[(0x4002_1018, 1), (0x4001_0000, 0x80)])],
+)];
+
+/// All rows, by block.
+fn rows(device: Device) -> &'static [Limit] {
+    match device {
+        Device::Usart(..) | Device::Lpuart(_) => USART,
+        Device::Timer(_) => TIMER,
+        Device::Rcc => RCC,
+        Device::Flash => FLASH,
+        Device::Exti => EXTI,
+        Device::Wwdg => WWDG,
+        Device::Rtc => RTC,
+        Device::Backup => BACKUP,
+        Device::Syscfg => SYSCFG,
+        _ => &[],
+    }
+}
+
+/// Every row there is.
+pub fn limits() -> impl Iterator<Item = &'static Limit> {
+    let tables = [USART, TIMER, RCC, FLASH, EXTI, WWDG, RTC, BACKUP, SYSCFG];
+    tables.into_iter().flatten().chain(std::iter::once(&LATE))
+}
+
+/// The rows that a write asks for.
+pub(super) fn asked(spec: &Spec, device: Device, offset: u32, value: u32) -> impl Iterator<Item = &'static Limit> {
+    let at = Written { spec, device, offset, value };
+    rows(device).iter().filter(move |row| (row.asks)(&at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The page that says what these boards do not do.
+    const PAGE: &str = include_str!("../../../../docs/virtual-stm32.md");
+
+    #[test]
+    fn the_page_says_it_all() {
+        for row in limits() {
+            assert!(PAGE.contains(row.about), "docs/virtual-stm32.md does not say: {}", row.about);
+        }
+    }
+
+    #[test]
+    fn every_row_has_an_example_and_a_sentence_of_its_own() {
+        let all: Vec<_> = limits().collect();
+        for (n, row) in all.iter().enumerate() {
+            assert!(!row.examples.is_empty(), "{}", row.about);
+            assert!(all[..n].iter().all(|other| !other.about.contains(row.about) && !row.about.contains(other.about)));
+        }
+    }
+}
