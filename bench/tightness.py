@@ -1,4 +1,4 @@
-"""How tight the bounds of response times are: random task sets on a virtual board, each job against its bound.
+"""How tight the bounds of response times are: random task sets on the virtual boards, each job against its bound.
 
 The figures do not depend on the machine this runs on: the same seeds give the same ratios.
 """
@@ -20,38 +20,50 @@ from rtoslab.rta.fit import measure
 from rtoslab.rta.randomsets import random_system
 from rtoslab.rta.work import calibrate
 
-GOAL = 1.10
+GOALS = {"cortex-m0plus": 1.08}
+GOAL = 1.03
+"""The median of model (c) is to stay below it, on every other core."""
 TICKS = 240
 
 
 def main() -> int:
-    """Prints the median of bound over longest observed response by model; 1 if a job exceeded a bound."""
+    """Prints the median of bound over longest observed response by model and board; 1 if a job exceeded a bound, or a
+    median its goal."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=40)
     parser.add_argument("--kernel", default="freertos")
-    parser.add_argument("--board", default="nucleo-f446re")
+    parser.add_argument("--board", action="append", help="one or more; all of them by default")
     asked = parser.parse_args()
     catalogue = Catalogue(find_root())
-    firmware = make_firmware(catalogue, asked.kernel, asked.board, {})
+    wrong = [each for each in asked.board or catalogue.boards if not _board(catalogue, asked.kernel, each, asked.sets)]
+    return 1 if wrong else 0
+
+
+def _board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> bool:
+    """Whether all was well there."""
+    firmware = make_firmware(catalogue, kernel, board, {})
     work = calibrate(firmware)
     overheads = measure(catalogue, firmware, work)
     ratios: dict[Model, list[float]] = {model: [] for model in Model}
-    jobs = exceeded = 0
-    for seed in range(asked.sets):
+    jobs = exceeded = uncovered = 0
+    for seed in range(sets):
         system = random_system(Random(seed), firmware.clock_hz, firmware.tick_cycles)  # noqa: S311 (seeded on purpose)
         seen = check(system, firmware, work, TICKS)
         jobs += seen.jobs
+        uncovered += bool(seen.uncovered(overheads))
         for model in Model:
             found = analyse(system, overheads, model)
             ratios[model] += seen.tightness(found).values()
             exceeded += len(seen.exceeded(found)) if model is Model.PARTITION else 0
-    print(f"Response-time bounds, {asked.kernel} on {asked.board}: {asked.sets} random task sets, {jobs:,} jobs")
+    goal = GOALS.get(catalogue.board(board).facts.core, GOAL)
+    print(f"Response-time bounds, {kernel} on {board}: {sets} random task sets, {jobs:,} jobs")
     for model, found_ratios in ratios.items():
-        middle = median(found_ratios)
         title = f"({model}) {MODEL_TITLES[model]}"
-        print(f"  {title:35} bound / longest observed: least {min(found_ratios):.3f}, median {middle:.3f}")
-    print(f"  tasks that exceeded bound (c): {exceeded}; goal: none, and a median below {GOAL:.2f}")
-    return 1 if exceeded else 0
+        print(
+            f"  {title:35} bound / longest observed: least {min(found_ratios):.3f}, median {median(found_ratios):.3f}"
+        )
+    print(f"  tasks that exceeded bound (c): {exceeded}, sets not covered: {uncovered}; the median's goal: {goal:.2f}")
+    return not exceeded and median(ratios[Model.PARTITION]) < goal
 
 
 if __name__ == "__main__":
