@@ -8,8 +8,6 @@ events; that the rest is alike is for the rules that count. A kernel that slices
 at every tick.
 """
 
-from typing import Final
-
 from pydantic import model_validator
 
 from rtoslab.proofs.course_match import Followed, follow
@@ -18,9 +16,6 @@ from rtoslab.proofs.seen_steps import steps_of
 from rtoslab.proofs.step_match import Matcher, Names
 from rtoslab.proofs.steps_wanted import Wanted, parse
 from rtoslab.run import steps as seen
-
-ROUNDS_PER_BREAK: Final = 20
-"""A tick that comes as a call begins may hide it: one break a tick is accepted, if so many rounds hold for each."""
 
 
 class Params(RuleParams):
@@ -72,8 +67,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         if not all(rounds):
             return unseen(params.rule, demands, "what a round calls is no function of this kernel")
         found = follow(matcher, steps, rounds, only_inside=latency and not params.everywhere)
-        at_ticks = 3 * ticks if evidence.kernel.time_slice_ticks else min(ticks, found.rounds // ROUNDS_PER_BREAK)
-        allowed = params.tolerance + at_ticks
+        allowed = params.tolerance + (3 * ticks if evidence.kernel.time_slice_ticks else 0)
         own_cycles = int(int(str(params.own_cycles).format(**evidence.decoded.params)) * evidence.slowness())
         least = min(params.at_least, max(1, evidence.samples // 2)) if latency else params.at_least
         problems += [f"core {core}: {each}" for each in _problems(found, least, allowed, own_cycles)]
