@@ -76,6 +76,22 @@ def test_a_call_by_the_kernel_is_none_of_the_benchmarks() -> None:
     assert return_addresses(raw([call(10, 1, KERNEL[0x20]), call(20, 1, BEHIND_GIVE)]), WATCHING) == [BEHIND_GIVE]
 
 
+def test_a_call_that_ends_in_another_function_is_one_call() -> None:
+    """As a compiler ends a function that only passes on what another one gives: by a jump, with the caller's return."""
+    rows = [
+        call(10, 0, BEHIND_TAKE),
+        call(17, 1, BEHIND_TAKE, first=9),
+        switch(50, OTHER),
+        switch(80, ONE),
+        back(100, BEHIND_TAKE, 4),
+        call(120, 0, BEHIND_TAKE),
+    ]
+    assert [each[:4] for each in steps(*rows)] == [
+        ("call", ONE, "take", 7), ("switch", ONE, "take", OTHER), ("switch", OTHER, "", ONE), ("call", ONE, "take", 7),
+    ]  # fmt: skip
+    assert find_steps(raw(rows), WATCHING, {0: ONE})[0].result == 4
+
+
 def test_a_switch_names_the_call_it_came_out_of() -> None:
     rows = [call(10, 1, BEHIND_GIVE), switch(50, OTHER), switch(80, ONE), back(100, BEHIND_GIVE), switch(120, OTHER)]
     assert [each[:3] for each in steps(*rows)] == [

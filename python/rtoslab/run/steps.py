@@ -4,7 +4,8 @@ ends, switches with the call they came out of, interrupts, marks.
 The trap it prevents: a test whose totals are right and whose order, objects or causes are not. Steps are kept of the
 window's first EVENTS events only: what is repeated every few hundred cycles shows itself there, and memory stays flat.
 
-A call that the kernel makes of its own function is none of the benchmark's, and is left out. An instruction that an
+A call that the kernel makes of its own function is none of the benchmark's, and is left out, also where a function ends
+in another one, which then returns to the benchmark. An instruction that an
 interrupt hits may be begun anew: a call is then seen twice and told once.
 """
 
@@ -192,8 +193,11 @@ class _Reader:
         context = self.context(core)
         if self.anew.pop(context, None) == self.watching.addresses[index]:
             return
+        name = self.watching.functions[index]
+        if any(at == behind and before.name != name for before, at in self.calls.get(context, ())):
+            return  # one place calls one function: that one goes on as this one, and will not come back in between
         first, second = arguments
-        step = Step(cycle, core, CALL, self.who(core), self.watching.functions[index], first, second)
+        step = Step(cycle, core, CALL, self.who(core), name, first, second)
         self.own(step)
         self.calls[context] = [(step, behind)]  # whatever it called before has returned
 
