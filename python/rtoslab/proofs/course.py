@@ -55,8 +55,10 @@ class Params(RuleParams):
     """Steps that may come anywhere."""
     cores: tuple[int, ...] | None = None
     """Only these; None: all."""
-    own_cycles: int | str = 250
-    """A number, or one made of parameters, as `{loops}0`; more where the code is slower, see `Evidence.slowness`."""
+    own_cycles: int = 250
+    """More where the code is slower, see `Evidence.slowness`."""
+    per: str | None = None
+    """A parameter: so many own cycles for each of its value."""
     drawn: Drawn | None = None
     everywhere: bool = False
     """Of a latency benchmark: own cycles count outside intervals, too."""
@@ -96,7 +98,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
             return unseen(params.rule, demands, "what a round calls is no function of this kernel")
         found = follow(matcher, steps, rounds, only_inside=latency and not params.everywhere)
         allowed = params.tolerance + (3 * ticks if evidence.kernel.time_slice_ticks else 0)
-        own_cycles = int(int(str(params.own_cycles).format(**evidence.decoded.params)) * evidence.slowness())
+        times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
+        own_cycles = int(params.own_cycles * times * evidence.slowness())
         least = min(params.at_least, max(1, evidence.samples // 2)) if latency else params.at_least
         limits = _limits(params, evidence, found, own_cycles, {each[0].text for each in rounds})
         problems += [f"core {core}: {each}" for each in _problems(found, least, allowed, limits)]
