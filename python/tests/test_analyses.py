@@ -10,7 +10,7 @@ from rtoslab.analyses.series import series_names
 from rtoslab.analyses.throughput import gains, throughput
 from rtoslab.kernel_facts import Kernel
 from rtoslab.run.observe import Waited
-from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services, waits
+from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services, clones_of, waits
 from rtoslab.suites import Claim
 
 from .fakes import measured, point
@@ -149,6 +149,8 @@ def test_a_clone_counts_only_if_its_function_never_ran() -> None:
     clone = FunctionCycles(0, "xSend.part.0", "queue", 1, 0, 3)
     assert calls_of_services((whole, clone), KERNEL) == {(0, "send"): 5}
     assert calls_of_services((clone,), KERNEL) == {(0, "send"): 3}
+    symbols = [(0x101, 8, "xSend.part.0"), (0x201, 8, "xSend.constprop.0"), (0x301, 8, "xSendElse"), (0x401, 8, "x")]
+    assert clones_of("xSend", symbols) == [0x100, 0x200], "which are watched where there is no xSend"
 
 
 def test_waits_are_entries_of_the_kernels_functions() -> None:

@@ -76,6 +76,22 @@ def test_a_call_by_the_kernel_is_none_of_the_benchmarks() -> None:
     assert return_addresses(raw([call(10, 1, KERNEL[0x20]), call(20, 1, BEHIND_GIVE)]), WATCHING) == [BEHIND_GIVE]
 
 
+def test_a_call_that_ends_in_another_function_is_one_call() -> None:
+    """As a compiler ends a function that only passes on what another one gives: by a jump, with the caller's return."""
+    rows = [
+        call(10, 0, BEHIND_TAKE),
+        call(17, 1, BEHIND_TAKE, first=9),
+        switch(50, OTHER),
+        switch(80, ONE),
+        back(100, BEHIND_TAKE, 4),
+        call(120, 0, BEHIND_TAKE),
+    ]
+    assert [each[:4] for each in steps(*rows)] == [
+        ("call", ONE, "take", 7), ("switch", ONE, "take", OTHER), ("switch", OTHER, "", ONE), ("call", ONE, "take", 7),
+    ]  # fmt: skip
+    assert find_steps(raw(rows), WATCHING, {0: ONE})[0].result == 4
+
+
 def test_a_switch_names_the_call_it_came_out_of() -> None:
     rows = [call(10, 1, BEHIND_GIVE), switch(50, OTHER), switch(80, ONE), back(100, BEHIND_GIVE), switch(120, OTHER)]
     assert [each[:3] for each in steps(*rows)] == [
@@ -118,6 +134,58 @@ def test_a_call_begun_anew_after_an_interrupt_is_told_once() -> None:
         call(470, 1, BEHIND_GIVE),
     ]
     assert [each[0] for each in steps(*later)] == ["call", "tick", "call"], "that was the next call"
+
+
+def test_an_interrupt_near_one_call_hides_no_later_one() -> None:
+    """The kernel's own exception comes right behind each call that switches."""
+    rows = [
+        call(100, 1, BEHIND_GIVE),
+        enter(120, 14),
+        switch(130, OTHER),
+        leave(150, 14, BEHIND_TAKE),
+        enter(300, 14),
+        switch(310, ONE),
+        leave(320, 14, GIVE + 8),
+        back(340, BEHIND_GIVE),
+        enter(400, SYSTICK),
+        leave(460, SYSTICK, GIVE),
+        call(470, 1, BEHIND_GIVE),
+    ]
+    assert [each[0] for each in steps(*rows)] == ["call", "switch", "switch", "tick", "call"]
+
+
+def test_a_call_may_be_begun_anew_after_another_handler_and_another_task() -> None:
+    rows = [
+        call(100, 1, BEHIND_GIVE),
+        enter(120, SYSTICK, 16),
+        leave(180, SYSTICK, 0x700),
+        enter(190, 14, 10),
+        switch(200, OTHER),
+        leave(210, 14, ELSEWHERE),
+        call(220, 1, ELSEWHERE),
+        enter(240, 14),
+        switch(250, ONE),
+        leave(260, 14, GIVE),
+        call(270, 1, BEHIND_GIVE),
+    ]
+    assert [each[:3] for each in steps(*rows)] == [
+        ("call", ONE, "give"), ("tick", ONE, ""), ("switch", ONE, "give"), ("call", OTHER, "give"),
+        ("switch", OTHER, "give"),
+    ]  # fmt: skip
+
+
+def test_a_handlers_call_is_not_the_tasks_begun_anew() -> None:
+    rows = [
+        enter(10, LINE),
+        call(20, 1, BEHIND_GIVE),
+        leave(30, LINE, GIVE),
+        enter(50, SYSTICK, 10),
+        leave(90, SYSTICK, GIVE),
+        call(100, 1, BEHIND_GIVE),
+    ]
+    assert [each[:2] for each in steps(*rows)][-1] == ("call", ONE)
+    returned = [call(20, 1, BEHIND_GIVE), back(40, BEHIND_GIVE), enter(60, SYSTICK), leave(90, SYSTICK, GIVE)]
+    assert len(steps(*returned, call(100, 1, BEHIND_GIVE))) == 3, "the call before had returned"
 
 
 def test_own_cycles_lie_between_a_calls_return_and_the_next_step() -> None:

@@ -8,6 +8,8 @@ events; that the rest is alike is for the rules that count. A kernel that slices
 at every tick.
 """
 
+from collections.abc import Mapping
+from math import ceil, comb, log, log1p
 from typing import Final
 
 from pydantic import model_validator
@@ -18,9 +20,29 @@ from rtoslab.proofs.seen_steps import steps_of
 from rtoslab.proofs.step_match import Matcher, Names
 from rtoslab.proofs.steps_wanted import Wanted, parse
 from rtoslab.run import steps as seen
+from rtoslab.strict import Strict
 
-ROUNDS_PER_BREAK: Final = 20
-"""A tick that comes as a call begins may hide it: one break a tick is accepted, if so many rounds hold for each."""
+USUAL_OF_FOUR: Final = 3
+"""Own cycles are judged by what so many of four rounds take at most."""
+
+UNLUCKY: Final = 1e-6
+"""So likely may honest draws be refused."""
+
+
+class Drawn(Strict):
+    """Rounds that a draw decides about: passes of a loop without one lie before a round's first step."""
+
+    percent: str
+    """The parameter that says how many of a hundred passes have a round."""
+    cycles: int
+    """What a pass without one takes, at most; more where the code is slower."""
+
+    def passes(self, percent: int, rounds: int) -> int:
+        """Without a round, before the usual of so many rounds: as many as it takes to be `UNLUCKY`."""
+        if not 0 < percent < 100:
+            return 0
+        above = rounds - rounds * USUAL_OF_FOUR // 4
+        return ceil((log(comb(rounds, above)) - log(UNLUCKY)) / (-log1p(-percent / 100) * above))
 
 
 class Params(RuleParams):
@@ -33,12 +55,15 @@ class Params(RuleParams):
     """Steps that may come anywhere."""
     cores: tuple[int, ...] | None = None
     """Only these; None: all."""
-    own_cycles: int | str = 250
-    """A number, or one made of parameters, as `{loops}0`; more where the code is slower, see `Evidence.slowness`."""
+    own_cycles: int = 250
+    """More where the code is slower, see `Evidence.slowness`."""
+    per: str | None = None
+    """A parameter: so many own cycles for each of its value."""
+    drawn: Drawn | None = None
     everywhere: bool = False
     """Of a latency benchmark: own cycles count outside intervals, too."""
     at_least: int = 3
-    """Rounds."""
+    """Rounds; 0: the first one may last to the window's end."""
     tolerance: int = 0
     """Breaks of the order that are accepted."""
 
@@ -72,11 +97,12 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         if not all(rounds):
             return unseen(params.rule, demands, "what a round calls is no function of this kernel")
         found = follow(matcher, steps, rounds, only_inside=latency and not params.everywhere)
-        at_ticks = 3 * ticks if evidence.kernel.time_slice_ticks else min(ticks, found.rounds // ROUNDS_PER_BREAK)
-        allowed = params.tolerance + at_ticks
-        own_cycles = int(int(str(params.own_cycles).format(**evidence.decoded.params)) * evidence.slowness())
+        allowed = params.tolerance + (3 * ticks if evidence.kernel.time_slice_ticks else 0)
+        times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
+        own_cycles = int(params.own_cycles * times * evidence.slowness())
         least = min(params.at_least, max(1, evidence.samples // 2)) if latency else params.at_least
-        problems += [f"core {core}: {each}" for each in _problems(found, least, allowed, own_cycles)]
+        limits = _limits(params, evidence, found, own_cycles, {each[0].text for each in rounds})
+        problems += [f"core {core}: {each}" for each in _problems(found, least, allowed, limits)]
         words.append(f"core {core}: {found.rounds} rounds")
     return finding(params.rule, demands, problems, words)
 
@@ -85,14 +111,25 @@ def _kinds(wanted: Wanted) -> set[str]:
     return {wanted.kind}.union(*map(_kinds, wanted.parts))
 
 
-def _problems(found: Followed, least: int, allowed: int, own_cycles: int) -> list[str]:
+def _limits(params: Params, evidence: Evidence, found: Followed, own_cycles: int, first: set[str]) -> Mapping[str, int]:
+    """Text of a step -> cycles of own code before it."""
+    limits = dict.fromkeys(found.own_cycles, own_cycles)
+    if params.drawn is not None:
+        percent = int(evidence.decoded.params[params.drawn.percent])
+        for text in first & limits.keys():
+            passes = params.drawn.passes(percent, len(found.own_cycles[text]))
+            limits[text] += int(passes * params.drawn.cycles * evidence.slowness())
+    return limits
+
+
+def _problems(found: Followed, least: int, allowed: int, limits: Mapping[str, int]) -> list[str]:
     problems = []
-    if len(found.broken) > allowed or not found.rounds:
+    if len(found.broken) > allowed or (found.broken and not found.rounds):
         problems.append(f"after {found.rounds} rounds: {'; '.join(found.broken[:2])}")
     elif found.rounds < least:
         problems.append(f"{found.rounds} rounds, {least} or more expected")
     for text, cycles in found.own_cycles.items():
-        usual = sorted(cycles)[len(cycles) * 3 // 4]
-        if usual > own_cycles:
-            problems.append(f"{usual} cycles of the benchmark's own code before `{text}`, {own_cycles} at most")
+        usual = sorted(cycles)[len(cycles) * USUAL_OF_FOUR // 4]
+        if usual > limits[text]:
+            problems.append(f"{usual} cycles of the benchmark's own code before `{text}`, {limits[text]} at most")
     return problems

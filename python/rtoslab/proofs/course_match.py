@@ -43,7 +43,8 @@ def follow(matcher: Matcher, steps: Sequence[Step], rounds: Sequence[Round], *, 
     names = Names()
     at = walk.begin(0, rounds, names)
     if at is None:
-        found.broken.append(walk.nothing(rounds))
+        if not walk.is_within(rounds):
+            found.broken.append(walk.nothing(rounds))
         return found
     while at is not None and at < len(steps):
         tries = [walk.once(at, each, names.copy(), None) for each in rounds]
@@ -72,6 +73,11 @@ class _Walk:
             if any(self.once(start, each, names.copy(), None).whole for each in rounds):
                 return start
         return None
+
+    def is_within(self, rounds: Sequence[Round]) -> bool:
+        """Whether the steps are the beginning of a round, which goes on for longer."""
+        tries = [self.once(0, each, Names(), None) for each in rounds]
+        return any(0 < each.end == len(self.steps) and not each.problem for each in tries)
 
     def nothing(self, rounds: Sequence[Round]) -> str:
         """Why no round was found: how far the best try came."""

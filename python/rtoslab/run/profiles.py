@@ -91,6 +91,12 @@ def kind_of(name: str, kernel: Kernel) -> str:
     return LIBRARY if name.startswith(_LIBRARY_PREFIXES) else APPLICATION
 
 
+def clones_of(name: str, symbols: Iterable[tuple[int, int, str]]) -> list[int]:
+    """First instructions of what the compiler made of a function that the image does not hold under its own name
+    (`f.part.0`, `f.constprop.0`): with LTO, of those that only the kernel calls."""
+    return sorted({address & ~1 for address, _, own in symbols if own.startswith(f"{name}.")})
+
+
 def calls_of_services(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Counter[tuple[int, str]]:
     """(core, service) -> executions of the kernel functions that the service ends in."""
     entries = _Entries(functions)

@@ -4,7 +4,8 @@ ends, switches with the call they came out of, interrupts, marks.
 The trap it prevents: a test whose totals are right and whose order, objects or causes are not. Steps are kept of the
 window's first EVENTS events only: what is repeated every few hundred cycles shows itself there, and memory stays flat.
 
-A call that the kernel makes of its own function is none of the benchmark's, and is left out. An instruction that an
+A call that the kernel makes of its own function is none of the benchmark's, and is left out, also where a function ends
+in another one, which then returns to the benchmark. An instruction that an
 interrupt hits may be begun anew: a call is then seen twice and told once.
 """
 
@@ -101,6 +102,8 @@ def find_steps(raw: bytes, watching: Watching, current: Mapping[int, int]) -> tu
     # Where one handler follows another without a return between, the board tells the entry before the return.
     # A mark may stand right behind a call: the call's return is told first.
     events = events[np.lexsort((events["id"] < IDENT_BEHIND, events["cycle"]))]
+    entries = events[events["kind"] == KIND_EXCEPTION_ENTER]
+    began = {(core, cycle - took) for cycle, core, took in entries[["cycle", "core", "value"]].tolist()}
     for cycle, value, pc, ident, kind, core, more in events.tolist():
         if kind == KIND_EXEC:
             reader.executed(core, cycle, ident, (value, more), pc & ~1)
@@ -109,7 +112,7 @@ def find_steps(raw: bytes, watching: Watching, current: Mapping[int, int]) -> tu
         elif kind == KIND_EXCEPTION_ENTER:
             reader.entered(core, cycle, ident, cycle - value)
         elif kind == KIND_EXCEPTION_EXIT:
-            reader.left(core, ident, pc & ~1)
+            reader.left(core, ident, None if (core, cycle) in began else pc & ~1)
         elif kind == KIND_PIN and ident == watching.pin:
             reader.edge(core, cycle, value)
     return tuple(reader.steps)
@@ -125,7 +128,7 @@ class _Reader:
     nested: dict[int, list[int]] = field(default_factory=dict)
     """Core -> exception numbers of the handlers in progress."""
     hit: dict[int, int] = field(default_factory=dict)
-    """Control block (or minus ...) -> function near whose first instruction an interrupt came."""
+    """Control block (or minus ...) -> function near whose first instruction an interrupt came; until that goes on."""
     calls: dict[int, list[tuple[Step, int]]] = field(default_factory=dict)
     """Control block (or minus the handlers in progress) -> calls in progress, and where they return to."""
     last: dict[int, Step] = field(default_factory=dict)
@@ -190,8 +193,11 @@ class _Reader:
         context = self.context(core)
         if self.anew.pop(context, None) == self.watching.addresses[index]:
             return
+        name = self.watching.functions[index]
+        if any(at == behind and before.name != name for before, at in self.calls.get(context, ())):
+            return  # one place calls one function: that one goes on as this one, and will not come back in between
         first, second = arguments
-        step = Step(cycle, core, CALL, self.who(core), self.watching.functions[index], first, second)
+        step = Step(cycle, core, CALL, self.who(core), name, first, second)
         self.own(step)
         self.calls[context] = [(step, behind)]  # whatever it called before has returned
 
@@ -219,19 +225,24 @@ class _Reader:
 
     def entered(self, core: int, cycle: int, number: int, recognised: int) -> None:
         last = self.last.get(core)
-        if last is not None and last.kind == CALL and abs(recognised - last.cycle) <= _BEGUN_ANEW_CYCLES:
+        may_be_hit = last is not None and last.kind == CALL and last.end_cycle is None and last.who == self.who(core)
+        if last is not None and may_be_hit and abs(recognised - last.cycle) <= _BEGUN_ANEW_CYCLES:
             self.hit[self.context(core)] = self.watching.addresses[self.watching.functions.index(last.name)]
         if number >= _FIRST_OWN:
             self.add(Step(cycle, core, TICK if number == SYSTICK else INTERRUPT, self.who(core), first=number))
             self.calls.pop(-1 - core, None)
         self.nested.setdefault(core, []).append(number)
 
-    def left(self, core: int, number: int, address: int) -> None:
+    def left(self, core: int, number: int, address: int | None) -> None:
+        """`address`: where what was interrupted goes on; None: another handler follows, it does not yet."""
         nested = self.nested.get(core, [])
         while nested and nested.pop() != number:
             pass  # one that was entered before the first event has no entry here
-        if self.hit.get(self.context(core)) == address:
-            self.anew[self.context(core)] = address
+        if address is None:
+            return
+        context = self.context(core)
+        if self.hit.pop(context, None) == address:
+            self.anew[context] = address
 
 
 def kernels_own(symbols: Sequence[tuple[int, int, str]], is_kernels: Callable[[str], bool]) -> Callable[[int], bool]:

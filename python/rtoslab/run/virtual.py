@@ -17,7 +17,7 @@ from rtoslab.run.intervals import FIRST_EXTERNAL, find_intervals
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.run.marks import read_marks
 from rtoslab.run.observe import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_WINDOW, Observed, Observer
-from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services, loads, waits
+from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services, clones_of, loads, waits
 from rtoslab.run.steps import EVENTS, EVENTS_OF_LATENCIES
 from rtoslab.run.watch import StepsWatch
 from rtoslab.schemas import Board
@@ -137,9 +137,10 @@ class _Run:
 
     def _watch_service(self, ident: int, names: tuple[str, ...]) -> None:
         """Of the functions a service may end in, an image holds those of its number of cores."""
-        present = [name for name in names if self.machine.symbol(name) is not None]
-        for name in present:  # none: nothing in the image calls it, and the proofs will say so
-            self.machine.watch_exec(find_address(self.machine, name), ident)
+        for name in names:  # none: nothing in the image calls it, and the proofs will say so
+            whole = self.machine.symbol(name)
+            for address in [whole & ~1] if whole is not None else clones_of(name, self.machine.symbols()):
+                self.machine.watch_exec(address, ident)
 
     def _nesting_words(self) -> dict[int, int]:
         critical = self.job.kernel.critical

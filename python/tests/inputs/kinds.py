@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import tomllib
 import zipfile
 import zlib
@@ -47,6 +48,7 @@ from .mutate import mutated
 from .seeds import DSVIEW, GRAPH, MAP, OVERHEADS, PROFILE, PULSEVIEW, SALEAE, SESSION, TASKS_CSV, elf, runs
 
 ROOT: Final = find_root()
+_COMMENT: Final = re.compile(rb"^[ \t]*#.*\n", re.MULTILINE)
 Read = Callable[[bytes], object]
 
 
@@ -90,6 +92,23 @@ def _text(data: bytes) -> str:
 
 def _files(*patterns: str) -> Callable[[], Sequence[bytes]]:
     return lambda: [path.read_bytes() for pattern in patterns for path in sorted(ROOT.glob(pattern))]
+
+
+def _bare(*patterns: str) -> Callable[[], Sequence[bytes]]:
+    """Without comments, in which damage does nothing."""
+    return lambda: [_COMMENT.sub(b"", data) for data in _files(*patterns)()]
+
+
+def _kernels() -> Sequence[bytes]:
+    """Of tables that list the same for each service or function, the first rows: the rest is more of them."""
+    long = re.compile(rb"^(\[(?:symbols|arguments|results|classes|reasons)\]\n(?:.+\n){1,3})(?:.+\n)*", re.MULTILINE)
+    return [long.sub(rb"\1", each) for each in _bare("firmware/kernels/*/kernel.toml")()]
+
+
+def _baselines() -> Sequence[bytes]:
+    """The repository's own, a point at a time: nearly all of the whole would be more of the same points."""
+    head, *points = (ROOT / "baselines/main.toml").read_bytes().split(b"[[point]]\n")
+    return [head + b"[[point]]\n" + each for each in points]
 
 
 def _capture(data: bytes) -> None:
@@ -211,15 +230,15 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("Saleae CSV", lambda: SALEAE, _head("saleae", b"Time [s],")),
         Kind("PulseView CSV", lambda: [PULSEVIEW, DSVIEW], _head("pulseview", b"; ")),
         Kind("record stream", lambda: [stream(), *runs()], lambda data: decode(data, WIRE), alter=_stream_altered),
-        Kind("task set, TOML", _files("examples/response-time/[ct]*.toml"), _tasks),
+        Kind("task set, TOML", _bare("examples/response-time/[ct]*.toml"), _tasks),
         Kind("task set, CSV", lambda: [TASKS_CSV], _tasks_csv),
         Kind("overheads, TOML", lambda: [OVERHEADS], _overheads),
-        Kind("sweep plan", _files("docs/sweeps/*.toml"), _model(SweepPlan)),
-        Kind("suite", _files("papers/*/suite.toml"), _model(Suite)),
-        Kind("baseline", _files("baselines/main.toml"), _model(Baseline)),
-        Kind("board", _files("firmware/boards/*/board.toml"), _model(Board)),
-        Kind("kernel", _files("firmware/kernels/*/kernel.toml"), _model(Kernel)),
-        Kind("benchmark", _files("firmware/benchmarks/t?_*/benchmark.toml"), _model(Benchmark)),
+        Kind("sweep plan", _bare("docs/sweeps/*.toml"), _model(SweepPlan)),
+        Kind("suite", _bare("papers/*/suite.toml"), _model(Suite)),
+        Kind("baseline", _baselines, _model(Baseline)),
+        Kind("board", _bare("firmware/boards/*/board.toml"), _model(Board)),
+        Kind("kernel", _kernels, _model(Kernel)),
+        Kind("benchmark", _bare("firmware/benchmarks/t?_*/benchmark.toml"), _model(Benchmark)),
         Kind("profile, JSON", lambda: [json.dumps(PROFILE).encode()],
              _profile),
         Kind("overheads, JSON", lambda: [json.dumps(tomllib.loads(OVERHEADS.decode())).encode()],

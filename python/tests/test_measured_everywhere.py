@@ -1,0 +1,55 @@
+"""No proof refuses a benchmark that is as it should be: every one with every kernel on every board is measured, or n/a
+with a reason."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtoslab import api
+from rtoslab.catalogue import Catalogue
+from rtoslab.pipeline import Outcome
+from rtoslab.results import Failed
+
+from .test_cli import ROOT
+
+BOARDS = sorted(Catalogue(ROOT).boards)
+WINDOW_MS = 60
+LONGER_MS = {"switch_pairs": 500}
+"""What must see rare things."""
+VARIANTS: tuple[Mapping[str, str], ...] = ({}, {"opt": "-O0"}, {"lto": "1"})
+VARIED = ("pico", "nucleo-f446re")
+"""Boards on which variants are tried, too."""
+
+
+def refused(outcomes: list[Outcome]) -> list[str]:
+    return [each.result.message for each in outcomes if isinstance(each.result, Failed)]
+
+
+@pytest.mark.parametrize(("percent", "seed"), [("1", "1"), ("10", "2"), ("70", "1")])
+def test_stress_is_drawn_and_may_starve(tmp_path: Path, percent: str, seed: str) -> None:
+    config = {"param.stress_percent": percent, "param.seed": seed}
+    fixed: dict[str, Any] = {"kernels": ["freertos"], "boards": ["pico"], "cores": [2], "window_ms": 30}
+    run = api.run("contention", config=config, out=tmp_path, **fixed)
+    assert refused(run) == []
+
+
+CASES = [(board, variant) for board in BOARDS for variant in VARIANTS if not variant or board in VARIED]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("board", "variant"), CASES)
+def test_every_count_is_proved(tmp_path: Path, board: str, variant: Mapping[str, str]) -> None:
+    names = [each.id for each in Catalogue(ROOT).benchmarks.values() if each.facts.kind != "latency"]
+    for name in names:
+        window_ms = LONGER_MS.get(name, WINDOW_MS)
+        run = api.run(name, boards=[board], cores=[1, 2], window_ms=window_ms, config=variant, out=tmp_path / name)
+        assert refused(run) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("board", "variant"), CASES)
+def test_every_latency_is_proved(tmp_path: Path, board: str, variant: Mapping[str, str]) -> None:
+    run = api.run("latency", boards=[board], config={**variant, "instrument": "probe"}, out=tmp_path)
+    assert refused(run) == []
