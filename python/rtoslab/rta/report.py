@@ -10,6 +10,7 @@ from rtoslab.rta.study import Study
 from rtoslab.rta.tables import (
     beside_table,
     bounds_table,
+    chains_table,
     check_table,
     costs_table,
     fits_table,
@@ -44,8 +45,8 @@ def document(study: Study) -> Document:
     )
 
 
-def _bounds(study: Study) -> tuple[TableData, TableData]:
-    return bounds_table(study), parts_table(study)
+def _bounds(study: Study) -> tuple[TableData, ...]:
+    return tuple(filter(None, (bounds_table(study), chains_table(study), parts_table(study))))
 
 
 def _observed(study: Study) -> list[Section]:

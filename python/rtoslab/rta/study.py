@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from rtoslab.rta.analysis import Analysis, Bound, analyse, costs
+from rtoslab.rta.chains import ChainBound, bound_chain, observed_chain
 from rtoslab.rta.charges import INVERSION_OPERATIONS, SECTION_OPERATIONS, Model
 from rtoslab.rta.check import Check
 from rtoslab.rta.overheads import Overheads
@@ -45,7 +46,26 @@ class Study:
     @property
     def exceeded(self) -> list[str]:
         """Tasks observed to take longer than their bound."""
-        return self.check.exceeded(self.analysis) if self.check is not None else []
+        return [*self.check.exceeded(self.analysis), *self.chains_exceeded] if self.check is not None else []
+
+    @property
+    def chains(self) -> list[ChainBound]:
+        """Bounds of the chains, by the model that the answer rests on."""
+        return [bound_chain(each, self.system, self.analysis) for each in self.system.chains]
+
+    @property
+    def chains_observed(self) -> dict[str, int | None]:
+        """Chain -> the longest seen; empty where nothing was run."""
+        if self.check is None:
+            return {}
+        return {each.name: observed_chain(each, self.system, self.check.trace) for each in self.system.chains}
+
+    @property
+    def chains_exceeded(self) -> list[str]:
+        """Chains seen to take longer than bounded."""
+        bounds = {each.name: each.latency for each in self.chains}
+        seen = self.chains_observed.items()
+        return [name for name, longest in seen if None not in (longest, bounds[name]) and longest > bounds[name]]  # type: ignore[operator]
 
     @property
     def uncovered(self) -> list[Excess]:
@@ -55,7 +75,8 @@ class Study:
     @property
     def holds(self) -> bool:
         """Every deadline is met by the bounds, and nothing observed speaks against them."""
-        return self.analysis.schedulable and not self.exceeded and not self.uncovered
+        met = self.analysis.schedulable and all(each.meets for each in self.chains)
+        return met and not self.exceeded and not self.uncovered
 
     def answer(self) -> list[str]:
         """Yes or no, and why: the tightest task, or each that misses and what its time goes to."""
@@ -70,11 +91,20 @@ class Study:
             charged = f"the overheads charge it with {worst.charged:,} ({len(self.uncovered)} such)"
             advice = "write larger overheads by hand (--save-overheads, then --overheads)"
             return [f"No bound can be trusted: {seen}, {charged}. What was measured does not cover this set; {advice}."]
+        late = [self._late(each) for each in self.chains if not each.meets]
+        if found.schedulable and late:
+            return late
         if found.schedulable:
             tightest = min(bounds, key=lambda each: (each.slack or 0) / each.deadline)
             left = f"{self._us(tightest.slack or 0)} of {self._us(tightest.deadline)} us left"
             return [f"Yes: every deadline is met. The tightest is {tightest.name}, with {left}.", *self._conditions()]
-        return [self._why(each) for each in bounds if not each.meets]
+        return [*(self._why(each) for each in bounds if not each.meets), *late]
+
+    def _late(self, chain: ChainBound) -> str:
+        if chain.latency is None:
+            return f"No: the chain {chain.name} has no bound, for one of its tasks has none."
+        latency, deadline = self._us(chain.latency), self._us(chain.deadline)
+        return f"No: the chain {chain.name} may take {latency} us from end to end, its deadline is {deadline} us."
 
     def _conditions(self) -> list[str]:
         """What the answer rests on."""

@@ -55,6 +55,15 @@ class Handler:
 
 
 @dataclass(frozen=True, slots=True)
+class Chain:
+    """Tasks that hand data on, in their order."""
+
+    name: str
+    tasks: tuple[str, ...]
+    deadline: int
+
+
+@dataclass(frozen=True, slots=True)
 class System:
     """Tasks and interrupts. `units_per_second` says what a unit is; it is the clock's rate times `units_per_cycle`."""
 
@@ -65,6 +74,7 @@ class System:
     units_per_second: int = 1_000_000
     units_per_cycle: int = 1
     """1 as well where no clock is known."""
+    chains: tuple[Chain, ...] = ()
 
     @property
     def cores(self) -> tuple[int, ...]:
@@ -93,7 +103,7 @@ def utilisation(parts: Iterable[tuple[int, int]]) -> Fraction:
 def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
     """Exact. Raises TaskSetError where a time in cycles has no clock, and where a part is longer than its whole."""
     specs: list[TaskSpec | InterruptSpec] = [*task_set.tasks, *task_set.interrupts]
-    times = [time for spec in specs for time in _times(spec)]
+    times = [time for spec in specs for time in _times(spec)] + [each.deadline for each in task_set.chains]
     if clock_hz is None and any(each.in_cycles for each in times):
         raise TaskSetError(f"{task_set.source} gives times in cycles; say with --clock or --board how long one is.")
     per_cycle = 1
@@ -142,7 +152,8 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
     )
     for task in tasks:
         _demand_parts(task, task_set.source)
-    return System(tasks, handlers, task_set.protocol, task_set.equals, rate, per_cycle)
+    chains = tuple(Chain(each.name, each.tasks, whole(each.deadline)) for each in task_set.chains)
+    return System(tasks, handlers, task_set.protocol, task_set.equals, rate, per_cycle, chains)
 
 
 def _implied(spec: TaskSpec) -> str:

@@ -96,6 +96,21 @@ def check_table(study: Study) -> TableData | None:
     return TableData("Responses observed on the virtual board, us", columns, rows, note)
 
 
+def chains_table(study: Study) -> TableData | None:
+    """From end to end; None if the file names no chain."""
+    if not study.chains:
+        return None
+    observed = study.chains_observed
+    rows = [
+        [each.name, _us(study, each.deadline), _us_up(study, each.latency), _us(study, observed.get(each.name)),
+         "yes" if each.meets else "NO"]
+        for each in study.chains
+    ]  # fmt: skip
+    paths = "; ".join(f"{each.name}: {' > '.join(each.tasks)}" for each in study.system.chains)
+    note = f"From what the first task looks at to the last one's answer, each with its next job. {paths}."
+    return TableData("Chains from end to end, us", ("chain", ">deadline", ">bound", ">max", "met"), rows, note)
+
+
 def parts_table(study: Study) -> TableData:
     """What the bound of each task is made of."""
     causes = list(dict.fromkeys(name for each in study.analysis.tasks for name in each.parts))
@@ -194,8 +209,21 @@ def as_json(study: Study) -> dict[str, Any]:
                      for task, found in study.costs.items()},
         "breakdown": {"factor": float(study.sensitivity.factor), "utilisation": float(study.sensitivity.utilisation)},
         "growth_us": {name: study.system.microseconds(value) for name, value in study.sensitivity.growth.items()},
+        "chains": {
+            each.name: {
+                "latency_us": None if each.latency is None else study.system.microseconds(each.latency),
+                "deadline_us": study.system.microseconds(each.deadline),
+                "meets": each.meets,
+                "longest_us": _microseconds(study, study.chains_observed.get(each.name)),
+            }
+            for each in study.chains
+        },
         "check": _check_json(study),
     }  # fmt: skip
+
+
+def _microseconds(study: Study, units: int | None) -> float | None:
+    return None if units is None else study.system.microseconds(units)
 
 
 def _bound_json(study: Study, bound: Bound) -> dict[str, Any]:
@@ -250,9 +278,13 @@ def _us(study: Study, units: int | None) -> str:
 
 def _bound(study: Study, bound: Bound) -> str:
     """Rounded up."""
-    if bound.response is None:
+    return _us_up(study, bound.response)
+
+
+def _us_up(study: Study, units: int | None) -> str:
+    if units is None:
         return "none"
-    exact = Fraction(bound.response * 1_000_000, study.system.units_per_second)
+    exact = Fraction(units * 1_000_000, study.system.units_per_second)
     return f"{math.ceil(exact):,}" if exact >= _WHOLE else f"{math.ceil(exact * 10) / 10:,.1f}"
 
 

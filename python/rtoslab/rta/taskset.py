@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
-import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -17,6 +15,8 @@ from rtoslab.intake.limits import ROWS
 from rtoslab.intake.names import one_line
 from rtoslab.intake.numbers import shown
 from rtoslab.intake.tables import read_table
+from rtoslab.rta.chainspec import ChainSpec, parse_chain
+from rtoslab.rta.taskcsv import from_csv
 from rtoslab.rta.units import NO_TIME, Time, number, quantity
 
 Protocol = Literal["inheritance", "ceiling", "immediate_ceiling"]
@@ -35,7 +35,8 @@ _INTERRUPT_KEYS: Final = ("name", "period", "wcet", "deadline", "jitter", "core"
 _SECTION_KEYS: Final = ("resource", "length")
 NAME_CHARS: Final = 120
 """Of a task, an interrupt, a resource, a title."""
-_TOP_KEYS: Final = ("title", "protocol", "equals", "task", "interrupt")
+_TOP_KEYS: Final = ("title", "protocol", "equals", "task", "interrupt", "chain")
+_CHAIN_KEYS: Final = ("name", "tasks", "deadline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ class TaskSet:
     interrupts: tuple[InterruptSpec, ...] = ()
     protocol: Protocol = "inheritance"
     equals: Equals = "any"
+    chains: tuple[ChainSpec, ...] = ()
     source: str = field(default="", compare=False)
 
 
@@ -100,44 +102,6 @@ def read_task_set(path: Path) -> TaskSet:
     else:
         table = read_table(path, "the task set", TaskSetError, exact=True)
     return parse_task_set(table, shown_path(path), title=one_line(path.stem))
-
-
-def from_csv(text: str, source: str) -> dict[str, Any]:
-    """A table of one task a row: empty cells are left out, `sections` holds `resource:length_us` parts separated by
-    spaces. Raises TaskSetError."""
-    rows = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
-    head: list[str] | None = None
-    tasks: list[dict[str, Any]] = []
-    try:
-        for row in rows:
-            where = f"{source}, line {rows.line_num}"
-            if head is None:
-                head = [cell.strip() for cell in row]
-                if len(set(head)) != len(head):
-                    raise TaskSetError(f"{where}: two columns have the same name; give each one of its own.")
-            elif row:
-                if len(row) != len(head):
-                    raise TaskSetError(f"{where}: the row has not as many cells as the head; correct that line.")
-                if len(tasks) >= ROWS:
-                    raise TaskSetError(f"{source} holds more than {ROWS:,} tasks; split it.")
-                tasks.append(_csv_task(zip(head, (cell.strip() for cell in row), strict=True), where))
-    except csv.Error as cause:
-        raise TaskSetError(f"{source}, line {rows.line_num}: {cause}; correct that line.") from None
-    return {"task": [each for each in tasks if each]}
-
-
-def _csv_task(row: Iterable[tuple[str, str]], where: str) -> dict[str, Any]:
-    cells: dict[str, Any] = {key: value for key, value in row if value}
-    if "sections" in cells:
-        cells["section"] = [_csv_section(part, where) for part in cells.pop("sections").split()]
-    return cells
-
-
-def _csv_section(text: str, where: str) -> dict[str, str]:
-    resource, colon, length_us = text.partition(":")
-    if not colon:
-        raise TaskSetError(f"{where}: the section {shown(text)} is not resource:length_us; write one such as bus:20.")
-    return {"resource": resource, "length_us": length_us}
 
 
 def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> TaskSet:
@@ -162,8 +126,17 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
         interrupts=interrupts,
         protocol=cast("Protocol", _choice(table, "protocol", get_args(Protocol), "inheritance", source)),
         equals=cast("Equals", _choice(table, "equals", get_args(Equals), "any", source)),
+        chains=tuple(
+            _chain(row, number, tasks, source) for number, row in enumerate(_tables(table, "chain", source), 1)
+        ),
         source=source,
     )
+
+
+def _chain(row: Mapping[str, Any], number_: int, tasks: tuple[TaskSpec, ...], source: str) -> ChainSpec:
+    where = f"{source}, {_named(row, 'chain', number_)}"
+    _known(row, _CHAIN_KEYS, where)
+    return parse_chain(row, _name(row, where), [each.name for each in tasks], where)
 
 
 def _demand_givers(tasks: tuple[TaskSpec, ...], interrupts: tuple[InterruptSpec, ...], source: str) -> None:

@@ -35,7 +35,8 @@ from rtoslab.papers.arithmetic import evaluate
 from rtoslab.paths import find_root
 from rtoslab.rta.overheads import parse_overheads
 from rtoslab.rta.system import make_system
-from rtoslab.rta.taskset import from_csv, parse_task_set
+from rtoslab.rta.taskcsv import from_csv
+from rtoslab.rta.taskset import parse_task_set
 from rtoslab.run.marks import read_marks
 from rtoslab.schemas import Board
 from rtoslab.simulate import parse_script

@@ -1,0 +1,50 @@
+"""A task set as a CSV file: one line a task, the same keys as in TOML as its columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from typing import Any
+
+from rtoslab.errors import TaskSetError
+from rtoslab.intake.limits import ROWS
+from rtoslab.intake.numbers import shown
+
+
+def from_csv(text: str, source: str) -> dict[str, Any]:
+    """A table of one task a row: empty cells are left out, `sections` holds `resource:length_us` parts separated by
+    spaces. Raises TaskSetError."""
+    rows = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
+    head: list[str] | None = None
+    tasks: list[dict[str, Any]] = []
+    try:
+        for row in rows:
+            where = f"{source}, line {rows.line_num}"
+            if head is None:
+                head = [cell.strip() for cell in row]
+                if len(set(head)) != len(head):
+                    raise TaskSetError(f"{where}: two columns have the same name; give each one of its own.")
+            elif row:
+                if len(row) != len(head):
+                    raise TaskSetError(f"{where}: the row has not as many cells as the head; correct that line.")
+                if len(tasks) >= ROWS:
+                    raise TaskSetError(f"{source} holds more than {ROWS:,} tasks; split it.")
+                tasks.append(_csv_task(zip(head, (cell.strip() for cell in row), strict=True), where))
+    except csv.Error as cause:
+        raise TaskSetError(f"{source}, line {rows.line_num}: {cause}; correct that line.") from None
+    return {"task": [each for each in tasks if each]}
+
+
+def _csv_task(row: Iterable[tuple[str, str]], where: str) -> dict[str, Any]:
+    cells: dict[str, Any] = {key: value for key, value in row if value}
+    if "sections" in cells:
+        cells["section"] = [_csv_section(part, where) for part in cells.pop("sections").split()]
+    return cells
+
+
+def _csv_section(text: str, where: str) -> dict[str, str]:
+    resource, colon, length_us = text.partition(":")
+    if not colon:
+        raise TaskSetError(f"{where}: the section {shown(text)} is not resource:length_us; write one such as bus:20.")
+    return {"resource": resource, "length_us": length_us}

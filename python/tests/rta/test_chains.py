@@ -1,0 +1,92 @@
+"""Chains of tasks: a bound by hand, the same chain on the board, and files that name what is not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from rtoslab.errors import TaskSetError
+from rtoslab.rta.analysis import analyse
+from rtoslab.rta.chains import bound_chain, observed_chain
+from rtoslab.rta.check import check
+from rtoslab.rta.randomsets import random_system
+from rtoslab.rta.study import study
+from rtoslab.rta.system import Chain, System
+from rtoslab.rta.taskset import read_task_set
+from rtoslab.rta.trace import Job, Trace
+from tests.rta.systems import task
+from tests.rta.test_check_whole import bench
+
+TASKS = "".join(
+    f'[[task]]\nname = "{name}"\nperiod_ms = {period}\nwcet_us = 100\npriority = {3 - at}\n'
+    for at, (name, period) in enumerate((("A", 1), ("B", 5), ("C", 10)))
+)
+CHAIN = '[[chain]]\nname = "through"\ntasks = ["A", "B", "C"]\ndeadline_ms = {}\n'
+
+
+def test_each_task_adds_a_period_and_a_response(tmp_path: Path) -> None:
+    """1 + 5 + 10 ms, and 100 + 200 + 300 us."""
+    path = tmp_path / "chain.toml"
+    for deadline_ms, holds in (("16.6", True), ("16.599", False)):
+        path.write_text(TASKS + CHAIN.format(deadline_ms))
+        found = study(read_task_set(path), None)
+        (bound,) = found.chains
+        assert bound.latency is not None
+        assert found.system.microseconds(bound.latency) == 16_600
+        assert found.holds is bound.meets is holds
+    assert found.answer() == [
+        "No: the chain through may take 16,600.0 us from end to end, its deadline is 16,599.0 us."
+    ]
+
+
+def test_what_is_observed_is_what_data_does() -> None:
+    """A looks at 0 and at 10; what happens after 0 is in its answer of 12; B took it up at 20, not at 11: 25."""
+    system = System((task("A", 10, 2, 2), task("B", 9, 5, 1)), chains=(Chain("c", ("A", "B"), 100),))
+    trace = Trace((), (), 1, 0)
+    trace.jobs = [
+        Job(0, 0, 0, 0, 2),
+        Job(0, 1, 10, 10, 12),
+        Job(1, 0, 3, 3, 8),
+        Job(1, 1, 11, 11, 16),
+        Job(1, 2, 20, 20, 25),
+    ]
+    assert observed_chain(system.chains[0], system, trace) == 25
+    trace.jobs = trace.jobs[:4]
+    assert observed_chain(system.chains[0], system, trace) is None
+
+
+def test_no_chain_on_the_board_exceeds_its_bound() -> None:
+    firmware, work, overheads = bench()
+    ratios = []
+    for seed in range(6):
+        plain = random_system(Random(seed), firmware.clock_hz, firmware.tick_cycles)
+        names = Random(seed).sample([each.name for each in plain.tasks], min(3, len(plain.tasks)))
+        chain = Chain("c", tuple(names), 1)
+        seen = check(plain, firmware, work, 240)
+        bound = bound_chain(chain, plain, analyse(plain, overheads)).latency
+        longest = observed_chain(chain, plain, seen.trace)
+        assert bound is not None
+        assert longest is not None
+        assert longest <= bound
+        ratios.append(bound / longest)
+    assert min(ratios) < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[[chain]]\nname = "c"\ndeadline_ms = 1\n', "chain c has no tasks"),
+        ('[[chain]]\nname = "c"\ntasks = ["A", "X"]\ndeadline_ms = 1\n', "'X' is no task here"),
+        ('[[chain]]\nname = "c"\ntasks = ["A", "A"]\ndeadline_ms = 1\n', "names a task twice"),
+        ('[[chain]]\nname = "c"\ntasks = ["A", "B"]\n', "chain c has no deadline"),
+        ('[[chain]]\ntasks = ["A", "B"]\ndeadline_ms = 1\n', "chain 1 has no name"),
+        ('[[chain]]\nname = "c"\ntask = ["A", "B"]\ndeadline_ms = 1\n', "there is no key 'task'"),
+    ],
+)
+def test_a_mistake_in_a_chain_is_named(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "chain.toml"
+    path.write_text(TASKS + text)
+    with pytest.raises(TaskSetError, match=message):
+        read_task_set(path)
