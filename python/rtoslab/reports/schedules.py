@@ -62,7 +62,7 @@ def _timeline(chart: ChartData) -> Drawn:
     names = order(chart.rows, "row")
     kinds = [
         name
-        for name in ("work", "kernel for it", "tick", "switch")
+        for name in ("work", "kernel for it", "tick", "switch", "interrupt")
         if any(row.get("what") == name for row in chart.rows)
     ]
     palette = {
@@ -70,6 +70,7 @@ def _timeline(chart: ChartData) -> Drawn:
         "kernel for it": SERIES_COLOURS[4],
         "tick": SERIES_COLOURS[1],
         "switch": SERIES_COLOURS[3],
+        "interrupt": SERIES_COLOURS[2],
     }
     paint = alt.Scale(domain=kinds, range=[palette[name] for name in kinds])
     y = alt.Y("row:N", sort=names, title=None, axis=alt.Axis(labelLimit=150, grid=True))
@@ -78,7 +79,7 @@ def _timeline(chart: ChartData) -> Drawn:
         base.transform_filter("isValid(datum.what)")
         .mark_bar(height={"band": 0.7}, strokeWidth=0.4)
         .encode(
-            x=alt.X("from:Q", title=chart.x_title, scale=alt.Scale(nice=False)),
+            x=alt.X("from:Q", title=chart.x_title, scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=10)),
             x2="to:Q",
             y=y,
             color=alt.Color("what:N", sort=kinds, scale=paint),

@@ -12,7 +12,7 @@ from typing import Final
 from rtoslab.rta.analysis import Analysis
 from rtoslab.rta.arrange import lines_of, rows_of
 from rtoslab.rta.charges import Model
-from rtoslab.rta.entries import Ledger
+from rtoslab.rta.entries import Interruption, Ledger
 from rtoslab.rta.firmware import Firmware
 from rtoslab.rta.ledger import enter
 from rtoslab.rta.overheads import Overheads
@@ -72,6 +72,15 @@ class Check:
     def misses(self) -> int:
         """Of all tasks."""
         return sum(each.misses for each in (*self.tasks, *self.interrupts))
+
+    @property
+    def quiet_ticks(self) -> list[Interruption]:
+        """Those that handed over to nobody, met nothing but work or an idle core, and no interrupt."""
+        return [
+            each
+            for each in self.ledger.interruptions
+            if each.ticks == 1 and not each.switches and not each.irqs.count and not each.meets_kernel
+        ]
 
     def uncovered(self, overheads: Overheads) -> list[Excess]:
         """What took longer than these overheads say, the worst first: bounds made of them cannot be trusted."""

@@ -48,7 +48,7 @@ def distribution(study: Study, check: Check) -> ChartData:
 
 def timeline(study: Study, check: Check) -> ChartData:
     """Who ran when, from the critical instant to the end of the longest first response."""
-    trace, us = check.trace, study.system.microseconds
+    trace, us = check.trace, study.system.microseconds_of_cycles
     firsts = [job.end for job in trace.jobs if job.number == 0]
     end = min(max(firsts, default=trace.end), trace.origin + _SHOWN_TICKS * trace.tick_cycles) + trace.tick_cycles // 10
     names = [each.name for each in study.system.tasks]
@@ -72,7 +72,7 @@ def timeline(study: Study, check: Check) -> ChartData:
             "row": "kernel",
             "from": us(each.start - trace.origin),
             "to": us(each.end - trace.origin),
-            "what": "tick" if each.exception == SYSTICK else "switch",
+            "what": "interrupt" if each.line else "tick" if each.exception == SYSTICK else "switch",
         }
         for each in trace.handlers
         if each.start < end
@@ -82,8 +82,11 @@ def timeline(study: Study, check: Check) -> ChartData:
     )
 
 
-def _releases(trace: Trace, task: int, end: int) -> range:
+def _releases(trace: Trace, task: int, end: int) -> Sequence[int]:
     row = trace.rows[task]
+    if row.line:
+        raised = (trace.origin + each for each in trace.lines[row.line - 1].raised)
+        return [each for each in raised if each < end]
     first = trace.origin + row.offset_ticks * trace.tick_cycles
     return range(first, end, row.period_ticks * trace.tick_cycles)
 
@@ -115,10 +118,10 @@ def ticks(study: Study, check: Check) -> ChartData | None:
     """What every tick's handler took, beside what the models charge for it; None without overheads."""
     if study.overheads is None:
         return None
-    us, tick = study.system.microseconds, study.overheads.tick
-    shown = check.trace.ticks[:_MOST_TICKS]
+    us, tick = study.system.microseconds_of_cycles, study.overheads.tick
+    shown = check.quiet_ticks[:_MOST_TICKS]
     series = {
-        "observed": [each.end - each.start for each in shown],
+        "observed": [each.cycles for each in shown],
         _SHORT[Model.WORST_TICK]: [tick.base_cycles + tick.per_task_cycles * len(study.system.tasks) for _ in shown],
         _SHORT[Model.PARTITION]: [tick.base_cycles + tick.per_task_cycles * each.released for each in shown],
     }
@@ -127,7 +130,8 @@ def ticks(study: Study, check: Check) -> ChartData | None:
         for name, values in series.items()
         for at, value in enumerate(values)
     ]
-    return ChartData("ticks", rows, "The tick's handler, tick by tick.", x_title="tick", y_title="handler, us")
+    caption = "The tick's handlers, where they handed over to nobody, tick by tick."
+    return ChartData("ticks", rows, caption, x_title="tick", y_title="handlers, us")
 
 
 def pessimism(study: Study) -> ChartData | None:

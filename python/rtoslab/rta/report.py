@@ -62,15 +62,19 @@ def _tick(study: Study) -> list[Section]:
     check, overheads = study.check, study.overheads
     if check is None or overheads is None:
         return []
-    us = study.system.microseconds
-    taken, tick = check.trace.ticks, overheads.tick
+    us = study.system.microseconds_of_cycles
+    taken, tick = check.quiet_ticks, overheads.tick
+    if not taken:
+        return []
     totals = {
-        "observed": sum(each.end - each.start for each in taken),
+        "observed": sum(each.cycles for each in taken),
         f"({Model.PARTITION})": sum(tick.base_cycles + tick.per_task_cycles * each.released for each in taken),
         f"({Model.WORST_TICK})": len(taken) * (tick.base_cycles + tick.per_task_cycles * len(study.system.tasks)),
     }
     rows = [[name, f"{us(value):,.1f}", f"{value / totals['observed']:.3f}"] for name, value in totals.items()]
-    table = TableData(f"All {len(taken):,} ticks together", ("tick's handler", ">us", ">times the observed"), rows)
+    table = TableData(
+        f"All {len(taken):,} ticks that handed over to nobody", ("tick's handlers", ">us", ">times the observed"), rows
+    )
     prose = (
         "Charging the worst tick every period counts a release of every task at every tick. The partition counts a "
         "base each tick, and each task's release when it is released."

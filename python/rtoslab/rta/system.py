@@ -90,6 +90,10 @@ class System:
         """For people."""
         return units * 1e6 / self.units_per_second
 
+    def microseconds_of_cycles(self, cycles: float) -> float:
+        """For people; of what a trace tells."""
+        return cycles * 1e6 / self.clock_hz
+
     def cycles(self, units: int) -> int:
         """Rounded up."""
         return -(-units // self.units_per_cycle)

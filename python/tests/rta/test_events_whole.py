@@ -16,7 +16,9 @@ from rtoslab.rta.arrange import lines_of, rows_of
 from rtoslab.rta.check import check
 from rtoslab.rta.firmware import Around, make_firmware
 from rtoslab.rta.fit import measure
+from rtoslab.rta.plots import ticks, timeline
 from rtoslab.rta.search import Bench, search
+from rtoslab.rta.study import study
 from rtoslab.rta.system import Handler, System, make_system
 from rtoslab.rta.taskset import read_task_set
 from rtoslab.rta.work import calibrate
@@ -147,6 +149,22 @@ def test_parts_add_up_to_the_work() -> None:
     ]  # fmt: skip
     lines = lines_of(system, of.firmware, of.work, 20)
     assert all(late >= early for line in lines for late, early in zip(line.raised, line.arrivals, strict=True))
+
+
+def test_pictures_are_in_microseconds_whatever_the_unit() -> None:
+    """The example's unit is a fifth of a cycle; the schedule ends where the longest first response does."""
+    of = bench()
+    found = study(read_task_set(EXAMPLE), of.overheads)
+    assert found.system.units_per_cycle == 5
+    seen = check(found.system, of.firmware, of.work)
+    first = max(job.response for job in seen.trace.jobs if job.number == 0) / of.firmware.clock_hz * 1e6
+    assert first < max(row.get("to", 0) for row in timeline(found, seen).rows) < first + 200
+    drawn = ticks(found, seen)
+    assert drawn is not None
+    tallest = max(row["y"] for row in drawn.rows)
+    assert tallest == pytest.approx(
+        (of.overheads.tick.base_cycles + 4 * of.overheads.tick.per_task_cycles) / of.firmware.clock_hz * 1e6, abs=0.01
+    )
 
 
 def test_the_command_checks_interrupts_too() -> None:
