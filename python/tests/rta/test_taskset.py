@@ -233,6 +233,14 @@ def test_several_cores_are_analysed_one_by_one() -> None:
         assert more >= less + 500
     notes = study(_as_task_set(both), KERNEL).notes
     assert any("smp.lock_wait_cycles, smp.release_cycles: counted as nothing" in each for each in notes)
+    silent, told = (
+        study(_as_task_set(both), KERNEL.model_copy(update={"smp": KERNEL.smp.model_copy(update=each)}))
+        for each in ({}, {"lock_wait_cycles": 10, "release_cycles": 10})
+    )
+    assert silent.analysis.schedulable
+    assert not silent.holds
+    assert "no yes" in silent.answer()[0]
+    assert told.holds
 
 
 def _as_task_set(system: System) -> TaskSet:
