@@ -8,6 +8,7 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,13 @@ if "RTOSLAB_SIM" in os.environ:
     _take_simulator(os.environ["RTOSLAB_SIM"])
 
 from .checkouts import copy_checkout  # noqa: E402 (it imports the simulator)
+from .processes import signals_as_usual  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _signals() -> Iterator[None]:
+    with signals_as_usual():
+        yield
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from rtoslab.cli.ended import EndedError, answer, keeping
 from rtoslab.interrupts import EXIT_INTERRUPTED
 from rtoslab.store import RunDirectory
 
+from .processes import started
 from .test_cli import HANG_S, ROOT
 from .test_sim_ends import image
 
@@ -76,9 +77,9 @@ def test_a_command_that_is_ended_says_so_once(name: str, number: signal.Signals,
 def test_a_run_that_is_ended_keeps_and_tells_its_points(as_json: bool, tmp_path: Path) -> None:
     out = tmp_path / "run"
     command = [sys.executable, "-m", "rtoslab", "run", "vieira2026", "--cores", "1,2", "--jobs", "1", "--out", str(out)]
-    with subprocess.Popen(
+    with started(
         [*command, "--window", "60ms", *["--json"] * as_json],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT,
     ) as run:  # fmt: skip
         end = time.monotonic() + HANG_S
         while not list((out / "points").glob("[!.]*")):

@@ -8,8 +8,10 @@ import time
 
 import pytest
 
+from rtoslab import interrupts
 from rtoslab.interrupts import EXIT_INTERRUPTED, SAID
 from rtoslab.paths import find_root
+from tests.processes import signals_as_usual, started
 
 BEGUN = "import sys; sys.argv = ['rtoslab', *sys.argv[1:]]; print('begun', flush=True); "
 """What comes before is the interpreter's own start, of which nothing of ours can know."""
@@ -29,6 +31,23 @@ def interrupted(code: str, after_s: float) -> tuple[int, str]:
 
 def demand_quiet(code: int, said: str) -> None:
     assert (code, said) in {(EXIT_INTERRUPTED, SAID.decode()), (EXIT_INTERRUPTED, "\n" + SAID.decode()), (0, "")}, said
+
+
+def test_what_a_command_left_unheard_is_heard_by_the_next_test() -> None:
+    with signals_as_usual():
+        interrupts.ignore()
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_no_process_outlives_its_test() -> None:
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(600)"
+    with started([sys.executable, "-c", deaf], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+    assert process.returncode == -signal.SIGKILL
 
 
 STEPS = 8

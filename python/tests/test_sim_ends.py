@@ -12,6 +12,7 @@ import pytest
 
 from rtoslab.errors import SymbolError
 from rtoslab.run.board import CYCLES_MOST, cycle_number
+from tests.processes import started
 
 from .differential.engines import elf
 from .test_cli import HANG_S, ROOT, error, rtoslab
@@ -63,9 +64,7 @@ def test_a_reset_vector_to_nowhere_locks_the_core_up(board: str, tmp_path: Path)
 def test_a_run_that_is_ended_from_outside_tells_what_there_is(number: signal.Signals, tmp_path: Path) -> None:
     end = str(CYCLES_MOST)
     command = [sys.executable, "-m", "rtoslab", "sim", str(image(tmp_path)), "--board", "nucleo-f103rb", "--until", end]
-    with subprocess.Popen(
-        [*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
-    ) as run:
+    with started([*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as run:
         _wait_until_it_simulates(run)
         run.send_signal(number)
         out, err = run.communicate(timeout=HANG_S)

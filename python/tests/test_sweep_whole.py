@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.store import RunDirectory
+from tests.processes import started
 
 from .test_cli import ROOT
 
@@ -63,7 +64,7 @@ def sweeping(plan: Path, out: Path, cache: Path, *words: str) -> Iterator[subpro
     """A sweep that knows the images that are built and no result but those in `cache`."""
     command = [sys.executable, "-m", "rtoslab", "sweep", str(plan), "--out", str(out), "-o", f"{out}.md", *words]
     environment = {**os.environ, "RTOSLAB_CACHE": str(cache)}
-    with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True) as running:
+    with started(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE) as running:
         yield running
 
 
@@ -115,9 +116,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(local: Local, tmp_pa
     script.write_text(CLUSTER)
     environment = {**os.environ, "RTOSLAB_CACHE": str(tmp_path / "cache"), "RTOSLAB_ROOT": str(ROOT)}
     command = [sys.executable, str(script)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-    ) as cluster:
+    with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as cluster:
         assert cluster.stdout is not None
         address, victim, _ = cluster.stdout.readline().split()
         with sweeping(local.plan, tmp_path / "far", tmp_path / "unused", "--scheduler", address) as running:

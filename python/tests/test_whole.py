@@ -16,6 +16,7 @@ from rtoslab.paths import find_root
 from rtoslab.pipeline import Outcome
 from rtoslab.results import Failed, Measured
 from rtoslab.store import RunDirectory
+from tests.processes import started
 
 from .checkouts import alter
 from .test_cli import HANG_S, ROOT, error, rtoslab
@@ -58,7 +59,7 @@ def test_an_interrupted_run_keeps_what_is_finished_and_resumes(tmp_path: Path, m
     monkeypatch.setenv("RTOSLAB_CACHE", str(tmp_path / "cache"))  # known points would be over before the interruption
     out = tmp_path / "run"
     command = [sys.executable, "-m", "rtoslab", "run", "vieira2026", "--window", "40ms", "--out", str(out)]
-    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+    with started(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as running:
         deadline = time.monotonic() + HANG_S
         while not list((out / "points").glob("[!.]*")) and time.monotonic() < deadline:
             time.sleep(0.05)
