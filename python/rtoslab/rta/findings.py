@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, cast
 
 from rtoslab.errors import TaskSetError
 from rtoslab.files import make_folder, write_whole
 from rtoslab.intake.tables import read_table
 from rtoslab.rta.overheads import to_toml
 from rtoslab.rta.search import Bench, Tried
-from rtoslab.rta.system import System, Task
+from rtoslab.rta.system import Handler, System, Task
+from rtoslab.rta.taskset import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +63,34 @@ def summary(bench: Bench, tried: Sequence[Tried]) -> Summary:
 def write_finding(bench: Bench, found: Tried, path: Path) -> None:
     """A file of one set; `read_finding` reads it. Raises StoreError."""
     said = summary(bench, [found])
+    system, count, tick = found.system, len(found.system.tasks), bench.firmware.tick_cycles
     table = {
         "kernel": said.kernel,
         "board": said.board,
+        "events": bench.firmware.events,
+        "protocol": system.protocol,
         "found": "; ".join(found.findings),
         "config": dict(said.config),
-        "task": [
-            {
-                "name": each.name,
-                "period_ticks": each.period // bench.firmware.tick_cycles,
-                "first_tick": offset,
-                "wcet_cycles": each.wcet,
-                "priority": each.priority,
-            }
-            for each, offset in zip(found.system.tasks, found.starts, strict=True)
+        "task": [_told(each, start, tick) for each, start in zip(system.tasks, found.starts[:count], strict=True)],
+        "interrupt": [
+            {"name": each.name, "period_cycles": each.period, "wcet_cycles": each.wcet, "jitter_cycles": each.jitter,
+             "gives": each.gives, "implied": each.implied, "first_cycle": start}
+            for each, start in zip(system.interrupts, found.starts[count:], strict=True)
         ],
-    }
+    }  # fmt: skip
     make_folder(path.parent)
     write_whole(path, to_toml(table), "the finding")
+
+
+def _told(task: Task, start: int, tick: int) -> dict[str, Any]:
+    """A task whose period is whole ticks in them, another in cycles."""
+    period = {"period_cycles": task.period} if task.released_by else {"period_ticks": task.period // tick}
+    told = {"name": task.name, **period, "first_tick": start, "wcet_cycles": task.wcet, "priority": task.priority}
+    if task.released_by:
+        told |= {"released_by": task.released_by, "jitter_cycles": task.jitter}
+    if task.calls:
+        told |= {"masked_cycles": task.masked, "sections": [f"{name}:{length}" for name, length in task.sections]}
+    return told
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,27 +100,56 @@ class Finding:
     kernel: str
     board: str
     config: Mapping[str, str]
-    rows: tuple[Mapping[str, Any], ...]
+    events: bool
+    protocol: Protocol
+    tasks: tuple[Mapping[str, Any], ...]
+    interrupts: tuple[Mapping[str, Any], ...]
 
     def system(self, bench: Bench) -> tuple[System, tuple[int, ...]]:
-        """The set and its tasks' first ticks."""
-        tick = bench.firmware.tick_cycles
-        tasks = tuple(
-            Task(
+        """The set, its tasks' first ticks and its interrupts' first raisings."""
+        tasks = tuple(_task(each, bench.firmware.tick_cycles) for each in self.tasks)
+        handlers = tuple(
+            Handler(
                 name=str(each["name"]),
-                period=int(each["period_ticks"]) * tick,
+                period=int(each["period_cycles"]),
                 wcet=int(each["wcet_cycles"]),
-                deadline=int(each["period_ticks"]) * tick,
-                priority=int(each["priority"]),
+                deadline=int(each["period_cycles"]),
+                jitter=int(each["jitter_cycles"]),
+                gives=str(each["gives"]),
+                implied=bool(each["implied"]),
             )
-            for each in self.rows
+            for each in self.interrupts
         )
-        offsets = tuple(int(each["first_tick"]) for each in self.rows)
-        return System(tasks, units_per_second=bench.firmware.clock_hz), offsets
+        starts = tuple(int(each["first_tick"]) for each in self.tasks)
+        raised = tuple(int(each["first_cycle"]) for each in self.interrupts)
+        return System(tasks, handlers, self.protocol, units_per_second=bench.firmware.clock_hz), (*starts, *raised)
+
+
+def _task(row: Mapping[str, Any], tick: int) -> Task:
+    period = int(row["period_cycles"]) if "period_cycles" in row else int(row["period_ticks"]) * tick
+    parts = [str(each).partition(":") for each in row.get("sections", ())]
+    return Task(
+        name=str(row["name"]),
+        period=period,
+        wcet=int(row["wcet_cycles"]),
+        deadline=period,
+        priority=int(row["priority"]),
+        jitter=int(row.get("jitter_cycles", 0)),
+        masked=int(row.get("masked_cycles", 0)),
+        sections=tuple((name, int(length)) for name, _, length in parts),
+        released_by=str(row.get("released_by", "")),
+    )
 
 
 def read_finding(path: Path) -> Finding:
     """Raises TaskSetError."""
     table = read_table(path, "the finding", TaskSetError)
-    config = {str(key): str(value) for key, value in table["config"].items()}
-    return Finding(str(table["kernel"]), str(table["board"]), config, tuple(table["task"]))
+    return Finding(
+        kernel=str(table["kernel"]),
+        board=str(table["board"]),
+        config={str(key): str(value) for key, value in table["config"].items()},
+        events=bool(table.get("events", False)),
+        protocol=cast("Protocol", table.get("protocol", "inheritance")),
+        tasks=tuple(table["task"]),
+        interrupts=tuple(table.get("interrupt", ())),
+    )

@@ -14,6 +14,7 @@ from rtoslab.paths import find_root
 from rtoslab.rta.analysis import analyse
 from rtoslab.rta.arrange import lines_of, rows_of
 from rtoslab.rta.check import check
+from rtoslab.rta.findings import read_finding, write_finding
 from rtoslab.rta.firmware import Around, make_firmware
 from rtoslab.rta.fit import measure
 from rtoslab.rta.plots import ticks, timeline
@@ -102,8 +103,11 @@ def test_a_mask_delays_an_interrupt_and_its_bound_says_so() -> None:
     assert responses[tick // 2] > 10 * responses[0]
 
 
-def test_a_short_search_with_events_finds_nothing() -> None:
+def test_a_short_search_with_events_finds_nothing(tmp_path: Path) -> None:
     tried = list(search(bench(), 24, 2026))
+    for number, each in enumerate(tried):
+        write_finding(bench(), each, tmp_path / f"{number}.toml")
+        assert read_finding(tmp_path / f"{number}.toml").system(bench()) == (each.system, each.starts)
     assert [each.findings for each in tried if each.findings] == []
     assert any(each.system.interrupts for each in tried)
     assert any(one.sections for each in tried for one in each.system.tasks)

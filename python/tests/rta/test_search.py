@@ -31,10 +31,10 @@ BOARD = "nucleo-f446re"
 
 
 @cache
-def bench(kernel: str, board: str, *config: str) -> Bench:
+def bench(kernel: str, board: str, *config: str, events: bool = False) -> Bench:
     """`config`: NAME=VALUE."""
     catalogue = Catalogue(find_root())
-    firmware = make_firmware(catalogue, kernel, board, dict(each.split("=") for each in config))
+    firmware = make_firmware(catalogue, kernel, board, dict(each.split("=") for each in config), events=events)
     work = calibrate(firmware)
     return Bench(firmware, work, measure(catalogue, firmware, work))
 
@@ -80,7 +80,8 @@ def test_how_equals_take_turns_is_measured() -> None:
 @pytest.mark.parametrize("path", FINDINGS)
 def test_what_once_broke_a_bound_holds(path: Path) -> None:
     finding = read_finding(path)
-    of = bench(finding.kernel, finding.board, *(f"{name}={value}" for name, value in finding.config.items()))
+    config = (f"{name}={value}" for name, value in finding.config.items())
+    of = bench(finding.kernel, finding.board, *config, events=finding.events)
     assert of.attempt(*finding.system(of)).findings == ()
 
 
