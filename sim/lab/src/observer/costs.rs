@@ -52,15 +52,39 @@ struct Piece {
     cost: Cost,
 }
 
+impl Piece {
+    /// Takes what was spent before a cycle. Instructions count in the window in which they were begun.
+    fn cut(&mut self, at: u64) -> Cost {
+        let cut = at.clamp(self.start, self.end);
+        let mut before = std::mem::take(&mut self.cost);
+        let mut left = cut - self.start;
+        for way in ORDER {
+            let taken = before.cycles[way as usize].min(left);
+            self.cost.cycles[way as usize] = before.cycles[way as usize] - taken;
+            before.cycles[way as usize] = taken;
+            left -= taken;
+        }
+        self.start = cut;
+        before
+    }
+}
+
 /// The order in which the part of a piece before a cut is taken.
 const ORDER: [Spent; WAYS] =
     [Spent::Flash, Spent::Bus, Spent::Lock, Spent::Sleep, Spent::Stopped, Spent::Exception, Spent::Execute];
 
+/// Pieces that are kept whole, in case a window ends before them. A run ends while a core is inside an instruction, and
+/// what that brings about at once, such as the return from an exception, lies wholly behind the end. Those are two; there
+/// is room for twice as many.
+const KEPT: usize = 4;
+
 /// One core's account. Every cycle up to [`Costs::until`] is in it once.
 #[derive(Debug, Clone, Default)]
 pub struct Costs {
-    /// The last piece; its end may lie beyond the end of a window.
-    last: Piece,
+    /// The last pieces, each of which begins where the one before ends; they may lie beyond the end of a window.
+    kept: [Piece; KEPT],
+    /// Which of them is the last; the one behind it, in a circle, is the first.
+    last: usize,
     by_place: HashMap<Place, Cost, Quick>,
     from: u64,
 }
@@ -68,12 +92,12 @@ pub struct Costs {
 impl Costs {
     /// An account that begins at a cycle.
     pub fn new(at: u64) -> Costs {
-        Costs { last: Piece { start: at, end: at, ..Piece::default() }, from: at, ..Costs::default() }
+        Costs { kept: [Piece { start: at, end: at, ..Piece::default() }; KEPT], from: at, ..Costs::default() }
     }
 
     /// First cycle that is not accounted for.
     pub fn until(&self) -> u64 {
-        self.last.end
+        self.kept[self.last].end
     }
 
     /// The time up to `end`, all spent in one way. Nothing if it has passed.
@@ -87,27 +111,26 @@ impl Costs {
 
     /// The time up to `end`, in the ways of `cost`, which add up to it. Time that has passed already takes none.
     pub fn add(&mut self, place: Place, end: u64, cost: Cost) {
-        let end = end.max(self.last.end);
-        let next = Piece { place, start: self.last.end, end, cost };
-        let last = std::mem::replace(&mut self.last, next);
-        self.commit(last.place, last.cost);
+        let start = self.until();
+        if end <= start {
+            // Without time it is in any window.
+            self.commit(place, cost);
+            return;
+        }
+        self.last = (self.last + 1) % KEPT;
+        let first = std::mem::replace(&mut self.kept[self.last], Piece { place, start, end, cost });
+        self.commit(first.place, first.cost);
     }
 
     /// Completes the account up to `now`: the first cycle covered, the one behind the last, and the rows. The next
     /// account begins there.
     pub fn take(&mut self, now: u64) -> (u64, u64, Vec<(Place, Cost)>) {
-        let cut = now.clamp(self.last.start, self.last.end);
-        let mut before = self.last.cost;
-        let mut left = cut - self.last.start;
-        for way in ORDER {
-            let taken = before.cycles[way as usize].min(left);
-            before.cycles[way as usize] = taken;
-            self.last.cost.cycles[way as usize] -= taken;
-            left -= taken;
+        let first = (self.last + 1) % KEPT;
+        let cut = now.clamp(self.kept[first].start, self.until());
+        for index in 0..KEPT {
+            let before = self.kept[index].cut(cut);
+            self.commit(self.kept[index].place, before);
         }
-        self.last.cost.executions = 0;
-        self.last.start = cut;
-        self.commit(self.last.place, before);
         let mut rows: Vec<(Place, Cost)> = self.by_place.drain().collect();
         rows.sort_unstable_by_key(|row| row.0);
         (std::mem::replace(&mut self.from, cut), cut, rows)
@@ -181,7 +204,27 @@ mod tests {
         costs.spend(Place::default(), 10, Spent::Exception);
         costs.add(Place::default(), 7, Cost { executions: 1, ..Cost::default() });
         let (from, until, rows) = costs.take(9);
-        assert_eq!((from, until, rows[0].1.cycles[Spent::Exception as usize]), (0, 10, 10));
+        assert_eq!((from, until, rows[0].1.cycles[Spent::Exception as usize]), (0, 9, 9));
+        assert_eq!(rows[0].1.executions, 1);
+    }
+
+    #[test]
+    fn a_window_ends_before_pieces_that_lie_behind_it() {
+        let mut costs = Costs::new(0);
+        let place = |pc| Place { node: 1, pc };
+        costs.spend(place(1), 10, Spent::Execute);
+        costs.spend(place(2), 30, Spent::Flash);
+        costs.spend(place(3), 45, Spent::Exception);
+        let (from, until, rows) = costs.take(12);
+        assert_eq!((from, until), (0, 12));
+        let cycles = |rows: &[(Place, Cost)]| -> Vec<_> { rows.iter().map(|row| (row.0.pc, row.1.cycles)).collect() };
+        assert_eq!(cycles(&rows), [(1, [10, 0, 0, 0, 0, 0, 0]), (2, [0, 0, 2, 0, 0, 0, 0])]);
+        let (from, until, rows) = costs.take(31);
+        assert_eq!((from, until), (12, 31));
+        assert_eq!(cycles(&rows), [(2, [0, 0, 18, 0, 0, 0, 0]), (3, [0, 0, 0, 0, 0, 1, 0])]);
+        let (from, until, rows) = costs.take(45);
+        assert_eq!((from, until), (31, 45));
+        assert_eq!(cycles(&rows), [(3, [0, 0, 0, 0, 0, 14, 0])]);
     }
 
     #[test]

@@ -135,6 +135,7 @@ impl Machine {
     pub fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
         let image = Image::parse(data, name)?;
         self.place(&image, name)?;
+        self.system.held.clear();
         self.symbols = image.symbols.into();
         self.boot();
         Ok(())
@@ -169,7 +170,7 @@ impl Machine {
             if self.locked.is_some() && !self.goes_on_without_the_locked() {
                 self.system.stop.clone_from(&self.locked);
             }
-            if let Some(stop) = self.system.stop.take() {
+            if let Some(stop) = self.take_stop(end) {
                 self.now = self.now.max(stop.cycle);
                 if stop.reason == StopReason::Lockup {
                     // The other core may have gone on for longer.
@@ -198,8 +199,25 @@ impl Machine {
             if self.enter_exceptions() {
                 continue;
             }
-            self.execute(due.min(end));
+            self.execute(due.min(end).min(self.system.next_held()));
         }
+    }
+
+    /// A stop whose cycle has come: no core that goes on is behind it. A core may have run ahead to where an instrument
+    /// stops it; the other one comes there first, and the end of the run may.
+    fn take_stop(&mut self, end: u64) -> Option<Stop> {
+        if let Some(stop) = self.system.stop.take_if(|stop| stop.reason.is_asked_for()) {
+            self.system.held.push(stop);
+        }
+        if self.system.stop.is_some() {
+            return self.system.stop.take();
+        }
+        let cycle = self.system.next_held();
+        if cycle > end || self.horizon().is_some_and(|horizon| horizon < cycle) {
+            return None;
+        }
+        let first = self.system.held.iter().position(|stop| stop.cycle == cycle)?;
+        Some(self.system.held.remove(first))
     }
 
     /// While one core is locked up: whether the other one executes, or sleeps until something scheduled wakes it. A
@@ -403,7 +421,10 @@ impl Machine {
         let other_t = if active(other) { other.t } else { NEVER };
         let tie = u64::from(first == turn);
         let both = running == [true, true];
-        if both && self.watch == watch::NOTHING {
+        // A core that ran ahead and then sleeps, or enters a handler, left slaves busy for the one that is behind.
+        let busy = self.system.busy.iter().copied().max().unwrap_or(0);
+        let contend = both || busy > self.cores[turn].t;
+        if both && self.watch == watch::NOTHING && self.system.held.is_empty() {
             match self.system.pairs.rests_until(self.now) {
                 Some(end) => due = due.min(end),
                 None if due - self.now <= Stretch::CYCLES => {}
@@ -423,11 +444,16 @@ impl Machine {
         core.limit = due.min(other_t.saturating_add(tie)).max(core.t + 1);
         if !both {
             core.fetch_ready = 0;
+            if contend {
+                // Until then, and the other core gets no turn.
+                core.limit = core.limit.min(busy);
+                self.system.due = core.limit;
+            }
         }
         let cores = self.cores.as_mut_ptr();
         // SAFETY: both cores live in `self.cores`; a running core's `ip` was set by `jump` or the interpreter.
         unsafe {
-            match (both, self.watch) {
+            match (contend, self.watch) {
                 (true, watch::NOTHING) => exec::run::<System, true, { watch::NOTHING }>(cores, turn, &mut *self.system),
                 (true, watch::PROFILE) => exec::run::<System, true, { watch::PROFILE }>(cores, turn, &mut *self.system),
                 (true, _) => exec::run::<System, true, { watch::STEPS }>(cores, turn, &mut *self.system),
@@ -529,6 +555,7 @@ impl Machine {
                 exception::jump(state, &mut *self.system, value | 1);
                 state.transfer.mask = 0;
                 self.system.passed_until[core] = None;
+                self.system.held.retain(|stop| stop.core != core || stop.reason != StopReason::Until);
             }
             _ => match name.strip_prefix('r').and_then(|digits| digits.parse::<usize>().ok()) {
                 Some(number) if number < 13 => state.r[number] = value,

@@ -51,6 +51,7 @@ struct SavedSystem {
     injections: Injections,
     consoles: [Console; 2],
     stop: Option<Stop>,
+    held: Vec<Stop>,
     passed_until: [Option<u32>; 2],
     warnings: Vec<String>,
     strict: bool,
@@ -143,6 +144,7 @@ impl System {
             injections,
             consoles,
             stop,
+            held,
             passed_until,
             warnings,
             strict,
@@ -170,6 +172,7 @@ impl System {
             injections: injections.clone(),
             consoles: consoles.clone(),
             stop: stop.clone(),
+            held: held.clone(),
             passed_until: *passed_until,
             warnings: warnings.clone(),
             strict: *strict,
@@ -209,6 +212,7 @@ impl System {
         self.injections.clone_from(&saved.injections);
         self.consoles.clone_from(&saved.consoles);
         self.stop.clone_from(&saved.stop);
+        self.held.clone_from(&saved.held);
         self.passed_until = saved.passed_until;
         self.warnings.clone_from(&saved.warnings);
         self.strict = saved.strict;

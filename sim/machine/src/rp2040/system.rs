@@ -87,6 +87,8 @@ pub struct System {
     pub(super) injections: Injections,
     pub(super) consoles: [Console; 2],
     pub(super) stop: Option<Stop>,
+    /// Stops that instruments asked for and whose cycles have not come.
+    pub(super) held: Vec<Stop>,
     /// Core whose `until` address has been reported already.
     pub(super) passed_until: [Option<u32>; 2],
     pub(super) warnings: Vec<String>,
@@ -132,6 +134,7 @@ impl System {
             injections: Injections::default(),
             consoles: [Console::default(), Console::default()],
             stop: None,
+            held: Vec::new(),
             passed_until: [None; 2],
             warnings: Vec::new(),
             strict,
@@ -313,6 +316,11 @@ impl System {
             1 => at(self.periph.ssi.flash.bytes(), self.flash_offset(address)),
             _ => at(&self.sram, address.wrapping_sub(SRAM_BASE)),
         }
+    }
+
+    /// Cycle of the next stop that is held.
+    pub(super) fn next_held(&self) -> u64 {
+        self.held.iter().map(|stop| stop.cycle).min().unwrap_or(NEVER)
     }
 
     /// Stops the run with a reason that carries one sentence.

@@ -123,6 +123,7 @@ impl<F: Family> Machine<F> {
         }
         self.table_in_ram = self.vectors_in_ram(&image);
         self.symbols = image.symbols.into();
+        self.system.stop = None;
         self.start();
         Ok(())
     }
@@ -207,7 +208,7 @@ impl<F: Family> Machine<F> {
         let timing = self.system.settings.exceptions();
         loop {
             self.serve_request(&timing);
-            if let Some(stop) = self.take_stop() {
+            if let Some(stop) = self.take_stop(end) {
                 return stop;
             }
             let due = self.due();
@@ -377,8 +378,9 @@ impl<F: Family> Machine<F> {
         self.start();
     }
 
-    fn take_stop(&mut self) -> Option<Stop> {
-        let stop = self.system.stop.take()?;
+    fn take_stop(&mut self, end: u64) -> Option<Stop> {
+        // What an exception stacks, or a buffer writes, may reach a watched word behind the end: that is for the next run.
+        let stop = self.system.stop.take_if(|stop| stop.cycle <= end || !stop.reason.is_asked_for())?;
         self.now = self.now.max(stop.cycle);
         if stop.reason == StopReason::Lockup {
             self.now = self.system.finish_sending(&mut self.core, self.now);

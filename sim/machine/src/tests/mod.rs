@@ -9,3 +9,4 @@ mod rp2040_dma;
 mod rp2040_lockup;
 mod stm32_flash;
 mod stm32_l0;
+mod stops;

@@ -126,7 +126,9 @@ impl<const RAM: u32> Machine<RAM> {
             self.refetch_if_asked();
             self.serve_request();
             self.wake();
-            if let Some(stop) = self.system.devices.stop.take() {
+            // What an exception stacks may reach a watched word behind the end: that is for the next run.
+            let comes = |stop: &mut Stop| stop.cycle <= end || !stop.reason.is_asked_for();
+            if let Some(stop) = self.system.devices.stop.take_if(comes) {
                 self.now = self.now.max(stop.cycle);
                 if stop.reason == StopReason::Lockup {
                     self.now = self.system.devices.finish_sending(self.now);
