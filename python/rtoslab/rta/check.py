@@ -74,13 +74,10 @@ class Check:
         return sum(each.misses for each in (*self.tasks, *self.interrupts))
 
     @property
-    def quiet_ticks(self) -> list[Interruption]:
-        """Those that handed over to nobody, met nothing but work or an idle core, and no interrupt."""
-        return [
-            each
-            for each in self.ledger.interruptions
-            if each.ticks == 1 and not each.switches and not each.irqs.count and not each.meets_kernel
-        ]
+    def plain_ticks(self) -> list[Interruption]:
+        """Those that met nothing but work or an idle core, and no interrupt; with the switch, where they hand over."""
+        found = (each for each in self.ledger.interruptions if each.ticks == 1 and not each.meets_kernel)
+        return [each for each in found if not each.irqs.count]
 
     def uncovered(self, overheads: Overheads) -> list[Excess]:
         """What took longer than these overheads say, the worst first: bounds made of them cannot be trusted."""

@@ -112,7 +112,6 @@ class Interruption(Entry):
     switches: int = 0
     among_equals: bool = False
     """The only switch is one between equals, neither of them just released: a slice."""
-    from_idle: bool = False
     meets_kernel: bool = False
     """It came while a task started or ended a job, or falls together with a switch that a task called for."""
     irqs: Irqs = Irqs()

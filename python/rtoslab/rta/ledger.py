@@ -164,7 +164,6 @@ class _Clerk:
             chain.released,
             chain.switches,
             slices,
-            before == IDLE,
             meets,
             chain.irqs,
         )

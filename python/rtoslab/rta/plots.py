@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -11,6 +12,8 @@ import numpy as np
 from rtoslab.reports.table import ChartData
 from rtoslab.rta.charges import Model
 from rtoslab.rta.check import Check
+from rtoslab.rta.entries import Interruption
+from rtoslab.rta.prices import Prices
 from rtoslab.rta.study import Study
 from rtoslab.rta.trace import IDLE, Trace
 from rtoslab.run.handlers import SYSTICK
@@ -118,20 +121,25 @@ def ticks(study: Study, check: Check) -> ChartData | None:
     """What every tick's handler took, beside what the models charge for it; None without overheads."""
     if study.overheads is None:
         return None
-    us, tick = study.system.microseconds_of_cycles, study.overheads.tick
-    shown = check.quiet_ticks[:_MOST_TICKS]
+    us = study.system.microseconds_of_cycles
+    shown, prices = check.plain_ticks[:_MOST_TICKS], Prices(study.overheads)
     series = {
         "observed": [each.cycles for each in shown],
-        _SHORT[Model.WORST_TICK]: [tick.base_cycles + tick.per_task_cycles * len(study.system.tasks) for _ in shown],
-        _SHORT[Model.PARTITION]: [tick.base_cycles + tick.per_task_cycles * each.released for each in shown],
+        _SHORT[Model.WORST_TICK]: [worst_tick(prices, each, len(study.system.tasks)) for each in shown],
+        _SHORT[Model.PARTITION]: [prices.interruption(each) for each in shown],
     }
     rows = [
         {"x": at, "y": round(us(value), 3), "series": name}
         for name, values in series.items()
         for at, value in enumerate(values)
     ]
-    caption = "The tick's handlers, where they handed over to nobody, tick by tick."
+    caption = "The tick's handlers, with the switch where they hand over, tick by tick."
     return ChartData("ticks", rows, caption, x_title="tick", y_title="handlers, us")
+
+
+def worst_tick(prices: Prices, each: Interruption, tasks: int) -> int:
+    """What model (b) charges a tick with, in cycles: a release of every task."""
+    return prices.interruption(replace(each, released=tasks))
 
 
 def pessimism(study: Study) -> ChartData | None:

@@ -6,6 +6,7 @@ from rtoslab.reports.document import Document
 from rtoslab.reports.table import Section, TableData
 from rtoslab.rta import plots
 from rtoslab.rta.charges import Model
+from rtoslab.rta.prices import Prices
 from rtoslab.rta.study import Study
 from rtoslab.rta.tables import (
     beside_table,
@@ -63,17 +64,19 @@ def _tick(study: Study) -> list[Section]:
     if check is None or overheads is None:
         return []
     us = study.system.microseconds_of_cycles
-    taken, tick = check.quiet_ticks, overheads.tick
+    taken, prices = check.plain_ticks, Prices(overheads)
     if not taken:
         return []
     totals = {
         "observed": sum(each.cycles for each in taken),
-        f"({Model.PARTITION})": sum(tick.base_cycles + tick.per_task_cycles * each.released for each in taken),
-        f"({Model.WORST_TICK})": len(taken) * (tick.base_cycles + tick.per_task_cycles * len(study.system.tasks)),
+        f"({Model.PARTITION})": sum(prices.interruption(each) for each in taken),
+        f"({Model.WORST_TICK})": sum(plots.worst_tick(prices, each, len(study.system.tasks)) for each in taken),
     }
     rows = [[name, f"{us(value):,.1f}", f"{value / totals['observed']:.3f}"] for name, value in totals.items()]
     table = TableData(
-        f"All {len(taken):,} ticks that handed over to nobody", ("tick's handlers", ">us", ">times the observed"), rows
+        f"All {len(taken):,} ticks that met only work, switches included",
+        ("tick's handlers", ">us", ">times the observed"),
+        rows,
     )
     prose = (
         "Charging the worst tick every period counts a release of every task at every tick. The partition counts a "
