@@ -15,10 +15,8 @@ from rtoslab.paths import find_root
 from rtoslab.rta.analysis import analyse
 from rtoslab.rta.charges import MODEL_TITLES, Model
 from rtoslab.rta.check import check
-from rtoslab.rta.firmware import make_firmware
-from rtoslab.rta.fit import measure
 from rtoslab.rta.randomsets import random_system
-from rtoslab.rta.work import calibrate
+from rtoslab.rta.search import Bench
 
 GOALS = {"cortex-m0plus": 1.08}
 GOAL = 1.03
@@ -41,9 +39,8 @@ def main() -> int:
 
 def _board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> bool:
     """Whether all was well there."""
-    firmware = make_firmware(catalogue, kernel, board, {})
-    work = calibrate(firmware)
-    overheads = measure(catalogue, firmware, work)
+    bench = Bench.made(catalogue, kernel, board, {})
+    firmware, work, overheads = bench.firmware, bench.work, bench.overheads
     ratios: dict[Model, list[float]] = {model: [] for model in Model}
     jobs = exceeded = uncovered = 0
     for seed in range(sets):

@@ -1,6 +1,5 @@
 """`rtoslab rta`: bounds of a task set's response times, checked against execution; and the search for a broken one."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from rich.table import Table as RichTable
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
+from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, Duration, Frequency, KeyValue
 from rtoslab.cli.plain import PlainConsole, painted
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED, PlanError
@@ -78,10 +78,7 @@ def bounds(
     _demand_sense(kernel, board, checked=checked, of_a_run=span_ms is not None or save_image is not None)
     task_set = read_task_set(tasks)
     given = read_overheads(overheads_file) if overheads_file is not None else None
-    events = bool(task_set.interrupts) or any(
-        each.sections or each.masked.value or each.release != "tick" for each in task_set.tasks
-    )
-    bench = _Bench(kernel, board, dict(config), quiet=as_json, events=events) if kernel and board else None
+    bench = _Bench(kernel, board, dict(config), quiet=as_json, events=task_set.has_events) if kernel and board else None
     operations = save_overheads is not None or any(each.sections for each in task_set.tasks)
     cores = len({each.core for each in task_set.tasks})
     overheads = given or (bench.overheads(operations=operations, cores=cores) if bench else None)
@@ -94,15 +91,15 @@ def bounds(
         found = bench.check(found, span_ms, save_image)
     if save_overheads is not None and overheads is not None:
         write_overheads(overheads, save_overheads)
-    if as_json:
-        click.echo(json.dumps(json_of(found)))
-    else:
+    if not as_json:
         _print(found)
     if output is not None:
         from rtoslab.reports import html  # noqa: PLC0415
         from rtoslab.rta.report import document  # noqa: PLC0415
 
         write(html.render(document(found)), output)
+    if as_json:
+        answer(json_of(found))
     return EXIT_OK if found.holds else EXIT_POINT_FAILED
 
 
@@ -150,7 +147,10 @@ def break_(
         if output is not None:
             write_finding(bench, small, output / f"{kernel}-{board}-{each.seed}-{len(tried)}.toml")
     told = summary(bench, tried)
-    click.echo(json.dumps(told.as_json()) if as_json else told.text())
+    if as_json:
+        answer(told.as_json())
+    else:
+        click.echo(told.text())
     return EXIT_OK if not told.findings else EXIT_POINT_FAILED
 
 
@@ -222,8 +222,9 @@ def _print(found: Study) -> None:
                 console.print(table.note, soft_wrap=True)
     for note in (*found.notes, *(found.check.notes if found.check is not None else ())):
         console.print(painted("note", "yellow"), note, soft_wrap=True)
+    colour = "green" if found.holds else "red"
     for line in found.answer():
-        console.print(painted(line, "green" if found.holds else "red"), soft_wrap=True)
+        console.print(painted(line, colour), soft_wrap=True)
 
 
 def _rich(table: TableData) -> RichTable:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from rtoslab.rta.blocking import blocking
+from rtoslab.rta.blocking import blocking, masks
 from rtoslab.rta.charges import COMPONENTS, NO_CHARGES, Charges, Model, charges
 from rtoslab.rta.demand import Demand
 from rtoslab.rta.overheads import Overheads
@@ -139,7 +139,7 @@ def _tick_jitter(task: Task, peers: Sequence[Task], system: System, charge: Char
     interrupts = any(each.core == task.core for each in system.interrupts)
     if not charge.tick_period or not (interrupts or any(each.jitter for each in peers)):
         return 0
-    return max([charge.block, charge.held, *_masks(system, task.core, charge)])
+    return max(charge.block, _held_off(task.core, system, charge))
 
 
 def _beyond(task: Task, load: Fraction, system: System, charge: Charges) -> str:
@@ -158,9 +158,9 @@ def _beyond(task: Task, load: Fraction, system: System, charge: Charges) -> str:
     return ""
 
 
-def _masks(system: System, core: int, charge: Charges) -> list[int]:
-    """Stretches that tasks of a core mask, with the calls that do it."""
-    return [each.masked + 2 * charge.section for each in system.tasks if each.core == core and each.masked]
+def _held_off(core: int, system: System, charge: Charges) -> int:
+    """The longest that an interrupt of a core waits for what masks it: the kernel, or a task."""
+    return max([charge.held, *masks((each for each in system.tasks if each.core == core), charge)])
 
 
 def _tick_waits(core: int, system: System, charge: Charges) -> int | None:
@@ -168,7 +168,7 @@ def _tick_waits(core: int, system: System, charge: Charges) -> int | None:
 
     A second tick that comes meanwhile finds the first still pending and is lost, and with it the kernel's time.
     """
-    masked = max([charge.block, charge.held, *_masks(system, core, charge)])
+    masked = max(charge.block, _held_off(core, system, charge))
     interrupts = [each for each in system.interrupts if each.core == core]
     only = Charges(interrupt=charge.interrupt, give=charge.give)
     tick = Task("tick", charge.tick_period, 1, charge.tick_period, 0)
@@ -190,7 +190,7 @@ def _handler(handler: Handler, system: System, charge: Charges) -> Bound:
     """An interrupt waits for more urgent ones, and once for whatever holds it off: a task, the kernel, its tick."""
     mine = [each for each in system.interrupts if each.core == handler.core]
     above = mine[: mine.index(handler)]
-    masked = max([charge.held, *_masks(system, handler.core, charge)])
+    masked = _held_off(handler.core, system, charge)
     whole = handler.wcet + charge.interrupt + (charge.give if handler.gives else 0)
     task = Task(handler.name, handler.period, whole, handler.deadline, 0, handler.jitter)
     only = Charges(interrupt=charge.interrupt, give=charge.give) if charge.interrupt else NO_CHARGES

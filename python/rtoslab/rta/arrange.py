@@ -17,11 +17,6 @@ _GAP_CYCLES: Final = 4_000
 """Between two raisings of an interrupt, beside its handler's work: the second must not find the first pending."""
 
 
-def needs_events(system: System) -> bool:
-    """Whether the image must have what only some sets need."""
-    return bool(system.interrupts) or any(each.sections or each.masked for each in system.tasks)
-
-
 def rows_of(system: System, firmware: Firmware, work: Work) -> list[Row]:
     """The tasks as the image has them. Raises CheckError naming the task that does not fit."""
     if system.cores != (0,):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rtoslab.rta.charges import Charges
 from rtoslab.rta.system import System, Task
@@ -16,8 +16,7 @@ def blocking(task: Task, peers: Sequence[Task], system: System, charge: Charges)
     section and the stretch are two ways to be in the way, of which one is.
     """
     lower = [each for each in peers if each.priority < task.priority]
-    masks = [each.masked + 2 * charge.section for each in lower if each.masked]
-    masked = max([charge.block, *masks])
+    masked = max([charge.block, *masks(lower, charge)])
     by_task = [_sections(each, task, peers) for each in lower]
     longest = [max(each.values()) + charge.inversion for each in by_task if each]
     if not longest:
@@ -29,6 +28,11 @@ def blocking(task: Task, peers: Sequence[Task], system: System, charge: Charges)
     resources = {name for each in by_task for name in each}
     by_resource = [max(each.get(name, 0) for each in by_task) + charge.inversion for name in resources]
     return masked + min(sum(longest), sum(by_resource))
+
+
+def masks(tasks: Iterable[Task], charge: Charges) -> list[int]:
+    """The longest stretch that each of those that mask does, with the calls that begin and end it."""
+    return [each.masked + 2 * charge.section for each in tasks if each.masked]
 
 
 def _sections(lower: Task, task: Task, peers: Sequence[Task]) -> dict[str, int]:

@@ -65,10 +65,9 @@ class Charges:
     woken_end: int = 0
     section: int = 0
     """Every call in the midst of a job's work: a lock taken or given back, interrupts masked or not."""
-    contended: int = 0
-    """Every critical section that others share, for meeting them at it."""
     inversion: int = 0
-    """Every time a task waits for a less urgent one: a lock that is held, a switch there, the hand over, one back."""
+    """Every critical section that others share, and every time a task waits for a less urgent one: a lock that is held,
+    a switch there, the hand over, one back."""
     block: int = 0
     """Once: what the kernel cannot be interrupted in as the tick comes."""
     held: int = 0
@@ -120,7 +119,6 @@ def _cycles(overheads: Overheads, model: Model, system: System, core: int) -> Ch
         woken_start=(events.start_cycles if seen else overheads.job.start_cycles) + overheads.job.work_cycles + lock,
         woken_end=(events.end_cycles if seen else prices.end(len(mine))) + 2 * lock + down + leave,
         section=(events.call_cycles if seen else _half(overheads)) + lock,
-        contended=inversion,
         inversion=inversion,
         block=prices.block(len(mine), distance) + 2 * lock,
         held=prices.held(len(mine), distance) + lock,
@@ -152,7 +150,7 @@ COMPONENTS: Final[Mapping[str, Callable[[Charges], Charges]]] = {
     "switches to more urgent tasks": lambda all_: replace(all_, preempt=0, slice=0),
     "entry and exit of interrupts": lambda all_: replace(all_, interrupt=0),
     "gives in interrupts": lambda all_: replace(all_, give=0),
-    "critical sections": lambda all_: replace(all_, section=0, contended=0, inversion=0),
+    "critical sections": lambda all_: replace(all_, section=0, inversion=0),
     "kernel not interruptible": lambda all_: replace(all_, block=0, held=0),
 }
 """What the bound would be without one of them tells what it costs."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -11,14 +10,13 @@ from typing import Final
 
 from rtoslab.rta.analysis import Analysis
 from rtoslab.rta.arrange import lines_of, rows_of
-from rtoslab.rta.charges import Model
 from rtoslab.rta.entries import Interruption, Ledger
 from rtoslab.rta.firmware import Firmware
 from rtoslab.rta.ledger import enter
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.prices import Excess, uncovered
 from rtoslab.rta.system import System
-from rtoslab.rta.trace import Job, Trace, run
+from rtoslab.rta.trace import Trace, run
 from rtoslab.rta.work import Work
 
 DEFAULT_TICKS: Final = 2_000
@@ -127,8 +125,7 @@ def _observed(system: System, work: Work, trace: Trace, at: int, last: int) -> O
 def _handled(system: System, trace: Trace, at: int) -> Observed:
     """Of one interrupt: from its arrival to its handler's return."""
     handler, scale = system.interrupts[at], system.units_per_cycle
-    ends = [each.end - trace.origin for each in trace.handlers if each.line == at + 1]
-    responses = tuple((end - arrival) * scale for arrival, end in zip(trace.lines[at].arrivals, ends, strict=False))
+    responses = tuple(each * scale for each in trace.handled(at + 1))
     late = sum(each > handler.deadline for each in responses)
     return Observed(handler.name, handler.deadline, responses, late, handler.wcet)
 
@@ -145,13 +142,3 @@ def _notes(system: System, found: list[Observed]) -> list[str]:
     if short:
         notes.append(f"Work that lasts exactly the wcet cannot be had here, it is shorter: {', '.join(short)} cycles.")
     return notes
-
-
-def longest_job(trace: Trace, task: int) -> Job | None:
-    """The job with the longest response."""
-    return max((each for each in trace.jobs if each.task == task), key=lambda each: each.response, default=None)
-
-
-def median_tightness(checks: Mapping[str, tuple[Check, Mapping[Model, Analysis]]], model: Model) -> float:
-    """Over all tasks of all checks."""
-    return median(ratio for each, found in checks.values() for ratio in each.tightness(found[model]).values())

@@ -64,7 +64,7 @@ class Demand:
     def _calls(self, task: Task) -> int:
         """What a job of the task takes for its locks and masks, others at them included."""
         charge = self.charges
-        return charge.section * task.calls + charge.contended * sum(name in self.shared for name, _ in task.sections)
+        return charge.section * task.calls + charge.inversion * sum(name in self.shared for name, _ in task.sections)
 
     @property
     def own_end(self) -> int:

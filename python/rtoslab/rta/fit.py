@@ -28,7 +28,6 @@ from rtoslab.rta.trace import Trace, run
 from rtoslab.rta.work import Work
 from rtoslab.run.board import simulator_fingerprint
 
-_MIXED_TICKS: Final = 60
 LEAST_RESERVE: Final = 8
 """Cycles."""
 _RESERVED: Final = 4
@@ -63,7 +62,7 @@ def measure(catalogue: Catalogue, firmware: Firmware, work: Work, progress: Prog
         traces.append(run(firmware, rows, ticks))
         progress("overheads", 0.5 + (len(traces) - len(plain)) / (len(sets) * 2))
     if firmware.events:
-        traces += [run(firmware, rows, _MIXED_TICKS, lines) for rows, lines in training.events(firmware, work)]
+        traces += [run(firmware, rows, ticks, lines) for rows, ticks, lines in training.events(firmware, work)]
     found = fitted(enter(traces, work), firmware)
     make_folder(kept.parent)
     write_whole(kept, found.model_dump_json(indent=1), "the overheads")

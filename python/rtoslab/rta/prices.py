@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from rtoslab.rta.entries import Handover, Interruption, Irqs, Leave, Ledger, Stretch, Wait
@@ -63,18 +63,24 @@ class Prices:
         switches = max(0, each.switches - each.irqs.gives)
         return self.chain(each.ticks, each.released, switches, sliced=each.among_equals) + self.irqs(each.irqs)
 
-    def saved(self, stretch: Stretch) -> int:
-        """By how much the interruptions of a stretch cost less than they are charged with, beside entry and exit.
+    def saved(self, interruptions: Iterable[Interruption]) -> int:
+        """By how much they cost less than they are charged with, beside entry and exit.
 
         A tick that meets a locked scheduler does little in its handler; what it puts off is done in the stretch.
         """
-        return sum(self.interruption(each) - each.cycles for each in stretch.interruptions)
+        return sum(self.interruption(each) - each.cycles for each in interruptions)
+
+    def beside(self, ticks: int, released: int, switches: int, irqs: Irqs) -> int:
+        """What comes in one chain with a switch that a task called for, which is one of the switches."""
+        return self.chain(ticks, released, max(0, switches - 1 - irqs.gives), sliced=False) + self.irqs(irqs)
 
     def interrupted(self, stretch: Stretch) -> int:
         """What a stretch may last longer for its interruptions."""
         ticks = sum(each.ticks for each in stretch.interruptions)
         return (
-            len(stretch.interruptions) * self.around + ticks * self.overheads.tick.deferred_cycles + self.saved(stretch)
+            len(stretch.interruptions) * self.around
+            + ticks * self.overheads.tick.deferred_cycles
+            + self.saved(stretch.interruptions)
         )
 
     def start(self, stretch: Stretch) -> int:
@@ -91,8 +97,7 @@ class Prices:
     def leave(self, each: Leave) -> int:
         """From a job's last instruction to whoever runs next."""
         chain = each.chain
-        switches = max(0, chain.switches - 1 - chain.irqs.gives)
-        more = self.chain(chain.ticks, chain.released, switches, sliced=False) + self.irqs(chain.irqs)
+        more = self.beside(chain.ticks, chain.released, chain.switches, chain.irqs)
         deferred = chain.ticks * self.overheads.tick.deferred_cycles
         simple = self.end(each.tasks, woken=each.stretch.woken) + self.down(each.distance, to_idle=each.to_idle)
         return simple + more + deferred + self.interrupted(each.stretch)
@@ -134,15 +139,13 @@ class Prices:
         between = stretch.calls * self.events.call_cycles
         contended = stretch.handovers * self.events.contended_cycles
         # A call that coincides with an interruption: part of what it takes is booked there.
-        moved = sum(self.interruption(each) - each.cycles for each in stretch.interruptions if each.meets_kernel)
+        moved = self.saved(each for each in stretch.interruptions if each.meets_kernel)
         around = (len(stretch.interruptions) + stretch.handovers) * self.around
         return cycles + self.overheads.job.work_cycles + between + contended + around + moved
 
     def handover(self, each: Handover) -> int:
         """The switch that a call led to, and what came with it."""
-        switches = max(0, each.switches - 1 - each.irqs.gives)
-        more = self.chain(each.ticks, each.released, switches, sliced=False) + self.irqs(each.irqs)
-        return self.events.handover_cycles + more
+        return self.events.handover_cycles + self.beside(each.ticks, each.released, each.switches, each.irqs)
 
 
 def uncovered(ledger: Ledger, overheads: Overheads, tasks: int) -> list[Excess]:

@@ -6,24 +6,26 @@ to the smallest set that still shows it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import inf, lcm
 from random import Random
 from typing import Final
 
+from rtoslab.catalogue import Catalogue
 from rtoslab.errors import CheckError
 from rtoslab.rta.analysis import analyse
 from rtoslab.rta.arrange import lines_of, rows_of
 from rtoslab.rta.charges import Model
-from rtoslab.rta.firmware import Firmware
+from rtoslab.rta.firmware import Firmware, make_firmware
+from rtoslab.rta.fit import measure
 from rtoslab.rta.ledger import enter
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.prices import uncovered
 from rtoslab.rta.randomsets import SHAPES, changed, event_system, shaped_system
 from rtoslab.rta.system import System, Task
 from rtoslab.rta.trace import Trace, run
-from rtoslab.rta.work import Work
+from rtoslab.rta.work import Work, calibrate
 
 LEAST_TICKS: Final = 60
 MOST_TICKS: Final = 400
@@ -54,6 +56,15 @@ class Bench:
     firmware: Firmware
     work: Work
     overheads: Overheads
+
+    @classmethod
+    def made(
+        cls, catalogue: Catalogue, kernel: str, board: str, config: Mapping[str, str], *, events: bool = False
+    ) -> Bench:
+        """Built, calibrated and measured. Raises BuildError, ConformanceError, CheckError."""
+        firmware = make_firmware(catalogue, kernel, board, config, events=events)
+        work = calibrate(firmware)
+        return cls(firmware, work, measure(catalogue, firmware, work))
 
     def attempt(self, system: System, starts: tuple[int, ...], shape: str = "", seed: int = 0) -> Tried:
         """Runs a set and holds it against its bounds. Raises CheckError where it cannot be run."""
@@ -110,8 +121,7 @@ def _responses(system: System, trace: Trace) -> Iterator[tuple[str, list[int], l
         yield task.name, ended, [each.response for each in trace.unfinished if each.task == at]
     for at, handler in enumerate(system.interrupts):
         if not handler.implied:
-            ends = [each.end - trace.origin for each in trace.handlers if each.line == at + 1]
-            yield handler.name, [end - at_ for at_, end in zip(trace.lines[at].arrivals, ends, strict=False)], []
+            yield handler.name, trace.handled(at + 1), []
 
 
 def search(bench: Bench, sets: int, seed: int, shapes: tuple[str, ...] = tuple(SHAPES)) -> Iterator[Tried]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
 
 from rtoslab.rta.analysis import Analysis, Bound, analyse, costs
 from rtoslab.rta.chains import ChainBound, bound_chain, observed_chain
@@ -15,9 +14,6 @@ from rtoslab.rta.prices import Excess
 from rtoslab.rta.sensitivity import Sensitivity, sensitivity
 from rtoslab.rta.system import System, Task, make_system
 from rtoslab.rta.taskset import TaskSet
-
-_SMP: Final = ("lock_wait_cycles", "release_cycles")
-"""What several cores cost each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +74,10 @@ class Study:
 
     @property
     def unknown(self) -> list[str]:
-        """What several cores cost each other and the overheads do not tell: a yes without it would be a guess."""
+        """What the overheads of several cores do not tell: a yes without it would be a guess."""
         if self.overheads is None or len(self.system.cores) == 1:
             return []
-        return [f"smp.{name}" for name in _SMP if not getattr(self.overheads.smp, name)]
+        return _silent(self.overheads)
 
     @property
     def holds(self) -> bool:
@@ -95,13 +91,14 @@ class Study:
         """Yes or no, and why: the tightest task, or each that misses and what its time goes to."""
         found = self.analysis
         bounds = [*found.tasks, *found.interrupts]
-        if self.exceeded:
-            names = ", ".join(self.exceeded)
+        exceeded, uncovered = self.exceeded, self.uncovered
+        if exceeded:
+            names = ", ".join(exceeded)
             return [f"No bound can be trusted: {names} took longer than bounded; measure the overheads again."]
-        if self.uncovered:
-            worst, clock = self.uncovered[0], self.system.clock_hz
+        if uncovered:
+            worst, clock = uncovered[0], self.system.clock_hz
             seen = f"at {1e3 * worst.at / clock:,.3f} ms {worst.what} took {worst.took:,} cycles"
-            charged = f"the overheads charge it with {worst.charged:,} ({len(self.uncovered)} such)"
+            charged = f"the overheads charge it with {worst.charged:,} ({len(uncovered)} such)"
             advice = "write larger overheads by hand (--save-overheads, then --overheads)"
             return [f"No bound can be trusted: {seen}, {charged}. What was measured does not cover this set; {advice}."]
         late = [self._late(each) for each in self.chains if not each.meets]
@@ -199,6 +196,11 @@ def released_by_tick(system: System, tick: int) -> tuple[System, list[str]]:
     return replace(system, tasks=tuple(changed(each) for each in system.tasks)), late
 
 
+def _silent(overheads: Overheads) -> list[str]:
+    """What several cores cost each other and the overheads do not tell."""
+    return [f"smp.{name}" for name in ("lock_wait_cycles", "release_cycles") if not getattr(overheads.smp, name)]
+
+
 def _lacking(system: System, overheads: Overheads) -> list[str]:
     """What the analysis counts as nothing because the overheads do not tell it."""
     lacking = []
@@ -210,7 +212,7 @@ def _lacking(system: System, overheads: Overheads) -> list[str]:
         operations = (*SECTION_OPERATIONS, *INVERSION_OPERATIONS)
         lacking += [f"operations.{name}" for name in operations if name not in overheads.operations]
     if len(system.cores) > 1:
-        lacking += [f"smp.{name}" for name in _SMP if not getattr(overheads.smp, name)]
+        lacking += _silent(overheads)
     notes = [f"The overheads do not tell {', '.join(lacking)}: counted as nothing."] if lacking else []
     if len(system.cores) > 1:
         notes.append("Handlers and switches are charged as the one-core kernel's; on several cores they take longer.")

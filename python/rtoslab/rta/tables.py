@@ -192,7 +192,7 @@ _FIGURES: Final[Mapping[str, Callable[[Overheads, int], int]]] = {
 
 def as_json(study: Study) -> dict[str, Any]:
     """For machines; times in microseconds, and in units of the system where a name says `_units`."""
-    check = study.check
+    check, longest = study.check, study.chains_observed
     return {
         "title": study.task_set.title,
         "units_per_second": study.system.units_per_second,
@@ -214,7 +214,7 @@ def as_json(study: Study) -> dict[str, Any]:
                 "latency_us": None if each.latency is None else study.system.microseconds(each.latency),
                 "deadline_us": study.system.microseconds(each.deadline),
                 "meets": each.meets,
-                "longest_us": _microseconds(study, study.chains_observed.get(each.name)),
+                "longest_us": _microseconds(study, longest.get(each.name)),
             }
             for each in study.chains
         },

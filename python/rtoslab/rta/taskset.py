@@ -94,6 +94,13 @@ class TaskSet:
     chains: tuple[ChainSpec, ...] = ()
     source: str = field(default="", compare=False)
 
+    @property
+    def has_events(self) -> bool:
+        """Something is in it that only the image with events has: interrupts, sections or masks."""
+        return bool(self.interrupts) or any(
+            each.sections or each.masked.value or each.release != "tick" for each in self.tasks
+        )
+
 
 def read_task_set(path: Path) -> TaskSet:
     """Reads a TOML or CSV file, by its ending. Raises TaskSetError naming file, task and key."""

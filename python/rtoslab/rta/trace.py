@@ -77,10 +77,10 @@ class Trace:
         """The tick's handler."""
         return [each for each in self.handlers if each.exception == SYSTICK]
 
-    @property
-    def switches(self) -> list[Handler]:
-        """What changed the running task."""
-        return [each for each in self.handlers if each.exception != SYSTICK and each.before != each.after]
+    def handled(self, line: int) -> list[int]:
+        """Of the interrupt of a line, from 1 on: from each arrival to its handler's return, in cycles."""
+        ends = (each.end - self.origin for each in self.handlers if each.line == line)
+        return [end - arrival for arrival, end in zip(self.lines[line - 1].arrivals, ends, strict=False)]
 
 
 def run(firmware: Firmware, rows: Sequence[Row], ticks: int, lines: Sequence[Line] = ()) -> Trace:

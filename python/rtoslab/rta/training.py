@@ -93,14 +93,14 @@ def meetings(firmware: Firmware, work: Work, reach: int) -> Iterator[tuple[list[
         yield [*rows, Row(1, 0, *work.lasting(200), 6)], 2 * period
 
 
-def events(firmware: Firmware, work: Work) -> Iterator[tuple[list[Row], list[Line]]]:
+def events(firmware: Firmware, work: Work) -> Iterator[tuple[list[Row], int, list[Line]]]:
     """Sets with interrupts that release tasks, sections and masks."""
     tick, random = firmware.tick_cycles, Random(_SEED)  # noqa: S311 (the same sets every time)
     for number in range(_CONTENTIONS):  # a task that comes while a less urgent one, or one of two, holds what it wants
         held = Part(*work.lasting(tick // 2), Around.LOCKED, 0)
         ends, little = Part(*work.lasting(tick // (9 + number))), Part(*work.lasting(200), Around.LOCKED, 0)
         low = [Row(4, each, 1, 0, each, 0, (ends, held, ends)) for each in range(1 + number % 2)]
-        yield [*low, Row(1 + number % 3, 0, 1, 0, 5, 0, (ends, little, ends))], []
+        yield [*low, Row(1 + number % 3, 0, 1, 0, 5, 0, (ends, little, ends))], _MIXED_TICKS, []
     made = 0
     while made < _EVENT_SETS:
         system = event_system(random, firmware)
@@ -111,4 +111,4 @@ def events(firmware: Firmware, work: Work) -> Iterator[tuple[list[Row], list[Lin
         except CheckError:
             continue
         made += 1
-        yield rows, lines
+        yield rows, _MIXED_TICKS, lines

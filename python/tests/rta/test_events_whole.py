@@ -15,14 +15,12 @@ from rtoslab.rta.analysis import analyse
 from rtoslab.rta.arrange import lines_of, rows_of
 from rtoslab.rta.check import check
 from rtoslab.rta.findings import read_finding, write_finding
-from rtoslab.rta.firmware import Around, make_firmware
-from rtoslab.rta.fit import measure
+from rtoslab.rta.firmware import Around
 from rtoslab.rta.plots import ticks, timeline
 from rtoslab.rta.search import Bench, search
 from rtoslab.rta.study import study
 from rtoslab.rta.system import Handler, System, make_system
 from rtoslab.rta.taskset import read_task_set
-from rtoslab.rta.work import calibrate
 from tests.rta.systems import KERNEL, task
 from tests.rta.test_check_whole import rta
 
@@ -32,9 +30,7 @@ BOARD = "nucleo-f446re"
 
 @cache
 def bench(kernel: str = "freertos", board: str = BOARD) -> Bench:
-    firmware = make_firmware(Catalogue(find_root()), kernel, board, {}, events=True)
-    work = calibrate(firmware)
-    return Bench(firmware, work, measure(Catalogue(find_root()), firmware, work))
+    return Bench.made(Catalogue(find_root()), kernel, board, {}, events=True)
 
 
 def test_the_example_has_everything_and_holds() -> None:

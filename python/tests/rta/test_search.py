@@ -12,13 +12,10 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.paths import find_root
 from rtoslab.rta.analysis import analyse
 from rtoslab.rta.findings import read_finding, summary, write_finding
-from rtoslab.rta.firmware import make_firmware
-from rtoslab.rta.fit import measure
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.randomsets import SHAPES, shaped_system
 from rtoslab.rta.search import Bench, Tried, search, shrunk
 from rtoslab.rta.system import System
-from rtoslab.rta.work import calibrate
 from tests.rta.systems import task
 
 FINDINGS = [
@@ -33,10 +30,7 @@ BOARD = "nucleo-f446re"
 @cache
 def bench(kernel: str, board: str, *config: str, events: bool = False) -> Bench:
     """`config`: NAME=VALUE."""
-    catalogue = Catalogue(find_root())
-    firmware = make_firmware(catalogue, kernel, board, dict(each.split("=") for each in config), events=events)
-    work = calibrate(firmware)
-    return Bench(firmware, work, measure(catalogue, firmware, work))
+    return Bench.made(Catalogue(find_root()), kernel, board, dict(each.split("=") for each in config), events=events)
 
 
 def held(of: Bench, system: System) -> Tried:
