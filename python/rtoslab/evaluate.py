@@ -7,9 +7,10 @@ from rtoslab.benchmark import Benchmark
 from rtoslab.catalogue import Catalogue
 from rtoslab.decode import Expected, decode
 from rtoslab.errors import DecodeError, OverrideReceivedError, RunError
+from rtoslab.finding import Verdict
 from rtoslab.intake.numbers import shown
 from rtoslab.measured import measured
-from rtoslab.proofs import Evidence, Verdict, judge_all
+from rtoslab.proofs import Evidence, judge_all
 from rtoslab.results import Failed, Measured, PointId
 from rtoslab.run.virtual import RunOutput
 from rtoslab.samples import Decoded

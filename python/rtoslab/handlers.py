@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from rtoslab.benchmark import Benchmark
 from rtoslab.results import SeriesSamples
-from rtoslab.run.handlers import SYSTICK, UNKNOWN, Handled
+from rtoslab.run.exceptions import SYSTICK
+from rtoslab.run.handlers import UNKNOWN, Handled
 from rtoslab.samples import Decoded
 
 IDLE = "IDLE"

@@ -8,13 +8,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rtoslab import __version__
 from rtoslab.build import Build
 from rtoslab.canonical import canonical
 from rtoslab.plan import Point
 from rtoslab.run.board import timing_settings
 from rtoslab.run.origin import simulator_sources, simulator_version
 from rtoslab.schemas import Board
+from rtoslab.version import __version__
 
 FORMAT = 1
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from rtoslab import handlers
 from rtoslab.benchmark import Benchmark
 from rtoslab.catalogue import Catalogue
+from rtoslab.finding import Finding
 from rtoslab.footprint.elf import berkeley, read_sections
 from rtoslab.kernel_facts import Kernel
 from rtoslab.latencies import series_of
-from rtoslab.proofs import Finding
 from rtoslab.results import (
     CoreCycles,
     Counter,

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from rtoslab.proofs.evidence import Finding, Verdict
+from rtoslab.finding import Finding, Verdict
 from rtoslab.strict import Strict
 
 FORMAT = 1

@@ -10,8 +10,7 @@ from typing import Any
 
 from rtoslab import interrupts
 from rtoslab.errors import ImageFileError, SymbolError
-from rtoslab.intake.files import read_bytes
-from rtoslab.intake.limits import IMAGE_BYTES
+from rtoslab.intake.programs import read_image
 from rtoslab.run.board import (
     CYCLES_MOST,
     apply_settings,
@@ -92,14 +91,6 @@ class SimRequest:
     settings: Mapping[str, int] = field(default_factory=dict)
     strict: bool = False
     max_cycles: int | None = None
-
-
-def read_image(path: Path) -> bytes:
-    """The bytes of an image file. Raises ImageFileError."""
-    image = read_bytes(path, IMAGE_BYTES, "the image", ImageFileError)
-    if not image:
-        raise ImageFileError(f"The image {path} is empty; build it again.")
-    return image
 
 
 def simulate(

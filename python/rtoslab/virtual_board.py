@@ -13,6 +13,7 @@ import numpy as np
 
 from rtoslab.board_records import Edge, ExceptionEvent, Hit, Interval, Probe, Stop
 from rtoslab.errors import RunError, SymbolError
+from rtoslab.intake.programs import read_image
 from rtoslab.run.board import (
     CYCLES_MOST,
     apply_settings,
@@ -22,10 +23,9 @@ from rtoslab.run.board import (
     pin_number,
     simulator_errors,
 )
-from rtoslab.run.observe import EVENT, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC, KIND_PIN, KIND_WRITE
+from rtoslab.run.events import EVENT, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC, KIND_PIN, KIND_WRITE
+from rtoslab.run.exceptions import exception_number
 from rtoslab.schemas import Board
-from rtoslab.simulate import read_image
-from rtoslab.worst_case.scenario import exception_number
 
 if TYPE_CHECKING:
     from rtoslab._sim import Machine, Stats

@@ -11,9 +11,11 @@ import numpy as np
 from rtoslab import results
 from rtoslab.benchmark import Benchmark
 from rtoslab.decode import Expected, decode
+from rtoslab.finding import Finding, Verdict
 from rtoslab.kernel_facts import Kernel
-from rtoslab.proofs import Evidence, Finding, Verdict
-from rtoslab.run.observe import EVENT, Observed, Switch
+from rtoslab.proofs import Evidence
+from rtoslab.run.events import EVENT
+from rtoslab.run.observe import Observed, Switch
 from rtoslab.samples import Decoded
 from rtoslab.schemas import Board
 from rtoslab.wire import WireConstants

@@ -8,8 +8,7 @@ import numpy as np
 from rtoslab import results
 from rtoslab.benchmark import EMPTY_SERIES, Benchmark
 from rtoslab.proofs import Evidence
-from rtoslab.run.intervals import find_intervals
-from rtoslab.run.observe import (
+from rtoslab.run.events import (
     EVENT,
     IDENT_CALL,
     IDENT_CURRENT,
@@ -19,8 +18,9 @@ from rtoslab.run.observe import (
     KIND_EXEC,
     KIND_PIN,
     KIND_WRITE,
-    Observed,
 )
+from rtoslab.run.intervals import find_intervals
+from rtoslab.run.observe import Observed
 
 from .fakes import Fields, board, decoded, kernel, measured
 

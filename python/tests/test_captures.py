@@ -16,7 +16,7 @@ from rtoslab.captures.pins import from_events
 from rtoslab.captures.pulses import Pulses, find_pulses
 from rtoslab.captures.sampling import sampled
 from rtoslab.errors import CaptureError, UnknownNameError
-from rtoslab.run.observe import EVENT, KIND_PIN
+from rtoslab.run.events import EVENT, KIND_PIN
 
 from .capture_files import META, SIGROK_CSV, VCD, session
 

@@ -126,7 +126,7 @@ def test_any_module_that_takes_part_changes_the_digest(
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
     monkeypatch.setattr(sys.modules["rtoslab"], "__file__", str(package / "__init__.py"))
     part = module_closure(pipeline.__name__, package)
-    files = {part[name] for name in ("rtoslab.footprint.elf", "rtoslab.proofs.rotation", "rtoslab.run.virtual")}
+    files = {part[name] for name in ("rtoslab.footprint.elf", "rtoslab.proofs.rules.rotation", "rtoslab.run.virtual")}
     before = sources_digest.__wrapped__(pipeline.__name__)
     for path in files:
         text = path.read_text()
@@ -141,7 +141,7 @@ def test_any_module_that_takes_part_changes_the_digest(
 @pytest.mark.parametrize(
     ("module", "body"),
     [
-        (pipeline.__name__, f"import {pipeline.__name__}\nfrom rtoslab.proofs import rules\nrules()"),
+        (pipeline.__name__, f"import {pipeline.__name__}\nfrom rtoslab.proofs import all_rules\nrules()"),
         (gate.__name__, f"import {gate.__name__}"),
         (fit.__name__, f"import {fit.__name__}"),
         pytest.param(pipeline.__name__, MEASURE, id="a measurement"),

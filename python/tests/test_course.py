@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from rtoslab.errors import CatalogueError
-from rtoslab.proofs import Evidence, Finding, Verdict, judge_all
+from rtoslab.finding import Finding, Verdict
+from rtoslab.proofs import Evidence, judge_all
 from rtoslab.proofs.steps_wanted import parse
 from rtoslab.run.observe import Load, Observed
 from rtoslab.run.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, Step

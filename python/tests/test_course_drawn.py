@@ -5,7 +5,8 @@ from random import Random
 
 import pytest
 
-from rtoslab.proofs import Evidence, Verdict, judge_all
+from rtoslab.finding import Verdict
+from rtoslab.proofs import Evidence, judge_all
 from rtoslab.run.observe import Observed
 
 from .fakes import BODY, Fields, benchmark, board, decoded, kernel

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.run.critical import IDENT_NESTING, CriticalCycles, CriticalSections
-from rtoslab.run.observe import KIND_WRITE, Observer
+from rtoslab.run.critical import CriticalCycles, CriticalSections
+from rtoslab.run.events import IDENT_NESTING, KIND_WRITE
+from rtoslab.run.observe import Observer
 
 from .fakes import events
 

@@ -11,22 +11,15 @@ from rtoslab import handlers
 from rtoslab.analyses.handlers import by_loops, tick_model
 from rtoslab.benchmark import Benchmark
 from rtoslab.catalogue import Catalogue
+from rtoslab.finding import Verdict
 from rtoslab.paths import find_root
-from rtoslab.proofs import Evidence, Verdict, rules
-from rtoslab.proofs.releases_as_periods import due, periods_ms
+from rtoslab.proofs import Evidence, all_rules
+from rtoslab.proofs.rules.releases_as_periods import due, periods_ms
 from rtoslab.results import SeriesSamples
-from rtoslab.run.handlers import (
-    IDENT_SELECT,
-    IDENT_SELECTED,
-    IDENT_TOP,
-    PENDSV,
-    SYSTICK,
-    UNKNOWN,
-    Handled,
-    HandlerReader,
-    calls_in,
-)
-from rtoslab.run.observe import EVENT, IDENT_CURRENT, Observed
+from rtoslab.run.events import EVENT, IDENT_CURRENT, IDENT_SELECT, IDENT_SELECTED, IDENT_TOP
+from rtoslab.run.exceptions import PENDSV, SYSTICK
+from rtoslab.run.handlers import UNKNOWN, Handled, HandlerReader, calls_in
+from rtoslab.run.observe import Observed
 
 from .fakes import CONTROL, WINDOW, Fields, board, decoded, handle, kernel, task
 
@@ -193,7 +186,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
     show = "tick" if rule is RELEASES else "switch"
-    found = rules()[rule["rule"]]
+    found = all_rules()[rule["rule"]]
     finding = found.judge(found.Params.model_validate(rule), evidence(show, **facts))
     assert finding.verdict is verdict, finding.saw
     assert finding.saw
@@ -201,13 +194,13 @@ def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> 
 
 @pytest.mark.parametrize("rule", [RELEASES, PAIRS, STEPS])
 def test_without_probes_nothing_is_claimed(rule: dict[str, Any]) -> None:
-    found = rules()[rule["rule"]]
+    found = all_rules()[rule["rule"]]
     finding = found.judge(found.Params.model_validate(rule), evidence("tick", pattern(), probes=False))
     assert finding.verdict is Verdict.UNSEEN
 
 
 def test_a_kernel_that_does_not_search_shows_no_steps() -> None:
-    found = rules()["search_steps"]
+    found = all_rules()["search_steps"]
     finding = found.judge(found.Params.model_validate(STEPS), evidence("switch", pairs()))
     assert finding.verdict is Verdict.UNSEEN
     assert "does not search" in finding.saw

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from rtoslab.errors import UnknownNameError
-from rtoslab.proofs import Verdict, judge_all, rules, watched_services
+from rtoslab.finding import Verdict
+from rtoslab.proofs import all_rules, judge_all, watched_services
 
 from .latency_fakes import Row, benchmark, by, call, counted, edge, enter, evidence, leave, orderly, start, stop, switch
 
@@ -70,7 +71,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
-    found = rules()[rule["rule"]]
+    found = all_rules()[rule["rule"]]
     finding = found.judge(found.Params.model_validate(rule), evidence(rule, **facts))
     assert finding.verdict is verdict, finding.saw
     assert finding.saw
@@ -78,7 +79,7 @@ def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> 
 
 @pytest.mark.parametrize("rule", [SWITCHES, CALLS, TAKEN, AGREES])
 def test_without_probes_nothing_is_seen_inside(rule: dict[str, Any]) -> None:
-    found = rules()[rule["rule"]]
+    found = all_rules()[rule["rule"]]
     assert found.judge(found.Params.model_validate(rule), evidence(rule, probes=False)).verdict is Verdict.UNSEEN
 
 

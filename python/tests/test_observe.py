@@ -6,7 +6,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.run.observe import IDENT_CALL, IDENT_CURRENT, KIND_EXEC, KIND_WRITE, Observer, Switch
+from rtoslab.run.events import IDENT_CALL, IDENT_CURRENT, KIND_EXEC, KIND_WRITE
+from rtoslab.run.observe import Observer, Switch
 
 from .fakes import events
 

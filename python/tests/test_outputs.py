@@ -21,7 +21,7 @@ from rtoslab.files import write_whole
 from rtoslab.paths import find_root
 from rtoslab.reports.document import Document
 from rtoslab.reports.export import export, latex
-from rtoslab.reports.md import render
+from rtoslab.reports.formats.md import render
 from rtoslab.reports.plain import markdown, paragraph, sheet, xml
 from rtoslab.reports.table import Section, TableData
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from rtoslab.errors import CatalogueError, UnknownNameError
-from rtoslab.proofs import Verdict, judge_all, rules, watched_services
+from rtoslab.finding import Verdict
+from rtoslab.proofs import all_rules, judge_all, watched_services
 
 from . import test_course, test_handlers, test_latency_proofs, test_stamped
 from .fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, task
@@ -98,7 +99,7 @@ def test_every_rule_is_shown_to_hold_and_to_fail() -> None:
     shown = {(rule["rule"], verdict) for rule, _, verdict in every}
     shown |= {(rule["rule"], verdict) for rule, _, _, verdict in test_stamped.CASES}
     shown |= {(rule["rule"], verdict) for rule, _, verdict in test_course.CASES}
-    assert shown == {(name, verdict) for name in rules() for verdict in (Verdict.HOLDS, Verdict.FAILS)}
+    assert shown == {(name, verdict) for name in all_rules() for verdict in (Verdict.HOLDS, Verdict.FAILS)}
 
 
 @pytest.mark.parametrize("rule", [ROTATION, CHAIN, IRQ, SWITCHES, CALLS, NONE])

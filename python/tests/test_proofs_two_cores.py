@@ -8,7 +8,8 @@ import pytest
 from rtoslab.benchmark import Benchmark
 from rtoslab.decode import decode
 from rtoslab.errors import CatalogueError
-from rtoslab.proofs import Evidence, Verdict, judge_all
+from rtoslab.finding import Verdict
+from rtoslab.proofs import Evidence, judge_all
 from rtoslab.run.observe import Observed, Switch, Waited
 
 from .fakes import EXPECTED, WINDOW, WIRE, begin, board, count, handle, kernel, stream, task

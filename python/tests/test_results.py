@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from rtoslab.proofs import Verdict
+from rtoslab.finding import Verdict
 from rtoslab.results import Failed, Measured
 
 from .fakes import measured, proof

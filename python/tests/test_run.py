@@ -7,7 +7,7 @@ import pytest
 from rtoslab.errors import BoardSilentError, PortError
 from rtoslab.kernel_facts import Kernel
 from rtoslab.run import virtual
-from rtoslab.run.observe import IDENT_CURRENT, KIND_WRITE
+from rtoslab.run.events import IDENT_CURRENT, KIND_WRITE
 from rtoslab.run.serial import listen_to_board, open_port
 from rtoslab.run.virtual import RunOutput, VirtualJob, run_virtual
 

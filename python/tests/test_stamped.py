@@ -10,18 +10,13 @@ from pydantic import ValidationError
 from rtoslab.analyses.latency import latencies
 from rtoslab.benchmark import EMPTY_SERIES, Benchmark
 from rtoslab.catalogue import Catalogue
+from rtoslab.finding import Verdict
 from rtoslab.paths import find_root
 from rtoslab.plan import Options, make_plan
-from rtoslab.proofs import Evidence, Verdict, rules
+from rtoslab.proofs import Evidence, all_rules
+from rtoslab.run.events import EVENT, IDENT_MARK, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC
 from rtoslab.run.intervals import Intervals, find_intervals
-from rtoslab.run.observe import (
-    EVENT,
-    IDENT_MARK,
-    KIND_EXCEPTION_ENTER,
-    KIND_EXCEPTION_EXIT,
-    KIND_EXEC,
-    Observed,
-)
+from rtoslab.run.observe import Observed
 
 from .fakes import Fields, board, decoded, kernel
 from .latency_fakes import timed
@@ -109,14 +104,14 @@ CASES: list[tuple[dict[str, Any], Sequence[Row], str, Verdict]] = [
 
 @pytest.mark.parametrize(("rule", "rows", "stamps", "verdict"), CASES)
 def test_rule(rule: dict[str, Any], rows: Sequence[Row], stamps: str, verdict: Verdict) -> None:
-    found = rules()[rule["rule"]]
+    found = all_rules()[rule["rule"]]
     finding = found.judge(found.Params.model_validate(rule), evidence(rule, rows, stamps))
     assert finding.verdict is verdict, finding.saw
 
 
 @pytest.mark.parametrize("rule", [AGREE, ANYWHERE])
 def test_without_probes_nothing_is_seen(rule: dict[str, Any]) -> None:
-    found = rules()[rule["rule"]]
+    found = all_rules()[rule["rule"]]
     blind = evidence(rule, ORDERLY, "22x2")
     judged = found.judge(
         found.Params.model_validate(rule),
@@ -126,7 +121,7 @@ def test_without_probes_nothing_is_seen(rule: dict[str, Any]) -> None:
 
 
 def test_the_instrument_is_not_compared_with_stamps_and_not_subtracted_from_them() -> None:
-    found = rules()["instrument_agrees"]
+    found = all_rules()["instrument_agrees"]
     far = evidence(AGREE, ORDERLY, "522,525")
     assert found.judge(found.Params(rule="instrument_agrees"), far).verdict is Verdict.HOLDS
     assert latencies(timed("counter", (22, 25), empty=7, stamped=True))[0].net == (22, 25)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rtoslab.run.observe import (
+from rtoslab.run.events import (
     EVENT,
     IDENT_BEHIND,
     IDENT_CURRENT,
@@ -16,6 +16,7 @@ from rtoslab.run.observe import (
     KIND_EXEC,
     KIND_WRITE,
 )
+from rtoslab.run.exceptions import SYSTICK
 from rtoslab.run.steps import HANDLER, Watching, find_steps, return_addresses
 
 TAKE, GIVE = 0x100, 0x200
@@ -23,7 +24,7 @@ BEHIND_TAKE, BEHIND_GIVE, ELSEWHERE = 0x1010, 0x1020, 0x1030
 KERNEL = range(0x100, 0x300)
 WATCHING = Watching(("take", "give"), (TAKE, GIVE), (BEHIND_TAKE, BEHIND_GIVE), ((0x9000, 64),), KERNEL.__contains__)
 ONE, OTHER = 0x2000_0100, 0x2000_0200
-SYSTICK, LINE = 15, 42
+LINE = 42
 
 Row = tuple[int, int, int, int, int, int]
 """cycle, kind, ident, value, pc, more"""

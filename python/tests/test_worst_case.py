@@ -15,13 +15,14 @@ from rtoslab.cli.cmd_worst_case import command
 from rtoslab.errors import PlanError, RunError
 from rtoslab.paths import find_root
 from rtoslab.plan import Options
-from rtoslab.reports.html import render
-from rtoslab.run.observe import EVENT
+from rtoslab.reports.formats.html import render
+from rtoslab.run.events import EVENT
+from rtoslab.run.exceptions import exception_number
 from rtoslab.worst_case.arrivals import Span, choose_span, draw, sweep
 from rtoslab.worst_case.document import make_document
 from rtoslab.worst_case.finding import find
 from rtoslab.worst_case.folder import manifest_of, write
-from rtoslab.worst_case.scenario import Scenario, Target, exception_number, of_benchmark, of_image
+from rtoslab.worst_case.scenario import Scenario, Target, of_benchmark, of_image
 
 from .checkouts import alter
 from .test_cli import error, rtoslab

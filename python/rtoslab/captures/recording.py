@@ -21,9 +21,9 @@ from rtoslab.errors import CaptureError, PlanError, RunError
 from rtoslab.latencies import series_facts
 from rtoslab.plan import Options, Point, make_plan
 from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, pin_number, simulator_errors
+from rtoslab.run.events import EVENT, IDENT_MARK, IDENT_WINDOW, KIND_PIN, KIND_WRITE
 from rtoslab.run.intervals import find_intervals
 from rtoslab.run.marks import read_marks
-from rtoslab.run.observe import EVENT, IDENT_MARK, IDENT_WINDOW, KIND_PIN, KIND_WRITE
 from rtoslab.run.virtual import CHUNK_CYCLES, DONE_SYMBOL, SENDING_LIMIT_S, WINDOW_SYMBOL, Progress
 
 OUT: Final = "out"

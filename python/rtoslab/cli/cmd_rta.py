@@ -94,7 +94,7 @@ def bounds(
     if not as_json:
         _print(found)
     if output is not None:
-        from rtoslab.reports import html  # noqa: PLC0415
+        from rtoslab.reports.formats import html  # noqa: PLC0415
         from rtoslab.rta.report import document  # noqa: PLC0415
 
         write(html.render(document(found)), output)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from rtoslab.conformance.table import Check
 from rtoslab.kernel_facts import Kernel
+from rtoslab.run.exceptions import SYSTICK
 from rtoslab.samples import Decoded
 from rtoslab.schemas import Board
 from rtoslab.strict import Strict
@@ -14,7 +15,6 @@ from rtoslab.strict import Strict
 if TYPE_CHECKING:
     from rtoslab._sim import Stats
 
-SYSTICK: Final = 15
 """Number of the exception that drives every kernel's tick here."""
 
 

@@ -7,7 +7,7 @@ from elftools.dwarf.die import DIE
 
 from rtoslab.errors import SymbolError
 from rtoslab.intake.images import debug
-from rtoslab.simulate import read_image
+from rtoslab.intake.programs import read_image
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from rtoslab.errors import ImageFileError
 from rtoslab.intake.files import shown_path
 from rtoslab.intake.images import MAGIC, Elf, ElfSection, ElfSegment
 from rtoslab.intake.names import one_line
-from rtoslab.simulate import read_image
+from rtoslab.intake.programs import read_image
 
 _THUMB = 1
 _WRITE, _ALLOC, _EXECUTE = 1, 2, 4

@@ -16,8 +16,8 @@ from rtoslab.footprint.control_blocks import Member, members_of
 from rtoslab.footprint.images import Weighed
 from rtoslab.kernel_facts import TaskBlock
 from rtoslab.run.board import find_address, load_image, make_machine, simulator_errors
+from rtoslab.run.events import EVENT, KIND_EXEC
 from rtoslab.run.machine import VirtualMachine
-from rtoslab.run.observe import EVENT, KIND_EXEC
 
 PAINT: Final = 0x5A
 RUN_S: Final = 0.025

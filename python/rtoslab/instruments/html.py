@@ -5,7 +5,6 @@ from importlib.resources import files
 import jinja2
 from markupsafe import Markup
 
-from rtoslab import __version__
 from rtoslab.footprint.tables import Table
 from rtoslab.instruments.flame import class_colours, flame_svg
 from rtoslab.instruments.interrupts import priority_groups
@@ -13,6 +12,7 @@ from rtoslab.instruments.profile import Profile, function_of
 from rtoslab.instruments.show import is_number
 from rtoslab.instruments.tables import HEADS, tables
 from rtoslab.instruments.totals import Sum, sums
+from rtoslab.version import __version__
 
 TOP = 40
 WAY_COLOURS = ("#009E73", "#56B4E9", "#E69F00", "#D55E00", "#d8d8d8", "#0072B2", "#777777")
@@ -28,7 +28,7 @@ _NOTES = {
 
 def render(profile: Profile) -> str:
     """The whole page."""
-    here, reports = files("rtoslab.instruments") / "templates", files("rtoslab.reports") / "templates"
+    here, reports = files("rtoslab.instruments") / "templates", files("rtoslab.reports") / "formats" / "templates"
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

@@ -21,7 +21,7 @@ from rtoslab.run.board import (
     make_machine,
     simulator_errors,
 )
-from rtoslab.run.observe import EVENT
+from rtoslab.run.events import EVENT
 from rtoslab.run.virtual import DONE_SYMBOL, WINDOW_SYMBOL
 from rtoslab.samples import Decoded
 from rtoslab.wire import constants

@@ -11,11 +11,11 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.decode import Expected
 from rtoslab.errors import ImageFileError, PlanError
 from rtoslab.intake.files import is_file
+from rtoslab.intake.programs import read_image
 from rtoslab.kernel_facts import Kernel
 from rtoslab.obstacles import whole
 from rtoslab.plan import Options, make_plan
 from rtoslab.schemas import Board
-from rtoslab.simulate import read_image
 
 DEFAULT_WINDOW_MS = 20
 DEFAULT_CYCLES = 5_000_000

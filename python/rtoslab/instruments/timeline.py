@@ -12,15 +12,20 @@ from rtoslab.instruments.machine import ObservedMachine
 from rtoslab.instruments.session import Progress, Recording, Wanted, record
 from rtoslab.instruments.subject import Subject
 from rtoslab.instruments.tasks import current_task_words, task_names
-from rtoslab.run.observe import KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_PIN, KIND_WRITE
+from rtoslab.run.events import (
+    IDENT_CURRENT,
+    KIND_CALL,
+    KIND_EXCEPTION_ENTER,
+    KIND_EXCEPTION_EXIT,
+    KIND_LOCK_BUSY,
+    KIND_LOCK_FREE,
+    KIND_LOCK_TAKEN,
+    KIND_PIN,
+    KIND_RETURN,
+    KIND_THREAD,
+    KIND_WRITE,
+)
 
-KIND_CALL: Final = 6
-KIND_RETURN: Final = 7
-KIND_THREAD: Final = 8
-KIND_LOCK_BUSY: Final = 9
-KIND_LOCK_TAKEN: Final = 10
-KIND_LOCK_FREE: Final = 11
-IDENT_CURRENT: Final = 16
 """Plus the core whose current task the word names."""
 
 TASKS: Final = "tasks"

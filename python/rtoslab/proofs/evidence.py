@@ -2,13 +2,13 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Annotated, Final
 
 from pydantic import Field
 
 from rtoslab.benchmark import Benchmark
 from rtoslab.errors import CatalogueError
+from rtoslab.finding import Finding, Verdict
 from rtoslab.kernel_facts import Kernel
 from rtoslab.run.observe import Observed, Switch
 from rtoslab.samples import Count, Decoded
@@ -17,24 +17,6 @@ from rtoslab.strict import Strict
 
 LOOP_100_CYCLES: Final = 1407
 """What the ruler's loop takes on a Pico with -O2."""
-
-
-class Verdict(StrEnum):
-    """The outcome of one proof."""
-
-    HOLDS = "holds"
-    FAILS = "fails"
-    UNSEEN = "unseen"
-    """The proof could not look: a real board has no probes, or there is nothing of the kind without a kernel."""
-
-
-class Finding(Strict):
-    """What a proof demanded and saw, in prose."""
-
-    rule: str
-    demands: str
-    saw: str
-    verdict: Verdict
 
 
 Condition = Annotated[str, Field(pattern=r"^[a-z_]+ [=>] [0-9]+$")]

@@ -7,7 +7,7 @@ from rtoslab.kernel_facts import Kernel
 from rtoslab.proofs.evidence import Evidence
 from rtoslab.proofs.steps_wanted import ANY, ISR, LINES, OTHER, Wanted
 from rtoslab.run import steps as seen
-from rtoslab.run.intervals import FIRST_EXTERNAL
+from rtoslab.run.exceptions import FIRST_EXTERNAL
 from rtoslab.run.steps import HANDLER, Step
 
 _WORD = 0xFFFF_FFFF

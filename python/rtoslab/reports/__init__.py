@@ -1,17 +1,5 @@
-"""Stage 7: what a person reads.
+"""Stage 7: what a person reads."""
 
-One format per file: a module with `SUFFIX` and `render(document) -> str` is found by scanning.
-"""
+from rtoslab.reports.formats import formats
 
-import importlib
-import pkgutil
-from collections.abc import Callable
-from functools import cache
-from typing import Any
-
-
-@cache
-def formats() -> dict[str, Callable[[Any], str]]:
-    """Every format by its suffix."""
-    modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
-    return {module.SUFFIX: module.render for module in modules if hasattr(module, "SUFFIX")}
+__all__ = ["formats"]

@@ -24,8 +24,8 @@ from rtoslab.intake.names import one_line
 from rtoslab.kernel_facts import Kernel
 from rtoslab.plan import Point, one_point
 from rtoslab.run.board import find_address, load_image, make_machine, simulator_errors
+from rtoslab.run.events import IDENT_CURRENT, IDENT_WINDOW
 from rtoslab.run.machine import VirtualMachine
-from rtoslab.run.observe import IDENT_CURRENT, IDENT_WINDOW
 from rtoslab.run.virtual import WINDOW_SYMBOL
 from rtoslab.schemas import Board
 

@@ -16,7 +16,7 @@ from rtoslab.rta.entries import Interruption
 from rtoslab.rta.prices import Prices
 from rtoslab.rta.study import Study
 from rtoslab.rta.trace import IDLE, Trace
-from rtoslab.run.handlers import SYSTICK
+from rtoslab.run.exceptions import SYSTICK
 
 _BINS: Final = 40
 _MOST_TICKS: Final = 400

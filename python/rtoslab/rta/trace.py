@@ -11,10 +11,9 @@ import numpy.typing as npt
 
 from rtoslab.errors import CheckError
 from rtoslab.rta.firmware import IDENT_BEGIN, IDENT_END, IDENT_LINE, Firmware, Line, Row, start
-from rtoslab.run.handlers import PENDSV, SVCALL, SYSTICK
-from rtoslab.run.observe import EVENT, IDENT_CURRENT
+from rtoslab.run.events import EVENT, IDENT_CURRENT, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC, KIND_WRITE
+from rtoslab.run.exceptions import PENDSV, SVCALL, SYSTICK
 
-_EXEC, _WRITE, _ENTER, _EXIT = 1, 2, 3, 4
 _LEAD_TICKS: Final = 8
 """From the window's begin to the first release, at most."""
 IDLE: Final = -1
@@ -135,7 +134,7 @@ def _origin(events: npt.NDArray[np.void], rows: Sequence[Row], tick_cycles: int)
     by_tick = [at for at, each in enumerate(rows) if not each.line]
     if not by_tick:
         return phase + (int(events["cycle"][-1]) - phase) // tick_cycles * tick_cycles
-    begins = events[(events["kind"] == _EXEC) & (events["id"] == IDENT_BEGIN) & np.isin(events["value"], by_tick)]
+    begins = events[(events["kind"] == KIND_EXEC) & (events["id"] == IDENT_BEGIN) & np.isin(events["value"], by_tick)]
     if len(begins) == 0:
         raise CheckError("No job of the task set began; are its tasks more than the processor can start?")
     first = (int(begins["cycle"][0]) - phase) // tick_cycles - min(rows[at].offset_ticks for at in by_tick)
@@ -163,11 +162,11 @@ def _names(events: npt.NDArray[np.void]) -> dict[int, int]:
     """Control block -> index of the task, from who is current as a job begins."""
     names: dict[int, int] = {}
     current = 0
-    wanted = ((events["kind"] == _WRITE) & (events["id"] == IDENT_CURRENT)) | (
-        (events["kind"] == _EXEC) & (events["id"] == IDENT_BEGIN)
+    wanted = ((events["kind"] == KIND_WRITE) & (events["id"] == IDENT_CURRENT)) | (
+        (events["kind"] == KIND_EXEC) & (events["id"] == IDENT_BEGIN)
     )
     for kind, value in zip(events["kind"][wanted].tolist(), events["value"][wanted].tolist(), strict=True):
-        if kind == _WRITE:
+        if kind == KIND_WRITE:
             current = value
         elif value < IDENT_LINE:
             names[current] = value
@@ -176,7 +175,7 @@ def _names(events: npt.NDArray[np.void]) -> dict[int, int]:
 
 def _phase(events: npt.NDArray[np.void], tick_cycles: int) -> int:
     """A cycle at which the tick was due: the earliest at which any was recognised, seen within its period."""
-    ticks = events[(events["kind"] == _ENTER) & (events["id"] == SYSTICK)]
+    ticks = events[(events["kind"] == KIND_EXCEPTION_ENTER) & (events["id"] == SYSTICK)]
     if len(ticks) == 0:
         raise CheckError("The image took no tick; is its SysTick running?")
     due = ticks["cycle"].astype(np.int64) - ticks["value"].astype(np.int64)
@@ -199,15 +198,15 @@ class _Reader:
     def read(self, events: npt.NDArray[np.void]) -> None:
         columns = (events[name].tolist() for name in ("cycle", "value", "id", "kind"))
         for cycle, value, ident, kind in zip(*columns, strict=True):
-            if kind == _ENTER:
+            if kind == KIND_EXCEPTION_ENTER:
                 self._enter(cycle, value, ident)
-            elif kind == _EXIT:
+            elif kind == KIND_EXCEPTION_EXIT:
                 self._exit(cycle, ident)
-            elif kind == _WRITE and ident == IDENT_CURRENT:
+            elif kind == KIND_WRITE and ident == IDENT_CURRENT:
                 self.current = self.names.get(value, IDLE)
-            elif kind == _EXEC and ident == IDENT_BEGIN and value < IDENT_LINE:
+            elif kind == KIND_EXEC and ident == IDENT_BEGIN and value < IDENT_LINE:
                 self._begin(cycle, value)
-            elif kind == _EXEC and ident == IDENT_END and value < IDENT_LINE:
+            elif kind == KIND_EXEC and ident == IDENT_END and value < IDENT_LINE:
                 self._end(cycle, value)
         self._unfinished()
 

@@ -5,12 +5,10 @@ its locks, so the waiting for them is outside. What the window cuts off at its e
 """
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-IDENT_NESTING: Final = 32
 """Plus the core whose nesting depth the word is."""
 
 

@@ -16,20 +16,22 @@ import numpy as np
 
 from rtoslab.kernel_facts import Kernel
 from rtoslab.run.board import find_address
+from rtoslab.run.events import (
+    EVENT,
+    IDENT_CURRENT,
+    IDENT_SELECT,
+    IDENT_SELECTED,
+    IDENT_TOP,
+    KIND_EXCEPTION_ENTER,
+    KIND_EXCEPTION_EXIT,
+    KIND_EXEC,
+    KIND_WRITE,
+)
+from rtoslab.run.exceptions import PENDSV, SVCALL, SYSTICK
 from rtoslab.run.machine import VirtualMachine
-from rtoslab.run.observe import EVENT, IDENT_CURRENT
 
-SVCALL: Final = 11
-PENDSV: Final = 14
-SYSTICK: Final = 15
 _KERNELS_OWN: Final = frozenset({SVCALL, PENDSV, SYSTICK})
-_EXEC, _WRITE, _ENTER, _EXIT = 1, 2, 3, 4
 
-IDENT_TOP: Final = 48
-"""Write of the word that holds the most urgent ready priority."""
-IDENT_SELECT: Final = 49
-IDENT_SELECTED: Final = 50
-"""The function that chooses the next task: its first instruction, and the one behind its call."""
 
 UNKNOWN: Final = -1
 
@@ -82,16 +84,17 @@ class HandlerReader:
         events = np.frombuffer(raw, dtype=EVENT)
         # Where one handler follows another without a return between, the board tells the entry before the return.
         events = events[np.argsort(events["cycle"], kind="stable")]
-        wanted = (events["kind"] >= _ENTER) | ((events["id"] >= IDENT_CURRENT) & (events["id"] <= IDENT_SELECTED))
+        ours = (events["id"] >= IDENT_CURRENT) & (events["id"] <= IDENT_SELECTED)
+        wanted = (events["kind"] >= KIND_EXCEPTION_ENTER) | ours
         columns = (events[wanted][name].tolist() for name in ("cycle", "value", "id", "kind"))
         for cycle, value, ident, kind in zip(*columns, strict=True):
-            if kind == _ENTER:
+            if kind == KIND_EXCEPTION_ENTER:
                 self._enter(cycle, value, ident)
-            elif kind == _EXIT:
+            elif kind == KIND_EXCEPTION_EXIT:
                 self._exit(cycle, ident)
-            elif kind == _WRITE:
+            elif kind == KIND_WRITE:
                 self._write(ident, value)
-            elif kind == _EXEC:
+            elif kind == KIND_EXEC:
                 self._select(ident, cycle)
 
     def _enter(self, cycle: int, latency: int, exception: int) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.run.observe import (
+from rtoslab.run.events import (
     EVENT,
     IDENT_CALL,
     IDENT_CURRENT,
@@ -23,9 +23,8 @@ from rtoslab.run.observe import (
     KIND_PIN,
     KIND_WRITE,
 )
+from rtoslab.run.exceptions import FIRST_EXTERNAL, SYSTICK
 
-SYSTICK: Final = 15
-FIRST_EXTERNAL: Final = 16
 STAMPED: Final = -1
 """In place of a series, until the interval's end says which."""
 EDGE_CYCLES: Final = 64

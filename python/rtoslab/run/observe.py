@@ -8,42 +8,15 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.run.critical import IDENT_NESTING, CriticalCycles, CriticalSections
-
-if TYPE_CHECKING:
-    from rtoslab.run.handlers import Handled
-    from rtoslab.run.intervals import Intervals
-    from rtoslab.run.steps import Step
-
-EVENT: Final = np.dtype(
-    [("cycle", "<u8"), ("value", "<u4"), ("pc", "<u4"), ("id", "<u2"), ("kind", "u1"), ("core", "u1"), ("zero", "<u4")]
-)
-"""One event of the virtual board, 24 bytes; see `_sim.pyi`."""
-
-KIND_EXEC: Final = 1
-KIND_WRITE: Final = 2
-KIND_EXCEPTION_ENTER: Final = 3
-KIND_EXCEPTION_EXIT: Final = 4
-KIND_PIN: Final = 5
-
-IDENT_WINDOW: Final = 1
-IDENT_CURRENT: Final = 16
-"""Plus the core whose current task the word names."""
-IDENT_FILL: Final = 64
-"""Plus the index of a heap block's last word; see `steps`."""
-IDENT_CALL: Final = 256
-"""Plus the index of the service in `Probe.services`."""
-IDENT_MARK: Final = 4096
-"""Plus the tag of a mark; see `marks`."""
-IDENT_SYMBOL: Final = 0x4000
-"""Plus the index of a kernel function that some service ends in; see `steps`."""
-IDENT_BEHIND: Final = 0x8000
-"""Plus the index of an address at which the caller of such a function goes on."""
+from rtoslab.run.critical import CriticalCycles, CriticalSections
+from rtoslab.run.events import EVENT, IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING, KIND_EXEC, KIND_WRITE
+from rtoslab.run.handlers import Handled
+from rtoslab.run.intervals import Intervals
+from rtoslab.run.steps import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,18 +64,18 @@ class Observed:
     """(core, service) -> executions of the service's kernel function, from the profile."""
     objects: Counter[tuple[int, str, int]] = field(default_factory=Counter)
     """(core, watched service, first argument) -> calls: which object each core called it with."""
-    waits: dict[int, "Waited"] = field(default_factory=dict)
+    waits: dict[int, Waited] = field(default_factory=dict)
     """Per core; empty if the kernel's functions do not tell."""
     critical: dict[int, CriticalCycles] = field(default_factory=dict)
     """Per core; empty if the kernel does not count how deep critical sections are nested."""
     exceptions: dict[int, dict[int, int]] = field(default_factory=dict)
     event_count: int = 0
     event_sha256: str = ""
-    intervals: "Intervals | None" = None
+    intervals: Intervals | None = None
     """Of a latency benchmark."""
-    handled: "Handled | None" = None
+    handled: Handled | None = None
     """Of a benchmark that shows the kernel's own handlers."""
-    steps: "tuple[Step, ...]" = ()
+    steps: tuple[Step, ...] = ()
     """What tasks and handlers did in the first part of the window, in the order of time."""
     priorities: dict[int, int] = field(default_factory=dict)
     """Control block -> priority in the kernel's own numbers as the window opened; empty if the kernel does not tell."""

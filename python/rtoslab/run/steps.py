@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.run.observe import (
+from rtoslab.run.events import (
     EVENT,
     IDENT_BEHIND,
     IDENT_CURRENT,
@@ -29,11 +29,11 @@ from rtoslab.run.observe import (
     KIND_PIN,
     KIND_WRITE,
 )
+from rtoslab.run.exceptions import SYSTICK
 
 EVENTS: Final = 6_000
 EVENTS_OF_LATENCIES: Final = 40_000
 """A round of theirs may be as long as several ticks."""
-SYSTICK: Final = 15
 HANDLER: Final = 1
 """In place of a task's control block: an interrupt's handler, the tick's among them."""
 CALL, SWITCH, START, STOP, FILL, TICK, INTERRUPT, PIN = (

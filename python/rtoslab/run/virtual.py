@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Final
 from rtoslab.errors import RunError
 from rtoslab.kernel_facts import Kernel
 from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, pin_number, simulator_errors
-from rtoslab.run.critical import IDENT_NESTING, CriticalSections
+from rtoslab.run.critical import CriticalSections
+from rtoslab.run.events import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING, IDENT_WINDOW
+from rtoslab.run.exceptions import FIRST_EXTERNAL
 from rtoslab.run.handlers import UNKNOWN, HandlerReader, attach
-from rtoslab.run.intervals import FIRST_EXTERNAL, find_intervals
+from rtoslab.run.intervals import find_intervals
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.run.marks import read_marks
-from rtoslab.run.observe import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_WINDOW, Observed, Observer
+from rtoslab.run.observe import Observed, Observer
 from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services, clones_of, loads, waits
 from rtoslab.run.steps import EVENTS, EVENTS_OF_LATENCIES
 from rtoslab.run.watch import StepsWatch

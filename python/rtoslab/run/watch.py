@@ -13,8 +13,7 @@ from rtoslab.errors import RunError
 from rtoslab.intake.images import Elf
 from rtoslab.kernel_facts import Kernel
 from rtoslab.run.board import simulator_errors
-from rtoslab.run.machine import VirtualMachine
-from rtoslab.run.observe import (
+from rtoslab.run.events import (
     EVENT,
     IDENT_BEHIND,
     IDENT_CURRENT,
@@ -23,8 +22,9 @@ from rtoslab.run.observe import (
     IDENT_SYMBOL,
     KIND_EXEC,
     KIND_WRITE,
-    Observed,
 )
+from rtoslab.run.machine import VirtualMachine
+from rtoslab.run.observe import Observed
 from rtoslab.run.profiles import APPLICATION, LIBRARY, kind_of
 from rtoslab.run.steps import Watching, find_steps, kernels_own, return_addresses
 from rtoslab.run.structures import Structures

@@ -1,7 +1,6 @@
 """From a benchmark or an image to a board that stands where a sweep begins, and what the sweep raises there."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +13,7 @@ from rtoslab.build import build
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.gate import examine
 from rtoslab.errors import ImageFileError, PlanError, RunError, SymbolError
-from rtoslab.intake.numbers import shown, whole
+from rtoslab.intake.programs import read_image
 from rtoslab.manifest import make_manifest, virtual_target
 from rtoslab.plan import Options, make_plan
 from rtoslab.run.board import (
@@ -25,12 +24,11 @@ from rtoslab.run.board import (
     make_machine,
     simulator_errors,
 )
-from rtoslab.run.intervals import FIRST_EXTERNAL, SYSTICK
+from rtoslab.run.events import EVENT, KIND_EXCEPTION_ENTER
+from rtoslab.run.exceptions import FIRST_EXTERNAL, SYSTICK, exception_number
 from rtoslab.run.marks import read_marks
-from rtoslab.run.observe import EVENT, KIND_EXCEPTION_ENTER
 from rtoslab.run.virtual import SETUP_LIMIT_S, WINDOW_SYMBOL, Progress
 from rtoslab.schemas import Board
-from rtoslab.simulate import read_image
 
 if TYPE_CHECKING:
     from rtoslab._sim import Snapshot
@@ -77,23 +75,6 @@ class Target:
     start: str = "0"
     """Symbol or address that executes for the first time, or cycles since reset."""
     core: int = 0
-
-
-_OF_THE_CORE: Final = {"nmi": 2, "pendsv": 14, "systick": 15}
-
-
-def exception_number(name: str, board: Board) -> int:
-    """The number of an exception that a user names. Raises PlanError."""
-    text = name.lower()
-    if text in _OF_THE_CORE:
-        return _OF_THE_CORE[text]
-    digits = text.removeprefix("irq")
-    with suppress(ValueError):
-        return FIRST_EXTERNAL + whole(digits, 0, board.irq.lines - 1)
-    raise PlanError(
-        f"{board.title} has no interrupt {shown(name)}; "
-        f"give irq0 to irq{board.irq.lines - 1}, {', '.join(_OF_THE_CORE)}."
-    )
 
 
 def _able(catalogue: Catalogue) -> list[str]:

@@ -10,7 +10,7 @@ from rtoslab.instruments.machine import ObservedMachine
 from rtoslab.instruments.records import INTERVAL, LOCK, ROW, WAYS
 from rtoslab.instruments.subject import Subject, make_subject
 from rtoslab.run.board import find_address, load_image, make_machine
-from rtoslab.run.observe import EVENT
+from rtoslab.run.events import EVENT
 from rtoslab.run.virtual import WINDOW_SYMBOL
 from tests.instruments.images import CATALOGUE
 

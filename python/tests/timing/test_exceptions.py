@@ -7,6 +7,7 @@ import struct
 import pytest
 
 from rtoslab import _sim
+from rtoslab.run.exceptions import PENDSV, SVCALL, SYSTICK
 from tests.timing.bench import (
     CODE,
     DATA,
@@ -29,7 +30,7 @@ ENTRY, EXIT, TAIL = 15, 12, 8
 BX_LR, CPSID, CPSIE, WFI, WFE, SEV, UDF, SVC = 0x4770, 0xB672, 0xB662, 0xBF30, 0xBF20, 0xBF40, 0xDE00, 0xDF00
 STORE = 0x6001  # str r1, [r0]
 IRQ26, IRQ27 = 16 + 26, 16 + 27
-SYSTICK, HARD_FAULT, SVCALL, PENDSV = 15, 3, 11, 14
+HARD_FAULT = 3
 
 
 def _board(handlers: dict[int, int], enabled: int = 0) -> Board:

@@ -1,0 +1,37 @@
+"""Each periodic task calls once a period: as often, in the ticks that were seen, as its period says, give or take one.
+
+From the parameters `period_N_ms` of the benchmark; the tick is a millisecond.
+"""
+
+from rtoslab.finding import Finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.run import steps as seen_steps
+
+
+class Params(RuleParams):
+    """Keys of `rule = "calls_as_periods"`."""
+
+    service: str
+    slack: int = 1
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the calls and ticks on core 0."""
+    said = evidence.decoded.params
+    periods = [int(said[f"period_{index}_ms"]) for index in range(26) if f"period_{index}_ms" in said]
+    demands = f"tasks 0 to {len(periods) - 1} call {params.service} once in {', '.join(map(str, periods))} ticks"
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    functions = evidence.kernel.on(evidence.board.cpu).symbols.get(params.service, ())
+    steps = [each for each in evidence.observed.steps if each.core == 0]
+    ticks = sum(each.kind == seen_steps.TICK for each in steps)
+    problems: list[str] = []
+    seen: list[str] = []
+    for index, period in enumerate(periods):
+        block = evidence.handle(0, index)
+        calls = sum(each.kind == seen_steps.CALL and each.name in functions and each.who == block for each in steps)
+        text = f"task {index} {calls} times in {ticks} ticks"
+        (seen if abs(calls - ticks / period) <= params.slack + 1 else problems).append(text)
+    if not ticks:
+        problems.append("no tick was seen")
+    return finding(params.rule, demands, problems, seen)

@@ -1,0 +1,50 @@
+"""The measured call is the kernel's call: it is executed inside every interval of the series, so often.
+
+An interrupt may hit the function's first instruction, which is then seen twice: a sample may have one more for each. A
+kernel that cannot be told not to slice time may switch at a tick where a call would have, or need another call to be
+back: two fewer or more for each.
+"""
+
+from rtoslab.finding import Finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.inside import Wanted, sampled
+
+
+class Params(RuleParams):
+    """Keys of `rule = "calls_inside"`."""
+
+    series: str
+    service: str
+    """A service of the port contract; kernel.toml says which function it ends in."""
+    calls: int = 1
+    per: str | None = None
+    """A parameter: so many calls for each of its value."""
+    slack: int = 0
+    """More or less of them that are accepted in a sample."""
+
+
+def watched(params: Params) -> tuple[str, ...]:
+    """The service itself."""
+    return (params.service,)
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the executions of the service's function between the marks."""
+    wanted = Wanted(params.calls, params.per, params.slack)
+    count = wanted.words(evidence, f"call of {params.service}", f"calls of {params.service}")
+    demands = f"{count} in every sample of {params.series}"
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    sliced = 2 if evidence.kernel.time_slice_ticks else 0
+    found = sampled(evidence, params.series)
+    wrong = [
+        each.calls[params.service]
+        for each in found
+        if not wanted.fits(
+            evidence, each.calls[params.service], each.interrupts + (1 + sliced) * each.ticks, sliced * each.ticks
+        )
+    ]
+    problems = [f"{len(wrong)} of {len(found)} samples have another number, the first {wrong[0]}"] if wrong else []
+    if not found:
+        problems = ["there are no samples"]
+    return finding(params.rule, demands, problems, [f"in all {len(found)}"])

@@ -1,0 +1,24 @@
+"""The firmware's own refusals: each named check was reported by every core, and is zero."""
+
+from rtoslab.finding import Finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding
+
+
+class Params(RuleParams):
+    """Keys of `rule = "checks_zero"`."""
+
+    checks: tuple[str, ...]
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the firmware's check records; a check that was not reported is a failure, not a zero."""
+    problems = []
+    for core in evidence.cores:
+        values = evidence.checks(core)
+        for name in params.checks:
+            if name not in values:
+                problems.append(f"core {core}: {name} was not reported")
+            elif values[name] != 0:
+                problems.append(f"core {core}: {name} = {values[name]}")
+    seen = [f"{', '.join(params.checks)} = 0 on {len(evidence.cores)} core(s)"]
+    return finding(params.rule, f"{' and '.join(params.checks)} are zero", problems, seen)

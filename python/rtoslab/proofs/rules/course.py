@@ -1,0 +1,136 @@
+"""What tasks and handlers do is what the benchmark's round says: these calls, of these objects, in this order, by these
+tasks, with each switch out of the call that it should come out of; and hardly anything between them.
+
+benchmark.toml writes the round down step by step (`steps_wanted` has the words). A call of the kernel that does not
+stand there breaks it. Between two steps lies the benchmark's own code: at most `own_cycles`, in three of four
+rounds; in a latency benchmark only where it is part of an interval. Seen are the window's first `run.steps.EVENTS`
+events; that the rest is alike is for the rules that count. A kernel that slices time among equals may break the order
+at every tick.
+"""
+
+from collections.abc import Mapping
+from math import ceil, comb, log, log1p
+from typing import Final
+
+from pydantic import model_validator
+
+from rtoslab.finding import Finding
+from rtoslab.proofs.course_match import Followed, follow
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.seen_steps import steps_of
+from rtoslab.proofs.step_match import Matcher, Names
+from rtoslab.proofs.steps_wanted import Wanted, parse
+from rtoslab.run import steps as seen
+from rtoslab.strict import Strict
+
+USUAL_OF_FOUR: Final = 3
+"""Own cycles are judged by what so many of four rounds take at most."""
+
+UNLUCKY: Final = 1e-6
+"""So likely may honest draws be refused."""
+
+
+class Drawn(Strict):
+    """Rounds that a draw decides about: passes of a loop without one lie before a round's first step."""
+
+    percent: str
+    """The parameter that says how many of a hundred passes have a round."""
+    cycles: int
+    """What a pass without one takes, at most; more where the code is slower."""
+
+    def passes(self, percent: int, rounds: int) -> int:
+        """Without a round, before the usual of so many rounds: as many as it takes to be `UNLUCKY`."""
+        if not 0 < percent < 100:
+            return 0
+        above = rounds - rounds * USUAL_OF_FOUR // 4
+        return ceil((log(comb(rounds, above)) - log(UNLUCKY)) / (-log1p(-percent / 100) * above))
+
+
+class Params(RuleParams):
+    """Keys of `rule = "course"`."""
+
+    round: tuple[str, ...] = ()
+    rounds: tuple[tuple[str, ...], ...] = ()
+    """Instead: alternatives, of which each round is one."""
+    besides: tuple[str, ...] = ()
+    """Steps that may come anywhere."""
+    cores: tuple[int, ...] | None = None
+    """Only these; None: all."""
+    own_cycles: int = 250
+    """More where the code is slower, see `Evidence.slowness`."""
+    per: str | None = None
+    """A parameter: so many own cycles for each of its value."""
+    drawn: Drawn | None = None
+    everywhere: bool = False
+    """Of a latency benchmark: own cycles count outside intervals, too."""
+    at_least: int = 3
+    """Rounds; 0: the first one may last to the window's end."""
+    tolerance: int = 0
+    """Breaks of the order that are accepted."""
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "Params":
+        if bool(self.round) == bool(self.rounds):
+            raise ValueError("say either round or rounds")
+        return self
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the steps on each core."""
+    texts = params.rounds or (params.round,)
+    demands = "each round is: " + "; or: ".join(", ".join(each) for each in texts)
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    wanted = [parse(each, evidence.decoded.params) for each in texts]
+    besides = parse(params.besides, evidence.decoded.params)
+    asked = {kind for one in wanted for each in one for kind in _kinds(each)}
+    problems: list[str] = []
+    words: list[str] = []
+    for core in params.cores if params.cores is not None else evidence.cores:
+        matcher = Matcher(evidence, core)
+        mine = [step for step in steps_of(evidence) if step.core == core and not matcher.is_others(step)]
+        ticks = sum(step.kind == seen.TICK for step in mine)
+        steps = [step for step in mine if step.kind not in {seen.TICK, seen.PIN} or step.kind in asked]
+        names = Names()
+        steps = [step for step in steps if not any(matcher.fits(step, each, names) for each in besides)]
+        latency = evidence.benchmark.kind == "latency"
+        rounds = [matcher.visible(each) for each in wanted]
+        if not all(rounds):
+            return unseen(params.rule, demands, "what a round calls is no function of this kernel")
+        found = follow(matcher, steps, rounds, only_inside=latency and not params.everywhere)
+        allowed = params.tolerance + (3 * ticks if evidence.kernel.time_slice_ticks else 0)
+        times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
+        own_cycles = int(params.own_cycles * times * evidence.slowness())
+        least = min(params.at_least, max(1, evidence.samples // 2)) if latency else params.at_least
+        limits = _limits(params, evidence, found, own_cycles, {each[0].text for each in rounds})
+        problems += [f"core {core}: {each}" for each in _problems(found, least, allowed, limits)]
+        words.append(f"core {core}: {found.rounds} rounds")
+    return finding(params.rule, demands, problems, words)
+
+
+def _kinds(wanted: Wanted) -> set[str]:
+    return {wanted.kind}.union(*map(_kinds, wanted.parts))
+
+
+def _limits(params: Params, evidence: Evidence, found: Followed, own_cycles: int, first: set[str]) -> Mapping[str, int]:
+    """Text of a step -> cycles of own code before it."""
+    limits = dict.fromkeys(found.own_cycles, own_cycles)
+    if params.drawn is not None:
+        percent = int(evidence.decoded.params[params.drawn.percent])
+        for text in first & limits.keys():
+            passes = params.drawn.passes(percent, len(found.own_cycles[text]))
+            limits[text] += int(passes * params.drawn.cycles * evidence.slowness())
+    return limits
+
+
+def _problems(found: Followed, least: int, allowed: int, limits: Mapping[str, int]) -> list[str]:
+    problems = []
+    if len(found.broken) > allowed or (found.broken and not found.rounds):
+        problems.append(f"after {found.rounds} rounds: {'; '.join(found.broken[:2])}")
+    elif found.rounds < least:
+        problems.append(f"{found.rounds} rounds, {least} or more expected")
+    for text, cycles in found.own_cycles.items():
+        usual = sorted(cycles)[len(cycles) * USUAL_OF_FOUR // 4]
+        if usual > limits[text]:
+            problems.append(f"{usual} cycles of the benchmark's own code before `{text}`, {limits[text]} at most")
+    return problems

@@ -1,0 +1,48 @@
+"""The asynchronous interrupt comes after a time drawn anew each time: hardly two are alike, none is out of range."""
+
+from itertools import pairwise
+from typing import Final
+
+from rtoslab.finding import Finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.seen_steps import steps_of
+from rtoslab.run.exceptions import FIRST_EXTERNAL
+from rtoslab.run.steps import INTERRUPT
+
+_FEW: Final = 8
+"""Of so few distances the spread says nothing."""
+_LATE_CYCLES: Final = 1024
+"""By which an interrupt may be held off."""
+
+
+class Params(RuleParams):
+    """Keys of `rule = "drawn_anew"`."""
+
+    from_cycles: int
+    to_cycles: int
+    different_percent: int = 80
+    """Of the distances, so many at least."""
+    spread_percent: int = 50
+    """Of the range, so much at least lies between the shortest and the longest."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the times at which the handler was entered."""
+    demands = (
+        f"interrupts come {params.from_cycles} to {params.to_cycles} cycles after each other, hardly two times alike"
+    )
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    number = FIRST_EXTERNAL + evidence.board.irq.asynchronous
+    times = [step.cycle for step in steps_of(evidence) if step.kind == INTERRUPT and step.first == number]
+    distances = [later - earlier for earlier, later in pairwise(times)]
+    if not distances:
+        return finding(params.rule, demands, [f"{len(times)} interrupts were seen"], [])
+    shortest, longest = min(distances), max(distances)
+    different = len(set(distances)) * 100 >= params.different_percent * len(distances)
+    spread = len(distances) < _FEW or (longest - shortest) * 100 >= params.spread_percent * (
+        params.to_cycles - params.from_cycles
+    )
+    inside = params.from_cycles - _LATE_CYCLES <= shortest and longest <= params.to_cycles + _LATE_CYCLES
+    text = f"{len(set(distances))} different of {len(distances)}, from {shortest} to {longest} cycles"
+    return finding(params.rule, demands, [] if different and spread and inside else [text], [text])

@@ -1,0 +1,29 @@
+"""Every ordered pair of the tasks under test and the idle task was switched between, and often enough."""
+
+from itertools import permutations
+
+from rtoslab.finding import Finding
+from rtoslab.handlers import IDLE, switches, task_names
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+
+
+class Params(RuleParams):
+    """Keys of `rule = "every_pair_switched"`."""
+
+    at_least: int = 1
+    """Switches of each pair."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the handlers in which the current task changed."""
+    demands = f"each task and idle is followed by every other one at least {params.at_least} times"
+    if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
+        return unseen(params.rule, demands)
+    found = switches(evidence.observed.handled, evidence.decoded, evidence.benchmark)
+    names = sorted(task_names(evidence.decoded, evidence.benchmark).values())
+    counts = {pair: len(found.get(pair, ())) for pair in permutations([*names, IDLE], 2)}
+    missing = [f"{one} to {two} {count} times" for (one, two), count in counts.items() if count < params.at_least]
+    rarest = min(counts, key=counts.__getitem__)
+    rare = f"the rarest {rarest[0]} to {rarest[1]} {counts[rarest]} times"
+    text = f"{sum(counts.values())} switches of {len(counts)} pairs, {rare}"
+    return finding(params.rule, demands, missing, [text])

@@ -1,0 +1,40 @@
+"""Sizes and lifetimes are mixed: every size was asked for and no other, and once nearly all places were taken."""
+
+from rtoslab.finding import Finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.run.steps import CALL
+
+
+class Params(RuleParams):
+    """Keys of `rule = "heap_mix"`."""
+
+    sizes: tuple[int, ...]
+    """In bytes, as the kernel's allocator is asked for them."""
+    held: str
+    """The parameter that says how many blocks are held at most."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the arguments of the allocations and releases."""
+    places = int(evidence.decoded.params[params.held])
+    demands = (
+        f"blocks of {', '.join(map(str, params.sizes))} bytes are taken, {places} at once at most and nearly so many"
+    )
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    symbols = evidence.kernel.on(evidence.board.cpu).symbols
+    sizes: set[int] = set()
+    held: set[int] = set()
+    most = 0
+    for step in evidence.observed.steps:
+        if step.kind == CALL and step.name in symbols["malloc"]:
+            sizes.add(step.first)
+            held |= {step.result} if step.result else set()
+            most = max(most, len(held))
+        elif step.kind == CALL and step.name in symbols["free"]:
+            held.discard(step.first)
+    few = evidence.samples < 2 * len(params.sizes)
+    good = sizes <= set(params.sizes) if few else sizes == set(params.sizes)
+    text = f"{len(sizes)} sizes from {min(sizes, default=0)} to {max(sizes, default=0)} bytes, {most} blocks at once"
+    enough = places * 0.6 <= most <= places
+    return finding(params.rule, demands, [] if good and enough else [text], [text])

@@ -1,0 +1,48 @@
+"""The instrument and the marks around what it measures tell the same time, within what the instrument costs itself.
+
+The cost of an empty interval is measured in the same image. Where code is fetched from slow memory it differs a little
+from place to place, so `slack_cycles` more or less are accepted; the report says how much it was. Where flash is behind
+a cache, the few instructions between mark and reading may have to be fetched first: one sample in `rare` of a series
+may lie further off. A sample with an interrupt between mark and reading is left out: the reading contains the
+interrupt, the marks do not.
+"""
+
+from rtoslab.finding import Finding
+from rtoslab.latencies import instrument_of, readings, series_facts
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+
+
+class Params(RuleParams):
+    """Keys of `rule = "instrument_agrees"`, which holds for every latency benchmark."""
+
+    slack_cycles: int = 64
+    rare: int = 10
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the instrument's samples beside the marks of the same intervals."""
+    instrument = instrument_of(evidence.decoded)
+    demands = f"each sample by {instrument} is the time between its marks and the instrument's own cost"
+    observed = evidence.observed
+    if observed is None or observed.intervals is None:
+        return unseen(params.rule, demands)
+    costs: dict[str, list[int]] = {}
+    for number, facts in enumerate(series_facts(evidence.benchmark)):
+        if instrument in facts.instruments and facts.stamped is None:
+            values = readings(evidence.decoded, observed, number, facts.id, evidence.samples)
+            pairs = zip(values, observed.intervals.of(number), strict=False)
+            costs[facts.id] = [value - interval.cycles for value, interval in pairs if not interval.touched]
+    problems: list[str] = []
+    seen: list[str] = []
+    for name, mine in costs.items():
+        if mine:
+            text = f"{name}: {min(mine)} to {max(mine)} cycles longer than between the marks"
+            far = sum(abs(each) > params.slack_cycles for each in mine)
+            good = far * params.rare <= len(mine)
+            (seen if good else problems).append(text)
+    return finding(params.rule, demands, problems, [_range(costs)] if seen else ["nothing to compare"])
+
+
+def _range(costs: dict[str, list[int]]) -> str:
+    every = [each for mine in costs.values() for each in mine]
+    return f"{min(every)} to {max(every)} cycles longer than between the marks, over all series"

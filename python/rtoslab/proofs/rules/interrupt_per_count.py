@@ -1,0 +1,33 @@
+"""Each count saw its interrupt: the core entered the handler as often as it counted."""
+
+from typing import Literal
+
+from rtoslab.finding import Finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, compare, finding, unseen
+from rtoslab.run.exceptions import FIRST_EXTERNAL
+
+
+class Params(RuleParams):
+    """Keys of `rule = "interrupt_per_count"`."""
+
+    irq: Literal["soft"] | int
+    """A line of the interrupt controller, or `soft`: the board's line that only software pends."""
+    ratio: float = 1.0
+    tolerance: int = 0
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the observed exception entries."""
+    line = evidence.board.irq.soft if params.irq == "soft" else params.irq
+    demands = f"{params.ratio:g} entries of interrupt line {line} per count"
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    problems: list[str] = []
+    seen: list[str] = []
+    for core in evidence.metric_cores:
+        entries = evidence.observed.exceptions.get(core, {}).get(FIRST_EXTERNAL + line, 0)
+        text, agrees = compare(
+            core, "interrupts taken", entries, evidence.counted(core) * params.ratio, params.tolerance
+        )
+        (seen if agrees else problems).append(text)
+    return finding(params.rule, demands, problems, seen)

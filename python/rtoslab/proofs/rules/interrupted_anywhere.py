@@ -1,0 +1,33 @@
+"""The interrupt is not bound to what the core does: it came at many different instructions."""
+
+from typing import Literal
+
+from rtoslab.finding import Finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.run.exceptions import FIRST_EXTERNAL, PENDSV
+
+"""The exception in which every kernel here switches."""
+
+
+class Params(RuleParams):
+    """Keys of `rule = "interrupted_anywhere"`."""
+
+    line: Literal["asynchronous"]
+    """Of board.toml."""
+    places: int
+    """So many different addresses, or more; of few samples a quarter as many as there are of a series."""
+    by_switch: bool = False
+    """The handler asks for a switch, so the core goes on there when it comes back from another one."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the addresses at which the core went on after the handler."""
+    places = min(params.places, max(2, evidence.samples // 4))
+    demands = f"the core went on at {places} different addresses or more after the interrupt"
+    observed = evidence.observed
+    if observed is None or observed.intervals is None:
+        return unseen(params.rule, demands)
+    number = PENDSV if params.by_switch else FIRST_EXTERNAL + evidence.board.irq.asynchronous
+    found = len(observed.intervals.resumed.get(number, ()))
+    text = f"{found} addresses"
+    return finding(params.rule, demands, [] if found >= places else [text], [text])

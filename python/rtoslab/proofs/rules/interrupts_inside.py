@@ -1,0 +1,28 @@
+"""The interrupt that a series is named for was taken inside every one of its intervals, so often."""
+
+from rtoslab.finding import Finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.inside import sampled
+
+
+class Params(RuleParams):
+    """Keys of `rule = "interrupts_inside"`."""
+
+    series: tuple[str, ...]
+    interrupts: int = 1
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the entries of the chip's interrupt lines, seen between the marks; the tick is none of them."""
+    demands = f"{params.interrupts} interrupt{'' if params.interrupts == 1 else 's'} in every sample"
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    problems: list[str] = []
+    seen: list[str] = []
+    for name in params.series:
+        found = [each.interrupts for each in sampled(evidence, name)]
+        wrong = [count for count in found if count != params.interrupts]
+        first = f", the first {wrong[0]}" if wrong else ""
+        text = f"{name}: {len(found) - len(wrong)} of {len(found)}{first}"
+        (seen if found and not wrong else problems).append(text)
+    return finding(params.rule, demands, problems, seen)

@@ -1,0 +1,30 @@
+"""Each task did as many jobs as periods began: from its counter and the check `period_N_ticks` of task N.
+
+A task without a period is absent and counts nothing. The window begins before the first period and may end inside one.
+"""
+
+from rtoslab.finding import Finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding
+
+
+class Params(RuleParams):
+    """Keys of `rule = "jobs_as_periods"`."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the firmware's counters and checks alone."""
+    window_ticks = evidence.decoded.begin.window_us * int(evidence.decoded.params["tick_hz"]) // 1_000_000
+    lead_ticks = int(evidence.decoded.params["lead_ticks"])
+    problems: list[str] = []
+    seen: list[str] = []
+    for core in evidence.metric_cores:
+        counts = evidence.counters(core)
+        periods = {each.name: each.value for each in evidence.decoded.checks if each.core == core}
+        for index in evidence.benchmark.metric.tasks:
+            period, jobs = periods.get(f"period_{index}_ticks", 0), counts.get(index, 0)
+            expected = (window_ticks - lead_ticks) // period if period else 0
+            text = f"core {core}, task {index}: {jobs} jobs in {expected} periods"
+            (seen if period and jobs and abs(jobs - expected) <= 1 else problems).append(text)
+    return finding(
+        params.rule, "each task does one job a period, give or take one at the window's edges", problems, seen
+    )

@@ -1,0 +1,17 @@
+"""The undisturbed case is undisturbed: every call found its object free, the firmware never saw the object taken."""
+
+from rtoslab.finding import Finding
+from rtoslab.proofs.evidence import Evidence, finding, unseen
+from rtoslab.proofs.rules import collisions
+
+Params = collisions.Params
+watched = collisions.watched
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """As `collisions`, but there must be none; that something was called at all is for `calls_per_count` to say."""
+    demands = f"no call of {params.service} collides"
+    text, probed, found = collisions.count_collisions(params, evidence)
+    if probed is None and found is None:
+        return unseen(params.rule, demands)
+    return finding(params.rule, demands, [text] if probed or found else [], [text])

@@ -1,0 +1,32 @@
+"""Nothing is shared: every core called the service with one object, and no two cores with the same."""
+
+from rtoslab.finding import Finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+
+
+class Params(RuleParams):
+    """Keys of `rule = "object_per_core"`."""
+
+    service: str
+    """Its first argument is the object."""
+
+
+def watched(params: Params) -> tuple[str, ...]:
+    """The service whose argument tells the object."""
+    return (params.service,)
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the first argument of every call in the window."""
+    demands = f"{params.service} is called with an object of its own on each core"
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    problems: list[str] = []
+    seen: list[str] = []
+    owners: dict[int, int] = {}
+    for core in evidence.metric_cores:
+        objects = evidence.objects(core, params.service)
+        text = f"core {core}: {', '.join(f'{each:#010x}' for each in sorted(objects)) or 'no object'}"
+        taken = [each for each in objects if owners.setdefault(each, core) != core]
+        (problems if len(objects) != 1 or taken else seen).append(text)
+    return finding(params.rule, demands, problems, seen)

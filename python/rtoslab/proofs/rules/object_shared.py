@@ -1,0 +1,31 @@
+"""One object is shared: every core called the service, and all with the same object."""
+
+from rtoslab.finding import Finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+
+
+class Params(RuleParams):
+    """Keys of `rule = "object_shared"`."""
+
+    service: str
+    """Its first argument is the object."""
+
+
+def watched(params: Params) -> tuple[str, ...]:
+    """The service whose argument tells the object."""
+    return (params.service,)
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the first argument of every call in the window."""
+    demands = f"{params.service} is called with the same object on every core"
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    by_core = {core: evidence.objects(core, params.service) for core in evidence.cores}
+    everything = set().union(*by_core.values())
+    text = "; ".join(
+        f"core {core}: {', '.join(f'{each:#010x}' for each in sorted(objects)) or 'no object'}"
+        for core, objects in by_core.items()
+    )
+    shared = len(everything) == 1 and all(by_core.values())
+    return finding(params.rule, demands, [] if shared else [text], [text])

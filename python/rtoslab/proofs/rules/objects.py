@@ -1,0 +1,52 @@
+"""Objects are what the benchmark says: so long a queue, items of so many bytes, so many to take, as the window opens.
+
+Where several cores run, a task of another one may be at work already as the window opens: how full an object is then
+says nothing.
+"""
+
+from rtoslab.finding import Finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.seen_steps import steps_of
+from rtoslab.proofs.step_match import is_call
+from rtoslab.run.steps import CALL
+
+_STATE = ("used", "bits")
+
+
+class Params(RuleParams):
+    """Keys of `rule = "objects"`."""
+
+    service: str
+    """Whose object it is; its name's first word is the kind of object in kernel.toml."""
+    are: dict[str, str | int]
+    """Fact -> value, or `{parameter}`. A fact that the kernel's objects do not hold is not asked for."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the objects' memory as the window opened; those called in the window must be among them."""
+    said = evidence.decoded.params
+    wanted = {fact: int(str(value).format(**said)) for fact, value in params.are.items()}
+    if len(evidence.cores) > 1:
+        wanted = {fact: value for fact, value in wanted.items() if fact not in _STATE}
+    listed = ", ".join(f"{fact} {value}" for fact, value in wanted.items())
+    kind = params.service.split("_", maxsplit=1)[0]
+    demands = f"each {kind} that {params.service} is called with has {listed}"
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    if kind not in evidence.kernel.objects:
+        return unseen(params.rule, demands, "kernel.toml does not say what the object holds")
+    others = evidence.controls()
+    calls = [step for step in steps_of(evidence) if step.kind == CALL and step.who not in others]
+    kernel = evidence.kernel.on(evidence.board.cpu)
+    called = {step.first for step in calls if is_call(kernel, params.service, step)}
+    problems: list[str] = [] if called else [f"{params.service} was not called"]
+    seen: list[str] = []
+    for address in sorted(called):
+        facts = evidence.observed.objects_at_open.get((kind, address))
+        if facts is None:
+            problems.append(f"{address:#x} was not used before the window")
+            continue
+        wrong = {fact: facts[fact] for fact, value in wanted.items() if fact in facts and facts[fact] != value}
+        problems += [f"{address:#x} has {fact} {value}" for fact, value in wrong.items()]
+        seen.append(f"{address:#x} has {', '.join(f'{fact} {value}' for fact, value in facts.items())}")
+    return finding(params.rule, demands, problems, seen)

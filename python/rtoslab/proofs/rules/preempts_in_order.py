@@ -1,0 +1,58 @@
+"""A chain of preemptions: each notification switches at once, out of the giving call, to the next task of the list.
+
+Falling back down the chain happens by blocking, so a switch upwards that was not caused by the giving service, or a
+missing one, shows that the test did not preempt.
+"""
+
+from rtoslab.finding import Finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+
+
+class Params(RuleParams):
+    """Keys of `rule = "preempts_in_order"`."""
+
+    tasks: tuple[int, ...]
+    """From the least to the most urgent."""
+    service: str = "notify_give"
+    tolerance: int = 2
+
+
+def watched(params: Params) -> tuple[str, ...]:
+    """The giving service, and the taking one so that a switch by blocking is told apart."""
+    return (params.service, "notify_take")
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the observed switches, their causes, and each task's counter."""
+    demands = (
+        f"each {params.service} preempts its caller in favour of the next of tasks {', '.join(map(str, params.tasks))}"
+    )
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    problems: list[str] = []
+    seen: list[str] = []
+    for core in evidence.cores:
+        counts = evidence.counters(core)
+        switches = evidence.switches(core)
+        steps = []
+        for below, above in zip(params.tasks, params.tasks[1:], strict=False):
+            ends = (evidence.handle(core, below), evidence.handle(core, above))
+            preempted = sum(
+                count
+                for switch, count in switches.items()
+                if (switch.before, switch.after) == ends and switch.cause == params.service
+            )
+            other = sum(
+                count
+                for switch, count in switches.items()
+                if (switch.before, switch.after) == ends and switch.cause != params.service
+            )
+            wanted = counts.get(above, 0)
+            steps.append(preempted)
+            if None in ends or wanted == 0 or abs(preempted - wanted) > params.tolerance or other > params.tolerance:
+                problems.append(
+                    f"core {core}, task {below} to {above}: {preempted} preemptions by {params.service}, "
+                    f"{other} other switches, {wanted} counts"
+                )
+        seen.append(f"core {core}: {' + '.join(map(str, steps))} preemptions upwards, one per count")
+    return finding(params.rule, demands, problems, seen)

@@ -1,0 +1,52 @@
+"""The tick releases what the periods say: at each tick of the window, exactly the tasks whose period begins ran next.
+
+From the parameters `period_N_ms` and `phase_ms` of the benchmark: task N is released whenever the pattern's time is a
+multiple of its period, and the window opens phase_ms into the pattern.
+"""
+
+from math import lcm
+
+from rtoslab.finding import Finding
+from rtoslab.handlers import ticks
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+
+
+class Params(RuleParams):
+    """Keys of `rule = "releases_as_periods"`."""
+
+
+def due(params: dict[str, str], tick: int) -> frozenset[str]:
+    """Letters of the tasks whose period begins at this tick of the window, the first one being 1."""
+    at = int(params.get("phase_ms", 0)) + tick
+    return frozenset(chr(ord("A") + index) for index, period in enumerate(periods_ms(params)) if at % period == 0)
+
+
+def periods_ms(params: dict[str, str]) -> list[int]:
+    """By task."""
+    return [int(params[f"period_{index}_ms"]) for index in range(26) if f"period_{index}_ms" in params]
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the switches that follow each tick."""
+    demands = "each tick is followed by those tasks, and only those, whose period begins"
+    if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
+        return unseen(params.rule, demands)
+    said = evidence.decoded.params
+    seen = ticks(evidence.observed.handled, evidence.decoded, evidence.benchmark)
+    wrong = [
+        f"tick {number} of the window was followed by {_list(each.ran)} instead of {_list(due(said, number))}"
+        for number, each in enumerate(seen, start=1)
+        if each.ran != due(said, number)
+    ]
+    window_ms = evidence.decoded.begin.window_us // 1000
+    if len(seen) != window_ms - 1:
+        wrong.insert(0, f"{len(seen)} ticks with their successor were seen in a window of {window_ms} ms")
+    together = sum(len(each.ran) == len(periods_ms(said)) for each in seen)
+    releases = sum(len(each.ran) for each in seen)
+    text = f"{len(seen)} ticks, {releases} releases; {together} times all {len(periods_ms(said))} tasks together"
+    pattern = f"; the pattern of all periods lasts {lcm(*periods_ms(said))} ms"
+    return finding(params.rule, demands, wrong[:3], [text + pattern])
+
+
+def _list(tasks: frozenset[str]) -> str:
+    return ", ".join(sorted(tasks)) or "none"

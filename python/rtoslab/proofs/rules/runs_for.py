@@ -1,0 +1,72 @@
+"""Each task works as long as it should: from one of its calls to the next it runs for what the parameter says.
+
+Of the parameters `work_N_us`; what the kernel does on the task's behalf, and ticks that fall into its work, come on
+top.
+"""
+
+from statistics import median
+from typing import Final
+
+from rtoslab.finding import Finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.run import steps as seen_steps
+
+_PERIODS: Final = 3
+"""A window must be so long before a task must have been seen at work."""
+
+
+class Params(RuleParams):
+    """Keys of `rule = "runs_for"`."""
+
+    service: str
+    """A call of it ends a job."""
+    percent: float = 15
+    """By which the middle of all jobs may be off."""
+    beside_us: float = 40
+    """Of the kernel's, on top."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the switches on core 0, and what lies between a task's calls."""
+    said = evidence.decoded.params
+    asked = [int(said[f"work_{index}_us"]) for index in range(26) if f"work_{index}_us" in said]
+    demands = (
+        f"tasks 0 to {len(asked) - 1} work for {', '.join(map(str, asked))} us from call to call of {params.service}"
+    )
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    jobs = _jobs(params, evidence)
+    per_us = evidence.decoded.begin.clock_hz / 1e6
+    problems: list[str] = []
+    seen: list[str] = []
+    for index, wanted_us in enumerate(asked):
+        mine = jobs.get(evidence.handle(0, index) or 0, [])
+        found_us = median(mine) / per_us if mine else 0.0
+        slack_us = wanted_us * params.percent / 100
+        window_ms = evidence.decoded.begin.window_us / 1000
+        too_short = not mine and window_ms < _PERIODS * int(said[f"period_{index}_ms"])
+        good = too_short or -slack_us <= found_us - wanted_us <= slack_us + params.beside_us
+        (seen if good else problems).append(f"task {index}: {found_us:.0f} us, {len(mine)} jobs")
+    return finding(params.rule, demands, problems, seen)
+
+
+def _jobs(params: Params, evidence: Evidence) -> dict[int, list[int]]:
+    """Control block -> cycles that it ran between two of its calls, each time; not the first, which began earlier."""
+    assert evidence.observed is not None
+    functions = evidence.kernel.on(evidence.board.cpu).symbols.get(params.service, ())
+    ran: dict[int, int] = {}
+    jobs: dict[int, list[int]] = {}
+    since: tuple[int, int] | None = None
+    for step in evidence.observed.steps:
+        if step.core != 0:
+            continue
+        if step.kind == seen_steps.SWITCH:
+            if since is not None and step.who in ran:
+                ran[step.who] += step.cycle - since[1]
+            since = step.first, step.cycle
+        elif step.kind == seen_steps.CALL and step.name in functions:
+            if step.who in ran and since is not None and since[0] == step.who:
+                jobs.setdefault(step.who, []).append(ran[step.who] + step.cycle - since[1])
+            ran[step.who] = 0
+            since = step.who, step.cycle
+    return jobs

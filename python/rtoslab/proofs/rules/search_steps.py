@@ -1,0 +1,41 @@
+"""A kernel that searches for the most urgent ready task goes down one priority a step: from the last one's to the next.
+
+Going up takes none, because whatever becomes ready raises the place where the search begins.
+"""
+
+from rtoslab.finding import Finding
+from rtoslab.handlers import IDLE, switches, task_names
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.run.handlers import UNKNOWN
+
+BELOW_ALL = -1
+"""The idle task's place among the abstract priorities, which begin at 0."""
+
+
+class Params(RuleParams):
+    """Keys of `rule = "search_steps"`."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the word in which the kernel keeps the most urgent ready priority."""
+    demands = "the search takes a step for each priority that the next task is below the last one, and none upwards"
+    if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
+        return unseen(params.rule, demands)
+    handled = evidence.observed.handled
+    names = task_names(evidence.decoded, evidence.benchmark)
+    priority = {names[task.handle]: task.priority for task in evidence.decoded.tasks if task.handle in names}
+    priority[IDLE] = BELOW_ALL
+    problems: list[str] = []
+    steps: dict[str, int] = {}
+    for (one, two), places in sorted(switches(handled, evidence.decoded, evidence.benchmark).items()):
+        seen = {handled.steps[place] for place in places}
+        if seen == {UNKNOWN}:
+            return unseen(params.rule, demands, "the kernel does not search: it keeps its ready priorities as bits")
+        wanted = max(0, priority[one] - priority[two])
+        steps[f"{one}_{two}"] = wanted
+        if seen != {wanted}:
+            problems.append(f"{one} to {two} took {', '.join(map(str, sorted(seen)))} steps, {wanted} expected")
+    text = ", ".join(f"{pair} {count}" for pair, count in steps.items() if count)
+    if not steps:
+        problems.append("no switch between the tasks under test was seen")
+    return finding(params.rule, demands, problems, [f"steps: {text}"])

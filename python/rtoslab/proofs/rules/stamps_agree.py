@@ -1,0 +1,39 @@
+"""A hardware timer's stamp and the virtual board tell the same.
+
+A stamp counts from the timer's event, the board knows when the core recognised the interrupt. In between lies what kept
+the core from it (masked interrupts, a longer instruction), and the reading's way to the timer is constant. So no stamp
+is shorter than from recognition to reading, and where nothing kept the core it is hardly longer. The mark stands some
+instructions behind the reading: one sample in `rare` may seem too short, because a tick came between the two.
+"""
+
+from rtoslab.finding import Finding
+from rtoslab.latencies import readings
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.inside import sampled
+
+
+class Params(RuleParams):
+    """Keys of `rule = "stamps_agree"`."""
+
+    series: tuple[str, ...]
+    slack_cycles: int = 64
+    rare: int = 10
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the samples beside the intervals from the interrupt's recognition to the mark."""
+    demands = "no stamp is shorter than from the interrupt's recognition to the reading, and the closest hardly longer"
+    observed = evidence.observed
+    if observed is None or observed.intervals is None:
+        return unseen(params.rule, demands)
+    problems: list[str] = []
+    seen: list[str] = []
+    for name in params.series:
+        stamps = readings(evidence.decoded, observed, 0, name, evidence.samples)
+        kept = [stamp - each.cycles for stamp, each in zip(stamps, sampled(evidence, name), strict=False)]
+        text = f"{name}: {min(kept)} to {max(kept)} cycles longer" if kept else f"{name}: no samples"
+        long_enough = [each for each in kept if each >= -params.slack_cycles]
+        few = (len(kept) - len(long_enough)) * params.rare <= len(kept)
+        good = bool(long_enough) and few and min(long_enough) <= params.slack_cycles
+        (seen if good else problems).append(text)
+    return finding(params.rule, demands, problems, seen)

@@ -1,0 +1,44 @@
+"""The stress is what was asked for: the stated share of the stress tasks' iterations accessed the object, no other."""
+
+from math import sqrt
+
+from rtoslab.finding import Finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding
+
+
+class Params(RuleParams):
+    """Keys of `rule = "stress_share"`."""
+
+    percent: str
+    """The parameter that asks for the share."""
+    accesses: str
+    """The check record that counts the accesses of a stress task in the window."""
+    service: str
+    """What an access calls once."""
+    deviations: float = 4
+    """Standard deviations of so many independent draws by which the share may be missed."""
+    tolerance: int = 2
+    """Accesses on the edges of the window."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the firmware's counters, and from the calls seen on the stress tasks' cores where there are probes."""
+    wanted = int(evidence.decoded.params[params.percent])
+    demands = f"{wanted} % of the stress iterations, and nothing else there, call {params.service}"
+    problems: list[str] = []
+    seen: list[str] = []
+    for core in set(evidence.cores) - set(evidence.metric_cores):
+        draws = sum(each.count for each in evidence.decoded.counts if each.core == core)
+        accesses = evidence.checks(core).get(params.accesses)
+        if accesses is None:
+            problems.append(f"core {core}: {params.accesses} was not reported")
+            continue
+        text = f"core {core}: {accesses} accesses in {draws} iterations ({accesses / max(draws, 1):.2%})"
+        spread = sqrt(draws * wanted * (100 - wanted)) / 100
+        good = abs(accesses - draws * wanted / 100) <= params.deviations * spread + (params.tolerance if wanted else 0)
+        if evidence.observed is not None:
+            calls = evidence.observed.calls[core, params.service]
+            text += f", {calls} calls"
+            good = good and abs(calls - accesses) <= (params.tolerance if wanted else 0)
+        (seen if good else problems).append(text)
+    return finding(params.rule, demands, problems, seen)

@@ -1,0 +1,43 @@
+"""The operation of a series is what its name says: so many context switches lie inside every one of its intervals."""
+
+from rtoslab.finding import Finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.inside import Wanted, sampled
+
+
+class Params(RuleParams):
+    """Keys of `rule = "switches_inside"`."""
+
+    series: tuple[str, ...]
+    switches: int
+    per: str | None = None
+    """A parameter: so many switches for each of its value."""
+    slack: int = 0
+    """More or less of them that are accepted in a sample."""
+    tolerance: int = 0
+    """Samples of a series that may have another number."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the writes to the kernel's pointer to the running task, seen between the marks.
+
+    A kernel that cannot be told not to slice time among equals may switch there and back once more for each tick.
+    """
+    wanted = Wanted(params.switches, params.per, params.slack)
+    demands = f"{wanted.words(evidence, 'context switch', 'context switches')} in every sample"
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    if evidence.kernel.probes is None:
+        return unseen(params.rule, demands, "there are no tasks to switch between")
+    extra = 2 if evidence.kernel.time_slice_ticks else 0
+    problems: list[str] = []
+    seen: list[str] = []
+    for name in params.series:
+        found = sampled(evidence, name)
+        wrong = [each.switches for each in found if not wanted.fits(evidence, each.switches, extra * each.ticks)]
+        if wrong:
+            text = f"{name}: {len(wrong)} of {len(found)} samples have another number, the first {wrong[0]}"
+        else:
+            text = f"{name}: all {len(found)}"
+        (seen if found and len(wrong) <= params.tolerance else problems).append(text)
+    return finding(params.rule, demands, problems, seen)

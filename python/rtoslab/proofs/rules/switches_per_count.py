@@ -1,0 +1,25 @@
+"""The context switches that the test is named for really happened: so many per count, no more and no fewer."""
+
+from rtoslab.finding import Finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, compare, finding, unseen
+
+
+class Params(RuleParams):
+    """Keys of `rule = "switches_per_count"`."""
+
+    ratio: float
+    tolerance: int = 0
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the observed switches, those of the control task left out."""
+    demands = f"{params.ratio:g} context switches per count"
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    problems: list[str] = []
+    seen: list[str] = []
+    for core in evidence.metric_cores:
+        total, wanted = evidence.switches(core).total(), evidence.counted(core) * params.ratio
+        text, agrees = compare(core, "context switches", total, wanted, params.tolerance, evidence.slices)
+        (seen if agrees else problems).append(text)
+    return finding(params.rule, demands, problems, seen)

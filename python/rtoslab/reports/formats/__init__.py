@@ -1,0 +1,14 @@
+"""What a report is written as. One format per file, which is its registration: `SUFFIX`, `render(document) -> str`."""
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+
+@cache
+def formats() -> dict[str, Callable[[Any], str]]:
+    """Every format by its suffix."""
+    modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
+    return {module.SUFFIX: module.render for module in modules if hasattr(module, "SUFFIX")}

@@ -1,0 +1,41 @@
+"""One self-contained HTML file: no script, no font, no link to anywhere; charts are inline SVG."""
+
+from importlib.resources import files
+
+import jinja2
+from markupsafe import Markup
+
+from rtoslab.reports import charts
+from rtoslab.reports.document import Document
+from rtoslab.reports.table import ChartData
+from rtoslab.version import __version__
+
+SUFFIX = "html"
+_GOOD = frozenset({"holds", "same", "better"})
+_BAD = frozenset({"fails", "different", "worse"})
+_WAITING = ("n/a", "not yet measured", "not computed", "bring your own")
+
+
+def render(document: Document) -> str:
+    """The whole page."""
+    templates = files("rtoslab.reports") / "formats" / "templates"
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    template = environment.from_string((templates / "report.html.j2").read_text(encoding="utf-8"))
+    css = Markup((templates / "report.css").read_text(encoding="utf-8"))  # noqa: S704 (our own file)
+    return template.render(document=document, css=css, version=__version__, svg=_svg, mood=_mood)
+
+
+def _svg(chart: ChartData) -> Markup:
+    label = Markup.escape(chart.caption)
+    text = charts.svg(chart).replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+    return Markup(text)  # noqa: S704 (drawn by the charting library, which escapes the data)
+
+
+def _mood(cell: str) -> str:
+    if cell in _GOOD:
+        return "good"
+    if cell in _BAD or cell.startswith("failed"):
+        return "bad"
+    return "waiting" if cell.startswith(_WAITING) else ""
