@@ -141,7 +141,7 @@ def test_any_module_that_takes_part_changes_the_digest(
 @pytest.mark.parametrize(
     ("module", "body"),
     [
-        (pipeline.__name__, f"import {pipeline.__name__}\nfrom rtoslab.proofs import all_rules\nrules()"),
+        (pipeline.__name__, f"import {pipeline.__name__}\nfrom rtoslab.proofs import all_rules\nall_rules()"),
         (gate.__name__, f"import {gate.__name__}"),
         (fit.__name__, f"import {fit.__name__}"),
         pytest.param(pipeline.__name__, MEASURE, id="a measurement"),

@@ -17,16 +17,15 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_confi
 from rtoslab.canonical import canonical
 from rtoslab.errors import ReportError
 from rtoslab.files import write_whole
+from rtoslab.instruments.machine import ObservedMachine
+from rtoslab.instruments.names import INLINED, Names
 from rtoslab.instruments.records import LOCK, MASKED, NODE, ROW, WAYS
+from rtoslab.instruments.session import Progress, Recording, Wanted, record
+from rtoslab.instruments.subject import Subject
 from rtoslab.intake.files import shown_path
 from rtoslab.intake.models import problem
 from rtoslab.intake.objects import read_object
 from rtoslab.run.profiles import kind_of
-
-from .machine import ObservedMachine
-from .names import INLINED, Names
-from .session import Progress, Recording, Wanted, record
-from .subject import Subject
 
 FORMAT: Final = 2
 Stack = tuple[str, ...]
