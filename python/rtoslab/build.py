@@ -27,8 +27,7 @@ from rtoslab.locks import alone
 from rtoslab.obstacles import DEFAULT_COMPILER
 from rtoslab.paths import build_folder
 from rtoslab.plan import Point
-from rtoslab.seal import FILE as SEAL
-from rtoslab.seal import read_sealed, sealed
+from rtoslab.seal import SEAL_FILE, read_sealed, sealed
 
 IMAGE = "image.elf"
 INFO = "build-info.json"
@@ -36,7 +35,7 @@ LOG = "build.log"
 MAP = "image.map"
 CALLGRAPH = "callgraph.ci"
 """Of a footprint image: each function's stack frame and callees, as the compiler wrote them."""
-CONFORMANCE = "conformance"
+CONFORMANCE_IMAGE = "conformance"
 """The image that is no benchmark; its sources lie in a folder of that name."""
 FOOTPRINT = "footprint-"
 """Before the name of a program whose size alone is of interest: a folder of firmware/footprint/."""
@@ -73,9 +72,9 @@ def build(catalogue: Catalogue, point: Point) -> Build:
     folder = (
         build_folder(catalogue.root) / f"{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c-{digest[:16]}"
     )
-    if not (folder / SEAL).is_file():
+    if not (folder / SEAL_FILE).is_file():
         with alone(folder.with_name(f".{folder.name}.lock")):  # points of one image may be measured side by side
-            if not (folder / SEAL).is_file():
+            if not (folder / SEAL_FILE).is_file():
                 _build_into(catalogue.root, point, expected, folder)
     try:
         files = read_sealed(folder)
@@ -131,13 +130,13 @@ def _build_into(root: Path, point: Point, expected: Expected, folder: Path) -> N
         for name, content in sealed(folder.name, kept).items():
             (keep / name).write_bytes(content)
         try:
-            if folder.exists() and not (folder / SEAL).exists():
+            if folder.exists() and not (folder / SEAL_FILE).exists():
                 shutil.rmtree(folder)  # nothing shows that it is whole
             keep.chmod(0o755)
             keep.rename(folder)
         except OSError:
             shutil.rmtree(keep, ignore_errors=True)
-            if not (folder / SEAL).is_file():  # otherwise another run finished the same image first
+            if not (folder / SEAL_FILE).is_file():  # otherwise another run finished the same image first
                 raise
     except OSError as cause:
         raise disk_error("write the build", folder, cause) from None
@@ -222,8 +221,8 @@ def inputs_digest(root: Path, point: Point) -> str:
 
 
 def _program_folder(benchmark: str) -> str:
-    if benchmark == CONFORMANCE:
-        return CONFORMANCE
+    if benchmark == CONFORMANCE_IMAGE:
+        return CONFORMANCE_IMAGE
     return FOOTPRINT.rstrip("-") if benchmark.startswith(FOOTPRINT) else f"benchmarks/{benchmark}"
 
 

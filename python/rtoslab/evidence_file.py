@@ -16,7 +16,7 @@ from rtoslab.run.intervals import Intervals
 from rtoslab.run.steps import Step
 from rtoslab.run.virtual import RunOutput
 
-FILE: Final = "evidence.json.zst"
+EVIDENCE_FILE: Final = "evidence.json.zst"
 _NAMES: Final = {"Intervals": Intervals, "Handled": Handled, "Step": Step, "Stats": Any}
 """Types that annotations name without importing them. The simulator's statistics are JSON already, but for keys that
 are numbers: they come back as texts, which `results.CoreCycles` takes."""

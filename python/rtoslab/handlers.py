@@ -2,7 +2,7 @@
 
 Series ids: `tick.released_3`; `switch.A_B`, with `select.A_B` for the function that chooses the next task, where it can
 be told apart; `tick.entry`, `switch.entry` for the exception's entry before the handler. Tasks bear letters by their
-index, IDLE is the kernel's own. What the window's control task has a part in is left out.
+index, IDLE_TASK is the kernel's own. What the window's control task has a part in is left out.
 """
 
 from collections import defaultdict
@@ -15,7 +15,7 @@ from rtoslab.run.exceptions import SYSTICK
 from rtoslab.run.handlers import UNKNOWN, Handled
 from rtoslab.samples import Decoded
 
-IDLE = "IDLE"
+IDLE_TASK = "IDLE"
 INSTRUMENT = "probe"
 
 
@@ -35,8 +35,8 @@ def task_names(decoded: Decoded, benchmark: Benchmark) -> dict[int, str]:
 
 
 def name_of(block: int, names: dict[int, str], controls: set[int]) -> str | None:
-    """Letter, or IDLE for a task the image did not make; None for the control task."""
-    return None if block in controls else names.get(block, IDLE)
+    """Letter, or IDLE_TASK for a task the image did not make; None for the control task."""
+    return None if block in controls else names.get(block, IDLE_TASK)
 
 
 def ticks(handled: Handled, decoded: Decoded, benchmark: Benchmark) -> list[Tick]:

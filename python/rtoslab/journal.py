@@ -22,7 +22,7 @@ from rtoslab.intake.files import read_bytes
 from rtoslab.intake.limits import STORED_BYTES
 from rtoslab.intake.objects import parse_object
 
-FILE = "journal.jsonl"
+JOURNAL_FILE = "journal.jsonl"
 _PLAN = "plan.json"
 _LONGEST: Final = 1000
 """Bytes: no line has so many."""
@@ -43,7 +43,7 @@ def note_session(run: Path, root: Path) -> Session:
     session = Session(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), revision_of(root))
     line = session_line(session)
     try:
-        with (run / FILE).open("a+b") as file:
+        with (run / JOURNAL_FILE).open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)  # another writer may be at it, whose line is not cut but unfinished
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - _LONGEST))
@@ -88,7 +88,7 @@ def read_sessions(run: Path) -> list[Session]:
     for number, each in enumerate(_lines(run), 1):
         if each is None:
             raise AlteredError(
-                f"Line {number} of {run / FILE} was altered after it was written; delete it if no copy can be had."
+                f"Line {number} of {run / JOURNAL_FILE} was altered after it was written; delete it if no copy can be had."
             )
         found.append(each)
     return found
@@ -103,9 +103,9 @@ def _whole_lines(run: Path) -> list[Session]:
 
 def _lines(run: Path) -> list[Session | None]:
     """None for a whole line that is not what was written."""
-    if not (run / FILE).exists():
+    if not (run / JOURNAL_FILE).exists():
         return []
-    *lines, rest = read_bytes(run / FILE, STORED_BYTES, "the journal", AlteredError).split(b"\n")
+    *lines, rest = read_bytes(run / JOURNAL_FILE, STORED_BYTES, "the journal", AlteredError).split(b"\n")
     return [_session(line) for line in (lines if not rest or _is_cut(rest) else [*lines, rest])]
 
 

@@ -25,8 +25,7 @@ from rtoslab.errors import (
     UnknownNameError,
 )
 from rtoslab.evaluate import evaluate, failed
-from rtoslab.evidence_file import FILE as EVIDENCE
-from rtoslab.evidence_file import write_evidence
+from rtoslab.evidence_file import EVIDENCE_FILE, write_evidence
 from rtoslab.manifest import make_manifest, manifest_hash, serial_target, virtual_target
 from rtoslab.measured import image_bytes
 from rtoslab.obstacles import DEFAULT_COMPILER
@@ -35,10 +34,9 @@ from rtoslab.proofs import watched_services
 from rtoslab.results import Failed, Measured, NotApplicable, PointId
 from rtoslab.run.machine import VirtualMachine
 from rtoslab.run.virtual import Progress, RunOutput, VirtualJob, run_virtual
-from rtoslab.seal import FILE as SEAL
-from rtoslab.seal import demand_sealed
+from rtoslab.seal import SEAL_FILE, demand_sealed
 from rtoslab.store import POINTS, RunDirectory
-from rtoslab.stored_point import CONFORMANCE, UART, AnyResult, altered, folder_name, point_files, read_files
+from rtoslab.stored_point import CONFORMANCE_FILE, UART, AnyResult, altered, folder_name, point_files, read_files
 
 Runner = Callable[[Build, Progress], RunOutput]
 
@@ -207,7 +205,7 @@ def _measure(catalogue: Catalogue, job: _Job, progress: Progress, runner: Runner
     """The files of a point, measured now."""
     files = {
         LOG: (job.built.folder / LOG).read_bytes(),
-        CONFORMANCE: canonical(job.conformance.model_dump(mode="json")).encode(),
+        CONFORMANCE_FILE: canonical(job.conformance.model_dump(mode="json")).encode(),
     }
     try:
         job.conformance.demand()
@@ -219,7 +217,7 @@ def _measure(catalogue: Catalogue, job: _Job, progress: Progress, runner: Runner
     if isinstance(result, Measured):
         result = result.model_copy(update={"image": image_bytes(job.built.elf)})
     if output.observed is not None or output.failure is not None:
-        files[EVIDENCE] = write_evidence(output)
+        files[EVIDENCE_FILE] = write_evidence(output)
     return point_files(job.folder, result, job.manifest, {**files, UART: output.uart})
 
 
@@ -233,7 +231,7 @@ def _keep(run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bo
     return Outcome(read_files(files)[0], run.path / POINTS / folder, fresh=fresh, cached=cached)
 
 
-_MAY_DIFFER: Final = frozenset({LOG, SEAL})
+_MAY_DIFFER: Final = frozenset({LOG, SEAL_FILE})
 """What a compiler prints bears the order in which its processes ended; the seal has a digest of it."""
 
 

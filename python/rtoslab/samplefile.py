@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from rtoslab.results import SeriesSamples
 
-FILE: Final = "samples.parquet"
+SAMPLES_FILE: Final = "samples.parquet"
 COLUMNS: Final = ("cycles", "mark_cycles", "start_cycle", "switches", "ticks", "interrupts")
 
 

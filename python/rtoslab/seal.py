@@ -18,7 +18,7 @@ from rtoslab.intake.files import read_bytes
 from rtoslab.intake.limits import KEPT_BYTES
 from rtoslab.intake.objects import parse_object
 
-FILE: Final = "seal.json"
+SEAL_FILE: Final = "seal.json"
 FORMAT: Final = 1
 _AGAIN = "restore it from a copy, or delete the folder {folder} and run again."
 
@@ -30,12 +30,12 @@ def sealed(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
         "folder": name,
         "format": FORMAT,
     }
-    return {**files, FILE: canonical({**body, "sha256": _digest(body)}).encode()}
+    return {**files, SEAL_FILE: canonical({**body, "sha256": _digest(body)}).encode()}
 
 
 def demand_sealed(name: str, files: Mapping[str, bytes], folder: Path) -> None:
     """Raises AlteredError, naming the first file below `folder` that is not what the seal of the folder `name` says."""
-    said = _read(folder, files.get(FILE))
+    said = _read(folder, files.get(SEAL_FILE))
     again = _AGAIN.format(folder=folder)
     if said["folder"] != name:
         raise AlteredError(f"{folder} holds what was stored as {said['folder']}; give it back its name, or {again}")
@@ -51,9 +51,9 @@ def read_sealed(folder: Path) -> dict[str, bytes]:
 
     Raises AlteredError for one that is not as it was stored, is missing or cannot be read.
     """
-    content = _bytes(folder, FILE)
+    content = _bytes(folder, SEAL_FILE)
     names = _read(folder, content)["files"]
-    files = {FILE: content, **{each: _bytes(folder, each) for each in names}}
+    files = {SEAL_FILE: content, **{each: _bytes(folder, each) for each in names}}
     present = {name: each for name, each in files.items() if each is not None}
     demand_sealed(folder.name, present, folder)
     return present
@@ -78,7 +78,9 @@ def _read(folder: Path, content: bytes | None) -> dict[str, Any]:
     """What a seal says, its own digest checked: it must be byte for byte what is written today."""
     again = _AGAIN.format(folder=folder)
     if content is None:
-        raise AlteredError(f"{folder / FILE} is missing, so nothing shows that the rest is as it was stored; {again}")
+        raise AlteredError(
+            f"{folder / SEAL_FILE} is missing, so nothing shows that the rest is as it was stored; {again}"
+        )
     try:
         said = parse_object(content)
         body = {key: said[key] for key in ("files", "folder", "format")}
@@ -87,7 +89,7 @@ def _read(folder: Path, content: bytes | None) -> dict[str, Any]:
             return body
     except (ValueError, KeyError, TypeError):
         pass
-    raise AlteredError(f"{folder / FILE} was altered after it was stored; {again}")
+    raise AlteredError(f"{folder / SEAL_FILE} was altered after it was stored; {again}")
 
 
 def _digest(body: Mapping[str, Any]) -> str:

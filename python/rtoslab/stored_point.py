@@ -16,7 +16,7 @@ from rtoslab.seal import read_sealed, sealed
 RESULT = "result.json"
 MANIFEST = "manifest.json"
 UART = "uart.txt"
-CONFORMANCE = "conformance.json"
+CONFORMANCE_FILE = "conformance.json"
 
 AnyResult = Measured | Failed | NotApplicable
 

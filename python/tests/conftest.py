@@ -31,8 +31,8 @@ if "RTOSLAB_SIM" in os.environ:
 
     _take_simulator(os.environ["RTOSLAB_SIM"])
 
-from .checkouts import copy_checkout  # noqa: E402 (it imports the simulator)
-from .processes import signals_as_usual  # noqa: E402
+from tests.checkouts import copy_checkout  # noqa: E402 (it imports the simulator)
+from tests.processes import signals_as_usual  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

@@ -21,8 +21,7 @@ from rtoslab.run.events import (
 )
 from rtoslab.run.intervals import find_intervals
 from rtoslab.run.observe import Observed
-
-from .fakes import Fields, board, decoded, kernel, measured
+from tests.fakes import Fields, board, decoded, kernel, measured
 
 PIN = 8
 Row = tuple[int, int, int, int]

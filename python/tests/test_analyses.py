@@ -12,8 +12,7 @@ from rtoslab.kernel_facts import Kernel
 from rtoslab.run.observe import Waited
 from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services, clones_of, waits
 from rtoslab.suites import Claim
-
-from .fakes import measured, point
+from tests.fakes import measured, point
 
 
 def test_throughput_is_counts_over_the_window() -> None:

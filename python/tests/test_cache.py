@@ -11,8 +11,7 @@ import pytest
 
 from rtoslab.cache import ResultCache, result_key
 from rtoslab.errors import AlteredError, StoreError
-
-from .fakes import point
+from tests.fakes import point
 
 EVALUATOR = "rtoslab.pipeline"
 KEY = "ab" + 62 * "0"

@@ -17,8 +17,7 @@ from rtoslab.captures.pulses import Pulses, find_pulses
 from rtoslab.captures.sampling import sampled
 from rtoslab.errors import CaptureError, UnknownNameError
 from rtoslab.run.events import EVENT, KIND_PIN
-
-from .capture_files import META, SIGROK_CSV, VCD, session
+from tests.capture_files import META, SIGROK_CSV, VCD, session
 
 CLOCKS: Final = (84_000_000, 125_000_000, 400_000_000, 32_000_000)
 RATE: Final = 8_000_000

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from rtoslab.captures.capture import Capture, channel_of
 from rtoslab.captures.forms import forms, read_capture
 from rtoslab.errors import CaptureError
-
-from .capture_files import META, SIGROK_CSV, VCD, session
+from tests.capture_files import META, SIGROK_CSV, VCD, session
 
 GOOD = session(META + "probe1=D0\nunitsize=1\n", logic_1_1=b"\0\1\0" * 500)
 BAD: Final = {

@@ -17,8 +17,7 @@ from rtoslab.errors import CaptureError
 from rtoslab.paths import find_root
 from rtoslab.plan import Options
 from rtoslab.results import Measured
-
-from .test_cli import error, rtoslab
+from tests.test_cli import error, rtoslab
 
 POINT = ("call_times", "--kernel", "bare", "--board", "nucleo-l073rz", "--config", "samples=9")
 

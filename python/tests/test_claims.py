@@ -11,8 +11,7 @@ from rtoslab.papers.plots import replot
 from rtoslab.papers.schemas import Figure
 from rtoslab.results import SeriesSamples
 from rtoslab.suites import Claim, Resolution
-
-from .fakes import measured
+from tests.fakes import measured
 
 KERNELS = ("k",)
 

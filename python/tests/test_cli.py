@@ -12,9 +12,8 @@ import pytest
 from rtoslab.errors import ImageFileError
 from rtoslab.paths import find_root
 from rtoslab.simulate import SimRequest, parse_script, simulate, unescape
-
-from .differential.engines import elf
-from .fakes import FakeMachine, board
+from tests.differential.engines import elf
+from tests.fakes import FakeMachine, board
 
 ROOT = find_root()
 HANG_S = 900

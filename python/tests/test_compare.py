@@ -17,9 +17,8 @@ from rtoslab.compare.sides import Figures, Side, read_side
 from rtoslab.reports import formats
 from rtoslab.results import CoreCycles, FunctionUse, Measured, Virtual
 from rtoslab.store import RunDirectory
-
-from .fakes import measured, point
-from .test_cli import error, rtoslab
+from tests.fakes import measured, point
+from tests.test_cli import error, rtoslab
 
 VIRTUAL = {
     "target": {"kind": "virtual"},

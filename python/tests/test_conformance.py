@@ -9,8 +9,7 @@ from rtoslab.conformance.table import Check
 from rtoslab.decode import decode
 from rtoslab.errors import ConformanceError
 from rtoslab.paths import find_root
-
-from .fakes import EXPECTED, WIRE, Fields, board, kernel, stream
+from tests.fakes import EXPECTED, WIRE, Fields, board, kernel, stream
 
 
 def check(kind: str, **facts: object) -> Check:

@@ -12,8 +12,7 @@ from rtoslab.conformance.judge import Outcome
 from rtoslab.paths import find_root
 from rtoslab.plan import Options, conformance_points
 from rtoslab.results import Failed, Measured
-
-from .checkouts import alter
+from tests.checkouts import alter
 
 FREERTOS, RT, BARE = ("kernels/freertos/port", "kernels/rt/port", "kernels/bare/port")
 CONTEXT = "conformance/tasks/context.c"

@@ -12,8 +12,7 @@ from rtoslab.proofs import Evidence, judge_all
 from rtoslab.proofs.steps_wanted import parse
 from rtoslab.run.observe import Load, Observed
 from rtoslab.run.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, Step
-
-from .fakes import BODY, Fields, benchmark, board, decoded, handle, kernel
+from tests.fakes import BODY, Fields, benchmark, board, decoded, handle, kernel
 
 ONE, OTHER, IDLE = handle(0), handle(1), 0x2000_F000
 FACTS: dict[str, Any] = {

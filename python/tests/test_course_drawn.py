@@ -8,9 +8,8 @@ import pytest
 from rtoslab.finding import Verdict
 from rtoslab.proofs import Evidence, judge_all
 from rtoslab.run.observe import Observed
-
-from .fakes import BODY, Fields, benchmark, board, decoded, kernel
-from .test_course import FACTS, PAIR, call, give, judge, take
+from tests.fakes import BODY, Fields, benchmark, board, decoded, kernel
+from tests.test_course import FACTS, PAIR, call, give, judge, take
 
 SELDOM = {**PAIR, "drawn": {"percent": "percent", "cycles": 60}}
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from rtoslab.run.critical import CriticalCycles, CriticalSections
 from rtoslab.run.events import IDENT_NESTING, KIND_WRITE
 from rtoslab.run.observe import Observer
-
-from .fakes import events
+from tests.fakes import events
 
 OPENED = 1000
 

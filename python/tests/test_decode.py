@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from rtoslab.decode import Expected, decode
 from rtoslab.errors import DecodeError, OverrideReceivedError
-
-from .fakes import BODY, EXPECTED, WINDOW, WIRE, Fields, begin, count, record, stream
+from tests.fakes import BODY, EXPECTED, WINDOW, WIRE, Fields, begin, count, record, stream
 
 WHOLE = stream()
 GOOD = decode(WHOLE, WIRE, EXPECTED)

@@ -12,10 +12,9 @@ import pytest
 from rtoslab.cli.ended import EndedError, answer, keeping
 from rtoslab.interrupts import EXIT_INTERRUPTED
 from rtoslab.store import RunDirectory
-
-from .processes import started
-from .test_cli import HANG_S, ROOT
-from .test_sim_ends import image
+from tests.processes import started
+from tests.test_cli import HANG_S, ROOT
+from tests.test_sim_ends import image
 
 ENDS_AS_IT_SIMULATES = """
 import rtoslab.interrupts

@@ -15,8 +15,7 @@ from rtoslab.footprint.callgraph import StaticStack, read_callgraph
 from rtoslab.footprint.linkmap import Piece, read_map
 from rtoslab.footprint.origins import object_name, origin_of
 from rtoslab.paths import find_root
-
-from .test_cli import error, rtoslab
+from tests.test_cli import error, rtoslab
 
 CATALOGUE = Catalogue(find_root())
 IMAGES = [

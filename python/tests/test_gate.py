@@ -14,10 +14,9 @@ from rtoslab.compare.rules import Rules, parse_limits
 from rtoslab.compare.sides import Figures, Side
 from rtoslab.errors import CatalogueError, PlanError
 from rtoslab.results import Counter
-
-from .checkouts import alter, copy_checkout
-from .fakes import measured, point
-from .test_cli import error, rtoslab
+from tests.checkouts import alter, copy_checkout
+from tests.fakes import measured, point
+from tests.test_cli import error, rtoslab
 
 GCC = {"build.compiler.banner": "gcc 12"}
 

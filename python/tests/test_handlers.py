@@ -20,8 +20,7 @@ from rtoslab.run.events import EVENT, IDENT_CURRENT, IDENT_SELECT, IDENT_SELECTE
 from rtoslab.run.exceptions import PENDSV, SYSTICK
 from rtoslab.run.handlers import UNKNOWN, Handled, HandlerReader, calls_in
 from rtoslab.run.observe import Observed
-
-from .fakes import CONTROL, WINDOW, Fields, board, decoded, handle, kernel, task
+from tests.fakes import CONTROL, WINDOW, Fields, board, decoded, handle, kernel, task
 
 EXEC, WRITE, ENTER, EXIT = 1, 2, 3, 4
 IDLE = 0x2000_F000

@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from .inputs.kinds import KINDS, Kind
-from .inputs.large import LARGE
-from .inputs.measure import LIMIT_BYTES, LIMIT_S
+from tests.inputs.kinds import KINDS, Kind
+from tests.inputs.large import LARGE
+from tests.inputs.measure import LIMIT_BYTES, LIMIT_S
 
 ROUNDS = 150
 

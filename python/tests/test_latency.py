@@ -13,12 +13,11 @@ from rtoslab.decode import decode
 from rtoslab.errors import DecodeError, ImageFileError
 from rtoslab.run.intervals import find_intervals
 from rtoslab.run.marks import Mark, read_marks
-from rtoslab.samplefile import FILE, join, read_samples, write_samples
+from rtoslab.samplefile import SAMPLES_FILE, join, read_samples, write_samples
 from rtoslab.store import RunDirectory
 from rtoslab.wire import expand_runs
-
-from .fakes import EXPECTED, WIRE, Fields, stream
-from .latency_fakes import PIN, Row, edge, enter, raw, start, stop, switch, timed
+from tests.fakes import EXPECTED, WIRE, Fields, stream
+from tests.latency_fakes import PIN, Row, edge, enter, raw, start, stop, switch, timed
 
 SAMPLE_LISTS = st.lists(st.integers(0, 2**64 - 1) | st.sampled_from([13, 140]), min_size=1, max_size=60)
 
@@ -192,7 +191,7 @@ def test_samples_come_back_from_disk_as_they_were(tmp_path: Path) -> None:
     run = RunDirectory.create(tmp_path / "run", None, [point.point])
     folder = run.add("p-1", point, {}, {})
     assert "107" not in (folder / "result.json").read_text()
-    assert (folder / FILE).read_bytes() == write_samples(point.series)
+    assert (folder / SAMPLES_FILE).read_bytes() == write_samples(point.series)
     assert run.points()[0].result == point
 
 

@@ -7,8 +7,21 @@ import pytest
 from rtoslab.errors import UnknownNameError
 from rtoslab.finding import Verdict
 from rtoslab.proofs import all_rules, judge_all, watched_services
-
-from .latency_fakes import Row, benchmark, by, call, counted, edge, enter, evidence, leave, orderly, start, stop, switch
+from tests.latency_fakes import (
+    Row,
+    benchmark,
+    by,
+    call,
+    counted,
+    edge,
+    enter,
+    evidence,
+    leave,
+    orderly,
+    start,
+    stop,
+    switch,
+)
 
 SWITCHES = {"rule": "switches_inside", "series": ["give"], "switches": 1}
 CALLS = {"rule": "calls_inside", "series": "give", "service": "semaphore_give"}

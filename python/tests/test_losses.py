@@ -10,8 +10,7 @@ from rtoslab.reports.sections.losses import losses_section
 from rtoslab.reports.sections.scaling import scaling_section
 from rtoslab.reports.sections.stress import stress_section
 from rtoslab.results import Counter, CriticalUse, Measured, Waits
-
-from .fakes import measured
+from tests.fakes import measured
 
 
 def pattern(cores: int, per_core: int, wait: int = 0, shared: int = 0) -> Measured:

@@ -11,8 +11,7 @@ from rtoslab import api
 from rtoslab.catalogue import Catalogue
 from rtoslab.pipeline import Outcome
 from rtoslab.results import Failed
-
-from .test_cli import ROOT
+from tests.test_cli import ROOT
 
 BOARDS = sorted(Catalogue(ROOT).boards)
 WINDOW_MS = 60

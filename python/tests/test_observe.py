@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from rtoslab.run.events import IDENT_CALL, IDENT_CURRENT, KIND_EXEC, KIND_WRITE
 from rtoslab.run.observe import Observer, Switch
-
-from .fakes import events
+from tests.fakes import events
 
 SERVICES = ("give", "take")
 Row = tuple[int, int, int, int]

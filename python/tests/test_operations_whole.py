@@ -9,8 +9,7 @@ from rtoslab import api
 from rtoslab.analyses.fragmentation import fragmentation
 from rtoslab.analyses.latency import latencies
 from rtoslab.results import Failed, Measured
-
-from .checkouts import alter
+from tests.checkouts import alter
 
 
 def measure(name: str, kernel: str, out: Path, samples: int = 40) -> Measured | Failed:

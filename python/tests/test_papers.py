@@ -22,8 +22,7 @@ from rtoslab.papers.tables import pairs_chart, redraw
 from rtoslab.paths import find_root
 from rtoslab.reports import formats
 from rtoslab.stored_point import AnyResult, StoredPoint
-
-from .fakes import measured, point
+from tests.fakes import measured, point
 
 CATALOGUE = Catalogue(find_root())
 KERNELS = ("k",)

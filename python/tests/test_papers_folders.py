@@ -16,8 +16,7 @@ from rtoslab.plan import Options, Plan
 from rtoslab.reports.document import make_document
 from rtoslab.store import RunDirectory
 from rtoslab.stored_point import StoredPoint
-
-from .fakes import measured
+from tests.fakes import measured
 
 CATALOGUE = Catalogue(find_root())
 

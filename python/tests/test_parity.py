@@ -12,9 +12,8 @@ from rtoslab.parity.costs import Cost, cost_of, measured_costs, read_costs, writ
 from rtoslab.parity.findings import Subject, alike, lint
 from rtoslab.paths import find_root
 from rtoslab.results import Measured
-
-from .fakes import measured, point
-from .test_cli import rtoslab
+from tests.fakes import measured, point
+from tests.test_cli import rtoslab
 
 CATALOGUE = Catalogue(find_root())
 MACROS = {

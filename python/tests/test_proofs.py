@@ -8,10 +8,9 @@ import pytest
 from rtoslab.errors import CatalogueError, UnknownNameError
 from rtoslab.finding import Verdict
 from rtoslab.proofs import all_rules, judge_all, watched_services
-
-from . import test_course, test_handlers, test_latency_proofs, test_stamped
-from .fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, task
-from .test_proofs_two_cores import CASES as CASES_OF_TWO_CORES
+from tests import test_course, test_handlers, test_latency_proofs, test_stamped
+from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, task
+from tests.test_proofs_two_cores import CASES as CASES_OF_TWO_CORES
 
 ROTATION = {"rule": "rotation", "tasks": [0, 1, 2]}
 CHAIN = {"rule": "preempts_in_order", "tasks": [0, 1, 2], "tolerance": 2}

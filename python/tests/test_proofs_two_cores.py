@@ -11,8 +11,7 @@ from rtoslab.errors import CatalogueError
 from rtoslab.finding import Verdict
 from rtoslab.proofs import Evidence, judge_all
 from rtoslab.run.observe import Observed, Switch, Waited
-
-from .fakes import EXPECTED, WINDOW, WIRE, begin, board, count, handle, kernel, stream, task
+from tests.fakes import EXPECTED, WINDOW, WIRE, begin, board, count, handle, kernel, stream, task
 
 OWN = {"rule": "object_per_core", "service": "take"}
 ONE = {"rule": "object_shared", "service": "take"}

@@ -17,8 +17,7 @@ from rtoslab.reports.document import Document, make_document
 from rtoslab.reports.terminal import show
 from rtoslab.results import Failed, NotApplicable
 from rtoslab.stored_point import AnyResult, StoredPoint
-
-from .fakes import measured, point
+from tests.fakes import measured, point
 
 
 def document(*results: AnyResult) -> Document:

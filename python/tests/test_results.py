@@ -5,8 +5,7 @@ from pydantic import ValidationError
 
 from rtoslab.finding import Verdict
 from rtoslab.results import Failed, Measured
-
-from .fakes import measured, proof
+from tests.fakes import measured, proof
 
 
 @pytest.mark.parametrize(

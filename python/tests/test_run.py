@@ -10,8 +10,7 @@ from rtoslab.run import virtual
 from rtoslab.run.events import IDENT_CURRENT, KIND_WRITE
 from rtoslab.run.serial import listen_to_board, open_port
 from rtoslab.run.virtual import RunOutput, VirtualJob, run_virtual
-
-from .fakes import FakeMachine, board, events, stream
+from tests.fakes import FakeMachine, board, events, stream
 
 
 @pytest.fixture(autouse=True)

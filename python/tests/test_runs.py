@@ -16,13 +16,12 @@ from rtoslab.compare.history import history_document
 from rtoslab.errors import ReportError
 from rtoslab.exports import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows
 from rtoslab.index import Wanted, find
-from rtoslab.journal import FILE, Session, last_session, session_line
+from rtoslab.journal import JOURNAL_FILE, Session, last_session, session_line
 from rtoslab.reports import formats
 from rtoslab.results import Measured
 from rtoslab.store import RunDirectory
-
-from .fakes import measured, point
-from .test_cli import HANG_S, ROOT, error, rtoslab
+from tests.fakes import measured, point
+from tests.test_cli import HANG_S, ROOT, error, rtoslab
 
 MANIFEST = {
     "elf_sha256": "feed5eed",
@@ -36,7 +35,7 @@ def runs(tmp_path: Path) -> Path:
         run = RunDirectory.create(tmp_path / name, None, [point(1), point(2)])
         run.add("t2-1", measured(1), MANIFEST, {})
         run.add("t2-2", measured(2), {}, {})
-        (tmp_path / name / FILE).write_text(session_line(Session(f"{date}T00:00:00Z", "abc")) + '{"cut')
+        (tmp_path / name / JOURNAL_FILE).write_text(session_line(Session(f"{date}T00:00:00Z", "abc")) + '{"cut')
     return tmp_path
 
 
@@ -131,7 +130,7 @@ def test_history_tells_when_a_figure_moved(tmp_path: Path) -> None:
         run = RunDirectory.create(tmp_path / str(index), None, [point(1)])
         run.add("t2-1", measured(1, counts), {}, {})
         session = Session(f"2026-01-0{index + 1}T00:00:00Z", f"rev{index}")
-        (tmp_path / str(index) / FILE).write_text(session_line(session))
+        (tmp_path / str(index) / JOURNAL_FILE).write_text(session_line(session))
     document = history_document(list(find([tmp_path], Wanted())))
     text = formats()["md"](document)
     assert "at rev2 |" in text

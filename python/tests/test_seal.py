@@ -13,14 +13,12 @@ import pytest
 from rtoslab import seal
 from rtoslab.errors import AlteredError, AlteredWarning, StoreError
 from rtoslab.index import Wanted, find
-from rtoslab.journal import FILE as JOURNAL
-from rtoslab.journal import Session, last_session, note_session, read_sessions, session_line
+from rtoslab.journal import JOURNAL_FILE, Session, last_session, note_session, read_sessions, session_line
 from rtoslab.results import Failed, Measured, SeriesSamples
 from rtoslab.store import RunDirectory
 from rtoslab.stored_point import folder_name, read_point
-
-from .fakes import measured, point
-from .test_cli import error, rtoslab
+from tests.fakes import measured, point
+from tests.test_cli import error, rtoslab
 
 Damage = Callable[[random.Random, bytes], bytes]
 
@@ -79,7 +77,7 @@ def stored(folder: Path) -> tuple[RunDirectory, Path]:
 def test_no_damage_to_any_file_is_read(tmp_path: Path) -> None:
     _, place = stored(tmp_path)
     whole = {each.name: each.read_bytes() for each in place.iterdir()}
-    assert set(whole) == {"result.json", "manifest.json", "samples.parquet", "uart.txt", seal.FILE}
+    assert set(whole) == {"result.json", "manifest.json", "samples.parquet", "uart.txt", seal.SEAL_FILE}
     dice, tried = random.Random(1), 0
     for name, content in whole.items():
         for _ in range(200):
@@ -95,7 +93,7 @@ def test_no_damage_to_any_file_is_read(tmp_path: Path) -> None:
     assert read_point(place).result == with_samples()
 
 
-@pytest.mark.parametrize("name", ["result.json", "manifest.json", "samples.parquet", "uart.txt", seal.FILE])
+@pytest.mark.parametrize("name", ["result.json", "manifest.json", "samples.parquet", "uart.txt", seal.SEAL_FILE])
 def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
     _, place = stored(tmp_path)
     (place / name).unlink()
@@ -126,7 +124,7 @@ def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
 def test_a_seal_that_is_no_seal_is_named(tmp_path: Path) -> None:
     _, place = stored(tmp_path)
     for text in ("{}", "[]", "7", "", "[" * 100_000, '{"files": {"../../x": "0"}, "folder": "f", "format": 1}', "\xff"):
-        (place / seal.FILE).write_text(text, encoding="latin-1")
+        (place / seal.SEAL_FILE).write_text(text, encoding="latin-1")
         with pytest.raises(AlteredError, match=r"seal\.json was altered"):
             read_point(place)
 
@@ -164,7 +162,7 @@ def test_an_altered_plan_is_named_and_the_points_are_read(tmp_path: Path) -> Non
 def test_an_altered_line_of_the_journal_is_named(tmp_path: Path) -> None:
     run, _ = stored(tmp_path)
     lines = [session_line(Session(f"2026-01-0{day}T00:00:00Z", "abc")) for day in (1, 2)]
-    (run.path / JOURNAL).write_text(lines[0] + lines[1].replace("01-02", "01-03") + '{"date": "cut')
+    (run.path / JOURNAL_FILE).write_text(lines[0] + lines[1].replace("01-02", "01-03") + '{"date": "cut')
     with pytest.warns(AlteredWarning, match=r"Line 2 of .*journal\.jsonl was altered"):
         assert last_session(run.path).date == "2026-01-01T00:00:00Z"
 
@@ -172,7 +170,7 @@ def test_an_altered_line_of_the_journal_is_named(tmp_path: Path) -> None:
 def _journal(run: RunDirectory) -> tuple[list[Session], bytes]:
     sessions = [Session(f"2026-01-0{day}T00:00:00Z", "0123456789ab") for day in (1, 2, 3)]
     content = "".join(session_line(each) for each in sessions).encode()
-    (run.path / JOURNAL).write_bytes(content)
+    (run.path / JOURNAL_FILE).write_bytes(content)
     return sessions, content
 
 
@@ -184,7 +182,7 @@ def test_no_altered_byte_of_the_journal_is_passed_over(tmp_path: Path) -> None:
     for place in range(len(content)):
         others = {content[place] ^ 1 << dice.randrange(8), dice.randrange(256), *b"\n{}"} - {content[place]}
         for other in others:
-            (run.path / JOURNAL).write_bytes(content[:place] + bytes([other]) + content[place + 1 :])
+            (run.path / JOURNAL_FILE).write_bytes(content[:place] + bytes([other]) + content[place + 1 :])
             with pytest.raises(AlteredError, match=r"Line \d of .*journal\.jsonl was altered"):
                 read_sessions(run.path)
 
@@ -196,12 +194,12 @@ def test_of_a_journal_cut_short_the_whole_lines_are_read_and_the_next_is_added(
     run, _ = stored(tmp_path)
     sessions, content = _journal(run)
     for length in range(len(content)):
-        (run.path / JOURNAL).write_bytes(content[:length])
+        (run.path / JOURNAL_FILE).write_bytes(content[:length])
         whole = content[:length].count(b"}")
         assert read_sessions(run.path) == sessions[:whole]
         note_session(run.path, tmp_path)
         assert read_sessions(run.path)[:-1] == sessions[:whole]
-        assert (run.path / JOURNAL).read_bytes().endswith(b"}\n")
+        assert (run.path / JOURNAL_FILE).read_bytes().endswith(b"}\n")
 
 
 def _all_that_is_read(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list[Session]]:
@@ -227,7 +225,13 @@ def test_no_altered_byte_of_a_run_is_read_as_another_number(tmp_path: Path) -> N
     whole = {name: (result, manifest) for name, result, manifest in points}
     dice, told = random.Random(11), 0
     files = [each for each in sorted(run.path.rglob("*")) if each.is_file() and each.stat().st_size]
-    assert {each.name for each in files} >= {"plan.json", JOURNAL, "result.json", "samples.parquet", seal.FILE}
+    assert {each.name for each in files} >= {
+        "plan.json",
+        JOURNAL_FILE,
+        "result.json",
+        "samples.parquet",
+        seal.SEAL_FILE,
+    }
     for path in [dice.choice(files) for _ in range(300)]:
         content = path.read_bytes()
         path.write_bytes(flip(dice, content))

@@ -12,10 +12,9 @@ import pytest
 
 from rtoslab.errors import SymbolError
 from rtoslab.run.board import CYCLES_MOST, cycle_number
+from tests.differential.engines import elf
 from tests.processes import started
-
-from .differential.engines import elf
-from .test_cli import HANG_S, ROOT, error, rtoslab
+from tests.test_cli import HANG_S, ROOT, error, rtoslab
 
 FLASH = 0x0800_0000
 STAY = b"\xfe\xe7"

@@ -6,8 +6,7 @@ from typing import Any, Final
 import pytest
 
 from rtoslab._sim import SimError
-
-from .board_images import CATALOGUE, EVERY_BOARD, Program
+from tests.board_images import CATALOGUE, EVERY_BOARD, Program
 
 TRIALS: Final = 8
 HANDLERS: Final = {14, 15}

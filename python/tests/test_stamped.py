@@ -17,9 +17,8 @@ from rtoslab.proofs import Evidence, all_rules
 from rtoslab.run.events import EVENT, IDENT_MARK, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC
 from rtoslab.run.intervals import Intervals, find_intervals
 from rtoslab.run.observe import Observed
-
-from .fakes import Fields, board, decoded, kernel
-from .latency_fakes import timed
+from tests.fakes import Fields, board, decoded, kernel
+from tests.latency_fakes import timed
 
 TIMER = 16 + 4
 PENDSV = 14

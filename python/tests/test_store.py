@@ -11,8 +11,7 @@ from rtoslab import build, store
 from rtoslab.errors import StoreError
 from rtoslab.files import write_whole
 from rtoslab.store import RunDirectory, sweep
-
-from .fakes import measured, point
+from tests.fakes import measured, point
 
 
 def make(path: Path) -> RunDirectory:

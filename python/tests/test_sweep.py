@@ -16,9 +16,8 @@ from rtoslab.sweep.cluster import _sources, measure_here
 from rtoslab.sweep.effects import Observations
 from rtoslab.sweep.plan import read_sweep, sweep_points
 from rtoslab.sweep.report import sweep_document
-
-from .fakes import measured, point
-from .test_cli import ROOT, error, rtoslab
+from tests.fakes import measured, point
+from tests.test_cli import ROOT, error, rtoslab
 
 PLAN = """
 title = "T"

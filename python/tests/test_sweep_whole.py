@@ -15,8 +15,7 @@ import pytest
 
 from rtoslab.store import RunDirectory
 from tests.processes import started
-
-from .test_cli import ROOT
+from tests.test_cli import ROOT
 
 EIGHT = """
 title = "Eight points"

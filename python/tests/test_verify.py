@@ -15,13 +15,11 @@ from rtoslab.errors import AlteredError, BuildError
 from rtoslab.paths import find_root
 from rtoslab.pipeline import _known
 from rtoslab.results import Measured
-from rtoslab.seal import FILE as SEAL
-from rtoslab.seal import sealed
+from rtoslab.seal import SEAL_FILE, sealed
 from rtoslab.store import RunDirectory
 from rtoslab.stored_point import RESULT
 from rtoslab.verify import verify_folder, verify_point
-
-from .test_cli import error, rtoslab
+from tests.test_cli import error, rtoslab
 
 CATALOGUE = Catalogue(find_root())
 
@@ -42,7 +40,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
 
 def forge(folder: Path, name: str, content: bytes) -> None:
     """Puts another content in place of a file and seals the folder again."""
-    files = {each.name: each.read_bytes() for each in folder.iterdir() if each.name != SEAL}
+    files = {each.name: each.read_bytes() for each in folder.iterdir() if each.name != SEAL_FILE}
     for each, made in sealed(folder.name, {**files, name: content}).items():
         (folder / each).write_bytes(made)
 
@@ -146,7 +144,7 @@ def test_a_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [None, b"", b"7", b"{}", b"[" * 100_000, b'{"series": [1]}', b'{"series": [{}]}'])
 def test_no_entry_without_a_result_is_taken(tmp_path: Path, run: RunDirectory, content: bytes | None) -> None:
     folder, cache, key = run.folders()[0], ResultCache(tmp_path), "ab" * 32
-    files = {name: each for name, each in run.files(folder.name).items() if name != SEAL}
+    files = {name: each for name, each in run.files(folder.name).items() if name != SEAL_FILE}
     cache.put(key, sealed(folder.name, files))
     assert _known(cache, key, folder.name)[0] is not None
     del files[RESULT]
@@ -181,9 +179,9 @@ def test_an_image_that_changed_since_it_was_built_is_not_run(tmp_path: Path, mon
         with pytest.raises(BuildError, match=f"{name} was altered after it was stored"):
             api.build_image("t1", kernel="bare", board="pico")
         image.with_name(name).write_bytes(whole)
-    image.with_name(SEAL).unlink()  # as a build that was killed, or of a version without seals, leaves it
+    image.with_name(SEAL_FILE).unlink()  # as a build that was killed, or of a version without seals, leaves it
     assert api.build_image("t1", kernel="bare", board="pico").read_bytes() == content
-    assert image.with_name(SEAL).exists()
+    assert image.with_name(SEAL_FILE).exists()
 
 
 def test_seals_are_of_what_is_adopted(tmp_path: Path, run: RunDirectory) -> None:

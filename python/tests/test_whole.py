@@ -16,10 +16,9 @@ from rtoslab.paths import find_root
 from rtoslab.pipeline import Outcome
 from rtoslab.results import Failed, Measured
 from rtoslab.store import RunDirectory
+from tests.checkouts import alter
 from tests.processes import started
-
-from .checkouts import alter
-from .test_cli import HANG_S, ROOT, error, rtoslab
+from tests.test_cli import HANG_S, ROOT, error, rtoslab
 
 
 def measure(name: str, cores: int, window_ms: int, out: Path, **options: object) -> list[Outcome]:

@@ -23,9 +23,8 @@ from rtoslab.worst_case.document import make_document
 from rtoslab.worst_case.finding import find
 from rtoslab.worst_case.folder import manifest_of, write
 from rtoslab.worst_case.scenario import Scenario, Target, of_benchmark, of_image
-
-from .checkouts import alter
-from .test_cli import error, rtoslab
+from tests.checkouts import alter
+from tests.test_cli import error, rtoslab
 
 WINDOW_MS = 1000
 

@@ -14,7 +14,7 @@ from rtoslab.cli.names import form_of, report_files
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
 from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED, ReportError
-from rtoslab.parity.costs import FILE, measured_costs, write_costs
+from rtoslab.parity.costs import COSTS_FILE, measured_costs, write_costs
 from rtoslab.paths import find_root
 from rtoslab.pipeline import Manner, Outcome
 from rtoslab.pool import run_plan
@@ -64,7 +64,9 @@ def command(
     for output in outputs:
         write(formats()[form_of(output)](sweep_document(sweep.title, stored)), output)
     if costs:
-        write_costs(measured_costs([each.result for each in stored if isinstance(each.result, Measured)]), root / FILE)
+        write_costs(
+            measured_costs([each.result for each in stored if isinstance(each.result, Measured)]), root / COSTS_FILE
+        )
     counts = Counter(each.result.status for each in outcomes)
     if as_json:
         answer(run_as_json(folder, outcomes))

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rtoslab.build import CONFORMANCE, Build, build, inputs_digest
+from rtoslab.build import CONFORMANCE_IMAGE, Build, build, inputs_digest
 from rtoslab.canonical import canonical
 from rtoslab.catalogue import Catalogue
 from rtoslab.closure import sources_digest
@@ -112,7 +112,7 @@ def _suite_point(point: Point) -> Point:
     """The suite's image in the point's configuration."""
     return replace(
         point,
-        benchmark=CONFORMANCE,
+        benchmark=CONFORMANCE_IMAGE,
         window_ms=DEFAULT_WINDOW_MS,
         warmup_ms=None,
         params={},

@@ -17,7 +17,7 @@ from rtoslab.plan import USUAL
 from rtoslab.results import Measured
 from rtoslab.strict import Strict
 
-FILE = Path("baselines") / "costs.toml"
+COSTS_FILE = Path("baselines") / "costs.toml"
 
 
 class Cost(Strict):
@@ -45,7 +45,7 @@ class CostFile(Strict):
 
 def read_costs(root: Path) -> tuple[Cost, ...]:
     """What the checkout keeps; nothing if there is no such file. Raises CatalogueError."""
-    path = root / FILE
+    path = root / COSTS_FILE
     return read_toml(path, CostFile).cost if path.is_file() else ()
 
 

@@ -12,15 +12,14 @@ from rtoslab.contents import sha256_of
 from rtoslab.decode import Expected
 from rtoslab.errors import RtoslabError
 from rtoslab.evaluate import evaluate
-from rtoslab.evidence_file import FILE as EVIDENCE
-from rtoslab.evidence_file import read_evidence
+from rtoslab.evidence_file import EVIDENCE_FILE, read_evidence
 from rtoslab.manifest import flatten, manifest_hash
 from rtoslab.measured import image_bytes
 from rtoslab.paths import build_folder
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.run.virtual import RunOutput
 from rtoslab.seal import read_sealed, strangers
-from rtoslab.stored_point import CONFORMANCE, MANIFEST, RESULT, UART, AnyResult, folder_name, read_files
+from rtoslab.stored_point import CONFORMANCE_FILE, MANIFEST, RESULT, UART, AnyResult, folder_name, read_files
 
 MOST_DIFFERENCES = 5
 """Of one point, told one by one; of the others the number."""
@@ -78,11 +77,11 @@ def _identity(name: str, result: AnyResult, manifest: Mapping[str, Any]) -> Iter
 
 
 def _conformance(files: Mapping[str, bytes], manifest: Mapping[str, Any]) -> list[str]:
-    if CONFORMANCE not in files:
+    if CONFORMANCE_FILE not in files:
         return []
-    verdict = Conformance.model_validate_json(files[CONFORMANCE])
+    verdict = Conformance.model_validate_json(files[CONFORMANCE_FILE])
     if verdict.summary() != manifest.get("conformance"):
-        return [f"{CONFORMANCE} is not the verdict that {MANIFEST} sums up."]
+        return [f"{CONFORMANCE_FILE} is not the verdict that {MANIFEST} sums up."]
     return []
 
 
@@ -93,12 +92,12 @@ def _evaluated(
     build = manifest["build"]
     expected = Expected(run=build["run_id"], manifest=int(build["manifest"], 16))
     remarks = []
-    if EVIDENCE in files:
-        output = read_evidence(files[EVIDENCE], files[UART])
+    if EVIDENCE_FILE in files:
+        output = read_evidence(files[EVIDENCE_FILE], files[UART])
     else:
         output = RunOutput(files[UART])
         if manifest["target"]["kind"] == "virtual":
-            raise ValueError(f"{EVIDENCE} is missing, by which proofs are judged.")
+            raise ValueError(f"{EVIDENCE_FILE} is missing, by which proofs are judged.")
     again = evaluate(catalogue, result.point, result.run_id, output, expected)
     if isinstance(again, Measured) and isinstance(result, Measured):
         image = _kept_image(catalogue, manifest)

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.errors import RtoslabError
-from rtoslab.journal import FILE as JOURNAL
-from rtoslab.journal import read_sessions
+from rtoslab.journal import JOURNAL_FILE, read_sessions
 from rtoslab.store import PLAN, RunDirectory
 from rtoslab.verify.point import Verified, verify_point
 from rtoslab.worst_case.folder import is_sweep, recomputed
@@ -18,7 +17,7 @@ def verify_folder(catalogue: Catalogue, folder: Path) -> Iterator[Verified]:
         yield Verified(folder, tuple(recomputed(folder)))
         return
     run = RunDirectory.open(folder)
-    for name, read in ((PLAN, run.plan), (JOURNAL, lambda: read_sessions(folder))):
+    for name, read in ((PLAN, run.plan), (JOURNAL_FILE, lambda: read_sessions(folder))):
         try:
             read()
         except RtoslabError as cause:

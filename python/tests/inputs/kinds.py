@@ -44,9 +44,8 @@ from rtoslab.suites import Suite
 from rtoslab.sweep.plan import SweepPlan
 from tests.capture_files import VCD
 from tests.fakes import WIRE, stream
-
-from .mutate import mutated
-from .seeds import DSVIEW, GRAPH, MAP, OVERHEADS, PROFILE, PULSEVIEW, SALEAE, SESSION, TASKS_CSV, elf, runs
+from tests.inputs.mutate import mutated
+from tests.inputs.seeds import DSVIEW, GRAPH, MAP, OVERHEADS, PROFILE, PULSEVIEW, SALEAE, SESSION, TASKS_CSV, elf, runs
 
 ROOT: Final = find_root()
 _COMMENT: Final = re.compile(rb"^[ \t]*#.*\n", re.MULTILINE)

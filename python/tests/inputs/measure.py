@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 from typing import Final
 
-from .kinds import KINDS
-from .large import LARGE
+from tests.inputs.kinds import KINDS
+from tests.inputs.large import LARGE
 
 LIMIT_S: Final = 10
 LIMIT_BYTES: Final = 500 << 20

@@ -3,7 +3,7 @@
 from itertools import permutations
 
 from rtoslab.finding import Finding
-from rtoslab.handlers import IDLE, switches, task_names
+from rtoslab.handlers import IDLE_TASK, switches, task_names
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 
 
@@ -21,7 +21,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         return unseen(params.rule, demands)
     found = switches(evidence.observed.handled, evidence.decoded, evidence.benchmark)
     names = sorted(task_names(evidence.decoded, evidence.benchmark).values())
-    counts = {pair: len(found.get(pair, ())) for pair in permutations([*names, IDLE], 2)}
+    counts = {pair: len(found.get(pair, ())) for pair in permutations([*names, IDLE_TASK], 2)}
     missing = [f"{one} to {two} {count} times" for (one, two), count in counts.items() if count < params.at_least]
     rarest = min(counts, key=counts.__getitem__)
     rare = f"the rarest {rarest[0]} to {rarest[1]} {counts[rarest]} times"

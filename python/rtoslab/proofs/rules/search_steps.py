@@ -4,7 +4,7 @@ Going up takes none, because whatever becomes ready raises the place where the s
 """
 
 from rtoslab.finding import Finding
-from rtoslab.handlers import IDLE, switches, task_names
+from rtoslab.handlers import IDLE_TASK, switches, task_names
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.run.handlers import UNKNOWN
 
@@ -24,7 +24,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     handled = evidence.observed.handled
     names = task_names(evidence.decoded, evidence.benchmark)
     priority = {names[task.handle]: task.priority for task in evidence.decoded.tasks if task.handle in names}
-    priority[IDLE] = BELOW_ALL
+    priority[IDLE_TASK] = BELOW_ALL
     problems: list[str] = []
     steps: dict[str, int] = {}
     for (one, two), places in sorted(switches(handled, evidence.decoded, evidence.benchmark).items()):
