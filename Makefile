@@ -98,6 +98,7 @@ lint-python: set-up
 	$(BIN)/ruff check python bench
 	$(BIN)/ruff format --check python bench
 	$(BIN)/mypy
+	PYTHONPATH=python $(BIN)/lint-imports --no-cache --no-logo
 
 lint-rust: packages $(STAMPS)/tools
 	$(RUST_LINT)

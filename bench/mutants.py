@@ -13,12 +13,9 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from rtoslab.base import RtoslabError, UnknownNameError, find_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.errors import RtoslabError, UnknownNameError
-from rtoslab.mutants.catalogue import MutantsOf, read_mutants
-from rtoslab.mutants.measure import UNBROKEN, Trial, try_mutants
-from rtoslab.mutants.page import page
-from rtoslab.paths import find_root
+from rtoslab.mutants import UNBROKEN, MutantsOf, Trial, page, read_mutants, try_mutants
 
 
 def main() -> int:

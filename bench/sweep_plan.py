@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from rtoslab.paths import find_root
+from rtoslab.base import find_root
 
 PLAN = Path("docs") / "sweeps" / "f446re.toml"
 PR_SET_CHILD_SUBREAPER = 36

@@ -10,13 +10,9 @@ import sys
 from random import Random
 from statistics import median
 
+from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.paths import find_root
-from rtoslab.rta.analysis import analyse
-from rtoslab.rta.charges import MODEL_TITLES, Model
-from rtoslab.rta.check import check
-from rtoslab.rta.randomsets import random_system
-from rtoslab.rta.search import Bench
+from rtoslab.rta import MODEL_TITLES, Bench, Model, analyse, check, random_system
 
 GOALS = {"cortex-m0plus": 1.08}
 GOAL = 1.03

@@ -9,42 +9,19 @@ board = rtoslab.board("nucleo-f446re", "image.elf")      # docs/python-api.md
 board.run_until("main")
 """
 
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
-
-__version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from rtoslab.api import board, build_image, load, profile, run, sweep_phases, timeline
+    from rtoslab.base import __version__
 
 __all__ = ["__version__", "board", "build_image", "load", "profile", "run", "sweep_phases", "timeline"]
 
 
-def _from_api(name: str) -> Any:
-    from rtoslab import api  # noqa: PLC0415
-
-    return getattr(api, name)
-
-
 def __getattr__(name: str) -> Any:
-    """What `rtoslab.api` gives is loaded on first use, so that the command starts fast."""
-    if name in __all__:
-        return _from_api(name)
-    raise AttributeError(f"module 'rtoslab' has no attribute {name!r}")
+    """What `rtoslab.api.library` gives is loaded on first use, so that the command starts fast."""
+    if name not in __all__:
+        raise AttributeError(f"module 'rtoslab' has no attribute {name!r}")
+    from rtoslab import api, base  # noqa: PLC0415
 
-
-class _Package(ModuleType):
-    """`run` is the function, although importing the folder of that name would make it that of the package."""
-
-    @property
-    def run(self) -> Any:
-        """`rtoslab.api.run`."""
-        return _from_api("run")
-
-    @run.setter
-    def run(self, _: ModuleType) -> None: ...
-
-
-if not TYPE_CHECKING:
-    sys.modules[__name__].__class__ = _Package
+    return getattr(base if name == "__version__" else api, name)

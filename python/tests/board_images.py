@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.build import build
-from rtoslab.catalogue import Catalogue
-from rtoslab.paths import find_root
-from rtoslab.plan import Options, make_plan
-from rtoslab.run.board import make_machine
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.images.builder import build
+from rtoslab.plan.plan import Options, make_plan
+from rtoslab.targets.board import make_machine
 
 CATALOGUE: Final = Catalogue(find_root())
 WINDOW_MS: Final = 20

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from rtoslab.paths import find_root
+from rtoslab.base.paths import find_root
 
 
 def copy_checkout(folder: Path) -> Path:

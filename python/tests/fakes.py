@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from rtoslab import results
-from rtoslab.benchmark import Benchmark
-from rtoslab.decode import Expected, decode
-from rtoslab.finding import Finding, Verdict
-from rtoslab.kernel_facts import Kernel
+from rtoslab.catalogue.benchmark import Benchmark
+from rtoslab.catalogue.kernel_facts import Kernel
+from rtoslab.catalogue.schemas import Board
 from rtoslab.proofs import Evidence
-from rtoslab.run.events import EVENT
-from rtoslab.run.observe import Observed, Switch
-from rtoslab.samples import Decoded
-from rtoslab.schemas import Board
-from rtoslab.wire import WireConstants
+from rtoslab.records.decoder import Expected, decode
+from rtoslab.records.samples import Decoded
+from rtoslab.records.wire import WireConstants
+from rtoslab.results import results
+from rtoslab.results.finding import Finding, Verdict
+from rtoslab.targets.events import EVENT
+from rtoslab.targets.observe import Observed, Switch
 
 WIRE = WireConstants(wire_version=2, line_max_chars=240)
 EXPECTED = Expected(run="0123456789abcdef", manifest=0x01234567)

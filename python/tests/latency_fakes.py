@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from rtoslab import results
-from rtoslab.benchmark import EMPTY_SERIES, Benchmark
+from rtoslab.catalogue.benchmark import EMPTY_SERIES, Benchmark
 from rtoslab.proofs import Evidence
-from rtoslab.run.events import (
+from rtoslab.results import results
+from rtoslab.targets.events import (
     EVENT,
     IDENT_CALL,
     IDENT_CURRENT,
@@ -19,8 +19,8 @@ from rtoslab.run.events import (
     KIND_PIN,
     KIND_WRITE,
 )
-from rtoslab.run.intervals import find_intervals
-from rtoslab.run.observe import Observed
+from rtoslab.targets.intervals import find_intervals
+from rtoslab.targets.observe import Observed
 from tests.fakes import Fields, board, decoded, kernel, measured
 
 PIN = 8

@@ -3,15 +3,15 @@
 import pytest
 
 from rtoslab.analyses.claims import judge_claims
+from rtoslab.analyses.counts_per_second import gains, throughput
 from rtoslab.analyses.cycles import lock_costs, shares, top_functions
-from rtoslab.analyses.fragmentation import fragmentation
+from rtoslab.analyses.heap_fragmentation import fragmentation
 from rtoslab.analyses.rulers import probe_effect, ruler_costs
 from rtoslab.analyses.series import series_names
-from rtoslab.analyses.throughput import gains, throughput
-from rtoslab.kernel_facts import Kernel
-from rtoslab.run.observe import Waited
-from rtoslab.run.profiles import FunctionCycles, by_function, calls_of_services, clones_of, waits
-from rtoslab.suites import Claim
+from rtoslab.catalogue.kernel_facts import Kernel
+from rtoslab.catalogue.suites import Claim
+from rtoslab.targets.observe import Waited
+from rtoslab.targets.profiles import FunctionCycles, by_function, calls_of_services, clones_of, waits
 from tests.fakes import measured, point
 
 

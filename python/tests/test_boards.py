@@ -6,12 +6,12 @@ from typing import Final
 import pytest
 
 from rtoslab import api
-from rtoslab.catalogue import Catalogue
-from rtoslab.errors import RtoslabError
-from rtoslab.paths import find_root
-from rtoslab.results import Measured
-from rtoslab.run.board import make_machine
-from rtoslab.schemas import Board
+from rtoslab.base.errors import RtoslabError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.schemas import Board
+from rtoslab.results.results import Measured
+from rtoslab.targets.board import make_machine
 
 CATALOGUE: Final = Catalogue(find_root())
 

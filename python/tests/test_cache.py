@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.cache import ResultCache, result_key
-from rtoslab.errors import AlteredError, StoreError
+from rtoslab.base.errors import AlteredError, StoreError
+from rtoslab.store.cache import ResultCache, result_key
 from tests.fakes import point
 
-EVALUATOR = "rtoslab.pipeline"
+EVALUATOR = "rtoslab.measure.pipeline"
 KEY = "ab" + 62 * "0"
 FILES = {"result.json": b"{}\n", "uart.txt": bytes(range(256)) * 40}
 
@@ -81,7 +81,7 @@ def test_the_key_tells_everything_apart() -> None:
         result_key(manifest, point(2), EVALUATOR),
         result_key({**manifest, "elf_sha256": "3"}, point(1), EVALUATOR),
         result_key({**manifest, "target": {"sources_sha256": "4"}}, point(1), EVALUATOR),
-        result_key(manifest, point(1), "rtoslab.decode"),
+        result_key(manifest, point(1), "rtoslab.records.decoder"),
     }
     assert len(keys) == 5
     assert result_key(dict(reversed(manifest.items())), point(1), EVALUATOR) in keys

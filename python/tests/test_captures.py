@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from vcdvcd import VCDVCD
 
+from rtoslab.base.errors import CaptureError, UnknownNameError
 from rtoslab.captures.capture import UNKNOWN, Capture, channel_of
 from rtoslab.captures.forms import read_capture, write_capture
 from rtoslab.captures.pins import from_events
 from rtoslab.captures.pulses import Pulses, find_pulses
 from rtoslab.captures.sampling import sampled
-from rtoslab.errors import CaptureError, UnknownNameError
-from rtoslab.run.events import EVENT, KIND_PIN
+from rtoslab.targets.events import EVENT, KIND_PIN
 from tests.capture_files import META, SIGROK_CSV, VCD, session
 
 CLOCKS: Final = (84_000_000, 125_000_000, 400_000_000, 32_000_000)

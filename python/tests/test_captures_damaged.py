@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rtoslab.base.errors import CaptureError
 from rtoslab.captures.capture import Capture, channel_of
-from rtoslab.captures.forms import forms, read_capture
-from rtoslab.errors import CaptureError
+from rtoslab.captures.forms import capture_forms, read_capture
 from tests.capture_files import META, SIGROK_CSV, VCD, session
 
 GOOD = session(META + "probe1=D0\nunitsize=1\n", logic_1_1=b"\0\1\0" * 500)
@@ -83,8 +83,8 @@ def test_a_bad_file_is_one_sentence(name: str, tmp_path: Path) -> None:
 @given(data=st.data())
 def test_a_file_cut_anywhere_or_damaged_never_fails_otherwise(data: st.DataObject, tmp_path: Path) -> None:
     capture = Capture(Fraction(1, 8_000_000), (channel_of("out", [0, 3, 9, 20], [0, 1, 0, 1]),), 30)
-    form = data.draw(st.sampled_from(sorted(forms())))
-    content = bytearray(forms()[form].write(capture))
+    form = data.draw(st.sampled_from(sorted(capture_forms())))
+    content = bytearray(capture_forms()[form].write(capture))
     if data.draw(st.booleans()):
         content = content[: data.draw(st.integers(0, len(content)))]
     else:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rtoslab.captures.capture import UNKNOWN, Capture
 from rtoslab.captures.forms import parse_capture
-from rtoslab.captures.samples import Samples
+from rtoslab.captures.packed_levels import Samples
 from rtoslab.captures.tracks import Track
 from rtoslab.captures.vectors import Vector
 

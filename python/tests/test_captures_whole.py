@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from rtoslab import api
+from rtoslab.base.errors import CaptureError
+from rtoslab.base.paths import find_root
 from rtoslab.captures.capture import Capture
 from rtoslab.captures.forms import read_capture, write_capture
 from rtoslab.captures.recording import OUT, Recording, record
 from rtoslab.captures.sampling import sampled
-from rtoslab.catalogue import Catalogue
-from rtoslab.errors import CaptureError
-from rtoslab.paths import find_root
-from rtoslab.plan import Options
-from rtoslab.results import Measured
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.plan.plan import Options
+from rtoslab.results.results import Measured
 from tests.test_cli import error, rtoslab
 
 POINT = ("call_times", "--kernel", "bare", "--board", "nucleo-l073rz", "--config", "samples=9")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.catalogue import Catalogue
-from rtoslab.errors import CatalogueError, PlanError, UnknownNameError
-from rtoslab.paths import find_root
-from rtoslab.plan import Options, experiment_points, make_plan
-from rtoslab.suites import Experiment
+from rtoslab.base.errors import CatalogueError, PlanError, UnknownNameError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.suites import Experiment
+from rtoslab.plan.plan import Options, experiment_points, make_plan
 
 ROOT = find_root()
 

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from rtoslab.analyses.axis_values import values
 from rtoslab.analyses.claims import judge_claims
-from rtoslab.analyses.values import values
-from rtoslab.papers.plots import replot
-from rtoslab.papers.schemas import Figure
-from rtoslab.results import SeriesSamples
-from rtoslab.suites import Claim, Resolution
+from rtoslab.catalogue.paper_schemas import Figure
+from rtoslab.catalogue.suites import Claim, Resolution
+from rtoslab.papers.paper_charts import replot
+from rtoslab.results.results import SeriesSamples
 from tests.fakes import measured
 
 KERNELS = ("k",)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.errors import ImageFileError
-from rtoslab.paths import find_root
-from rtoslab.simulate import SimRequest, parse_script, simulate, unescape
+from rtoslab.base.errors import ImageFileError
+from rtoslab.base.paths import find_root
+from rtoslab.targets.simulation import SimRequest, parse_script, simulate, unescape
 from tests.differential.engines import elf
 from tests.fakes import FakeMachine, board
 
@@ -118,7 +118,7 @@ def test_escapes() -> None:
 
 
 def test_sim_collects_what_a_machine_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rtoslab.simulate.load_image", lambda *_: None)
+    monkeypatch.setattr("rtoslab.targets.simulation.load_image", lambda *_: None)
     image = tmp_path / "image"
     image.write_bytes(b"x")
     heard: list[bytes] = []
@@ -135,7 +135,7 @@ def test_sim_collects_what_a_machine_gives(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_sim_says_when_the_end_was_not_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rtoslab.simulate.load_image", lambda *_: None)
+    monkeypatch.setattr("rtoslab.targets.simulation.load_image", lambda *_: None)
     image = tmp_path / "image"
     image.write_bytes(b"x")
     result = simulate(image, board(), SimRequest(until="bench_done", max_cycles=1000), machine=FakeMachine([]))

@@ -6,9 +6,9 @@ from typing import Final
 
 import pytest
 
-from rtoslab.catalogue import Catalogue
-from rtoslab.paths import find_root
-from rtoslab.schemas import Board, ClockChoice
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.schemas import Board, ClockChoice
 
 MHZ: Final = 1_000_000
 BAUD_ERROR: Final = 0.02

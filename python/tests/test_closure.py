@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import rtoslab
-from rtoslab import pipeline
-from rtoslab.closure import module_closure, sources_digest
-from rtoslab.conformance import gate
-from rtoslab.errors import CatalogueError
+from rtoslab.base.closure import module_closure, sources_digest
+from rtoslab.base.errors import CatalogueError
+from rtoslab.conformance import examination as gate
+from rtoslab.measure import pipeline
 from rtoslab.rta import fit
 
 PACKAGE = Path(rtoslab.__file__).parent
@@ -25,8 +25,8 @@ MEASURE = """
 import tempfile
 from pathlib import Path
 from rtoslab.catalogue import Catalogue
-from rtoslab.paths import find_root
-from rtoslab.pipeline import Manner, point_id, run_point
+from rtoslab.base.paths import find_root
+from rtoslab.measure import Manner, point_id, run_point
 from rtoslab.plan import Options, make_plan
 from rtoslab.store import RunDirectory
 catalogue = Catalogue(find_root())
@@ -126,7 +126,7 @@ def test_any_module_that_takes_part_changes_the_digest(
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
     monkeypatch.setattr(sys.modules["rtoslab"], "__file__", str(package / "__init__.py"))
     part = module_closure(pipeline.__name__, package)
-    files = {part[name] for name in ("rtoslab.footprint.elf", "rtoslab.proofs.rules.rotation", "rtoslab.run.virtual")}
+    files = {part[name] for name in ("rtoslab.images.elf", "rtoslab.proofs.rules.rotation", "rtoslab.targets.virtual")}
     before = sources_digest.__wrapped__(pipeline.__name__)
     for path in files:
         text = path.read_text()

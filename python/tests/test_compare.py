@@ -7,16 +7,16 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from rtoslab.analyses.metrics import Metric
+from rtoslab.analyses.named_figures import Metric
 from rtoslab.compare.attribution import attribution
+from rtoslab.compare.comparison import Verdict, compare
 from rtoslab.compare.document import comparison_document, summary
-from rtoslab.compare.judge import Verdict, compare
 from rtoslab.compare.machines import as_json, as_junit
 from rtoslab.compare.noise import ALPHA, claims, shift, too_few
 from rtoslab.compare.sides import Figures, Side, read_side
-from rtoslab.reports import formats
-from rtoslab.results import CoreCycles, FunctionUse, Measured, Virtual
-from rtoslab.store import RunDirectory
+from rtoslab.reports import report_formats
+from rtoslab.results.results import CoreCycles, FunctionUse, Measured, Virtual
+from rtoslab.store.store import RunDirectory
 from tests.fakes import measured, point
 from tests.test_cli import error, rtoslab
 
@@ -147,7 +147,7 @@ def test_too_few_samples_say_nothing() -> None:
     assert too_few(shift([1.0] * 6, [2.0] * 6), 100), "many comparisons need more"
     found = compare(Side("a", [noisy([1, 2, 3])]), Side("b", [noisy([101, 102, 103])]))
     assert [each.verdict for each in found.changes] == [Verdict.TOO_FEW]
-    assert "Warning: 1 of them rest on fewer than 20 samples" in formats()["md"](comparison_document([found]))
+    assert "Warning: 1 of them rest on fewer than 20 samples" in report_formats()["md"](comparison_document([found]))
 
 
 def test_no_sample_is_thrown_away() -> None:

@@ -4,16 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab import api, obstacles
-from rtoslab.build import cmake_options
-from rtoslab.catalogue import Catalogue
-from rtoslab.decode import Expected
-from rtoslab.errors import UnknownNameError
-from rtoslab.paths import find_root
-from rtoslab.pipeline import point_id
-from rtoslab.plan import Options, Point, make_plan
-from rtoslab.results import Measured
-from rtoslab.tools import clang_banner, find_clang
+from rtoslab import api
+from rtoslab.base.errors import UnknownNameError
+from rtoslab.base.paths import find_root
+from rtoslab.base.tools import clang_banner, find_clang
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.images.builder import cmake_options
+from rtoslab.measure.identity import point_id
+from rtoslab.plan import obstacles
+from rtoslab.plan.plan import Options, Point, make_plan
+from rtoslab.records.decoder import Expected
+from rtoslab.results.results import Measured
 
 CATALOGUE = Catalogue(find_root())
 

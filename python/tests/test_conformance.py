@@ -2,13 +2,13 @@
 
 import pytest
 
-from rtoslab.catalogue import Catalogue
-from rtoslab.conformance.gate import Conformance
+from rtoslab.base.errors import ConformanceError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.conformance_table import Check
+from rtoslab.conformance.examination import Conformance
 from rtoslab.conformance.judge import CheckFinding, Outcome, judge_all
-from rtoslab.conformance.table import Check
-from rtoslab.decode import decode
-from rtoslab.errors import ConformanceError
-from rtoslab.paths import find_root
+from rtoslab.records.decoder import decode
 from tests.fakes import EXPECTED, WIRE, Fields, board, kernel, stream
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from rtoslab import api
-from rtoslab.catalogue import Catalogue
-from rtoslab.conformance.gate import Conformance, examine
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.conformance.examination import Conformance, examine
 from rtoslab.conformance.judge import Outcome
-from rtoslab.paths import find_root
-from rtoslab.plan import Options, conformance_points
-from rtoslab.results import Failed, Measured
+from rtoslab.plan.plan import Options, conformance_points
+from rtoslab.results.results import Failed, Measured
 from tests.checkouts import alter
 
 FREERTOS, RT, BARE = ("kernels/freertos/port", "kernels/rt/port", "kernels/bare/port")
@@ -260,7 +260,7 @@ def test_a_verdict_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     def never(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("rtoslab.conformance.gate.run_virtual", never)
+    monkeypatch.setattr("rtoslab.conformance.examination.run_virtual", never)
     assert conformance(find_root(), "bare") == first
     (outcome,) = (each for each in api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run"))
     assert isinstance(outcome.result, Measured), "its own process finds the verdict too"

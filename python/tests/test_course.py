@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from rtoslab.errors import CatalogueError
-from rtoslab.finding import Finding, Verdict
+from rtoslab.base.errors import CatalogueError
 from rtoslab.proofs import Evidence, judge_all
 from rtoslab.proofs.steps_wanted import parse
-from rtoslab.run.observe import Load, Observed
-from rtoslab.run.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, Step
+from rtoslab.results.finding import Finding, Verdict
+from rtoslab.targets.observe import Load, Observed
+from rtoslab.targets.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, Step
 from tests.fakes import BODY, Fields, benchmark, board, decoded, handle, kernel
 
 ONE, OTHER, IDLE = handle(0), handle(1), 0x2000_F000

@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from rtoslab.finding import Verdict
 from rtoslab.proofs import Evidence, judge_all
-from rtoslab.run.observe import Observed
+from rtoslab.results.finding import Verdict
+from rtoslab.targets.observe import Observed
 from tests.fakes import BODY, Fields, benchmark, board, decoded, kernel
 from tests.test_course import FACTS, PAIR, call, give, judge, take
 

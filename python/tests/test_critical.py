@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.run.critical import CriticalCycles, CriticalSections
-from rtoslab.run.events import IDENT_NESTING, KIND_WRITE
-from rtoslab.run.observe import Observer
+from rtoslab.targets.critical import CriticalCycles, CriticalSections
+from rtoslab.targets.events import IDENT_NESTING, KIND_WRITE
+from rtoslab.targets.observe import Observer
 from tests.fakes import events
 
 OPENED = 1000

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.decode import Expected, decode
-from rtoslab.errors import DecodeError, OverrideReceivedError
+from rtoslab.base.errors import DecodeError, OverrideReceivedError
+from rtoslab.records.decoder import Expected, decode
 from tests.fakes import BODY, EXPECTED, WINDOW, WIRE, Fields, begin, count, record, stream
 
 WHOLE = stream()

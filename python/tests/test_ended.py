@@ -11,7 +11,7 @@ import pytest
 
 from rtoslab.cli.ended import EndedError, answer, keeping
 from rtoslab.interrupts import EXIT_INTERRUPTED
-from rtoslab.store import RunDirectory
+from rtoslab.store.store import RunDirectory
 from tests.processes import started
 from tests.test_cli import HANG_S, ROOT
 from tests.test_sim_ends import image

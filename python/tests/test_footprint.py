@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.catalogue import Catalogue
-from rtoslab.errors import ImageFileError, PlanError, UnknownNameError
+from rtoslab.base.errors import ImageFileError, PlanError, UnknownNameError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.footprint import Footprint, difference, footprint_of, survey, weigh
 from rtoslab.footprint.attribute import KINDS, PADDING
 from rtoslab.footprint.callgraph import StaticStack, read_callgraph
 from rtoslab.footprint.linkmap import Piece, read_map
 from rtoslab.footprint.origins import object_name, origin_of
-from rtoslab.paths import find_root
 from tests.test_cli import error, rtoslab
 
 CATALOGUE = Catalogue(find_root())

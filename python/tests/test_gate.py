@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.analyses.metrics import Metric, metrics
+from rtoslab.analyses.named_figures import Metric, metrics
+from rtoslab.base.errors import CatalogueError, PlanError
 from rtoslab.compare.baseline import baseline_side, make_baseline, read_baseline, write_baseline
+from rtoslab.compare.comparison import Change, Verdict
 from rtoslab.compare.gate import judge
-from rtoslab.compare.judge import Change, Verdict
 from rtoslab.compare.matching import Pair
 from rtoslab.compare.rules import Rules, parse_limits
 from rtoslab.compare.sides import Figures, Side
-from rtoslab.errors import CatalogueError, PlanError
-from rtoslab.results import Counter
+from rtoslab.results.results import Counter
 from tests.checkouts import alter, copy_checkout
 from tests.fakes import measured, point
 from tests.test_cli import error, rtoslab

@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rtoslab import handlers
-from rtoslab.analyses.handlers import by_loops, tick_model
-from rtoslab.benchmark import Benchmark
-from rtoslab.catalogue import Catalogue
-from rtoslab.finding import Verdict
-from rtoslab.paths import find_root
+from rtoslab.analyses.tick_cost import by_loops, tick_model
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.benchmark import Benchmark
+from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.proofs import Evidence, all_rules
 from rtoslab.proofs.rules.releases_as_periods import due, periods_ms
-from rtoslab.results import SeriesSamples
-from rtoslab.run.events import EVENT, IDENT_CURRENT, IDENT_SELECT, IDENT_SELECTED, IDENT_TOP
-from rtoslab.run.exceptions import PENDSV, SYSTICK
-from rtoslab.run.handlers import UNKNOWN, Handled, HandlerReader, calls_in
-from rtoslab.run.observe import Observed
+from rtoslab.results import handler_series as handlers
+from rtoslab.results.finding import Verdict
+from rtoslab.results.results import SeriesSamples
+from rtoslab.targets.events import EVENT, IDENT_CURRENT, IDENT_SELECT, IDENT_SELECTED, IDENT_TOP
+from rtoslab.targets.exceptions import PENDSV, SYSTICK
+from rtoslab.targets.handlings import UNKNOWN, Handled, HandlerReader, calls_in
+from rtoslab.targets.observe import Observed
 from tests.fakes import CONTROL, WINDOW, Fields, board, decoded, handle, kernel, task
 
 EXEC, WRITE, ENTER, EXIT = 1, 2, 3, 4
@@ -209,7 +209,7 @@ def test_series_of_the_tick() -> None:
     made = evidence("tick", pattern())
     assert made.observed is not None
     assert made.observed.handled is not None
-    found = {each.id: each for each in handlers.series_of(made.observed.handled, made.decoded, made.benchmark)}
+    found = {each.id: each for each in handlers.handler_series_of(made.observed.handled, made.decoded, made.benchmark)}
     assert list(found) == ["tick.released_0", "tick.released_1", "tick.released_2", "tick.entry"]
     wanted = Counter(sum((1 + number) % period == 0 for period in (2, 3)) for number in range(1, 250))
     assert {number: len(found[f"tick.released_{number}"].cycles) for number in range(3)} == wanted
@@ -220,7 +220,7 @@ def test_series_of_switches_leave_the_control_task_out() -> None:
     made = evidence("switch", pairs())
     assert made.observed is not None
     assert made.observed.handled is not None
-    found = {each.id: each for each in handlers.series_of(made.observed.handled, made.decoded, made.benchmark)}
+    found = {each.id: each for each in handlers.handler_series_of(made.observed.handled, made.decoded, made.benchmark)}
     assert set(found) == {
         "switch.A_B", "switch.A_IDLE", "switch.B_A", "switch.B_IDLE", "switch.IDLE_A", "switch.IDLE_B", "switch.entry",
     }  # fmt: skip

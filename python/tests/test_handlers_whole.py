@@ -4,15 +4,16 @@ from itertools import permutations
 
 import pytest
 
-from rtoslab.analyses.handlers import released, tick_model
-from rtoslab.build import build
-from rtoslab.catalogue import Catalogue
-from rtoslab.evaluate import evaluate
-from rtoslab.paths import find_root
-from rtoslab.pipeline import point_id, virtual_job
-from rtoslab.plan import Options, make_plan
-from rtoslab.results import Measured
-from rtoslab.run.virtual import run_virtual
+from rtoslab.analyses.tick_cost import released, tick_model
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.images.builder import build
+from rtoslab.measure.evaluation import evaluate
+from rtoslab.measure.identity import point_id
+from rtoslab.measure.virtual_job import virtual_job
+from rtoslab.plan.plan import Options, make_plan
+from rtoslab.results.results import Measured
+from rtoslab.targets.virtual import run_virtual
 
 CATALOGUE = Catalogue(find_root())
 BOARD = "nucleo-f446re"

@@ -7,11 +7,11 @@ from typing import Final
 
 import pytest
 
-from rtoslab.build import build
-from rtoslab.catalogue import Catalogue
-from rtoslab.paths import find_root
-from rtoslab.plan import Options, Point, make_plan
-from rtoslab.schemas import Board
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.schemas import Board
+from rtoslab.images.builder import build
+from rtoslab.plan.plan import Options, Point, make_plan
 
 CATALOGUE: Final = Catalogue(find_root())
 STM32: Final = [name for name, entry in CATALOGUE.boards.items() if entry.facts.chip.startswith("stm32")]

@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rtoslab.base.errors import CatalogueError, PlanError, ReportError
 from rtoslab.compare.baseline import baseline_path
-from rtoslab.configuration import demand_config
-from rtoslab.errors import CatalogueError, PlanError, ReportError
-from rtoslab.intake import files, limits
+from rtoslab.intake import input_files as files
+from rtoslab.intake import limits
 from rtoslab.intake.numbers import fraction, ticks, whole
 from rtoslab.intake.objects import parse_object, read_object
 from rtoslab.intake.tables import parse_table
 from rtoslab.intake.texts import lines, words
+from rtoslab.plan.configuration import demand_config
 
 
 def refusal(path: Path, limit: int = 10) -> str:

@@ -9,8 +9,8 @@ import time
 import pytest
 
 from rtoslab import interrupts
+from rtoslab.base.paths import find_root
 from rtoslab.interrupts import EXIT_INTERRUPTED, SAID
-from rtoslab.paths import find_root
 from tests.processes import signals_as_usual, started
 
 BEGUN = "import sys; sys.argv = ['rtoslab', *sys.argv[1:]]; print('begun', flush=True); "

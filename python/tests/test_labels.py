@@ -6,9 +6,9 @@ from typing import Final
 
 import pytest
 
-from rtoslab.catalogue import Catalogue
-from rtoslab.paths import find_root
-from rtoslab.simulate import SimRequest, simulate
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.targets.simulation import SimRequest, simulate
 
 ROUTINE: Final = """
     .syntax unified

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rtoslab.analyses.axis_values import values
 from rtoslab.analyses.latency import comparisons, histogram, instrument_costs, latencies, spread
-from rtoslab.analyses.values import values
-from rtoslab.decode import decode
-from rtoslab.errors import DecodeError, ImageFileError
-from rtoslab.run.intervals import find_intervals
-from rtoslab.run.marks import Mark, read_marks
-from rtoslab.samplefile import SAMPLES_FILE, join, read_samples, write_samples
-from rtoslab.store import RunDirectory
-from rtoslab.wire import expand_runs
+from rtoslab.base.errors import DecodeError, ImageFileError
+from rtoslab.records.decoder import decode
+from rtoslab.records.wire import expand_runs
+from rtoslab.results.sample_file import SAMPLES_FILE, join, read_samples, write_samples
+from rtoslab.store.store import RunDirectory
+from rtoslab.targets.intervals import find_intervals
+from rtoslab.targets.marks import Mark, read_marks
 from tests.fakes import EXPECTED, WIRE, Fields, stream
 from tests.latency_fakes import PIN, Row, edge, enter, raw, start, stop, switch, timed
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from rtoslab.api import _readable_on_port
-from rtoslab.catalogue import Catalogue
+from rtoslab.api.library import _readable_on_port
+from rtoslab.base.errors import PlanError, UnknownNameError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli.names import split_names
-from rtoslab.errors import PlanError, UnknownNameError
-from rtoslab.paths import find_root
-from rtoslab.plan import Options, Plan, Point, make_plan
+from rtoslab.plan.plan import Options, Plan, Point, make_plan
 
 CATALOGUE = Catalogue(find_root())
 TIMED = "call_times"

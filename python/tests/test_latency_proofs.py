@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from rtoslab.errors import UnknownNameError
-from rtoslab.finding import Verdict
+from rtoslab.base.errors import UnknownNameError
 from rtoslab.proofs import all_rules, judge_all, watched_services
+from rtoslab.results.finding import Verdict
 from tests.latency_fakes import (
     Row,
     benchmark,

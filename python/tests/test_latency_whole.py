@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rtoslab import api
 from rtoslab.analyses.latency import comparisons
-from rtoslab.results import Measured
+from rtoslab.results.results import Measured
 
 
 def measured(name: str, out: Path, board: str, kernel: str, **config: str) -> list[Measured]:

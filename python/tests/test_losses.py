@@ -3,13 +3,13 @@
 import pytest
 
 from rtoslab.analyses.collisions import levels, steps
-from rtoslab.analyses.losses import busiest_lock, count_cost, losses
-from rtoslab.analyses.throughput import throughput
+from rtoslab.analyses.counts_per_second import throughput
+from rtoslab.analyses.losses_by_cause import busiest_lock, count_cost, losses
 from rtoslab.reports.sections.costs import cycles_section
 from rtoslab.reports.sections.losses import losses_section
 from rtoslab.reports.sections.scaling import scaling_section
 from rtoslab.reports.sections.stress import stress_section
-from rtoslab.results import Counter, CriticalUse, Measured, Waits
+from rtoslab.results.results import Counter, CriticalUse, Measured, Waits
 from tests.fakes import measured
 
 

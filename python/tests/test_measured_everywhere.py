@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from rtoslab import api
-from rtoslab.catalogue import Catalogue
-from rtoslab.pipeline import Outcome
-from rtoslab.results import Failed
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.measure.pipeline import Outcome
+from rtoslab.results.results import Failed
 from tests.test_cli import ROOT
 
 BOARDS = sorted(Catalogue(ROOT).boards)

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.catalogue import Catalogue
-from rtoslab.errors import CatalogueError
-from rtoslab.mutants.catalogue import Edit, Mutant, MutantsOf, apply, read_mutants, restore
+from rtoslab.base.errors import CatalogueError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.mutants.measure import UNBROKEN, try_mutants
+from rtoslab.mutants.mutants import Edit, Mutant, MutantsOf, apply, read_mutants, restore
 from rtoslab.mutants.page import page
-from rtoslab.paths import find_root
 from rtoslab.proofs import all_rules
 
 ROOT = find_root()

@@ -6,8 +6,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.run.events import IDENT_CALL, IDENT_CURRENT, KIND_EXEC, KIND_WRITE
-from rtoslab.run.observe import Observer, Switch
+from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, KIND_EXEC, KIND_WRITE
+from rtoslab.targets.observe import Observer, Switch
 from tests.fakes import events
 
 SERVICES = ("give", "take")

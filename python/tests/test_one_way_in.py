@@ -1,4 +1,4 @@
-"""What comes from outside is opened and parsed in `rtoslab.intake` alone, what is kept is written by `rtoslab.files`,
+"""What comes from outside is opened and parsed in `rtoslab.intake` alone, what is kept is written by `base.files`,
 and no program is started that could read this one's standard input. Each exception says why it is one."""
 
 import ast
@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from rtoslab.paths import find_root
+from rtoslab.base.paths import find_root
 
 PACKAGE = find_root() / "python" / "rtoslab"
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "intake" not in path.relative_to(PACKAGE).parts)
 ELSEWHERE = {
-    "open": "intake.files.read_bytes or files.write_whole",
-    "read_text": "intake.files.read_text",
-    "read_bytes": "intake.files.read_bytes",
-    "write_text": "files.write_whole",
-    "write_bytes": "files.write_whole",
+    "open": "intake.read_bytes or base.write_whole",
+    "read_text": "intake.read_text",
+    "read_bytes": "intake.read_bytes",
+    "write_text": "base.write_whole",
+    "write_bytes": "base.write_whole",
     "tomllib": "intake.tables",
     "json.load": "intake.objects",
     "json.loads": "intake.objects",
@@ -30,35 +30,35 @@ ELSEWHERE = {
     "pickle": "nothing",
 }
 ALLOWED = {
-    "build.py": {
+    "images/builder.py": {
         "open": "the compilers' log", "read_text": "the compilers' call graphs", "write_text": "in a folder of its own",
         "read_bytes": "what the build just wrote", "write_bytes": "sealed, in a folder of its own",
         "subprocess": "with no standard input", "json.loads": "sealed with the image",
     },
-    "cache.py": {"zipfile.ZipFile": "sealed; and the writer"},
-    "closure.py": {"read_bytes": "this package's own modules"},
+    "store/cache.py": {"zipfile.ZipFile": "sealed; and the writer"},
+    "base/closure.py": {"read_bytes": "this package's own modules"},
     "captures/forms/sigrok.py": {"zipfile.ZipFile": "the writer"},
-    "conformance/gate.py": {
+    "conformance/examination.py": {
         "read_text": "this package's own sources", "open": "a lock", "model_validate_json": "sealed",
     },
-    "contents.py": {"read_bytes": "hashes of sources, never parsed"},
-    "evidence_file.py": {"json.loads": "sealed"},
-    "footprint/control_blocks.py": {"elftools": "types of what intake.images.debug gives"},
+    "base/contents.py": {"read_bytes": "hashes of sources, never parsed"},
+    "store/evidence_file.py": {"json.loads": "sealed"},
+    "footprint/control_blocks.py": {"elftools": "types of what intake.debug gives"},
     "instruments/html.py": {"read_text": "this package's own templates"},
-    "journal.py": {"subprocess": "git, with a time limit", "open": "its own file, to append a line under a lock"},
-    "mutants/catalogue.py": {"read_text": "a copy of the firmware's sources", "write_text": "the same"},
+    "store/journal.py": {"subprocess": "git, with a time limit", "open": "its own file, to append a line under a lock"},
+    "mutants/mutants.py": {"read_text": "a copy of the firmware's sources", "write_text": "the same"},
     "mutants/measure.py": {"read_bytes": "the image just built", "subprocess": "with no standard input"},
-    "pipeline.py": {"read_bytes": "the build's log"},
-    "plan_file.py": {"model_validate_json": "strict, and its digest is checked"},
-    "reports/html.py": {"read_text": "this package's own templates"},
-    "run/structures.py": {"elftools": "types of what intake.images.debug gives"},
-    "run/board.py": {"read_bytes": "this package's own library, to hash it"},
-    "samplefile.py": {"pq.read_table": "sealed"},
-    "store.py": {"open": "the writer"},
-    "tools.py": {"subprocess": "the one place that asks programs"},
+    "measure/pipeline.py": {"read_bytes": "the build's log"},
+    "store/plan_file.py": {"model_validate_json": "strict, and its digest is checked"},
+    "reports/formats/html.py": {"read_text": "this package's own templates"},
+    "targets/structures.py": {"elftools": "types of what intake.debug gives"},
+    "targets/board.py": {"read_bytes": "this package's own library, to hash it"},
+    "results/sample_file.py": {"pq.read_table": "sealed"},
+    "store/store.py": {"open": "the writer"},
+    "base/tools.py": {"subprocess": "the one place that asks programs"},
     "verify/point.py": {"model_validate_json": "sealed"},
     "worst_case/folder.py": {"json.loads": "sealed", "pq.read_table": "sealed"},
-    "worst_case/source_lines.py": {"elftools": "names of forms; what is read goes through intake.images.debug"},
+    "worst_case/source_lines.py": {"elftools": "names of forms; what is read goes through intake.debug"},
 }  # fmt: skip
 
 

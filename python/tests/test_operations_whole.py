@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from rtoslab import api
-from rtoslab.analyses.fragmentation import fragmentation
+from rtoslab.analyses.heap_fragmentation import fragmentation
 from rtoslab.analyses.latency import latencies
-from rtoslab.results import Failed, Measured
+from rtoslab.results.results import Failed, Measured
 from tests.checkouts import alter
 
 

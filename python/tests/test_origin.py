@@ -9,14 +9,14 @@ import pytest
 
 import rtoslab
 from rtoslab import _sim
-from rtoslab.catalogue import Catalogue
-from rtoslab.doctor import examine
-from rtoslab.errors import StaleSimulatorError
-from rtoslab.manifest import virtual_target
-from rtoslab.paths import find_root
-from rtoslab.plan import Options, make_plan
-from rtoslab.run import board
-from rtoslab.run.origin import simulator_sources, simulator_version
+from rtoslab.base.errors import StaleSimulatorError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.cli.doctor import examine
+from rtoslab.plan.plan import Options, make_plan
+from rtoslab.store.manifest import virtual_target
+from rtoslab.targets import board
+from rtoslab.targets.origin import simulator_sources, simulator_version
 
 SOURCE = "sim/cpu/src/v6m/exec.rs"
 

@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rtoslab.base.errors import StoreError
+from rtoslab.base.output_files import write_whole
+from rtoslab.base.paths import find_root
 from rtoslab.captures.capture import Capture, channel_of
-from rtoslab.captures.forms import forms, named, parse_capture
+from rtoslab.captures.forms import capture_forms, named, parse_capture
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.errors import StoreError
-from rtoslab.files import write_whole
-from rtoslab.paths import find_root
+from rtoslab.intake.escapes import markdown, paragraph, sheet, xml
 from rtoslab.reports.document import Document
-from rtoslab.reports.export import export, latex
+from rtoslab.reports.export_files import export, latex
 from rtoslab.reports.formats.md import render
-from rtoslab.reports.plain import markdown, paragraph, sheet, xml
 from rtoslab.reports.table import Section, TableData
 
 EVIL = "<script>alert(1)</script> | `x` [a](b) *c* \\ & \x1b[2J\n# d"
@@ -71,7 +71,7 @@ def test_where_nothing_can_be_written_is_said(name: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("name", ["-", "/dev/stdout", "/dev/fd/1"])
 def test_standard_output_is_written_to_in_order(name: str, tmp_path: Path) -> None:
     code = (
-        "from pathlib import Path; from rtoslab.files import write_whole; print('before'); "
+        "from pathlib import Path; from rtoslab.base import write_whole; print('before'); "
         f"write_whole(Path({name!r}), 'text\\n', 'the thing'); print('after')"
     )
     with (tmp_path / "out").open("wb") as out:
@@ -130,7 +130,7 @@ def test_channel_names_survive_every_form(form: str) -> None:
     channels = tuple(channel_of(name, [0, 3, 7], [0, 1, 0]) for name in names)
     capture = named(Capture(Fraction(1, 1_000_000), channels, 9))
     assert len({each.name for each in capture.channels}) == len(names)
-    again = parse_capture(forms()[form].write(capture), "x")
+    again = parse_capture(capture_forms()[form].write(capture), "x")
     assert [each.name for each in again.channels] == [each.name for each in capture.channels]
     assert all(each.levels.tolist() == [0, 1, 0] for each in again.channels)
 
@@ -141,7 +141,7 @@ def test_the_terminal_shows_names_as_they_are(capsys: pytest.CaptureFixture[str]
 
 
 def test_no_child_hears_standard_input() -> None:
-    code = "from rtoslab.tools import said; print(repr(said(['cat'])), repr(said(['cat'], 'typed')))"
+    code = "from rtoslab.base import said; print(repr(said(['cat'])), repr(said(['cat'], 'typed')))"
     done = subprocess.run(
         [sys.executable, "-c", code], input="secret", capture_output=True, text=True, check=True, cwd=find_root()
     )

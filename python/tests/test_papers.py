@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from rtoslab import results
-from rtoslab.analyses.values import select, values
-from rtoslab.catalogue import Catalogue
-from rtoslab.errors import CatalogueError, ReportError
+from rtoslab.analyses.axis_values import select, values
+from rtoslab.base.errors import CatalogueError, ReportError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.paper_folders import PaperFolder, Published
+from rtoslab.catalogue.paper_schemas import Figure, Paper, Table
 from rtoslab.papers.arithmetic import evaluate
 from rtoslab.papers.compare import Compared, compare
 from rtoslab.papers.document import paper_document
-from rtoslab.papers.folder import PaperFolder, Published
-from rtoslab.papers.plots import replot
+from rtoslab.papers.paper_charts import replot
 from rtoslab.papers.reproduction import reproduce
-from rtoslab.papers.schemas import Figure, Paper, Table
 from rtoslab.papers.tables import pairs_chart, redraw
-from rtoslab.paths import find_root
-from rtoslab.reports import formats
-from rtoslab.stored_point import AnyResult, StoredPoint
+from rtoslab.reports import report_formats
+from rtoslab.results import results
+from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.fakes import measured, point
 
 CATALOGUE = Catalogue(find_root())
@@ -168,7 +168,7 @@ def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
     points = [StoredPoint(tmp_path, each, manifest) for each in (measured(1, 1000), measured(2, 800))]
     document = paper_document(CATALOGUE, reproduce(CATALOGUE, paper, points, ["t77"]))
     for suffix in ("html", "md"):
-        text = formats()[suffix](document)
+        text = report_formats()[suffix](document)
         assert "it slipped" in text
         assert "1,000" in text  # r1 / 2, computed anew
         assert "V9" in text
@@ -180,7 +180,7 @@ def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
 
 def test_a_report_without_any_point_still_shows_the_paper(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1), published(2)])
-    text = formats()["md"](paper_document(CATALOGUE, reproduce(CATALOGUE, paper, [])))
+    text = report_formats()["md"](paper_document(CATALOGUE, reproduce(CATALOGUE, paper, [])))
     assert "n/a: bring your own" in text
     assert "Figure 9: not yet measured." in text
 

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.catalogue import Catalogue
+from rtoslab.base.errors import UnknownNameError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.paper_folders import find_paper, papers
 from rtoslab.cli import app, cmd_paper
-from rtoslab.errors import UnknownNameError
 from rtoslab.papers.arithmetic import evaluate
 from rtoslab.papers.experiment import missing_benchmarks, paper_plan
-from rtoslab.papers.folder import find_paper, papers
-from rtoslab.paths import find_root
-from rtoslab.plan import Options, Plan
+from rtoslab.plan.plan import Options, Plan
 from rtoslab.reports.document import make_document
-from rtoslab.store import RunDirectory
-from rtoslab.stored_point import StoredPoint
+from rtoslab.store.store import RunDirectory
+from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured
 
 CATALOGUE = Catalogue(find_root())

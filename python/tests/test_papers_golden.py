@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from rtoslab.catalogue import Catalogue
-from rtoslab.papers.folder import PaperFolder, papers
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.paper_folders import PaperFolder, papers
 from rtoslab.papers.slips import computed_value
-from rtoslab.paths import find_root
 
 PAPERS = papers(Catalogue(find_root()))
 MIRANDA, LENTKA, EREN = (PAPERS[key] for key in ("miranda2021", "lentka2022", "eren2024"))

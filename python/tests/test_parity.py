@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from rtoslab import api
-from rtoslab.catalogue import Catalogue
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.parity.concepts import CONCEPTS, OF_KERNELS, facts_of
 from rtoslab.parity.costs import Cost, cost_of, measured_costs, read_costs, write_costs
-from rtoslab.parity.findings import Subject, alike, lint
-from rtoslab.paths import find_root
-from rtoslab.results import Measured
+from rtoslab.parity.unfairness import Subject, alike, lint
+from rtoslab.results.results import Measured
 from tests.fakes import measured, point
 from tests.test_cli import rtoslab
 

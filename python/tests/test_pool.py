@@ -5,14 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab import _sim, api, cli, pool
-from rtoslab.catalogue import Catalogue
-from rtoslab.paths import find_root
-from rtoslab.pipeline import Manner, Outcome, point_id
-from rtoslab.plan import Options, make_plan
-from rtoslab.pool import Note
-from rtoslab.results import Failed, Measured
-from rtoslab.store import RunDirectory
+from rtoslab import _sim, api, cli
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.measure import pool
+from rtoslab.measure.identity import point_id
+from rtoslab.measure.pipeline import Manner, Outcome
+from rtoslab.measure.pool import Note
+from rtoslab.plan.plan import Options, make_plan
+from rtoslab.results.results import Failed, Measured
+from rtoslab.store.store import RunDirectory
 
 
 def test_a_process_that_dies_costs_one_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

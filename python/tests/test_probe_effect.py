@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import rtoslab
-from rtoslab.analyses.probe_effect import ITERATIONS, four_ways
-from rtoslab.catalogue import Catalogue
-from rtoslab.paths import find_root
+from rtoslab.analyses.instrument_agreement import ITERATIONS, four_ways
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports.sections.probe_effect import probe_effect_section
-from rtoslab.results import Measured
-from rtoslab.store import RunDirectory
+from rtoslab.results.results import Measured
+from rtoslab.store.store import RunDirectory
 
 TAKE_AND_GIVE = {"t7_synchronisation": ("semaphore.take.available", "semaphore.give.no_waiter")}
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from rtoslab.errors import CatalogueError, UnknownNameError
-from rtoslab.finding import Verdict
+from rtoslab.base.errors import CatalogueError, UnknownNameError
 from rtoslab.proofs import all_rules, judge_all, watched_services
+from rtoslab.results.finding import Verdict
 from tests import test_course, test_handlers, test_latency_proofs, test_stamped
 from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, task
 from tests.test_proofs_two_cores import CASES as CASES_OF_TWO_CORES

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from rtoslab.benchmark import Benchmark
-from rtoslab.decode import decode
-from rtoslab.errors import CatalogueError
-from rtoslab.finding import Verdict
+from rtoslab.base.errors import CatalogueError
+from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.proofs import Evidence, judge_all
-from rtoslab.run.observe import Observed, Switch, Waited
+from rtoslab.records.decoder import decode
+from rtoslab.results.finding import Verdict
+from rtoslab.targets.observe import Observed, Switch, Waited
 from tests.fakes import EXPECTED, WINDOW, WIRE, begin, board, count, handle, kernel, stream, task
 
 OWN = {"rule": "object_per_core", "service": "take"}

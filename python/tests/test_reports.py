@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from rtoslab.catalogue import Catalogue
-from rtoslab.errors import ReportError
-from rtoslab.paths import find_root
-from rtoslab.reports import formats
+from rtoslab.base.errors import ReportError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.reports import report_formats
 from rtoslab.reports.document import Document, make_document
-from rtoslab.reports.terminal import show
-from rtoslab.results import Failed, NotApplicable
-from rtoslab.stored_point import AnyResult, StoredPoint
+from rtoslab.reports.terminal import show_points
+from rtoslab.results.results import Failed, NotApplicable
+from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.fakes import measured, point
 
 
@@ -31,7 +31,7 @@ FAILED = Failed(run_id="0" * 16, point=point(2), stage="proof", error="ProofErro
 
 
 def test_every_format_is_found_by_its_file() -> None:
-    assert set(formats()) == {"html", "md", "csv", "json"}
+    assert set(report_formats()) == {"html", "md", "csv", "json"}
 
 
 def test_the_summary_says_what_was_found() -> None:
@@ -41,7 +41,7 @@ def test_the_summary_says_what_was_found() -> None:
 
 
 def test_html_is_self_contained() -> None:
-    html = formats()["html"](WHOLE)
+    html = report_formats()["html"](WHOLE)
     outside = [link for link in re.findall(r'(?:src|href)="([^"]*)"', html) if not link.startswith("#")]
     assert outside == []
     assert "<script" not in html
@@ -52,30 +52,30 @@ def test_html_is_self_contained() -> None:
 
 
 def test_html_escapes_what_the_image_said() -> None:
-    html = formats()["html"](document(measured(1), FAILED))
+    html = report_formats()["html"](document(measured(1), FAILED))
     assert "did &lt;not&gt; switch" in html
     assert "did <not> switch" not in html
 
 
 def test_a_failed_point_has_no_number_in_any_format() -> None:
     failed = document(FAILED)
-    (row,) = csv.DictReader(io.StringIO(formats()["csv"](failed)))
+    (row,) = csv.DictReader(io.StringIO(report_formats()["csv"](failed)))
     assert (row["status"], row["value"]) == ("failed", "")
-    assert json.loads(formats()["json"](failed))["points"][0]["result"]["status"] == "failed"
-    assert "derived" not in json.loads(formats()["json"](failed))["points"][0]
-    assert "No point was measured" in formats()["md"](failed)
+    assert json.loads(report_formats()["json"](failed))["points"][0]["result"]["status"] == "failed"
+    assert "derived" not in json.loads(report_formats()["json"](failed))["points"][0]
+    assert "No point was measured" in report_formats()["md"](failed)
 
 
 def test_what_does_not_apply_is_told() -> None:
     missing = NotApplicable(run_id="0" * 16, point=point(2), reason="K has no heap service")
-    assert "K has no heap service" in formats()["md"](document(measured(1), missing))
+    assert "K has no heap service" in report_formats()["md"](document(measured(1), missing))
 
 
 def test_what_does_not_apply_is_told_in_every_format_with_its_reason() -> None:
     both = document(measured(1), NotApplicable(run_id="0" * 16, point=point(2), reason="K has no heap service"))
-    for suffix, render in formats().items():
+    for suffix, render in report_formats().items():
         assert "K has no heap service" in render(both), suffix
-    rows = list(csv.DictReader(io.StringIO(formats()["csv"](both))))
+    rows = list(csv.DictReader(io.StringIO(report_formats()["csv"](both))))
     assert [(row["status"], row["reason"], row["value"]) for row in rows if row["cores"] == "2"] == [
         ("n/a", "K has no heap service", "")
     ]
@@ -86,7 +86,7 @@ def test_the_terminal_says_what_does_not_apply(capsys: pytest.CaptureFixture[str
         NotApplicable(run_id="0" * 16, point=point(2, name, title), reason="K has no heap")
         for name, title in (("t2", "T2 test"), ("t8", "T8 test"))
     ]
-    show([measured(1, title="T2 test"), *absent], Console(width=120))
+    show_points([measured(1, title="T2 test"), *absent], Console(width=120))
     said = capsys.readouterr().out
     assert "n/a T2, T8 k b 2 cores: K has no heap" in said
     assert re.search(r"T2 test +│ +4,000 │ +n/a", said)
@@ -96,16 +96,16 @@ def test_the_terminal_says_what_does_not_apply(capsys: pytest.CaptureFixture[str
 def test_conformance_is_told() -> None:
     checks = {"order": "holds", "fp": "n/a: B has no floating-point unit"}
     stored = StoredPoint(Path("p"), measured(1), {"conformance": {"digest": "abc", "checks": checks}})
-    text = formats()["md"](make_document(Catalogue(find_root()), [stored], None))
+    text = report_formats()["md"](make_document(Catalogue(find_root()), [stored], None))
     assert "| k on b, 1 core | 1 | 0 | 0 | 1 | holds | abc |" in text
     assert "| k on b, 1 core | fp | B has no floating-point unit |" in text
     checks["order"] = "fails"
-    text = formats()["md"](make_document(Catalogue(find_root()), [stored], None))
+    text = report_formats()["md"](make_document(Catalogue(find_root()), [stored], None))
     assert "| k on b, 1 core | 0 | 1 | 0 | 1 | fails | abc |" in text
 
 
 def test_csv_is_long_and_typed() -> None:
-    rows = list(csv.DictReader(io.StringIO(formats()["csv"](WHOLE))))
+    rows = list(csv.DictReader(io.StringIO(report_formats()["csv"](WHOLE))))
     values = {(row["cores"], row["core"], row["quantity"]): (row["value"], row["unit"]) for row in rows}
     assert values["2", "", "throughput"] == ("3200.0", "counts/s")
     assert values["2", "1", "lock15.wait_cycles"] == ("3000000", "cycles")
@@ -116,14 +116,14 @@ def test_csv_is_long_and_typed() -> None:
 
 
 def test_json_has_results_and_gains() -> None:
-    found = json.loads(formats()["json"](WHOLE))
+    found = json.loads(report_formats()["json"](WHOLE))
     assert found["gains"][0]["gain"] == pytest.approx(0.8)
     assert found["points"][0]["derived"]["throughput_hz"] == 4000
 
 
 def test_the_same_points_give_the_same_report() -> None:
     again = document(measured(1, 1000), measured(2, 400, wait=3_000_000, heap=4800))
-    for render in formats().values():
+    for render in report_formats().values():
         assert render(again) == render(WHOLE)
 
 

@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from rtoslab.finding import Verdict
-from rtoslab.results import Failed, Measured
+from rtoslab.results.finding import Verdict
+from rtoslab.results.results import Failed, Measured
 from tests.fakes import measured, proof
 
 

@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from rtoslab.errors import BoardSilentError, PortError
-from rtoslab.kernel_facts import Kernel
-from rtoslab.run import virtual
-from rtoslab.run.events import IDENT_CURRENT, KIND_WRITE
-from rtoslab.run.serial import listen_to_board, open_port
-from rtoslab.run.virtual import RunOutput, VirtualJob, run_virtual
+from rtoslab.base.errors import BoardSilentError, PortError
+from rtoslab.catalogue.kernel_facts import Kernel
+from rtoslab.targets import virtual
+from rtoslab.targets.events import IDENT_CURRENT, KIND_WRITE
+from rtoslab.targets.serial import listen_to_board, open_port
+from rtoslab.targets.virtual import RunOutput, VirtualJob, run_virtual
 from tests.fakes import FakeMachine, board, events, stream
 
 

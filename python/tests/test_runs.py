@@ -12,14 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from rtoslab import api
+from rtoslab.archive.exports import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows
+from rtoslab.archive.index import Wanted, find
+from rtoslab.base.errors import ReportError
 from rtoslab.compare.history import history_document
-from rtoslab.errors import ReportError
-from rtoslab.exports import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows
-from rtoslab.index import Wanted, find
-from rtoslab.journal import JOURNAL_FILE, Session, last_session, session_line
-from rtoslab.reports import formats
-from rtoslab.results import Measured
-from rtoslab.store import RunDirectory
+from rtoslab.reports import report_formats
+from rtoslab.results.results import Measured
+from rtoslab.store.journal import JOURNAL_FILE, Session, last_session, session_line
+from rtoslab.store.store import RunDirectory
 from tests.fakes import measured, point
 from tests.test_cli import HANG_S, ROOT, error, rtoslab
 
@@ -132,10 +132,10 @@ def test_history_tells_when_a_figure_moved(tmp_path: Path) -> None:
         session = Session(f"2026-01-0{index + 1}T00:00:00Z", f"rev{index}")
         (tmp_path / str(index) / JOURNAL_FILE).write_text(session_line(session))
     document = history_document(list(find([tmp_path], Wanted())))
-    text = formats()["md"](document)
+    text = report_formats()["md"](document)
     assert "at rev2 |" in text
     assert "rev1 |" not in text.split("## Run by run")[0]
-    assert "<svg" in formats()["html"](document)
+    assert "<svg" in report_formats()["html"](document)
     assert "What moved" in rtoslab("runs", "history", "--in", tmp_path).stdout
     with pytest.raises(ReportError, match="No figure is in two"):
         history_document(list(find([tmp_path / "0"], Wanted())))

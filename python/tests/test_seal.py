@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from rtoslab import seal
-from rtoslab.errors import AlteredError, AlteredWarning, StoreError
-from rtoslab.index import Wanted, find
-from rtoslab.journal import JOURNAL_FILE, Session, last_session, note_session, read_sessions, session_line
-from rtoslab.results import Failed, Measured, SeriesSamples
-from rtoslab.store import RunDirectory
-from rtoslab.stored_point import folder_name, read_point
+from rtoslab.archive.index import Wanted, find
+from rtoslab.base.errors import AlteredError, AlteredWarning, StoreError
+from rtoslab.records import seal
+from rtoslab.results.results import Failed, Measured, SeriesSamples
+from rtoslab.store.journal import JOURNAL_FILE, Session, last_session, note_session, read_sessions, session_line
+from rtoslab.store.store import RunDirectory
+from rtoslab.store.stored_point import folder_name, read_point
 from tests.fakes import measured, point
 from tests.test_cli import error, rtoslab
 
@@ -190,7 +190,7 @@ def test_no_altered_byte_of_the_journal_is_passed_over(tmp_path: Path) -> None:
 def test_of_a_journal_cut_short_the_whole_lines_are_read_and_the_next_is_added(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rtoslab.journal.revision_of", lambda _: "abc")
+    monkeypatch.setattr("rtoslab.store.journal.revision_of", lambda _: "abc")
     run, _ = stored(tmp_path)
     sessions, content = _journal(run)
     for length in range(len(content)):

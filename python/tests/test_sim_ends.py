@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.errors import SymbolError
-from rtoslab.run.board import CYCLES_MOST, cycle_number
+from rtoslab.base.errors import SymbolError
+from rtoslab.targets.board import CYCLES_MOST, cycle_number
 from tests.differential.engines import elf
 from tests.processes import started
 from tests.test_cli import HANG_S, ROOT, error, rtoslab

@@ -153,7 +153,7 @@ def test_a_probe_moves_no_cycle_of_two_cores() -> None:
 
 
 def test_a_snapshot_of_another_chip_is_refused() -> None:
-    from rtoslab.run.board import make_machine  # noqa: PLC0415
+    from rtoslab.targets.board import make_machine  # noqa: PLC0415
 
     first: Any = make_machine(CATALOGUE.board("nucleo-f446re").facts, cores=1)
     for board in ("stm32f407ig", "pico", "nucleo-l053r8"):

@@ -8,15 +8,15 @@ import pytest
 from pydantic import ValidationError
 
 from rtoslab.analyses.latency import latencies
-from rtoslab.benchmark import EMPTY_SERIES, Benchmark
-from rtoslab.catalogue import Catalogue
-from rtoslab.finding import Verdict
-from rtoslab.paths import find_root
-from rtoslab.plan import Options, make_plan
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.benchmark import EMPTY_SERIES, Benchmark
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.plan.plan import Options, make_plan
 from rtoslab.proofs import Evidence, all_rules
-from rtoslab.run.events import EVENT, IDENT_MARK, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC
-from rtoslab.run.intervals import Intervals, find_intervals
-from rtoslab.run.observe import Observed
+from rtoslab.results.finding import Verdict
+from rtoslab.targets.events import EVENT, IDENT_MARK, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC
+from rtoslab.targets.intervals import Intervals, find_intervals
+from rtoslab.targets.observe import Observed
 from tests.fakes import Fields, board, decoded, kernel
 from tests.latency_fakes import timed
 

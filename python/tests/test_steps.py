@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rtoslab.run.events import (
+from rtoslab.targets.events import (
     EVENT,
     IDENT_BEHIND,
     IDENT_CURRENT,
@@ -16,8 +16,8 @@ from rtoslab.run.events import (
     KIND_EXEC,
     KIND_WRITE,
 )
-from rtoslab.run.exceptions import SYSTICK
-from rtoslab.run.steps import HANDLER, Watching, find_steps, return_addresses
+from rtoslab.targets.exceptions import SYSTICK
+from rtoslab.targets.steps import HANDLER, Watching, find_steps, return_addresses
 
 TAKE, GIVE = 0x100, 0x200
 BEHIND_TAKE, BEHIND_GIVE, ELSEWHERE = 0x1010, 0x1020, 0x1030

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab import build, store
-from rtoslab.errors import StoreError
-from rtoslab.files import write_whole
-from rtoslab.store import RunDirectory, sweep
+from rtoslab.base.errors import StoreError
+from rtoslab.base.output_files import write_whole
+from rtoslab.images import builder as build
+from rtoslab.store import store
+from rtoslab.store.store import RunDirectory, remove_unfinished
 from tests.fakes import measured, point
 
 
@@ -84,7 +85,7 @@ def test_an_interrupted_writer_leaves_nothing_behind(tmp_path: Path) -> None:
     half.mkdir()
     (half / "manifest.json").write_text("{")
     assert run.points() == []
-    sweep(tmp_path / "run")
+    remove_unfinished(tmp_path / "run")
     assert not half.exists()
 
 
@@ -94,7 +95,7 @@ def test_what_another_process_is_writing_is_left_alone(tmp_path: Path, monkeypat
 
     def while_another_sweeps(path: Path, content: bytes) -> None:
         write(path, content)
-        sweep(run.path)
+        remove_unfinished(run.path)
 
     monkeypatch.setattr(store, "_write", while_another_sweeps)
     run.add("p-1", measured(), {}, {})

@@ -9,11 +9,11 @@ import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
 import rtoslab
-from rtoslab.dataclass_json import Reader
-from rtoslab.instruments.profile import Profile
+from rtoslab.base.dataclass_json import Reader
+from rtoslab.base.strict import Strict
+from rtoslab.instruments.profiler import Profile
 from rtoslab.intake.numbers import fraction
-from rtoslab.results import CoreCycles
-from rtoslab.strict import Strict
+from rtoslab.results.results import CoreCycles
 
 SCALARS: tuple[Any, ...] = (True, False, 0, 1, 2, 1.0, 0.0, 0.5, "", "0", "1", "1.0", "true", "a")
 

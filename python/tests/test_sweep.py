@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.catalogue import Catalogue
-from rtoslab.errors import CatalogueError, PlanError, ReportError
-from rtoslab.paths import find_root
-from rtoslab.pipeline import Manner
-from rtoslab.reports import formats
-from rtoslab.results import Measured, NotApplicable
-from rtoslab.stored_point import StoredPoint
+from rtoslab.base.errors import CatalogueError, PlanError, ReportError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.measure.pipeline import Manner
+from rtoslab.reports import report_formats
+from rtoslab.results.results import Measured, NotApplicable
+from rtoslab.store.stored_point import StoredPoint
 from rtoslab.sweep.cluster import _sources, measure_here
 from rtoslab.sweep.effects import Observations
 from rtoslab.sweep.plan import read_sweep, sweep_points
@@ -128,11 +128,11 @@ def test_the_report_has_ranking_interactions_and_small_multiples() -> None:
     results: list[Measured | NotApplicable] = [*made(), absent]
     stored = [StoredPoint(Path("x"), each, {}) for each in results]
     document = sweep_document("T", stored)
-    text = formats()["md"](document)
+    text = report_formats()["md"](document)
     assert text.index("| a 0 to 1 | +1") < text.index("| b 0 to 2 |")
     assert "it cannot be" in text
     assert "12 of 13 points were measured" in document.summary
-    html = formats()["html"](document)
+    html = report_formats()["html"](document)
     assert html.count("<svg") == 2
     with pytest.raises(ReportError, match="nothing can be ranked"):
         sweep_document("T", stored[:1])

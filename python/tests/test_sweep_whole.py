@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.store import RunDirectory
+from rtoslab.store.store import RunDirectory
 from tests.processes import started
 from tests.test_cli import ROOT
 

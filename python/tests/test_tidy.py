@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.closure import module_closure
-from rtoslab.paths import find_root
+from rtoslab.base.closure import module_closure
+from rtoslab.base.paths import find_root
 
 PYTHON = find_root() / "python"
 FILES = sorted(PYTHON.rglob("*.py"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.paths import find_root
+from rtoslab.base.paths import find_root
 
 SIM = find_root() / "sim"
 SOURCES = sorted(path for path in SIM.rglob("*.rs") if "target" not in path.parts)

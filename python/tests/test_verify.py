@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from rtoslab import api
-from rtoslab.cache import ResultCache
-from rtoslab.canonical import canonical
-from rtoslab.catalogue import Catalogue
-from rtoslab.errors import AlteredError, BuildError
-from rtoslab.paths import find_root
-from rtoslab.pipeline import _known
-from rtoslab.results import Measured
-from rtoslab.seal import SEAL_FILE, sealed
-from rtoslab.store import RunDirectory
-from rtoslab.stored_point import RESULT
+from rtoslab.base.canonical_json import canonical
+from rtoslab.base.errors import AlteredError, BuildError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.measure.pipeline import _known
+from rtoslab.records.seal import SEAL_FILE, sealed
+from rtoslab.results.results import Measured
+from rtoslab.store.cache import ResultCache
+from rtoslab.store.store import RunDirectory
+from rtoslab.store.stored_point import RESULT
 from rtoslab.verify import verify_folder, verify_point
 from tests.test_cli import error, rtoslab
 

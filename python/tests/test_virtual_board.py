@@ -9,9 +9,9 @@ import pytest
 from nbclient import NotebookClient
 
 import rtoslab
-from rtoslab.errors import PlanError, RunError, SettingError, SymbolError, UnknownNameError
-from rtoslab.paths import find_root
-from rtoslab.virtual_board import VirtualBoard
+from rtoslab.base.errors import PlanError, RunError, SettingError, SymbolError, UnknownNameError
+from rtoslab.base.paths import find_root
+from rtoslab.targets.virtual_board import VirtualBoard
 
 DOCS = find_root() / "docs"
 

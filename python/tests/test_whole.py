@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from rtoslab import api
-from rtoslab.paths import find_root
-from rtoslab.pipeline import Outcome
-from rtoslab.results import Failed, Measured
-from rtoslab.store import RunDirectory
+from rtoslab.base.paths import find_root
+from rtoslab.measure.pipeline import Outcome
+from rtoslab.results.results import Failed, Measured
+from rtoslab.store.store import RunDirectory
 from tests.checkouts import alter
 from tests.processes import started
 from tests.test_cli import HANG_S, ROOT, error, rtoslab

@@ -10,19 +10,19 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from rtoslab.catalogue import Catalogue
+from rtoslab.base.errors import PlanError, RunError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli.cmd_worst_case import command
-from rtoslab.errors import PlanError, RunError
-from rtoslab.paths import find_root
-from rtoslab.plan import Options
+from rtoslab.plan.plan import Options
 from rtoslab.reports.formats.html import render
-from rtoslab.run.events import EVENT
-from rtoslab.run.exceptions import exception_number
-from rtoslab.worst_case.arrivals import Span, choose_span, draw, sweep
+from rtoslab.targets.events import EVENT
+from rtoslab.targets.exceptions import exception_number
+from rtoslab.worst_case.arrivals import Span, choose_span, draw, inject_at_each
 from rtoslab.worst_case.document import make_document
-from rtoslab.worst_case.finding import find
 from rtoslab.worst_case.folder import manifest_of, write
 from rtoslab.worst_case.scenario import Scenario, Target, of_benchmark, of_image
+from rtoslab.worst_case.worst_case import find
 from tests.checkouts import alter
 from tests.test_cli import error, rtoslab
 
@@ -61,7 +61,7 @@ def alone(of: Scenario, cycle: int) -> tuple[int, int | None]:
 )
 def test_each_arrival_is_what_it_would_be_alone(kernel: str, board: str, cores: int, core: int) -> None:
     of = scenario(kernel, board, cores=cores, core=core)
-    arrivals = sweep(of, Span(1500, "1500 cycles"), threads=2)
+    arrivals = inject_at_each(of, Span(1500, "1500 cycles"), threads=2)
     assert arrivals["cycle"].tolist() == list(range(of.snapshot.cycle(), of.snapshot.cycle() + 1500))
     for index in random.Random(7).sample(range(1500), 12):  # noqa: S311
         each = arrivals[index]
@@ -73,20 +73,20 @@ def test_each_arrival_is_what_it_would_be_alone(kernel: str, board: str, cores: 
 def test_the_threads_do_not_matter_and_a_sample_is_part_of_the_whole() -> None:
     of = scenario("freertos", "nucleo-f446re")
     span = choose_span(of, "2period")
-    whole = sweep(of, span, threads=1)
-    assert (sweep(of, span, threads=3) == whole).all()
+    whole = inject_at_each(of, span, threads=1)
+    assert (inject_at_each(of, span, threads=3) == whole).all()
     drawn = choose_span(of, "2period", samples=50, seed=3)
     assert drawn.offsets == draw(span.cycles, 50, 3)
     assert drawn.offsets is not None
-    assert (sweep(of, drawn, threads=2) == whole[list(drawn.offsets)]).all()
-    found = find(of, drawn, sweep(of, drawn))
+    assert (inject_at_each(of, drawn, threads=2) == whole[list(drawn.offsets)]).all()
+    found = find(of, drawn, inject_at_each(of, drawn))
     assert "as observed" in found.claim
     assert "every" not in found.claim
 
 
 def test_what_executes_on_arrival_is_what_single_steps_show() -> None:
     of = scenario("freertos", "nucleo-f446re")
-    arrivals = sweep(of, Span(400, "400 cycles"))
+    arrivals = inject_at_each(of, Span(400, "400 cycles"))
     machine: Any = of.snapshot.open()
     executing = machine.position(0)[1]
     for each in arrivals:
@@ -109,7 +109,7 @@ def test_a_planted_critical_section_is_found_and_named_by_its_line(checkout: Pat
     )
     alter(checkout, "kernels/rt/port.h", give, planted + give)
     of = scenario("rt", "nucleo-f446re")
-    found = find(of, span := choose_span(of, "70period"), sweep(of, span))
+    found = find(of, span := choose_span(of, "70period"), inject_at_each(of, span))
     assert found.handler.maximum_cycles > 500
     assert found.handler.median_cycles < 60
     lines = (checkout / "firmware" / "kernels" / "rt" / "port.h").read_text().splitlines()
@@ -136,7 +136,7 @@ def test_a_sweep_is_stored_and_shown(tmp_path: Path) -> None:
     assert stored["task_cycles"] == [None] * said["arrivals"], "without a kernel there is no task to wake"
     of = scenario("bare", "nucleo-l073rz", service=1)
     span = choose_span(of, "period")
-    arrivals = sweep(of, span, threads=1)
+    arrivals = inject_at_each(of, span, threads=1)
     report = render(make_document(found := find(of, span, arrivals), arrivals))
     write(tmp_path / "two", found, arrivals, manifest_of(of, span), report)
     for name in ("arrivals.parquet", "result.json", "manifest.json", "report.html"):
@@ -149,14 +149,14 @@ def test_an_image_of_ones_own() -> None:
     target = Target(f"irq{by_name.exception - 16}", hex(by_name.task or 0), str(by_name.snapshot.cycle()))
     of = of_image(by_name.elf, by_name.board, target)
     span = Span(300, "300 cycles")
-    assert (sweep(of, span)["handler"] == sweep(by_name, span)["handler"]).all()
+    assert (inject_at_each(of, span)["handler"] == inject_at_each(by_name, span)["handler"]).all()
 
 
 def test_an_interrupt_that_is_not_enabled_is_no_worst_case() -> None:
     of = scenario("bare", "nucleo-l073rz")
     deaf = of_image(of.elf, of.board, Target("irq3", start=str(of.snapshot.cycle())))
     with pytest.raises(RunError, match=r"3 of 3 arrivals did not bring about the handler within 1 s"):
-        sweep(deaf, Span(3, "3 cycles"))
+        inject_at_each(deaf, Span(3, "3 cycles"))
 
 
 def test_errors_are_sentences(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_every_service_on_every_board_over_a_whole_period(kernel: str, board: st
             continue
         of = scenario(kernel, board, service)
         span = choose_span(of, "period")
-        found = find(of, span, sweep(of, span))
+        found = find(of, span, inject_at_each(of, span))
         assert found.arrivals == of.period_cycles
         # Quicker than an entry alone: an arrival while another one is under way takes its place.
         assert found.handler.minimum_cycles > 0

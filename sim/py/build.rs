@@ -1,5 +1,5 @@
 //! Tells the module which sources it is made of: a line for each file, its path from the checkout on and the SHA-256 of its
-//! content. What measures with the module compares them with the checkout's (`python/rtoslab/run/origin.py`).
+//! content. What measures with the module compares them with the checkout's (`python/rtoslab/targets/origin.py`).
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,1 +1,78 @@
-"""Stage 6: arithmetic over verified points. Pure functions; every quantity carries its unit in its name."""
+"""From stored points to what can be said of them: figures, latencies, losses by cause, claims."""
+
+from rtoslab.analyses.axis_values import Value, select, values
+from rtoslab.analyses.claims import TOLD, ClaimVerdict, judge_claims
+from rtoslab.analyses.collisions import LEVEL, SEED, Level, Step, levels, steps
+from rtoslab.analyses.counts_per_second import Gain, gains, throughput
+from rtoslab.analyses.cycles import PARTS, VISIBLE_PART, lock_costs, shares, top_functions
+from rtoslab.analyses.heap_fragmentation import fragmentation
+from rtoslab.analyses.instrument_agreement import WAYS, FourWays, four_ways
+from rtoslab.analyses.latency import (
+    FIGURES,
+    Comparison,
+    comparisons,
+    conditions,
+    histogram,
+    instrument_costs,
+    latencies,
+    spread,
+)
+from rtoslab.analyses.losses_by_cause import BusiestLock, Loss, losses
+from rtoslab.analyses.named_figures import BYTES, COUNTS, CYCLES, Metric, leading, metrics, unit_of
+from rtoslab.analyses.rulers import probe_effect, ruler_costs
+from rtoslab.analyses.series import core_words, series_names, short_test
+from rtoslab.analyses.tick_cost import TickModel, by_loops, released, tick_model
+
+__all__ = [
+    "BYTES",
+    "COUNTS",
+    "CYCLES",
+    "FIGURES",
+    "LEVEL",
+    "PARTS",
+    "SEED",
+    "TOLD",
+    "VISIBLE_PART",
+    "WAYS",
+    "BusiestLock",
+    "ClaimVerdict",
+    "Comparison",
+    "FourWays",
+    "Gain",
+    "Level",
+    "Loss",
+    "Metric",
+    "Step",
+    "TickModel",
+    "Value",
+    "by_loops",
+    "comparisons",
+    "conditions",
+    "core_words",
+    "four_ways",
+    "fragmentation",
+    "gains",
+    "histogram",
+    "instrument_costs",
+    "judge_claims",
+    "latencies",
+    "leading",
+    "levels",
+    "lock_costs",
+    "losses",
+    "metrics",
+    "probe_effect",
+    "released",
+    "ruler_costs",
+    "select",
+    "series_names",
+    "shares",
+    "short_test",
+    "spread",
+    "steps",
+    "throughput",
+    "tick_model",
+    "top_functions",
+    "unit_of",
+    "values",
+]

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rtoslab.analyses import core_claims, value_claims
-from rtoslab.analyses.throughput import Gain, gains
+from rtoslab.analyses.axis_values import Value, select, values
+from rtoslab.analyses.counts_per_second import Gain, gains
 from rtoslab.analyses.value_claims import Judged, Picked, worst
-from rtoslab.analyses.values import Value, select, values
+from rtoslab.catalogue import TIMED, Claim, Resolution
 from rtoslab.results import Measured
-from rtoslab.suites import TIMED, Claim, Resolution
 
 Outcome = Literal["same", "different", "tie", "not computed", "bring your own"]
 TOLD: tuple[Outcome, ...] = ("different", "tie", "same")

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
+from rtoslab.analyses.counts_per_second import throughput
 from rtoslab.analyses.cycles import CoreShare, shares
-from rtoslab.analyses.losses import BusiestLock, busiest_lock
-from rtoslab.analyses.throughput import throughput
+from rtoslab.analyses.losses_by_cause import BusiestLock, busiest_lock
 from rtoslab.results import Measured
-from rtoslab.run.profiles import APPLICATION
+from rtoslab.targets import APPLICATION
 
 FAMILY = "stress."
 """How the metric id of such a benchmark begins."""

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from rtoslab.analyses.throughput import Gain
+from rtoslab.analyses.counts_per_second import Gain
 from rtoslab.analyses.value_claims import Judged, larger, worst
-from rtoslab.suites import Claim
+from rtoslab.catalogue import Claim
 
 
 def _name(pair: Gain) -> str:

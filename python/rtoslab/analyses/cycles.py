@@ -8,7 +8,7 @@ Bus and flash waits are those of data and fetch, wherever they happened.
 from dataclasses import dataclass
 
 from rtoslab.results import FunctionUse, LockUse, Measured
-from rtoslab.run.profiles import APPLICATION, IDLE, LIBRARY
+from rtoslab.targets import APPLICATION, IDLE, LIBRARY
 
 PARTS = (
     "application",

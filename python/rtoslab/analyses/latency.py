@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from rtoslab.benchmark import EMPTY_SERIES, INSTRUMENTS
+from rtoslab.catalogue import EMPTY_SERIES, INSTRUMENTS
 from rtoslab.results import Measured, PointId, SeriesSamples
 
 MAX_BINS = 48

@@ -10,9 +10,9 @@ from itertools import pairwise
 from statistics import median
 from typing import Final, Literal
 
+from rtoslab.analyses.axis_values import TIME_S, Value
 from rtoslab.analyses.series import core_words
-from rtoslab.analyses.values import TIME_S, Value
-from rtoslab.suites import Claim
+from rtoslab.catalogue import Claim
 
 Told = Literal["same", "different", "tie"]
 Judged = tuple[Told | None, str]

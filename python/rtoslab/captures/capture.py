@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.errors import CaptureError
+from rtoslab.base import CaptureError
 
 UNKNOWN: Final = -1
 """The level before the first one that is known."""

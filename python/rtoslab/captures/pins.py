@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from rtoslab.captures.capture import Capture, Channel
-from rtoslab.run.events import EVENT, KIND_PIN
+from rtoslab.targets import EVENT, KIND_PIN
 
 
 def from_events(raw: bytes, pins: Mapping[int, str], clock_hz: int, start: int, end: int) -> Capture:

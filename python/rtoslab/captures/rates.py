@@ -4,8 +4,8 @@ import re
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.errors import CaptureError
-from rtoslab.intake.numbers import fraction, shown
+from rtoslab.base import CaptureError
+from rtoslab.intake import fraction, shown
 
 _FACTORS: Final = {"": 1, "hz": 1, "khz": 10**3, "mhz": 10**6, "ghz": 10**9}
 _RATE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,15})?) ?([kmg]?hz)?", re.IGNORECASE | re.ASCII)

@@ -11,20 +11,34 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.benchmark import Benchmark
-from rtoslab.build import build
+from rtoslab.base import CaptureError, PlanError, RunError
 from rtoslab.captures.capture import Capture, Channel
 from rtoslab.captures.pins import from_events
 from rtoslab.captures.pulses import Pulses, find_pulses
-from rtoslab.catalogue import Catalogue
-from rtoslab.errors import CaptureError, PlanError, RunError
-from rtoslab.latencies import series_facts
+from rtoslab.catalogue import Benchmark, Catalogue
+from rtoslab.images import build
 from rtoslab.plan import Options, Point, make_plan
-from rtoslab.run.board import apply_settings, find_address, load_image, make_machine, pin_number, simulator_errors
-from rtoslab.run.events import EVENT, IDENT_MARK, IDENT_WINDOW, KIND_PIN, KIND_WRITE
-from rtoslab.run.intervals import find_intervals
-from rtoslab.run.marks import read_marks
-from rtoslab.run.virtual import CHUNK_CYCLES, DONE_SYMBOL, SENDING_LIMIT_S, WINDOW_SYMBOL, Progress
+from rtoslab.results import series_facts
+from rtoslab.targets import (
+    CHUNK_CYCLES,
+    DONE_SYMBOL,
+    EVENT,
+    IDENT_MARK,
+    IDENT_WINDOW,
+    KIND_PIN,
+    KIND_WRITE,
+    SENDING_LIMIT_S,
+    WINDOW_SYMBOL,
+    Progress,
+    apply_settings,
+    find_address,
+    find_intervals,
+    load_image,
+    make_machine,
+    pin_number,
+    read_marks,
+    simulator_errors,
+)
 
 OUT: Final = "out"
 """Name of the channel of the measurement's pin."""

@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from rtoslab.base import CaptureError
 from rtoslab.captures.capture import Capture, Channel
-from rtoslab.errors import CaptureError
-from rtoslab.intake.limits import CHANGES, CHANNELS, LAST_TICK
+from rtoslab.intake import CHANGES, CHANNELS, LAST_TICK
 
 
 class Track:

@@ -12,11 +12,10 @@ from typing import Any
 import click
 
 from rtoslab import interrupts
+from rtoslab.base import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, RtoslabError, disk_error
 from rtoslab.cli.altered import told
 from rtoslab.cli.ended import last_words
-from rtoslab.errors import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, RtoslabError, disk_error
-from rtoslab.intake.files import printable_output
-from rtoslab.intake.names import visible
+from rtoslab.intake import printable_output, visible
 
 
 class _Commands(click.Group):
@@ -104,7 +103,7 @@ def _code() -> int:  # noqa: PLR0911 (one answer for each way to end)
         _say("rtoslab: The memory is full; close other programs, or ask for fewer points or samples.")
         return EXIT_ERROR
     except BaseException as error:
-        from rtoslab.run.board import is_panic  # noqa: PLC0415 (it is rarely wanted)
+        from rtoslab.targets import is_panic  # noqa: PLC0415 (it is rarely wanted)
 
         if not is_panic(error):
             raise

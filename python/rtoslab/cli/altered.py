@@ -7,7 +7,7 @@ from typing import TextIO
 
 import click
 
-from rtoslab.errors import AlteredWarning
+from rtoslab.base import AlteredWarning
 
 
 @contextmanager

@@ -5,14 +5,20 @@ from pathlib import Path
 import click
 
 from rtoslab.api import default_out
+from rtoslab.base import PlanError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.display import displayed, short_path
-from rtoslab.compare.baseline import Baseline, baseline_path, make_baseline, read_baseline, write_baseline
-from rtoslab.compare.gate import baseline_points
-from rtoslab.compare.sides import Side, read_side
-from rtoslab.errors import PlanError
-from rtoslab.paths import find_root
-from rtoslab.pool import run_plan
+from rtoslab.compare import (
+    Baseline,
+    Side,
+    baseline_path,
+    baseline_points,
+    make_baseline,
+    read_baseline,
+    read_side,
+    write_baseline,
+)
+from rtoslab.measure import run_plan
 
 
 @click.command("baseline")

@@ -4,14 +4,10 @@ from pathlib import Path
 
 import click
 
-from rtoslab.captures.forms import forms, write_capture
-from rtoslab.captures.recording import record
-from rtoslab.captures.sampling import sampled
+from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, find_root
+from rtoslab.captures import capture_forms, record, sampled, write_capture
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName, Frequency, KeyValue
-from rtoslab.errors import EXIT_OK
-from rtoslab.files import STANDARD_OUTPUT
-from rtoslab.paths import find_root
 from rtoslab.plan import Options
 
 
@@ -21,7 +17,7 @@ from rtoslab.plan import Options
 @click.option("--board", required=True, type=CatalogueName("boards"))
 @click.option("--config", type=KeyValue(), multiple=True, help="As of `rtoslab run`.")
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="File to write.")
-@click.option("--form", type=click.Choice(sorted(forms())), help="Its form; by default the one of the suffix.")
+@click.option("--form", type=click.Choice(sorted(capture_forms())), help="Its form; by default the one of the suffix.")
 @click.option("--sample-rate", type=Frequency(), help="As an analyzer of this rate sees it, e.g. 8MHz.")
 def command(
     benchmark: str,

@@ -5,21 +5,15 @@ from pathlib import Path
 
 import click
 
+from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.names import form_of, report_files
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
-from rtoslab.compare.document import comparison_document
-from rtoslab.compare.judge import Comparison, compare
-from rtoslab.compare.machines import as_json, as_junit
-from rtoslab.compare.sides import Side, read_side
-from rtoslab.parity.costs import read_costs
-from rtoslab.parity.findings import Subject, lint
-from rtoslab.paths import find_root
-from rtoslab.reports import formats
-from rtoslab.reports.sections.parity import parity_section
-from rtoslab.reports.table import Section
+from rtoslab.compare import Comparison, Side, as_json, as_junit, compare, comparison_document, read_side
+from rtoslab.parity import Subject, lint, read_costs
+from rtoslab.reports import Section, parity_section, report_formats
 
 FORMS = ("html", "md", "json", "xml")
 
@@ -43,7 +37,7 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
     def rendered(kind: str) -> str:
         if kind == "json":
             return as_json(comparisons)
-        return as_junit(comparisons) if kind == "xml" else formats()[kind](document)
+        return as_junit(comparisons) if kind == "xml" else report_formats()[kind](document)
 
     for output in outputs:
         write(rendered(form_of(output)), output)

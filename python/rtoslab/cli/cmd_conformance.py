@@ -6,14 +6,12 @@ from typing import Any
 import click
 from rich.table import Table
 
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.ended import answer, keeping
 from rtoslab.cli.names import CatalogueName, CoreCounts, Frequency, KeyValue
 from rtoslab.cli.plain import PlainConsole, painted
-from rtoslab.conformance.gate import Conformance, examine
-from rtoslab.conformance.judge import Outcome
-from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
-from rtoslab.paths import find_root
+from rtoslab.conformance import Conformance, Outcome, examine
 from rtoslab.plan import Options, Point, conformance_points
 
 _COLOURS = {Outcome.HOLDS: "green", Outcome.FAILS: "red", Outcome.UNSEEN: "yellow"}

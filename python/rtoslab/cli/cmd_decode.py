@@ -7,17 +7,12 @@ import click
 import numpy as np
 from rich.table import Table
 
-from rtoslab.captures.capture import Capture
-from rtoslab.captures.forms import read_capture
-from rtoslab.captures.pulses import Pulses, find_pulses
-from rtoslab.captures.recording import OUT, Recording, record
-from rtoslab.captures.sampling import sampled
+from rtoslab.base import EXIT_OK, PlanError, find_root
+from rtoslab.captures import OUT, Capture, Pulses, Recording, find_pulses, read_capture, record, sampled
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, Frequency, KeyValue
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.errors import EXIT_OK, PlanError
-from rtoslab.paths import find_root
 from rtoslab.plan import Options
 
 

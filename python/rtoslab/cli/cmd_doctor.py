@@ -5,11 +5,10 @@ from dataclasses import asdict
 import click
 from rich.table import Table
 
+from rtoslab.base import EXIT_ERROR, EXIT_OK, find_root
+from rtoslab.cli.doctor import examine
 from rtoslab.cli.ended import answer
 from rtoslab.cli.plain import PlainConsole, painted
-from rtoslab.doctor import examine
-from rtoslab.errors import EXIT_ERROR, EXIT_OK
-from rtoslab.paths import find_root
 
 
 @click.command("doctor")

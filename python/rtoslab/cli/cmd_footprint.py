@@ -9,15 +9,24 @@ from pathlib import Path
 import click
 from rich.table import Table as RichTable
 
+from rtoslab.base import EXIT_OK, PlanError, Table, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, KeyValue
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.errors import EXIT_OK, PlanError
-from rtoslab.footprint import Footprint, Survey, difference, footprint_of, survey, weigh
-from rtoslab.footprint.memories import regions_of
-from rtoslab.footprint.tables import Table, difference_tables, image_tables, minimal_table, survey_tables
-from rtoslab.paths import find_root
+from rtoslab.footprint import (
+    Footprint,
+    Survey,
+    difference,
+    difference_tables,
+    footprint_of,
+    image_tables,
+    minimal_table,
+    regions_of,
+    survey,
+    survey_tables,
+    weigh,
+)
 
 _FILE = click.Path(path_type=Path)
 _LARGE = "symbols"

@@ -4,21 +4,27 @@ from pathlib import Path
 
 import click
 
+from rtoslab.base import EXIT_ERROR, EXIT_OK, EXIT_REGRESSION, PlanError, find_root
 from rtoslab.cli.cmd_baseline import measure_again
 from rtoslab.cli.cmd_compare import FORMS
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.names import form_of, report_files
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
-from rtoslab.compare.baseline import baseline_path, read_baseline
-from rtoslab.compare.gate import Judgement, gate_document, judge, verdict_text
-from rtoslab.compare.judge import Change
-from rtoslab.compare.machines import as_json, as_junit
-from rtoslab.compare.rules import Rules
-from rtoslab.compare.sides import read_side
-from rtoslab.errors import EXIT_ERROR, EXIT_OK, EXIT_REGRESSION, PlanError
-from rtoslab.paths import find_root
-from rtoslab.reports import formats
+from rtoslab.compare import (
+    Change,
+    Judgement,
+    Rules,
+    as_json,
+    as_junit,
+    baseline_path,
+    gate_document,
+    judge,
+    read_baseline,
+    read_side,
+    verdict_text,
+)
+from rtoslab.reports import report_formats
 
 
 @click.command("gate")
@@ -92,4 +98,8 @@ def _rendered(judgement: Judgement, rules: Rules, output: Path) -> str:
         limit = rules.broken_by(change)
         return None if limit is None else f"passed its limit {limit}"
 
-    return as_junit([judgement.comparison], complaint) if kind == "xml" else formats()[kind](gate_document(judgement))
+    return (
+        as_junit([judgement.comparison], complaint)
+        if kind == "xml"
+        else report_formats()[kind](gate_document(judgement))
+    )

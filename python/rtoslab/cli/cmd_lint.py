@@ -6,13 +6,10 @@ from pathlib import Path
 import click
 
 from rtoslab.api import load
+from rtoslab.base import EXIT_OK, EXIT_REGRESSION, StoreError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.ended import answer
-from rtoslab.errors import EXIT_OK, EXIT_REGRESSION, StoreError
-from rtoslab.parity.costs import measured_costs, read_costs
-from rtoslab.parity.findings import Finding, alike, lint
-from rtoslab.parity.subjects import subjects_of
-from rtoslab.paths import find_root
+from rtoslab.parity import Unfairness, alike, lint, measured_costs, read_costs, subjects_of
 from rtoslab.results import Measured
 
 
@@ -62,7 +59,7 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], strict: bool, as_j
     return EXIT_REGRESSION if strict and findings else EXIT_OK
 
 
-def _tell(findings: Sequence[Finding]) -> None:
+def _tell(findings: Sequence[Unfairness]) -> None:
     if not findings:
         click.echo("Fair: what stands side by side was measured alike.")
     for each in findings:

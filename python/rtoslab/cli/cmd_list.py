@@ -5,11 +5,10 @@ from typing import Any
 import click
 from rich.table import Table
 
-from rtoslab.catalogue import Catalogue
+from rtoslab.base import find_root
+from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.cli.ended import answer
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.kernel_facts import Kernel
-from rtoslab.paths import find_root
 
 KINDS = ("kernels", "boards", "benchmarks", "suites")
 

@@ -2,16 +2,21 @@
 
 import click
 
+from rtoslab.base import EXIT_OK, PlanError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.ended import answer, keeping
 from rtoslab.cli.names import CatalogueName, CatalogueNames, Duration, KeyValue, integer, split_names
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.errors import EXIT_OK, PlanError
-from rtoslab.instruments.profile import Profile, priorities, profile
-from rtoslab.instruments.show import rich_table
-from rtoslab.instruments.subject import Choice, make_subject, usual_kernel
-from rtoslab.instruments.survey import survey_table
-from rtoslab.paths import find_root
+from rtoslab.instruments import (
+    Choice,
+    Profile,
+    make_subject,
+    priorities,
+    profile,
+    rich_table,
+    survey_table,
+    usual_kernel,
+)
 
 
 @click.command("masked")

@@ -7,24 +7,18 @@ from typing import Any
 import click
 
 from rtoslab.api import default_out, load
-from rtoslab.catalogue import Catalogue
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
+from rtoslab.catalogue import Catalogue, find_paper
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.display import displayed, short_path
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import PaperName
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
-from rtoslab.papers import terminal
-from rtoslab.papers.document import paper_document
-from rtoslab.papers.experiment import missing_benchmarks, paper_plan
-from rtoslab.papers.folder import find_paper
-from rtoslab.papers.reproduction import Reproduction, reproduce
-from rtoslab.paths import find_root
+from rtoslab.measure import run_plan
+from rtoslab.papers import Reproduction, missing_benchmarks, paper_document, paper_plan, reproduce, show_paper
 from rtoslab.plan import Options
-from rtoslab.pool import run_plan
-from rtoslab.reports import formats
-from rtoslab.reports.export import export
-from rtoslab.stored_point import AnyResult
+from rtoslab.reports import export, report_formats
+from rtoslab.store import AnyResult
 
 
 @click.command("paper")
@@ -51,13 +45,13 @@ def command(name: str, full: bool, out: Path | None, jobs: int, as_json: bool) -
     missing = missing_benchmarks(catalogue, paper)
     done = reproduce(catalogue, paper, load(folder), missing)
     document = paper_document(catalogue, done)
-    write(formats()["html"](document), short_path(folder) / "report.html")
+    write(report_formats()["html"](document), short_path(folder) / "report.html")
     written = export(document, folder / "export")
     click.echo(f"{len(written)} files for other documents are in {short_path(folder / 'export')}.", err=True)
     if as_json:
         answer(_as_json(folder, done))
     else:
-        terminal.show(done, PlainConsole())
+        show_paper(done, PlainConsole())
         _tell_failures([each.result for each in outcomes])
         click.echo(document.summary)
     return EXIT_POINT_FAILED if any(each.result.status == "failed" for each in outcomes) else EXIT_OK

@@ -5,22 +5,27 @@ from pathlib import Path
 
 import click
 
+from rtoslab.base import EXIT_OK, PlanError, Table, find_root, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName
 from rtoslab.cli.observed import observed
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.errors import EXIT_OK, PlanError
-from rtoslab.files import write_whole
-from rtoslab.footprint.tables import Table
-from rtoslab.instruments.difference import difference_tables
-from rtoslab.instruments.formats import folded, speedscope
-from rtoslab.instruments.html import render, summary
-from rtoslab.instruments.profile import Profile, load_profile, profile
-from rtoslab.instruments.show import rich_table
-from rtoslab.instruments.subject import Choice, make_subject
-from rtoslab.instruments.tables import brief_tables, tables
-from rtoslab.paths import find_root
+from rtoslab.instruments import (
+    Choice,
+    Profile,
+    brief_tables,
+    difference_tables,
+    folded,
+    load_profile,
+    make_subject,
+    profile,
+    render,
+    rich_table,
+    speedscope,
+    summary,
+    tables,
+)
 
 _FILE = click.Path(path_type=Path)
 _FIRST = ("cores", "functions", "masked", "locks")

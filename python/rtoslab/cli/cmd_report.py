@@ -5,12 +5,9 @@ from pathlib import Path
 import click
 
 from rtoslab.api import load
+from rtoslab.base import ReportError, find_root, write_whole
 from rtoslab.catalogue import Catalogue
-from rtoslab.errors import ReportError
-from rtoslab.files import write_whole
-from rtoslab.paths import find_root
-from rtoslab.reports import formats
-from rtoslab.reports.document import Document, make_document
+from rtoslab.reports import Document, make_document, report_formats
 from rtoslab.store import RunDirectory
 
 FORMATS = ("html", "md", "csv", "json")
@@ -30,7 +27,7 @@ def command(runs: tuple[Path, ...], output: Path | None, form: str | None) -> No
     chosen = form or (suffix if suffix in FORMATS else "html")
     if output is None and chosen == "html":
         raise ReportError("An HTML report needs a file; add -o report.html, or choose --format md.")
-    text = formats()[chosen](load_document(runs))
+    text = report_formats()[chosen](load_document(runs))
     if output is None:
         click.echo(text, nl=False)
         return

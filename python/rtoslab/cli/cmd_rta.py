@@ -7,19 +7,14 @@ import click
 from rich import box
 from rich.table import Table as RichTable
 
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, find_root, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, Duration, Frequency, KeyValue
 from rtoslab.cli.plain import PlainConsole, painted
-from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED, PlanError
-from rtoslab.files import write_whole
-from rtoslab.paths import find_root
-from rtoslab.reports.table import TableData
-from rtoslab.rta.overheads import Overheads, read_overheads, write_overheads
-from rtoslab.rta.randomsets import SHAPES
-from rtoslab.rta.study import Study
-from rtoslab.rta.taskset import read_task_set
+from rtoslab.reports import TableData
+from rtoslab.rta import SHAPES, Overheads, Study, read_overheads, read_task_set, write_overheads
 
 _FILE = click.Path(path_type=Path)
 
@@ -72,8 +67,8 @@ def bounds(
     Without a kernel the analysis is the textbook's. With --kernel and --board the kernel's overheads are measured first
     (once), or taken from a file. Exit code 3: a deadline is not guaranteed, or a job took longer than its bound.
     """
-    from rtoslab.rta.study import study  # noqa: PLC0415 (so that help and completion stay quick)
-    from rtoslab.rta.tables import as_json as json_of  # noqa: PLC0415
+    from rtoslab.rta import as_json as json_of  # noqa: PLC0415
+    from rtoslab.rta import study  # noqa: PLC0415 (so that help and completion stay quick)
 
     _demand_sense(kernel, board, checked=checked, of_a_run=span_ms is not None or save_image is not None)
     task_set = read_task_set(tasks)
@@ -94,10 +89,10 @@ def bounds(
     if not as_json:
         _print(found)
     if output is not None:
-        from rtoslab.reports.formats import html  # noqa: PLC0415
-        from rtoslab.rta.report import document  # noqa: PLC0415
+        from rtoslab.reports import report_formats  # noqa: PLC0415
+        from rtoslab.rta import document  # noqa: PLC0415
 
-        write(html.render(document(found)), output)
+        write(report_formats()["html"](document(found)), output)
     if as_json:
         answer(json_of(found))
     return EXIT_OK if found.holds else EXIT_POINT_FAILED
@@ -131,8 +126,7 @@ def break_(
     Random sets of every shape are run, then neighbours of those nearest to their bound. Exit code 3: a job took
     longer than bound (c), a bound (b) was below (c), or something cost more than the overheads say.
     """
-    from rtoslab.rta.findings import summary, write_finding  # noqa: PLC0415
-    from rtoslab.rta.search import Bench, search, shrunk  # noqa: PLC0415
+    from rtoslab.rta import Bench, search, shrunk, summary, write_finding  # noqa: PLC0415  # noqa: PLC0415
 
     made = _Bench(kernel, board, dict(config), quiet=as_json, events=events)
     bench = Bench(made.firmware, made.work, made.overheads(operations=False, cores=1))
@@ -168,8 +162,7 @@ class _Bench:
     """What needs the virtual board, made when it is first asked for."""
 
     def __init__(self, kernel: str, board: str, config: dict[str, str], *, quiet: bool, events: bool = False) -> None:
-        from rtoslab.rta.firmware import make_firmware  # noqa: PLC0415
-        from rtoslab.rta.work import calibrate  # noqa: PLC0415
+        from rtoslab.rta import calibrate, make_firmware  # noqa: PLC0415
 
         self.quiet = quiet
         self.catalogue = Catalogue(find_root())
@@ -182,8 +175,11 @@ class _Bench:
             click.echo(text, err=True)
 
     def overheads(self, *, operations: bool, cores: int) -> Overheads:
-        from rtoslab.rta.fit import measure  # noqa: PLC0415
-        from rtoslab.rta.operations import with_locks, with_operations  # noqa: PLC0415
+        from rtoslab.rta import (  # noqa: PLC0415
+            measure,
+            with_locks,
+            with_operations,
+        )
 
         self._say("measuring the kernel's overheads")
         found = measure(self.catalogue, self.firmware, self.work)
@@ -196,8 +192,11 @@ class _Bench:
         return found
 
     def check(self, found: Study, span_ms: int | None, save_image: Path | None) -> Study:
-        from rtoslab.rta.arrange import lines_of, rows_of  # noqa: PLC0415
-        from rtoslab.rta.check import check  # noqa: PLC0415
+        from rtoslab.rta import (  # noqa: PLC0415
+            check,
+            lines_of,
+            rows_of,
+        )
 
         self._say("running the task set")
         ticks = None if span_ms is None else max(1, span_ms * self.firmware.tick_hz // 1000)
@@ -211,7 +210,7 @@ class _Bench:
 
 
 def _print(found: Study) -> None:
-    from rtoslab.rta.tables import beside_table, bounds_table, chains_table, check_table, growth_table  # noqa: PLC0415
+    from rtoslab.rta import beside_table, bounds_table, chains_table, check_table, growth_table  # noqa: PLC0415
 
     console = PlainConsole()
     beside = beside_table(found, found.beside) if found.beside is not None else None

@@ -5,18 +5,16 @@ from pathlib import Path
 import click
 
 from rtoslab.api import default_out, run_on_port
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import load_document, write
 from rtoslab.cli.display import displayed, run_as_json, say_known, short_path
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, CatalogueNames, CoreCounts, Duration, Frequency, KeyValue, split_names
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
-from rtoslab.paths import find_root
-from rtoslab.pipeline import Manner, Outcome
+from rtoslab.measure import Manner, Outcome, run_plan
 from rtoslab.plan import Options, make_plan
-from rtoslab.pool import run_plan
-from rtoslab.reports import formats, terminal
+from rtoslab.reports import report_formats, show_points
 
 
 @click.command("run")
@@ -93,9 +91,9 @@ def _conclude(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: b
         answer(run_as_json(folder, outcomes))
     else:
         say_known(outcomes)
-        terminal.show([each.result for each in outcomes], PlainConsole())
+        show_points([each.result for each in outcomes], PlainConsole())
         hint = "" if report else f"; `rtoslab report {short_path(folder)} -o report.html` writes the report"
         click.echo(f"Stored in {short_path(folder)}{hint}.")
     if report and any(each.folder != folder for each in outcomes):
-        write(formats()["html"](load_document((folder,))), short_path(folder) / "report.html")
+        write(report_formats()["html"](load_document((folder,))), short_path(folder) / "report.html")
     return EXIT_POINT_FAILED if failed else EXIT_OK

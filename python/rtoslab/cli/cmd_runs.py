@@ -9,15 +9,13 @@ from typing import Any
 import click
 from rich.table import Table
 
-from rtoslab.analyses.series import core_words
+from rtoslab.analyses import core_words
+from rtoslab.archive import Found, Wanted, find
+from rtoslab.base import ReportError, StoreError, find_root, write_whole
 from rtoslab.cli.display import short_path
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, CoreCounts, FileOf, IsoDate, KeyValue, form_of
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.errors import ReportError, StoreError
-from rtoslab.files import write_whole
-from rtoslab.index import Found, Wanted, find
-from rtoslab.paths import find_root
 
 _FILTERS = (
     click.option("--kernel", "kernels", multiple=True, type=CatalogueName("kernels"), help="Of this kernel."),
@@ -89,7 +87,7 @@ def command(ctx: click.Context, points: bool, as_json: bool, found: list[Found])
 @_filtered
 def export(output: Path | None, form: str | None, samples: bool, found: list[Found]) -> None:
     """Write the figures of matching points, or their raw samples, as Parquet, CSV or JSON lines."""
-    from rtoslab.exports import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows  # noqa: PLC0415
+    from rtoslab.archive import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows  # noqa: PLC0415
 
     chosen = form or (form_of(output) if output else "csv")
     if chosen not in FORMS:
@@ -113,14 +111,14 @@ def history(output: Path | None, patterns: tuple[str, ...], found: list[Found]) 
     """Show how the figures of the same points moved from run to run."""
     from rtoslab.cli.cmd_report import write  # noqa: PLC0415
     from rtoslab.cli.sections import show_document  # noqa: PLC0415
-    from rtoslab.compare.history import history_document  # noqa: PLC0415
-    from rtoslab.reports import formats  # noqa: PLC0415
+    from rtoslab.compare import history_document  # noqa: PLC0415
+    from rtoslab.reports import report_formats  # noqa: PLC0415
 
     document = history_document(found, patterns)
     if output is None:
         show_document(document, PlainConsole())
     else:
-        write(formats()[form_of(output)](document), output)
+        write(report_formats()[form_of(output)](document), output)
 
 
 def _run_table(found: list[Found]) -> Table:

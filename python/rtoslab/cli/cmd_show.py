@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 
 from rtoslab.api import load
+from rtoslab.base import StoreError
 from rtoslab.cli.cmd_report import load_document
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.errors import StoreError
-from rtoslab.reports import formats, terminal
+from rtoslab.reports import report_formats, show_points, show_proofs
 
 
 @click.command("show")
@@ -21,10 +21,10 @@ def command(runs: tuple[Path, ...], proofs: bool, as_json: bool) -> None:
     if not points:
         raise StoreError(f"{runs[0]} holds no finished point yet; run the same `rtoslab run` again to go on.")
     if as_json:
-        click.echo(formats()["json"](load_document(runs)), nl=False)
+        click.echo(report_formats()["json"](load_document(runs)), nl=False)
         return
     console = PlainConsole()
     results = [each.result for each in points]
-    terminal.show(results, console)
+    show_points(results, console)
     if proofs:
-        terminal.show_proofs(results, console)
+        show_proofs(results, console)

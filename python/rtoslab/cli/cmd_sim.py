@@ -6,15 +6,13 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from rtoslab.base import EXIT_INTERRUPTED, EXIT_OK, EXIT_POINT_FAILED, ImageFileError, PlanError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, KeyValue, integer
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_POINT_FAILED, ImageFileError, PlanError
-from rtoslab.intake.files import read_text
-from rtoslab.paths import find_root
-from rtoslab.run.board import CYCLES_MOST
-from rtoslab.simulate import SimRequest, SimResult, parse_script, simulate, unescape
+from rtoslab.intake import read_text
+from rtoslab.targets import CYCLES_MOST, SimRequest, SimResult, parse_script, simulate, unescape
 
 _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from rtoslab.api import default_out
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, ReportError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.display import displayed, run_as_json, say_known, short_path
@@ -13,17 +14,12 @@ from rtoslab.cli.ended import answer
 from rtoslab.cli.names import form_of, report_files
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
-from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED, ReportError
-from rtoslab.parity.costs import COSTS_FILE, measured_costs, write_costs
-from rtoslab.paths import find_root
-from rtoslab.pipeline import Manner, Outcome
-from rtoslab.pool import run_plan
-from rtoslab.reports import formats
+from rtoslab.measure import Manner, Outcome, run_plan
+from rtoslab.parity import COSTS_FILE, measured_costs, write_costs
+from rtoslab.reports import report_formats
 from rtoslab.results import Measured
 from rtoslab.store import RunDirectory
-from rtoslab.sweep.cluster import run_on_cluster
-from rtoslab.sweep.plan import read_sweep, sweep_points
-from rtoslab.sweep.report import sweep_document
+from rtoslab.sweep import read_sweep, run_on_cluster, sweep_document, sweep_points
 
 
 @click.command("sweep")
@@ -62,7 +58,7 @@ def command(
             outcomes = run_on_cluster(root, plan, folder, scheduler, listener=display.note, manner=manner)
     stored = RunDirectory.open(folder).points()
     for output in outputs:
-        write(formats()[form_of(output)](sweep_document(sweep.title, stored)), output)
+        write(report_formats()[form_of(output)](sweep_document(sweep.title, stored)), output)
     if costs:
         write_costs(
             measured_costs([each.result for each in stored if isinstance(each.result, Measured)]), root / COSTS_FILE

@@ -6,16 +6,11 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from rtoslab.base import EXIT_OK, PlanError, find_root, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.observed import observed
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.errors import EXIT_OK, PlanError
-from rtoslab.files import write_whole
-from rtoslab.instruments.perfetto import perfetto_trace
-from rtoslab.instruments.subject import Choice, make_subject
-from rtoslab.instruments.timeline import Timeline, timeline
-from rtoslab.instruments.vcd import vcd_text
-from rtoslab.paths import find_root
+from rtoslab.instruments import Choice, Timeline, make_subject, perfetto_trace, timeline, vcd_text
 
 
 @click.command("trace")

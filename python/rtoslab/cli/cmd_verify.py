@@ -4,11 +4,10 @@ from pathlib import Path
 
 import click
 
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.display import short_path
 from rtoslab.cli.ended import answer
-from rtoslab.errors import EXIT_OK, EXIT_POINT_FAILED
-from rtoslab.paths import find_root
 from rtoslab.verify import verify_folder
 
 

@@ -6,28 +6,31 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from rtoslab.base import EXIT_OK, PlanError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.display import short_path
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, KeyValue
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.errors import EXIT_OK, PlanError
-from rtoslab.paths import find_root
 from rtoslab.plan import Options
-from rtoslab.reports import formats
-from rtoslab.worst_case.arrivals import choose_span, sweep
-from rtoslab.worst_case.document import make_document
-from rtoslab.worst_case.finding import Finding, find
-from rtoslab.worst_case.folder import default_folder, manifest_of, write
-from rtoslab.worst_case.scenario import (
+from rtoslab.reports import report_formats
+from rtoslab.worst_case import (
     WINDOW_MS,
     Scenario,
     Target,
+    WorstCase,
+    choose_span,
+    default_folder,
+    find,
+    inject_at_each,
+    make_document,
+    manifest_of,
     of_benchmark,
     of_image,
     pick_service,
     services_to_pick,
     sweeping_benchmark,
+    write,
 )
 
 
@@ -101,13 +104,15 @@ def command(
         scenario = of_benchmark(catalogue, program, options, core=core, progress=say)
     chosen_span = choose_span(scenario, span, samples, seed)
     began = time.monotonic()
-    arrivals = sweep(scenario, chosen_span, threads=threads, progress=lambda done, of: say(f"{done:,} of {of:,}"))
+    arrivals = inject_at_each(
+        scenario, chosen_span, threads=threads, progress=lambda done, of: say(f"{done:,} of {of:,}")
+    )
     seconds = time.monotonic() - began
     finding = find(scenario, chosen_span, arrivals)
     manifest = manifest_of(scenario, chosen_span)
     name = "-".join(each for each in (Path(program).stem, service, kernel, board) if each)
     folder = out or default_folder(root, name, manifest)
-    write(folder, finding, arrivals, manifest, formats()["html"](make_document(finding, arrivals)))
+    write(folder, finding, arrivals, manifest, report_formats()["html"](make_document(finding, arrivals)))
     if as_json:
         answer({"folder": str(folder), **finding.as_json()})
     else:
@@ -130,7 +135,7 @@ def _picked(catalogue: Catalogue, program: str, service: str | None) -> dict[str
     return picked
 
 
-def _print(scenario: Scenario, finding: Finding) -> None:
+def _print(scenario: Scenario, finding: WorstCase) -> None:
     console = PlainConsole()
     console.print(finding.claim, markup=False)
     table = Table("first instruction of", "min", "median", "p99", "max", "max, us", "at offset", title=scenario.title)

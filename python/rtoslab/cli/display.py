@@ -20,8 +20,7 @@ from rich.progress import (
 
 from rtoslab.cli.ended import keeping
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.pipeline import Outcome
-from rtoslab.pool import Note
+from rtoslab.measure import Note, Outcome
 
 
 def short_path(folder: Path) -> Path:

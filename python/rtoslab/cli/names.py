@@ -9,10 +9,9 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from rtoslab.base import ReportError, RtoslabError, find_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.errors import ReportError, RtoslabError
-from rtoslab.intake.numbers import shown, whole
-from rtoslab.paths import find_root
+from rtoslab.intake import shown, whole
 
 _MOST_CORES = 64
 _LONGEST_MS = 10**10
@@ -44,7 +43,7 @@ class PaperName(click.ParamType[str]):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
         """Keys that begin with what was typed."""
-        from rtoslab.papers.folder import papers  # noqa: PLC0415
+        from rtoslab.catalogue import papers  # noqa: PLC0415
 
         try:
             found = papers(Catalogue(find_root()))

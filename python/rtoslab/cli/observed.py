@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rtoslab.cli.names import CatalogueName, Duration, KeyValue
-from rtoslab.instruments.subject import DEFAULT_CYCLES, Choice, Stretch
+from rtoslab.instruments import DEFAULT_CYCLES, Choice, Stretch
 
 _OPTIONS = (
     click.option(

@@ -5,7 +5,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from rtoslab.intake.names import visible
+from rtoslab.intake import visible
 
 
 class PlainConsole(Console):

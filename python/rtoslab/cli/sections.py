@@ -5,8 +5,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rtoslab.cli.plain import painted
-from rtoslab.reports.document import Document
-from rtoslab.reports.table import Section, TableData
+from rtoslab.reports import Document, Section, TableData
 
 _MOODS = {"worse": "red", "better": "green", "too few samples": "yellow"}
 

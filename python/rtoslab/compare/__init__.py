@@ -4,3 +4,35 @@
 manifests, `noise` what noisy samples allow to say, `judge` puts it together, `attribution` tells where cycles went,
 `document` and the other renderers say it to people and machines. `baseline` and `gate` make it a test.
 """
+
+from rtoslab.compare.baseline import Baseline, baseline_path, make_baseline, read_baseline, write_baseline
+from rtoslab.compare.comparison import Change, Comparison, compare
+from rtoslab.compare.document import comparison_document
+from rtoslab.compare.gate import Judgement, baseline_points, gate_document, judge, verdict_text
+from rtoslab.compare.history import history_document
+from rtoslab.compare.machines import as_json, as_junit
+from rtoslab.compare.rules import Rules
+from rtoslab.compare.sides import Side, read_side
+
+__all__ = [
+    "Baseline",
+    "Change",
+    "Comparison",
+    "Judgement",
+    "Rules",
+    "Side",
+    "as_json",
+    "as_junit",
+    "baseline_path",
+    "baseline_points",
+    "compare",
+    "comparison_document",
+    "gate_document",
+    "history_document",
+    "judge",
+    "make_baseline",
+    "read_baseline",
+    "read_side",
+    "verdict_text",
+    "write_baseline",
+]

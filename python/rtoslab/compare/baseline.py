@@ -12,15 +12,13 @@ from typing import Any
 
 from pydantic import Field
 
-from rtoslab.analyses.metrics import Metric, unit_of
+from rtoslab.analyses import Metric, unit_of
+from rtoslab.base import PlanError, Strict, make_folder, write_whole
 from rtoslab.catalogue import read_toml
 from rtoslab.compare.rules import parse_limits
 from rtoslab.compare.sides import Figures, Side
-from rtoslab.errors import PlanError
-from rtoslab.files import make_folder, write_whole
-from rtoslab.intake.names import file_name
+from rtoslab.intake import file_name
 from rtoslab.results import PointId
-from rtoslab.strict import Strict
 
 FORMAT = 1
 COMPILER = "compiler"

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-from rtoslab.analyses.metrics import BYTES, CYCLES
+from rtoslab.analyses import BYTES, CYCLES
 from rtoslab.compare.attribution import attribution, unit_of
+from rtoslab.compare.comparison import Change, Comparison, Verdict
 from rtoslab.compare.differences import condensed
-from rtoslab.compare.judge import Change, Comparison, Verdict
 from rtoslab.compare.matching import Pair
 from rtoslab.compare.noise import ALPHA
-from rtoslab.reports.document import Document
-from rtoslab.reports.table import Section, TableData
+from rtoslab.reports import Document, Section, TableData
 
 SHOWN_PARTS = 12
 ATTRIBUTED = 12

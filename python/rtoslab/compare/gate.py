@@ -3,18 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rtoslab.catalogue import Catalogue
+from rtoslab.base import PlanError
+from rtoslab.catalogue import Catalogue, Experiment
 from rtoslab.compare.baseline import COMPILER, Baseline, baseline_side, brief_side
+from rtoslab.compare.comparison import Change, Comparison, Verdict, compare
 from rtoslab.compare.document import comparison_document, number, sentence
-from rtoslab.compare.judge import Change, Comparison, Verdict, compare
 from rtoslab.compare.rules import Limit, Rules
 from rtoslab.compare.sides import Side
-from rtoslab.errors import PlanError
-from rtoslab.pipeline import point_id
+from rtoslab.measure import point_id
 from rtoslab.plan import Options, Plan, Point, experiment_points
-from rtoslab.reports.document import Document
-from rtoslab.reports.table import Section, TableData
-from rtoslab.suites import Experiment
+from rtoslab.reports import Document, Section, TableData
 
 
 @dataclass(frozen=True, slots=True)

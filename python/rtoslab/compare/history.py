@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
-from rtoslab.analyses.metrics import metrics
+from rtoslab.analyses import metrics
+from rtoslab.archive import Found
+from rtoslab.base import ReportError
 from rtoslab.compare.document import number
 from rtoslab.compare.matching import axes_of
-from rtoslab.errors import ReportError
-from rtoslab.index import Found
-from rtoslab.reports.document import Document
-from rtoslab.reports.table import ChartData, Section, TableData
+from rtoslab.reports import ChartData, Document, Section, TableData
 from rtoslab.results import Measured
 
 USUAL_METRICS = ("cycles_per_count", "*.median", "image.text")

@@ -7,8 +7,8 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from rtoslab.compare.attribution import attribution
-from rtoslab.compare.judge import Change, Comparison, Verdict
-from rtoslab.reports.plain import xml
+from rtoslab.compare.comparison import Change, Comparison, Verdict
+from rtoslab.intake import xml
 
 Complaint = Callable[[Change], str | None]
 """Why a change counts as a failure; None if it does not."""

@@ -7,7 +7,7 @@ are compared over (two kernels, two boards, -O2 against -O3): it does not keep t
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from rtoslab.analyses.series import core_words
+from rtoslab.analyses import core_words
 from rtoslab.compare.sides import Figures, Side
 from rtoslab.results import PointId
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
-from rtoslab.analyses.metrics import BYTES, CYCLES
-from rtoslab.compare.judge import Change
-from rtoslab.errors import PlanError
+from rtoslab.analyses import BYTES, CYCLES
+from rtoslab.base import PlanError
+from rtoslab.compare.comparison import Change
 
 ALL: Final = "*"
 DEFAULT: Final = {ALL: "+0 cycles|+0 bytes"}

@@ -6,12 +6,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from rtoslab.analyses.metrics import Metric, metrics
-from rtoslab.errors import StoreError
-from rtoslab.manifest import flatten
+from rtoslab.analyses import Metric, metrics
+from rtoslab.base import StoreError
 from rtoslab.results import Failed, Measured, NotApplicable, PointId
-from rtoslab.store import RunDirectory
-from rtoslab.stored_point import StoredPoint
+from rtoslab.store import RunDirectory, StoredPoint, flatten
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,3 +3,8 @@
 `table` says what is demanded, `judge` compares it with the notes of a scene, `gate` gets the suite's image built and
 run, once for each content.
 """
+
+from rtoslab.conformance.examination import Conformance, examine, verdict_digest
+from rtoslab.conformance.judge import Outcome
+
+__all__ = ["Conformance", "Outcome", "examine", "verdict_digest"]

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from rtoslab.conformance.table import Check
-from rtoslab.kernel_facts import Kernel
-from rtoslab.run.exceptions import SYSTICK
-from rtoslab.samples import Decoded
-from rtoslab.schemas import Board
-from rtoslab.strict import Strict
+from rtoslab.base import Strict
+from rtoslab.catalogue import Board, Check, Kernel
+from rtoslab.records import Decoded
+from rtoslab.targets import SYSTICK
 
 if TYPE_CHECKING:
     from rtoslab._sim import Stats

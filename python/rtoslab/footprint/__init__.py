@@ -6,8 +6,24 @@ firmware/footprint/, `services` sets each against its base, `stacks` and `callgr
 """
 
 from rtoslab.footprint.attribute import Footprint, footprint_of
-from rtoslab.footprint.diff import Difference, difference
-from rtoslab.footprint.images import Weighed, weigh
+from rtoslab.footprint.control_blocks import members_of
+from rtoslab.footprint.diff import difference
+from rtoslab.footprint.memories import regions_of
+from rtoslab.footprint.programs import weigh
 from rtoslab.footprint.services import Survey, survey
+from rtoslab.footprint.tables import difference_tables, image_tables, minimal_table, survey_tables
 
-__all__ = ["Difference", "Footprint", "Survey", "Weighed", "difference", "footprint_of", "survey", "weigh"]
+__all__ = [
+    "Footprint",
+    "Survey",
+    "difference",
+    "difference_tables",
+    "footprint_of",
+    "image_tables",
+    "members_of",
+    "minimal_table",
+    "regions_of",
+    "survey",
+    "survey_tables",
+    "weigh",
+]

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.footprint.elf import Image, Section, Symbol, berkeley, read_elf
 from rtoslab.footprint.linkmap import Piece, read_map
 from rtoslab.footprint.memories import Region, region_of
 from rtoslab.footprint.origins import object_name, origin_of
+from rtoslab.images import Image, Section, Symbol, berkeley, read_elf
 
 KINDS: Final = ("text", "rodata", "data", "bss")
 PADDING: Final = "(padding)"

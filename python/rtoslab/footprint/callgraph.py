@@ -9,9 +9,8 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rtoslab.errors import ImageFileError
-from rtoslab.intake.files import read_text
-from rtoslab.intake.limits import MAP_BYTES
+from rtoslab.base import ImageFileError
+from rtoslab.intake import MAP_BYTES, read_text
 
 _NODE = re.compile(
     r'^node: \{ title: "([^"]*)" label: "([^"\\]*)\\n[^"]*?(?:\\n(\d+) bytes \(([a-z,]+)\))?"', re.MULTILINE

@@ -5,9 +5,8 @@ from pathlib import Path
 
 from elftools.dwarf.die import DIE
 
-from rtoslab.errors import SymbolError
-from rtoslab.intake.images import debug
-from rtoslab.intake.programs import read_image
+from rtoslab.base import SymbolError
+from rtoslab.intake import debug, read_image
 
 
 @dataclass(frozen=True, slots=True)

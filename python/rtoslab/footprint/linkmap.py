@@ -8,9 +8,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtoslab.errors import ImageFileError
-from rtoslab.intake.files import read_bytes, shown_path
-from rtoslab.intake.limits import MAP_BYTES, SYMBOLS
+from rtoslab.base import ImageFileError
+from rtoslab.intake import MAP_BYTES, SYMBOLS, read_bytes, shown_path
 
 _BEGIN = "Linker script and memory map"
 _END = re.compile(r"^OUTPUT\(", re.MULTILINE)

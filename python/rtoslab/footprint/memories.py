@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rtoslab.schemas import Board
+from rtoslab.catalogue import Board
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from rtoslab.benchmark import Benchmark
-from rtoslab.catalogue import Catalogue, Entry
-from rtoslab.errors import UnknownNameError
+from rtoslab.base import UnknownNameError
+from rtoslab.catalogue import Benchmark, Catalogue, Entry
 from rtoslab.plan import DEFAULT_WINDOW_MS, Point, one_point
 
 

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from rtoslab.base import UnknownNameError
 from rtoslab.catalogue import Catalogue
-from rtoslab.errors import UnknownNameError
 from rtoslab.footprint.attribute import KINDS
 from rtoslab.footprint.callgraph import StaticStack, read_callgraph
-from rtoslab.footprint.images import MINIMAL, Weighed, weigh_point
 from rtoslab.footprint.points import footprint_point
+from rtoslab.footprint.programs import MINIMAL, Weighed, weigh_point
 from rtoslab.footprint.stacks import Seen, see
 
 Progress = Callable[[str], None]

@@ -10,14 +10,11 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.catalogue import Catalogue
-from rtoslab.errors import RunError
+from rtoslab.base import RunError
+from rtoslab.catalogue import Catalogue, TaskBlock
 from rtoslab.footprint.control_blocks import Member, members_of
-from rtoslab.footprint.images import Weighed
-from rtoslab.kernel_facts import TaskBlock
-from rtoslab.run.board import find_address, load_image, make_machine, simulator_errors
-from rtoslab.run.events import EVENT, KIND_EXEC
-from rtoslab.run.machine import VirtualMachine
+from rtoslab.footprint.programs import Weighed
+from rtoslab.targets import EVENT, KIND_EXEC, VirtualMachine, find_address, load_image, make_machine, simulator_errors
 
 PAINT: Final = 0x5A
 RUN_S: Final = 0.025

@@ -2,30 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from rtoslab.base import Table, Value
 from rtoslab.footprint.attribute import KINDS, Footprint
 from rtoslab.footprint.callgraph import StaticStack
 from rtoslab.footprint.diff import Change, Difference
 from rtoslab.footprint.services import Survey
-
-Value = str | int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A titled table; None is an empty cell."""
-
-    name: str
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Value]]
-
-    def as_json(self) -> list[dict[str, Value]]:
-        """One object per row."""
-        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
-
 
 IMAGE_TABLES: Final = ("sections", "memories", "origins", "objects", "symbols")
 SURVEY_TABLES: Final = ("services", "stacks")

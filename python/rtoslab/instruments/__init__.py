@@ -5,3 +5,42 @@ board's observer; `profile` and `interrupts` turn what that took into values wit
 `flame`, `html`, `formats` show them, `difference` sets two profiles against each other. `timeline` tells what ran when,
 `perfetto` and `vcd` write it.
 """
+
+from rtoslab.instruments.difference import difference_tables
+from rtoslab.instruments.formats import folded, speedscope
+from rtoslab.instruments.html import render, summary
+from rtoslab.instruments.masked import owner
+from rtoslab.instruments.perfetto import perfetto_trace
+from rtoslab.instruments.profile_tables import brief_tables, tables
+from rtoslab.instruments.profiler import Profile, load_profile, priorities, profile
+from rtoslab.instruments.show import rich_table
+from rtoslab.instruments.subject import DEFAULT_CYCLES, Choice, Stretch, make_subject, usual_kernel
+from rtoslab.instruments.survey import survey_table
+from rtoslab.instruments.timelines import Timeline, timeline
+from rtoslab.instruments.vcd import vcd_text
+
+__all__ = [
+    "DEFAULT_CYCLES",
+    "Choice",
+    "Profile",
+    "Stretch",
+    "Timeline",
+    "brief_tables",
+    "difference_tables",
+    "folded",
+    "load_profile",
+    "make_subject",
+    "owner",
+    "perfetto_trace",
+    "priorities",
+    "profile",
+    "render",
+    "rich_table",
+    "speedscope",
+    "summary",
+    "survey_table",
+    "tables",
+    "timeline",
+    "usual_kernel",
+    "vcd_text",
+]

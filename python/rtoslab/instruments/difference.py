@@ -7,10 +7,10 @@ board's time, all cores together. Profiles of two kernels have few functions in 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rtoslab.footprint.tables import Table, Value
-from rtoslab.instruments.profile import Profile, function_of
+from rtoslab.base import Table, Value
+from rtoslab.instruments.profile_tables import HEADS
+from rtoslab.instruments.profiler import Profile, function_of
 from rtoslab.instruments.records import WAYS
-from rtoslab.instruments.tables import HEADS
 from rtoslab.instruments.totals import Sum, by_class, sums
 
 

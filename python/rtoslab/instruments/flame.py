@@ -10,7 +10,7 @@ from typing import Final
 
 from rtoslab.instruments.formats import weighted
 from rtoslab.instruments.names import INLINED
-from rtoslab.instruments.profile import Profile
+from rtoslab.instruments.profiler import Profile
 
 WIDTH: Final = 1160
 ROW: Final = 18

@@ -3,9 +3,9 @@
 from collections import defaultdict
 from typing import Any, Final
 
-from rtoslab.instruments.profile import Profile
+from rtoslab.instruments.profiler import Profile
 from rtoslab.instruments.records import WAYS
-from rtoslab.intake.names import one_line
+from rtoslab.intake import one_line
 
 SPEEDSCOPE_SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
 _WAITS: Final = {way: f"({way} wait)" if way in {"bus", "flash", "lock"} else f"({way})" for way in WAYS[1:]}

@@ -5,14 +5,13 @@ from importlib.resources import files
 import jinja2
 from markupsafe import Markup
 
-from rtoslab.footprint.tables import Table
+from rtoslab.base import Table, __version__
 from rtoslab.instruments.flame import class_colours, flame_svg
-from rtoslab.instruments.interrupts import priority_groups
-from rtoslab.instruments.profile import Profile, function_of
+from rtoslab.instruments.masked import priority_groups
+from rtoslab.instruments.profile_tables import HEADS, tables
+from rtoslab.instruments.profiler import Profile, function_of
 from rtoslab.instruments.show import is_number
-from rtoslab.instruments.tables import HEADS, tables
 from rtoslab.instruments.totals import Sum, sums
-from rtoslab.version import __version__
 
 TOP = 40
 WAY_COLOURS = ("#009E73", "#56B4E9", "#E69F00", "#D55E00", "#d8d8d8", "#0072B2", "#777777")

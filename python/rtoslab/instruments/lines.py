@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtoslab import tools
+from rtoslab.base import tools
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Final
 
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackDescriptor, TrackEvent
 
-from rtoslab.instruments.timeline import Span, Timeline, Track
+from rtoslab.instruments.timelines import Span, Timeline, Track
 
 SEQUENCE: Final = 1
 ROOT: Final = 1

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.decode import decode
-from rtoslab.errors import DecodeError, RunError
-from rtoslab.instruments.machine import ObservedMachine
+from rtoslab.base import DecodeError, RunError, find_root
+from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.subject import Subject
-from rtoslab.paths import find_root
-from rtoslab.run.board import (
+from rtoslab.records import Decoded, constants, decode
+from rtoslab.targets import (
+    DONE_SYMBOL,
+    EVENT,
+    WINDOW_SYMBOL,
     apply_settings,
     cycle_number,
     find_address,
@@ -21,10 +23,6 @@ from rtoslab.run.board import (
     make_machine,
     simulator_errors,
 )
-from rtoslab.run.events import EVENT
-from rtoslab.run.virtual import DONE_SYMBOL, WINDOW_SYMBOL
-from rtoslab.samples import Decoded
-from rtoslab.wire import constants
 
 if TYPE_CHECKING:
     from rtoslab._sim import Observed

@@ -2,7 +2,7 @@
 
 from rich.table import Table as RichTable
 
-from rtoslab.footprint.tables import Table
+from rtoslab.base import Table
 
 
 def rich_table(table: Table, top: int | None = None) -> RichTable:

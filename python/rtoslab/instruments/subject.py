@@ -5,17 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict
 
-from rtoslab import plan
-from rtoslab.build import build
-from rtoslab.catalogue import Catalogue
-from rtoslab.decode import Expected
-from rtoslab.errors import ImageFileError, PlanError
-from rtoslab.intake.files import is_file
-from rtoslab.intake.programs import read_image
-from rtoslab.kernel_facts import Kernel
-from rtoslab.obstacles import whole
-from rtoslab.plan import Options, make_plan
-from rtoslab.schemas import Board
+from rtoslab.base import ImageFileError, PlanError
+from rtoslab.catalogue import Board, Catalogue, Kernel
+from rtoslab.images import build
+from rtoslab.intake import is_file, read_image
+from rtoslab.plan import DEFAULT_WINDOW_MS as LATENCY_WINDOW_MS
+from rtoslab.plan import Options, make_plan, whole_option
+from rtoslab.records import Expected
 
 DEFAULT_WINDOW_MS = 20
 DEFAULT_CYCLES = 5_000_000
@@ -119,7 +115,7 @@ def _image(
         cores=count,
         kernel=catalogue.kernel(kernel).facts.on(facts.cpu) if kernel else None,
         stretch=stretch,
-        settings={key: whole(key, value) for key, value in config.items()},
+        settings={key: whole_option(key, value) for key, value in config.items()},
         axes={"image": path.name, "board": facts.id, "cores": str(count), **({"kernel": kernel} if kernel else {})},
     )
 
@@ -135,7 +131,7 @@ def _benchmark(
 ) -> Subject:
     facts = catalogue.benchmark(name).facts
     # A window for samples ends with the last of them.
-    window_ms = window_ms or (plan.DEFAULT_WINDOW_MS if facts.series else DEFAULT_WINDOW_MS)
+    window_ms = window_ms or (LATENCY_WINDOW_MS if facts.series else DEFAULT_WINDOW_MS)
     options = Options([kernel or usual_kernel(catalogue)], [board or "pico"], [cores or 1], window_ms, dict(config))
     points = make_plan(catalogue, [name], options).points
     if facts.series and "instrument" not in config:  # one will do: the marks of all are in the image, at a cost

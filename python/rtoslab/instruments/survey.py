@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from rtoslab.footprint.tables import Table, Value
-from rtoslab.instruments.interrupts import owner
-from rtoslab.instruments.profile import Held, Profile, function_of
+from rtoslab.base import Table, Value
+from rtoslab.instruments.masked import owner
+from rtoslab.instruments.profiler import Held, Profile, function_of
 
 Found = tuple[str, Profile, Held]
 """Benchmark, its profile, one record of it."""

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from rtoslab.errors import SymbolError
-from rtoslab.footprint.control_blocks import members_of
-from rtoslab.instruments.machine import ObservedMachine
+from rtoslab.base import SymbolError
+from rtoslab.catalogue import Kernel
+from rtoslab.footprint import members_of
+from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.session import Recording
-from rtoslab.kernel_facts import Kernel
 
 NAME_BYTES = 32
 

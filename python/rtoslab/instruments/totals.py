@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from rtoslab.instruments.profile import Profile, Spent, function_of
+from rtoslab.instruments.profiler import Profile, Spent, function_of
 from rtoslab.instruments.records import WAYS
 
 Key = TypeVar("Key", bound=Hashable)

@@ -10,8 +10,8 @@ from typing import Final
 
 from vcd.writer import VCDWriter
 
-from rtoslab.instruments.timeline import HANDLERS, LOCKS, Timeline
-from rtoslab.intake.names import one_line
+from rtoslab.instruments.timelines import HANDLERS, LOCKS, Timeline
+from rtoslab.intake import one_line
 
 _PICOSECONDS: Final = 1_000_000_000_000
 

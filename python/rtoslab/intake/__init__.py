@@ -5,3 +5,83 @@ costs memory or time; no other module opens or parses what comes from outside (`
 numbers; `files` reads bytes and text; `tables` TOML, `objects` JSON, `archives` zip files, `images` ELF; `numbers`
 integers and decimals in any of them and on the command line; `names` what becomes part of a file's name.
 """
+
+from rtoslab.intake.archives import Archive, opened
+from rtoslab.intake.elf_images import MAGIC, Elf, ElfSection, ElfSegment, debug, debug_errors
+from rtoslab.intake.escapes import markdown, paragraph, sheet, xml
+from rtoslab.intake.input_files import is_file, printable_output, read_bytes, read_text, shown_path
+from rtoslab.intake.limits import (
+    CAPTURE_BYTES,
+    CAPTURE_ROWS,
+    CHANGES,
+    CHANNELS,
+    KEPT_BYTES,
+    LAST_TICK,
+    MAP_BYTES,
+    MEMBER_TEXT_BYTES,
+    POINTS,
+    ROWS,
+    SERIAL_VALUES,
+    STORED_BYTES,
+    STREAM_BYTES,
+    STREAM_LINES,
+    SYMBOLS,
+)
+from rtoslab.intake.models import missing, problem
+from rtoslab.intake.names import file_name, one_line, visible
+from rtoslab.intake.numbers import decimal, fraction, shown, ticks, whole
+from rtoslab.intake.objects import parse_object, read_object
+from rtoslab.intake.program_images import read_image
+from rtoslab.intake.tables import read_table
+from rtoslab.intake.texts import lines, words
+
+__all__ = [
+    "CAPTURE_BYTES",
+    "CAPTURE_ROWS",
+    "CHANGES",
+    "CHANNELS",
+    "KEPT_BYTES",
+    "LAST_TICK",
+    "MAGIC",
+    "MAP_BYTES",
+    "MEMBER_TEXT_BYTES",
+    "POINTS",
+    "ROWS",
+    "SERIAL_VALUES",
+    "STORED_BYTES",
+    "STREAM_BYTES",
+    "STREAM_LINES",
+    "SYMBOLS",
+    "Archive",
+    "Elf",
+    "ElfSection",
+    "ElfSegment",
+    "debug",
+    "debug_errors",
+    "decimal",
+    "file_name",
+    "fraction",
+    "is_file",
+    "lines",
+    "markdown",
+    "missing",
+    "one_line",
+    "opened",
+    "paragraph",
+    "parse_object",
+    "printable_output",
+    "problem",
+    "read_bytes",
+    "read_image",
+    "read_object",
+    "read_table",
+    "read_text",
+    "sheet",
+    "shown",
+    "shown_path",
+    "ticks",
+    "visible",
+    "whole",
+    "words",
+    "xml",
+]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from rtoslab.errors import RtoslabError
+from rtoslab.base import RtoslabError
 from rtoslab.intake.limits import MEMBERS, MIB, UNPACKED_BYTES
 
 _ENTRY: Final = b"PK\x01\x02"

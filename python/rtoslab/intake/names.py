@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from rtoslab.errors import RtoslabError
+from rtoslab.base import RtoslabError
 
 _FILE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
 

@@ -9,8 +9,8 @@ import math
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.errors import RtoslabError
-from rtoslab.intake.files import read_text, shown_path
+from rtoslab.base import RtoslabError
+from rtoslab.intake.input_files import read_text, shown_path
 from rtoslab.intake.limits import CONTAINERS, DEPTH, HIGHEST, LOWEST, STORED_BYTES
 
 _LONGEST: Final = 24

@@ -12,8 +12,8 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.errors import RtoslabError
-from rtoslab.intake.files import read_text, shown_path
+from rtoslab.base import RtoslabError
+from rtoslab.intake.input_files import read_text, shown_path
 from rtoslab.intake.limits import DEPTH, HIGHEST, ITEMS, KEY_PARTS, LOWEST
 from rtoslab.intake.numbers import LONGEST
 

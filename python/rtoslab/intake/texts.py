@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from rtoslab.errors import RtoslabError
+from rtoslab.base import RtoslabError
 from rtoslab.intake.limits import LINE_CHARS
 
 _PIECE: Final = LINE_CHARS

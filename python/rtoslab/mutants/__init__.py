@@ -1,1 +1,7 @@
-"""Benchmarks broken on purpose: each mutant is a mistake that a person could make, and a proof must refuse it."""
+"""Benchmarks broken on purpose, each of which a proof must refuse."""
+
+from rtoslab.mutants.measure import UNBROKEN, Trial, try_mutants
+from rtoslab.mutants.mutants import MutantsOf, read_mutants
+from rtoslab.mutants.page import page
+
+__all__ = ["UNBROKEN", "MutantsOf", "Trial", "page", "read_mutants", "try_mutants"]

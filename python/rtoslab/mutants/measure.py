@@ -9,17 +9,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rtoslab import tools
-from rtoslab.build import IMAGE, cmake_options
+from rtoslab.base import BuildError, PlanError, tools
 from rtoslab.catalogue import Catalogue
-from rtoslab.decode import Expected
-from rtoslab.errors import BuildError, PlanError
-from rtoslab.evaluate import evaluate
-from rtoslab.mutants.catalogue import Mutant, MutantsOf, Setting, apply, restore
-from rtoslab.pipeline import point_id, virtual_job
+from rtoslab.images import IMAGE, cmake_options
+from rtoslab.measure import evaluate, point_id, virtual_job
+from rtoslab.mutants.mutants import Mutant, MutantsOf, Setting, apply, restore
 from rtoslab.plan import Options, Point, make_plan
+from rtoslab.records import Expected
 from rtoslab.results import Failed, Measured
-from rtoslab.run.virtual import run_virtual
+from rtoslab.targets import run_virtual
 
 _EXPECTED = Expected(run="0" * 16, manifest=0)
 UNBROKEN = "(unbroken)"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.mutants.catalogue import MutantsOf
+from rtoslab.mutants.mutants import MutantsOf
 
 _HEAD = """# What each benchmark's proofs guard against
 

@@ -6,8 +6,8 @@ import operator
 import warnings
 from collections.abc import Callable, Mapping
 
-from rtoslab.errors import CatalogueError
-from rtoslab.intake.numbers import shown
+from rtoslab.base import CatalogueError
+from rtoslab.intake import shown
 
 _CHARS = 200
 

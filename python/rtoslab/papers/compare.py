@@ -4,11 +4,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rtoslab.analyses.values import Value, select
-from rtoslab.errors import ReportError
-from rtoslab.papers.folder import PaperFolder, Published
+from rtoslab.analyses import Value, select
+from rtoslab.base import ReportError
+from rtoslab.catalogue import PaperFolder, Published
 from rtoslab.results import Failed, NotApplicable
-from rtoslab.stored_point import AnyResult
+from rtoslab.store import AnyResult
 
 State = Literal["measured", "failed", "n/a", "not yet measured", "bring your own"]
 

@@ -5,16 +5,14 @@ from dataclasses import replace
 from statistics import median
 from typing import Any
 
-from rtoslab.analyses.claims import TOLD, ClaimVerdict
-from rtoslab.catalogue import Catalogue
-from rtoslab.papers.plots import replot
+from rtoslab.analyses import TOLD, ClaimVerdict
+from rtoslab.catalogue import Catalogue, Condition, Part
+from rtoslab.papers.paper_charts import replot
 from rtoslab.papers.reproduction import Reproduction
-from rtoslab.papers.schemas import Condition, Part
 from rtoslab.papers.slips import slips_table, touching
 from rtoslab.papers.tables import pairs_chart, redraw
-from rtoslab.reports.document import Document, make_document
-from rtoslab.reports.table import Section, TableData
-from rtoslab.stored_point import StoredPoint
+from rtoslab.reports import Document, Section, TableData, make_document
+from rtoslab.store import StoredPoint
 
 _REPLACED = frozenset({"throughput", "gain", "memory", "paper"})
 """Sections of the plain report that a paper's own parts take the place of."""

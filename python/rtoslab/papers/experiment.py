@@ -1,7 +1,6 @@
 """A paper's experiments as a plan: the points of all its suites, without those whose benchmark is not there yet."""
 
-from rtoslab.catalogue import Catalogue
-from rtoslab.papers.folder import PaperFolder
+from rtoslab.catalogue import Catalogue, PaperFolder
 from rtoslab.plan import Options, Plan, Point, experiment_points
 
 

@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rtoslab.analyses.claims import ClaimVerdict, judge_claims
-from rtoslab.analyses.values import Value, values
-from rtoslab.catalogue import Catalogue
+from rtoslab.analyses import ClaimVerdict, Value, judge_claims, values
+from rtoslab.catalogue import Catalogue, PaperFolder
 from rtoslab.papers.compare import Compared, compare
-from rtoslab.papers.folder import PaperFolder
 from rtoslab.papers.weights import weights
 from rtoslab.results import Measured
-from rtoslab.stored_point import StoredPoint
+from rtoslab.store import StoredPoint
 
 
 @dataclass(frozen=True)

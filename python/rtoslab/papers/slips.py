@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
+from rtoslab.catalogue import PaperFolder, Slip
 from rtoslab.papers.arithmetic import evaluate
-from rtoslab.papers.folder import PaperFolder
-from rtoslab.papers.schemas import Slip
 from rtoslab.papers.tables import UNITS
-from rtoslab.reports.table import TableData
+from rtoslab.reports import TableData
 
 WORDS = {"slip": "slip", "precondition": "left unsaid", "fact": "follows"}
 

@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rtoslab.catalogue import Published, Table
 from rtoslab.papers.compare import Compared
-from rtoslab.papers.folder import Published
-from rtoslab.papers.schemas import Table
-from rtoslab.reports.table import ChartData, TableData
+from rtoslab.reports import ChartData, TableData
 
 LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
 """Columns of published.csv that may name a row; all but the first only where they differ within the table."""

@@ -1,9 +1,8 @@
 """Bytes of minimal programs, built for a paper's report, as values beside those of the measured points."""
 
-from rtoslab.analyses.values import Value
-from rtoslab.catalogue import Catalogue
+from rtoslab.analyses import Value
+from rtoslab.catalogue import Catalogue, PaperFolder
 from rtoslab.footprint import weigh
-from rtoslab.papers.folder import PaperFolder
 from rtoslab.results import PointId
 
 BENCHMARK = "footprint"

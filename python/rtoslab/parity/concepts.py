@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rtoslab.kernel_facts import Kernel
+from rtoslab.catalogue import Kernel
 
 Build = Mapping[str, Any]
 """The table `build` of a manifest."""

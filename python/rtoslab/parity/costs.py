@@ -10,12 +10,11 @@ from pathlib import Path
 
 from pydantic import Field
 
-from rtoslab.analyses.metrics import leading
+from rtoslab.analyses import leading
+from rtoslab.base import Strict, make_folder, write_whole
 from rtoslab.catalogue import read_toml
-from rtoslab.files import make_folder, write_whole
 from rtoslab.plan import USUAL
 from rtoslab.results import Measured
-from rtoslab.strict import Strict
 
 COSTS_FILE = Path("baselines") / "costs.toml"
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses.series import series_names
+from rtoslab.analyses import series_names
 from rtoslab.catalogue import Catalogue
 from rtoslab.parity.costs import measured_costs, read_costs
-from rtoslab.parity.findings import Finding, Subject, alike, lint
+from rtoslab.parity.unfairness import Subject, Unfairness, alike, lint
 from rtoslab.results import Measured
-from rtoslab.stored_point import StoredPoint
+from rtoslab.store import StoredPoint
 
 _INSTRUMENTS = ("instrument", "samples")
 
@@ -28,7 +28,7 @@ def subjects_of(points: Sequence[StoredPoint], run: str = "") -> list[Subject]:
     ]
 
 
-def lint_points(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[Finding]:
+def lint_points(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[Unfairness]:
     """What is unequal among a report's points; costs are those they show themselves and those the checkout keeps."""
     own = measured_costs([each.result for each in points if isinstance(each.result, Measured)])
     return lint(catalogue, alike(subjects_of(points)), [*own, *read_costs(catalogue.root)])

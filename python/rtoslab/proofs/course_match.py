@@ -7,7 +7,7 @@ from typing import Final
 
 from rtoslab.proofs.step_match import Matcher, Names
 from rtoslab.proofs.steps_wanted import Wanted
-from rtoslab.run.steps import Step
+from rtoslab.targets import Step
 
 Round = tuple[Wanted, ...]
 OwnCycles = dict[str, list[int]]

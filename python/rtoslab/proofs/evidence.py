@@ -6,14 +6,11 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from rtoslab.benchmark import Benchmark
-from rtoslab.errors import CatalogueError
-from rtoslab.finding import Finding, Verdict
-from rtoslab.kernel_facts import Kernel
-from rtoslab.run.observe import Observed, Switch
-from rtoslab.samples import Count, Decoded
-from rtoslab.schemas import Board
-from rtoslab.strict import Strict
+from rtoslab.base import CatalogueError, Strict
+from rtoslab.catalogue import Benchmark, Board, Kernel
+from rtoslab.records import Count, Decoded
+from rtoslab.results import Finding, Verdict
+from rtoslab.targets import Observed, Switch
 
 LOOP_100_CYCLES: Final = 1407
 """What the ruler's loop takes on a Pico with -O2."""

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from rtoslab.errors import UnknownNameError
+from rtoslab.base import UnknownNameError
 from rtoslab.proofs.evidence import Evidence
-from rtoslab.run.intervals import Interval
+from rtoslab.targets import Interval
 
 
 @dataclass(frozen=True, slots=True)

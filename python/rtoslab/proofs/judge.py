@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from rtoslab.benchmark import Benchmark
-from rtoslab.errors import CatalogueError, UnknownNameError
-from rtoslab.finding import Finding
+from rtoslab.base import CatalogueError, UnknownNameError
+from rtoslab.catalogue import Benchmark
 from rtoslab.proofs.evidence import Evidence
 from rtoslab.proofs.rules import all_rules
+from rtoslab.results import Finding
 
 IMPLIED: Final[dict[str, tuple[dict[str, Any], ...]]] = {
     "latency": ({"rule": "samples_complete"}, {"rule": "instrument_agrees"}),

@@ -1,8 +1,8 @@
 """The steps of a run that rules judge."""
 
 from rtoslab.proofs.evidence import Evidence
-from rtoslab.run import steps as seen
-from rtoslab.run.steps import Step
+from rtoslab.targets import Step
+from rtoslab.targets import steps as seen
 
 
 def steps_of(evidence: Evidence) -> tuple[Step, ...]:

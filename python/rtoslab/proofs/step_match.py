@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from rtoslab.kernel_facts import Kernel
+from rtoslab.catalogue import Kernel
 from rtoslab.proofs.evidence import Evidence
 from rtoslab.proofs.steps_wanted import ANY, ISR, LINES, OTHER, Wanted
-from rtoslab.run import steps as seen
-from rtoslab.run.exceptions import FIRST_EXTERNAL
-from rtoslab.run.steps import HANDLER, Step
+from rtoslab.targets import FIRST_EXTERNAL, HANDLER, Step
+from rtoslab.targets import steps as seen
 
 _WORD = 0xFFFF_FFFF
 _UNTOLD = ("item", "pointer")

@@ -23,7 +23,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rtoslab.errors import CatalogueError
+from rtoslab.base import CatalogueError
 
 OTHER = "other"
 ANY = "any"

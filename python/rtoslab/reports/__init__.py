@@ -1,5 +1,22 @@
-"""Stage 7: what a person reads."""
+"""What a person reads: a document of sections, written in any format."""
 
-from rtoslab.reports.formats import formats
+from rtoslab.reports.document import Document, make_document
+from rtoslab.reports.export_files import export
+from rtoslab.reports.formats import report_formats
+from rtoslab.reports.sections.parity import parity_section
+from rtoslab.reports.table import ChartData, Section, TableData, cycles_text
+from rtoslab.reports.terminal import show_points, show_proofs
 
-__all__ = ["formats"]
+__all__ = [
+    "ChartData",
+    "Document",
+    "Section",
+    "TableData",
+    "cycles_text",
+    "export",
+    "make_document",
+    "parity_section",
+    "report_formats",
+    "show_points",
+    "show_proofs",
+]

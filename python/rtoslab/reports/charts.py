@@ -6,7 +6,7 @@ from typing import Any, Final
 import altair as alt
 import vl_convert
 
-from rtoslab.analyses.cycles import PARTS, VISIBLE_PART
+from rtoslab.analyses import PARTS, VISIBLE_PART
 from rtoslab.reports import figures, schedules
 from rtoslab.reports.palette import SERIES_COLOURS, WIDTH, Drawn, colour, data, order
 from rtoslab.reports.table import ChartData

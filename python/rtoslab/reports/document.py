@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rtoslab.catalogue import Catalogue
-from rtoslab.errors import ReportError
-from rtoslab.papers.folder import PaperFolder, papers
-from rtoslab.parity.subjects import comparable, lint_points
+from rtoslab.base import ReportError
+from rtoslab.catalogue import Catalogue, PaperFolder, Suite, papers
+from rtoslab.parity import comparable, lint_points
 from rtoslab.reports.sections import (
     conformance,
     costs,
     evidence,
-    handlers,
     latency,
     losses,
     manifest,
@@ -24,11 +22,11 @@ from rtoslab.reports.sections import (
     speed,
     stress,
     summary,
+    tick_cost,
 )
 from rtoslab.reports.table import Section
 from rtoslab.results import Failed, Measured, NotApplicable
-from rtoslab.stored_point import StoredPoint
-from rtoslab.suites import Suite
+from rtoslab.store import StoredPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +58,8 @@ def make_document(catalogue: Catalogue, points: Sequence[StoredPoint], suite_id:
     parts: list[Section | None] = [
         parity.parity_section(lint_points(catalogue, points), several=comparable(points)),
         missing.not_measured(verified, failed, absent),
-        handlers.tick_section(timed),
-        handlers.search_section(timed),
+        tick_cost.tick_section(timed),
+        tick_cost.search_section(timed),
         latency.latency_section(timed),
         latency.instruments_section(timed),
         probe_effect.probe_effect_section(verified, _made_of(catalogue)),

@@ -5,9 +5,8 @@ from typing import Final
 
 from rich.table import Table
 
-from rtoslab.analyses.latency import Comparison, comparisons
-from rtoslab.analyses.series import series_names
-from rtoslab.benchmark import INSTRUMENTS
+from rtoslab.analyses import Comparison, comparisons, series_names
+from rtoslab.catalogue import INSTRUMENTS
 from rtoslab.reports.table import cycles_text
 from rtoslab.results import Measured
 

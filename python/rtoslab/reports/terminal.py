@@ -6,16 +6,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rtoslab.analyses.cycles import shares
-from rtoslab.analyses.latency import conditions
-from rtoslab.analyses.series import core_words, series_names, short_test
-from rtoslab.analyses.throughput import Gain, gains, throughput
+from rtoslab.analyses import Gain, conditions, core_words, gains, series_names, shares, short_test, throughput
 from rtoslab.reports.latency_table import latency_table
 from rtoslab.results import Failed, Measured, NotApplicable
-from rtoslab.stored_point import AnyResult
+from rtoslab.store import AnyResult
 
 
-def show(results: Sequence[AnyResult], console: Console) -> None:
+def show_points(results: Sequence[AnyResult], console: Console) -> None:
     """Prints measured points side by side by number of cores, then what failed and what does not apply."""
     measured = [each for each in results if isinstance(each, Measured)]
     counted = [each for each in measured if not each.is_latency]

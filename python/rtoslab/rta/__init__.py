@@ -4,3 +4,54 @@
 bounds, `sensitivity` asks how much may grow. `fit` makes overheads from measured samples, `check` runs the task set on
 a virtual board and sets what was observed against the bounds.
 """
+
+from rtoslab.rta.analysis import analyse
+from rtoslab.rta.arrange import lines_of, rows_of
+from rtoslab.rta.board_check import check
+from rtoslab.rta.bound_search import Bench, search, shrunk
+from rtoslab.rta.charges import MODEL_TITLES, Model
+from rtoslab.rta.findings import summary, write_finding
+from rtoslab.rta.firmware import make_firmware
+from rtoslab.rta.fit import measure
+from rtoslab.rta.operations import with_locks, with_operations
+from rtoslab.rta.overheads import Overheads, read_overheads, write_overheads
+from rtoslab.rta.randomsets import SHAPES, random_system
+from rtoslab.rta.report import document
+from rtoslab.rta.tables import as_json, beside_table, bounds_table, chains_table, check_table, growth_table
+from rtoslab.rta.task_set_study import Study, study
+from rtoslab.rta.taskset import read_task_set
+from rtoslab.rta.work import calibrate
+
+__all__ = [
+    "MODEL_TITLES",
+    "SHAPES",
+    "Bench",
+    "Model",
+    "Overheads",
+    "Study",
+    "analyse",
+    "as_json",
+    "beside_table",
+    "bounds_table",
+    "calibrate",
+    "chains_table",
+    "check",
+    "check_table",
+    "document",
+    "growth_table",
+    "lines_of",
+    "make_firmware",
+    "measure",
+    "random_system",
+    "read_overheads",
+    "read_task_set",
+    "rows_of",
+    "search",
+    "shrunk",
+    "study",
+    "summary",
+    "with_locks",
+    "with_operations",
+    "write_finding",
+    "write_overheads",
+]

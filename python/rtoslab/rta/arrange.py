@@ -8,7 +8,7 @@ from math import ceil
 from random import Random
 from typing import Final
 
-from rtoslab.errors import CheckError
+from rtoslab.base import CheckError
 from rtoslab.rta.firmware import LINES, MOST_PARTS, RESOURCES, Around, Firmware, Line, Part, Row
 from rtoslab.rta.system import Handler, System, Task
 from rtoslab.rta.work import Work

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rtoslab.errors import TaskSetError
-from rtoslab.intake.numbers import shown
+from rtoslab.base import TaskSetError
+from rtoslab.intake import shown
 from rtoslab.rta.units import Time, quantity
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rtoslab.rta.trace import IDLE, Handler
-from rtoslab.run.exceptions import PENDSV, SVCALL, SYSTICK
+from rtoslab.targets import PENDSV, SVCALL, SYSTICK
 
 
 class Phase(StrEnum):

@@ -8,11 +8,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any, cast
 
-from rtoslab.errors import TaskSetError
-from rtoslab.files import make_folder, write_whole
-from rtoslab.intake.tables import read_table
+from rtoslab.base import TaskSetError, make_folder, write_whole
+from rtoslab.intake import read_table
+from rtoslab.rta.bound_search import Bench, Tried
 from rtoslab.rta.overheads import to_toml
-from rtoslab.rta.search import Bench, Tried
 from rtoslab.rta.system import Handler, System, Task
 from rtoslab.rta.taskset import Protocol
 

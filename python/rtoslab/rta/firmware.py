@@ -14,20 +14,22 @@ from enum import IntEnum
 from typing import Final
 from urllib.parse import unquote
 
-from rtoslab.benchmark import Benchmark
-from rtoslab.build import Build, build
-from rtoslab.catalogue import Catalogue, Entry
-from rtoslab.conformance.gate import examine
-from rtoslab.errors import CheckError
-from rtoslab.intake.images import Elf
-from rtoslab.intake.names import one_line
-from rtoslab.kernel_facts import Kernel
+from rtoslab.base import CheckError
+from rtoslab.catalogue import Benchmark, Board, Catalogue, Entry, Kernel
+from rtoslab.conformance import examine
+from rtoslab.images import Build, build
+from rtoslab.intake import Elf, one_line
 from rtoslab.plan import Point, one_point
-from rtoslab.run.board import find_address, load_image, make_machine, simulator_errors
-from rtoslab.run.events import IDENT_CURRENT, IDENT_WINDOW
-from rtoslab.run.machine import VirtualMachine
-from rtoslab.run.virtual import WINDOW_SYMBOL
-from rtoslab.schemas import Board
+from rtoslab.targets import (
+    IDENT_CURRENT,
+    IDENT_WINDOW,
+    WINDOW_SYMBOL,
+    VirtualMachine,
+    find_address,
+    load_image,
+    make_machine,
+    simulator_errors,
+)
 
 WINDOW_MS: Final = 600_000
 """Longer than any check; the virtual board is stopped when enough was seen."""

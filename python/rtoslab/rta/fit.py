@@ -11,22 +11,19 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from rtoslab.base import CheckError, OverheadsError, build_folder, make_folder, sources_digest, write_whole
 from rtoslab.catalogue import Catalogue
-from rtoslab.closure import sources_digest
-from rtoslab.errors import CheckError, OverheadsError
-from rtoslab.files import make_folder, write_whole
-from rtoslab.intake.objects import read_object
-from rtoslab.paths import build_folder
+from rtoslab.intake import read_object
 from rtoslab.rta import training
 from rtoslab.rta.entries import Interruption, Leave, Ledger
 from rtoslab.rta.firmware import Firmware
+from rtoslab.rta.fitted_lines import fit, upper
 from rtoslab.rta.ledger import enter
-from rtoslab.rta.lines import fit, upper
 from rtoslab.rta.overheads import Events, Fit, Interrupt, Job, Kernel, Overheads, Switch, Tick
 from rtoslab.rta.prices import Prices
 from rtoslab.rta.trace import Trace, run
 from rtoslab.rta.work import Work
-from rtoslab.run.board import simulator_fingerprint
+from rtoslab.targets import simulator_fingerprint
 
 LEAST_RESERVE: Final = 8
 """Cycles."""

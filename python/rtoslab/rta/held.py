@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue
-from rtoslab.errors import PlanError
-from rtoslab.instruments.interrupts import owner
-from rtoslab.instruments.profile import Profile, priorities, profile
-from rtoslab.instruments.subject import make_subject
+from rtoslab.instruments import Profile, make_subject, owner, priorities, profile
 from rtoslab.plan import Point
-from rtoslab.run.profiles import APPLICATION
+from rtoslab.targets import APPLICATION
 
 _WINDOW_MS: Final = 20
 

@@ -15,7 +15,7 @@ from typing import Final
 from rtoslab.rta.entries import Chain, Handover, Interruption, Irqs, Leave, Ledger, Phase, Stretch, Wait
 from rtoslab.rta.trace import IDLE, Handler, Job, Trace
 from rtoslab.rta.work import Work
-from rtoslab.run.exceptions import PENDSV, SVCALL, SYSTICK
+from rtoslab.targets import PENDSV, SVCALL, SYSTICK
 
 
 def enter(traces: Iterable[Trace], work: Work) -> Ledger:

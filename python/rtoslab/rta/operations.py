@@ -7,12 +7,13 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from rtoslab import api
 from rtoslab.catalogue import Catalogue
+from rtoslab.measure import run_plan
+from rtoslab.plan import Options, make_plan
 from rtoslab.results import Measured
 from rtoslab.rta.firmware import Firmware
+from rtoslab.rta.fitted_lines import fit
 from rtoslab.rta.held import longest_lock_wait, longest_masked
-from rtoslab.rta.lines import fit
 from rtoslab.rta.overheads import Fit, Overheads
 
 _OPERATION: Final = re.compile(r"\w+\.\w+\.(free|available|no_waiter|contended|hand_over)")
@@ -34,9 +35,8 @@ def with_operations(catalogue: Catalogue, firmware: Firmware, overheads: Overhea
         if any(_OPERATION.fullmatch(series.id) for series in each.facts.series)
     ]
     with tempfile.TemporaryDirectory() as folder:
-        outcomes = api.run(
-            *names, kernels=[point.kernel], boards=[point.board], cores=[1], config=config, out=Path(folder) / "run"
-        )
+        options = Options([point.kernel], [point.board], [1], None, config)
+        outcomes = run_plan(catalogue.root, make_plan(catalogue, names, options), Path(folder) / "run")
     found: dict[str, int] = {}
     fits: list[Fit] = []
     for result in (each.result for each in outcomes):

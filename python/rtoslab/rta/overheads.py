@@ -13,13 +13,8 @@ from typing import Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
-from rtoslab.errors import OverheadsError
-from rtoslab.files import write_whole
-from rtoslab.intake.files import shown_path
-from rtoslab.intake.models import missing, problem
-from rtoslab.intake.objects import read_object
-from rtoslab.intake.tables import read_table
-from rtoslab.strict import Strict
+from rtoslab.base import OverheadsError, Strict, write_whole
+from rtoslab.intake import missing, problem, read_object, read_table, shown_path
 
 
 class Tick(Strict):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from rtoslab.reports.document import Document
-from rtoslab.reports.table import Section, TableData
-from rtoslab.rta import plots
+from rtoslab.reports import Document, Section, TableData
+from rtoslab.rta import study_charts as plots
 from rtoslab.rta.charges import Model
 from rtoslab.rta.prices import Prices
-from rtoslab.rta.study import Study
 from rtoslab.rta.tables import (
     beside_table,
     bounds_table,
@@ -18,6 +16,7 @@ from rtoslab.rta.tables import (
     growth_table,
     parts_table,
 )
+from rtoslab.rta.task_set_study import Study
 
 
 def document(study: Study) -> Document:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rtoslab.errors import TaskSetError
+from rtoslab.base import TaskSetError
 from rtoslab.rta.taskset import Equals, InterruptSpec, Protocol, TaskSet, TaskSpec
 from rtoslab.rta.units import Time
 

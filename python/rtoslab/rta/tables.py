@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from rtoslab.reports.table import TableData
+from rtoslab.reports import TableData
 from rtoslab.rta.analysis import Bound
 from rtoslab.rta.charges import MODEL_TITLES, Model
 from rtoslab.rta.overheads import Overheads
-from rtoslab.rta.study import Study
 from rtoslab.rta.system import utilisation
+from rtoslab.rta.task_set_study import Study
 
 _DASH: Final = "-"
 _WHOLE: Final = 1_000

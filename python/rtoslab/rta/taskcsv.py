@@ -7,9 +7,8 @@ import io
 from collections.abc import Iterable
 from typing import Any
 
-from rtoslab.errors import TaskSetError
-from rtoslab.intake.limits import ROWS
-from rtoslab.intake.numbers import shown
+from rtoslab.base import TaskSetError
+from rtoslab.intake import ROWS, shown
 
 
 def from_csv(text: str, source: str) -> dict[str, Any]:

@@ -9,12 +9,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, Literal, cast, get_args
 
-from rtoslab.errors import TaskSetError
-from rtoslab.intake.files import read_text, shown_path
-from rtoslab.intake.limits import ROWS
-from rtoslab.intake.names import one_line
-from rtoslab.intake.numbers import shown
-from rtoslab.intake.tables import read_table
+from rtoslab.base import TaskSetError
+from rtoslab.intake import ROWS, one_line, read_table, read_text, shown, shown_path
 from rtoslab.rta.chainspec import ChainSpec, parse_chain
 from rtoslab.rta.taskcsv import from_csv
 from rtoslab.rta.units import NO_TIME, Time, number, quantity

@@ -9,10 +9,19 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from rtoslab.errors import CheckError
+from rtoslab.base import CheckError
 from rtoslab.rta.firmware import IDENT_BEGIN, IDENT_END, IDENT_LINE, Firmware, Line, Row, start
-from rtoslab.run.events import EVENT, IDENT_CURRENT, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC, KIND_WRITE
-from rtoslab.run.exceptions import PENDSV, SVCALL, SYSTICK
+from rtoslab.targets import (
+    EVENT,
+    IDENT_CURRENT,
+    KIND_EXCEPTION_ENTER,
+    KIND_EXCEPTION_EXIT,
+    KIND_EXEC,
+    KIND_WRITE,
+    PENDSV,
+    SVCALL,
+    SYSTICK,
+)
 
 _LEAD_TICKS: Final = 8
 """From the window's begin to the first release, at most."""

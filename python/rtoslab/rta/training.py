@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Final
 
-from rtoslab.errors import CheckError
+from rtoslab.base import CheckError
 from rtoslab.rta.arrange import lines_of, rows_of
 from rtoslab.rta.firmware import Around, Firmware, Line, Part, Row
 from rtoslab.rta.randomsets import event_system

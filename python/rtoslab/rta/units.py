@@ -8,9 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.errors import TaskSetError
-from rtoslab.intake.names import one_line
-from rtoslab.intake.numbers import fraction, shown
+from rtoslab.base import TaskSetError
+from rtoslab.intake import fraction, one_line, shown
 
 SECONDS: Final = {
     "ns": Fraction(1, 1_000_000_000),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.errors import CheckError
+from rtoslab.base import CheckError
 from rtoslab.rta.firmware import Firmware, Part, Row
 from rtoslab.rta.trace import run
 

@@ -12,18 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rtoslab.build import inputs_digest
+from rtoslab.base import RtoslabError, StoreError, ToolMissingError, find_root, sources_digest
 from rtoslab.catalogue import Catalogue
-from rtoslab.closure import sources_digest
-from rtoslab.errors import RtoslabError, StoreError, ToolMissingError
-from rtoslab.journal import note_session
-from rtoslab.paths import find_root
-from rtoslab.pipeline import Manner, Outcome, point_id, run_point
+from rtoslab.images import inputs_digest
+from rtoslab.measure import Listener, Manner, Note, Outcome, point_id, portable, run_point
 from rtoslab.plan import Plan, Point
-from rtoslab.pool import Listener, Note, portable
-from rtoslab.run.origin import simulator_sources
-from rtoslab.store import POINTS, RunDirectory
-from rtoslab.stored_point import AnyResult, StoredPoint
+from rtoslab.store import POINTS, AnyResult, RunDirectory, StoredPoint, note_session
+from rtoslab.targets import simulator_sources
 
 CONNECT_LIMIT_S = 30
 

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from rtoslab.analyses.metrics import COUNTS, leading
-from rtoslab.analyses.series import core_words
-from rtoslab.parity.costs import AS_USUAL
+from rtoslab.analyses import COUNTS, core_words, leading
+from rtoslab.parity import AS_USUAL
 from rtoslab.plan import USUAL
 from rtoslab.results import Measured
 

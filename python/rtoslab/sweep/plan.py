@@ -27,11 +27,9 @@ from pathlib import Path
 
 from pydantic import Field
 
-from rtoslab.catalogue import Catalogue, read_toml
-from rtoslab.errors import PlanError
+from rtoslab.base import PlanError, Strict
+from rtoslab.catalogue import Catalogue, Experiment, read_toml
 from rtoslab.plan import Options, Plan, Point, demand_few, experiment_points
-from rtoslab.strict import Strict
-from rtoslab.suites import Experiment
 
 Value = str | int
 _AXES = ("board", "kernel", "benchmark", "cores")

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from rtoslab.errors import ReportError
-from rtoslab.reports.document import Document
-from rtoslab.reports.table import ChartData, Section, TableData
+from rtoslab.base import ReportError
+from rtoslab.reports import ChartData, Document, Section, TableData
 from rtoslab.results import Failed, Measured, NotApplicable
-from rtoslab.stored_point import StoredPoint
+from rtoslab.store import StoredPoint
 from rtoslab.sweep.effects import Effect, Observations, common_levels
 
 SHOWN_INTERACTIONS = 20

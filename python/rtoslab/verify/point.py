@@ -5,21 +5,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rtoslab.build import IMAGE
+from rtoslab.base import RtoslabError, build_folder, sha256_of
 from rtoslab.catalogue import Catalogue
-from rtoslab.conformance.gate import Conformance
-from rtoslab.contents import sha256_of
-from rtoslab.decode import Expected
-from rtoslab.errors import RtoslabError
-from rtoslab.evaluate import evaluate
-from rtoslab.evidence_file import EVIDENCE_FILE, read_evidence
-from rtoslab.manifest import flatten, manifest_hash
-from rtoslab.measured import image_bytes
-from rtoslab.paths import build_folder
+from rtoslab.conformance import Conformance
+from rtoslab.images import IMAGE
+from rtoslab.measure import evaluate, image_bytes
+from rtoslab.records import Expected, read_sealed, strangers
 from rtoslab.results import Failed, Measured, NotApplicable
-from rtoslab.run.virtual import RunOutput
-from rtoslab.seal import read_sealed, strangers
-from rtoslab.stored_point import CONFORMANCE_FILE, MANIFEST, RESULT, UART, AnyResult, folder_name, read_files
+from rtoslab.store import (
+    CONFORMANCE_FILE,
+    EVIDENCE_FILE,
+    MANIFEST,
+    RESULT,
+    UART,
+    AnyResult,
+    flatten,
+    folder_name,
+    manifest_hash,
+    read_evidence,
+    read_files,
+)
+from rtoslab.targets import RunOutput
 
 MOST_DIFFERENCES = 5
 """Of one point, told one by one; of the others the number."""

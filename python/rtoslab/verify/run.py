@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from rtoslab.base import RtoslabError
 from rtoslab.catalogue import Catalogue
-from rtoslab.errors import RtoslabError
-from rtoslab.journal import JOURNAL_FILE, read_sessions
-from rtoslab.store import PLAN, RunDirectory
+from rtoslab.store import JOURNAL_FILE, PLAN, RunDirectory, read_sessions
 from rtoslab.verify.point import Verified, verify_point
-from rtoslab.worst_case.folder import is_sweep, recomputed
+from rtoslab.worst_case import is_sweep, recomputed
 
 
 def verify_folder(catalogue: Catalogue, folder: Path) -> Iterator[Verified]:

@@ -3,3 +3,40 @@
 `scenario` brings a board to where a sweep begins, `arrivals` sweeps, `places` names instructions, `finding` is what
 came out, `folder` and `document` store and show it.
 """
+
+from rtoslab.worst_case.arrivals import Span, choose_span, inject_at_each
+from rtoslab.worst_case.document import make_document
+from rtoslab.worst_case.folder import default_folder, is_sweep, manifest_of, recomputed, write
+from rtoslab.worst_case.scenario import (
+    WINDOW_MS,
+    Scenario,
+    Target,
+    of_benchmark,
+    of_image,
+    pick_service,
+    services_to_pick,
+    sweeping_benchmark,
+)
+from rtoslab.worst_case.worst_case import WorstCase, find
+
+__all__ = [
+    "WINDOW_MS",
+    "Scenario",
+    "Span",
+    "Target",
+    "WorstCase",
+    "choose_span",
+    "default_folder",
+    "find",
+    "inject_at_each",
+    "is_sweep",
+    "make_document",
+    "manifest_of",
+    "of_benchmark",
+    "of_image",
+    "pick_service",
+    "recomputed",
+    "services_to_pick",
+    "sweeping_benchmark",
+    "write",
+]

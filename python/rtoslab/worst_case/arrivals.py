@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.errors import PlanError, RunError
-from rtoslab.intake.numbers import shown, whole
-from rtoslab.run.board import simulator_errors
+from rtoslab.base import PlanError, RunError
+from rtoslab.intake import shown, whole
+from rtoslab.targets import simulator_errors
 from rtoslab.worst_case.scenario import Scenario
 
 ARRIVAL: Final = np.dtype([("cycle", "<u8"), ("handler", "<u8"), ("task", "<u8"), ("pc", "<u4"), ("asleep", "<u4")])
@@ -77,7 +77,7 @@ def draw(cycles: int, samples: int, seed: int) -> tuple[int, ...]:
     return tuple(sorted(chosen))
 
 
-def sweep(
+def inject_at_each(
     scenario: Scenario,
     span: Span,
     *,

@@ -5,9 +5,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.reports.document import Document
-from rtoslab.reports.table import ChartData, Section, TableData, cycles_text
-from rtoslab.worst_case.finding import Finding, Latency
+from rtoslab.reports import ChartData, Document, Section, TableData, cycles_text
+from rtoslab.worst_case.worst_case import Latency, WorstCase
 
 PLOTTED: Final = 2500
 """Most places along the offset's axis: beyond, each stands for a stretch, by its shortest and longest."""
@@ -19,7 +18,7 @@ _METHOD: Final = (
 )
 
 
-def make_document(finding: Finding, arrivals: NDArray[np.void]) -> Document:
+def make_document(finding: WorstCase, arrivals: NDArray[np.void]) -> Document:
     """`arrivals`: the sweep's, as `arrivals.ARRIVAL`."""
     both = [("handler", finding.handler), *([("task", finding.task)] if finding.task is not None else [])]
     return Document(
@@ -35,7 +34,7 @@ def make_document(finding: Finding, arrivals: NDArray[np.void]) -> Document:
     )
 
 
-def _figures(finding: Finding, both: list[tuple[str, Latency]]) -> Section:
+def _figures(finding: WorstCase, both: list[tuple[str, Latency]]) -> Section:
     rows = [
         [
             name,
@@ -61,7 +60,7 @@ def _figures(finding: Finding, both: list[tuple[str, Latency]]) -> Section:
     return Section("figures", "Latency", (_METHOD,), (), (TableData("Cycles from the arrival", columns, rows, note),))
 
 
-def _against_offset(finding: Finding, arrivals: NDArray[np.void], both: list[tuple[str, Latency]]) -> Section:
+def _against_offset(finding: WorstCase, arrivals: NDArray[np.void], both: list[tuple[str, Latency]]) -> Section:
     offsets = (arrivals["cycle"] - np.uint64(finding.first_cycle)).astype(np.int64)
     rows: list[dict[str, Any]] = []
     for name, _ in both:
@@ -90,7 +89,7 @@ def _distribution(both: list[tuple[str, Latency]]) -> Section:
     return Section("distribution", "Distribution", (), (chart,))
 
 
-def _met(finding: Finding) -> Section:
+def _met(finding: WorstCase) -> Section:
     rows = [
         [
             each.function or "no function",

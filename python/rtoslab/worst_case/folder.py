@@ -12,13 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from rtoslab.canonical import canonical
-from rtoslab.errors import AlteredError
-from rtoslab.files import make_folder, write_whole
-from rtoslab.seal import read_sealed, sealed
+from rtoslab.base import AlteredError, canonical, make_folder, write_whole
+from rtoslab.records import read_sealed, sealed
 from rtoslab.worst_case.arrivals import UNANSWERED, Span
-from rtoslab.worst_case.finding import Finding
 from rtoslab.worst_case.scenario import Scenario
+from rtoslab.worst_case.worst_case import WorstCase
 
 ARRIVALS: Final = "arrivals.parquet"
 RESULT: Final = "result.json"
@@ -45,7 +43,7 @@ def default_folder(root: Path, name: str, manifest: dict[str, Any]) -> Path:
     return root / "runs" / f"worst-case-{name}-{hashlib.sha256(canonical(manifest).encode()).hexdigest()[:8]}"
 
 
-def write(folder: Path, finding: Finding, arrivals: NDArray[np.void], manifest: dict[str, Any], report: str) -> None:
+def write(folder: Path, finding: WorstCase, arrivals: NDArray[np.void], manifest: dict[str, Any], report: str) -> None:
     """The same sweep gives the same bytes. Raises StoreError."""
     files = {
         ARRIVALS: to_parquet(arrivals, finding.first_cycle),

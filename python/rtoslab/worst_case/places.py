@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtoslab.tools import said
+from rtoslab.base import said
 from rtoslab.worst_case.source_lines import SourceLines
 
 

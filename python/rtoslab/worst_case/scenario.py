@@ -8,27 +8,30 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rtoslab.benchmark import Benchmark
-from rtoslab.build import build
-from rtoslab.catalogue import Catalogue
-from rtoslab.conformance.gate import examine
-from rtoslab.errors import ImageFileError, PlanError, RunError, SymbolError
-from rtoslab.intake.programs import read_image
-from rtoslab.manifest import make_manifest, virtual_target
+from rtoslab.base import ImageFileError, PlanError, RunError, SymbolError
+from rtoslab.catalogue import Benchmark, Board, Catalogue
+from rtoslab.conformance import examine
+from rtoslab.images import build
+from rtoslab.intake import read_image
 from rtoslab.plan import Options, make_plan
-from rtoslab.run.board import (
+from rtoslab.store import make_manifest, virtual_target
+from rtoslab.targets import (
+    EVENT,
+    FIRST_EXTERNAL,
+    KIND_EXCEPTION_ENTER,
+    SETUP_LIMIT_S,
+    SYSTICK,
+    WINDOW_SYMBOL,
+    Progress,
     apply_settings,
     cycle_number,
+    exception_number,
     find_address,
     load_image,
     make_machine,
+    read_marks,
     simulator_errors,
 )
-from rtoslab.run.events import EVENT, KIND_EXCEPTION_ENTER
-from rtoslab.run.exceptions import FIRST_EXTERNAL, SYSTICK, exception_number
-from rtoslab.run.marks import read_marks
-from rtoslab.run.virtual import SETUP_LIMIT_S, WINDOW_SYMBOL, Progress
-from rtoslab.schemas import Board
 
 if TYPE_CHECKING:
     from rtoslab._sim import Snapshot

@@ -9,9 +9,8 @@ from typing import Any
 
 from elftools.dwarf.descriptions import describe_form_class
 
-from rtoslab.errors import ImageFileError
-from rtoslab.intake.images import debug, debug_errors
-from rtoslab.intake.programs import read_image
+from rtoslab.base import ImageFileError
+from rtoslab.intake import debug, debug_errors, read_image
 
 Row = tuple[int, str, int, int]
 """(end of the code, file, line, number of the compilation unit)"""

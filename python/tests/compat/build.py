@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab._sim import Machine
-from rtoslab.paths import find_root
+from rtoslab.base.paths import find_root
 
 IMAGES = Path(__file__).parent / "images"
 BOOT2 = find_root() / "firmware" / "boards" / "pico" / "boot2.S"

@@ -14,34 +14,34 @@ from typing import Any, Final
 
 import click
 
-from rtoslab.benchmark import Benchmark
-from rtoslab.captures.forms import forms, parse_capture
+from rtoslab.base.errors import CatalogueError, OverheadsError, ReportError, RtoslabError, TaskSetError
+from rtoslab.base.paths import find_root
+from rtoslab.captures.forms import capture_forms, parse_capture
 from rtoslab.captures.pulses import find_pulses
-from rtoslab.catalogue import strictly
+from rtoslab.catalogue.benchmark import Benchmark
+from rtoslab.catalogue.catalogue import strictly
+from rtoslab.catalogue.kernel_facts import Kernel
+from rtoslab.catalogue.schemas import Board
+from rtoslab.catalogue.suites import Suite
 from rtoslab.cli.names import CoreCounts, Duration, Frequency, IsoDate, KeyValue, integer
 from rtoslab.compare.baseline import Baseline
 from rtoslab.compare.rules import parse_limits
-from rtoslab.configuration import demand_config
-from rtoslab.decode import decode
-from rtoslab.errors import CatalogueError, OverheadsError, ReportError, RtoslabError, TaskSetError
 from rtoslab.footprint.callgraph import parse_callgraph
-from rtoslab.footprint.elf import parse_elf
 from rtoslab.footprint.linkmap import parse_map
-from rtoslab.instruments.profile import digest, parse_profile
+from rtoslab.images.elf import parse_elf
+from rtoslab.instruments.profiler import digest, parse_profile
 from rtoslab.intake.objects import parse_object
 from rtoslab.intake.tables import parse_table
-from rtoslab.kernel_facts import Kernel
 from rtoslab.papers.arithmetic import evaluate
-from rtoslab.paths import find_root
+from rtoslab.plan.configuration import demand_config
+from rtoslab.records.decoder import decode
 from rtoslab.rta.overheads import parse_overheads
 from rtoslab.rta.system import make_system
 from rtoslab.rta.taskcsv import from_csv
 from rtoslab.rta.taskset import parse_task_set
-from rtoslab.run.marks import read_marks
-from rtoslab.schemas import Board
-from rtoslab.simulate import parse_script
-from rtoslab.suites import Suite
 from rtoslab.sweep.plan import SweepPlan
+from rtoslab.targets.marks import read_marks
+from rtoslab.targets.simulation import parse_script
 from tests.capture_files import VCD
 from tests.fakes import WIRE, stream
 from tests.inputs.mutate import mutated
@@ -118,7 +118,7 @@ def _capture(data: bytes) -> None:
 
 def _head(form: str, head: bytes) -> Read:
     """One form at a time: what it does not recognise gets its head back."""
-    return lambda data: _capture(data if forms()[form].recognises(data) else head + data)
+    return lambda data: _capture(data if capture_forms()[form].recognises(data) else head + data)
 
 
 def _stream_altered(data: bytes, random: Random, other: bytes) -> bytes:

@@ -4,10 +4,10 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from rtoslab import tools
-from rtoslab.catalogue import Catalogue
+from rtoslab.base import tools
+from rtoslab.base.paths import build_folder, find_root
+from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.instruments.subject import Stretch, Subject, make_subject
-from rtoslab.paths import build_folder, find_root
 
 ROOT = find_root()
 CATALOGUE = Catalogue(ROOT)

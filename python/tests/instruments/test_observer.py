@@ -6,12 +6,12 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from rtoslab.instruments.machine import ObservedMachine
+from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import INTERVAL, LOCK, ROW, WAYS
 from rtoslab.instruments.subject import Subject, make_subject
-from rtoslab.run.board import find_address, load_image, make_machine
-from rtoslab.run.events import EVENT
-from rtoslab.run.virtual import WINDOW_SYMBOL
+from rtoslab.targets.board import find_address, load_image, make_machine
+from rtoslab.targets.events import EVENT
+from rtoslab.targets.virtual import WINDOW_SYMBOL
 from tests.instruments.images import CATALOGUE
 
 CYCLES = 1_500_000

@@ -10,16 +10,16 @@ from click.testing import CliRunner
 from markupsafe import escape
 
 import rtoslab
+from rtoslab.base.errors import ReportError
 from rtoslab.cli import app
-from rtoslab.errors import ReportError
 from rtoslab.instruments.difference import difference_tables, scale_of
 from rtoslab.instruments.formats import folded, speedscope
 from rtoslab.instruments.html import render
-from rtoslab.instruments.interrupts import interrupt_tables
-from rtoslab.instruments.profile import Profile, load_profile, profile
+from rtoslab.instruments.masked import interrupt_tables
+from rtoslab.instruments.profile_tables import core_table, function_table, tables
+from rtoslab.instruments.profiler import Profile, load_profile, profile
 from rtoslab.instruments.records import WAYS
 from rtoslab.instruments.subject import make_subject
-from rtoslab.instruments.tables import core_table, function_table, tables
 from tests.instruments.images import CATALOGUE, ROOT, scene, scene_subject
 
 

@@ -11,7 +11,7 @@ from vcdvcd import VCDVCD
 
 from rtoslab.instruments.perfetto import nanoseconds, perfetto_trace
 from rtoslab.instruments.subject import make_subject
-from rtoslab.instruments.timeline import HANDLERS, LOCKS, TASKS, WAITS, Span, Timeline, timeline
+from rtoslab.instruments.timelines import HANDLERS, LOCKS, TASKS, WAITS, Span, Timeline, timeline
 from rtoslab.instruments.vcd import picoseconds, vcd_text
 from tests.instruments.images import CATALOGUE, scene_subject
 

@@ -7,13 +7,13 @@ from random import Random
 
 import pytest
 
-from rtoslab.errors import TaskSetError
+from rtoslab.base.errors import TaskSetError
 from rtoslab.rta.analysis import analyse
+from rtoslab.rta.board_check import check
 from rtoslab.rta.chains import bound_chain, observed_chain
-from rtoslab.rta.check import check
 from rtoslab.rta.randomsets import random_system
-from rtoslab.rta.study import study
 from rtoslab.rta.system import Chain, System
+from rtoslab.rta.task_set_study import study
 from rtoslab.rta.taskset import read_task_set
 from rtoslab.rta.trace import Job, Trace
 from tests.rta.systems import task

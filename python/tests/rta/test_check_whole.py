@@ -13,14 +13,14 @@ from statistics import median
 import pytest
 from click.testing import CliRunner
 
-from rtoslab.catalogue import Catalogue
+from rtoslab.base.errors import CheckError, PlanError, RtoslabError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli import app
-from rtoslab.errors import CheckError, PlanError, RtoslabError
-from rtoslab.paths import find_root
 from rtoslab.rta.analysis import analyse
 from rtoslab.rta.arrange import rows_of
+from rtoslab.rta.board_check import Check, check
 from rtoslab.rta.charges import Model
-from rtoslab.rta.check import Check, check
 from rtoslab.rta.firmware import Firmware, make_firmware
 from rtoslab.rta.fit import measure
 from rtoslab.rta.overheads import Overheads

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.catalogue import Catalogue
-from rtoslab.errors import CheckError, TaskSetError
-from rtoslab.paths import find_root
+from rtoslab.base.errors import CheckError, TaskSetError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.rta.analysis import analyse
 from rtoslab.rta.arrange import lines_of, rows_of
-from rtoslab.rta.check import check
+from rtoslab.rta.board_check import check
+from rtoslab.rta.bound_search import Bench, search
 from rtoslab.rta.findings import read_finding, write_finding
 from rtoslab.rta.firmware import Around
-from rtoslab.rta.plots import ticks, timeline
-from rtoslab.rta.search import Bench, search
-from rtoslab.rta.study import study
+from rtoslab.rta.study_charts import ticks, timeline
 from rtoslab.rta.system import Handler, System, make_system
+from rtoslab.rta.task_set_study import study
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.systems import KERNEL, task
 from tests.rta.test_check_whole import rta

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.rta.lines import fit, upper
+from rtoslab.rta.fitted_lines import fit, upper
 
 SAMPLES = st.dictionaries(
     st.integers(0, 10), st.lists(st.integers(0, 2000), min_size=1, max_size=5), min_size=1, max_size=8

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.errors import TaskSetError
+from rtoslab.base.errors import TaskSetError
 from rtoslab.rta.analysis import analyse
-from rtoslab.rta.study import study
 from rtoslab.rta.system import make_system
+from rtoslab.rta.task_set_study import study
 from rtoslab.rta.taskset import TaskSet, read_task_set
 from tests.rta.systems import KERNEL
 

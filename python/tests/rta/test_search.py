@@ -8,13 +8,13 @@ from random import Random
 
 import pytest
 
-from rtoslab.catalogue import Catalogue
-from rtoslab.paths import find_root
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.rta.analysis import analyse
+from rtoslab.rta.bound_search import Bench, Tried, search, shrunk
 from rtoslab.rta.findings import read_finding, summary, write_finding
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.randomsets import SHAPES, shaped_system
-from rtoslab.rta.search import Bench, Tried, search, shrunk
 from rtoslab.rta.system import System
 from tests.rta.systems import task
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.errors import OverheadsError, TaskSetError
+from rtoslab.base.errors import OverheadsError, TaskSetError
 from rtoslab.rta.analysis import analyse, costs
 from rtoslab.rta.charges import Model
 from rtoslab.rta.overheads import read_overheads, write_overheads
 from rtoslab.rta.sensitivity import sensitivity
-from rtoslab.rta.study import study
 from rtoslab.rta.system import System, make_system
+from rtoslab.rta.task_set_study import study
 from rtoslab.rta.taskset import TaskSet, TaskSpec, read_task_set
 from rtoslab.rta.units import Time
 from tests.rta.systems import KERNEL, rate_monotonic, task

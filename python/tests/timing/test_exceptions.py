@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from rtoslab import _sim
-from rtoslab.run.exceptions import PENDSV, SVCALL, SYSTICK
+from rtoslab.targets.exceptions import PENDSV, SVCALL, SYSTICK
 from tests.timing.bench import (
     CODE,
     DATA,

@@ -12,20 +12,17 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+from rtoslab.base import CaptureError, UnknownNameError, write_whole
 from rtoslab.captures.capture import Capture
 from rtoslab.captures.tracks import distinct
-from rtoslab.errors import CaptureError, UnknownNameError
-from rtoslab.files import write_whole
-from rtoslab.intake.files import read_bytes
-from rtoslab.intake.limits import CAPTURE_BYTES
-from rtoslab.intake.names import one_line
+from rtoslab.intake import CAPTURE_BYTES, one_line, read_bytes
 
 HEAD_BYTES = 4096
 _BREAKING = re.compile(r"""^\$|[,;="'\s\x00-\x1f\x7f-\x9f\ud800-\udfff]""")
 
 
 @cache
-def forms() -> dict[str, ModuleType]:
+def capture_forms() -> dict[str, ModuleType]:
     """Every form by name."""
     found = {info.name: importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)}
     return {name: module for name, module in found.items() if hasattr(module, "recognises")}
@@ -38,27 +35,27 @@ def read_capture(path: Path) -> Capture:
 
 def parse_capture(data: bytes, name: str) -> Capture:
     """The same of a file's content; `name` is the file's. Raises CaptureError."""
-    for module in forms().values():
+    for module in capture_forms().values():
         if module.recognises(data[:HEAD_BYTES]):
             capture: Capture = module.read(data, name)
             if not capture.channels:
                 raise CaptureError(f"{name} holds no digital channel; export at least one.")
             return capture
-    known = "; ".join(module.ABOUT for module in forms().values())
+    known = "; ".join(module.ABOUT for module in capture_forms().values())
     raise CaptureError(f"{name} is no capture in a form that is known; these are: {known}.")
 
 
 def write_capture(capture: Capture, path: Path, form: str | None = None) -> None:
     """In a form by name, by default the one with the path's suffix. Raises CaptureError, UnknownNameError."""
     if form is None:
-        fitting = [name for name, module in forms().items() if path.suffix == module.SUFFIX]
+        fitting = [name for name, module in capture_forms().items() if path.suffix == module.SUFFIX]
         if len(fitting) != 1:
-            among = f"say --form with one of {', '.join(fitting or forms())}"
+            among = f"say --form with one of {', '.join(fitting or capture_forms())}"
             raise CaptureError(f"The suffix of {path.name} does not tell the form; {among}.")
         (form,) = fitting
-    if form not in forms():
-        raise UnknownNameError("form of captures", form, forms())
-    write_whole(path, forms()[form].write(named(capture)), "the capture")
+    if form not in capture_forms():
+        raise UnknownNameError("form of captures", form, capture_forms())
+    write_whole(path, capture_forms()[form].write(named(capture)), "the capture")
 
 
 def named(capture: Capture) -> Capture:

@@ -15,13 +15,11 @@ from typing import Final
 
 import numpy as np
 
+from rtoslab.base import CaptureError
 from rtoslab.captures.capture import Capture, merged
 from rtoslab.captures.rates import rate_hz, rate_text
 from rtoslab.captures.tracks import Track, Tracks, demand_tick
-from rtoslab.errors import CaptureError
-from rtoslab.intake.limits import CAPTURE_ROWS
-from rtoslab.intake.numbers import shown, ticks
-from rtoslab.intake.texts import lines
+from rtoslab.intake import CAPTURE_ROWS, lines, shown, ticks
 
 SUFFIX: Final = ".csv"
 ABOUT: Final = "PulseView (sigrok) and DSView CSV"

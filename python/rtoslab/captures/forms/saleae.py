@@ -11,12 +11,10 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final
 
+from rtoslab.base import CaptureError
 from rtoslab.captures.capture import UNKNOWN, Capture, merged
 from rtoslab.captures.tracks import Tracks, demand_tick
-from rtoslab.errors import CaptureError
-from rtoslab.intake.limits import CAPTURE_ROWS
-from rtoslab.intake.numbers import shown, ticks
-from rtoslab.intake.texts import lines
+from rtoslab.intake import CAPTURE_ROWS, lines, shown, ticks
 
 SUFFIX: Final = ".csv"
 ABOUT: Final = "Saleae CSV (Logic 1 and 2)"

@@ -8,14 +8,11 @@ from typing import Final
 
 import numpy as np
 
+from rtoslab.base import CaptureError
 from rtoslab.captures.capture import Capture, merged
+from rtoslab.captures.packed_levels import Samples
 from rtoslab.captures.rates import rate_hz, rate_text
-from rtoslab.captures.samples import Samples
-from rtoslab.errors import CaptureError
-from rtoslab.intake.archives import Archive, opened
-from rtoslab.intake.limits import CHANNELS, MEMBER_TEXT_BYTES
-from rtoslab.intake.names import one_line
-from rtoslab.intake.numbers import shown, whole
+from rtoslab.intake import CHANNELS, MEMBER_TEXT_BYTES, Archive, one_line, opened, shown, whole
 
 SUFFIX: Final = ".sr"
 ABOUT: Final = "sigrok session (.sr)"

@@ -5,13 +5,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
+from rtoslab.base import CaptureError
 from rtoslab.captures.capture import UNKNOWN, Capture, merged
 from rtoslab.captures.tracks import Tracks, demand_tick
 from rtoslab.captures.vectors import Vector, is_value
-from rtoslab.errors import CaptureError
-from rtoslab.intake.limits import CHANNELS
-from rtoslab.intake.numbers import shown, whole
-from rtoslab.intake.texts import words
+from rtoslab.intake import CHANNELS, shown, whole, words
 
 SUFFIX: Final = ".vcd"
 ABOUT: Final = "VCD"

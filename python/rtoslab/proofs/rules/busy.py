@@ -4,8 +4,8 @@ Where the benchmark's own code is all that runs, a count may also be asked to ta
 should, and no fewer: an idle loop beside the work is neither asleep nor a call.
 """
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.results import Finding
 
 
 class Params(RuleParams):

@@ -3,9 +3,9 @@
 From the parameters `period_N_ms` of the benchmark; the tick is a millisecond.
 """
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.run import steps as seen_steps
+from rtoslab.results import Finding
+from rtoslab.targets import steps as seen_steps
 
 
 class Params(RuleParams):

@@ -5,9 +5,9 @@ kernel that cannot be told not to slice time may switch at a tick where a call w
 back: two fewer or more for each.
 """
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.proofs.inside import Wanted, sampled
+from rtoslab.results import Finding
 
 
 class Params(RuleParams):

@@ -1,7 +1,7 @@
 """The measured call is the kernel's call: its function executed so many times per count."""
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, compare, finding, unseen
+from rtoslab.results import Finding
 
 
 class Params(RuleParams):

@@ -1,7 +1,7 @@
 """Figures that the firmware keeps in different places agree: the named checks of a core are all equal, and not zero."""
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding
+from rtoslab.results import Finding
 
 
 class Params(RuleParams):

@@ -1,7 +1,7 @@
 """The firmware's own refusals: each named check was reported by every core, and is zero."""
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding
+from rtoslab.results import Finding
 
 
 class Params(RuleParams):

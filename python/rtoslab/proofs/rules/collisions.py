@@ -1,7 +1,7 @@
 """The contention the test is named for happened: so many attempts did not find their object free."""
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.results import Finding
 
 
 class Params(RuleParams):

@@ -1,7 +1,7 @@
 """The tasks of a core count alike: their counters lie within `max_spread` of each other, and none is zero."""
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding
+from rtoslab.results import Finding
 
 
 class Params(RuleParams):

@@ -14,14 +14,14 @@ from typing import Final
 
 from pydantic import model_validator
 
-from rtoslab.finding import Finding
+from rtoslab.base import Strict
 from rtoslab.proofs.course_match import Followed, follow
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.proofs.seen_steps import steps_of
 from rtoslab.proofs.step_match import Matcher, Names
 from rtoslab.proofs.steps_wanted import Wanted, parse
-from rtoslab.run import steps as seen
-from rtoslab.strict import Strict
+from rtoslab.results import Finding
+from rtoslab.targets import steps as seen
 
 USUAL_OF_FOUR: Final = 3
 """Own cycles are judged by what so many of four rounds take at most."""

@@ -3,11 +3,10 @@
 from itertools import pairwise
 from typing import Final
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.proofs.seen_steps import steps_of
-from rtoslab.run.exceptions import FIRST_EXTERNAL
-from rtoslab.run.steps import INTERRUPT
+from rtoslab.results import Finding
+from rtoslab.targets import FIRST_EXTERNAL, INTERRUPT
 
 _FEW: Final = 8
 """Of so few distances the spread says nothing."""

@@ -2,9 +2,8 @@
 
 from itertools import permutations
 
-from rtoslab.finding import Finding
-from rtoslab.handlers import IDLE_TASK, switches, task_names
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.results import IDLE_TASK, Finding, switches, task_names
 
 
 class Params(RuleParams):

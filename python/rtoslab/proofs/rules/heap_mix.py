@@ -1,8 +1,8 @@
 """Sizes and lifetimes are mixed: every size was asked for and no other, and once nearly all places were taken."""
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.run.steps import CALL
+from rtoslab.results import Finding
+from rtoslab.targets import CALL
 
 
 class Params(RuleParams):

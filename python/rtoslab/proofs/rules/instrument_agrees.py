@@ -7,9 +7,8 @@ may lie further off. A sample with an interrupt between mark and reading is left
 interrupt, the marks do not.
 """
 
-from rtoslab.finding import Finding
-from rtoslab.latencies import instrument_of, readings, series_facts
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.results import Finding, instrument_of, readings, series_facts
 
 
 class Params(RuleParams):

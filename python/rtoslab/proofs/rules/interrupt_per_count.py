@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, compare, finding, unseen
-from rtoslab.run.exceptions import FIRST_EXTERNAL
+from rtoslab.results import Finding
+from rtoslab.targets import FIRST_EXTERNAL
 
 
 class Params(RuleParams):

@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.run.exceptions import FIRST_EXTERNAL, PENDSV
+from rtoslab.results import Finding
+from rtoslab.targets import FIRST_EXTERNAL, PENDSV
 
 """The exception in which every kernel here switches."""
 

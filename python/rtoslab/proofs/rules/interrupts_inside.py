@@ -1,8 +1,8 @@
 """The interrupt that a series is named for was taken inside every one of its intervals, so often."""
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.proofs.inside import sampled
+from rtoslab.results import Finding
 
 
 class Params(RuleParams):

@@ -3,8 +3,8 @@
 A task without a period is absent and counts nothing. The window begins before the first period and may end inside one.
 """
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding
+from rtoslab.results import Finding
 
 
 class Params(RuleParams):

@@ -1,8 +1,8 @@
 """The undisturbed case is undisturbed: every call found its object free, the firmware never saw the object taken."""
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, finding, unseen
 from rtoslab.proofs.rules import collisions
+from rtoslab.results import Finding
 
 Params = collisions.Params
 watched = collisions.watched

@@ -1,7 +1,7 @@
 """Nothing but the measured task runs: no context switch in the window, save the control task's at its edges."""
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.results import Finding
 
 
 class Params(RuleParams):

@@ -1,7 +1,7 @@
 """Nothing is shared: every core called the service with one object, and no two cores with the same."""
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.results import Finding
 
 
 class Params(RuleParams):

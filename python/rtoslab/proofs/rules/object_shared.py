@@ -1,7 +1,7 @@
 """One object is shared: every core called the service, and all with the same object."""
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.results import Finding
 
 
 class Params(RuleParams):

@@ -4,11 +4,11 @@ Where several cores run, a task of another one may be at work already as the win
 says nothing.
 """
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.proofs.seen_steps import steps_of
 from rtoslab.proofs.step_match import is_call
-from rtoslab.run.steps import CALL
+from rtoslab.results import Finding
+from rtoslab.targets import CALL
 
 _STATE = ("used", "bits")
 

@@ -4,8 +4,8 @@ Falling back down the chain happens by blocking, so a switch upwards that was no
 missing one, shows that the test did not preempt.
 """
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.results import Finding
 
 
 class Params(RuleParams):

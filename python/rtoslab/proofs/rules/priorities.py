@@ -6,8 +6,8 @@ what counts, and that equal ones are equal.
 
 from itertools import combinations
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.results import Finding
 
 
 class Params(RuleParams):

@@ -6,9 +6,8 @@ multiple of its period, and the window opens phase_ms into the pattern.
 
 from math import lcm
 
-from rtoslab.finding import Finding
-from rtoslab.handlers import ticks
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.results import Finding, ticks
 
 
 class Params(RuleParams):

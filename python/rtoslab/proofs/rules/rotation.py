@@ -1,7 +1,7 @@
 """Equal tasks take turns: every switch between them goes from one to the next in the list, last to first."""
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.results import Finding
 
 
 class Params(RuleParams):

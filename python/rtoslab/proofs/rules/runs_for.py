@@ -7,9 +7,9 @@ top.
 from statistics import median
 from typing import Final
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.run import steps as seen_steps
+from rtoslab.results import Finding
+from rtoslab.targets import steps as seen_steps
 
 _PERIODS: Final = 3
 """A window must be so long before a task must have been seen at work."""

@@ -1,8 +1,7 @@
 """Every series has as many samples as were asked for, and the image's intervals came in order, one sample each."""
 
-from rtoslab.finding import Finding
-from rtoslab.latencies import readings, series_facts
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.results import Finding, readings, series_facts
 
 
 class Params(RuleParams):

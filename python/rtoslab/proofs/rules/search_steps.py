@@ -3,10 +3,9 @@
 Going up takes none, because whatever becomes ready raises the place where the search begins.
 """
 
-from rtoslab.finding import Finding
-from rtoslab.handlers import IDLE_TASK, switches, task_names
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.run.handlers import UNKNOWN
+from rtoslab.results import IDLE_TASK, Finding, switches, task_names
+from rtoslab.targets import UNKNOWN
 
 BELOW_ALL = -1
 """The idle task's place among the abstract priorities, which begin at 0."""

@@ -6,10 +6,9 @@ is shorter than from recognition to reading, and where nothing kept the core it 
 instructions behind the reading: one sample in `rare` may seem too short, because a tick came between the two.
 """
 
-from rtoslab.finding import Finding
-from rtoslab.latencies import readings
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.proofs.inside import sampled
+from rtoslab.results import Finding, readings
 
 
 class Params(RuleParams):

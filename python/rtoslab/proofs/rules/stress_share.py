@@ -2,8 +2,8 @@
 
 from math import sqrt
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding
+from rtoslab.results import Finding
 
 
 class Params(RuleParams):

@@ -1,8 +1,8 @@
 """The operation of a series is what its name says: so many context switches lie inside every one of its intervals."""
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.proofs.inside import Wanted, sampled
+from rtoslab.results import Finding
 
 
 class Params(RuleParams):

@@ -1,7 +1,7 @@
 """The context switches that the test is named for really happened: so many per count, no more and no fewer."""
 
-from rtoslab.finding import Finding
 from rtoslab.proofs.evidence import Evidence, RuleParams, compare, finding, unseen
+from rtoslab.results import Finding
 
 
 class Params(RuleParams):

@@ -8,7 +8,7 @@ from typing import Any
 
 
 @cache
-def formats() -> dict[str, Callable[[Any], str]]:
+def report_formats() -> dict[str, Callable[[Any], str]]:
     """Every format by its suffix."""
     modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
     return {module.SUFFIX: module.render for module in modules if hasattr(module, "SUFFIX")}

@@ -4,11 +4,9 @@ import csv as writer
 import io
 from collections.abc import Iterator
 
-from rtoslab.analyses.cycles import lock_costs, shares
-from rtoslab.analyses.latency import FIGURES, latencies
-from rtoslab.analyses.throughput import throughput
+from rtoslab.analyses import FIGURES, latencies, lock_costs, shares, throughput
+from rtoslab.intake import sheet
 from rtoslab.reports.document import Document
-from rtoslab.reports.plain import sheet
 from rtoslab.results import Failed, Measured
 
 SUFFIX = "csv"

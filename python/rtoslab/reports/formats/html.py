@@ -5,10 +5,10 @@ from importlib.resources import files
 import jinja2
 from markupsafe import Markup
 
+from rtoslab.base import __version__
 from rtoslab.reports import charts
 from rtoslab.reports.document import Document
 from rtoslab.reports.table import ChartData
-from rtoslab.version import __version__
 
 SUFFIX = "html"
 _GOOD = frozenset({"holds", "same", "better"})

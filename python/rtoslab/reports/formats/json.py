@@ -3,9 +3,7 @@
 import json as encoder
 from typing import Any
 
-from rtoslab.analyses.cycles import shares
-from rtoslab.analyses.latency import FIGURES, histogram, latencies
-from rtoslab.analyses.throughput import gains, throughput
+from rtoslab.analyses import FIGURES, gains, histogram, latencies, shares, throughput
 from rtoslab.reports.document import Document
 from rtoslab.results import Measured
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses.series import core_words
+from rtoslab.analyses import core_words
 from rtoslab.reports.table import Section, TableData
-from rtoslab.stored_point import StoredPoint
+from rtoslab.store import StoredPoint
 
 _NOT_APPLICABLE = "n/a: "
 _PROSE = (

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses.cycles import PARTS, VISIBLE_PART, lock_costs, shares, top_functions
+from rtoslab.analyses import PARTS, VISIBLE_PART, lock_costs, shares, top_functions
 from rtoslab.reports.sections.naming import named, one_of_each_seed
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Measured

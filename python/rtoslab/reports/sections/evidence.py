@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses.rulers import probe_effect, ruler_costs
-from rtoslab.analyses.series import core_words, short_test
+from rtoslab.analyses import core_words, probe_effect, ruler_costs, short_test
 from rtoslab.reports.sections.naming import named
 from rtoslab.reports.table import Section, TableData
 from rtoslab.results import Failed, Measured

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses.latency import Comparison, comparisons, conditions, histogram, instrument_costs
-from rtoslab.analyses.series import series_names
-from rtoslab.benchmark import INSTRUMENTS
+from rtoslab.analyses import Comparison, comparisons, conditions, histogram, instrument_costs, series_names
+from rtoslab.catalogue import INSTRUMENTS
 from rtoslab.reports.table import ChartData, Section, TableData, cycles_text
 from rtoslab.results import Measured
 

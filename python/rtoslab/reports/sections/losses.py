@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses.cycles import PARTS, VISIBLE_PART
-from rtoslab.analyses.losses import BusiestLock, Loss, losses
-from rtoslab.analyses.series import core_words, series_names, short_test
+from rtoslab.analyses import PARTS, VISIBLE_PART, BusiestLock, Loss, core_words, losses, series_names, short_test
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Measured
 

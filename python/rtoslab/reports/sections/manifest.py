@@ -3,11 +3,10 @@
 import hashlib
 from collections.abc import Sequence
 
-from rtoslab.analyses.series import core_words, series_names, short_test
-from rtoslab.canonical import canonical
-from rtoslab.manifest import flatten
+from rtoslab.analyses import core_words, series_names, short_test
+from rtoslab.base import canonical
 from rtoslab.reports.table import Section, TableData
-from rtoslab.stored_point import StoredPoint
+from rtoslab.store import StoredPoint, flatten
 
 SHOWN = 3
 """Of the points with the same value, how many are named."""

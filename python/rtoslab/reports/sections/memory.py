@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses.fragmentation import fragmentation
+from rtoslab.analyses import fragmentation
 from rtoslab.reports.sections.naming import named
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Measured

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses.series import series_names, short_test
+from rtoslab.analyses import series_names, short_test
 from rtoslab.reports.table import Section, TableData
 from rtoslab.results import Failed, Measured, NotApplicable
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses.collisions import SEED
-from rtoslab.analyses.series import series_names, short_test
+from rtoslab.analyses import SEED, series_names, short_test
 from rtoslab.results import Measured
 
 

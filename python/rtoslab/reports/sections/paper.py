@@ -2,11 +2,10 @@
 
 from collections.abc import Collection, Sequence
 
-from rtoslab.analyses.claims import TOLD, judge_claims
-from rtoslab.papers.folder import PaperFolder
+from rtoslab.analyses import TOLD, judge_claims
+from rtoslab.catalogue import PaperFolder, Suite
 from rtoslab.reports.table import Section, TableData
 from rtoslab.results import Measured
-from rtoslab.suites import Suite
 
 
 def paper_section(

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from rtoslab.parity.findings import Finding
+from rtoslab.parity import Unfairness
 from rtoslab.reports.table import Section, TableData
 
 
-def parity_section(findings: Sequence[Finding], *, several: bool) -> Section | None:
+def parity_section(findings: Sequence[Unfairness], *, several: bool) -> Section | None:
     """None if there is nothing to compare; otherwise what is unequal, or that nothing is."""
     if not several:
         return None

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from rtoslab.analyses.probe_effect import WAYS, FourWays, four_ways
-from rtoslab.analyses.series import series_names
+from rtoslab.analyses import WAYS, FourWays, four_ways, series_names
 from rtoslab.reports.table import ChartData, Section, TableData, cycles_text
 from rtoslab.results import Measured
 

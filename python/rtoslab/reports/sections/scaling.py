@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses.series import short_test
-from rtoslab.analyses.throughput import gains
+from rtoslab.analyses import gains, short_test
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Measured
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses.series import series_names, short_test
-from rtoslab.analyses.throughput import gains, throughput
+from rtoslab.analyses import gains, series_names, short_test, throughput
 from rtoslab.reports.sections.naming import named
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Measured

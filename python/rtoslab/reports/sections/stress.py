@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses.collisions import LEVEL, SEED, Level, Step, levels, steps
-from rtoslab.analyses.series import series_names
-from rtoslab.analyses.throughput import throughput
+from rtoslab.analyses import LEVEL, SEED, Level, Step, levels, series_names, steps, throughput
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Measured
 

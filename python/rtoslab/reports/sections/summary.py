@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses.cycles import shares
-from rtoslab.analyses.series import short_test
-from rtoslab.analyses.throughput import Gain, gains
+from rtoslab.analyses import Gain, gains, shares, short_test
 from rtoslab.results import Failed, Measured, NotApplicable
 
 

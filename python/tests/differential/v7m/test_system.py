@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.paths import find_root
+from rtoslab.base.paths import find_root
 
 FOLDER = find_root() / "sim" / "cpu" / "tests" / "v7m_system"
 SECONDS_MAX = 20.0

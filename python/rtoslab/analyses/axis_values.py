@@ -1,0 +1,158 @@
+"""Every number of a run as a value with its axes and unit, so that a paper's figure or claim finds its own.
+
+One function per kind of measurement turns a verified point into values; `EXTRACTORS` lists them.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rtoslab.analyses.counts_per_second import throughput
+from rtoslab.analyses.latency import latencies
+from rtoslab.analyses.tick_cost import by_loops, released, tick_model
+from rtoslab.results import Measured, PointId
+
+Quantity = tuple[str, str, float, str, int]
+"""(metric, statistic, value, unit, number of samples or counts it rests on)"""
+
+TIME_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+LATENCY_STATS = {
+    "min": "minimum",
+    "median": "median",
+    "mean": "mean",
+    "p99": "p99",
+    "max": "maximum",
+    "jitter": "jitter",
+}
+"""Statistic -> its name in `analyses.latency.Spread`."""
+Selector = Mapping[str, str | int | Sequence[str | int]]
+"""Axis -> the place, or the places, where a value may lie. Axes: those of `Value.axis`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One number of one verified point. `stat` says which number of a spread it is."""
+
+    point: PointId
+    run_id: str
+    clock_hz: int
+    params: Mapping[str, str]
+    counted: str
+    """Metric id of the benchmark."""
+    metric: str
+    stat: str
+    value: float
+    unit: str
+    n: int
+
+    def axis(self, name: str) -> str:
+        """The value's place on an axis, "" if it has none.
+
+        Axes: metric, stat, unit; benchmark, kernel, board, cores, window_ms, clock_mhz; family (how the benchmark's
+        metric id begins); any key of `--config`.
+        """
+        if name in {"metric", "stat", "unit"}:
+            return str(getattr(self, name))
+        if name == "family":
+            return self.counted.partition(".")[0]
+        if name == "clock_mhz":
+            return f"{self.clock_hz / 1e6:g}"
+        if name in {"benchmark", "kernel", "board", "cores", "window_ms"}:
+            return str(getattr(self.point, name))
+        return self.point.config.get(name) or self.params.get(name.removeprefix("param."), "")
+
+    def in_unit(self, unit: str) -> float | None:
+        """The value in another unit; cycles and times turn into each other by the point's clock. None if it cannot."""
+        if unit == self.unit:
+            return self.value
+        seconds = self._seconds()
+        if seconds is None:
+            return None
+        if unit == "cycles":
+            return seconds * self.clock_hz
+        return seconds / TIME_S[unit] if unit in TIME_S else None
+
+    def _seconds(self) -> float | None:
+        if self.unit == "cycles":
+            return self.value / self.clock_hz
+        return self.value * TIME_S[self.unit] if self.unit in TIME_S else None
+
+
+def values(points: Iterable[Measured]) -> list[Value]:
+    """Every value of every point, in the points' order."""
+    return [
+        Value(
+            point=each.point,
+            run_id=each.run_id,
+            clock_hz=each.clock_hz,
+            params=each.params,
+            counted=each.metric,
+            metric=metric,
+            stat=stat,
+            value=value,
+            unit=unit,
+            n=n,
+        )
+        for each in points
+        for extract in EXTRACTORS
+        for metric, stat, value, unit, n in extract(each)
+    ]
+
+
+def select(found: Iterable[Value], where: Selector) -> list[Value]:
+    """Those that lie where `where` says on every axis it names."""
+    places = {
+        axis: {str(each) for each in (wanted if isinstance(wanted, list | tuple) else (wanted,))}
+        for axis, wanted in where.items()
+    }
+    return [each for each in found if all(each.axis(axis) in wanted for axis, wanted in places.items())]
+
+
+def _throughput(point: Measured) -> Iterator[Quantity]:
+    if not point.counters or point.is_latency:
+        return
+    rate = throughput(point)
+    counts = sum(each.count for each in point.counters if each.index in point.metric_tasks)
+    yield "throughput", "total", rate.total_hz, "1/s", counts
+    yield "throughput", "per_core", rate.total_hz / len(rate.per_core_hz), "1/s", counts
+    yield "throughput", "fairness", rate.fairness, "1", counts
+    yield "throughput", "cycles_per_count", rate.cycles_per_count, "cycles", counts
+
+
+def _heap(point: Measured) -> Iterator[Quantity]:
+    if point.heap:
+        yield "heap", "peak", point.heap.peak_bytes, "bytes", point.heap.allocations
+
+
+def _latency(point: Measured) -> Iterator[Quantity]:
+    contained = {each.overhead for each in point.series}
+    for each in latencies(point):
+        for stat, name in LATENCY_STATS.items():
+            yield each.series.id, stat, getattr(each.spread, name), "cycles", each.spread.n
+        if each.series.rounds > 1:
+            total = each.spread.median * each.series.rounds + each.overhead
+            yield f"{each.series.id}.total", "total", total, "cycles", each.spread.n
+        elif each.series.id in contained:
+            yield each.series.id, "total", each.spread.median, "cycles", each.spread.n
+
+
+def _tick(point: Measured) -> Iterator[Quantity]:
+    model = tick_model(released(point))
+    if model is None:
+        return
+    for stat in ("base", "per_task", "mode", "worst", "share", "remainder"):
+        value = getattr(model, stat)
+        if value is not None:
+            yield "tick.model", stat, float(value), "cycles", model.n
+    yield "tick.model", "sum", model.per_task * model.worst_count, "cycles", model.n
+    most = max(released(point))
+    yield "tick.coincidences", "count", float(len(released(point)[most])), "peaks", model.n
+
+
+def _search(point: Measured) -> Iterator[Quantity]:
+    for loops, series in by_loops(point).items():
+        cycles = [value for each in series for value in each.cycles]
+        yield f"select.loops_{loops}", "max", float(max(cycles)), "cycles", len(cycles)
+        yield f"select.loops_{loops}", "min", float(min(cycles)), "cycles", len(cycles)
+
+
+EXTRACTORS: tuple[Callable[[Measured], Iterator[Quantity]], ...] = (_throughput, _heap, _latency, _tick, _search)

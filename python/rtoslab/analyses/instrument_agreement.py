@@ -1,0 +1,70 @@
+"""The same operation by four instruments: iterations in a window, cycle counter, pin, probe. How far they disagree.
+
+A benchmark of counts may say that one of its counts is made of certain intervals, which a latency benchmark samples.
+Its time of a count, less the empty loop, then stands beside the sum of their medians; the probe, which costs nothing,
+is what the others are held against.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rtoslab.analyses.latency import Comparison, comparisons
+from rtoslab.analyses.rulers import probe_effect
+from rtoslab.catalogue import INSTRUMENTS
+from rtoslab.results import Measured, PointId
+
+ITERATIONS: Final = "iterations"
+"""Name of the instrument that a window of counts is."""
+WAYS: Final = (ITERATIONS, *INSTRUMENTS)
+
+
+@dataclass(frozen=True, slots=True)
+class FourWays:
+    """One operation under the same conditions, in cycles, by each instrument that measured it."""
+
+    title: str
+    """The series that it is made of."""
+    point: PointId
+    by: Mapping[str, float]
+
+    def more_than_probe(self, way: str) -> float | None:
+        """Disagreement with the probe, in cycles."""
+        return self.by[way] - self.by["probe"] if way in self.by and "probe" in self.by else None
+
+
+def four_ways(points: Iterable[Measured], made_of: Mapping[str, tuple[str, ...]]) -> list[FourWays]:
+    """`made_of`: benchmark -> the series that one count of it is made of. One entry for each point that has them."""
+    found = list(points)
+    timed = comparisons([each for each in found if each.is_latency])
+    return [
+        each
+        for point in found
+        if not point.is_latency and (series := made_of.get(point.point.benchmark))
+        if (each := _four_ways(point, series, timed)) is not None
+    ]
+
+
+def _four_ways(point: Measured, series: tuple[str, ...], timed: list[Comparison]) -> FourWays | None:
+    parts = [each for ident in series for each in timed if each.id == ident and _alike(each.point, point.point)]
+    if [each.id for each in parts] != list(series):
+        return None
+    ways = [way for way in INSTRUMENTS if all(way in each.by for each in parts)]
+    by = {way: sum(each.by[way].spread.median for each in parts) for way in ways}
+    per_count = _cycles_per_count(point)
+    if per_count is not None:
+        by = {ITERATIONS: per_count, **by}
+    return FourWays(" and ".join(each.title for each in parts), point.point, by) if len(by) > 1 else None
+
+
+def _alike(one: PointId, other: PointId) -> bool:
+    return (one.kernel, one.board, one.cores, one.config) == (other.kernel, other.board, other.cores, other.config)
+
+
+def _cycles_per_count(point: Measured) -> float | None:
+    """Of one core, without the empty loop's cycles; None where that was not measured."""
+    effect = probe_effect(point)
+    count = sum(each.count for each in point.counters if each.index in point.metric_tasks and each.core == 0)
+    if effect is None or effect.loop_cycles_per_count is None or not count:
+        return None
+    return point.window_s * point.clock_hz / count - effect.loop_cycles_per_count

@@ -1,0 +1,105 @@
+"""What more cores cost each operation, by cause: the cycles of one count with several cores less those with one.
+
+The parts are those of `cycles`, taken over all cores that count, so that they add up to the loss exactly. The lock that
+is held most is the bound: while one core holds it, no other gets past it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rtoslab.analyses.counts_per_second import Gain, gains
+from rtoslab.analyses.cycles import PARTS, shares
+from rtoslab.results import Measured
+
+
+@dataclass(frozen=True, slots=True)
+class CountCost:
+    """Cycles of one core for one count, mean over the counting cores of a point."""
+
+    parts: dict[str, float]
+    """By cause, in the order of PARTS."""
+    critical: float | None
+    """Inside critical sections; the waiting for their locks is outside. None where that is not seen."""
+    sections: float | None
+    """Critical sections per count."""
+
+    @property
+    def total(self) -> float:
+        """All causes."""
+        return sum(self.parts.values())
+
+
+def count_cost(point: Measured) -> CountCost | None:
+    """None on a real board, which cannot tell, and where nothing was counted."""
+    counting = [each for each in shares(point) if each.core in point.metric_cores]
+    counts = sum(each.counts for each in counting)
+    if not counts or point.virtual is None:
+        return None
+    parts = {part: sum(each.parts[part] for each in counting) / counts for part in PARTS}
+    sections = [each for each in point.virtual.critical if each.core in point.metric_cores]
+    if not sections:
+        return CountCost(parts, None, None)
+    inside = sum(each.cycles for each in sections) / counts
+    return CountCost(parts, inside, sum(each.sections for each in sections) / counts)
+
+
+@dataclass(frozen=True, slots=True)
+class BusiestLock:
+    """The hardware spinlock that is held longest, over all cores."""
+
+    name: str
+    held_part: float
+    """Share of the window in which some core held it: 1 means that it bounds the throughput."""
+    contended_part: float
+    """Share of its acquisitions that found it taken first."""
+    wait_cycles_mean: float
+    """Per acquisition, free or not."""
+    per_count: float
+    """Acquisitions per count of the whole system."""
+
+
+def busiest_lock(point: Measured) -> BusiestLock | None:
+    """None where no lock was taken."""
+    if point.virtual is None:
+        return None
+    found = []
+    counts = sum(each.count for each in point.counters if each.core in point.metric_cores)
+    for lock in {each.lock for each in point.virtual.locks}:
+        uses = [each for each in point.virtual.locks if each.lock == lock]
+        taken = sum(each.acquisitions for each in uses)
+        if taken:
+            found.append(
+                BusiestLock(
+                    uses[0].name,
+                    sum(each.hold_cycles for each in uses) / point.virtual.cores[0].cycles,
+                    sum(each.contended for each in uses) / taken,
+                    sum(each.wait_cycles for each in uses) / taken,
+                    taken / counts if counts else 0.0,
+                )
+            )
+    return max(found, key=lambda each: each.held_part, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """One benchmark with several cores against one."""
+
+    gain: Gain
+    one: CountCost
+    many: CountCost
+    lock: BusiestLock | None
+
+    @property
+    def extra(self) -> dict[str, float]:
+        """Cycles that a count costs more, by cause; negative where it costs less."""
+        return {part: self.many.parts[part] - self.one.parts[part] for part in PARTS}
+
+
+def losses(points: Iterable[Measured]) -> list[Loss]:
+    """Every pair of points that differ in nothing but the number of cores, where the board can tell the causes."""
+    found = []
+    for pair in gains(points):
+        one, many = count_cost(pair.one.point), count_cost(pair.many.point)
+        if one is not None and many is not None:
+            found.append(Loss(pair, one, many, busiest_lock(pair.many.point)))
+    return found

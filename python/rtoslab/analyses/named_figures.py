@@ -1,0 +1,79 @@
+"""Every figure of a point that may get better or worse, under one stable name and with its unit.
+
+cycles_per_count             of a benchmark that counts
+SERIES.median, .maximum ...  of a latency's series, net of its instrument, in cycles
+stack.TASK, heap.peak        bytes, as the image saw them
+image.text, .data, .bss      bytes of the image
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rtoslab.analyses.counts_per_second import throughput
+from rtoslab.analyses.latency import Latency, latencies
+from rtoslab.results import Measured
+
+CYCLES = "cycles"
+BYTES = "bytes"
+COUNTS = "cycles_per_count"
+_MEMORY = ("stack", "heap", "image")
+_FIGURES = ("minimum", "median", "p99", "maximum")
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One figure; less is better."""
+
+    id: str
+    unit: str
+    """CYCLES or BYTES."""
+    value: float
+    samples: Sequence[float] = ()
+    """What a median is of, in the metric's unit; empty for any other figure."""
+    resolution: float = 0.0
+    """How much of a difference may be the grain of the clock that it was measured by alone."""
+
+
+def unit_of(metric_id: str) -> str:
+    """The unit that a metric's name stands for."""
+    return BYTES if metric_id.partition(".")[0] in _MEMORY else CYCLES
+
+
+def metrics(point: Measured) -> list[Metric]:
+    """Those of one point: time, then memory."""
+    return [*_time(point), *_memory(point)]
+
+
+def leading(point: Measured) -> list[Metric]:
+    """The figures that stand for a point's speed: cycles per count, or the median of each series."""
+    return [each for each in _time(point) if each.id == COUNTS or each.samples]
+
+
+def _time(point: Measured) -> list[Metric]:
+    found = []
+    if point.counters and not point.is_latency:
+        # The window is as long as the board's timer says, whose phase against the kernel's tick is by chance: it moves
+        # with any byte of the image, the digest of its sources for one.
+        cycles = throughput(point).cycles_per_count
+        found.append(Metric(COUNTS, CYCLES, cycles, resolution=cycles / point.window_ticks))
+    for each in latencies(point):
+        found += [_figure(each, name) for name in _FIGURES]
+    return found
+
+
+def _figure(latency: Latency, name: str) -> Metric:
+    value = float(getattr(latency.spread, name))
+    return Metric(f"{latency.series.id}.{name}", CYCLES, value, latency.net if name == "median" else ())
+
+
+def _memory(point: Measured) -> list[Metric]:
+    used: dict[str, int] = {}
+    for stack in point.stacks:
+        used[stack.name] = max(used.get(stack.name, 0), stack.used_bytes)
+    found = [Metric(f"stack.{name}", BYTES, float(size)) for name, size in used.items()]
+    if point.heap is not None:
+        found.append(Metric("heap.peak", BYTES, float(point.heap.peak_bytes)))
+    if point.image is not None:
+        sizes = {"text": point.image.text_bytes, "data": point.image.data_bytes, "bss": point.image.bss_bytes}
+        found += [Metric(f"image.{name}", BYTES, float(size)) for name, size in sizes.items()]
+    return found

@@ -1,0 +1,176 @@
+"""rtoslab as a library: the same stages as the command, with values instead of tables."""
+
+import hashlib
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rtoslab.base import PlanError, UnknownNameError, canonical, find_root
+from rtoslab.catalogue import Catalogue
+from rtoslab.conformance import verdict_digest
+from rtoslab.images import Build, build, inputs_digest
+from rtoslab.instruments import Choice, Profile, Timeline, make_subject
+from rtoslab.instruments import profile as profile_subject
+from rtoslab.instruments import timeline as timeline_of_subject
+from rtoslab.measure import Listener, Manner, Outcome, point_id, run_plan, run_point
+from rtoslab.plan import Options, Plan, Point, make_plan
+from rtoslab.store import RunDirectory, StoredPoint
+from rtoslab.targets import SILENCE_LIMIT_S, Progress, RunOutput, VirtualBoard, listen_to_board, simulator_sources
+from rtoslab.worst_case import (
+    WINDOW_MS,
+    WorstCase,
+    choose_span,
+    find,
+    inject_at_each,
+    of_benchmark,
+    pick_service,
+    services_to_pick,
+    sweeping_benchmark,
+)
+
+
+def run(
+    *names: str,
+    kernels: Sequence[str] | None = None,
+    boards: Sequence[str] | None = None,
+    cores: Sequence[int] | None = None,
+    window_ms: int | None = None,
+    config: Mapping[str, str] | None = None,
+    full: bool = False,
+    out: Path | str | None = None,
+    jobs: int = 2,
+    listener: Listener = lambda _: None,
+    fresh: bool = False,
+) -> list[Outcome]:
+    """Measures suites and benchmarks on virtual boards; returns one outcome per point, in the plan's order.
+
+    `window_ms` is in milliseconds of the board's time. `config` holds what `plan.Options` lists: `opt`, `clock_hz`,
+    `param.NAME`, macros of the kernel; `full` takes a paper's own durations. `out` is the run directory (resumed if it
+    exists), by default `runs/<names>-<hash>`. `fresh` measures what is known too, and demands the same bytes.
+    Raises RtoslabError; a point that fails is an outcome with a `Failed` result, not an exception.
+    """
+    root = find_root()
+    options = Options(kernels, boards, cores, window_ms, config or {}, full)
+    plan = make_plan(Catalogue(root), names, options)
+    folder = Path(out) if out else default_out(root, plan, names)
+    return run_plan(root, plan, folder, jobs=jobs, listener=listener, manner=Manner(again=fresh))
+
+
+def run_on_port(
+    names: Iterable[str], options: Options, port: str, out: Path | None = None
+) -> tuple[Path, list[Outcome]]:
+    """Measures on a real board, point by point: each image must be flashed by the user while the port is listened to.
+
+    Says on standard error which image to flash. Raises PortError, BoardSilentError.
+    """
+    root = find_root()
+    catalogue = Catalogue(root)
+    plan = _readable_on_port(make_plan(catalogue, names, options))
+    folder = out or default_out(root, plan, [*names, "board"])
+    run_folder = RunDirectory.create(folder, plan.suite, [point_id(catalogue, point) for point in plan.points])
+    outcomes = []
+    for point in plan.points:
+
+        def listen(built: Build, progress: Progress, point: Point = point) -> RunOutput:
+            progress("listening", 0.0)
+            board = catalogue.board(point.board).facts
+            print(f"Flash {built.elf} with {board.flash.tool} and reset the board.", file=sys.stderr)  # noqa: T201
+            return RunOutput(listen_to_board(port, board.uart.baud, SILENCE_LIMIT_S + point.window_ms / 1000))
+
+        outcomes.append(run_point(catalogue, point, run_folder, runner=listen))
+    return folder, outcomes
+
+
+def _readable_on_port(plan: Plan) -> Plan:
+    """A real board sends counter readings; its pin needs a logic analyser, and nothing can probe it."""
+    why = "a real board's samples come from its cycle counter; choose --instrument counter"
+    points = (
+        replace(point, not_applicable=point.not_applicable or why)
+        if point.instrument not in {None, "counter"}
+        else point
+        for point in plan.points
+    )
+    return replace(plan, points=tuple(points))
+
+
+def default_out(root: Path, plan: Plan, names: Iterable[str]) -> Path:
+    """`runs/<names>-<hash>`: the same request, on the same sources, resumes the same directory."""
+    catalogue = Catalogue(root)
+    points = [
+        [point_id(catalogue, each).model_dump(mode="json"), inputs_digest(root, each), verdict_digest(catalogue, each)]
+        for each in plan.points
+    ]
+    digest = hashlib.sha256(canonical([points, simulator_sources(root)]).encode()).hexdigest()
+    return root / "runs" / f"{'-'.join(names)[:60]}-{digest[:8]}"
+
+
+def board(name: str, image: Path | str | None = None, *, cores: int | None = None, **settings: int) -> VirtualBoard:
+    """A virtual board by its name (`rtoslab list`), with an image loaded if one is given: see `virtual_board`.
+
+    `cores`: all of the board's by default; `settings`: timing parameters, with `__` for a dot (`flash__wait_states=5`).
+    Raises UnknownNameError, SettingError, ImageFileError.
+    """
+    facts = Catalogue(find_root()).board(name).facts
+    made = VirtualBoard.of(facts, cores, {key.replace("__", "."): value for key, value in settings.items()})
+    return made.load(image) if image is not None else made
+
+
+def build_image(
+    benchmark: str,
+    *,
+    kernel: str,
+    board: str,
+    cores: int = 1,
+    window_ms: int | None = None,
+    config: Mapping[str, str] | None = None,
+) -> Path:
+    """The ELF of one benchmark, built if it was not yet. Raises PlanError if it is n/a, BuildError."""
+    catalogue = Catalogue(find_root())
+    points = make_plan(catalogue, [benchmark], Options([kernel], [board], [cores], window_ms, config or {})).points
+    if len(points) != 1:
+        raise PlanError(f"{benchmark} makes {len(points)} images; name one benchmark, and one instrument in config.")
+    if points[0].not_applicable is not None:
+        raise PlanError(f"{benchmark} is n/a on {board} with {kernel}: {points[0].not_applicable}.")
+    return build(catalogue, points[0]).elf
+
+
+def sweep_phases(
+    service: str, *, kernel: str, board: str, span: str = "period", samples: int | None = None, seed: int = 1
+) -> tuple[WorstCase, NDArray[np.void]]:
+    """A phase sweep over a kernel service, as `rtoslab worst-case` makes it: what was found, and every arrival.
+
+    Raises PlanError, BuildError, ConformanceError, RunError.
+    """
+    catalogue = Catalogue(find_root())
+    name = sweeping_benchmark(catalogue)
+    facts = catalogue.benchmark(name).facts
+    picked = pick_service(facts, service)
+    if not picked:
+        raise UnknownNameError("service", service, services_to_pick(facts))
+    scenario = of_benchmark(catalogue, name, Options([kernel], [board], [1], WINDOW_MS, picked))
+    chosen = choose_span(scenario, span, samples, seed)
+    arrivals = inject_at_each(scenario, chosen)
+    return find(scenario, chosen, arrivals), arrivals
+
+
+def profile(name: str, **choice: Unpack[Choice]) -> Profile:
+    """Where every cycle of a benchmark's window, or of a `stretch` of an image, went: `rtoslab profile`.
+
+    Raises PlanError, BuildError, RunError, ImageFileError, SymbolError.
+    """
+    return profile_subject(make_subject(Catalogue(find_root()), name, **choice))
+
+
+def timeline(name: str, **choice: Unpack[Choice]) -> Timeline:
+    """What ran when in the same: `rtoslab trace`. Raises as `profile` does."""
+    return timeline_of_subject(make_subject(Catalogue(find_root()), name, **choice))
+
+
+def load(*runs: Path | str) -> list[StoredPoint]:
+    """Every point of one or more run directories. Raises StoreError."""
+    return [point for path in runs for point in RunDirectory.open(Path(path)).points()]

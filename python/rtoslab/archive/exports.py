@@ -1,0 +1,108 @@
+"""Stored points as one flat table for other tools: Parquet, CSV or JSON lines. One row a figure or a raw sample."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from rtoslab.analyses import metrics
+from rtoslab.archive.index import Found
+from rtoslab.intake import sheet
+from rtoslab.results import COLUMNS, Measured
+
+AXES: Final = (
+    ("run", pa.string()),
+    ("date", pa.string()),
+    ("revision", pa.string()),
+    ("benchmark", pa.string()),
+    ("kernel", pa.string()),
+    ("board", pa.string()),
+    ("cores", pa.int32()),
+    ("window_ms", pa.int64()),
+    ("config", pa.string()),
+    ("run_id", pa.string()),
+    ("status", pa.string()),
+)
+FIGURE_COLUMNS: Final = (*AXES, ("metric", pa.string()), ("value", pa.float64()), ("unit", pa.string()))
+SAMPLE_COLUMNS: Final = (
+    *AXES,
+    ("series", pa.string()),
+    ("index", pa.int64()),
+    *((name, pa.int64()) for name in COLUMNS),
+)
+Row = dict[str, Any]
+Columns = tuple[tuple[str, Any], ...]
+
+
+def figure_rows(found: Iterable[Found]) -> Iterator[Row]:
+    """A row for each metric of each measured point; a point without a number has one row without a metric."""
+    for each in found:
+        axes = _axes(each)
+        result = each.result
+        if not isinstance(result, Measured):
+            yield {**axes, "metric": None, "value": None, "unit": None}
+            continue
+        for metric in metrics(result):
+            yield {**axes, "metric": metric.id, "value": metric.value, "unit": metric.unit}
+
+
+def sample_rows(found: Iterable[Found]) -> Iterator[Row]:
+    """A row for each raw sample of each latency point, as samples.parquet has it."""
+    for each in found:
+        axes = _axes(each)
+        result = each.result
+        for series in result.series if isinstance(result, Measured) else ():
+            for index in range(len(series.cycles)):
+                values = {name: (getattr(series, name) or {index: None})[index] for name in COLUMNS}
+                yield {**axes, "series": series.id, "index": index, **values}
+
+
+def _axes(found: Found) -> Row:
+    point = found.point
+    return {
+        "run": found.run.name,
+        "date": found.session.date,
+        "revision": found.session.revision,
+        "benchmark": point.benchmark,
+        "kernel": point.kernel,
+        "board": point.board,
+        "cores": point.cores,
+        "window_ms": point.window_ms,
+        "config": json.dumps(point.config, sort_keys=True),
+        "run_id": found.result.run_id,
+        "status": found.result.status,
+    }
+
+
+def as_parquet(rows: Iterable[Row], columns: Columns) -> bytes:
+    """Typed columns, compressed."""
+    listed = list(rows)
+    data = {name: pa.array([row[name] for row in listed], kind) for name, kind in columns}
+    out = io.BytesIO()
+    pq.write_table(pa.table(data), out, compression="zstd")
+    return out.getvalue()
+
+
+def as_csv(rows: Iterable[Row], columns: Columns) -> bytes:
+    """A head line, then a line a row."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, [name for name, _ in columns], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: sheet(value) for name, value in row.items()} for row in rows)
+    return out.getvalue().encode()
+
+
+def as_jsonl(rows: Iterable[Row], columns: Columns) -> bytes:  # noqa: ARG001 (one face for all forms)
+    """One JSON object a line."""
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+FORMS: Final[dict[str, Callable[[Iterable[Row], Columns], bytes]]] = {
+    "parquet": as_parquet,
+    "csv": as_csv,
+    "jsonl": as_jsonl,
+}

@@ -1,0 +1,101 @@
+"""Finding stored points again: over many run directories, by kernel, board, benchmark, configuration, date or hash.
+
+A point that is not what was stored is left out, with an AlteredWarning that names the file.
+"""
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rtoslab.base import AlteredError, AlteredWarning
+from rtoslab.results import PointId
+from rtoslab.store import PLAN, AnyResult, Session, StoredPoint, last_session, point_folders, read_point
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One stored point."""
+
+    run: Path
+    session: Session
+    """When its run directory was last worked on."""
+    stored: StoredPoint
+
+    @property
+    def result(self) -> AnyResult:
+        """What was measured, or why not."""
+        return self.stored.result
+
+    @property
+    def point(self) -> PointId:
+        """Its axes."""
+        return self.result.point
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is looked for; what is empty does not matter."""
+
+    kernels: tuple[str, ...] = ()
+    boards: tuple[str, ...] = ()
+    benchmarks: tuple[str, ...] = ()
+    """Beginnings of ids."""
+    cores: tuple[int, ...] = ()
+    config: Mapping[str, str] = field(default_factory=dict)
+    """Of what was asked for (`opt=-O3`), or any macro's final value as the manifest has it."""
+    since: str = ""
+    """ISO date, included; `until` too."""
+    until: str = ""
+    hash: str = ""
+    """The beginning of a run id, of the image's hash or of the kernel package's."""
+
+
+def run_directories(places: Iterable[Path]) -> list[Path]:
+    """The run directories among `places` and their direct subfolders, oldest first by their journals."""
+    found = []
+    for place in places:
+        folders = [place] if (place / PLAN).is_file() else sorted(each.parent for each in place.glob(f"*/{PLAN}"))
+        found += folders
+    return sorted(dict.fromkeys(found), key=lambda each: (last_session(each).date, each.name))
+
+
+def find(places: Iterable[Path], wanted: Wanted) -> Iterator[Found]:
+    """Matching points, by run directory."""
+    for run in run_directories(places):
+        session = last_session(run)
+        if wanted.since and session.date < wanted.since:
+            continue
+        if wanted.until and session.date[: len(wanted.until)] > wanted.until:
+            continue
+        for folder in point_folders(run):
+            try:
+                found = Found(run, session, read_point(folder))
+            except AlteredError as cause:
+                warnings.warn(str(cause), AlteredWarning, stacklevel=2)
+                continue
+            if _matches(found, wanted):
+                yield found
+
+
+def _matches(found: Found, wanted: Wanted) -> bool:
+    point = found.point
+    axes = (
+        (wanted.kernels, point.kernel),
+        (wanted.boards, point.board),
+        (wanted.benchmarks, point.benchmark),
+    )
+    if any(names and not value.startswith(names) for names, value in axes):
+        return False
+    if wanted.cores and point.cores not in wanted.cores:
+        return False
+    if all(point.config.get(key) == value for key, value in wanted.config.items()) and not wanted.hash:
+        return True
+    manifest: Mapping[str, Any] = found.stored.manifest
+    build = manifest.get("build", {})
+    final = {**build.get("kernel_config", {}), **point.config}
+    if any(final.get(key) != value for key, value in wanted.config.items()):
+        return False
+    hashes = (found.result.run_id, manifest.get("elf_sha256", ""), build.get("kernel_package", {}).get("sha256", ""))
+    return any(each.startswith(wanted.hash) for each in hashes)

@@ -1,0 +1,144 @@
+"""Which modules of the package take part when one of them is used: what it imports, and what that imports.
+
+What is remembered of a result must name every module that helped to make it. A list of paths forgets the next one and
+is empty, without a word, once modules move; so the imports themselves are followed, in the sources and without
+executing them: those at the top, those inside functions, and every package on the way. A package that looks for its
+own modules (a folder that is a registration) takes part whole, and so does everything where a module is imported by a
+name that only execution knows. What stands under `if TYPE_CHECKING` is never executed and does not count; of a package
+that is only on the way, nor do imports inside its functions.
+"""
+
+import ast
+import hashlib
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from rtoslab.base.contents import listing
+from rtoslab.base.errors import CatalogueError
+
+_BY_NAME = frozenset({"import_module", "__import__", "iter_modules", "walk_packages"})
+"""What imports modules without an import statement, or looks for them."""
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+Wanted = tuple[str, bool]
+"""A module's name, and whether only its top level is executed."""
+
+
+@cache
+def sources_digest(module: str) -> str:
+    """SHA-256 over the sources of a module of this package and of all that takes part with it, 64 hex digits."""
+    package = Path(str(sys.modules[__name__.partition(".")[0]].__file__)).parent
+    return hashlib.sha256(listing(package, module_closure(module, package).values()).encode()).hexdigest()
+
+
+def module_closure(entry: str, package: Path) -> dict[str, Path]:
+    """Every module of a package that using `entry` may import, with its file, `entry` among them.
+
+    `package` is the package's folder, whose name starts the name of each module. Raises CatalogueError if it has no
+    module `entry`.
+    """
+    if _file(entry, package) is None:
+        raise CatalogueError(
+            f"{package} has no module {entry}, whose imports tell what a result depends on; install rtoslab again."
+        )
+    found: dict[str, Path] = {}
+    seen: set[Wanted] = set()
+    wanted: list[Wanted] = [(entry, False)]
+    while wanted:
+        name, only_top = each = wanted.pop()
+        path = _file(name, package)
+        if path is None or each in seen or (name, False) in seen:
+            continue
+        seen.add(each)
+        found[name] = path
+        wanted += _imported(name, path, package, only_top=only_top)
+    return found
+
+
+def _file(name: str, package: Path) -> Path | None:
+    """The file of a module; None if the package has none of that name."""
+    first, *rest = name.split(".")
+    if first != package.name:
+        return None
+    place = package.joinpath(*rest)
+    candidates = (place / "__init__.py", place.with_name(f"{place.name}.py"))
+    return next((each for each in candidates if each.is_file()), None)
+
+
+def _is_module(name: str, package: Path) -> bool:
+    """Whether the package has a module of that name, be it one without a source here (an extension)."""
+    first, *rest = name.split(".")
+    place = package.joinpath(*rest)
+    return first == package.name and (_file(name, package) is not None or any(place.parent.glob(f"{place.name}.*")))
+
+
+def _imported(name: str, path: Path, package: Path, *, only_top: bool) -> Iterator[Wanted]:
+    """What a module may import; some of these are no modules, or of other packages."""
+    yield name.rpartition(".")[0], True
+    tree = _parsed(path)
+    is_package = path.name == "__init__.py"
+    for each in _statements(tree, only_top=only_top):
+        if isinstance(each, ast.Import):
+            yield from ((alias.name, False) for alias in each.names)
+        elif isinstance(each, ast.ImportFrom):
+            # One dot is the package that the module is in: itself, if it is one.
+            above = name.split(".")[: (1 if is_package else 0) - each.level or None] if each.level else []
+            base = ".".join([*above, *([each.module] if each.module else [])])
+            for alias in each.names:
+                part = f"{base}.{alias.name}"
+                yield (part, False) if _is_module(part, package) else (base, _is_constant(alias.name, base, package))
+    if _by_name(path.read_bytes(), tree):
+        whole = path.parent if is_package else package
+        yield from ((_name(each, package), False) for each in whole.rglob("*.py"))
+
+
+@cache
+def _parsed_as(path: Path, _: int) -> ast.Module:
+    return ast.parse(path.read_bytes(), path)
+
+
+def _parsed(path: Path) -> ast.Module:
+    return _parsed_as(path, path.stat().st_mtime_ns)
+
+
+def _is_constant(name: str, module: str, package: Path) -> bool:
+    """Whether a module's name stands for a literal: who takes that executes no function of the module."""
+    path = _file(module, package)
+    if path is None:
+        return True
+    assigned = (each for each in _parsed(path).body if isinstance(each, ast.Assign))
+    return any(
+        isinstance(each.value, ast.Constant) and any(getattr(target, "id", "") == name for target in each.targets)
+        for each in assigned
+    )
+
+
+def _by_name(source: bytes, tree: ast.AST) -> bool:
+    """Whether a module may import what no statement of it names."""
+    if not any(word.encode() in source for word in _BY_NAME):
+        return False  # most modules: the text says so sooner than the tree
+    used = ((getattr(each, "id", None), getattr(each, "attr", None)) for each in ast.walk(tree))
+    return any(name in _BY_NAME or attribute in _BY_NAME for name, attribute in used)
+
+
+def _name(path: Path, package: Path) -> str:
+    parts = path.relative_to(package.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _statements(tree: ast.AST, *, only_top: bool) -> Iterator[ast.stmt]:
+    """Every statement below, but for those that only a type checker reads. Expressions hold none."""
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        if field == "body" and isinstance(tree, ast.If) and _is_for_types(tree.test):
+            continue
+        for each in getattr(tree, field, ()):
+            if isinstance(each, ast.stmt):
+                yield each
+            if not (only_top and isinstance(each, _FUNCTIONS)):
+                yield from _statements(each, only_top=only_top)
+
+
+def _is_for_types(test: ast.expr) -> bool:
+    name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", "")
+    return name == "TYPE_CHECKING"

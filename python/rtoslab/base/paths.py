@@ -1,0 +1,41 @@
+"""Where the laboratory's folders are: the checkout that holds firmware/, spec/ and papers/.
+
+The package works on a checkout (firmware is built from its sources), so the root is searched for, in this order:
+the RTOSLAB_ROOT variable, the working directory and its parents, the checkout this package was installed from.
+"""
+
+import os
+from pathlib import Path
+
+from rtoslab.base.errors import CatalogueError
+
+_MARK = Path("spec") / "wire.toml"
+
+
+def find_root() -> Path:
+    """Absolute path of the checkout. Raises CatalogueError if there is none."""
+    named = os.environ.get("RTOSLAB_ROOT")
+    if named:
+        root = Path(named).resolve()
+        if not (root / _MARK).is_file():
+            raise CatalogueError(f"RTOSLAB_ROOT names {root}, which has no {_MARK}; set it to a checkout of rtoslab.")
+        return root
+    here = Path.cwd()
+    for folder in (here, *here.parents, *Path(__file__).resolve().parents):
+        if (folder / _MARK).is_file():
+            return folder
+    raise CatalogueError("No checkout of rtoslab was found; run inside one, or set RTOSLAB_ROOT to its folder.")
+
+
+def build_folder(root: Path) -> Path:
+    """Where built images are kept; RTOSLAB_BUILD overrides."""
+    named = os.environ.get("RTOSLAB_BUILD")
+    return Path(named).resolve() if named else root / "build" / "firmware"
+
+
+def results_folder(root: Path) -> Path:
+    """Where finished points are kept by content; RTOSLAB_CACHE overrides, and RTOSLAB_BUILD takes it along."""
+    named = os.environ.get("RTOSLAB_CACHE")
+    if named:
+        return Path(named).resolve()
+    return build_folder(root) / "results" if os.environ.get("RTOSLAB_BUILD") else root / "build" / "results"

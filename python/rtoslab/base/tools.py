@@ -1,0 +1,98 @@
+"""The programs a build needs: where they are, what they say their version is, how to get a missing one."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from rtoslab.base.errors import ToolMissingError
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A program, why it is needed and what installs it on Debian."""
+
+    name: str
+    purpose: str
+    remedy: str
+
+
+TOOLS = (
+    Tool("cmake", "configures the firmware", "apt-get install cmake"),
+    Tool("ninja", "builds the firmware", "apt-get install ninja-build"),
+    Tool("arm-none-eabi-gcc", "compiles the firmware", "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"),
+    Tool("cargo", "fetches the kernel sources by checksum and builds the virtual board", "install Rust with rustup"),
+)
+
+
+REPLY_LIMIT_S = 60.0
+"""A program that is asked something answers by then; addr2line on an image of megabytes takes seconds."""
+REPLY_BYTES = 64 << 20
+COMPILERS = ("gcc", "clang")
+"""What can compile the firmware's C; GCC assembles and links in any case."""
+CLANG_MISSING = (
+    "Clang is not installed here; `pip install --require-hashes -r requirements-clang.lock` brings it (100 MB)"
+)
+
+
+def find_clang() -> Path | None:
+    """The program `zig`, which holds Clang: of the Python package ziglang, else on PATH."""
+    package = importlib.util.find_spec("ziglang")
+    if package is not None and package.origin is not None:
+        return Path(package.origin).with_name("zig")
+    found = shutil.which("zig")
+    return Path(found) if found else None
+
+
+@cache
+def clang_banner() -> str:
+    """First line of Clang's version text; empty if it is not there."""
+    program = find_clang()
+    if program is None:
+        return ""
+    return said([program, "cc", "--version"]).partition("\n")[0].strip()
+
+
+def find(name: str) -> Path:
+    """The program's path. Raises ToolMissingError saying how to get it."""
+    tool = next(each for each in TOOLS if each.name == name)
+    extra = os.path.expanduser("~/.cargo/bin") if name == "cargo" else None  # noqa: PTH111 (never raises)
+    found = shutil.which(name) or (shutil.which(name, path=extra) if extra else None)
+    if found is None:
+        raise ToolMissingError(
+            f"{name} is not installed ({tool.purpose}); {tool.remedy}, or run `make demo`, which does it."
+        )
+    return Path(found)
+
+
+@cache
+def banner(name: str) -> str:
+    """First line of the program's version text."""
+    lines = said([find(name), "--version"]).splitlines()
+    return lines[0].strip() if lines else "unknown"
+
+
+def said(command: Sequence[str | Path], typed: str | None = None, limit_s: float = REPLY_LIMIT_S) -> str:
+    """What a program prints, on standard error if nothing on standard output; empty if it cannot be started or takes
+    too long. It hears nothing but `typed`, and what is no UTF-8 of its answer is replaced."""
+    try:
+        done = subprocess.run(
+            command,
+            input=(typed or "").encode(),
+            capture_output=True,
+            check=False,
+            env=plain_environment(),
+            timeout=limit_s,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return (done.stdout or done.stderr)[:REPLY_BYTES].decode("utf-8", errors="replace")
+
+
+def plain_environment() -> dict[str, str]:
+    """The environment with messages in English, so that logs read the same everywhere."""
+    return {**os.environ, "LC_ALL": "C"}

@@ -1,0 +1,20 @@
+"""A table of plain values, for the terminal, CSV and JSON alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Value = str | int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A titled table; None is an empty cell."""
+
+    name: str
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Value]]
+
+    def as_json(self) -> list[dict[str, Value]]:
+        """One object per row."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]

@@ -1,0 +1,38 @@
+"""What the folders declare: boards, kernels, benchmarks, suites, papers; every table read strictly."""
+
+from rtoslab.catalogue.benchmark import EMPTY_SERIES, INSTRUMENTS, Benchmark, SeriesFacts
+from rtoslab.catalogue.catalogue import Catalogue, Entry, read_toml
+from rtoslab.catalogue.conformance_table import Check
+from rtoslab.catalogue.kernel_facts import Kernel, TaskBlock
+from rtoslab.catalogue.paper_folders import PaperFolder, Published, find_paper, papers
+from rtoslab.catalogue.paper_schemas import Condition, Figure, Part, Slip, Table
+from rtoslab.catalogue.schemas import Board
+from rtoslab.catalogue.suites import TIMED, Claim, Experiment, Resolution, Suite
+
+__all__ = [
+    "EMPTY_SERIES",
+    "INSTRUMENTS",
+    "TIMED",
+    "Benchmark",
+    "Board",
+    "Catalogue",
+    "Check",
+    "Claim",
+    "Condition",
+    "Entry",
+    "Experiment",
+    "Figure",
+    "Kernel",
+    "PaperFolder",
+    "Part",
+    "Published",
+    "Resolution",
+    "SeriesFacts",
+    "Slip",
+    "Suite",
+    "Table",
+    "TaskBlock",
+    "find_paper",
+    "papers",
+    "read_toml",
+]

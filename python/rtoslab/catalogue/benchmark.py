@@ -1,0 +1,157 @@
+"""The strict form of `firmware/benchmarks/<id>/benchmark.toml`: what is measured and how it is proved."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from rtoslab.base import PlanError, Strict
+from rtoslab.intake import shown, whole
+
+
+class Metric(Strict):
+    """What a benchmark counts."""
+
+    id: str
+    unit: str
+    tasks: tuple[int, ...]
+    """Indices of the tasks whose counters are added."""
+    cores: tuple[int, ...] | None = None
+    """Cores whose tasks count towards the result; None: all."""
+    intervals: tuple[str, ...] = ()
+    """Series of a latency benchmark that one count is made of: the same operation, for other instruments."""
+
+    def counts_on(self, core: int) -> bool:
+        """Whether the tasks of this core count towards the result."""
+        return self.cores is None or core in self.cores
+
+
+KINDS = ("counts", "latency")
+"""What a benchmark can give."""
+EMPTY_SERIES = "instrument.empty"
+"""The interval with nothing in it: what the instrument itself costs."""
+INSTRUMENTS = ("counter", "pin", "probe")
+"""What a latency can be measured with; firmware/instruments/ says how."""
+
+
+class SeriesFacts(Strict):
+    """One interval that a latency benchmark samples, in cycles of the core's clock."""
+
+    id: str
+    """Dotted, stable, never reused: object, operation, outcome."""
+    title: str
+    starts: str
+    """What starts it, in a reader's words; `ends` what ends it."""
+    ends: str
+    instruments: tuple[str, ...] = ("counter", "pin", "probe")
+    """What it can be measured with; another one's samples are no figure (the pin's own change, by the pin)."""
+    overhead: str | None = None
+    """Another series of the same benchmark that is part of this one and is subtracted in analyses."""
+    rounds: int | str = 1
+    """One interval lasts so many rounds, and analyses give the time of one; a name is a parameter's."""
+    stamped: Literal["asynchronous"] | None = None
+    """The board's interrupt whose event starts it; a timer tells the cycles since, so no instrument is needed."""
+
+    @model_validator(mode="after")
+    def _stamps_need_the_counter(self) -> "SeriesFacts":
+        if self.stamped is not None and self.instruments != ("counter",):
+            raise ValueError('a stamped series says instruments = ["counter"]')
+        return self
+
+
+class Handlers(Strict):
+    """What is shown of the kernel's own exception handlers, timed by the virtual board's probes, beside the counts."""
+
+    show: Literal["tick", "switch"]
+    """The tick's handler by the number of tasks it releases, or those that switch by pair of tasks."""
+
+
+class Phase(Strict):
+    """What a phase sweep raises, and where in the image it looks; see `worst_case`."""
+
+    interrupt: Literal["soft"]
+    """The board's interrupt line that nothing else raises."""
+    period: int
+    """Tag of the mark at which a period of the background begins."""
+    woken: int
+    """Tag of the mark at which the task that the handler wakes executes first; an image without tasks has none."""
+
+
+class Benchmark(Strict):
+    """`firmware/benchmarks/<id>/benchmark.toml`."""
+
+    id: str
+    title: str
+    question: str
+    paper: str = ""
+    tasks_per_core: int
+    stack_bytes: int
+    priorities: int = 6
+    """So many different ones its tasks may have."""
+    task_table: bool = False
+    """Its tasks are a table in the image, which may be filled in anew: see `rta.firmware`."""
+    min_cores: int = 1
+    """Fewer cores cannot hold the test's roles."""
+    inside: str
+    """What the measured loop contains by design."""
+    outside: str
+    services: tuple[str, ...]
+    kind: Literal["counts", "latency"] = "counts"
+    """What it gives: counts in a window, or samples of intervals."""
+    metric: Metric = Metric(id="", unit="", tasks=())
+    """Of counts."""
+    samples: int = 0
+    """Of each series of a latency benchmark, unless asked for otherwise; `full_samples` in the paper's own run."""
+    full_samples: int = 0
+    limit_ms: int = 10_000
+    """The longest that taking the samples may last."""
+    series: tuple[SeriesFacts, ...] = ()
+    handlers: Handlers | None = None
+    """Of a benchmark of kind counts whose tasks make the kernel do what is timed."""
+    params: dict[str, int] = Field(default_factory=dict)
+    picks: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """By parameter: the service of the kernel that each of its values, counted from 0, stands for and needs."""
+    phase: Phase | None = None
+    """Of a benchmark that can be swept."""
+    proof: tuple[dict[str, Any], ...] = ()
+    """One table per rule; each rule checks its own keys, see `proofs`."""
+
+    @model_validator(mode="after")
+    def _is_of_its_kind(self) -> "Benchmark":
+        if self.kind == "counts" and (self.series or not self.metric.id):
+            raise ValueError("a benchmark of kind counts needs a [metric] and has no [[series]]")
+        if self.kind == "latency" and (not self.series or self.samples < 1 or self.metric.id):
+            raise ValueError("a benchmark of kind latency needs [[series]] and samples, and has no [metric]")
+        names = [each.id for each in self.series]
+        if len(set(names)) != len(names):
+            raise ValueError("two [[series]] have the same id")
+        if len({each.stamped is None for each in self.series}) > 1:
+            raise ValueError("either all [[series]] are stamped or none")
+        return self
+
+    def needs(self, params: Mapping[str, str]) -> tuple[str, ...]:
+        """The services needed with these parameters. Raises PlanError for a value that stands for none."""
+        picked = []
+        for name, services in self.picks.items():
+            value = str(params.get(name, self.params[name]))
+            try:
+                picked.append(services[whole(value, 0, len(services) - 1)])
+            except ValueError:
+                meanings = ", ".join(f"{number} ({service})" for number, service in enumerate(services))
+                raise PlanError(f"{self.id} has no {name}={shown(value)}; choose one of {meanings}.") from None
+        return (*self.services, *picked)
+
+    @property
+    def series_ids(self) -> tuple[str, ...]:
+        """In the image's numbering: 0 is the empty interval, which the runner adds."""
+        return (EMPTY_SERIES, *(each.id for each in self.series))
+
+    @property
+    def instruments(self) -> tuple[str, ...]:
+        """Those that can measure at least one of its series."""
+        return tuple(name for name in INSTRUMENTS if any(name in each.instruments for each in self.series))
+
+    @property
+    def stamped(self) -> bool:
+        """Whether its series are stamped by the board's asynchronous timer."""
+        return any(each.stamped is not None for each in self.series)

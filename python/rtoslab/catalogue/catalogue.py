@@ -1,0 +1,157 @@
+"""What can be measured: kernels, boards, benchmarks and suites, found by scanning folders.
+
+A folder is the registration: `firmware/boards/<id>/board.toml` and so on. No list names them. Every file is read
+strictly (an unknown key is an error that names file and key), so a misspelt option cannot silently do nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from rtoslab.base import CatalogueError, Stamp, UnknownNameError, stamp
+from rtoslab.catalogue.benchmark import KINDS, Benchmark
+from rtoslab.catalogue.conformance_table import ConformanceSuite
+from rtoslab.catalogue.kernel_facts import Kernel
+from rtoslab.catalogue.schemas import Board, FootprintProgram
+from rtoslab.catalogue.suites import Experiment, Suite
+from rtoslab.intake import problem, read_table, shown_path
+
+Item = TypeVar("Item", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Entry(Generic[Item]):
+    """One found folder: its name, its place and its facts."""
+
+    id: str
+    folder: Path
+    facts: Item
+
+
+class Catalogue:
+    """Everything under one checkout; files are read when first asked for."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @cached_property
+    def kernels(self) -> Mapping[str, Entry[Kernel]]:
+        """By id."""
+        return _scan(self.root / "firmware" / "kernels", "kernel.toml", Kernel)
+
+    @cached_property
+    def boards(self) -> Mapping[str, Entry[Board]]:
+        """By id."""
+        return _scan(self.root / "firmware" / "boards", "board.toml", Board)
+
+    @cached_property
+    def benchmarks(self) -> Mapping[str, Entry[Benchmark]]:
+        """By id."""
+        return _scan(self.root / "firmware" / "benchmarks", "benchmark.toml", Benchmark)
+
+    @cached_property
+    def footprints(self) -> Mapping[str, Entry[FootprintProgram]]:
+        """Programs that show what a service weighs, by id; in a kernel's folder those only it can have."""
+        firmware = self.root / "firmware"
+        found = _scan(firmware / "footprint", "footprint.toml", FootprintProgram)
+        for folder in sorted(firmware.glob("kernels/*/footprint")):
+            found |= _scan(folder, "footprint.toml", FootprintProgram)
+        return found
+
+    @cached_property
+    def suites(self) -> Mapping[str, Entry[Suite]]:
+        """By id: a folder under papers/ is one, and so is each file in its folder `suites`."""
+        papers = self.root / "papers"
+        found = _scan(papers, "suite.toml", Suite)
+        for path in sorted(papers.glob("*/suites/*.toml")):
+            if path.stem in found:
+                raise CatalogueError(f"{path} is the second suite {path.stem!r}; give it another name.")
+            found[path.stem] = _entry(path, path.stem, path.parents[1], Suite)
+        return found
+
+    @cached_property
+    def conformance(self) -> ConformanceSuite:
+        """What every kernel port must show."""
+        return read_toml(self.root / "firmware" / "conformance" / "conformance.toml", ConformanceSuite)
+
+    def kernel(self, name: str) -> Entry[Kernel]:
+        """By id or a unique beginning of it. Raises UnknownNameError."""
+        return _find("kernel", self.kernels, name)
+
+    def board(self, name: str) -> Entry[Board]:
+        """By id or a unique beginning of it. Raises UnknownNameError."""
+        return _find("board", self.boards, name)
+
+    def benchmark(self, name: str) -> Entry[Benchmark]:
+        """By id or a unique beginning of it (`t1`). Raises UnknownNameError."""
+        return _find("benchmark", self.benchmarks, name)
+
+    def expand(self, name: str) -> tuple[Entry[Suite] | None, tuple[Experiment, ...]]:
+        """A suite's experiments, or that of one benchmark, or of all benchmarks of a kind. Raises UnknownNameError."""
+        suite = _match(self.suites, name)
+        if suite is not None:
+            return suite, suite.facts.experiments
+        of_kind = tuple(each.id for each in self.benchmarks.values() if each.facts.kind == name)
+        benchmark = _match(self.benchmarks, name)
+        if benchmark is None and not of_kind:
+            raise UnknownNameError("suite or benchmark", name, [*self.suites, *self.benchmarks, *KINDS])
+        names = of_kind or (benchmark.id if benchmark else "",)
+        everywhere = Experiment(benchmarks=names, kernels=tuple(self.kernels), boards=tuple(self.boards))
+        return None, (everywhere,)
+
+
+def _match(entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item] | None:
+    if name in entries:
+        return entries[name]
+    short = [each for each in entries if each.lower().startswith(name.lower())] if name else []
+    return entries[short[0]] if len(short) == 1 else None
+
+
+def _find(kind: str, entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item]:
+    entry = _match(entries, name)
+    if entry is None:
+        raise UnknownNameError(kind, name, entries)
+    return entry
+
+
+def _scan(folder: Path, file_name: str, model: type[Item]) -> dict[str, Entry[Item]]:
+    found: dict[str, Entry[Item]] = {}
+    for path in sorted(folder.glob(f"*/{file_name}")):
+        found[path.parent.name] = _entry(path, path.parent.name, path.parent, model)
+    return found
+
+
+def _entry(path: Path, ident: str, folder: Path, model: type[Item]) -> Entry[Item]:
+    facts = read_toml(path, model)
+    declared = getattr(facts, "id", ident)
+    if declared != ident:
+        where = "lies in the folder" if ident == path.parent.name else "is the file"
+        raise CatalogueError(f"{path} says id = {declared!r} but {where} {ident!r}; make them the same.")
+    return Entry(ident, folder, facts)
+
+
+def read_toml(path: Path, model: type[Item]) -> Item:
+    """Reads one TOML file into a strict model. Raises CatalogueError naming file and key."""
+    try:
+        found: Item = _parsed(path, stamp(path), model)
+    except (OSError, ValueError) as cause:
+        reason = getattr(cause, "strerror", None) or str(cause)
+        raise CatalogueError(f"Cannot read {shown_path(path)} ({reason}); check the path.") from None
+    return found
+
+
+def strictly(table: Mapping[str, Any], source: str, model: type[Item]) -> Item:
+    """A table as a strict model; `source` names its file. Raises CatalogueError naming file and key."""
+    try:
+        return model.model_validate(table)
+    except ValidationError as cause:
+        raise CatalogueError(f"{source}, {problem(cause)}; correct or remove it.") from None
+
+
+@cache
+def _parsed(path: Path, _: Stamp, model: type[Item]) -> Item:
+    return strictly(read_table(path, "the file", CatalogueError), shown_path(path), model)

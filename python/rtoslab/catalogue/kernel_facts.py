@@ -1,0 +1,149 @@
+"""The strict form of `firmware/kernels/<id>/kernel.toml`. Unknown keys are refused."""
+
+from pydantic import Field
+
+from rtoslab.base import Strict
+
+
+class Probes(Strict):
+    """Symbols of a kernel that the virtual board watches; the image is not touched."""
+
+    current_task_single: str
+    """Word that points at the running task's control block, kernel built for one core."""
+    current_task_smp: str | None = None
+    current_task_smp_stride_bytes: int = 4
+    tick_symbol: str | None = None
+    switch_symbol: str | None = None
+    select_symbol: str | None = None
+    """The function that chooses the next task, called by the switch's handler."""
+    top_priority_symbol: str | None = None
+    """Word that holds the most urgent ready priority as a number, where the kernel searches down from it."""
+    heap_symbol: str | None = None
+    idle_symbols: tuple[str, ...] = ()
+
+
+class Waits(Strict):
+    """Kernel functions that run when a blocking call does not find what it wants; counted, not watched."""
+
+    collided: tuple[str, ...]
+    """Once for each call that did not find its object free."""
+    failed: tuple[str, ...]
+    """Once for each attempt that failed: a call may try several times before it blocks or succeeds."""
+    blocked: tuple[str, ...] = ()
+    """Once for each time the task was put into the object's list of waiting tasks."""
+
+
+class Critical(Strict):
+    """How deep critical sections are nested, as the kernel counts it."""
+
+    nesting: tuple[str, ...]
+    """Words that hold the depth, an array of one a core where it runs on several; of the names an image has one."""
+    stride_bytes: int = 4
+
+
+class CpuDifferences(Strict):
+    """Where a kernel's port for one architecture differs from what the rest of kernel.toml says."""
+
+    symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+
+
+class TaskBlock(Strict):
+    """How a debugger reads a kernel's control block of a task: member names of a structure, as in its sources."""
+
+    type: str
+    name: str
+    """The task's name: an array of characters, or a pointer to them."""
+    stack: str
+    """The stack's lowest address."""
+    stack_pointer: str
+    """While the task does not run: where its context lies."""
+    bytes: str | None = None
+    """The stack's size, where the block keeps it; else the next two."""
+    priority: str | None = None
+    """The priority the task has now, in the kernel's own numbers; `urgent_first`: the lowest is the most urgent."""
+    urgent_first: bool = False
+    top_call: str | None = None
+    """A function that is called for each new task with the stack's upper end as its first argument."""
+    top_offset_bytes: int = 0
+    """From that argument to the stack's true end."""
+
+
+class KernelMemory(Strict):
+    """What a kernel takes at run time, and from where."""
+
+    pool_symbol: str
+    """The memory it takes from: its heap, or an array of the port's that stands for one."""
+    pool_free_symbol: str | None = None
+    """Word that holds the least ever free; or the next one."""
+    pool_used_symbol: str | None = None
+    """Word that holds what is taken."""
+    task_block: TaskBlock | None = None
+
+
+class ObjectFacts(Strict):
+    """What a kernel's object holds, for proofs: member names of its structure, as in the kernel's sources."""
+
+    type: str
+    members: dict[str, str]
+    """What benchmarks' proofs call it (`length`, `item_bytes`, `maximum`, `used`, `bits`) -> the member."""
+
+
+Argument = str | int
+"""What R0 or R1 holds as a function begins: a word for what a proof names, or a number that it must be."""
+
+
+class Kernel(Strict):
+    """`firmware/kernels/<id>/kernel.toml`."""
+
+    id: str
+    title: str
+    version: str
+    package: str = ""
+    package_folder: str = ""
+    licence: str = ""
+    smp: bool
+    time_slice_ticks: int = 0
+    """Ticks after which a task goes behind its equals, where that cannot be switched off; 0: never."""
+    services: dict[str, bool]
+    reasons: dict[str, str] = Field(default_factory=dict)
+    """Why a service (or `smp`) is lacking, in a reader's words."""
+    probes: Probes | None = None
+    memory: KernelMemory | None = None
+    symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """The kernel functions that each service ends in."""
+    arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)
+    """Of the function that a service ends in: what R0 and R1 hold; see `proofs.course`. Not named: its object in R0."""
+    results: dict[str, int] = Field(default_factory=dict)
+    """What that function gives where it did what was asked; services that cannot fail or do not tell are not named."""
+    objects: dict[str, ObjectFacts] = Field(default_factory=dict)
+    """By kind, the first word of the names of its services."""
+    waits: Waits | None = None
+    critical: Critical | None = None
+    cpus: dict[str, CpuDifferences] = Field(default_factory=dict)
+    """By the `cpu` of a board."""
+    classes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Classes of functions by prefix; the first that fits counts."""
+    parity: dict[str, str] = Field(default_factory=dict)
+    """What makes a comparison unfair if it differs (`parity.concepts`): the macro that says it, or `=` and what is so
+    whatever is configured."""
+    locks: dict[int, str] = Field(default_factory=dict)
+    """Hardware spinlocks by number."""
+
+    @property
+    def urgent_first(self) -> bool:
+        """Whether the kernel's lowest number is its most urgent priority."""
+        return bool(self.memory and self.memory.task_block and self.memory.task_block.urgent_first)
+
+    def reason(self, what: str) -> str:
+        """Why a service (or `smp`) is lacking, as a clause."""
+        return self.reasons.get(what, "its kernel.toml says so")
+
+    def lacks(self) -> dict[str, str]:
+        """What this kernel does not offer, with the reason: services, and more than one core."""
+        found = {service: self.reason(service) for service, offered in self.services.items() if not offered}
+        return found if self.smp else {**found, "smp": self.reason("smp")}
+
+    def on(self, cpu: str) -> "Kernel":
+        """The facts as they are on one architecture."""
+        differences = self.cpus.get(cpu, CpuDifferences())
+        return self.model_copy(update={"symbols": {**self.symbols, **differences.symbols}})

@@ -1,0 +1,140 @@
+"""Reads `papers/<key>/`: paper.toml, published.csv, claims.toml, slips.toml. Every error names file and row."""
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from rtoslab.base import CatalogueError, Strict, UnknownNameError
+from rtoslab.catalogue.catalogue import Catalogue, read_toml
+from rtoslab.catalogue.paper_schemas import ClaimFile, Paper, Slip, SlipFile, Unjudged
+from rtoslab.catalogue.suites import Claim, Suite
+from rtoslab.intake import decimal, problem, read_text
+
+
+class Published(Strict):
+    """A row of published.csv: a figure of the paper and, in the `lab_` columns, where our value of it is found."""
+
+    id: int
+    section: str
+    kind: str
+    kernel: str
+    version: str
+    board: str
+    clock_mhz: str
+    metric: str
+    stat: str
+    value: str
+    unit: str
+    note: str
+    lab_benchmark: str
+    """Empty: nothing of ours is to stand beside it (a condition, a model, an ordering)."""
+    lab_metric: str
+    lab_stat: str
+    lab_kernel: str
+    lab_board: str
+    lab_config: str
+    """Further axes, `KEY=VALUE` separated by blanks."""
+
+    @property
+    def number(self) -> float | None:
+        """The figure as a number; None for an ordering or a text."""
+        try:
+            return float(decimal(self.value))
+        except ValueError:
+            return None
+
+    @property
+    def where(self) -> dict[str, str]:
+        """Where our value lies; see `analyses.values.Value.axis`."""
+        found = {
+            "benchmark": self.lab_benchmark,
+            "metric": self.lab_metric,
+            "stat": self.lab_stat,
+            "kernel": self.lab_kernel,
+            "board": self.lab_board,
+            "clock_mhz": self.clock_mhz,
+            **{key: value for key, _, value in (each.partition("=") for each in self.lab_config.split())},
+        }
+        return {axis: wanted for axis, wanted in found.items() if wanted}
+
+
+@dataclass(frozen=True)
+class PaperFolder:
+    """One paper with everything its folder says."""
+
+    key: str
+    folder: Path
+    facts: Paper
+    suites: tuple[Suite, ...]
+
+    @cached_property
+    def published(self) -> Mapping[int, Published]:
+        """By id, in the file's order."""
+        path = self.folder / "published.csv"
+        found: dict[int, Published] = {}
+        try:
+            text = io.StringIO(read_text(path, "the published figures", CatalogueError), newline="")
+            for line, fields in enumerate(csv.DictReader(text, restkey="more", strict=True), start=2):
+                row = _row(path, line, fields)
+                if row.id in found:
+                    raise CatalogueError(f"{path}, line {line}: id {row.id} stands there twice; number it anew.")
+                found[row.id] = row
+        except csv.Error as cause:
+            raise CatalogueError(f"{path} cannot be read ({cause}); correct it.") from None
+        return found
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """Those of claims.toml that a rule judges."""
+        return self._claims.claim
+
+    @property
+    def unjudged(self) -> tuple[Unjudged, ...]:
+        """Those that none does, with the reason."""
+        return self._claims.unjudged
+
+    @cached_property
+    def _claims(self) -> ClaimFile:
+        return read_toml(self.folder / "claims.toml", ClaimFile)
+
+    @cached_property
+    def slips(self) -> tuple[Slip, ...]:
+        """slips.toml."""
+        return read_toml(self.folder / "slips.toml", SlipFile).slip
+
+    @property
+    def numbers(self) -> dict[int, float]:
+        """The published figures that are numbers."""
+        return {ident: row.number for ident, row in self.published.items() if row.number is not None}
+
+
+def papers(catalogue: Catalogue) -> dict[str, PaperFolder]:
+    """Every folder under papers/ with a paper.toml, by its name."""
+    found = {}
+    for path in sorted((catalogue.root / "papers").glob("*/paper.toml")):
+        suites = tuple(each.facts for each in catalogue.suites.values() if each.folder == path.parent)
+        found[path.parent.name] = PaperFolder(path.parent.name, path.parent, read_toml(path, Paper), suites)
+    return found
+
+
+def find_paper(catalogue: Catalogue, name: str) -> PaperFolder:
+    """By key or a unique beginning of it. Raises UnknownNameError."""
+    known = papers(catalogue)
+    short = [key for key in known if key.startswith(name.lower())]
+    if name in known:
+        return known[name]
+    if name and len(short) == 1:
+        return known[short[0]]
+    raise UnknownNameError("paper", name, known)
+
+
+def _row(path: Path, line: int, fields: Mapping[str, str]) -> Published:
+    try:
+        return Published.model_validate_strings(fields)
+    except ValidationError as cause:
+        raise CatalogueError(f"{path}, line {line}, {problem(cause)}; correct it.") from None

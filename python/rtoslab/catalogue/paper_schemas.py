@@ -1,0 +1,131 @@
+"""The strict forms of `papers/<key>/`: paper.toml, slips.toml, claims.toml. Figures only; no sentence of a paper."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from rtoslab.base import Strict
+from rtoslab.catalogue.suites import Claim, Resolution
+
+
+class Condition(Strict):
+    """One condition of the measurement: the paper's and ours."""
+
+    what: str
+    paper: str
+    here: str = ""
+    """Ours in words; empty if it is read from the manifests."""
+    manifest: str = ""
+    """Paths in a point's manifest, such as `build.kernel build.kernel_version`; every distinct reading is shown."""
+    unit: str = ""
+    only: str = ""
+    """Of a list in the manifest, what begins so."""
+
+
+class Table(Strict):
+    """A table of the paper, redrawn: published figures with ours beside them."""
+
+    title: str
+    rows: tuple[int, ...]
+    """Ids of published.csv, in the order of the paper."""
+    across: tuple[str, ...] = ()
+    """Columns of published.csv whose values stand side by side, such as `unit` or `kernel`."""
+    names: dict[str, str] = Field(default_factory=dict)
+    """By id: what a row is called instead of its metric."""
+    note: str = ""
+    chart: bool = True
+    log: bool = False
+
+
+class Figure(Strict):
+    """A figure of the paper, redrawn from our values; the paper's text has no numbers for it."""
+
+    title: str
+    kind: Literal["bars", "lines"]
+    where: dict[str, str | int | tuple[str | int, ...]]
+    """Which values: axis -> the place, or the places, where they lie."""
+    x: str
+    """The axis along the figure."""
+    series: str
+    """The axis that makes its colours."""
+    unit: str
+    y_title: str
+    x_title: str
+    percent_of: dict[str, str | int] = Field(default_factory=dict)
+    """The value at this place of the axes is 100 %; `unit` is then `%`."""
+    log: bool = False
+    labels: dict[str, str] = Field(default_factory=dict)
+    """What a place on an axis is called in the figure."""
+    note: str = ""
+
+
+class Part(Strict):
+    """A section of the report: one experiment of the paper."""
+
+    id: str
+    title: str
+    prose: tuple[str, ...] = ()
+    table: tuple[Table, ...] = ()
+    figure: tuple[Figure, ...] = ()
+
+
+class Weighed(Strict):
+    """A program of firmware/footprint/ that is built and weighed for the report."""
+
+    kernel: str
+    board: str
+    program: str = "minimal"
+    config: dict[str, str] = Field(default_factory=dict)
+
+
+class Paper(Strict):
+    """`papers/<key>/paper.toml`."""
+
+    title: str
+    authors: str
+    year: int
+    kernels: dict[str, str]
+    """Kernels the paper measured: the id a folder in firmware/kernels/ would have -> its name."""
+    resolution: Resolution | None = None
+    """Of the instrument its times were taken with; None: it counted cycles or iterations."""
+    condition: tuple[Condition, ...]
+    part: tuple[Part, ...]
+    footprint: tuple[Weighed, ...] = ()
+
+
+class Slip(Strict):
+    """What a reader of the paper stumbles over, beside the figures it touches."""
+
+    id: str
+    kind: Literal["slip", "precondition", "fact"]
+    """An error in print; something the paper leaves unsaid; a figure that follows from others and does."""
+    rows: tuple[int, ...] = ()
+    """Ids of published.csv."""
+    part: str = ""
+    """A section it belongs to, if it touches no row of it."""
+    says: str
+    printed: float | None = None
+    computed: str = ""
+    """Arithmetic over published rows, such as `r68 - r70 - r72`: evaluated for every report."""
+    unit: str = ""
+
+
+class SlipFile(Strict):
+    """`papers/<key>/slips.toml`."""
+
+    slip: tuple[Slip, ...] = ()
+
+
+class Unjudged(Strict):
+    """Statements of a paper that no rule judges."""
+
+    rows: tuple[int, ...]
+    """Ids of published.csv."""
+    why: str
+
+
+class ClaimFile(Strict):
+    """`papers/<key>/claims.toml`."""
+
+    claim: tuple[Claim, ...] = ()
+    unjudged: tuple[Unjudged, ...] = ()

@@ -1,0 +1,173 @@
+"""The strict forms of the catalogue's TOML files. Unknown keys are refused (`extra="forbid"`)."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from rtoslab.base import Strict
+
+
+class Irq(Strict):
+    """Interrupt controller facts."""
+
+    lines: int
+    priority_bits: int
+    soft: int
+    """A line without a source in the chip, pended by software."""
+    asynchronous: int
+    """The line of a timer that counts on, whatever the core does; firmware/include/bench/async.h."""
+
+
+class Clock(Strict):
+    """Clock tree facts, in hertz."""
+
+    crystal_hz: int
+    hse_bypass: bool = False
+    """The crystal input is fed by a ready clock."""
+    hsi_hz: int | None = None
+    """The internal oscillator, where there is one to choose."""
+    voltage_scales: int = 3
+    """How many scales of the core voltage the part knows."""
+    sys_hz: int
+    """The core's clock where nothing else is asked for."""
+    pll_refdiv: int = 1
+    pll_feedback: int = 1
+    pll_post1: int = 1
+    pll_post2: int = 1
+
+
+class ClockChoice(Strict):
+    """One clock a board can be set to. With a PLL: input / pll_m * pll_n / pll_p; every clock then / ahb_div."""
+
+    source: Literal["hsi", "hse", "pll"]
+    pll_input: Literal["hsi", "hse"] | None = None
+    pll_m: int = 1
+    pll_n: int = 1
+    pll_p: int = 1
+    ahb_div: int = 1
+    """Divides the core's clock and all below it."""
+    axi_div: int = 1
+    """Divides the buses' clock only, where the core is clocked faster than they are."""
+    apb1_div: int = 1
+    apb2_div: int = 1
+    wait_states: int
+    voltage_scale: int | None = None
+    overdrive: bool = False
+
+
+class Timer(Strict):
+    """The time base of the stamps."""
+
+    hz: int
+    bits: int
+
+
+class Uart(Strict):
+    """The port the records leave by."""
+
+    index: int
+    baud: int
+    tx_pin: int | str
+    rx_pin: int | str
+
+
+class Pins(Strict):
+    """A measurement's output pin and the input it may be joined to, with that input's interrupt line."""
+
+    out: int | str
+    input: int | str = Field(alias="in")
+    in_irq: int
+
+
+class Memory(Strict):
+    """Address map and flash settings that move numbers."""
+
+    flash_start: int
+    flash_bytes: int
+    sram_start: int
+    sram_bytes: int
+    flash_itcm_start: int | None = None
+    """The same flash through the accelerator of an STM32F7."""
+    flash_itcm_bytes: int | None = None
+    itcm_start: int | None = None
+    itcm_bytes: int | None = None
+    dtcm_start: int | None = None
+    dtcm_bytes: int | None = None
+    ccm_start: int | None = None
+    ccm_bytes: int | None = None
+    d2_start: int | None = None
+    d2_bytes: int | None = None
+    d3_start: int | None = None
+    d3_bytes: int | None = None
+    xip_cache_bytes: int = 0
+    flash_clock_divider: int = 1
+    data: str = "sram"
+    """Where data and stacks lie: the name of one of the memories above."""
+
+
+class Limits(Strict):
+    """What a small memory leaves to a benchmark; absent: what the benchmark asks for."""
+
+    task_stack_bytes: int | None = None
+    control_stack_bytes: int | None = None
+    idle_stack_bytes: int | None = None
+    main_stack_bytes: int | None = None
+    heap_bytes: int
+    """The kernel's own heap."""
+    sample_bytes: int | None = None
+    """Room for the samples of a latency benchmark, 4 bytes each; absent: plenty."""
+
+
+class Flash(Strict):
+    """How an image gets onto the real board."""
+
+    tool: str
+    format: Literal["uf2", "elf", "bin"]
+    uf2_family: int | None = None
+
+
+class Board(Strict):
+    """`firmware/boards/<id>/board.toml`."""
+
+    id: str
+    title: str
+    chip: str
+    core: str
+    """The processor core, by its maker's name; `cpu` is its architecture."""
+    cpu: str
+    gcc_flags: str
+    support: tuple[str, ...] = ()
+    """Folders of firmware/chips/ with code that boards of one maker share."""
+    cores: int
+    core_id_address: int | None = None
+    irq: Irq
+    clock: Clock
+    clocks: dict[int, ClockChoice] = Field(default_factory=dict)
+    """By the core's clock in hertz; empty: only `clock.sys_hz`."""
+    timer: Timer
+    uart: Uart
+    pins: Pins
+    features: dict[str, bool] = Field(default_factory=dict)
+    """Caches and prefetchers that an image switches on or off, with what it does unless told otherwise."""
+    memory: Memory
+    limits: Limits
+    flash: Flash
+
+    @property
+    def has_fpu(self) -> bool:
+        """Whether the firmware is built to use a floating-point unit."""
+        return "-mfloat-abi=hard" in self.gcc_flags
+
+
+class FootprintProgram(Strict):
+    """`firmware/footprint/<id>/footprint.toml`: an image of which only the size counts."""
+
+    id: str
+    title: str
+    base: str
+    """The program it is compared to; empty for the minimal one."""
+    services: tuple[str, ...]
+    tasks_per_core: int
+    stack_bytes: int
+    kernel_config: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """By kernel: what must be configured for the service to be there at all."""

@@ -1,0 +1,67 @@
+"""What is installed, what is missing, how to get it."""
+
+import platform
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtoslab.base import RtoslabError, StaleSimulatorError, tools
+from rtoslab.targets import simulator_sources, timing_settings
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """One thing looked at."""
+
+    name: str
+    fine: bool
+    found: str
+    remedy: str = ""
+
+
+def examine(root: Path) -> list[Examined]:
+    """Everything the stages need, in the order of the stages."""
+    return [
+        _python(),
+        *(_tool(each) for each in tools.TOOLS),
+        _simulator(root),
+        _writable(root / "build"),
+        _writable(root / "runs"),
+    ]
+
+
+def _python() -> Examined:
+    fine = sys.version_info >= (3, 11)
+    return Examined("Python", fine, platform.python_version(), "" if fine else "install Python 3.11 or later")
+
+
+def _tool(tool: tools.Tool) -> Examined:
+    try:
+        tools.find(tool.name)
+    except RtoslabError:
+        return Examined(tool.name, fine=False, found=f"missing: it {tool.purpose}", remedy=tool.remedy)
+    return Examined(tool.name, fine=True, found=tools.banner(tool.name))
+
+
+def _simulator(root: Path) -> Examined:
+    try:
+        count = len(timing_settings("rp2040"))
+        simulator_sources(root)
+    except StaleSimulatorError as cause:
+        return Examined("virtual board", fine=False, found=str(cause), remedy="make set-up")
+    except RtoslabError as cause:
+        return Examined("virtual board", fine=False, found=str(cause), remedy="make demo")
+    return Examined("virtual board", fine=True, found=f"built, {count} timing parameters")
+
+
+def _writable(folder: Path) -> Examined:
+    place = next(each for each in (folder, *folder.parents) if each.exists())
+    try:
+        probe = place / ".rtoslab-doctor"
+        probe.touch()
+        probe.unlink()
+    except OSError as cause:
+        return Examined(
+            folder.name, fine=False, found=f"cannot write to {place} ({cause.strerror})", remedy="check its permissions"
+        )
+    return Examined(folder.name, fine=True, found="writable")

@@ -1,0 +1,121 @@
+"""Two sides compared: every figure of every pair with its verdict, by effect."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rtoslab.analyses import Metric
+from rtoslab.compare.differences import Difference, differences
+from rtoslab.compare.matching import Matching, Pair, match
+from rtoslab.compare.noise import Shift, claims, shift, too_few
+from rtoslab.compare.sides import Side
+
+
+class Verdict(StrEnum):
+    """What may be said of a figure. Less is better for every one of them."""
+
+    WORSE = "worse"
+    BETTER = "better"
+    SAME = "same"
+    UNCLEAR = "not told apart"
+    """Noise covers whatever difference there may be."""
+    TOO_FEW = "too few samples"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One figure on both sides."""
+
+    pair: Pair
+    before: Metric
+    after: Metric
+    verdict: Verdict
+    noisy: Shift | None = None
+    """What the samples say; None for exact figures, where any difference beyond their resolution is real."""
+
+    @property
+    def delta(self) -> float:
+        """In the metric's unit; more is worse."""
+        return self.after.value - self.before.value
+
+    @property
+    def percent(self) -> float:
+        """Of the first side's figure; infinite where that is zero."""
+        if not self.delta:
+            return 0.0
+        return 100 * self.delta / abs(self.before.value) if self.before.value else math.copysign(math.inf, self.delta)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The second side against the first."""
+
+    before: Side
+    after: Side
+    matching: Matching
+    differences: Sequence[Difference]
+    changes: Sequence[Change]
+    """Real differences first, the largest share first; then what cannot be told; then what is the same."""
+
+    @property
+    def real(self) -> list[Change]:
+        """Those that are worse or better."""
+        return [each for each in self.changes if each.verdict in {Verdict.WORSE, Verdict.BETTER}]
+
+    @property
+    def without_figures(self) -> list[Pair]:
+        """Pairs of which a side has no number, though the other has."""
+        return [each for each in self.matching.pairs if bool(each.before.missing) != bool(each.after.missing)]
+
+
+def compare(before: Side, after: Side, *, same_axes: bool = False) -> Comparison:
+    """Every figure that both sides have. `same_axes` keeps the sides from being compared over a kernel, say."""
+    matching = match(before, after, same_axes=same_axes)
+    figures = [
+        (pair, metric, pair.after.metrics[name])
+        for pair in matching.pairs
+        for name, metric in pair.before.metrics.items()
+        if name in pair.after.metrics
+    ]
+    changes = [_exact(*each) for each in figures if _is_exact(each[0])]
+    changes += _noisy([each for each in figures if not _is_exact(each[0])])
+    return Comparison(before, after, matching, differences(matching.pairs), sorted(changes, key=_rank))
+
+
+def _is_exact(pair: Pair) -> bool:
+    return pair.before.exact and pair.after.exact
+
+
+def _exact(pair: Pair, before: Metric, after: Metric) -> Change:
+    delta = after.value - before.value
+    grain = max(before.resolution, after.resolution) * (1 + 1e-9)  # a tick is not more than a tick for rounding
+    return Change(pair, before, after, Verdict.SAME if abs(delta) <= grain else _direction(delta))
+
+
+def _direction(delta: float) -> Verdict:
+    return Verdict.WORSE if delta > 0 else Verdict.BETTER if delta < 0 else Verdict.SAME
+
+
+def _noisy(figures: Sequence[tuple[Pair, Metric, Metric]]) -> list[Change]:
+    """Medians by their samples; bytes are no matter of chance; other figures of noisy samples allow no verdict."""
+    found = [Change(*each, _direction(each[2].value - each[1].value)) for each in figures if each[1].unit == "bytes"]
+    sampled = [each for each in figures if each[1].unit != "bytes" and _is_median(each[1])]
+    shifts = [shift(one.samples or [one.value], other.samples or [other.value]) for _, one, other in sampled]
+    for (pair, one, other), told, claimed in zip(sampled, shifts, claims(shifts), strict=True):
+        if too_few(told, len(shifts)):
+            verdict = Verdict.TOO_FEW
+        else:
+            verdict = _direction(told.difference) if claimed else Verdict.UNCLEAR
+        found.append(Change(pair, one, other, verdict, told))
+    return found
+
+
+def _is_median(metric: Metric) -> bool:
+    return bool(metric.samples) or "." not in metric.id
+
+
+def _rank(change: Change) -> tuple[int, float, str, str]:
+    order = (Verdict.WORSE, Verdict.BETTER, Verdict.TOO_FEW, Verdict.UNCLEAR, Verdict.SAME)
+    group = 0 if order.index(change.verdict) < 2 else order.index(change.verdict)
+    return group, -abs(change.percent), change.pair.label, change.before.id

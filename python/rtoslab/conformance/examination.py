@@ -1,0 +1,195 @@
+"""Whether a kernel's port conforms on one board with one configuration: built and run once, then remembered.
+
+The trap it prevents: a kernel that wakes tasks in the wrong order, or loses ticks, is quick. What is remembered bears a
+hash of all that could change the verdict: the image's inputs, the virtual board, this package's own rules.
+"""
+
+import fcntl
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from rtoslab.base import (
+    ConformanceError,
+    DecodeError,
+    OverrideReceivedError,
+    RunError,
+    Strict,
+    canonical,
+    disk_error,
+    sources_digest,
+    write_whole,
+)
+from rtoslab.catalogue import Catalogue
+from rtoslab.conformance.judge import CheckFinding, Outcome, judge_all
+from rtoslab.images import CONFORMANCE_IMAGE, Build, build, inputs_digest
+from rtoslab.intake import KEPT_BYTES, read_bytes
+from rtoslab.plan import DEFAULT_WINDOW_MS, Point
+from rtoslab.records import constants, decode
+from rtoslab.targets import Progress, RunOutput, VirtualJob, run_virtual, simulator_fingerprint, simulator_sources
+
+LIMIT_S = 120
+"""Of virtual time, for the tick rate's span and for all other scenes each: a slow tick makes them long."""
+
+
+class Conformance(Strict):
+    """The suite's verdict on one kernel, board, number of cores and configuration."""
+
+    digest: str
+    """Of everything that could change it."""
+    kernel: str
+    board: str
+    cores: int
+    findings: tuple[CheckFinding, ...]
+    failure: str | None = None
+    """Why the suite did not come to its end; None if it did."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether every check that applies was made and holds."""
+        outcomes = {each.outcome for each in self.findings}
+        return self.failure is None and Outcome.HOLDS in outcomes and Outcome.FAILS not in outcomes
+
+    def demand(self) -> None:
+        """Raises ConformanceError, naming what does not hold."""
+        if self.holds:
+            return
+        reasons = [
+            f"{each.title} demands that {each.demands}, but core {each.core}: {each.saw}."
+            for each in self.findings
+            if each.outcome is Outcome.FAILS
+        ]
+        if self.failure is not None:
+            reasons.insert(0, self.failure)
+        raise ConformanceError(
+            f"No number of {self.kernel} on {self.board} counts in this configuration, because its port does not "
+            f"conform: {' '.join(reasons) or 'no check applies.'}"
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """For the manifest: each check's outcome, with the reason where it does not apply."""
+        checks: dict[str, str] = {}
+        for each in self.findings:
+            words = f"n/a: {each.saw}" if each.outcome is Outcome.NOT_APPLICABLE else each.outcome.value
+            if checks.get(each.check, Outcome.HOLDS.value) == Outcome.HOLDS.value:
+                checks[each.check] = words
+        return {"digest": self.digest, "checks": checks}
+
+
+def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: None) -> Conformance:
+    """The verdict for the point's kernel, board, cores and configuration; from memory if it is there.
+
+    Raises BuildError and errors of the environment; what the image does is in the verdict.
+    """
+    asked = _suite_point(point)
+    progress("conformance", 0.0)
+    built = build(catalogue, asked)
+    digest = verdict_digest(catalogue, point)
+    makers = f"{simulator_fingerprint()}-{sources_digest(__name__)[:8]}"
+    path = built.folder / f"conformance-{digest}-{makers}.verdict"
+    with _alone(built.folder):
+        known = _read(path)
+        if known is None:
+            known = _verdict(catalogue, asked, built, digest, _run(catalogue, asked, built, progress))
+            _write(path, known)
+    return known
+
+
+def verdict_digest(catalogue: Catalogue, point: Point) -> str:
+    """Hash of what the verdict on the point's port is about: image, virtual board, kernel, the rules. A verdict is
+    remembered by this and by the code that came to it."""
+    rules = [each.read_text(encoding="utf-8") for each in sorted(Path(__file__).parent.glob("*.py"))]
+    kernel = catalogue.kernel(point.kernel).facts.model_dump(mode="json")
+    image = inputs_digest(catalogue.root, _suite_point(point))
+    everything = [image, simulator_sources(catalogue.root), dict(point.timing), kernel, rules]
+    return hashlib.sha256(canonical(everything).encode()).hexdigest()[:16]
+
+
+def _suite_point(point: Point) -> Point:
+    """The suite's image in the point's configuration."""
+    return replace(
+        point,
+        benchmark=CONFORMANCE_IMAGE,
+        window_ms=DEFAULT_WINDOW_MS,
+        warmup_ms=None,
+        params={},
+        instrument=None,
+        samples=None,
+        not_applicable=None,
+    )
+
+
+def _run(catalogue: Catalogue, point: Point, built: Build, progress: Progress) -> RunOutput:
+    board = catalogue.board(point.board).facts
+    job = VirtualJob(
+        image=built.elf.read_bytes(),
+        name=built.elf.name,
+        board=board,
+        kernel=catalogue.kernel(point.kernel).facts.on(board.cpu),
+        clock_hz=point.clock_hz or board.clock.sys_hz,
+        cores=point.cores,
+        window_ms=LIMIT_S * 1000,
+        settings=point.timing,
+        sending_limit_s=LIMIT_S,
+    )
+    try:
+        return run_virtual(job, lambda _, done: progress("conformance", done))
+    except RunError as cause:
+        return RunOutput(b"", failure=str(cause))
+
+
+def _verdict(catalogue: Catalogue, point: Point, built: Build, digest: str, output: RunOutput) -> Conformance:
+    kernel, board = catalogue.kernel(point.kernel).facts, catalogue.board(point.board).facts
+    findings: tuple[CheckFinding, ...] = ()
+    failure = None
+    try:
+        decoded = decode(output.uart, constants(catalogue.root), built.expected)
+        findings = judge_all(catalogue.conformance.check, decoded, output.stats, kernel, board)
+        failure = output.failure
+    except OverrideReceivedError as cause:
+        failure = str(cause)
+    except DecodeError as cause:
+        failure = output.failure or str(cause)
+    return Conformance(
+        digest=digest,
+        kernel=point.kernel,
+        board=point.board,
+        cores=point.cores,
+        findings=findings,
+        failure=failure,
+    )
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Points measured side by side wait for one verdict instead of each making it."""
+    try:
+        with (folder / ".conformance-lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+    except OSError as cause:
+        raise disk_error("keep the conformance verdict in", folder, cause) from None
+
+
+def _read(path: Path) -> Conformance | None:
+    """None for one that is not there or not byte for byte what was written: it is made again."""
+    try:
+        head, _, verdict = read_bytes(path, KEPT_BYTES, "the verdict", ConformanceError).partition(b"\n")
+        return Conformance.model_validate_json(verdict) if head == _head(path, verdict) else None
+    except (ConformanceError, ValidationError):
+        return None
+
+
+def _write(path: Path, verdict: Conformance) -> None:
+    content = canonical(verdict.model_dump(mode="json")).encode()
+    write_whole(path, _head(path, content) + b"\n" + content, "the conformance verdict")
+
+
+def _head(path: Path, content: bytes) -> bytes:
+    """The first line: which verdict it is, and the digest of what follows."""
+    return f"{path.name} {hashlib.sha256(content).hexdigest()}".encode()

@@ -1,0 +1,145 @@
+"""An ELF image as the linker left it: the sections that take memory, and the symbols in them. Only reads.
+
+The trap it prevents: a file that is no image, or one cut short, must be one clear sentence, never half a table.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtoslab.base import ImageFileError
+from rtoslab.intake import MAGIC, Elf, ElfSection, ElfSegment, one_line, read_image, shown_path
+
+_THUMB = 1
+_WRITE, _ALLOC, _EXECUTE = 1, 2, 4
+"""A section's flags."""
+_NOTYPE, _OBJECT, _FUNC = 0, 1, 2
+"""A symbol's kinds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """An output section that takes memory. Sizes in bytes."""
+
+    name: str
+    address: int
+    """Where it is at run time."""
+    load_address: int
+    """Where its contents are programmed; the same as `address` if it runs where it lies."""
+    size: int
+    has_contents: bool
+    """False for what is cleared at start-up, or left alone."""
+    writable: bool
+    executable: bool
+
+    @property
+    def end(self) -> int:
+        """The first address behind it."""
+        return self.address + self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A function or an object: run-time address without the Thumb bit, size in bytes."""
+
+    name: str
+    address: int
+    size: int
+    is_function: bool
+    is_global: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """What an ELF file says about memory."""
+
+    sections: tuple[Section, ...]
+    symbols: tuple[Symbol, ...]
+    """Functions and objects with a size, by address."""
+    constants: dict[str, int]
+    """Symbols of no type: what the linker script reckoned, and labels of assembler code."""
+
+
+def read_elf(path: Path) -> Image:
+    """Raises ImageFileError: not there, no 32-bit ARM ELF, cut short, not linked, or stripped of its symbols."""
+    data = read_image(path)
+    if data[:4] != MAGIC:
+        raise ImageFileError(
+            f"{shown_path(path)} is not an ELF file; give the image as the linker wrote it (image.elf)."
+        )
+    image = parse_elf(data, shown_path(path))
+    if not image.symbols:
+        raise ImageFileError(
+            f"{shown_path(path)} has no symbols, so no byte of it has a name; give the image before it is stripped."
+        )
+    return image
+
+
+def parse_elf(data: bytes, name: str) -> Image:
+    """An image's content, with or without symbols. Raises ImageFileError."""
+    try:
+        elf = Elf(data)
+        sections = _sections(elf)
+        if not sections:
+            raise ValueError("no section of it takes memory")  # noqa: TRY301
+        symbols, constants = _symbols(elf)
+    except ValueError as cause:
+        raise ImageFileError(f"{name} is a damaged ELF file ({cause}); build or copy it again.") from None
+    return Image(tuple(sorted(sections, key=lambda each: each.address)), symbols, constants)
+
+
+def read_sections(path: Path) -> tuple[Section, ...]:
+    """The sections alone. Raises ImageFileError if it cannot be read."""
+    try:
+        return tuple(_sections(Elf(read_image(path))))
+    except ValueError as cause:
+        raise ImageFileError(f"{shown_path(path)} is a damaged ELF file ({cause}); build it again.") from None
+
+
+def berkeley(sections: Iterable[Section]) -> dict[str, int]:
+    """text, data and bss as `arm-none-eabi-size` counts them: its text holds the constants too."""
+    sums = {"text": 0, "data": 0, "bss": 0}
+    for each in sections:
+        sums["bss" if not each.has_contents else "data" if each.writable else "text"] += each.size
+    return sums
+
+
+def _sections(elf: Elf) -> list[Section]:
+    sections = []
+    for each in elf.sections:
+        if not each.flags & _ALLOC or each.size == 0:
+            continue
+        if each.has_contents:
+            elf.contents(each)
+        sections.append(
+            Section(
+                name=one_line(each.name),
+                address=each.address,
+                load_address=_load_address(each, elf.segments) if each.has_contents else each.address,
+                size=each.size,
+                has_contents=each.has_contents,
+                writable=bool(each.flags & _WRITE),
+                executable=bool(each.flags & _EXECUTE),
+            )
+        )
+    return sections
+
+
+def _load_address(section: ElfSection, segments: Iterable[ElfSegment]) -> int:
+    for each in segments:
+        if each.address <= section.address and section.address + section.size <= each.address + each.file_bytes:
+            return each.load_address + section.address - each.address
+    return section.address
+
+
+def _symbols(elf: Elf) -> tuple[tuple[Symbol, ...], dict[str, int]]:
+    found: list[Symbol] = []
+    constants: dict[str, int] = {}
+    for each in elf.symbols():
+        if each.kind == _NOTYPE and each.name and not each.name.startswith("$"):  # $t, $d: the assembler's own
+            constants[one_line(each.name)] = each.value
+        elif each.kind in {_OBJECT, _FUNC} and each.size > 0:
+            is_function = each.kind == _FUNC
+            address = each.value & ~_THUMB if is_function else each.value
+            found.append(Symbol(one_line(each.name), address, each.size, is_function, not each.is_local))
+    return tuple(sorted(found, key=lambda each: (each.address, -each.size, not each.is_global, each.name))), constants

@@ -1,0 +1,90 @@
+"""The interrupts-off record: how long interrupts were held off, by whom, in which call of the kernel."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from rtoslab.base import Table, Value
+from rtoslab.instruments.names import INLINED
+from rtoslab.instruments.profiler import Held, Profile, Stack, function_of
+from rtoslab.targets import APPLICATION
+
+
+def priority_groups(profile: Profile) -> list[tuple[str, tuple[Held, ...]]]:
+    """Priorities that were held off alike, together: `0x00`, or `0x50 to 0xf0`; the most urgent first."""
+    by_priority: dict[int, list[Held]] = defaultdict(list)
+    for each in profile.held:
+        by_priority[each.priority].append(each)
+    groups = []
+    for _, same in groupby(sorted(by_priority), key=lambda priority: [_shape(each) for each in by_priority[priority]]):
+        members = list(same)
+        name = f"{members[0]:#04x}" + (f" to {members[-1]:#04x}" if len(members) > 1 else "")
+        groups.append((name, tuple(by_priority[members[0]])))
+    return groups
+
+
+def _shape(each: Held) -> tuple[object, ...]:
+    return (
+        each.core, each.opener, each.opener_line, each.closer, each.closer_line, each.count, each.total_cycles,
+        each.longest_start,
+    )  # fmt: skip
+
+
+def owner(stack: Stack, profile: Profile) -> str:
+    """The call in which it happened: a handler; else the kernel's function that the application called; else the
+    application's own."""
+    if " [exception " in stack[0]:
+        return stack[0].partition(" [")[0]
+    names = [name for name in stack if not name.endswith(INLINED)]
+    own = [index for index, name in enumerate(names) if profile.classes.get(name, APPLICATION) == APPLICATION]
+    entered = own[-1] + 1 if own else 0
+    return names[entered] if entered < len(names) else names[-1]
+
+
+def interrupt_tables(profile: Profile, top: int | None) -> tuple[Table, Table]:
+    """By call, and the single places with the longest intervals."""
+    return _by_call(profile, top), _longest(profile, top)
+
+
+def _by_call(profile: Profile, top: int | None) -> Table:
+    rows: list[Sequence[Value]] = []
+    for name, held in priority_groups(profile):
+        calls: dict[tuple[int, str], list[Held]] = defaultdict(list)
+        for each in held:
+            calls[each.core, owner(each.opener, profile)].append(each)
+        ordered = sorted(calls.items(), key=lambda item: (-_longest_of(item[1]), item[0]))
+        for (core, call), members in ordered[:top]:
+            count, total = sum(each.count for each in members), sum(each.total_cycles for each in members)
+            share = 100 * total / max(1, profile.observed_cycles[core])
+            longest = _longest_of(members)
+            rows.append(
+                (name, core, call, count, longest, _us(longest, profile), f"{total / count:.1f}", f"{share:.2f}")
+            )
+    columns = ("held off", "core", "call", "count", "longest", "longest (us)", "mean", "% of time")
+    return Table("masked", "Interrupts held off, by call: cycles, the longest first", columns, rows)
+
+
+def _longest(profile: Profile, top: int | None) -> Table:
+    rows: list[Sequence[Value]] = []
+    for name, held in priority_groups(profile):
+        for each in sorted(held, key=lambda each: (-each.longest_cycles, each.opener))[:top]:
+            opened, closed = (
+                f"{function_of(each.opener)}, {each.opener_line}",
+                f"{function_of(each.closer)}, {each.closer_line}",
+            )
+            rows.append(
+                (
+                    name, each.core, each.longest_cycles, _us(each.longest_cycles, profile), each.count,
+                    each.longest_start, opened, closed, " > ".join(each.opener),
+                )
+            )  # fmt: skip
+    columns = ("held off", "core", "longest", "us", "count", "at cycle", "opened by", "closed by", "call path")
+    return Table("longest", "The longest intervals with interrupts held off, by opener and closer", columns, rows)
+
+
+def _longest_of(held: Iterable[Held]) -> int:
+    return max(each.longest_cycles for each in held)
+
+
+def _us(cycles: int, profile: Profile) -> str:
+    return f"{cycles * 1e6 / profile.clock_hz:.2f}"

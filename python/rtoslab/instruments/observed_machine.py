@@ -1,0 +1,27 @@
+"""The face of the virtual board that the observer's users need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from rtoslab.targets import VirtualMachine
+
+if TYPE_CHECKING:
+    from rtoslab._sim import Observed
+
+
+# ruff: noqa: D102 (each method is described in _sim.pyi)
+class ObservedMachine(VirtualMachine, Protocol):
+    """See `_sim.pyi`."""
+
+    def observe(
+        self,
+        on: bool,
+        *,
+        priorities: list[int] = ...,
+        keep_intervals: int = 0,
+        calls: list[tuple[int, int]] = ...,
+        events: bool = False,
+    ) -> None: ...
+    def observed(self) -> Observed: ...
+    def core_cycle(self, core: int) -> int: ...

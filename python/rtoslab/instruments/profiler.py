@@ -1,0 +1,240 @@
+"""A profile: every cycle of a stretch with its core, call path, source line and what it was spent on; the intervals
+with interrupts held off; spinlocks. Plain values that can be stored as JSON and read back.
+
+The cycles of a core add up to the cycles it was observed for: nothing is sampled, nothing is left over.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import numpy as np
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
+
+from rtoslab.base import ReportError, canonical, write_whole
+from rtoslab.instruments.names import INLINED, Names
+from rtoslab.instruments.observed_machine import ObservedMachine
+from rtoslab.instruments.records import LOCK, MASKED, NODE, ROW, WAYS
+from rtoslab.instruments.session import Progress, Recording, Wanted, record
+from rtoslab.instruments.subject import Subject
+from rtoslab.intake import problem, read_object, shown_path
+from rtoslab.targets import kind_of
+
+FORMAT: Final = 2
+Stack = tuple[str, ...]
+Count = Annotated[int, Field(ge=0, strict=True)]
+_FORM: Final = with_config(ConfigDict(extra="forbid"))
+"""What is stored is read strictly."""
+
+
+@_FORM
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Cycles of one core at the end of one call path, on one source line."""
+
+    core: Count
+    stack: Stack
+    """Outermost function first; a handler's first function carries its exception's number."""
+    line: str
+    """`file:line`; empty where the image does not say."""
+    cycles: tuple[Count, ...]
+    """By `records.WAYS`."""
+    executions: Count
+    """Instructions completed."""
+    calls: Count
+    """Executions of the first instruction of the last function that is not inlined."""
+
+    @property
+    def total(self) -> int:
+        """All its cycles."""
+        return sum(self.cycles)
+
+
+@_FORM
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Intervals in which interrupts of a priority were held off, all of one opener and closer."""
+
+    priority: Count
+    core: Count
+    opener: Stack
+    opener_line: str
+    """In the function whose code it is, as all places of this record and the next."""
+    closer: Stack
+    closer_line: str
+    count: Count
+    total_cycles: Count
+    longest_cycles: Count
+    longest_start: Count
+    """The cycle in which the longest began."""
+
+
+@_FORM
+@dataclass(frozen=True, slots=True)
+class LockUse:
+    """How long a core held a spinlock, or waited for it, at one pair of places."""
+
+    lock: Count
+    name: str
+    core: Count
+    waited: Annotated[bool, Field(strict=True)]
+    start: Stack
+    start_line: str
+    end: Stack
+    """Where it was released; of a wait, where its holder had taken it."""
+    end_line: str
+    count: Count
+    total_cycles: Count
+    longest_cycles: Count
+    longest_start: Count
+
+
+@_FORM
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What one subject spent its cycles on."""
+
+    label: str
+    axes: Mapping[str, str]
+    clock_hz: Annotated[int, Field(gt=0, strict=True)]
+    observed_cycles: tuple[Count, ...]
+    """By core."""
+    operations: Count | None
+    """What a benchmark counted in the window; None if it does not count."""
+    spent: tuple[Spent, ...]
+    held: tuple[Held, ...]
+    locks: tuple[LockUse, ...]
+    classes: Mapping[str, str] = field(default_factory=dict)
+    """Function -> class of the kernel's kernel.toml, where a kernel is known."""
+
+    def save(self, path: Path) -> None:
+        """Writes it as JSON; the same profile gives the same bytes."""
+        fields = {"format": FORMAT, "ways": WAYS, **asdict(self)}
+        write_whole(path, json.dumps({**fields, "sha256": digest(fields)}, indent=0) + "\n", "the profile")
+
+
+def digest(fields: Mapping[str, Any]) -> str:
+    """What `sha256` must be beside the other fields of a stored profile."""
+    return hashlib.sha256(canonical(dict(fields)).encode()).hexdigest()
+
+
+_STORED: Final = TypeAdapter(Profile)
+
+
+def load_profile(path: Path) -> Profile:
+    """Reads what `Profile.save` wrote. Raises ReportError."""
+    return parse_profile(read_object(path, "the profile", ReportError), shown_path(path))
+
+
+def parse_profile(stored: dict[str, Any], source: str) -> Profile:
+    """A profile from its JSON object; `source` names the file. Raises ReportError, also for one that was altered."""
+    if stored.get("format") != FORMAT or stored.get("ways") != list(WAYS):
+        raise ReportError(
+            f"{source} is not a stored profile of this version; `rtoslab profile ... --save FILE` writes one."
+        )
+    fields = {key: value for key, value in stored.items() if key != "sha256"}
+    if stored.get("sha256") != digest(fields):
+        raise ReportError(f"{source} was altered after it was stored; make it again with --save.")
+    try:
+        found = _STORED.validate_python({key: value for key, value in fields.items() if key not in {"format", "ways"}})
+    except ValidationError as cause:
+        raise ReportError(
+            f"{source} is not a stored profile ({problem(cause)}); `rtoslab profile ... --save FILE` writes one."
+        ) from None
+    spent = [0] * len(found.observed_cycles)
+    for each in found.spent:
+        if each.core < len(spent) and len(each.cycles) == len(WAYS):
+            spent[each.core] += each.total
+        else:
+            raise ReportError(f"{source} speaks of cores or ways that it does not have; make it again with --save.")
+    if tuple(spent) != found.observed_cycles:
+        raise ReportError(f"{source} was altered: its cycles do not add up; make it again with --save.")
+    return found
+
+
+def priorities(cpu: str) -> tuple[int, ...]:
+    """The priorities that an interrupt can have: two bits of a priority register on ARMv6-M, four on these ARMv7-M."""
+    return tuple(range(0, 256, 64 if cpu == "armv6m" else 16))
+
+
+def profile(subject: Subject, progress: Progress = lambda *_: None) -> Profile:
+    """Runs the subject and accounts for its cycles. Raises RunError, ImageFileError, SymbolError."""
+
+    def wanted(_: ObservedMachine) -> Wanted:
+        return Wanted(priorities=priorities(subject.board.cpu))
+
+    return profile_of(record(subject, wanted, progress))
+
+
+def profile_of(recording: Recording) -> Profile:
+    """Names what a recording holds."""
+    subject, observed = recording.subject, recording.observed
+    accounts = observed["cores"][: subject.cores]
+    rows = [np.frombuffer(account["rows"], dtype=ROW) for account in accounts]
+    masked, locks = np.frombuffer(observed["masked"], dtype=MASKED), np.frombuffer(observed["locks"], dtype=LOCK)
+    pcs = {int(pc) for each in rows for pc in each["pc"]}
+    for places in (masked, locks):
+        pcs |= {int(pc) for name in ("opener_pc", "closer_pc") for pc in places[name]}
+    names = Names(subject.elf, recording.symbols, np.frombuffer(observed["nodes"], dtype=NODE), sorted(pcs))
+    spent = tuple(each for core, found in enumerate(rows) for each in _spent(core, found, names))
+    functions = {name.partition(" [")[0] for each in spent for name in each.stack}
+    kernel = subject.kernel
+    return Profile(
+        label=subject.label,
+        axes=dict(subject.axes),
+        clock_hz=recording.clock_hz,
+        observed_cycles=tuple(account["until_cycle"] - account["from_cycle"] for account in accounts),
+        operations=_operations(recording),
+        spent=spent,
+        held=tuple(_held(each, names) for each in masked),
+        locks=tuple(_lock(each, names, kernel.locks if kernel else {}) for each in locks),
+        classes={name: kind_of(name, kernel) for name in sorted(functions)} if kernel else {},
+    )
+
+
+def _spent(core: int, rows: "np.ndarray[Any, Any]", names: Names) -> list[Spent]:
+    sums: dict[tuple[Stack, str], list[int]] = {}
+    for node, pc, cycles, executions in rows.tolist():
+        total = sums.setdefault((names.stack(node, pc), names.source(pc).line), [0] * (len(WAYS) + 2))
+        for way, count in enumerate(cycles):
+            total[way] += int(count)
+        total[-2] += executions
+        total[-1] += executions if names.begins(pc) else 0
+    return [
+        Spent(core, stack, line, tuple(total[:-2]), total[-2], total[-1])
+        for (stack, line), total in sorted(sums.items(), key=lambda item: (-sum(item[1][:-2]), item[0]))
+    ]
+
+
+def _held(each: "np.void", names: Names) -> Held:
+    opener, closer = ((int(each[f"{name}_node"]), int(each[f"{name}_pc"])) for name in ("opener", "closer"))
+    return Held(
+        int(each["priority"]), int(each["core"]),
+        names.stack(*opener), names.source(opener[1]).site, names.stack(*closer), names.source(closer[1]).site,
+        int(each["count"]), int(each["total"]), int(each["end"]) - int(each["start"]), int(each["start"]),
+    )  # fmt: skip
+
+
+def _lock(each: "np.void", names: Names, known: Mapping[int, str]) -> LockUse:
+    start, end = ((int(each[f"{name}_node"]), int(each[f"{name}_pc"])) for name in ("opener", "closer"))
+    number = int(each["lock"])
+    return LockUse(
+        number, known.get(number, f"spinlock {number}"), int(each["core"]), bool(each["waited"]),
+        names.stack(*start), names.source(start[1]).site, names.stack(*end), names.source(end[1]).site,
+        int(each["count"]), int(each["total"]), int(each["longest"]), int(each["start"]),
+    )  # fmt: skip
+
+
+def _operations(recording: Recording) -> int | None:
+    decoded = recording.decoded
+    if decoded is None:
+        return None
+    return sum(each.close - each.open for each in decoded.counts) or None
+
+
+def function_of(stack: Stack) -> str:
+    """The function whose code it is: the last one not inlined, without an exception's number."""
+    return next(name.partition(" [")[0] for name in reversed(stack) if not name.endswith(INLINED))

@@ -1,0 +1,50 @@
+"""Spinlocks between cores: how long each was held and waited for, and by what code."""
+
+from collections import defaultdict
+
+from rtoslab.base import Table
+from rtoslab.instruments.masked import owner
+from rtoslab.instruments.profiler import LockUse, Profile, function_of
+
+
+def lock_tables(profile: Profile, top: int | None) -> tuple[Table, Table]:
+    """By call, and by place; the longest first; empty on one core."""
+    return _by_call(profile, top), _by_place(profile, top)
+
+
+def _by_call(profile: Profile, top: int | None) -> Table:
+    calls: dict[tuple[str, int, str, str], list[LockUse]] = defaultdict(list)
+    for each in profile.locks:
+        calls[each.name, each.core, _what(each), owner(each.start, profile)].append(each)
+    rows = []
+    for key, members in calls.items():
+        count, total = sum(each.count for each in members), sum(each.total_cycles for each in members)
+        longest = max(each.longest_cycles for each in members)
+        rows.append((*key, count, longest, _us(longest, profile), f"{total / count:.1f}", total))
+    rows.sort(key=lambda row: (-row[5], row[:4]))
+    columns = ("lock", "core", "what", "call", "count", "longest", "longest (us)", "mean", "all cycles")
+    return Table("locks", "Spinlocks held and waited for, by call: cycles, the longest first", columns, rows[:top])
+
+
+def _by_place(profile: Profile, top: int | None) -> Table:
+    rows = [
+        (
+            each.name, each.core, _what(each), each.longest_cycles, _us(each.longest_cycles, profile), each.count,
+            each.longest_start, f"{function_of(each.start)}, {each.start_line}",
+            f"{function_of(each.end)}, {each.end_line}", " > ".join(each.start),
+        )
+        for each in sorted(profile.locks, key=lambda each: (-each.longest_cycles, each.lock, each.core, each.start))
+    ]  # fmt: skip
+    columns = (
+        *("lock", "core", "what", "longest", "us", "count", "at cycle", "from"),
+        *("to (of a wait: where its holder took it)", "call path"),
+    )
+    return Table("lock_places", "Spinlocks, by place", columns, rows[:top])
+
+
+def _what(each: LockUse) -> str:
+    return "waited for" if each.waited else "held"
+
+
+def _us(cycles: int, profile: Profile) -> str:
+    return f"{cycles * 1e6 / profile.clock_hz:.2f}"

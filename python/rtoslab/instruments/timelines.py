@@ -1,0 +1,228 @@
+"""What ran when: tasks, handlers, kernel calls, spinlocks and pins of a stretch, as spans on named tracks.
+
+Nothing is compiled into the image for it: a switch is seen where a handler returns to another thread, a task's name is
+read from its control block as a debugger reads it, calls are followed on the shadow stack.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from rtoslab.instruments.observed_machine import ObservedMachine
+from rtoslab.instruments.session import Progress, Recording, Wanted, record
+from rtoslab.instruments.subject import Subject
+from rtoslab.instruments.tasks import current_task_words, task_names
+from rtoslab.targets import (
+    IDENT_CURRENT,
+    KIND_CALL,
+    KIND_EXCEPTION_ENTER,
+    KIND_EXCEPTION_EXIT,
+    KIND_LOCK_BUSY,
+    KIND_LOCK_FREE,
+    KIND_LOCK_TAKEN,
+    KIND_PIN,
+    KIND_RETURN,
+    KIND_THREAD,
+    KIND_WRITE,
+)
+
+"""Plus the core whose current task the word names."""
+
+TASKS: Final = "tasks"
+HANDLERS: Final = "interrupts"
+CALLS: Final = "kernel calls"
+WAITS: Final = "spinlock waits"
+LOCKS: Final = "spinlocks"
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A line of the timeline: `group` is a core, `tasks` or `spinlocks`."""
+
+    group: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Something that lasted. Cycles since reset."""
+
+    track: Track
+    name: str
+    start: int
+    end: int
+    facts: Mapping[str, int | str] = field(default_factory=dict)
+    ended: bool = True
+    """False: it was still going on as the stretch ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A pin changed."""
+
+    cycle: int
+    pin: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """All spans by start, edges by cycle."""
+
+    label: str
+    clock_hz: int
+    start: int
+    end: int
+    spans: tuple[Span, ...]
+    edges: tuple[Edge, ...]
+
+    def on(self, group: str, name: str) -> tuple[Span, ...]:
+        """The spans of one track."""
+        return tuple(each for each in self.spans if each.track == Track(group, name))
+
+
+def timeline(subject: Subject, progress: Progress = lambda *_: None) -> Timeline:
+    """Runs the subject and tells what ran when. Raises RunError, ImageFileError, SymbolError."""
+    services: dict[int, str] = {}
+    words: dict[int, int] = {}
+
+    def wanted(machine: ObservedMachine) -> Wanted:
+        kernel = subject.kernel
+        names = sorted({name for many in kernel.symbols.values() for name in many}) if kernel else []
+        calls = {}
+        for name in names:
+            address = machine.symbol(name)
+            if address is not None and not name.startswith("isr_"):
+                calls[address & ~1] = len(services)
+                services[len(services)] = name
+        words.update(current_task_words(machine, kernel, subject.cores))
+        writes = {address: IDENT_CURRENT + core for core, address in words.items()}
+        return Wanted(calls=calls, writes=writes, threads_and_locks=True, exceptions=True, pins=True)
+
+    recording = record(subject, wanted, progress)
+    return _Reader(recording, services, words).read()
+
+
+class _Reader:
+    """Follows the events in order of time."""
+
+    def __init__(self, recording: Recording, services: Mapping[int, str], words: Mapping[int, int]) -> None:
+        self.recording = recording
+        self.services = services
+        self.start, self.end = recording.start_cycle, recording.end_cycle
+        self.spans: list[Span] = []
+        self.edges: list[Edge] = []
+        self.current = {core: recording.at_start.get(address, 0) for core, address in words.items()}
+        blocks = {int(each["value"]) for each in recording.events if each["kind"] == KIND_WRITE}
+        self.names = task_names(recording, {*self.current.values(), *blocks})
+        self.functions = {address: name for address, _, name in sorted(recording.symbols)}
+        self.running: dict[int, tuple[str, int]] = {}
+        """Core -> the task it runs, since when."""
+        self.handlers: dict[int, list[tuple[str, int, int]]] = {core: [] for core in range(recording.subject.cores)}
+        self.calls: dict[Track, list[tuple[int, int, int]]] = {}
+        """Calls in progress: identifier, start, first argument."""
+        self.held: dict[int, tuple[int, int]] = {}
+        self.waiting: dict[tuple[int, int], int] = {}
+
+    def read(self) -> Timeline:
+        """All of it."""
+        steps = {
+            KIND_WRITE: self._write, KIND_THREAD: self._thread, KIND_EXCEPTION_ENTER: self._enter,
+            KIND_EXCEPTION_EXIT: self._exit, KIND_CALL: self._call, KIND_RETURN: self._return,
+            KIND_LOCK_BUSY: self._busy, KIND_LOCK_TAKEN: self._taken, KIND_LOCK_FREE: self._free, KIND_PIN: self._pin,
+        }  # fmt: skip
+        events = self.recording.events
+        fields = ("kind", "core", "cycle", "id", "value", "pc")
+        for kind, core, cycle, ident, value, pc in zip(*(events[name].tolist() for name in fields), strict=True):
+            if kind in steps and (cycle >= self.start or kind in {KIND_THREAD, KIND_PIN}):
+                steps[kind](core, cycle, ident, value, pc)
+        self._close()
+        self.spans.sort(key=lambda each: (each.start, -each.end, each.track.group, each.track.name))
+        subject = self.recording.subject
+        return Timeline(
+            subject.label, self.recording.clock_hz, self.start, self.end, tuple(self.spans), tuple(self.edges)
+        )
+
+    def _add(self, track: Track, name: str, start: int, end: int, *, ended: bool = True, **facts: int | str) -> None:
+        start = max(start, self.start)
+        if end > start:
+            self.spans.append(Span(track, name, start, end, facts, ended))
+
+    def _write(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        self.current[ident - IDENT_CURRENT] = value
+
+    def _thread(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        name = self.names.get(self.current.get(core, 0)) or f"thread {value} ({self.functions.get(pc, hex(pc))})"
+        before = self.running.get(core)
+        if before is not None and before[0] != name:
+            self._add(Track(f"core {core}", TASKS), before[0], before[1], cycle)
+        if before is None or before[0] != name:
+            self.running[core] = (name, cycle)
+
+    def _enter(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:
+        name = self.functions.get(pc, f"exception {ident}")
+        self.handlers.setdefault(core, []).append((name, cycle, value))
+
+    def _exit(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        if self.handlers.get(core):
+            name, start, latency = self.handlers[core].pop()
+            self._add(Track(f"core {core}", HANDLERS), name, start, cycle, exception=ident, entry_cycles=latency)
+
+    def _context(self, core: int) -> Track:
+        """Where a call is drawn: inside the handler that made it, or beside its task, wherever that goes on."""
+        if self.handlers.get(core):
+            return Track(f"core {core}", HANDLERS)
+        return Track(TASKS, self.running.get(core, (f"core {core}", 0))[0])
+
+    def _call(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        self.calls.setdefault(self._context(core), []).append((ident, cycle, value))
+
+    def _return(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        track = self._context(core)
+        open_calls = self.calls.get(track, [])
+        while open_calls:
+            found, start, argument = open_calls.pop()
+            self._add(track, self.services[found], start, cycle, r0=f"{argument:#x}", returned=f"{value:#x}")
+            if found == ident:
+                return
+
+    def _busy(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        self.waiting.setdefault((ident, core), cycle)
+
+    def _taken(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        since = self.waiting.pop((ident, core), None)
+        if since is not None:
+            self._add(Track(f"core {core}", WAITS), self._lock(ident), since, cycle)
+        self.held[ident] = (core, cycle)
+
+    def _free(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        if ident in self.held:
+            owner, since = self.held.pop(ident)
+            self._add(Track(LOCKS, self._lock(ident)), f"core {owner}", since, cycle)
+
+    def _pin(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        self.edges.append(Edge(max(cycle, self.start), pin_name(self.recording.subject.board.chip, ident), value))
+
+    def _lock(self, number: int) -> str:
+        kernel = self.recording.subject.kernel
+        return (kernel.locks if kernel else {}).get(number, f"spinlock {number}")
+
+    def _close(self) -> None:
+        """What goes on as the stretch ends."""
+        for core, (name, since) in self.running.items():
+            self._add(Track(f"core {core}", TASKS), name, since, self.end, ended=False)
+        for core, stack in self.handlers.items():
+            for name, since, _ in reversed(stack):
+                self._add(Track(f"core {core}", HANDLERS), name, since, self.end, ended=False)
+        for track, calls in self.calls.items():
+            for ident, since, argument in reversed(calls):
+                self._add(track, self.services[ident], since, self.end, ended=False, r0=f"{argument:#x}")
+        for (ident, core), since in self.waiting.items():
+            self._add(Track(f"core {core}", WAITS), self._lock(ident), since, self.end, ended=False)
+        for ident, (core, since) in self.held.items():
+            self._add(Track(LOCKS, self._lock(ident)), f"core {core}", since, self.end, ended=False)
+
+
+def pin_name(chip: str, number: int) -> str:
+    """GP7 on an RP2040, PA5 on an STM32: 16 pins to a port."""
+    return f"GP{number}" if chip == "rp2040" else f"P{chr(ord('A') + number // 16)}{number % 16}"

@@ -1,0 +1,22 @@
+"""A point through all stages, and many of them on several processes."""
+
+from rtoslab.measure.evaluation import evaluate
+from rtoslab.measure.identity import point_id
+from rtoslab.measure.measured import image_bytes
+from rtoslab.measure.pipeline import Manner, Outcome, run_point
+from rtoslab.measure.pool import Listener, Note, portable, run_plan
+from rtoslab.measure.virtual_job import virtual_job
+
+__all__ = [
+    "Listener",
+    "Manner",
+    "Note",
+    "Outcome",
+    "evaluate",
+    "image_bytes",
+    "point_id",
+    "portable",
+    "run_plan",
+    "run_point",
+    "virtual_job",
+]

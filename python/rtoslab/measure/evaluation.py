@@ -1,0 +1,67 @@
+"""From what a target gave back to a result: decode, prove, measure. The same input gives the same result, at any time.
+
+Nothing is run or stored here, so that a stored point can be evaluated again (`rtoslab verify`).
+"""
+
+from rtoslab.base import DecodeError, OverrideReceivedError, RunError
+from rtoslab.catalogue import Benchmark, Catalogue
+from rtoslab.intake import shown
+from rtoslab.measure.measured import measured
+from rtoslab.proofs import Evidence, judge_all
+from rtoslab.records import Decoded, Expected, constants, decode, has_form
+from rtoslab.results import Failed, Measured, PointId, Verdict
+from rtoslab.targets import RunOutput
+
+
+def evaluate(
+    catalogue: Catalogue, identity: PointId, run_id: str, output: RunOutput, expected: Expected
+) -> Measured | Failed:
+    """Decodes and proves what a target gave back. Never raises for what the image did."""
+    benchmark = catalogue.benchmark(identity.benchmark).facts
+    try:
+        decoded = decode(output.uart, constants(catalogue.root), expected)
+        _check_identity(decoded, identity)
+        _check_parameters(decoded, benchmark)
+    except OverrideReceivedError as cause:
+        return failed(identity, run_id, "run", cause)
+    except DecodeError as cause:
+        problem = RunError(output.failure) if output.failure else cause
+        return failed(identity, run_id, "run" if output.failure else "decode", problem)
+    if output.failure is not None:
+        return failed(identity, run_id, "run", RunError(output.failure))
+    board, kernel = catalogue.board(identity.board).facts, catalogue.kernel(identity.kernel).facts
+    asked = int(identity.config.get("samples", 0))
+    try:
+        proofs = judge_all(Evidence(decoded, output.observed, benchmark, board, kernel, asked))
+    except DecodeError as cause:
+        return failed(identity, run_id, "decode", cause)
+    broken = [each for each in proofs if each.verdict is Verdict.FAILS]
+    if broken:
+        words = " ".join(f"{each.rule} demands that {each.demands}, but {each.saw}." for each in broken)
+        message = f"{benchmark.title} did not do what its name says: {words}"
+        return Failed(run_id=run_id, point=identity, stage="proof", error="ProofError", message=message, proofs=proofs)
+    return measured(catalogue, identity, run_id, decoded, output, proofs)
+
+
+def failed(identity: PointId, run_id: str, stage: str, cause: Exception) -> Failed:
+    """A point that gave no number, and why."""
+    return Failed.model_validate(
+        {"run_id": run_id, "point": identity, "stage": stage, "error": type(cause).__name__, "message": str(cause)}
+    )
+
+
+def _check_parameters(decoded: Decoded, benchmark: Benchmark) -> None:
+    """A benchmark's own parameters are numbers, whatever their names end in."""
+    for name in benchmark.params:
+        if name in decoded.params and not has_form(decoded.params[name], "decimal"):
+            raise DecodeError(0, f"the parameter {name} is {shown(decoded.params[name])}, which is no number.")
+
+
+def _check_identity(decoded: Decoded, identity: PointId) -> None:
+    begin = decoded.begin
+    said = (begin.bench, begin.kernel, begin.board, begin.cores, begin.window_us)
+    asked = (identity.benchmark, identity.kernel, identity.board, identity.cores, identity.window_ms * 1000)
+    if said != asked:
+        raise DecodeError(0, f"the image says it is {said}, but {asked} was asked for; flash the image again.")
+    if len(decoded.windows) != 1:
+        raise DecodeError(0, f"{len(decoded.windows)} windows were measured, one was asked for.")

@@ -1,0 +1,120 @@
+"""From a run that was decoded and proved to the point that is stored: what the firmware said, what the board saw."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+from rtoslab.catalogue import Benchmark, Catalogue, Kernel
+from rtoslab.images import berkeley, read_sections
+from rtoslab.records import Decoded
+from rtoslab.results import (
+    CoreCycles,
+    Counter,
+    CriticalUse,
+    Finding,
+    FunctionUse,
+    HeapUse,
+    ImageBytes,
+    LockUse,
+    Measured,
+    PointId,
+    RulerRepeats,
+    SeriesSamples,
+    StackUse,
+    Virtual,
+    Waits,
+    handler_series_of,
+    series_of,
+)
+from rtoslab.targets import FunctionCycles, Observed, RunOutput
+
+
+def measured(
+    catalogue: Catalogue,
+    identity: PointId,
+    run_id: str,
+    decoded: Decoded,
+    output: RunOutput,
+    proofs: tuple[Finding, ...],
+) -> Measured:
+    """The point as it is stored. `proofs` must all hold."""
+    benchmark = catalogue.benchmark(identity.benchmark).facts
+    window = decoded.windows[0]
+    names = {(task.core, task.index): task.name for task in decoded.tasks}
+    checks: dict[str, dict[int, int]] = {}
+    for check in decoded.checks:
+        checks.setdefault(check.name, {})[check.core] = check.value
+    heap = decoded.heap
+    return Measured(
+        run_id=run_id,
+        point=identity,
+        metric=benchmark.metric.id or benchmark.id,
+        unit=benchmark.metric.unit or "cycles",
+        metric_tasks=benchmark.metric.tasks,
+        metric_cores=tuple(core for core in range(identity.cores) if benchmark.metric.counts_on(core)),
+        clock_hz=decoded.begin.clock_hz,
+        window_ticks=window.close_ticks - window.open_ticks,
+        timer_hz=decoded.begin.timer_hz,
+        counters=tuple(Counter(core=each.core, index=each.index, count=each.count) for each in decoded.counts),
+        heap=HeapUse(size_bytes=heap.size_bytes, peak_bytes=heap.peak_bytes, allocations=heap.allocations)
+        if heap
+        else None,
+        stacks=tuple(
+            StackUse(
+                core=each.core,
+                index=each.index,
+                name=names.get((each.core, each.index), "?"),
+                used_bytes=each.used_bytes,
+                size_bytes=each.size_bytes,
+            )
+            for each in decoded.stacks
+        ),
+        rulers=tuple(
+            RulerRepeats(name=each.name, core=each.core, unit=each.unit, repeats=each.repeats)
+            for each in decoded.rulers
+        ),
+        checks=checks,
+        params=decoded.params,
+        proofs=proofs,
+        virtual=_virtual(output, catalogue.kernel(identity.kernel).facts),
+        series=_series(benchmark, decoded, output.observed),
+    )
+
+
+def _series(benchmark: Benchmark, decoded: Decoded, observed: Observed | None) -> tuple[SeriesSamples, ...]:
+    if benchmark.kind == "latency":
+        return series_of(benchmark, decoded, observed)
+    handled = observed.handled if observed else None
+    return handler_series_of(handled, decoded, benchmark) if benchmark.handlers and handled else ()
+
+
+def _virtual(output: RunOutput, kernel: Kernel) -> Virtual | None:
+    if output.stats is None or output.observed is None:
+        return None
+    return Virtual(
+        cores=tuple(
+            CoreCycles.model_validate({"core": core, **stats}) for core, stats in enumerate(output.stats["cores"])
+        ),
+        locks=tuple(
+            LockUse.model_validate({"name": kernel.locks.get(lock["lock"], f"spinlock {lock['lock']}"), **lock})
+            for lock in output.stats["locks"]
+        ),
+        functions=tuple(map(_function, output.functions)),
+        waits=tuple(Waits(core=core, **asdict(each)) for core, each in sorted(output.observed.waits.items())),
+        critical=tuple(
+            CriticalUse(core=core, **asdict(each)) for core, each in sorted(output.observed.critical.items())
+        ),
+        event_count=output.observed.event_count,
+        event_sha256=output.observed.event_sha256,
+        warnings=output.warnings,
+    )
+
+
+def image_bytes(elf: Path) -> ImageBytes:
+    """What an image weighs. Raises ImageFileError."""
+    return ImageBytes(**{f"{name}_bytes": size for name, size in berkeley(read_sections(elf)).items()})
+
+
+def _function(each: FunctionCycles) -> FunctionUse:
+    told = asdict(each)
+    del told["instructions"]  # for proofs
+    return FunctionUse(**told)

@@ -1,0 +1,249 @@
+"""One point through all stages: build, conform, run, decode, prove, store. Every way it can fail becomes a result.
+
+Errors of the environment (no compiler, full disk) are raised; errors of the point are results, because the other
+points of the experiment are still worth having.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from rtoslab.base import (
+    AlteredError,
+    BuildError,
+    ConformanceError,
+    RefusedError,
+    RunError,
+    SettingError,
+    StoreError,
+    UnknownNameError,
+    canonical,
+)
+from rtoslab.catalogue import Catalogue
+from rtoslab.conformance import Conformance, examine
+from rtoslab.images import LOG, Build, build
+from rtoslab.measure.evaluation import evaluate, failed
+from rtoslab.measure.identity import point_id
+from rtoslab.measure.measured import image_bytes
+from rtoslab.measure.virtual_job import virtual_job
+from rtoslab.plan import Point
+from rtoslab.records import SEAL_FILE, demand_sealed
+from rtoslab.results import Failed, Measured, NotApplicable, PointId
+from rtoslab.store import (
+    CONFORMANCE_FILE,
+    EVIDENCE_FILE,
+    POINTS,
+    UART,
+    AnyResult,
+    ResultCache,
+    RunDirectory,
+    altered,
+    folder_name,
+    make_manifest,
+    manifest_hash,
+    point_files,
+    read_files,
+    result_key,
+    serial_target,
+    virtual_target,
+    write_evidence,
+)
+from rtoslab.targets import Progress, RunOutput, VirtualMachine, run_virtual
+
+Runner = Callable[[Build, Progress], RunOutput]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a point in this call."""
+
+    result: AnyResult
+    folder: Path
+    fresh: bool
+    """False if it was already in the run directory."""
+    cached: bool = False
+    """It was measured before under the same manifest and taken from the cache."""
+    note: str = ""
+    """What the user should hear of it beside the result; empty: nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How points are measured."""
+
+    again: bool = False
+    """Whatever is known, too; StoreError if that does not give the same bytes."""
+    skip_refused: bool = False
+    """A combination that the firmware's build files refuse is n/a with their reason, not a failure."""
+
+
+def run_point(
+    catalogue: Catalogue,
+    point: Point,
+    run: RunDirectory,
+    progress: Progress = lambda *_: None,
+    runner: Runner | None = None,
+    manner: Manner = Manner(),
+) -> Outcome:
+    """Carries one point through; returns at once if the run directory or the cache has it.
+
+    `runner` replaces the virtual board, and then nothing is cached.
+    """
+    identity = point_id(catalogue, point)
+    if point.not_applicable is not None:
+        missing = NotApplicable(run_id="0" * 16, point=identity, reason=point.not_applicable)
+        return _store(run, identity, missing, {}, {})
+    progress("building", 0.0)
+    try:
+        built = build(catalogue, point)
+        conformance = examine(catalogue, point, progress)
+    except BuildError as cause:
+        if manner.skip_refused and isinstance(cause, RefusedError):
+            missing = NotApplicable(run_id="0" * 16, point=identity, reason=cause.reason)
+            return _store(run, identity, missing, {}, {})
+        failed = Failed(run_id="0" * 16, point=identity, stage="build", error=type(cause).__name__, message=str(cause))
+        return Outcome(failed, run.path, fresh=True)  # not stored: the next try may find the cause mended
+    board = catalogue.board(point.board).facts
+    target = serial_target(board) if runner else virtual_target(catalogue.root, point, board)
+    manifest = make_manifest(point, board, built, target, conformance.summary())
+    run_id = manifest_hash(manifest)[:16]
+    folder = folder_name(identity, run_id)
+    place = run.path / POINTS / folder
+    try:
+        if run.has(folder) and not manner.again:
+            return Outcome(run.read(folder).result, place, fresh=False)
+        return _carry(
+            catalogue, point, run, _Job(identity, run_id, built, conformance, manifest), progress, runner, manner
+        )
+    except AlteredError as cause:
+        return Outcome(altered(identity, cause), place, fresh=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A point whose image is built and whose port was examined."""
+
+    identity: PointId
+    run_id: str
+    built: Build
+    conformance: Conformance
+    manifest: dict[str, object]
+
+    @property
+    def folder(self) -> str:
+        return folder_name(self.identity, self.run_id)
+
+
+def _carry(
+    catalogue: Catalogue,
+    point: Point,
+    run: RunDirectory,
+    job: _Job,
+    progress: Progress,
+    runner: Runner | None,
+    manner: Manner,
+) -> Outcome:
+    """From the cache or measured now, and stored. Raises StoreError."""
+    other = run.other_build(job.folder)
+    if other is not None:
+        raise StoreError(
+            f"{other} was measured with another build or virtual board; choose another --out to measure again."
+        )
+    if runner is not None:
+        return _keep(run, job.folder, _measure(catalogue, job, progress, runner), cached=False)
+    results, key = ResultCache.of(catalogue.root), result_key(job.manifest, job.identity, __name__)
+    with results.alone(key):
+        known, note = _known(results, key, job.folder)
+        files = known
+        if files is None or manner.again:
+            files = _measure(catalogue, job, progress, _virtual_runner(catalogue, point))
+        outcome = _keep(run, job.folder, files, cached=files is known)
+        if known is None:
+            results.put(key, files)
+        _demand_same(known, files, point)
+    return replace(outcome, note=note)
+
+
+def _known(results: ResultCache, key: str, folder: str) -> tuple[dict[str, bytes] | None, str]:
+    """The point's files in the cache, None if they are not there or not as they were kept; then with words on it."""
+    try:
+        files = results.get(key)
+        if files is not None:
+            demand_sealed(folder, files, results.place(key))
+            read_files(files)
+    except (AlteredError, ValueError) as cause:
+        why = str(cause) if isinstance(cause, AlteredError) else f"{results.place(key)} is damaged."
+        return None, f"{why.partition(';')[0].rstrip('.')}: the point was measured again."
+    return files, ""
+
+
+def _measure(catalogue: Catalogue, job: _Job, progress: Progress, runner: Runner) -> dict[str, bytes]:
+    """The files of a point, measured now."""
+    files = {
+        LOG: (job.built.folder / LOG).read_bytes(),
+        CONFORMANCE_FILE: canonical(job.conformance.model_dump(mode="json")).encode(),
+    }
+    try:
+        job.conformance.demand()
+    except ConformanceError as cause:
+        return point_files(job.folder, failed(job.identity, job.run_id, "conformance", cause), job.manifest, files)
+    output = runner(job.built, progress)
+    progress("decoding", 1.0)
+    result = evaluate(catalogue, job.identity, job.run_id, output, job.built.expected)
+    if isinstance(result, Measured):
+        result = result.model_copy(update={"image": image_bytes(job.built.elf)})
+    if output.observed is not None or output.failure is not None:
+        files[EVIDENCE_FILE] = write_evidence(output)
+    return point_files(job.folder, result, job.manifest, {**files, UART: output.uart})
+
+
+def _keep(run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bool) -> Outcome:
+    """Stores a point's files, or finds the same ones stored. Raises StoreError where they are others."""
+    fresh = not run.has(folder)
+    if fresh:
+        run.adopt(folder, files)
+    else:
+        _demand_same(run.files(folder), files, run.path / POINTS / folder)
+    return Outcome(read_files(files)[0], run.path / POINTS / folder, fresh=fresh, cached=cached)
+
+
+_MAY_DIFFER: Final = frozenset({LOG, SEAL_FILE})
+"""What a compiler prints bears the order in which its processes ended; the seal has a digest of it."""
+
+
+def _demand_same(known: dict[str, bytes] | None, files: dict[str, bytes], what: Point | Path) -> None:
+    names = [name for name in known or () if name not in _MAY_DIFFER and (known or {})[name] != files.get(name)]
+    if names:
+        where = what.label if isinstance(what, Point) else what
+        raise StoreError(
+            f"{where} was measured again under the same manifest and gave another {', '.join(names)}; the virtual "
+            "board must not do that, please report it with both run directories."
+        )
+
+
+def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine | None = None) -> Runner:
+    def run(built: Build, progress: Progress) -> RunOutput:
+        job = virtual_job(catalogue, point, built.elf.read_bytes(), built.elf.name)
+        try:
+            return run_virtual(job, progress, machine)
+        except (SettingError, UnknownNameError):
+            raise
+        except RunError as cause:
+            return RunOutput(b"", failure=str(cause))
+
+    return run
+
+
+def _store(
+    run: RunDirectory,
+    identity: PointId,
+    result: AnyResult,
+    manifest: dict[str, object],
+    files: dict[str, bytes],
+    run_id: str = "na",
+) -> Outcome:
+    name = folder_name(identity, run_id)
+    if run.has(name):
+        return Outcome(result, run.path / "points" / name, fresh=False)
+    return Outcome(result, run.add(name, result, manifest, files), fresh=True)

@@ -1,0 +1,209 @@
+"""Points in parallel on a few processes that measure one after the other: a crash or a kill takes one point.
+
+A process goes on to the next point because much is the same for each (modules, files of the catalogue, hashes of the
+sources and of the simulator); one that died is replaced. The parent alone hears Ctrl-C and signals to end; it ends the
+processes it started, and what they had stored stays.
+"""
+
+import multiprocessing
+import multiprocessing.connection
+import os
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing.context import ForkServerContext
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+from rtoslab import interrupts
+from rtoslab.base import RtoslabError, RunError
+from rtoslab.catalogue import Catalogue
+from rtoslab.measure.identity import point_id
+from rtoslab.measure.pipeline import Manner, Outcome, run_point
+from rtoslab.plan import Plan, Point
+from rtoslab.results import Failed
+from rtoslab.store import RunDirectory, note_session, remove_unfinished
+from rtoslab.targets import is_panic
+
+PROGRESS_INTERVAL_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """News about one point: a phase with its progress from 0 to 1, or the outcome."""
+
+    index: int
+    point: Point
+    phase: str
+    done: float
+    outcome: Outcome | None = None
+
+
+Listener = Callable[[Note], None]
+_Pipe = multiprocessing.connection.Connection
+
+
+@dataclass
+class _Worker:
+    process: BaseProcess
+    pipe: "_Pipe[Point, object]"
+    index: int | None = None
+    """Of the point it measures; None: it waits for one."""
+
+
+@dataclass
+class _Pool:
+    root: Path
+    run: RunDirectory
+    points: tuple[Point, ...]
+    listener: Listener
+    manner: Manner
+    context: ForkServerContext
+    waiting: deque[int]
+    workers: list[_Worker] = field(default_factory=list)
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+
+    @property
+    def busy(self) -> list[_Worker]:
+        return [each for each in self.workers if each.index is not None]
+
+
+def run_plan(
+    root: Path,
+    plan: Plan,
+    out: Path,
+    *,
+    jobs: int = 2,
+    listener: Listener = lambda _: None,
+    manner: Manner = Manner(),  # noqa: B008 (it is frozen)
+) -> list[Outcome]:
+    """Every point of the plan, stored as it finishes; points in `out` already are kept, known ones come from the cache.
+
+    `again` measures those too, and demands the same bytes.
+
+    Raises the first environment error (a missing tool, a full disk) after ending the other processes.
+    """
+    catalogue = Catalogue(root)
+    run = RunDirectory.create(out, plan.suite, [point_id(catalogue, point) for point in plan.points])
+    remove_unfinished(out)
+    note_session(out, root)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["rtoslab.measure.pipeline"])
+    pool = _Pool(root, run, plan.points, listener, manner, context, deque(range(len(plan.points))))
+    try:
+        while pool.waiting or pool.busy:
+            _occupy(pool, max(1, jobs))
+            _listen(pool)
+    finally:
+        for worker in pool.workers:
+            worker.process.kill()
+            worker.process.join()
+        remove_unfinished(out)
+    return [pool.outcomes[index] for index in sorted(pool.outcomes)]
+
+
+def _occupy(pool: _Pool, jobs: int) -> None:
+    """Gives points to those that wait for one, and to new processes while there may be more."""
+    while pool.waiting and len(pool.busy) < jobs:
+        idle = [each for each in pool.workers if each.index is None]
+        worker = idle[0] if idle else _start(pool)
+        worker.index = pool.waiting.popleft()
+        with suppress(OSError):  # it died just now; `_listen` will hear of that
+            worker.pipe.send(pool.points[worker.index])
+
+
+def _start(pool: _Pool) -> _Worker:
+    mine, its = pool.context.Pipe()
+    process = pool.context.Process(
+        target=_work, args=(pool.root, pool.run.path, dict(os.environ), its, pool.manner), daemon=True
+    )
+    process.start()
+    its.close()
+    worker = _Worker(process, mine)
+    pool.workers.append(worker)
+    return worker
+
+
+def _listen(pool: _Pool) -> None:
+    ready = multiprocessing.connection.wait([each.pipe for each in pool.busy], timeout=1.0)
+    for worker in [each for each in pool.busy if each.pipe in ready]:
+        assert worker.index is not None
+        try:
+            message = worker.pipe.recv()
+        except (EOFError, OSError):
+            message = _buried(pool, worker, worker.index)
+        if isinstance(message, RtoslabError):
+            raise message
+        if isinstance(message, Outcome):
+            index, worker.index = worker.index, None
+            pool.outcomes[index] = message
+            pool.listener(Note(index, pool.points[index], "done", 1.0, message))
+        elif isinstance(message, tuple):
+            pool.listener(Note(worker.index, pool.points[worker.index], message[0], message[1]))
+
+
+def _buried(pool: _Pool, worker: _Worker, index: int) -> Outcome:
+    """What became of the point whose process died."""
+    worker.process.join()
+    worker.pipe.close()
+    pool.workers.remove(worker)
+    point, code = pool.points[index], worker.process.exitcode
+    message = f"The process that measured {point.label} died (exit code {code}); run again to retry it."
+    return _failed(pool.root, pool.run.path, point, message)
+
+
+def _failed(root: Path, out: Path, point: Point, message: str) -> Outcome:
+    """Of a point that nothing is stored of: the next try may have better luck."""
+    identity = point_id(Catalogue(root), point)
+    failed = Failed(run_id="0" * 16, point=identity, stage="run", error=RunError.__name__, message=message)
+    return Outcome(failed, out, fresh=True)
+
+
+def _work(root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[object, Point]", manner: Manner) -> None:
+    """A process's life: points in, for each its progress and then its outcome or error out."""
+    interrupts.ignore()
+    os.environ.update(environment)  # the fork server keeps that of its own start
+    last = 0.0
+
+    def progress(phase: str, done: float) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= PROGRESS_INTERVAL_S:
+            last = now
+            pipe.send((phase, done))
+
+    try:
+        while True:
+            point = pipe.recv()
+            pipe.send(_measured(root, out, point, progress, manner))
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        return  # the parent is gone
+
+
+def _measured(
+    root: Path, out: Path, point: Point, progress: Callable[[str, float], None], manner: Manner
+) -> Outcome | RtoslabError:
+    try:
+        return run_point(Catalogue(root), point, RunDirectory(out), progress, manner=manner)
+    except RtoslabError as error:
+        return portable(error)
+    except BrokenPipeError:
+        raise
+    except Exception:  # noqa: BLE001 (the parent must hear of a bug, with its trace)
+        return RtoslabError(f"A bug in rtoslab stopped {point.label}; please report this:\n{traceback.format_exc()}")
+    except BaseException as bug:
+        if not is_panic(bug):
+            raise
+        return _failed(
+            root, out, point, f"The simulator failed while it measured {point.label}: {bug}; please report it."
+        )
+
+
+def portable(error: RtoslabError) -> RtoslabError:
+    """An error that survives the pipe whatever its constructor takes."""
+    plain = RtoslabError(str(error))
+    plain.exit_code = error.exit_code
+    return plain

@@ -1,0 +1,26 @@
+"""What a point asks of the virtual board."""
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.plan import Point
+from rtoslab.proofs import watched_services
+from rtoslab.targets import VirtualJob
+
+
+def virtual_job(catalogue: Catalogue, point: Point, image: bytes, name: str) -> VirtualJob:
+    """How a point's image is run and observed on the virtual board."""
+    board = catalogue.board(point.board).facts
+    benchmark = catalogue.benchmark(point.benchmark).facts
+    return VirtualJob(
+        image=image,
+        name=name,
+        board=board,
+        kernel=catalogue.kernel(point.kernel).facts.on(board.cpu),
+        clock_hz=point.clock_hz or board.clock.sys_hz,
+        cores=point.cores,
+        window_ms=point.window_ms,
+        watched_services=watched_services(benchmark),
+        latency=point.instrument is not None,
+        handlers=benchmark.handlers is not None,
+        stamping_line=board.irq.asynchronous if benchmark.stamped else None,
+        settings=point.timing,
+    )

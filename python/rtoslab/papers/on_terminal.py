@@ -1,0 +1,46 @@
+"""Paper beside here in the terminal: one line per published figure, one per statement."""
+
+from collections import Counter
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rtoslab.papers.reproduction import Reproduction
+from rtoslab.papers.tables import here_text, ratio_text
+
+_COLOURS = {"same": "green", "tie": "yellow", "different": "red", "not computed": "yellow", "bring your own": "yellow"}
+
+
+def show_paper(done: Reproduction, console: Console) -> None:
+    """Prints the figures we have a kernel for, and the statements; says how many wait for a kernel of your own."""
+    here = [each for each in done.compared.values() if each.state != "bring your own"]
+    waiting = Counter(each.published.kernel for each in done.compared.values() if each.state == "bring your own")
+    if here:
+        names = {
+            ident: name for part in done.paper.facts.part for table in part.table for ident, name in table.names.items()
+        }
+        kernels = {each.published.kernel for each in here}
+        table = Table("figure", title="The paper's figures and ours", title_justify="left")
+        for name in ("paper", "here"):
+            table.add_column(name, justify="right", no_wrap=True)
+        table.add_column("unit", no_wrap=True)
+        table.add_column("ratio", justify="right", no_wrap=True)
+        for each in here:
+            row = each.published
+            name = (
+                names.get(str(row.id), row.metric)
+                + (f", {row.kernel}" if len(kernels) > 1 else "")
+                + (f", {row.stat}" if row.stat else "")
+            )
+            table.add_row(name, row.value, here_text(each), row.unit, ratio_text(each))
+        console.print(table)
+    for kernel, count in waiting.items():
+        console.print(f"n/a: {count} figures of {kernel} wait for a kernel of your own in firmware/kernels/.")
+    if done.verdicts:
+        claims = Table("section", "the paper says", "here", "seen", title="Its statements", title_justify="left")
+        for verdict in done.verdicts:
+            outcome = Text(verdict.outcome, style=_COLOURS[verdict.outcome])
+            by = f" ({verdict.threshold})" if verdict.threshold else ""
+            claims.add_row(verdict.claim.section, verdict.claim.says + by, outcome, verdict.seen)
+        console.print(claims)

@@ -1,0 +1,127 @@
+"""Which points of the same benchmark on the same board are not measured alike, concept by concept."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.parity.concepts import CONCEPTS, Concept, asked_for, facts_of, keys_of
+from rtoslab.parity.costs import AS_USUAL, Cost, cost_of
+from rtoslab.results import PointId
+
+MOST_NAMES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One point that takes part in a comparison."""
+
+    who: str
+    """The side it stands for: a kernel, a run, a configuration."""
+    point: PointId
+    manifest: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Unfairness:
+    """One concept that differs, over all benchmarks where it does in the same way."""
+
+    concept: Concept
+    board: str
+    values: dict[str, tuple[str, ...]]
+    """In a reader's words -> who has it."""
+    benchmarks: tuple[str, ...]
+    costs: tuple[tuple[str, Cost], ...]
+    """Kernel and change in words, and what was measured of it; empty if nobody did."""
+
+    @property
+    def sentence(self) -> str:
+        """The unfairness in one sentence."""
+        sides = "; ".join(f"{words} for {_names(who)}" for words, who in self.values.items())
+        return f"{self.concept.title}: {sides}. Unfair because {self.concept.why}."
+
+    @property
+    def cost(self) -> str:
+        """In words: of the benchmarks that are compared, if any of them was measured, else of those that were."""
+        said = [f"{change}: {_percent(each, self.benchmarks)}" for change, each in self.costs]
+        return "; ".join(said) or "not measured; a sweep over it would tell"
+
+
+def alike(subjects: Iterable[Subject]) -> list[list[Subject]]:
+    """Groups that a reader would compare: points of one benchmark, board and number of cores."""
+    groups: dict[tuple[str, str, int], list[Subject]] = {}
+    for each in subjects:
+        groups.setdefault((each.point.benchmark, each.point.board, each.point.cores), []).append(each)
+    return list(groups.values())
+
+
+def lint(catalogue: Catalogue, groups: Iterable[Sequence[Subject]], costs: Sequence[Cost] = ()) -> list[Unfairness]:
+    """What differs within each group."""
+    merged: dict[tuple[str, str, str], Unfairness] = {}
+    for group in groups:
+        benchmark, board = group[0].point.benchmark, group[0].point.board
+        for found in _of_group(catalogue, group, board, benchmark, costs):
+            key = (found.concept.id, board, str(found.values))
+            known = merged.get(key)
+            names = tuple(dict.fromkeys([*(known.benchmarks if known else ()), benchmark]))
+            merged[key] = Unfairness(found.concept, board, found.values, names, known.costs if known else found.costs)
+    order = [each.id for each in CONCEPTS]
+    return sorted(merged.values(), key=lambda each: (order.index(each.concept.id), each.board))
+
+
+def _of_group(
+    catalogue: Catalogue, group: Sequence[Subject], board: str, benchmark: str, costs: Sequence[Cost]
+) -> Iterable[Unfairness]:
+    kernels = {name: entry.facts for name, entry in catalogue.kernels.items()}
+    facts = [facts_of(each.manifest, kernels.get(each.point.kernel)) for each in group]
+    for concept in CONCEPTS:
+        holders: dict[str, list[Subject]] = {}
+        for subject, known in zip(group, facts, strict=True):
+            if concept.id in known:
+                holders.setdefault(concept.words(known[concept.id]), []).append(subject)
+        if len(holders) < 2:
+            continue
+        values = {words: tuple(dict.fromkeys(each.who for each in who)) for words, who in holders.items()}
+        sides = [(who[0], facts[group.index(who[0])][concept.id]) for who in holders.values()]
+        kernels_here = dict.fromkeys(each.point.kernel for each in group)
+        found = tuple(_costs(catalogue, concept, kernels_here, sides, costs))
+        yield Unfairness(concept, board, values, (benchmark,), found)
+
+
+def _costs(
+    catalogue: Catalogue,
+    concept: Concept,
+    kernels: Iterable[str],
+    sides: Sequence[tuple[Subject, str]],
+    costs: Sequence[Cost],
+) -> Iterable[tuple[str, Cost]]:
+    """What going from the first side's value to the second's costs each kernel that takes part."""
+    (first, before), (second, after), *_ = sides
+    for kernel in kernels:
+        key = keys_of(concept, catalogue.kernels[kernel].facts) if kernel in catalogue.kernels else ""
+        pairs = product(
+            _asked(first, kernel, key, asked_for(concept, before)),
+            _asked(second, kernel, key, asked_for(concept, after)),
+        )
+        board = first.point.board
+        found = next((each for pair in pairs if (each := cost_of(costs, kernel, board, key, pair))), None)
+        if found is not None:
+            yield f"{kernel}, from {concept.words(before)} to {concept.words(after)}", found
+
+
+def _asked(subject: Subject, kernel: str, key: str, value: str) -> tuple[str, ...]:
+    """How a sweep may have written a side's value: as it is, or, where the side asked for none, not at all."""
+    unsaid = subject.point.kernel == kernel and key not in subject.point.config
+    return (value, AS_USUAL) if unsaid else (value,)
+
+
+def _percent(cost: Cost, benchmarks: Sequence[str]) -> str:
+    compared = {name: value for name, value in cost.percent.items() if name in benchmarks}
+    ordered = sorted((compared or cost.percent).items(), key=lambda item: -abs(item[1]))
+    shown = ", ".join(f"{name} {value:+.1f} %" for name, value in ordered[:MOST_NAMES])
+    return shown + (f" and {len(ordered) - MOST_NAMES} smaller" if len(ordered) > MOST_NAMES else "")
+
+
+def _names(who: Sequence[str]) -> str:
+    return ", ".join(who[:MOST_NAMES]) + (f" and {len(who) - MOST_NAMES} more" if len(who) > MOST_NAMES else "")

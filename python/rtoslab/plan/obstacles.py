@@ -1,0 +1,79 @@
+"""Why a point cannot exist: what a kernel, a board or a compiler lacks for it."""
+
+from collections.abc import Mapping
+
+from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, find_clang
+from rtoslab.catalogue import Benchmark, Board, Entry, Kernel
+from rtoslab.intake import whole as as_integer
+
+DEFAULT_COMPILER = "gcc"
+
+
+def obstacle(
+    benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int, config: Mapping[str, str]
+) -> str | None:
+    """The reason as a clause; None if nothing is in the way. Raises PlanError, UnknownNameError for a wrong value."""
+    return (
+        _services_lack(benchmark, kernel, board, cores, config)
+        or _board_lacks(board.facts, config)
+        or _compiler_lacks(kernel.facts, config)
+    )
+
+
+def _services_lack(
+    benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int, config: Mapping[str, str]
+) -> str | None:
+    params = {key.removeprefix("param."): value for key, value in config.items() if key.startswith("param.")}
+    for service in benchmark.facts.needs(params):
+        if not kernel.facts.services.get(service, False):
+            return f"{kernel.facts.title} has no {service} service: {kernel.facts.reason(service)}"
+    if cores < benchmark.facts.min_cores:
+        return f"{benchmark.facts.title} is a test of {benchmark.facts.min_cores} cores or more"
+    if cores > 1 and benchmark.facts.handlers is not None:
+        return "the kernel's handlers are timed on one core"
+    if cores > board.facts.cores:
+        return f"{board.facts.title} has {board.facts.cores} core{'s' if board.facts.cores > 1 else ''}"
+    if cores > 1 and not kernel.facts.smp:
+        why = kernel.facts.reasons.get("smp")
+        return f"{kernel.facts.title} has no symmetric multiprocessing" + (f": {why}" if why else "")
+    return None
+
+
+def _board_lacks(board: Board, config: Mapping[str, str]) -> str | None:
+    clocks = sorted(board.clocks) or [board.clock.sys_hz]
+    clock_hz = optional("clock_hz", config)
+    if clock_hz is not None and clock_hz not in clocks:
+        return f"{board.title} has no clock of {clock_hz} Hz, but {', '.join(map(str, clocks))}"
+    if "data" in config and getattr(board.memory, f"{config['data']}_start", None) is None:
+        return f"{board.title} has no memory {config['data']}"
+    for key in config:
+        name = key.removeprefix("feature.")
+        if name != key and name not in board.features:
+            return f"{board.title} has no {name} to switch"
+    return None
+
+
+def _compiler_lacks(kernel: Kernel, config: Mapping[str, str]) -> str | None:
+    compiler = config.get("compiler", DEFAULT_COMPILER)
+    if compiler not in COMPILERS:
+        raise UnknownNameError("compiler", compiler, COMPILERS)
+    if compiler == DEFAULT_COMPILER:
+        return None
+    if compiler in kernel.reasons:
+        return kernel.reasons[compiler]
+    if optional("lto", config):
+        return f"GNU's linker cannot optimise across files that {compiler} compiled"
+    return None if find_clang() else CLANG_MISSING
+
+
+def optional(key: str, config: Mapping[str, str]) -> int | None:
+    """The whole number of a key, if it is given. Raises PlanError."""
+    return whole_option(key, config[key]) if key in config else None
+
+
+def whole_option(key: str, value: str) -> int:
+    """A decimal or 0x integer. Raises PlanError."""
+    try:
+        return as_integer(value)
+    except ValueError as cause:
+        raise PlanError(f"--config {key}={value[:40]} must be a whole number; {cause}.") from None

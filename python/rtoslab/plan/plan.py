@@ -1,0 +1,263 @@
+"""Stage 1: from a suite or benchmarks and the user's options to a list of points.
+
+A point is one image on one target: kernel x board x benchmark x cores x configuration. A point that cannot exist
+(the kernel lacks a service, the board a core) stays in the list with its reason, so that no gap is silent.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+from rtoslab.base import PlanError, UnknownNameError
+from rtoslab.catalogue import INSTRUMENTS, Benchmark, Board, Catalogue, Entry, Experiment, Kernel
+from rtoslab.intake import POINTS
+from rtoslab.plan.configuration import demand_config
+from rtoslab.plan.obstacles import DEFAULT_COMPILER, obstacle, optional, whole_option
+
+DEFAULT_WINDOW_MS = 250
+DEFAULT_OPT = "-O2"
+DEFAULT_CODE = "flash"
+SAMPLE_BYTES = 4
+USUAL = {"opt": DEFAULT_OPT, "compiler": DEFAULT_COMPILER, "lto": "0", "code": DEFAULT_CODE}
+"""What a point's configuration does not say, because it says only what differs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One cell of an experiment. Mappings are kept sorted by key."""
+
+    benchmark: str
+    kernel: str
+    board: str
+    cores: int
+    window_ms: int
+    warmup_ms: int | None = None
+    opt: str = DEFAULT_OPT
+    compiler: str = DEFAULT_COMPILER
+    lto: bool = False
+    """The kernel optimised across its files when linking; its services stay calls."""
+    code: str = DEFAULT_CODE
+    data: str | None = None
+    """Where data and stacks lie; None: what board.toml says. The same holds for the next two."""
+    clock_hz: int | None = None
+    wait_states: int | None = None
+    features: Mapping[str, int] = field(default_factory=dict)
+    """Caches and prefetchers switched other than board.toml says, 0 or 1."""
+    kernel_config: Mapping[str, str] = field(default_factory=dict)
+    params: Mapping[str, str] = field(default_factory=dict)
+    timing: Mapping[str, int] = field(default_factory=dict)
+    instrument: str | None = None
+    """What latencies are measured with; None: the benchmark counts. The same holds for the next one."""
+    samples: int | None = None
+    """Of each series."""
+    not_applicable: str | None = None
+    """Why this point cannot be measured; None if it can."""
+
+    @property
+    def label(self) -> str:
+        """Short, for progress lines and errors."""
+        return f"{self.benchmark} {self.kernel} {self.board} {self.cores} core{'s' if self.cores > 1 else ''}" + (
+            f" by {self.instrument}" if self.instrument else ""
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user may say about every point; None means what the suite says, else the default."""
+
+    kernels: Sequence[str] | None = None
+    boards: Sequence[str] | None = None
+    cores: Sequence[int] | None = None
+    window_ms: int | None = None
+    config: Mapping[str, str] = field(default_factory=dict)
+    """`opt`, `compiler`, `lto`, `code`, `data`, `clock_hz`, `wait_states`, `warmup_ms`, `feature.NAME`, `param.NAME`,
+    `timing.KEY`; of latencies `instrument` (separated by commas if several) and `samples`; any other key is a macro of
+    the kernel."""
+    full: bool = False
+    """The papers' own durations and numbers of samples instead of the short ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The points in the order they are reported, and the suite they come from, if from one."""
+
+    points: tuple[Point, ...]
+    suite: str | None
+
+
+def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> Plan:
+    """Expands suites and benchmarks. Raises UnknownNameError, PlanError."""
+    points: list[Point] = []
+    suites: list[str] = []
+    seen: set[str] = set()
+    for name in names:
+        suite, experiments = catalogue.expand(name)
+        if suite:
+            suites.append(suite.id)
+        for experiment in experiments:
+            for point in experiment_points(catalogue, experiment, options):
+                if repr(point) not in seen:
+                    seen.add(repr(point))
+                    points.append(point)
+    if not points:
+        raise PlanError("Nothing to measure was named; say a suite or a benchmark (see `rtoslab list`).")
+    return Plan(tuple(points), suites[0] if len(suites) == 1 else None)
+
+
+def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Options) -> list[Point]:
+    """The points of one experiment; what the user says goes before what it says. Raises UnknownNameError, PlanError."""
+    demand_few(
+        experiment.benchmarks, options.kernels or experiment.kernels, options.boards or experiment.boards,
+        options.cores or experiment.cores, *experiment.sweep.values(),
+    )  # fmt: skip
+    brought = [each for each in experiment.bring_your_own if each in catalogue.kernels]
+    full = options.full and experiment.paper_window_ms
+    window_ms = options.window_ms or full or experiment.window_ms
+    given = {**experiment.config, **(experiment.full_config if options.full else {})}
+    return [
+        point
+        for benchmark in experiment.benchmarks
+        for kernel in options.kernels or (*experiment.kernels, *brought)
+        for board in options.boards or experiment.boards
+        for cores in options.cores or experiment.cores
+        for config in ({**given, **swept, **options.config} for swept in _sweep(experiment.sweep, options.config))
+        for point in _points_by_kind(
+            catalogue.benchmark(benchmark),
+            catalogue.kernel(kernel),
+            catalogue.board(board),
+            cores,
+            (window_ms, options),
+            config,
+        )
+    ]
+
+
+def demand_few(*axes: Sequence[object]) -> None:
+    """Raises PlanError if the axes have more combinations than one experiment may hold."""
+    count = math.prod(map(len, axes))
+    if count > POINTS:
+        raise PlanError(f"That would be {count:,} points, of which one experiment may have {POINTS:,}; leave some out.")
+
+
+def _points_by_kind(
+    benchmark: Entry[Benchmark],
+    kernel: Entry[Kernel],
+    board: Entry[Board],
+    cores: int,
+    asked: tuple[int, Options],
+    config: Mapping[str, str],
+) -> list[Point]:
+    """One point for counts; for latencies one by each instrument."""
+    window_ms, options = asked
+    if benchmark.facts.kind == "counts":
+        return [one_point(benchmark, kernel, board, cores, window_ms, config)]
+    limit_ms = options.window_ms or benchmark.facts.limit_ms
+    plain = one_point(benchmark, kernel, board, cores, limit_ms, config)
+    samples, lack = _samples(benchmark.facts, board.facts, config, full=options.full)
+    why = plain.not_applicable or _unmeasurable(kernel.facts, cores) or lack
+    able = benchmark.facts.instruments
+    names = _instruments(config.get("instrument")) or able
+    blind = f"{benchmark.facts.title} can be measured by {', '.join(able)} only"
+    return [
+        replace(plain, instrument=name, samples=samples, not_applicable=why or (None if name in able else blind))
+        for name in names
+    ]
+
+
+def _instruments(asked: str | None) -> list[str]:
+    """In the order asked for."""
+    names = list(dict.fromkeys(asked.split(","))) if asked is not None else []
+    for name in names:
+        if name not in INSTRUMENTS:
+            raise UnknownNameError("instrument", name, INSTRUMENTS)
+    return names
+
+
+def _samples(benchmark: Benchmark, board: Board, config: Mapping[str, str], *, full: bool) -> tuple[int, str | None]:
+    """How many of each series: what was asked for, or the usual number if the board's memory holds so many."""
+    room = board.limits.sample_bytes
+    most = room // (SAMPLE_BYTES * len(benchmark.series_ids)) if room is not None else None
+    asked = optional("samples", config)
+    if asked is not None and asked < 1:
+        raise PlanError(f"samples={asked}: at least one sample is needed.")
+    wanted = asked or (benchmark.full_samples if full else 0) or benchmark.samples
+    if most is None or wanted <= most:
+        return wanted, None
+    if asked is None and not full:
+        return most, None
+    return wanted, f"{board.title} has memory for {most} samples of each series, not for {wanted}"
+
+
+def _unmeasurable(kernel: Kernel, cores: int) -> str | None:
+    if cores > 1:
+        return "latencies are measured on one core"
+    if kernel.services.get("tasks", False) and not kernel.services.get("timeout", False):
+        return (
+            f"{kernel.title} has no timeout service, which the end of a latency run needs: {kernel.reason('timeout')}"
+        )
+    return None
+
+
+def _sweep(axes: Mapping[str, Sequence[str | int]], config: Mapping[str, str]) -> list[dict[str, str]]:
+    """Every combination of the axes' values, the last axis fastest; a key that the user sets is not swept."""
+    free = {key: values for key, values in axes.items() if key not in config}
+    return [{key: str(value) for key, value in zip(free, values, strict=True)} for values in product(*free.values())]
+
+
+def conformance_points(catalogue: Catalogue, options: Options) -> tuple[Point, ...]:
+    """What of the options the conformance suite can be asked for: no benchmark, so no window and no parameters."""
+    suite = catalogue.conformance
+    nothing = Benchmark.model_validate(
+        {
+            **suite.model_dump(include={"id", "title", "tasks_per_core", "stack_bytes", "services"}),
+            **dict.fromkeys(("question", "inside", "outside"), ""),
+            "metric": {"id": suite.id, "unit": "", "tasks": ()},
+        }
+    )
+    program = Entry(suite.id, catalogue.root / "firmware" / suite.id, nothing)
+    return tuple(
+        one_point(program, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, options.config)
+        for kernel in options.kernels or catalogue.kernels
+        for board in options.boards or catalogue.boards
+        for cores in options.cores or (1,)
+    )
+
+
+def one_point(
+    benchmark: Entry[Benchmark],
+    kernel: Entry[Kernel],
+    board: Entry[Board],
+    cores: int,
+    window_ms: int,
+    config: Mapping[str, str],
+) -> Point:
+    """The point of one benchmark under the options; with the reason, if it cannot be. Raises PlanError for a
+    configuration that is none."""
+    demand_config(config)
+    params = {key.removeprefix("param."): value for key, value in sorted(config.items()) if key.startswith("param.")}
+    for name in params:
+        if name not in benchmark.facts.params:
+            raise UnknownNameError(f"parameter of {benchmark.id}", name, benchmark.facts.params)
+    plain = {"opt", "compiler", "lto", "code", "data", "clock_hz", "wait_states", "warmup_ms", "instrument", "samples"}
+    features = {key: whole_option(key, value) for key, value in sorted(config.items()) if key.startswith("feature.")}
+    return Point(
+        benchmark=benchmark.id,
+        kernel=kernel.id,
+        board=board.id,
+        cores=cores,
+        window_ms=window_ms,
+        warmup_ms=optional("warmup_ms", config),
+        opt=config.get("opt", DEFAULT_OPT),
+        compiler=config.get("compiler", DEFAULT_COMPILER),
+        lto=bool(optional("lto", config)),
+        code=config.get("code", DEFAULT_CODE),
+        data=config.get("data"),
+        clock_hz=optional("clock_hz", config),
+        wait_states=optional("wait_states", config),
+        features={key.removeprefix("feature."): value for key, value in features.items()},
+        kernel_config={key: value for key, value in sorted(config.items()) if "." not in key and key not in plain},
+        params=params,
+        timing={key: whole_option(key, value) for key, value in sorted(config.items()) if key.startswith("timing.")},
+        not_applicable=obstacle(benchmark, kernel, board, cores, config),
+    )

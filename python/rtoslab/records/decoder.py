@@ -1,0 +1,272 @@
+"""The strict reader of a benchmark's record stream: typed samples with units, or an error that names the line.
+
+The trap it prevents: a number read from a damaged or foreign stream. There is no lenient mode. Every line must carry
+its check sum and its place in the sequence, the stream must begin and end, and the firmware's own overrides (fault,
+assert, overflow, error) beat everything else that was received.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from rtoslab.base import DecodeError, OverrideReceivedError
+from rtoslab.intake import SERIAL_VALUES, STREAM_BYTES, STREAM_LINES, one_line
+from rtoslab.records.samples import Begin, Check, Count, Decoded, Heap, Ruler, Sample, Stack, Task, Window
+from rtoslab.records.wire import OVERRIDES, Line, WireConstants, expand_runs, has_form, parse_line, run_count
+
+_BEGIN: Final = b"@0 begin "
+_NUMBERS: Final = ("_hz", "_ms", "_us", "_ticks", "_cycles", "_bytes", "_percent", "samples")
+"""What the name of a parameter ends in that is a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What the image that was started must say about itself."""
+
+    run: str
+    manifest: int
+
+
+def decode(raw: bytes, constants: WireConstants, expected: Expected | None = None) -> Decoded:
+    """Reads a whole stream. Raises OverrideReceivedError, else DecodeError for the first defect."""
+    if len(raw) > STREAM_BYTES or raw.count(b"\n") > STREAM_LINES:
+        raise DecodeError(
+            0, f"it is longer than {STREAM_BYTES:,} bytes or {STREAM_LINES:,} lines; ask for fewer samples."
+        )
+    start = raw.find(_BEGIN)
+    if start < 0:
+        what = "nothing was received" if not raw else f"no begin record in {len(raw)} bytes"
+        raise _override_in(raw, 1, constants) or DecodeError(0, f"{what}.")
+    first_number = raw.count(b"\n", 0, start) + 1
+    try:
+        decoded = _assemble(_lines(raw[start:], first_number, constants), constants, expected, start)
+    except DecodeError as defect:
+        raise _override_in(raw, 1, constants) or defect from None
+    earlier = _override_in(raw[:start], 1, constants)
+    if earlier is not None and earlier.fields["run"] == decoded.begin.run:  # another run's last words are noise
+        raise earlier
+    return decoded
+
+
+def _override_in(raw: bytes, first_number: int, constants: WireConstants) -> OverrideReceivedError | None:
+    for number, text in enumerate(raw.split(b"\n"), first_number):
+        if not any(b" " + name.encode() + b" " in text for name in OVERRIDES):
+            continue
+        try:
+            line = parse_line(text.removesuffix(b"\r"), number, constants.line_max_chars)
+        except DecodeError:
+            continue
+        if line.record in OVERRIDES:
+            return OverrideReceivedError(
+                number,
+                line.record,
+                {key: str(line.value(key)) if "%" in value else value for key, value in line.fields.items()},
+            )
+    return None
+
+
+def _lines(stream: bytes, first_number: int, constants: WireConstants) -> list[Line]:
+    texts = stream.split(b"\n")
+    tail = texts.pop()
+    lines: list[Line] = []
+    ended = False
+    for number, text in enumerate(texts, first_number):
+        content = text.removesuffix(b"\r")
+        if ended:
+            if content:
+                raise DecodeError(number, "something follows the end record.")
+            continue
+        line = parse_line(content, number, constants.line_max_chars)
+        if line.record in OVERRIDES:
+            raise DecodeError(number, f"a {line.record} record.")
+        if line.seq != len(lines):
+            raise DecodeError(
+                number, f"sequence number {line.seq} where {len(lines)} was due (lines lost, doubled or moved)."
+            )
+        if (line.record == "begin") != (line.seq == 0):
+            raise DecodeError(number, f"a {line.record} record at sequence number {line.seq}.")
+        lines.append(line)
+        ended = line.record == "end"
+    if tail or not ended:
+        raise DecodeError(
+            first_number + len(texts) if tail else 0, "the stream stops before its end record is complete."
+        )
+    return lines
+
+
+def _assemble(lines: list[Line], constants: WireConstants, expected: Expected | None, skipped: int) -> Decoded:
+    begin, end = _identity(lines[0], lines[-1], constants, expected)
+    if end.integer("records") != len(lines) - 1:
+        raise DecodeError(
+            end.number, f"the end record speaks of {end.integer('records')} records, {len(lines) - 1} were received."
+        )
+    windows = tuple(_window(line) for line in _of(lines, "window"))
+    counts = tuple(_count(line, {window.n for window in windows}) for line in _of(lines, "count"))
+    heaps = [_heap(line) for line in _of(lines, "heap")]
+    for name, keys in _UNIQUE.items():
+        _refuse_twins(_of(lines, name), keys)
+    return Decoded(
+        begin=begin,
+        params=_params(_of(lines, "param")),
+        tasks=tuple(_task(line) for line in _of(lines, "task")),
+        rulers=tuple(_ruler(line) for line in _of(lines, "ruler")),
+        windows=windows,
+        counts=counts,
+        checks=tuple(
+            Check(line.text("name"), line.integer("core"), line.integer("value")) for line in _of(lines, "check")
+        ),
+        heap=heaps[0] if heaps else None,
+        stacks=tuple(_stack(line) for line in _of(lines, "stack")),
+        samples=tuple(_samples(_of(lines, "sample"))),
+        skipped_bytes=skipped,
+    )
+
+
+_UNIQUE: Final[dict[str, tuple[str, ...]]] = {
+    "param": ("name",),
+    "task": ("core", "index"),
+    "window": ("n",),
+    "count": ("n", "core", "index", "name"),
+    "check": ("name", "core"),
+    "heap": (),
+    "stack": ("core", "index"),
+}
+
+
+def _of(lines: list[Line], record: str) -> list[Line]:
+    return [line for line in lines if line.record == record]
+
+
+def _refuse_twins(lines: list[Line], keys: tuple[str, ...]) -> None:
+    seen: set[tuple[str, ...]] = set()
+    for line in lines:
+        identity = tuple(line.fields[key] for key in keys)
+        if identity in seen:
+            raise DecodeError(
+                line.number, f"a second {line.record} record for {' '.join(identity) or 'the same thing'}."
+            )
+        seen.add(identity)
+
+
+def _identity(first: Line, end: Line, constants: WireConstants, expected: Expected | None) -> tuple[Begin, Line]:
+    if first.integer("wire") != constants.wire_version:
+        raise DecodeError(
+            first.number, f"wire version {first.integer('wire')}, this decoder reads {constants.wire_version}."
+        )
+    begin = Begin(
+        run=first.text("run"),
+        bench=first.text("bench"),
+        kernel=first.text("kernel"),
+        board=first.text("board"),
+        cores=first.integer("cores"),
+        clock_hz=first.integer("clock_hz"),
+        window_us=first.integer("window_us"),
+        timer_hz=first.integer("timer_hz"),
+        manifest=first.integer("manifest"),
+    )
+    if begin.timer_hz == 0:
+        raise DecodeError(first.number, "timer_hz=0 cannot be a unit.")
+    if end.text("run") != begin.run:
+        raise DecodeError(
+            end.number, f"the end record belongs to run {end.text('run')}, the begin record to {begin.run}."
+        )
+    if end.text("status") != "ok":
+        raise DecodeError(end.number, f"the end record says status={end.text('status')}.")
+    if expected is not None and (begin.run, begin.manifest) != (expected.run, expected.manifest):
+        raise DecodeError(
+            first.number,
+            f"run {begin.run} manifest {begin.manifest:#010x} answered, but run {expected.run} manifest "
+            f"{expected.manifest:#010x} was started; flash the image again.",
+        )
+    return begin, end
+
+
+def _window(line: Line) -> Window:
+    window = Window(line.integer("n"), line.integer("open_ticks"), line.integer("close_ticks"))
+    if window.close_ticks <= window.open_ticks:
+        raise DecodeError(line.number, "the window closes before it opens.")
+    return window
+
+
+def _count(line: Line, windows: set[int]) -> Count:
+    count = Count(
+        line.integer("n"),
+        line.integer("core"),
+        line.integer("index"),
+        line.text("name"),
+        line.integer("open"),
+        line.integer("close"),
+    )
+    if count.close < count.open:
+        raise DecodeError(line.number, f"the counter {count.name} runs backwards.")
+    if count.n not in windows:
+        raise DecodeError(line.number, f"a count for window {count.n}, which does not exist.")
+    return count
+
+
+class _Params(dict[str, str]):
+    """Who asks for one that the image did not send is told so."""
+
+    def __missing__(self, name: str) -> str:
+        raise DecodeError(0, f"there is no param record for {name}; build the image with this version of rtoslab.")
+
+
+def _params(lines: list[Line]) -> dict[str, str]:
+    """A unit behind a name, or its being a rate, makes a number of its value."""
+    found = _Params({line.text("name"): line.text("value") for line in lines})
+    for line in lines:
+        name, value = line.text("name"), line.fields["value"]
+        if not name.endswith(_NUMBERS):
+            continue
+        if not has_form(value, "decimal") or (name.endswith("_hz") and value == "0"):
+            raise DecodeError(line.number, f"the parameter {one_line(name[:40])} cannot be {value[:40] or 'empty'}.")
+    return found
+
+
+def _task(line: Line) -> Task:
+    return Task(
+        line.integer("core"),
+        line.integer("index"),
+        line.text("name"),
+        line.integer("priority"),
+        line.integer("handle"),
+        line.integer("stack_bytes"),
+    )
+
+
+def _ruler(line: Line) -> Ruler:
+    repeats = {key: line.value(key) for key in line.fields if key not in {"name", "core", "n"}}
+    values = tuple(item for value in repeats.values() if isinstance(value, tuple) for item in value)
+    units = {key.rpartition("_")[2] if "_" in key else "ticks" for key in repeats}
+    if len(units) != 1 or len(values) != line.integer("n"):
+        raise DecodeError(
+            line.number, f"the ruler promises {line.integer('n')} repeats of one unit and brings {len(values)}."
+        )
+    return Ruler(line.text("name"), line.integer("core"), units.pop(), values)
+
+
+def _heap(line: Line) -> Heap:
+    heap = Heap(line.integer("size_bytes"), line.integer("peak_bytes"), line.integer("allocations"))
+    if heap.peak_bytes > heap.size_bytes:
+        raise DecodeError(line.number, f"a peak of {heap.peak_bytes} bytes in a heap of {heap.size_bytes}.")
+    return heap
+
+
+def _stack(line: Line) -> Stack:
+    stack = Stack(line.integer("core"), line.integer("index"), line.integer("used_bytes"), line.integer("size_bytes"))
+    if stack.used_bytes > stack.size_bytes:
+        raise DecodeError(line.number, f"{stack.used_bytes} bytes used of a stack of {stack.size_bytes}.")
+    return stack
+
+
+def _samples(lines: list[Line]) -> Iterator[Sample]:
+    """Counted before they are expanded: a run of a few characters stands for a million."""
+    left = SERIAL_VALUES
+    for line in lines:
+        count = run_count(line.fields["values"])
+        if count != line.integer("n"):
+            raise DecodeError(line.number, f"n={line.integer('n')} but {count} values.")
+        left -= count
+        if left < 0:
+            raise DecodeError(line.number, f"the stream holds more than {SERIAL_VALUES:,} samples; ask for fewer.")
+        yield Sample(line.text("metric"), count, expand_runs(line.fields["values"]))

@@ -1,0 +1,93 @@
+"""What is stored cannot be altered unnoticed: beside a folder's files lies the digest of each, checked at every read.
+
+    seal.json    {"files": {name: SHA-256}, "folder": name of the folder, "format": 1, "sha256": of the rest}
+
+The trap it prevents: a byte that changed on a disk, in transit or in an editor is read as another number. A seal is no
+signature: who alters a file and seals it again is found by `rtoslab verify`, which computes the figures anew.
+"""
+
+import errno
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from rtoslab.base import AlteredError, canonical
+from rtoslab.intake import KEPT_BYTES, parse_object, read_bytes
+
+SEAL_FILE: Final = "seal.json"
+FORMAT: Final = 1
+_AGAIN = "restore it from a copy, or delete the folder {folder} and run again."
+
+
+def sealed(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files of the folder `name` with their seal."""
+    body = {
+        "files": {each: hashlib.sha256(content).hexdigest() for each, content in sorted(files.items())},
+        "folder": name,
+        "format": FORMAT,
+    }
+    return {**files, SEAL_FILE: canonical({**body, "sha256": _digest(body)}).encode()}
+
+
+def demand_sealed(name: str, files: Mapping[str, bytes], folder: Path) -> None:
+    """Raises AlteredError, naming the first file below `folder` that is not what the seal of the folder `name` says."""
+    said = _read(folder, files.get(SEAL_FILE))
+    again = _AGAIN.format(folder=folder)
+    if said["folder"] != name:
+        raise AlteredError(f"{folder} holds what was stored as {said['folder']}; give it back its name, or {again}")
+    for each, digest in said["files"].items():
+        if each not in files:
+            raise AlteredError(f"{folder / each} is missing though it was stored; {again}")
+        if hashlib.sha256(files[each]).hexdigest() != digest:
+            raise AlteredError(f"{folder / each} was altered after it was stored; {again}")
+
+
+def read_sealed(folder: Path) -> dict[str, bytes]:
+    """The files of a sealed folder and its seal; what else lies there is left alone.
+
+    Raises AlteredError for one that is not as it was stored, is missing or cannot be read.
+    """
+    content = _bytes(folder, SEAL_FILE)
+    names = _read(folder, content)["files"]
+    files = {SEAL_FILE: content, **{each: _bytes(folder, each) for each in names}}
+    present = {name: each for name, each in files.items() if each is not None}
+    demand_sealed(folder.name, present, folder)
+    return present
+
+
+def strangers(folder: Path, files: Mapping[str, bytes]) -> list[str]:
+    """Names of what lies in a sealed folder and is none of its `files`, as `read_sealed` gave them."""
+    return sorted({each.name for each in folder.iterdir()} - set(files))
+
+
+def _bytes(folder: Path, name: str) -> bytes | None:
+    """None if nothing of that name is there."""
+    try:
+        (folder / name).lstat()
+    except OSError as cause:
+        if cause.errno in {errno.ENOENT, errno.ENOTDIR}:
+            return None
+    return read_bytes(folder / name, KEPT_BYTES, "the stored file", AlteredError)
+
+
+def _read(folder: Path, content: bytes | None) -> dict[str, Any]:
+    """What a seal says, its own digest checked: it must be byte for byte what is written today."""
+    again = _AGAIN.format(folder=folder)
+    if content is None:
+        raise AlteredError(
+            f"{folder / SEAL_FILE} is missing, so nothing shows that the rest is as it was stored; {again}"
+        )
+    try:
+        said = parse_object(content)
+        body = {key: said[key] for key in ("files", "folder", "format")}
+        whole = canonical({**body, "sha256": _digest(body)}).encode() == content
+        if whole and body["format"] == FORMAT and all("/" not in each for each in body["files"]):
+            return body
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise AlteredError(f"{folder / SEAL_FILE} was altered after it was stored; {again}")
+
+
+def _digest(body: Mapping[str, Any]) -> str:
+    return hashlib.sha256(canonical(dict(body)).encode()).hexdigest()

@@ -1,0 +1,91 @@
+"""The kernel's own handlers: the tick by what it releases, the search for the next task by its steps."""
+
+from collections.abc import Sequence
+from itertools import chain
+
+from rtoslab.analyses import TickModel, by_loops, released, series_names, spread, tick_model
+from rtoslab.reports.table import Section, TableData
+from rtoslab.results import Measured
+
+_TICK = (
+    "The tick's handler, from its first cycle to its return, as so much for the tick and so much for each task that it "
+    "releases: a straight line through all samples. Left over: measured less predicted, cycles. The entry of the "
+    "exception lies before the handler and is a series of its own."
+)
+_SEARCH = (
+    "The function that chooses the next task, by the steps that its search goes down through the priorities. Upwards "
+    "it takes none: what becomes ready raises the place where the search begins."
+)
+
+
+def tick_section(points: Sequence[Measured]) -> Section | None:
+    """Base and cost of each task, with what the line leaves over; None if no point shows the tick."""
+    shown = [(each, tick_model(released(each))) for each in points]
+    models = [(each, model) for each, model in shown if model is not None]
+    if not models:
+        return None
+    names = series_names([each.point for each, _ in models], with_cores=False)
+    rows = [_model(name or "-", model, each.clock_hz) for name, (each, model) in zip(names, models, strict=True)]
+    columns = ("run with", ">ticks", ">base", ">each task", ">each task, us", ">rms left over", ">longest tick",
+               ">it released", ">share of each", ">share, us")  # fmt: skip
+    left = chain.from_iterable(_left(name or "-", model) for name, (_, model) in zip(names, models, strict=True))
+    tables = (
+        TableData("The tick as base and tasks, cycles", columns, rows),
+        TableData(
+            "What the line leaves over, cycles",
+            ("run with", ">tasks released", ">ticks", ">predicted", ">least", ">mean", ">most"),
+            list(left),
+        ),
+    )
+    return Section("tick", "The tick by tasks released", (_TICK,), (), tables)
+
+
+def _model(name: str, model: TickModel, clock_hz: int) -> list[str]:
+    microseconds = 1e6 / clock_hz
+    return [
+        name,
+        f"{model.n:,}",
+        f"{model.base:,.1f}",
+        f"{model.per_task:,.1f}",
+        f"{model.per_task * microseconds:,.3f}",
+        f"{model.rms:,.1f}",
+        f"{model.worst:,}",
+        str(model.worst_count),
+        *(("-", "-") if model.share is None else (f"{model.share:,.1f}", f"{model.share * microseconds:,.3f}")),
+    ]
+
+
+def _left(name: str, model: TickModel) -> list[list[str]]:
+    return [
+        [name, str(each.count), f"{each.n:,}", f"{each.predicted:,.1f}", *_signed(each.least, each.mean, each.most)]
+        for each in model.residuals
+    ]
+
+
+def _signed(*values: float) -> list[str]:
+    return [f"{each:+,.1f}" for each in values]
+
+
+def search_section(points: Sequence[Measured]) -> Section | None:
+    """Time of the choice by steps; None if no kernel searches."""
+    searching = [each for each in points if by_loops(each)]
+    if not searching:
+        return None
+    names = series_names([each.point for each in searching], with_cores=False)
+    rows = [row for name, each in zip(names, searching, strict=True) for row in _choices(name or "-", each)]
+    columns = ("run with", ">steps", "choice", ">n", ">min", ">max", ">max, us")
+    table = TableData("The choice of the next task by steps of the search, cycles", columns, rows)
+    return Section("search", "The search for the next task", (_SEARCH,), (), (table,), folded=True)
+
+
+def _whole(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _choices(name: str, point: Measured) -> list[list[str]]:
+    rows = []
+    for each in sorted(chain.from_iterable(by_loops(point).values()), key=lambda each: (each.steps or 0, each.id)):
+        figures = spread(each.cycles)
+        ends = (_whole(figures.minimum), _whole(figures.maximum), f"{figures.maximum * 1e6 / point.clock_hz:.3f}")
+        rows.append([name, str(each.steps), each.title, str(figures.n), *ends])
+    return rows

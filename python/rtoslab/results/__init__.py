@@ -1,0 +1,60 @@
+"""What a measured point is: figures, findings, series of samples, and how they are kept in a file."""
+
+from rtoslab.results.finding import Finding, Verdict
+from rtoslab.results.handler_series import IDLE_TASK, handler_series_of, switches, task_names, ticks
+from rtoslab.results.latency_series import instrument_of, readings, series_facts, series_of
+from rtoslab.results.results import (
+    CoreCycles,
+    Counter,
+    CriticalUse,
+    Failed,
+    FunctionUse,
+    HeapUse,
+    ImageBytes,
+    LockUse,
+    Measured,
+    NotApplicable,
+    PointId,
+    ResultFile,
+    RulerRepeats,
+    SeriesSamples,
+    StackUse,
+    Virtual,
+    Waits,
+)
+from rtoslab.results.sample_file import COLUMNS, SAMPLES_FILE, join, write_samples
+
+__all__ = [
+    "COLUMNS",
+    "IDLE_TASK",
+    "SAMPLES_FILE",
+    "CoreCycles",
+    "Counter",
+    "CriticalUse",
+    "Failed",
+    "Finding",
+    "FunctionUse",
+    "HeapUse",
+    "ImageBytes",
+    "LockUse",
+    "Measured",
+    "NotApplicable",
+    "PointId",
+    "ResultFile",
+    "RulerRepeats",
+    "SeriesSamples",
+    "StackUse",
+    "Verdict",
+    "Virtual",
+    "Waits",
+    "handler_series_of",
+    "instrument_of",
+    "join",
+    "readings",
+    "series_facts",
+    "series_of",
+    "switches",
+    "task_names",
+    "ticks",
+    "write_samples",
+]

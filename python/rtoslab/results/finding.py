@@ -1,0 +1,23 @@
+"""What a proof says of a run: part of every stored result."""
+
+from enum import StrEnum
+
+from rtoslab.base import Strict
+
+
+class Verdict(StrEnum):
+    """The outcome of one proof."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    UNSEEN = "unseen"
+    """The proof could not look: a real board has no probes, or there is nothing of the kind without a kernel."""
+
+
+class Finding(Strict):
+    """What a proof demanded and saw, in prose."""
+
+    rule: str
+    demands: str
+    saw: str
+    verdict: Verdict

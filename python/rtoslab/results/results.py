@@ -1,0 +1,265 @@
+"""The outcome of a point: measured, failed or n/a. Only `Measured` has numbers, and it cannot hold a failed proof.
+
+The trap it prevents: a check fails and a number is reported all the same. `Measured` refuses at construction, so no
+later stage can meet an unverified number.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from rtoslab.base import Strict
+from rtoslab.results.finding import Finding, Verdict
+
+FORMAT = 1
+
+
+class Stored(Strict):
+    """Base of what is stored."""
+
+
+class PointId(Stored):
+    """Which point: the axes of every table."""
+
+    benchmark: str
+    title: str
+    kernel: str
+    board: str
+    cores: int
+    window_ms: int
+    config: dict[str, str]
+    """Everything the user changed: kernel configuration, parameters, `opt`, `code`, timing."""
+
+
+class Counter(Stored):
+    """One task's count over the window."""
+
+    core: int
+    index: int
+    count: int
+
+
+class HeapUse(Stored):
+    """The kernel heap at the end."""
+
+    size_bytes: int
+    peak_bytes: int
+    allocations: int
+
+
+class StackUse(Stored):
+    """One task's stack at the end."""
+
+    core: int
+    index: int
+    name: str
+    used_bytes: int
+    size_bytes: int
+
+
+class ImageBytes(Stored):
+    """What the image weighs, as `arm-none-eabi-size` counts it: its text holds the constants too."""
+
+    text_bytes: int
+    data_bytes: int
+    bss_bytes: int
+
+
+class RulerRepeats(Stored):
+    """Raw repeats of an empty measurement."""
+
+    name: str
+    core: int
+    unit: str
+    repeats: tuple[int, ...]
+
+
+class CoreCycles(Stored):
+    """One core over the window, in cycles of the system clock."""
+
+    core: int
+    cycles: int
+    instructions: int
+    sleep_cycles: int
+    bus_wait_cycles: int
+    flash_wait_cycles: int
+    xip_misses: int
+    exception_cycles: int
+    exceptions: dict[int, int]
+
+
+class LockUse(Stored):
+    """One hardware spinlock on one core over the window."""
+
+    lock: int
+    name: str
+    core: int
+    acquisitions: int
+    contended: int
+    failed_reads: int
+    wait_cycles: int
+    hold_cycles: int
+
+
+class FunctionUse(Stored):
+    """One function on one core over the window; `cycles` includes `wait_cycles`."""
+
+    core: int
+    name: str
+    kind: str
+    cycles: int
+    wait_cycles: int
+    entries: int
+
+
+class Waits(Stored):
+    """Blocking calls of one core over the window that did not find what they wanted at once."""
+
+    core: int
+    collided: int
+    failed: int
+    blocked: int
+
+
+class CriticalUse(Stored):
+    """Critical sections of one core over the window; the waiting for their locks is outside."""
+
+    core: int
+    sections: int
+    cycles: int
+    longest_cycles: int
+
+
+class Virtual(Stored):
+    """What only a virtual board can tell."""
+
+    cores: tuple[CoreCycles, ...]
+    locks: tuple[LockUse, ...]
+    functions: tuple[FunctionUse, ...]
+    waits: tuple[Waits, ...] = ()
+    """Empty if the kernel's functions do not tell."""
+    critical: tuple[CriticalUse, ...] = ()
+    """Empty if the kernel does not count how deep critical sections are nested."""
+    event_count: int
+    event_sha256: str
+    warnings: tuple[str, ...]
+
+
+class SeriesSamples(Stored):
+    """One series of a latency benchmark: raw samples in the order they were taken, in cycles of the core's clock.
+
+    The tuples are of equal length, or empty where the target could not tell. On disk they lie in samples.parquet.
+    """
+
+    id: str
+    title: str
+    instrument: str
+    comparable: bool
+    """False where this instrument cannot measure this operation; its samples are kept, but are no figure of it."""
+    overhead: str | None = None
+    """Another series that is part of this one and is subtracted in analyses."""
+    rounds: int = 1
+    """Rounds in an interval; analyses give the time of one."""
+    stamped: bool = False
+    """By a hardware timer, from its own event on: nothing of the instrument is in the samples."""
+    cycles: tuple[int, ...]
+    """By the instrument, as it was read: what the instrument costs itself is in it (series instrument.empty)."""
+    mark_cycles: tuple[int, ...] = ()
+    """The same intervals, in the same image, between the marks: no instrument inside."""
+    start_cycle: tuple[int, ...] = ()
+    """When each began, since reset."""
+    switches: tuple[int, ...] = ()
+    """Context switches inside; so the next two, entries of the tick's exception and of interrupt lines."""
+    ticks: tuple[int, ...] = ()
+    interrupts: tuple[int, ...] = ()
+    steps: int | None = None
+    """Of a switch: priorities that the kernel's search went down in every sample; None: it does not search."""
+
+
+class Measured(Stored):
+    """A verified point. Window and clock are those the firmware reported."""
+
+    status: Literal["measured"] = "measured"
+    format: Literal[1] = 1
+    run_id: str
+    point: PointId
+    metric: str
+    unit: str
+    metric_tasks: tuple[int, ...]
+    metric_cores: tuple[int, ...]
+    """Cores whose tasks count towards the result."""
+    clock_hz: int
+    window_ticks: int
+    timer_hz: int
+    counters: tuple[Counter, ...]
+    heap: HeapUse | None
+    stacks: tuple[StackUse, ...]
+    image: ImageBytes | None = None
+    rulers: tuple[RulerRepeats, ...]
+    checks: dict[str, dict[int, int]]
+    params: dict[str, str]
+    proofs: tuple[Finding, ...]
+    virtual: Virtual | None
+    series: tuple[SeriesSamples, ...] = ()
+    """Of a latency benchmark; then `counters` mean nothing."""
+
+    @model_validator(mode="after")
+    def _verified(self) -> "Measured":
+        if not self.proofs or any(each.verdict is Verdict.FAILS for each in self.proofs):
+            raise ValueError("a measured point needs proofs, and all of them must hold")
+        if all(each.verdict is Verdict.UNSEEN for each in self.proofs):
+            raise ValueError("a measured point needs at least one proof that could look")
+        return self
+
+    @property
+    def proofs_held(self) -> int:
+        """Proofs that looked and hold; the others had nothing to look at."""
+        return sum(each.verdict is Verdict.HOLDS for each in self.proofs)
+
+    @property
+    def is_latency(self) -> bool:
+        """Samples of intervals, not counts in a window."""
+        return bool(self.series)
+
+    @property
+    def instrument(self) -> str:
+        """What the samples were taken with; empty for counts."""
+        return self.series[0].instrument if self.series else ""
+
+    @property
+    def window_s(self) -> float:
+        """Length of the window in seconds of the board's timer."""
+        return self.window_ticks / self.timer_hz
+
+
+class Failed(Stored):
+    """A point that gave no number, with the evidence in words."""
+
+    status: Literal["failed"] = "failed"
+    format: Literal[1] = 1
+    run_id: str
+    point: PointId
+    stage: Literal["build", "conformance", "run", "decode", "proof", "store"]
+    """`store`: it is not what was stored; such a result is made at reading and never written."""
+    error: str
+    message: str
+    proofs: tuple[Finding, ...] = ()
+
+
+class NotApplicable(Stored):
+    """A point that cannot exist, with the reason."""
+
+    status: Literal["n/a"] = "n/a"
+    format: Literal[1] = 1
+    run_id: str
+    point: PointId
+    reason: str
+
+
+Result = Annotated[Measured | Failed | NotApplicable, Field(discriminator="status")]
+
+
+class ResultFile(Strict):
+    """For reading a result of any kind back."""
+
+    result: Result

@@ -1,0 +1,205 @@
+"""The search for a broken bound: random sets of every shape, then neighbours of those that come nearest to theirs.
+
+A finding is a job above bound (c), a bound (b) below (c), or something that the overheads do not cover. Each is shrunk
+to the smallest set that still shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import inf, lcm
+from random import Random
+from typing import Final
+
+from rtoslab.base import CheckError
+from rtoslab.catalogue import Catalogue
+from rtoslab.rta.analysis import analyse
+from rtoslab.rta.arrange import lines_of, rows_of
+from rtoslab.rta.charges import Model
+from rtoslab.rta.firmware import Firmware, make_firmware
+from rtoslab.rta.fit import measure
+from rtoslab.rta.ledger import enter
+from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.prices import uncovered
+from rtoslab.rta.randomsets import SHAPES, changed, event_system, shaped_system
+from rtoslab.rta.system import System, Task
+from rtoslab.rta.trace import Trace, run
+from rtoslab.rta.work import Work, calibrate
+
+LEAST_TICKS: Final = 60
+MOST_TICKS: Final = 400
+_NEIGHBOURS: Final = 6
+"""Tried from each set that is searched further."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One set, run. `starts`: the first ticks of its tasks, then the first raisings of its interrupts in cycles."""
+
+    shape: str
+    seed: int
+    system: System
+    starts: tuple[int, ...]
+    jobs: int
+    nearest: float
+    """Bound (c) over longest response, the least of its tasks; infinite if no task has both."""
+    ratios: tuple[float, ...]
+    findings: tuple[str, ...]
+    """Sentences; empty if everything held."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What sets are run on."""
+
+    firmware: Firmware
+    work: Work
+    overheads: Overheads
+
+    @classmethod
+    def made(
+        cls, catalogue: Catalogue, kernel: str, board: str, config: Mapping[str, str], *, events: bool = False
+    ) -> Bench:
+        """Built, calibrated and measured. Raises BuildError, ConformanceError, CheckError."""
+        firmware = make_firmware(catalogue, kernel, board, config, events=events)
+        work = calibrate(firmware)
+        return cls(firmware, work, measure(catalogue, firmware, work))
+
+    def attempt(self, system: System, starts: tuple[int, ...], shape: str = "", seed: int = 0) -> Tried:
+        """Runs a set and holds it against its bounds. Raises CheckError where it cannot be run."""
+        count = len(system.tasks)
+        rows = [
+            row if row.line else replace(row, offset_ticks=offset)
+            for row, offset in zip(rows_of(system, self.firmware, self.work), starts[:count], strict=True)
+        ]
+        # The work that can be had may be shorter than the wcet; the bound is for what is run.
+        tasks = tuple(
+            replace(each, wcet=self.work.of(row) * system.units_per_cycle)
+            for each, row in zip(system.tasks, rows, strict=True)
+        )
+        system = replace(system, tasks=tasks)
+        hyperperiod = lcm(*(each.period_ticks for each in rows if not each.line))
+        ticks = max(LEAST_TICKS, min(MOST_TICKS, hyperperiod))
+        # Every other one is as late each time as it happens to be.
+        late = Random(sum(starts)) if sum(starts) % 2 else None  # noqa: S311 (seeded on purpose)
+        lines = lines_of(system, self.firmware, self.work, ticks, starts[count:], late)
+        trace = run(self.firmware, rows, ticks, lines)
+        ledger = enter([trace], self.work)
+        findings = [
+            f"{each.what} took {each.took} cycles and is charged with {each.charged}"
+            for each in uncovered(ledger, self.overheads, len(rows))[:1]
+        ]
+        ratios = []
+        found = {model: analyse(system, self.overheads, model) for model in (Model.WORST_TICK, Model.PARTITION)}
+        for name, responses, unfinished in _responses(system, trace):
+            bound, worse = (found[model].bound(name).response for model in (Model.PARTITION, Model.WORST_TICK))
+            if worse is not None and (bound is None or bound > worse):
+                findings.append(f"{name}: bound (b) is {worse}, below (c), {bound}")
+            if bound is None:
+                continue
+            longest = max([*responses, *unfinished], default=0)
+            if longest > bound:
+                findings.append(f"{name} took {longest} cycles, its bound is {bound}")
+            if responses:
+                ratios.append(bound / max(responses))
+        nearest = min(ratios, default=inf)
+        return Tried(shape, seed, system, starts, len(trace.jobs), nearest, tuple(ratios), tuple(findings))
+
+    def fails(self, system: System, starts: tuple[int, ...]) -> bool:
+        """Whether anything is found; what cannot be run shows nothing."""
+        try:
+            return bool(self.attempt(system, starts).findings)
+        except CheckError:
+            return False
+
+
+def _responses(system: System, trace: Trace) -> Iterator[tuple[str, list[int], list[int]]]:
+    """Of each task and interrupt: of what ended, and so far of what had not at the run's end."""
+    for at, task in enumerate(system.tasks):
+        ended = [each.response for each in trace.jobs if each.task == at]
+        yield task.name, ended, [each.response for each in trace.unfinished if each.task == at]
+    for at, handler in enumerate(system.interrupts):
+        if not handler.implied:
+            yield handler.name, trace.handled(at + 1), []
+
+
+def search(bench: Bench, sets: int, seed: int, shapes: tuple[str, ...] = tuple(SHAPES)) -> Iterator[Tried]:
+    """Tries so many sets: random ones of the shapes by turns, and as many neighbours of those nearest their bound."""
+    tick = bench.firmware.tick_cycles
+    near: list[Tried] = []
+    tried = number = 0
+    while tried < sets:
+        random = Random(f"{seed} {number}")  # noqa: S311 (seeded on purpose)
+        shape, system = _drawn(bench, random, shapes[number % len(shapes)])
+        number += 1
+        starts = tuple(
+            random.randrange(each.period // tick + 1) if random.random() < 0.2 else 0 for each in system.tasks
+        )
+        phases = tuple(random.randrange(3 * tick) if random.random() < 0.7 else 0 for _ in system.interrupts)
+        found = _tried(bench, system, (*starts, *phases), shape, number - 1)
+        for _ in range(min(_NEIGHBOURS, sets - tried - 1) if number % _NEIGHBOURS == 0 and near else 0):
+            from_ = random.choice(near)
+            neighbour, moved = changed(random, from_.system, from_.starts, tick)
+            found += _tried(bench, neighbour, moved, f"near: {from_.shape.removeprefix('near: ')}", from_.seed)
+        tried += len(found)
+        near = sorted([*near, *found], key=lambda each: each.nearest)[: 2 * _NEIGHBOURS]
+        yield from found
+
+
+def _drawn(bench: Bench, random: Random, shape: str) -> tuple[str, System]:
+    """A set of the shape; with the image that has events every set has some."""
+    firmware = bench.firmware
+    if firmware.events:
+        return "events", event_system(random, firmware)
+    return shape, shaped_system(random, SHAPES[shape], firmware.clock_hz, firmware.tick_cycles)
+
+
+def _tried(bench: Bench, system: System, starts: tuple[int, ...], shape: str, seed: int) -> list[Tried]:
+    """Empty where it cannot be run on this board."""
+    try:
+        return [bench.attempt(system, starts, shape, seed)]
+    except CheckError:
+        return []
+
+
+def shrunk(bench: Bench, system: System, starts: tuple[int, ...]) -> tuple[System, tuple[int, ...]]:
+    """The smallest set that still shows a finding: fewer tasks, all at once, shorter and rounder work."""
+    shorter = True
+    while shorter:
+        shorter = False
+        for candidate in _smaller(system, starts):
+            if bench.fails(*candidate):
+                system, starts = candidate
+                shorter = True
+                break
+    return system, starts
+
+
+def _smaller(system: System, starts: tuple[int, ...]) -> Iterator[tuple[System, tuple[int, ...]]]:
+    tasks, interrupts, count = system.tasks, system.interrupts, len(system.tasks)
+    for at, task in enumerate(tasks if count > 1 else ()):
+        kept = [number for number, each in enumerate(interrupts) if each.gives != task.name]
+        yield (
+            replace(system, tasks=tasks[:at] + tasks[at + 1 :], interrupts=tuple(interrupts[each] for each in kept)),
+            (*starts[:at], *starts[at + 1 : count], *(starts[count + each] for each in kept)),
+        )
+    for at, each in enumerate(interrupts):
+        if not each.gives:
+            rest = interrupts[:at] + interrupts[at + 1 :]
+            yield replace(system, interrupts=rest), starts[: count + at] + starts[count + at + 1 :]
+    if any(starts):
+        yield system, (0,) * len(starts)
+    cuts: tuple[Callable[[int], int], ...] = (lambda wcet: wcet // 2, lambda wcet: wcet - wcet % 1000)
+    for at, task in enumerate(tasks):
+        if task.calls:
+            yield _instead(system, at, replace(task, sections=task.sections[1:], masked=0)), starts
+            continue
+        for cut in cuts:
+            wcet = cut(task.wcet)
+            if 0 < wcet < task.wcet:
+                yield _instead(system, at, replace(task, wcet=wcet)), starts
+
+
+def _instead(system: System, at: int, task: Task) -> System:
+    return replace(system, tasks=(*system.tasks[:at], task, *system.tasks[at + 1 :]))

@@ -1,0 +1,169 @@
+"""The data of a study's charts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+
+from rtoslab.reports import ChartData
+from rtoslab.rta.board_check import Check
+from rtoslab.rta.charges import Model
+from rtoslab.rta.entries import Interruption
+from rtoslab.rta.prices import Prices
+from rtoslab.rta.task_set_study import Study
+from rtoslab.rta.trace import IDLE, Trace
+from rtoslab.targets import SYSTICK
+
+_BINS: Final = 40
+_MOST_TICKS: Final = 400
+_SHORT: Final = {Model.WORST_TICK: "(b) worst tick", Model.PARTITION: "(c) partition"}
+_SHOWN_TICKS: Final = 24
+"""Of the schedule, at most."""
+
+
+def distribution(study: Study, check: Check) -> ChartData:
+    """Responses of every task, with the bounds drawn in. The deadline only where it does not squeeze the rest."""
+    us = study.system.microseconds
+    rows: list[dict[str, Any]] = []
+    for each in check.tasks:
+        if not each.responses:
+            continue
+        counts, edges = np.histogram([us(one) for one in each.responses], bins=min(_BINS, len(set(each.responses)) + 1))
+        rows += [
+            {"task": each.name, "low": float(low), "high": float(high), "count": int(count)}
+            for count, (low, high) in zip(counts, pairwise(edges), strict=True)
+            if count
+        ]
+        lines = {"longest observed": each.longest}
+        for model, found in study.analyses.items():
+            response = found.bound(each.name).response
+            lines |= {f"bound ({model})": response} if response is not None else {}
+        if each.deadline <= 1.5 * max(lines.values()):
+            lines["deadline"] = each.deadline
+        rows += [{"task": each.name, "line": name, "at": us(value)} for name, value in lines.items()]
+    caption = "Response times observed, by task, with their bounds: (a) no overhead, (b) worst tick, (c) partition."
+    return ChartData("responses", rows, caption, x_title="response, us")
+
+
+def timeline(study: Study, check: Check) -> ChartData:
+    """Who ran when, from the critical instant to the end of the longest first response."""
+    trace, us = check.trace, study.system.microseconds_of_cycles
+    firsts = [job.end for job in trace.jobs if job.number == 0]
+    end = min(max(firsts, default=trace.end), trace.origin + _SHOWN_TICKS * trace.tick_cycles) + trace.tick_cycles // 10
+    names = [each.name for each in study.system.tasks]
+    order = sorted(range(len(names)), key=lambda at: -trace.rows[at].priority)
+    rows: list[dict[str, Any]] = []
+    for task in order:
+        releases = _releases(trace, task, end)
+        rows += [{"row": names[task], "release": us(each - trace.origin)} for each in releases]
+        rows += [
+            {
+                "row": names[task],
+                "from": us(start - trace.origin),
+                "to": us(min(stop, end) - trace.origin),
+                "what": what,
+            }
+            for start, stop, what in _pieces(trace, task)
+            if start < end
+        ]
+    rows += [
+        {
+            "row": "kernel",
+            "from": us(each.start - trace.origin),
+            "to": us(each.end - trace.origin),
+            "what": "interrupt" if each.line else "tick" if each.exception == SYSTICK else "switch",
+        }
+        for each in trace.handlers
+        if each.start < end
+    ]
+    return ChartData(
+        "timeline", rows, "The schedule from the critical instant on; upright marks are releases.", x_title="us"
+    )
+
+
+def _releases(trace: Trace, task: int, end: int) -> Sequence[int]:
+    row = trace.rows[task]
+    if row.line:
+        raised = (trace.origin + each for each in trace.lines[row.line - 1].raised)
+        return [each for each in raised if each < end]
+    first = trace.origin + row.offset_ticks * trace.tick_cycles
+    return range(first, end, row.period_ticks * trace.tick_cycles)
+
+
+def _pieces(trace: Trace, task: int) -> list[tuple[int, int, str]]:
+    """Where a task ran: (from, to, "work" inside its job's work, else "kernel for it")."""
+    ran = [
+        (one.end, next_.start)
+        for one, next_ in pairwise(trace.handlers)
+        if one.after == task and one.after != IDLE and next_.start > one.end
+    ]
+    works = [(job.begin, job.end) for job in trace.jobs if job.task == task]
+    found: list[tuple[int, int, str]] = []
+    for start, stop in ran:
+        at = start
+        for begin, end in works:
+            if end <= at or begin >= stop:
+                continue
+            if begin > at:
+                found.append((at, begin, "kernel for it"))
+            found.append((max(at, begin), min(stop, end), "work"))
+            at = min(stop, end)
+        if at < stop:
+            found.append((at, stop, "kernel for it"))
+    return found
+
+
+def ticks(study: Study, check: Check) -> ChartData | None:
+    """What every tick's handler took, beside what the models charge for it; None without overheads."""
+    if study.overheads is None:
+        return None
+    us = study.system.microseconds_of_cycles
+    shown, prices = check.plain_ticks[:_MOST_TICKS], Prices(study.overheads)
+    series = {
+        "observed": [each.cycles for each in shown],
+        _SHORT[Model.WORST_TICK]: [worst_tick(prices, each, len(study.system.tasks)) for each in shown],
+        _SHORT[Model.PARTITION]: [prices.interruption(each) for each in shown],
+    }
+    rows = [
+        {"x": at, "y": round(us(value), 3), "series": name}
+        for name, values in series.items()
+        for at, value in enumerate(values)
+    ]
+    caption = "The tick's handlers, with the switch where they hand over, tick by tick."
+    return ChartData("ticks", rows, caption, x_title="tick", y_title="handlers, us")
+
+
+def worst_tick(prices: Prices, each: Interruption, tasks: int) -> int:
+    """What model (b) charges a tick with, in cycles: a release of every task."""
+    return prices.interruption(replace(each, released=tasks))
+
+
+def pessimism(study: Study) -> ChartData | None:
+    """What (b) and (c) add to the bound without overheads, in percent; None without overheads."""
+    if study.overheads is None:
+        return None
+    rows = []
+    for model in (Model.WORST_TICK, Model.PARTITION):
+        for each in study.analyses[Model.NOTHING].tasks:
+            more = study.analyses[model].bound(each.name).response
+            if each.response and more is not None:
+                percent = 100 * (more / each.response - 1)
+                rows.append(
+                    {
+                        "x": each.name,
+                        "y": round(percent, 3),
+                        "series": _SHORT[model],
+                        "text": f"{percent:.1f}",
+                    }
+                )
+    caption = "What the kernel's overhead adds to each bound, by the two ways to charge for the tick."
+    return ChartData("bars", rows, caption, y_title="above the bound without overhead, %") if rows else None
+
+
+def charts(*found: ChartData | None) -> Sequence[ChartData]:
+    """Those that there are."""
+    return tuple(each for each in found if each is not None and each.rows)

@@ -1,0 +1,219 @@
+"""One task set studied: bounds by every model, what may grow, what each overhead costs, what was observed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from rtoslab.rta.analysis import Analysis, Bound, analyse, costs
+from rtoslab.rta.board_check import Check
+from rtoslab.rta.chains import ChainBound, bound_chain, observed_chain
+from rtoslab.rta.charges import INVERSION_OPERATIONS, SECTION_OPERATIONS, Model
+from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.prices import Excess
+from rtoslab.rta.sensitivity import Sensitivity, sensitivity
+from rtoslab.rta.system import System, Task, make_system
+from rtoslab.rta.taskset import TaskSet
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """Everything that is told of a task set."""
+
+    task_set: TaskSet
+    system: System
+    overheads: Overheads | None
+    analyses: Mapping[Model, Analysis]
+    """By model; model (a) alone where no overheads are known."""
+    sensitivity: Sensitivity
+    costs: Mapping[str, Mapping[str, int]]
+    """Task -> component of the overhead -> by how much its bound is lower without it."""
+    notes: tuple[str, ...]
+    check: Check | None = None
+    beside: Overheads | None = None
+    """Another source's overheads, to be shown next to these."""
+
+    @property
+    def model(self) -> Model:
+        """The one that the answer rests on."""
+        return Model.PARTITION if Model.PARTITION in self.analyses else Model.NOTHING
+
+    @property
+    def analysis(self) -> Analysis:
+        """By that model."""
+        return self.analyses[self.model]
+
+    @property
+    def exceeded(self) -> list[str]:
+        """Tasks observed to take longer than their bound."""
+        return [*self.check.exceeded(self.analysis), *self.chains_exceeded] if self.check is not None else []
+
+    @property
+    def chains(self) -> list[ChainBound]:
+        """Bounds of the chains, by the model that the answer rests on."""
+        return [bound_chain(each, self.system, self.analysis) for each in self.system.chains]
+
+    @property
+    def chains_observed(self) -> dict[str, int | None]:
+        """Chain -> the longest seen; empty where nothing was run."""
+        if self.check is None:
+            return {}
+        return {each.name: observed_chain(each, self.system, self.check.trace) for each in self.system.chains}
+
+    @property
+    def chains_exceeded(self) -> list[str]:
+        """Chains seen to take longer than bounded."""
+        bounds = {each.name: each.latency for each in self.chains}
+        seen = self.chains_observed.items()
+        return [name for name, longest in seen if None not in (longest, bounds[name]) and longest > bounds[name]]  # type: ignore[operator]
+
+    @property
+    def uncovered(self) -> list[Excess]:
+        """What took longer on the board than the overheads say, the worst first."""
+        return self.check.uncovered(self.overheads) if self.check is not None and self.overheads is not None else []
+
+    @property
+    def unknown(self) -> list[str]:
+        """What the overheads of several cores do not tell: a yes without it would be a guess."""
+        if self.overheads is None or len(self.system.cores) == 1:
+            return []
+        return _silent(self.overheads)
+
+    @property
+    def holds(self) -> bool:
+        """Every deadline is met by the bounds, and nothing observed speaks against them."""
+        if self.unknown:
+            return False
+        met = self.analysis.schedulable and all(each.meets for each in self.chains)
+        return met and not self.exceeded and not self.uncovered
+
+    def answer(self) -> list[str]:
+        """Yes or no, and why: the tightest task, or each that misses and what its time goes to."""
+        found = self.analysis
+        bounds = [*found.tasks, *found.interrupts]
+        exceeded, uncovered = self.exceeded, self.uncovered
+        if exceeded:
+            names = ", ".join(exceeded)
+            return [f"No bound can be trusted: {names} took longer than bounded; measure the overheads again."]
+        if uncovered:
+            worst, clock = uncovered[0], self.system.clock_hz
+            seen = f"at {1e3 * worst.at / clock:,.3f} ms {worst.what} took {worst.took:,} cycles"
+            charged = f"the overheads charge it with {worst.charged:,} ({len(uncovered)} such)"
+            advice = "write larger overheads by hand (--save-overheads, then --overheads)"
+            return [f"No bound can be trusted: {seen}, {charged}. What was measured does not cover this set; {advice}."]
+        late = [self._late(each) for each in self.chains if not each.meets]
+        if found.schedulable and late:
+            return late
+        if found.schedulable and self.unknown:
+            left_out = f"the overheads do not tell {', '.join(self.unknown)}, which is left out of the bounds"
+            advice = "write it into a file of overheads (--save-overheads, then --overheads)"
+            return [f"Every bound is below its deadline, but {left_out}: no yes; {advice}."]
+        if found.schedulable:
+            tightest = min(bounds, key=lambda each: (each.slack or 0) / each.deadline)
+            left = f"{self._us(tightest.slack or 0)} of {self._us(tightest.deadline)} us left"
+            return [f"Yes: every deadline is met. The tightest is {tightest.name}, with {left}.", *self._conditions()]
+        return [*(self._why(each) for each in bounds if not each.meets), *late]
+
+    def _late(self, chain: ChainBound) -> str:
+        if chain.latency is None:
+            return f"No: the chain {chain.name} has no bound, for one of its tasks has none."
+        latency, deadline = self._us(chain.latency), self._us(chain.deadline)
+        return f"No: the chain {chain.name} may take {latency} us from end to end, its deadline is {deadline} us."
+
+    def _conditions(self) -> list[str]:
+        """What the answer rests on."""
+        found = self.overheads
+        if found is None:
+            return []
+        tick_hz = found.clock_hz / found.tick.period_cycles
+        where = " on ".join(each for each in (found.kernel, found.board) if each) or "a kernel written down by hand"
+        config = "".join(f", {name}={value}" for name, value in found.config.items() if value)
+        source = f"; its overheads: {found.note}" if found.note else ""
+        seen = "" if self.check is None else f", {self.check.jobs:,} jobs of this set held against the bounds"
+        return [f"For {where} at {found.clock_hz / 1e6:g} MHz, {tick_hz:g} ticks a second{config}{source}{seen}."]
+
+    def _why(self, bound: Bound) -> str:
+        if bound.response is None:
+            return f"No: {bound.name} has no bound, for {bound.reason}."
+        parts = sorted(bound.parts.items(), key=lambda part: -part[1])
+        spent = ", ".join(f"{name} {self._us(value)}" for name, value in parts if value > 0)
+        return (
+            f"No: {bound.name} may take {self._us(bound.response)} us, its deadline is {self._us(bound.deadline)} us "
+            f"({spent})."
+        )
+
+    def _us(self, units: int) -> str:
+        return f"{self.system.microseconds(units):,.1f}"
+
+
+def study(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None = None) -> Study:
+    """Analyses a task set at the overheads' clock, or the one given. Raises TaskSetError."""
+    system = make_system(task_set, overheads.clock_hz if overheads is not None else clock_hz)
+    notes = []
+    if overheads is None:
+        notes.append(
+            "No overheads are known, so the kernel costs nothing here: give --kernel and --board, or --overheads."
+        )
+    else:
+        system, kept = _as_seen(system, overheads)
+        notes += kept
+        system, late = released_by_tick(system, overheads.tick.period_cycles * system.units_per_cycle)
+        if late:
+            notes.append(
+                f"Released by the tick, which is up to one tick later than their periods say: {', '.join(late)}."
+            )
+        notes += _lacking(system, overheads)
+    models = tuple(Model) if overheads is not None else (Model.NOTHING,)
+    analyses = {model: analyse(system, overheads, model) for model in models}
+    main = models[-1]
+    by_task = {each.name: costs(system, overheads, main, each.name) for each in system.tasks} if overheads else {}
+    return Study(task_set, system, overheads, analyses, sensitivity(system, overheads, main), by_task, tuple(notes))
+
+
+def _as_seen(system: System, overheads: Overheads) -> tuple[System, list[str]]:
+    """Equals run in the order of their releases only where the kernel was seen to let them."""
+    shared = len({(each.core, each.priority) for each in system.tasks}) < len(system.tasks)
+    if system.equals != "fifo" or overheads.equals in {"", "fifo"} or not shared:
+        return system, []
+    how = "by the tick" if overheads.equals == "slices" else "and put a preempted task behind its equals"
+    note = (
+        f"The kernel was seen to let equals take turns {how}, not in the order of their releases: any order is bounded."
+    )
+    return replace(system, equals="any"), [note]
+
+
+def released_by_tick(system: System, tick: int) -> tuple[System, list[str]]:
+    """Where a period or an offset is no whole number of ticks, the tick releases the task up to one tick late.
+
+    `tick` is its period in units of the system.
+    """
+    by_tick = [each for each in system.tasks if not each.released_by]
+    late = [each.name for each in by_tick if each.period % tick or (each.offset or 0) % tick]
+
+    def changed(each: Task) -> Task:
+        return replace(each, jitter=each.jitter + tick, offset=None) if each.name in late else each
+
+    return replace(system, tasks=tuple(changed(each) for each in system.tasks)), late
+
+
+def _silent(overheads: Overheads) -> list[str]:
+    """What several cores cost each other and the overheads do not tell."""
+    return [f"smp.{name}" for name in ("lock_wait_cycles", "release_cycles") if not getattr(overheads.smp, name)]
+
+
+def _lacking(system: System, overheads: Overheads) -> list[str]:
+    """What the analysis counts as nothing because the overheads do not tell it."""
+    lacking = []
+    if not overheads.interrupt.entry_cycles and not overheads.interrupt.exit_cycles:
+        lacking.append("interrupt")
+    if not overheads.job.start_cycles and not overheads.job.end_cycles:
+        lacking.append("job")
+    if any(each.sections for each in system.tasks):
+        operations = (*SECTION_OPERATIONS, *INVERSION_OPERATIONS)
+        lacking += [f"operations.{name}" for name in operations if name not in overheads.operations]
+    if len(system.cores) > 1:
+        lacking += _silent(overheads)
+    notes = [f"The overheads do not tell {', '.join(lacking)}: counted as nothing."] if lacking else []
+    if len(system.cores) > 1:
+        notes.append("Handlers and switches are charged as the one-core kernel's; on several cores they take longer.")
+    return notes

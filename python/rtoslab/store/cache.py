@@ -1,0 +1,97 @@
+"""Finished points by the content of everything that made them, so that none is measured twice on one machine.
+
+    <build>/results/<first two digits>/<key>.point    a line with key and digest, then the files of one stored point,
+                                                      as they lie in a run directory, as a zip archive
+
+The trap it prevents: an entry that says what an older simulator, proof rule or image said. The key is a hash of the
+whole manifest, of the point's axes, of the simulator as it was built here and of the code that evaluates a run. An
+entry is written beside its place, synced and renamed; one that is not byte for byte what was written is refused.
+"""
+
+import hashlib
+import io
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from rtoslab.base import AlteredError, alone, canonical, disk_error, results_folder, sources_digest
+from rtoslab.intake import KEPT_BYTES, read_bytes
+from rtoslab.results import PointId
+from rtoslab.targets import simulator_fingerprint
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The date of every file in an entry: the same point gives the same bytes."""
+
+
+class ResultCache:
+    """The entries of one folder. Any number of processes may use it at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def of(cls, root: Path) -> "ResultCache":
+        """The cache of a checkout; RTOSLAB_CACHE names another folder, which several checkouts may share."""
+        return cls(results_folder(root))
+
+    def get(self, key: str) -> dict[str, bytes] | None:
+        """The files stored under the key; None if there are none. Raises AlteredError for what was not written so."""
+        path = self.place(key)
+        if not path.exists():
+            return None
+        content = read_bytes(path, KEPT_BYTES, "the kept result", AlteredError)
+        head, _, packed = content.partition(b"\n")
+        if head != _head(key, packed):
+            raise AlteredError(f"{path} was altered after it was kept.")
+        with zipfile.ZipFile(io.BytesIO(packed)) as stored:
+            return {name: stored.read(name) for name in stored.namelist()}
+
+    def put(self, key: str, files: Mapping[str, bytes]) -> None:
+        """Stores or replaces one entry. Raises StoreError if the disk refuses; what was there then stays."""
+        path = self.place(key)
+        work: str | None = None
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, work = tempfile.mkstemp(prefix=f".{key[:8]}-", dir=path.parent)
+            with os.fdopen(handle, "wb") as file:
+                packed = _packed(files)
+                file.write(_head(key, packed) + b"\n" + packed)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(work).replace(path)
+        except OSError as cause:
+            if work is not None:
+                Path(work).unlink(missing_ok=True)
+            raise disk_error("keep the result in the cache", path, cause) from None
+
+    def alone(self, key: str) -> AbstractContextManager[None]:
+        """One process at a time measures what a key stands for; the next one finds it done."""
+        return alone(self.place(key).with_suffix(".lock"))
+
+    def place(self, key: str) -> Path:
+        """Where an entry lies, or would."""
+        return self.folder / key[:2] / f"{key}.point"
+
+
+def result_key(manifest: Mapping[str, Any], identity: PointId, evaluator: str) -> str:
+    """What names a point's result: SHA-256, 64 hex digits. `evaluator` is the module that measures and judges."""
+    axes = identity.model_dump(mode="json")
+    everything = [dict(manifest), axes, simulator_fingerprint(), sources_digest(evaluator)]
+    return hashlib.sha256(canonical(everything).encode()).hexdigest()
+
+
+def _head(key: str, packed: bytes) -> bytes:
+    """An entry's first line: which one it is, and what follows."""
+    return f"rtoslab point {key} {hashlib.sha256(packed).hexdigest()}".encode()
+
+
+def _packed(files: Mapping[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as stored:
+        for name, content in sorted(files.items()):
+            stored.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
+    return out.getvalue()

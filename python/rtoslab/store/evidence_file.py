@@ -1,0 +1,43 @@
+"""What the virtual board saw of a run, kept beside its point: by it proofs are judged and figures computed anew.
+
+`evidence.json.zst`: the run's `RunOutput` without its serial bytes, which lie in uart.txt, as JSON compressed with
+Zstandard. The same run gives the same bytes.
+"""
+
+import json
+from dataclasses import fields
+from typing import Any, Final, get_type_hints
+
+import pyarrow as pa
+
+from rtoslab.base import Reader, to_plain
+from rtoslab.targets import Handled, Intervals, RunOutput, Step
+
+EVIDENCE_FILE: Final = "evidence.json.zst"
+_NAMES: Final = {"Intervals": Intervals, "Handled": Handled, "Step": Step, "Stats": Any}
+"""Types that annotations name without importing them. The simulator's statistics are JSON already, but for keys that
+are numbers: they come back as texts, which `results.CoreCycles` takes."""
+
+
+def write_evidence(output: RunOutput) -> bytes:
+    """The file's content."""
+    parts = {name: getattr(output, name) for name in _parts()}
+    plain = {name: value if name == "stats" else to_plain(value) for name, value in parts.items()}
+    return bytes(pa.compress(json.dumps(plain, separators=(",", ":")).encode(), codec="zstd", asbytes=True))
+
+
+def read_evidence(content: bytes, uart: bytes) -> RunOutput:
+    """The run again. Raises ValueError where the content is of another version of this package, or damaged."""
+    reader = Reader(_NAMES)
+    try:
+        plain = json.loads(pa.CompressedInputStream(pa.BufferReader(content), "zstd").read())
+        parts = {name: reader.read(hint, plain[name]) for name, hint in _parts().items()}
+    except (OSError, KeyError, TypeError, pa.ArrowException) as cause:
+        raise ValueError(f"the evidence cannot be read ({type(cause).__name__})") from None
+    return RunOutput(uart=uart, **parts)
+
+
+def _parts() -> dict[str, Any]:
+    """Field -> type, without the serial bytes."""
+    hints = get_type_hints(RunOutput, localns=_NAMES)
+    return {each.name: hints[each.name] for each in fields(RunOutput) if each.name != "uart"}

@@ -1,0 +1,70 @@
+"""Everything that can change a number, as one canonical JSON text, and the run id made from its hash.
+
+No time stamp and no path of a machine stands in it: the same manifest means the same bytes of result, anywhere.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from rtoslab.base import __version__, canonical
+from rtoslab.catalogue import Board
+from rtoslab.images import Build
+from rtoslab.plan import Point
+from rtoslab.targets import simulator_sources, simulator_version, timing_settings
+
+FORMAT = 1
+
+
+def virtual_target(root: Path, point: Point, board: Board) -> dict[str, Any]:
+    """The virtual board's identity: version, sources, every timing parameter with its value and grade."""
+    chosen = {key.removeprefix("timing."): value for key, value in point.timing.items()}
+    settings = {
+        key: {"value": chosen.get(key.removeprefix("timing."), default), "grade": grade}
+        for key, default, _, grade in timing_settings(board.chip)
+    }
+    return {
+        "kind": "virtual",
+        "chip": board.chip,
+        "cores": point.cores,
+        "version": simulator_version(),
+        "sources_sha256": simulator_sources(root),
+        "settings": settings,
+    }
+
+
+def serial_target(board: Board) -> dict[str, Any]:
+    """A real board: what is known of it. Which port it hangs on changes no number."""
+    return {"kind": "serial", "chip": board.chip, "baud": board.uart.baud}
+
+
+def make_manifest(
+    point: Point, board: Board, build: Build, target: dict[str, Any], conformance: dict[str, Any]
+) -> dict[str, Any]:
+    """The manifest of one point."""
+    return {
+        "format": FORMAT,
+        "rtoslab": __version__,
+        "build": build.info,
+        "elf_sha256": build.elf_sha256,
+        "board": board.model_dump(mode="json"),
+        "window_ms": point.window_ms,
+        "target": target,
+        "conformance": conformance,
+    }
+
+
+def manifest_hash(manifest: dict[str, Any]) -> str:
+    """SHA-256 of the canonical text, 64 hex digits."""
+    return hashlib.sha256(canonical(manifest).encode()).hexdigest()
+
+
+def flatten(value: object, path: str = "") -> dict[str, str]:
+    """Nested JSON as `a.b.c` -> text, for tables and comparisons."""
+    if isinstance(value, dict):
+        flat: dict[str, str] = {}
+        for key, item in value.items():
+            flat.update(flatten(item, f"{path}.{key}" if path else str(key)))
+        return flat
+    return {path: value if isinstance(value, str) else json.dumps(value)}

@@ -1,0 +1,41 @@
+"""plan.json: which points a run directory was made for, with a digest of its own."""
+
+import hashlib
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from rtoslab.base import AlteredError, StoreError, Strict, canonical
+from rtoslab.intake import STORED_BYTES, read_bytes
+from rtoslab.results import PointId
+
+
+class PlanFile(Strict):
+    """plan.json."""
+
+    format: int = 1
+    suite: str | None
+    points: list[PointId]
+    sha256: str
+    """Of the rest, so that an altered plan is noticed."""
+
+    @classmethod
+    def of(cls, suite: str | None, points: list[PointId]) -> "PlanFile":
+        """A plan with its digest."""
+        plan = cls(suite=suite, points=points, sha256="")
+        return plan.model_copy(update={"sha256": plan.digest()})
+
+    def digest(self) -> str:
+        """What `sha256` must be."""
+        return hashlib.sha256(canonical(self.model_dump(mode="json", exclude={"sha256"})).encode()).hexdigest()
+
+
+def read_plan(path: Path) -> PlanFile:
+    """Raises StoreError, AlteredError."""
+    try:
+        plan = PlanFile.model_validate_json(read_bytes(path, STORED_BYTES, "the plan", StoreError))
+    except ValidationError:
+        raise AlteredError(f"{path} is no plan; restore it from a copy.") from None
+    if plan.sha256 != plan.digest():
+        raise AlteredError(f"{path} was altered after it was written; restore it from a copy.")
+    return plan

@@ -1,0 +1,205 @@
+"""Stage 5: the run directory. Points are added whole or not at all, and never overwritten.
+
+    <run>/plan.json                       the points asked for, in the order they are reported
+    <run>/points/<point>-<run id>/        one folder per finished point:
+        result.json manifest.json conformance.json uart.txt build.log, of latencies samples.parquet, of the virtual
+        board evidence.json.zst (what proofs are judged by), and seal.json: the digest of each of them
+    <run>/journal.jsonl                   when points were asked for, and on which revision of the checkout
+
+A point is written into a folder beside its final place and renamed, so an interruption or a full disk leaves either a
+whole point or none. A run directory can be copied and archived; all paths in it are relative. A point that is not what
+its seal says counts as failed, with a warning that names the file; the others stay readable.
+"""
+
+import fcntl
+import glob
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from rtoslab.base import AlteredError, AlteredWarning, StoreError, alone, disk_error
+from rtoslab.records import demand_sealed, read_sealed
+from rtoslab.results import PointId
+from rtoslab.store.plan_file import PlanFile, read_plan
+from rtoslab.store.stored_point import AnyResult, StoredPoint, altered, axes_name, point_files, read_point
+
+PLAN = "plan.json"
+POINTS = "points"
+LOCK = ".lock"
+"""Held while a run directory is made."""
+_UNFINISHED = ".unfinished-"
+_PLAN_IN_WORK = f".{PLAN}.tmp"
+
+
+class RunDirectory:
+    """One run directory."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(cls, path: Path, suite: str | None, points: list[PointId]) -> "RunDirectory":
+        """Makes the directory, or opens one made for the same points. Raises StoreError if it holds others."""
+        if _is_foreign(path):
+            raise StoreError(f"{path} exists and is not a run directory; choose another --out.")
+        run = cls(path)
+        try:
+            (path / POINTS).mkdir(parents=True, exist_ok=True)
+        except OSError as cause:
+            raise disk_error("make the run directory", path, cause) from None
+        with alone(path / LOCK):
+            if not (path / PLAN).is_file():
+                try:
+                    text = PlanFile.of(suite, points).model_dump_json(indent=1)
+                    _write(path / _PLAN_IN_WORK, f"{text}\n".encode())
+                    (path / _PLAN_IN_WORK).replace(path / PLAN)
+                except OSError as cause:
+                    raise disk_error("make the run directory", path, cause) from None
+            elif run.plan().points != points:
+                raise StoreError(
+                    f"{path} was made for other points; choose another --out, or ask for the same points to resume."
+                )
+        return run
+
+    @classmethod
+    def open(cls, path: Path) -> "RunDirectory":
+        """An existing run directory. Raises StoreError."""
+        if not (path / PLAN).is_file():
+            raise StoreError(f"{path} is not a run directory (no {PLAN}); give one that `rtoslab run` wrote.")
+        return cls(path)
+
+    def plan(self) -> PlanFile:
+        """The points asked for. Raises StoreError, AlteredError."""
+        return read_plan(self.path / PLAN)
+
+    def has(self, folder_name: str) -> bool:
+        """Whether the point of that name was stored."""
+        return (self.path / POINTS / folder_name).is_dir()
+
+    def other_build(self, folder_name: str) -> Path | None:
+        """A finished folder of the same point with another run id: measured with another build or board."""
+        point = folder_name.rpartition("-")[0]
+        found = [
+            each
+            for each in (self.path / POINTS).glob(f"{glob.escape(point)}-*")
+            if each.name.rpartition("-")[0] == point
+        ]
+        return next((each for each in found if each.name != folder_name), None)
+
+    def add(
+        self, folder_name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
+    ) -> Path:
+        """Writes one point. Raises StoreError if it is there already, or the disk refuses."""
+        return self.adopt(folder_name, point_files(folder_name, result, manifest, files))
+
+    def adopt(self, folder_name: str, files: Mapping[str, bytes]) -> Path:
+        """Writes a whole point's files as they are.
+
+        Raises StoreError if it is there already, or the disk refuses, AlteredError for what does not fit its seal.
+        """
+        final = self.path / POINTS / folder_name
+        demand_sealed(folder_name, files, final)
+        if final.exists():
+            raise StoreError(f"{final} exists already; results are never overwritten, choose another --out.")
+        try:
+            with _work_folder(self.path / POINTS) as work:
+                for name, content in files.items():
+                    _write(work / name, content)
+                work.chmod(0o755)
+                work.rename(final)
+        except OSError as cause:
+            raise disk_error("store the point in", final, cause) from None
+        return final
+
+    def files(self, folder_name: str) -> dict[str, bytes]:
+        """A finished point's files. Raises AlteredError."""
+        return read_sealed(self.path / POINTS / folder_name)
+
+    def read(self, folder_name: str) -> StoredPoint:
+        """One finished point. Raises AlteredError naming the file."""
+        return read_point(self.path / POINTS / folder_name)
+
+    def points(self) -> list[StoredPoint]:
+        """Every finished point, in the plan's order. One that was altered is Failed, with an AlteredWarning."""
+        plan = self._plan_if_whole()
+        found = [each for folder in self.folders() if (each := self._point(folder, plan)) is not None]
+        order = {point.model_dump_json(): index for index, point in enumerate(plan)}
+        return sorted(
+            found, key=lambda each: (order.get(each.result.point.model_dump_json(), len(order)), each.folder.name)
+        )
+
+    def folders(self) -> list[Path]:
+        """Where its points lie."""
+        return point_folders(self.path)
+
+    def _plan_if_whole(self) -> list[PointId]:
+        try:
+            return self.plan().points
+        except StoreError as cause:
+            warnings.warn(str(cause), AlteredWarning, stacklevel=3)
+            return []
+
+    def _point(self, folder: Path, plan: list[PointId]) -> StoredPoint | None:
+        """None for an altered point of which the plan does not tell which it is."""
+        try:
+            return read_point(folder)
+        except AlteredError as cause:
+            warnings.warn(str(cause), AlteredWarning, stacklevel=3)
+            known = next((each for each in plan if folder.name.startswith(f"{axes_name(each)}-")), None)
+            return None if known is None else StoredPoint(folder, altered(known, cause), {})
+
+
+def point_folders(run: Path) -> list[Path]:
+    """The folders of a run directory's points."""
+    return sorted((run / POINTS).glob("[!.]*"))
+
+
+def remove_unfinished(path: Path) -> None:
+    """Removes what interrupted writers left behind; what a living process is writing stays."""
+    for leftover in (path / POINTS).glob(f"{_UNFINISHED}*"):
+        with suppress(FileNotFoundError):
+            descriptor = os.open(leftover, os.O_RDONLY)
+            with suppress(BlockingIOError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(leftover, ignore_errors=True)
+            os.close(descriptor)
+
+
+@contextmanager
+def _work_folder(points: Path) -> Iterator[Path]:
+    """A folder to write a point into, locked as long as its writer lives; removed unless it was renamed."""
+    work, descriptor = _locked_folder(points)
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+        os.close(descriptor)
+
+
+def _locked_folder(points: Path) -> tuple[Path, int]:
+    while True:
+        work = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=points))
+        with suppress(FileNotFoundError):
+            descriptor = os.open(work, os.O_RDONLY)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if work.exists():  # otherwise another process swept it before it was locked
+                return work, descriptor
+            os.close(descriptor)
+
+
+def _is_foreign(path: Path) -> bool:
+    """Whether something lies there that is no run directory, nor one that somebody is making."""
+    if not path.exists() or (path / PLAN).is_file():
+        return False
+    return not path.is_dir() or any(each.name not in {POINTS, LOCK, _PLAN_IN_WORK} for each in path.iterdir())
+
+
+def _write(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,89 @@
+"""One point as the files of its folder, sealed: how it is named, written and read back."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtoslab.base import AlteredError, canonical
+from rtoslab.intake import parse_object
+from rtoslab.records import read_sealed, sealed
+from rtoslab.results import (
+    COLUMNS,
+    SAMPLES_FILE,
+    Failed,
+    Measured,
+    NotApplicable,
+    PointId,
+    ResultFile,
+    join,
+    write_samples,
+)
+
+RESULT = "result.json"
+MANIFEST = "manifest.json"
+UART = "uart.txt"
+CONFORMANCE_FILE = "conformance.json"
+
+AnyResult = Measured | Failed | NotApplicable
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPoint:
+    """A point read back."""
+
+    folder: Path
+    result: AnyResult
+    manifest: dict[str, object]
+
+
+def axes_name(identity: PointId) -> str:
+    """The beginning of a point's folder name: readable, then a hash of the point (its window and configuration)."""
+    axes = hashlib.sha256(identity.model_dump_json().encode()).hexdigest()[:6]
+    return f"{identity.benchmark}-{identity.kernel}-{identity.board}-{identity.cores}c-{axes}"
+
+
+def folder_name(identity: PointId, run_id: str) -> str:
+    """A point's folder: its axes, then the hash of its manifest (the run id)."""
+    return f"{axes_name(identity)}-{run_id}"
+
+
+def altered(identity: PointId, cause: AlteredError) -> Failed:
+    """What stands in place of a point that is not what was stored."""
+    return Failed(run_id="0" * 16, point=identity, stage="store", error=AlteredError.__name__, message=str(cause))
+
+
+def point_files(
+    name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
+) -> dict[str, bytes]:
+    """A point as the sealed files of the folder `name`: `files` and those of the result and its manifest."""
+    made = {MANIFEST: canonical(dict(manifest)).encode(), **files}
+    series = result.series if isinstance(result, Measured) else ()
+    if series:
+        made[SAMPLES_FILE] = write_samples(series)
+    apart = {"series": {"__all__": set(COLUMNS)}} if series else {"series"}
+    made[RESULT] = canonical(result.model_dump(mode="json", exclude=apart)).encode()
+    return sealed(name, made)
+
+
+def read_files(files: Mapping[str, bytes]) -> tuple[AnyResult, dict[str, object]]:
+    """The result and the manifest of a point's files, whose seal holds. Raises ValueError for another version's."""
+    try:
+        stored, manifest = parse_object(files[RESULT]), parse_object(files[MANIFEST])
+        if stored.get("series"):
+            stored["series"] = join(stored["series"], files[SAMPLES_FILE])
+        return ResultFile.model_validate({"result": stored}).result, manifest
+    except (KeyError, TypeError, AttributeError) as cause:
+        raise ValueError(f"no point of this version ({type(cause).__name__})") from None
+
+
+def read_point(folder: Path) -> StoredPoint:
+    """One finished point by its folder, every file of it checked. Raises AlteredError naming the file."""
+    try:
+        result, manifest = read_files(read_sealed(folder))
+    except ValueError as cause:
+        raise AlteredError(
+            f"{folder / RESULT} is none of this version ({type(cause).__name__}); delete the folder {folder} and run "
+            "again."
+        ) from None
+    return StoredPoint(folder, result, manifest)

@@ -1,0 +1,128 @@
+"""Where an image runs: the virtual board and what is observed of it, or a serial port."""
+
+from rtoslab.targets import steps
+from rtoslab.targets.board import (
+    CYCLES_MOST,
+    apply_settings,
+    cycle_number,
+    find_address,
+    is_panic,
+    load_image,
+    make_machine,
+    pin_number,
+    simulator_errors,
+    simulator_fingerprint,
+    timing_settings,
+)
+from rtoslab.targets.events import (
+    EVENT,
+    IDENT_CURRENT,
+    IDENT_MARK,
+    IDENT_WINDOW,
+    KIND_CALL,
+    KIND_EXCEPTION_ENTER,
+    KIND_EXCEPTION_EXIT,
+    KIND_EXEC,
+    KIND_LOCK_BUSY,
+    KIND_LOCK_FREE,
+    KIND_LOCK_TAKEN,
+    KIND_PIN,
+    KIND_RETURN,
+    KIND_THREAD,
+    KIND_WRITE,
+)
+from rtoslab.targets.exceptions import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK, exception_number
+from rtoslab.targets.handlings import UNKNOWN, Handled
+from rtoslab.targets.intervals import Interval, Intervals, find_intervals
+from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.marks import read_marks
+from rtoslab.targets.observe import Observed, Switch
+from rtoslab.targets.origin import simulator_sources, simulator_version
+from rtoslab.targets.profiles import APPLICATION, IDLE, LIBRARY, FunctionCycles, kind_of
+from rtoslab.targets.serial import SILENCE_LIMIT_S, listen_to_board
+from rtoslab.targets.simulation import SimRequest, SimResult, parse_script, simulate, unescape
+from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, Step
+from rtoslab.targets.virtual import (
+    CHUNK_CYCLES,
+    DONE_SYMBOL,
+    SENDING_LIMIT_S,
+    SETUP_LIMIT_S,
+    WINDOW_SYMBOL,
+    Progress,
+    RunOutput,
+    VirtualJob,
+    run_virtual,
+)
+from rtoslab.targets.virtual_board import VirtualBoard
+
+__all__ = [
+    "APPLICATION",
+    "CALL",
+    "CHUNK_CYCLES",
+    "CYCLES_MOST",
+    "DONE_SYMBOL",
+    "EVENT",
+    "FIRST_EXTERNAL",
+    "HANDLER",
+    "IDENT_CURRENT",
+    "IDENT_MARK",
+    "IDENT_WINDOW",
+    "IDLE",
+    "INTERRUPT",
+    "KIND_CALL",
+    "KIND_EXCEPTION_ENTER",
+    "KIND_EXCEPTION_EXIT",
+    "KIND_EXEC",
+    "KIND_LOCK_BUSY",
+    "KIND_LOCK_FREE",
+    "KIND_LOCK_TAKEN",
+    "KIND_PIN",
+    "KIND_RETURN",
+    "KIND_THREAD",
+    "KIND_WRITE",
+    "LIBRARY",
+    "PENDSV",
+    "SENDING_LIMIT_S",
+    "SETUP_LIMIT_S",
+    "SILENCE_LIMIT_S",
+    "SVCALL",
+    "SYSTICK",
+    "UNKNOWN",
+    "WINDOW_SYMBOL",
+    "FunctionCycles",
+    "Handled",
+    "Interval",
+    "Intervals",
+    "Observed",
+    "Progress",
+    "RunOutput",
+    "SimRequest",
+    "SimResult",
+    "Step",
+    "Switch",
+    "VirtualBoard",
+    "VirtualJob",
+    "VirtualMachine",
+    "apply_settings",
+    "cycle_number",
+    "exception_number",
+    "find_address",
+    "find_intervals",
+    "is_panic",
+    "kind_of",
+    "listen_to_board",
+    "load_image",
+    "make_machine",
+    "parse_script",
+    "pin_number",
+    "read_marks",
+    "run_virtual",
+    "simulate",
+    "simulator_errors",
+    "simulator_fingerprint",
+    "simulator_sources",
+    "simulator_version",
+    "steps",
+    "timing_settings",
+    "unescape",
+]

@@ -1,0 +1,179 @@
+"""How long the kernel's own exception handlers ran: the tick's, and those that switch tasks. Nothing is in the image.
+
+An interval reaches from the handler's first cycle (the exception's entry lies before it, and is kept beside it) to its
+return. Each says which task ran before and after, so that a switch has its pair of tasks and a tick the tasks that ran
+because of it. Where the kernel searches for the most urgent ready task by steps, their number is seen too.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from rtoslab.catalogue import Kernel
+from rtoslab.targets.board import find_address
+from rtoslab.targets.events import (
+    EVENT,
+    IDENT_CURRENT,
+    IDENT_SELECT,
+    IDENT_SELECTED,
+    IDENT_TOP,
+    KIND_EXCEPTION_ENTER,
+    KIND_EXCEPTION_EXIT,
+    KIND_EXEC,
+    KIND_WRITE,
+)
+from rtoslab.targets.exceptions import PENDSV, SVCALL, SYSTICK
+from rtoslab.targets.machine import VirtualMachine
+
+_KERNELS_OWN: Final = frozenset({SVCALL, PENDSV, SYSTICK})
+
+
+UNKNOWN: Final = -1
+
+
+@dataclass(slots=True)
+class Handled:
+    """Handler runs of a window, one place in every list each, in the order of their return."""
+
+    exception: array[int] = field(default_factory=lambda: array("q"))
+    start_cycle: array[int] = field(default_factory=lambda: array("q"))
+    cycles: array[int] = field(default_factory=lambda: array("q"))
+    entry_cycles: array[int] = field(default_factory=lambda: array("q"))
+    """From the exception's recognition to its handler's first cycle."""
+    before: array[int] = field(default_factory=lambda: array("q"))
+    """Control block of the task that was current as the handler began, and as it returned."""
+    after: array[int] = field(default_factory=lambda: array("q"))
+    select_cycles: array[int] = field(default_factory=lambda: array("q"))
+    """Of it, in the function that chooses the next task; UNKNOWN where the kernel names none."""
+    steps: array[int] = field(default_factory=lambda: array("q"))
+    """Priorities gone down in the search for the next task; UNKNOWN where the kernel does not search."""
+    interrupted: array[int] = field(default_factory=lambda: array("q"))
+    """Other handlers that ran inside."""
+
+
+@dataclass(slots=True)
+class _Open:
+    exception: int
+    start_cycle: int
+    entry_cycles: int
+    before: int
+    top: int
+    select_from: int = UNKNOWN
+    select_cycles: int = UNKNOWN
+    steps: int = UNKNOWN
+    interrupted: int = 0
+
+
+class HandlerReader:
+    """Feeds on chunks of the window's events, in the order of time. One core."""
+
+    def __init__(self, current: int, top: int = UNKNOWN) -> None:
+        """`current`: control block of the running task as the window opens; `top`: the most urgent ready priority."""
+        self._current = current
+        self._top = top
+        self._open: list[_Open] = []
+        self.found = Handled()
+
+    def feed(self, raw: bytes) -> None:
+        """Takes the next chunk."""
+        events = np.frombuffer(raw, dtype=EVENT)
+        # Where one handler follows another without a return between, the board tells the entry before the return.
+        events = events[np.argsort(events["cycle"], kind="stable")]
+        ours = (events["id"] >= IDENT_CURRENT) & (events["id"] <= IDENT_SELECTED)
+        wanted = (events["kind"] >= KIND_EXCEPTION_ENTER) | ours
+        columns = (events[wanted][name].tolist() for name in ("cycle", "value", "id", "kind"))
+        for cycle, value, ident, kind in zip(*columns, strict=True):
+            if kind == KIND_EXCEPTION_ENTER:
+                self._enter(cycle, value, ident)
+            elif kind == KIND_EXCEPTION_EXIT:
+                self._exit(cycle, ident)
+            elif kind == KIND_WRITE:
+                self._write(ident, value)
+            elif kind == KIND_EXEC:
+                self._select(ident, cycle)
+
+    def _enter(self, cycle: int, latency: int, exception: int) -> None:
+        for each in self._open:
+            each.interrupted += 1
+        self._open.append(_Open(exception, cycle, latency, self._current, self._top))
+
+    def _exit(self, cycle: int, exception: int) -> None:
+        if not self._open or self._open[-1].exception != exception:
+            self._open.clear()  # it was entered before the window opened
+            return
+        done = self._open.pop()
+        if exception not in _KERNELS_OWN:
+            return
+        found = self.found
+        found.exception.append(exception)
+        found.start_cycle.append(done.start_cycle)
+        found.cycles.append(cycle - done.start_cycle)
+        found.entry_cycles.append(done.entry_cycles)
+        found.before.append(done.before)
+        found.after.append(self._current)
+        found.select_cycles.append(done.select_cycles)
+        found.steps.append(done.steps)
+        found.interrupted.append(done.interrupted)
+
+    def _write(self, ident: int, value: int) -> None:
+        if ident == IDENT_CURRENT:
+            self._current = value
+        elif ident == IDENT_TOP:
+            if self._open and self._open[-1].exception == PENDSV and self._top != UNKNOWN:
+                self._open[-1].steps = self._top - value
+            self._top = value
+
+    def _select(self, ident: int, cycle: int) -> None:
+        inside = self._open[-1] if self._open else None
+        if inside is None:
+            return
+        if ident == IDENT_SELECT:
+            inside.select_from = cycle
+        elif ident == IDENT_SELECTED and inside.select_from != UNKNOWN:
+            inside.select_cycles = cycle - inside.select_from
+
+
+def attach(machine: VirtualMachine, kernel: Kernel) -> int | None:
+    """Sets the probes beside those of the current task. Gives the address of the search's word, None without one."""
+    probes = kernel.probes
+    if probes is None:
+        return None
+    if probes.select_symbol and probes.switch_symbol and machine.symbol(probes.select_symbol) is not None:
+        select = find_address(machine, probes.select_symbol)
+        returns = calls_in(machine, probes.switch_symbol, select)
+        if returns:
+            machine.watch_exec(select, IDENT_SELECT)
+        for address in returns:
+            machine.watch_exec(address, IDENT_SELECTED)
+    if not probes.top_priority_symbol or machine.symbol(probes.top_priority_symbol) is None:
+        return None
+    word = find_address(machine, probes.top_priority_symbol)
+    machine.watch_write(word, IDENT_TOP)
+    return word
+
+
+def calls_in(machine: VirtualMachine, caller: str, callee: int) -> list[int]:
+    """Addresses behind the calls (BL) of the function at `callee` in the function named `caller`."""
+    start = find_address(machine, caller)
+    size = next((size for address, size, name in machine.symbols() if name == caller and address == start), 0)
+    code = machine.read(start, size & ~1)
+    halfwords = [int.from_bytes(code[at : at + 2], "little") for at in range(0, len(code), 2)]
+    found = []
+    for index, (high, low) in enumerate(pairwise(halfwords)):
+        behind = start + 2 * index + 4
+        if high >> 11 == 0b11110 and low >> 14 == 0b11 and low & 0x1000 and behind + _offset(high, low) == callee:
+            found.append(behind)
+    return found
+
+
+def _offset(high: int, low: int) -> int:
+    """Of BL, encoding T1 (ARMv7-M Architecture Reference Manual, A7.7.18; ARMv6-M, A6.7.13)."""
+    sign = high >> 10 & 1
+    i1, i2 = (~((low >> bit & 1) ^ sign) & 1 for bit in (13, 11))
+    value = sign << 24 | i1 << 23 | i2 << 22 | (high & 0x3FF) << 12 | (low & 0x7FF) << 1
+    return value - (sign << 25)

@@ -1,0 +1,166 @@
+"""From probe events to intervals: how long each lasted between its marks, and what happened in it.
+
+The trap it prevents: a sample of the right length for the wrong reason. Every interval says how many context switches,
+calls and interrupts fell into it, so a proof can demand what must be in it, and an outlier has its cause beside it.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from rtoslab.targets.events import (
+    EVENT,
+    IDENT_CALL,
+    IDENT_CURRENT,
+    IDENT_MARK,
+    IDENT_SYMBOL,
+    KIND_EXCEPTION_ENTER,
+    KIND_EXCEPTION_EXIT,
+    KIND_EXEC,
+    KIND_PIN,
+    KIND_WRITE,
+)
+from rtoslab.targets.exceptions import FIRST_EXTERNAL, SYSTICK
+
+STAMPED: Final = -1
+"""In place of a series, until the interval's end says which."""
+EDGE_CYCLES: Final = 64
+"""From a mark to the furthest place where an instrument may be read, an exception's entry or exit included."""
+
+
+@dataclass(slots=True)
+class Interval:
+    """One interval between two marks, in cycles of the core's clock."""
+
+    series: int
+    start_cycle: int
+    cycles: int = 0
+    switches: int = 0
+    """Context switches inside."""
+    ticks: int = 0
+    """Entries of SysTick inside."""
+    interrupts: int = 0
+    """Entries of the chip's own interrupt lines inside."""
+    calls: Counter[str] = field(default_factory=Counter)
+    """Watched services called inside."""
+    touched: bool = False
+    """An exception ran just outside a mark, perhaps between it and the instrument's reading, which then contains it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """All that a window held, in the order of time."""
+
+    intervals: tuple[Interval, ...]
+    pulses: tuple[int, ...]
+    """How long the measurement's pin was high, each time, in cycles."""
+    disorder: tuple[str, ...]
+    """What an orderly image does not do: an end without its start, a start inside another interval."""
+    resumed: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """Exception number -> addresses at which the core went on after it."""
+
+    def of(self, series: int) -> list[Interval]:
+        """The intervals of one series."""
+        return [each for each in self.intervals if each.series == series]
+
+    def pulses_of(self, series: int) -> list[int]:
+        """Pin pulses of one series: each interval has one, because intervals do not overlap."""
+        pairs = zip(self.intervals, self.pulses, strict=False)
+        return [pulse for interval, pulse in pairs if interval.series == series]
+
+
+def find_intervals(
+    raw: bytes,
+    services: tuple[str, ...],
+    current: Mapping[int, int],
+    pin: int | None,
+    stamping: int | None = None,
+) -> Intervals:
+    """Reads a window's events. `current`: core -> running task as it opens; `pin`: number of the measurement's pin;
+    `stamping`: number of the exception whose recognition starts the intervals of stamped series."""
+    reader = _Reader(services, dict(current), stamping)
+    events = np.frombuffer(raw, dtype=EVENT)
+    for cycle, value, pc, ident, kind, core, _ in events.tolist():
+        if kind == KIND_EXEC and ident >= IDENT_SYMBOL:
+            continue  # of `steps`
+        if kind == KIND_EXEC and ident >= IDENT_MARK:
+            reader.mark(cycle, ident - IDENT_MARK)
+        elif kind == KIND_PIN:
+            reader.edge(cycle, value, ours=ident == pin)
+        elif kind == KIND_EXCEPTION_EXIT:
+            reader.return_cycle = cycle
+            reader.resumed.setdefault(ident, set()).add(pc)
+        elif kind == KIND_EXCEPTION_ENTER and ident == stamping:
+            reader.event(cycle - value)
+        else:
+            reader.inside(kind, cycle, ident, value, core)
+    resumed = {number: frozenset(addresses) for number, addresses in reader.resumed.items()}
+    return Intervals(tuple(reader.found), tuple(reader.pulses), tuple(reader.disorder), resumed)
+
+
+@dataclass(slots=True)
+class _Reader:
+    services: tuple[str, ...]
+    current: dict[int, int]
+    stamping: int | None
+    open: Interval | None = None
+    high_since: int | None = None
+    found: list[Interval] = field(default_factory=list)
+    pulses: list[int] = field(default_factory=list)
+    disorder: list[str] = field(default_factory=list)
+    end_cycle: int = -EDGE_CYCLES
+    """Of the last interval; and when the last exception returned."""
+    return_cycle: int = -EDGE_CYCLES
+    resumed: dict[int, set[int]] = field(default_factory=dict)
+
+    def event(self, cycle: int) -> None:
+        """Only the end mark tells which stamped series the interval belongs to."""
+        if self.open is not None:
+            self.disorder.append("a timer's event came before the one before it was stamped")
+        self.open = Interval(STAMPED, cycle)
+
+    def mark(self, cycle: int, tag: int) -> None:
+        series, is_end = tag >> 1, bool(tag & 1)
+        if is_end:
+            if self.open is not None and self.open.series == STAMPED:
+                self.open.series = series
+            if self.open is None or self.open.series != series:
+                self.disorder.append(f"an interval of series {series} ends that was not begun")
+            else:
+                self.open.cycles = cycle - self.open.start_cycle
+                self.found.append(self.open)
+                self.end_cycle = cycle
+            self.open = None
+            return
+        if self.open is not None:
+            self.disorder.append(f"an interval of series {series} begins inside one of series {self.open.series}")
+        self.open = Interval(series, cycle, touched=cycle - self.return_cycle < EDGE_CYCLES)
+
+    def edge(self, cycle: int, level: int, *, ours: bool) -> None:
+        if not ours:
+            return
+        if level:
+            self.high_since = cycle
+        elif self.high_since is not None:
+            self.pulses.append(cycle - self.high_since)
+            self.high_since = None
+
+    def inside(self, kind: int, cycle: int, ident: int, value: int, core: int) -> None:
+        interval = self.open
+        if kind == KIND_WRITE and ident == IDENT_CURRENT + core:
+            switched = self.current.get(core) != value
+            self.current[core] = value
+            if interval is not None and switched:
+                interval.switches += 1
+        elif interval is None:
+            if kind == KIND_EXCEPTION_ENTER and cycle - self.end_cycle < EDGE_CYCLES and self.found:
+                self.found[-1].touched = True
+        elif kind == KIND_EXEC and ident >= IDENT_CALL:
+            interval.calls[self.services[ident - IDENT_CALL]] += 1
+        elif kind == KIND_EXCEPTION_ENTER and ident == SYSTICK:
+            interval.ticks += 1
+        elif kind == KIND_EXCEPTION_ENTER and ident >= FIRST_EXTERNAL:
+            interval.interrupts += 1

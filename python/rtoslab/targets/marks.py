@@ -1,0 +1,35 @@
+"""Where an image's intervals begin and end: the marks that bench_start and bench_stop leave in it (bench/latency.h).
+
+They lie in a section that is not loaded: pairs of words, the address of the instruction behind the mark and a tag, two
+times the series' number plus 1 for the end of an interval. A series may have several starts and ends (inlined code).
+"""
+
+import struct
+from dataclasses import dataclass
+
+from rtoslab.base import ImageFileError
+from rtoslab.intake import Elf
+
+SECTION = ".bench_marks"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One end of an interval."""
+
+    address: int
+    series: int
+    is_end: bool
+
+
+def read_marks(image: bytes, name: str) -> tuple[Mark, ...]:
+    """The marks of an ELF, in the order they were written; none for an image without. Raises ImageFileError."""
+    try:
+        elf = Elf(image)
+        section = elf.section(SECTION)
+        words = elf.contents(section) if section is not None else b""
+    except ValueError as cause:
+        raise ImageFileError(f"{name} cannot be read as an ELF file ({cause}); build it again.") from None
+    if len(words) % 8:
+        raise ImageFileError(f"{name} has a section {SECTION} of {len(words)} bytes, not of pairs of words.")
+    return tuple(Mark(address & ~1, tag >> 1, bool(tag & 1)) for address, tag in struct.iter_unpack("<II", words))

@@ -1,0 +1,148 @@
+"""From cycles per address to cycles per function, and from function to class (kernel's classes, else application)."""
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from rtoslab.catalogue import Kernel
+from rtoslab.targets.observe import Load, Waited
+
+PROFILE: Final = np.dtype(
+    [("address", "<u4"), ("zero", "<u4"), ("cycles", "<u8"), ("executions", "<u8"), ("wait", "<u8")]
+)
+"""One record of the virtual board's profile, 32 bytes; see `_sim.pyi`."""
+
+APPLICATION: Final = "application"
+IDLE: Final = "idle"
+LIBRARY: Final = "library"
+"""C library and compiler helpers: who called them is not known."""
+_LIBRARY_PREFIXES: Final = (
+    "mem",
+    "str",
+    "__aeabi_",
+    "__udiv",
+    "__div",
+    "__mul",
+    "__gnu_",
+    "__clz",
+    "__ctz",
+    "__popcount",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCycles:
+    """Cycles of one function on one core in the window. `cycles` includes `wait_cycles` (bus and flash)."""
+
+    core: int
+    name: str
+    kind: str
+    """A class of kernel.toml, `library` or `application`."""
+    cycles: int
+    wait_cycles: int
+    entries: int
+    """Executions of the function's first instruction."""
+    instructions: int = 0
+    """Executions of all its instructions."""
+
+
+def by_function(
+    raw: Mapping[int, bytes], symbols: list[tuple[int, int, str]], kernel: Kernel
+) -> tuple[FunctionCycles, ...]:
+    """One entry per core and function that ran, most cycles first."""
+    ordered = sorted((address, size, name) for address, size, name in symbols)
+    starts = [address for address, _, _ in ordered]
+    found: list[FunctionCycles] = []
+    for core, data in sorted(raw.items()):
+        totals: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+        for record in np.frombuffer(data, dtype=PROFILE):
+            name, is_entry = _function(int(record["address"]), ordered, starts)
+            total = totals[name]
+            total[0] += int(record["cycles"])
+            total[1] += int(record["wait"])
+            total[2] += int(record["executions"]) if is_entry else 0
+            total[3] += int(record["executions"])
+        found += [
+            FunctionCycles(core, name, kind_of(name, kernel), cycles, wait, entries, executed)
+            for name, (cycles, wait, entries, executed) in totals.items()
+        ]
+    return tuple(sorted(found, key=lambda each: (each.core, -each.cycles, each.name)))
+
+
+def _function(address: int, ordered: list[tuple[int, int, str]], starts: list[int]) -> tuple[str, bool]:
+    index = bisect_right(starts, address) - 1
+    if index < 0:
+        return f"{address & ~0xFF:#010x}", False
+    start, size, name = ordered[index]
+    if size and address >= start + size:
+        return f"{address & ~0xFF:#010x}", False
+    return name, address == start
+
+
+def kind_of(name: str, kernel: Kernel) -> str:
+    """The first class of kernel.toml with a prefix that fits; else library or application."""
+    for kind, prefixes in kernel.classes.items():
+        if any(name.startswith(prefix) for prefix in prefixes):
+            return kind
+    return LIBRARY if name.startswith(_LIBRARY_PREFIXES) else APPLICATION
+
+
+def clones_of(name: str, symbols: Iterable[tuple[int, int, str]]) -> list[int]:
+    """First instructions of what the compiler made of a function that the image does not hold under its own name
+    (`f.part.0`, `f.constprop.0`): with LTO, of those that only the kernel calls."""
+    return sorted({address & ~1 for address, _, own in symbols if own.startswith(f"{name}.")})
+
+
+def calls_of_services(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Counter[tuple[int, str]]:
+    """(core, service) -> executions of the kernel functions that the service ends in."""
+    entries = _Entries(functions)
+    return Counter(
+        {
+            (core, service): entries.of(core, names)
+            for core in {each.core for each in functions}
+            for service, names in kernel.symbols.items()
+        }
+    )
+
+
+def waits(functions: tuple[FunctionCycles, ...], kernel: Kernel, cores: Iterable[int]) -> dict[int, Waited]:
+    """Per core, what the kernel's functions say of calls that did not find what they wanted; empty if they do not."""
+    if kernel.waits is None:
+        return {}
+    entries, names = _Entries(functions), kernel.waits
+    return {
+        core: Waited(entries.of(core, names.collided), entries.of(core, names.failed), entries.of(core, names.blocked))
+        for core in cores
+    }
+
+
+def loads(functions: Iterable[FunctionCycles], asleep: Mapping[int, int], cycles: Mapping[int, int]) -> dict[int, Load]:
+    """Per core, from its functions, its cycles asleep, and all its cycles in the window."""
+    every = list(functions)
+    return {
+        core: Load(
+            cycles[core],
+            asleep[core] + sum(each.cycles for each in every if (each.core, each.kind) == (core, IDLE)),
+            sum(each.instructions for each in every if (each.core, each.kind) == (core, APPLICATION)),
+        )
+        for core in cycles
+    }
+
+
+class _Entries:
+    """Executions by core and name. The compiler may have moved a whole function into a clone (`name.constprop.0`):
+    a clone counts only if `name` never ran."""
+
+    def __init__(self, functions: tuple[FunctionCycles, ...]) -> None:
+        self._whole: Counter[tuple[int, str]] = Counter()
+        self._clones: Counter[tuple[int, str]] = Counter()
+        for each in functions:
+            self._whole[each.core, each.name] += each.entries
+            self._clones[each.core, each.name.partition(".")[0]] += each.entries if "." in each.name else 0
+
+    def of(self, core: int, names: tuple[str, ...]) -> int:
+        return sum(self._whole[core, name] or self._clones[core, name] for name in names)

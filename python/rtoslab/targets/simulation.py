@@ -1,0 +1,218 @@
+"""Any image on a virtual board: `rtoslab sim`. Nothing in the image is needed beyond code that boots.
+
+The image need not know rtoslab. What is watched (until, between) lies outside it and costs it no cycle.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rtoslab import interrupts
+from rtoslab.base import ImageFileError, SymbolError
+from rtoslab.catalogue import Board
+from rtoslab.intake import read_image
+from rtoslab.targets.board import (
+    CYCLES_MOST,
+    apply_settings,
+    cycle_number,
+    find_address,
+    load_image,
+    make_machine,
+    simulator_errors,
+)
+from rtoslab.targets.machine import VirtualMachine
+
+CHUNK_CYCLES = 5_000_000
+DEFAULT_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """Cycles from each execution of `start` to the next of `end`."""
+
+    start: str
+    end: str
+    count: int
+    min_cycles: int | None
+    max_cycles: int | None
+    total_cycles: int
+
+
+@dataclass(frozen=True, slots=True)
+class SimResult:
+    """What a run gave; `cycles` and `instructions` have one entry per core."""
+
+    stop: str
+    detail: str
+    cycle: int
+    clock_hz: int
+    cycles: list[int]
+    instructions: list[int]
+    uart: bytes
+    between: list[Between]
+    warnings: list[str]
+    reached: bool
+    """False if an asked-for end was not reached, or the machine stopped for a fault."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The machine-readable form of `rtoslab sim --json`."""
+        return {
+            "stop": self.stop,
+            "detail": self.detail,
+            "cycle": self.cycle,
+            "clock_hz": self.clock_hz,
+            "cycles": self.cycles,
+            "instructions": self.instructions,
+            "uart": self.uart.decode("utf-8", errors="replace"),
+            "between": [
+                {
+                    "from": each.start,
+                    "to": each.end,
+                    "count": each.count,
+                    "min_cycles": each.min_cycles,
+                    "max_cycles": each.max_cycles,
+                    "total_cycles": each.total_cycles,
+                }
+                for each in self.between
+            ],
+            "warnings": self.warnings,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimRequest:
+    """What to do with an image. `until`: a symbol, a 0x address or a decimal number of cycles."""
+
+    until: str | None = None
+    between: Sequence[tuple[str, str]] = ()
+    typed: bytes = b""
+    script: Sequence[tuple[bytes, bytes]] = ()
+    settings: Mapping[str, int] = field(default_factory=dict)
+    strict: bool = False
+    max_cycles: int | None = None
+
+
+def simulate(
+    image: Path,
+    board: Board,
+    request: SimRequest,
+    *,
+    cores: int | None = None,
+    on_uart: Callable[[bytes], None] = lambda _: None,
+    machine: VirtualMachine | None = None,
+) -> SimResult:
+    """Runs `image` until its end, the limit or Ctrl-C, handing UART bytes to `on_uart` as they come."""
+    count = cores or board.cores
+    machine = machine or make_machine(board, cores=count, strict=request.strict)
+    apply_settings(machine, request.settings)
+    load_image(machine, read_image(image), image.name)
+    limit = DEFAULT_SECONDS * board.clock.sys_hz if request.max_cycles is None else request.max_cycles
+    asked = None if request.until is None else cycle_number(request.until)
+    by_cycles = asked is not None
+    limit = min(limit if asked is None else asked, CYCLES_MOST)
+    with simulator_errors(SymbolError):
+        if request.until is not None and not by_cycles:
+            machine.until(find_address(machine, request.until))
+        pairs = [
+            (start, end, machine.between(find_address(machine, start), find_address(machine, end)))
+            for start, end in request.between
+        ]
+    if request.script:
+        machine.script_uart([(prompt, text) for prompt, text in request.script])
+    if request.typed:
+        machine.type_uart(request.typed)
+    reason, detail, uart = _run(machine, limit, on_uart)
+    stats = machine.stats()["cores"][:count]
+    goal = request.until is None or (reason == "until" or (by_cycles and reason == "cycles"))
+    return SimResult(
+        stop=reason,
+        detail=detail,
+        cycle=machine.cycle(),
+        clock_hz=machine.clock_hz(),
+        cycles=[core["cycles"] for core in stats],
+        instructions=[core["instructions"] for core in stats],
+        uart=uart,
+        between=[_between(machine, start, end, index) for start, end, index in pairs],
+        warnings=machine.warnings(),
+        reached=goal and not _is_failure(reason, detail),
+    )
+
+
+def _is_failure(reason: str, detail: str) -> bool:
+    """A fault ends the run as a failure, but for the breakpoint on which a C library parks a program that returned."""
+    return reason == "strict" or (reason == "lockup" and "BKPT" not in detail)
+
+
+def _run(machine: VirtualMachine, limit: int, on_uart: Callable[[bytes], None]) -> tuple[str, str, bytes]:
+    uart = bytearray()
+    reason, detail = "cycles", f"The limit of {limit} cycles was reached."
+    try:
+        while machine.cycle() < limit:
+            stop = machine.run(min(CHUNK_CYCLES, limit - machine.cycle()))
+            _drain(machine, uart, on_uart)
+            if stop["reason"] not in {"cycles", "watch"}:
+                reason, detail = stop["reason"], stop["detail"]
+                break
+    except KeyboardInterrupt as cause:
+        _drain(machine, uart, on_uart)
+        reason, detail = "interrupted", interrupts.reason(cause)
+    return reason, detail, bytes(uart)
+
+
+def _drain(machine: VirtualMachine, uart: bytearray, on_uart: Callable[[bytes], None]) -> None:
+    fresh = machine.take_uart()
+    machine.take_events()
+    if fresh:
+        uart += fresh
+        on_uart(fresh)
+
+
+def _between(machine: VirtualMachine, start: str, end: str, index: int) -> Between:
+    found = machine.between_result(index)
+    return Between(start, end, found["count"], found["min_cycles"], found["max_cycles"], found["total_cycles"])
+
+
+def parse_script(text: str, enter: bytes = b"\r") -> list[tuple[bytes, bytes]]:
+    r"""Reads a typing script: one `prompt => text` per line.
+
+    Each text is typed, followed by Enter, once its prompt has appeared in the output since the step before. An empty
+    prompt types at once. Empty lines and lines that begin with `#` are skipped. `\n \r \t \\ \xHH` are understood on
+    both sides; a text that ends in `\c` is typed without Enter. Raises ImageFileError naming the line.
+    """
+    steps: list[tuple[bytes, bytes]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        prompt, arrow, typed = line.partition("=>")
+        if not arrow:
+            raise ImageFileError(f"Line {number} of the script has no `=>`; write `prompt => text`.")
+        typed = typed.strip()
+        end = b"" if typed.endswith(r"\c") else enter
+        steps.append((unescape(prompt.strip()), unescape(typed.removesuffix(r"\c")) + end))
+    return steps
+
+
+def unescape(text: str) -> bytes:
+    r"""The bytes of a text with `\n \r \t \\ \xHH` replaced; anything else stands for itself."""
+    out = bytearray()
+    index = 0
+    while index < len(text):
+        code = text[index + 1 : index + 2] if text[index] == "\\" else ""
+        if code in _ESCAPES and code:
+            out += _ESCAPES[code]
+            index += 2
+        elif code == "x" and _is_hex(text[index + 2 : index + 4]):
+            out.append(int(text[index + 2 : index + 4], 16))
+            index += 4
+        else:
+            out += text[index].encode()
+            index += 1
+    return bytes(out)
+
+
+_ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "\\": b"\\"}
+
+
+def _is_hex(digits: str) -> bool:
+    return len(digits) == 2 and all(digit in "0123456789abcdefABCDEF" for digit in digits)

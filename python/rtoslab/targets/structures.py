@@ -1,0 +1,82 @@
+"""What a kernel's objects and control blocks hold, read from the board's memory by the image's debug information."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from elftools.dwarf.die import DIE
+
+from rtoslab.base import ImageFileError
+from rtoslab.catalogue import Kernel
+from rtoslab.intake import debug
+
+if TYPE_CHECKING:
+    from elftools.elf.elffile import ELFFile
+
+Word = Callable[[int], int | None]
+"""Reads a word of the board's memory; None where there is none."""
+
+
+def offsets(image: bytes, structures: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Structure -> member -> offset in bytes; a structure that the image does not know is left out."""
+    wanted = set(structures)
+    found: dict[str, dict[str, int]] = {}
+    try:
+        with debug(image, "the image", ImageFileError) as elf:
+            _fill(found, wanted, elf)
+    except ImageFileError:
+        return {}
+    return found
+
+
+def _fill(found: dict[str, dict[str, int]], wanted: set[str], elf: "ELFFile") -> None:
+    for unit in elf.get_dwarf_info().iter_CUs() if wanted and elf.has_dwarf_info() else ():
+        for die in unit.get_top_DIE().iter_children():
+            if die.tag == "DW_TAG_structure_type" and die.has_children and _name(die) in wanted:
+                found[_name(die)] = {
+                    _name(each): each.attributes["DW_AT_data_member_location"].value
+                    for each in die.iter_children()
+                    if each.tag == "DW_TAG_member" and "DW_AT_data_member_location" in each.attributes
+                }
+                wanted.discard(_name(die))
+        if not wanted:
+            return
+
+
+def _name(die: DIE) -> str:
+    attribute = die.attributes.get("DW_AT_name")
+    return attribute.value.decode() if attribute else ""
+
+
+class Structures:
+    """The structures of one image whose members kernel.toml names."""
+
+    def __init__(self, image: bytes, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self._block = kernel.memory.task_block if kernel.memory else None
+        types = [each.type for each in kernel.objects.values()]
+        self._members = offsets(image, [*types, *([self._block.type] if self._block else [])])
+
+    def priorities(self, word: Word, blocks: Iterable[int]) -> dict[int, int]:
+        """Control block -> priority in the kernel's own numbers; nothing if kernel.toml does not name the member."""
+        if self._block is None or self._block.priority is None:
+            return {}
+        offset = self._members.get(self._block.type, {}).get(self._block.priority)
+        found = {each: word(each + offset) for each in blocks if each} if offset is not None else {}
+        return {block: value for block, value in found.items() if value is not None}
+
+    def objects(self, word: Word, calls: Mapping[str, Iterable[int]]) -> dict[tuple[str, int], dict[str, int]]:
+        """(kind, address) -> facts, for every kind of object that a called function may be of. `calls`: function ->
+        the first arguments it was called with."""
+        found: dict[tuple[str, int], dict[str, int]] = {}
+        for kind, facts in self._kernel.objects.items():
+            places = self._members.get(facts.type, {})
+            for address in {each for name in self._functions(kind) & calls.keys() for each in calls[name]}:
+                told = {
+                    name: word(address + places[member]) for name, member in facts.members.items() if member in places
+                }
+                found[kind, address] = {name: value for name, value in told.items() if value is not None}
+        return found
+
+    def _functions(self, kind: str) -> set[str]:
+        services = self._kernel.symbols.items()
+        return {name for service, names in services if service.startswith(f"{kind}_") for name in names}

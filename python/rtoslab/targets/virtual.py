@@ -1,0 +1,265 @@
+"""A benchmark image on the virtual board, from reset to its end record, measured over its window without touching it.
+
+Phases: set-up (until the image opens its window), window (statistics, profile and events on), sending (until the image
+says it is done). Each has a limit in virtual time, so a hanging image is an error after seconds, not for ever.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from rtoslab.base import RunError
+from rtoslab.catalogue import Board, Kernel
+from rtoslab.targets.board import apply_settings, find_address, load_image, make_machine, pin_number, simulator_errors
+from rtoslab.targets.critical import CriticalSections
+from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING, IDENT_WINDOW
+from rtoslab.targets.exceptions import FIRST_EXTERNAL
+from rtoslab.targets.handlings import UNKNOWN, HandlerReader, attach
+from rtoslab.targets.intervals import find_intervals
+from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.marks import read_marks
+from rtoslab.targets.observe import Observed, Observer
+from rtoslab.targets.profiles import FunctionCycles, by_function, calls_of_services, clones_of, loads, waits
+from rtoslab.targets.steps import EVENTS, EVENTS_OF_LATENCIES
+from rtoslab.targets.watch import StepsWatch
+
+if TYPE_CHECKING:
+    from rtoslab._sim import Stats, Stop
+
+SETUP_LIMIT_S: Final = 5.0
+WINDOW_SLACK_S: Final = 1.0
+SENDING_LIMIT_S: Final = 30.0
+CHUNK_CYCLES: Final = 2_000_000
+WINDOW_SYMBOL: Final = "bench_window_state"
+DONE_SYMBOL: Final = "bench_done"
+
+Progress = Callable[[str, float], None]
+"""(phase, part of it done from 0 to 1)"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VirtualJob:
+    """One image to run."""
+
+    image: bytes
+    name: str
+    board: Board
+    kernel: Kernel
+    clock_hz: int
+    """What the image sets the cores to; limits in virtual time are reckoned with it."""
+    cores: int
+    window_ms: int
+    watched_services: tuple[str, ...] = ()
+    settings: Mapping[str, int] = field(default_factory=dict)
+    latency: bool = False
+    """The image has marked intervals to observe."""
+    handlers: bool = False
+    """The kernel's own handlers are what is measured."""
+    stamping_line: int | None = None
+    """The interrupt line whose events start stamped intervals; None: there are none."""
+    sending_limit_s: float = SENDING_LIMIT_S
+    """For all that follows the window."""
+
+
+@dataclass(slots=True)
+class RunOutput:
+    """What a target gave back. On a real board only `uart` is filled."""
+
+    uart: bytes
+    failure: str | None = None
+    """Why the run is void, if the target itself can tell; the decoder may know better."""
+    observed: Observed | None = None
+    stats: "Stats | None" = None
+    functions: tuple[FunctionCycles, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def run_virtual(
+    job: VirtualJob, progress: Progress = lambda *_: None, machine: VirtualMachine | None = None
+) -> RunOutput:
+    """Runs the image to its end. An image that hangs or stops gives a RunOutput with `failure`, never an exception."""
+    machine = machine or make_machine(job.board, cores=job.cores)
+    apply_settings(machine, job.settings)
+    load_image(machine, job.image, job.name)
+    return _Run(job, machine, progress).whole()
+
+
+class _Run:
+    def __init__(self, job: VirtualJob, machine: VirtualMachine, progress: Progress) -> None:
+        self.job = job
+        self.machine = machine
+        self.progress = progress
+        self.uart = bytearray()
+        self.observer: Observer | None = None
+        self.current_words: dict[int, int] = {}
+        self.nesting_words: dict[int, int] = {}
+        self.current: dict[int, int] = {}
+        self.events = bytearray()
+        """Of the window of a latency benchmark."""
+        most = EVENTS_OF_LATENCIES if job.latency else EVENTS
+        pin = pin_number(job.board.pins.out)
+        self.watch = StepsWatch(machine, job.image, job.kernel, job.cores, pin, most)
+        self.top_word: int | None = None
+        self.handlers: HandlerReader | None = None
+
+    def whole(self) -> RunOutput:
+        output = RunOutput(b"")
+        try:
+            self._attach()
+            self._until_window(1, "set-up", SETUP_LIMIT_S)
+            self._open()
+            self._until_window(2, "window", self.job.window_ms / 1000 + WINDOW_SLACK_S)
+            self._close(output)
+            self._until_done()
+        except RunError as cause:
+            output = RunOutput(b"", failure=str(cause))
+        output.uart = bytes(self.uart)
+        output.warnings = tuple(self.machine.warnings())
+        return output
+
+    def _attach(self) -> None:
+        """Sets the probes that last the whole run."""
+        with simulator_errors(RunError):
+            self.machine.watch_write(find_address(self.machine, WINDOW_SYMBOL), IDENT_WINDOW, True)
+            self.machine.until(find_address(self.machine, DONE_SYMBOL))
+            for index, service in enumerate(self.job.watched_services):
+                self._watch_service(IDENT_CALL + index, self.job.kernel.symbols.get(service, ()))
+            self.watch.attach()
+            self.nesting_words = self._nesting_words()
+            for core, address in self.nesting_words.items():
+                self.machine.watch_write(address, IDENT_NESTING + core)
+            for mark in read_marks(self.job.image, self.job.name) if self.job.latency else ():
+                self.machine.watch_exec(mark.address, IDENT_MARK + 2 * mark.series + mark.is_end)
+            for core, address in self._current_task_words().items():
+                self.machine.watch_write(address, IDENT_CURRENT + core)
+                self.current_words[core] = address
+            if self.job.handlers:
+                self.top_word = attach(self.machine, self.job.kernel)
+
+    def _watch_service(self, ident: int, names: tuple[str, ...]) -> None:
+        """Of the functions a service may end in, an image holds those of its number of cores."""
+        for name in names:  # none: nothing in the image calls it, and the proofs will say so
+            whole = self.machine.symbol(name)
+            for address in [whole & ~1] if whole is not None else clones_of(name, self.machine.symbols()):
+                self.machine.watch_exec(address, ident)
+
+    def _nesting_words(self) -> dict[int, int]:
+        critical = self.job.kernel.critical
+        base = next(filter(None, map(self.machine.symbol, critical.nesting if critical else ())), None)
+        if critical is None or base is None:
+            return {}
+        return {core: base + core * critical.stride_bytes for core in range(self.job.cores)}
+
+    def _current_task_words(self) -> dict[int, int]:
+        probes = self.job.kernel.probes
+        if probes is None:
+            return {}
+        if self.job.cores == 1:
+            return {0: find_address(self.machine, probes.current_task_single)}
+        assert probes.current_task_smp is not None
+        base = find_address(self.machine, probes.current_task_smp)
+        return {core: base + core * probes.current_task_smp_stride_bytes for core in range(self.job.cores)}
+
+    def _open(self) -> None:
+        before = self.machine.take_events()
+        self.machine.reset_stats()
+        self.machine.profile(True)
+        self.machine.trace_exceptions(True)
+        self.current = {core: self._word(address) for core, address in self.current_words.items()}
+        now = self.machine.cycle()
+        critical = {core: CriticalSections(now, self._word(each)) for core, each in self.nesting_words.items()}
+        self.observer = Observer(self.job.watched_services, self.current, critical)
+        self.watch.open(before, self.current)
+        if self.job.latency:
+            self.machine.trace_pins(True)
+        if self.job.handlers:
+            top = UNKNOWN if self.top_word is None else self._word(self.top_word)
+            self.handlers = HandlerReader(self.current.get(0, 0), top)
+
+    def _close(self, output: RunOutput) -> None:
+        assert self.observer is not None
+        stats = self.machine.stats()
+        self._feed()
+        cores = range(self.job.cores)
+        profiles = {core: self.machine.take_profile(core) for core in cores}
+        self.machine.profile(False)
+        output.stats = {"cores": stats["cores"][: self.job.cores], "locks": stats["locks"]}
+        output.observed = self.observer.finish({core: dict(stats["cores"][core]["exceptions"]) for core in cores})
+        output.functions = by_function(profiles, self.machine.symbols(), self.job.kernel)
+        output.observed.calls = calls_of_services(output.functions, self.job.kernel)
+        slept = {core: stats["cores"][core]["sleep_cycles"] for core in cores}
+        whole = {core: stats["cores"][core]["cycles"] for core in cores}
+        output.observed.loads = loads(output.functions, slept, whole)
+        self.watch.close(output.observed)
+        output.observed.waits = waits(output.functions, self.job.kernel, cores)
+        self.machine.trace_exceptions(False)
+        if self.job.latency:
+            self.machine.trace_pins(False)
+            pin = pin_number(self.job.board.pins.out)
+            line = self.job.stamping_line
+            stamping = FIRST_EXTERNAL + line if line is not None else None
+            found = find_intervals(bytes(self.events), self.job.watched_services, self.current, pin, stamping)
+            output.observed.intervals = found
+        self.observer = None
+        if self.handlers is not None:
+            output.observed.handled = self.handlers.found
+
+    def _feed(self) -> None:
+        assert self.observer is not None
+        fresh = self.machine.take_events()
+        self.observer.feed(fresh)
+        self.watch.feed(fresh)
+        if self.handlers is not None:
+            self.handlers.feed(fresh)
+        if self.job.latency:
+            self.events += fresh
+
+    def _until_window(self, state: int, phase: str, limit_s: float) -> None:
+        while True:
+            stop = self._run(phase, limit_s)
+            if stop["reason"] == "until":
+                raise RunError(f"The image ended during its {phase}, before the window was through.")
+            found = self._word(find_address(self.machine, WINDOW_SYMBOL))
+            if found == state:
+                return
+            if found != 0:
+                raise RunError(f"The image set its window state to {found} during its {phase}.")
+
+    def _until_done(self) -> None:
+        while self._run("sending", self.job.sending_limit_s)["reason"] != "until":
+            if self._word(find_address(self.machine, WINDOW_SYMBOL)) == 1:
+                raise RunError("The image opened a second window; this version measures one.")
+
+    def _run(self, phase: str, limit_s: float) -> "Stop":
+        """To the next watch or until stop. Raises RunError for any other end."""
+        start = self.machine.cycle()
+        limit = int(limit_s * self.job.clock_hz)
+        while (spent := self.machine.cycle() - start) < limit:
+            with simulator_errors(RunError):
+                stop = self.machine.run(min(CHUNK_CYCLES, limit - spent))
+            self.uart += self.machine.take_uart()
+            if self.observer is not None and stop["reason"] != "watch":
+                self._feed()
+            self.progress(phase, min(1.0, spent / limit))
+            if stop["reason"] in {"watch", "until"}:
+                return stop
+            if stop["reason"] != "cycles":
+                raise RunError(f"The virtual board stopped during {phase} ({stop['reason']}): {stop['detail']}")
+        raise RunError(
+            f"The image did not get through its {phase} within {limit_s:g} s of virtual time; {self._where()}"
+        )
+
+    def _where(self) -> str:
+        names = {address: (size, name) for address, size, name in self.machine.symbols()}
+        parts = []
+        for core in range(self.job.cores):
+            pc = self.machine.registers(core).get("pc", 0)
+            inside = next(
+                (name for address, (size, name) in names.items() if address <= pc < address + max(size, 2)),
+                "no function",
+            )
+            parts.append(f"core {core} was at {pc:#010x} in {inside}")
+        return ", ".join(parts) + "."
+
+    def _word(self, address: int) -> int:
+        return int.from_bytes(self.machine.read(address, 4), "little")

@@ -1,0 +1,171 @@
+"""The probes by which a run's steps are seen: on every function a service may end in, and behind each of its calls.
+
+Where callers go on is learned from the warm-up, which runs the same code on the same objects as the window.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rtoslab.base import RunError
+from rtoslab.catalogue import Kernel
+from rtoslab.intake import Elf
+from rtoslab.targets.board import simulator_errors
+from rtoslab.targets.events import (
+    EVENT,
+    IDENT_BEHIND,
+    IDENT_CURRENT,
+    IDENT_FILL,
+    IDENT_MARK,
+    IDENT_SYMBOL,
+    KIND_EXEC,
+    KIND_WRITE,
+)
+from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.observe import Observed
+from rtoslab.targets.profiles import APPLICATION, LIBRARY, kind_of
+from rtoslab.targets.steps import Watching, find_steps, kernels_own, return_addresses
+from rtoslab.targets.structures import Structures
+
+_WORD = 4
+_PORT = "port_"
+_MOST_BLOCKS = 16
+_RARE = 20
+_KERNELS_HANDLERS = ("tick",)
+"""Services that no benchmark calls."""
+
+
+def _port_functions(image: bytes) -> frozenset[str]:
+    """Those of port.c, which are on the kernel's side; those of port.h are the benchmark's, also where they are not
+    inlined (-O0)."""
+    try:
+        found = list(Elf(image).symbols())
+    except ValueError:
+        return frozenset()
+    return frozenset(each.name for each in found if each.name.startswith(_PORT) and not each.is_local)
+
+
+class StepsWatch:
+    """Sets the probes and keeps the first events of the window."""
+
+    def __init__(
+        self, machine: VirtualMachine, image: bytes, kernel: Kernel, cores: int, pin: int, most_events: int
+    ) -> None:
+        self._machine = machine
+        self._image = image
+        self._kernel = kernel
+        self._cores = cores
+        self._pin = pin
+        self._most_events = most_events
+        self._functions: dict[str, int] = {}
+        self._raw = bytearray()
+        self._current: dict[int, int] = {}
+        self._watching = Watching((), (), (), (), lambda _: False)
+        self._told = Observed()
+        self._ports = _port_functions(image)
+
+    def attach(self) -> None:
+        """Before the image runs: one probe a function. A yield that ends in the switch's own handler shows nothing."""
+        switch = self._kernel.probes.switch_symbol if self._kernel.probes else None
+        names = {
+            name for service, each in self._kernel.symbols.items() if service not in _KERNELS_HANDLERS for name in each
+        }
+        for name in sorted(names - {switch}):
+            address = self._machine.symbol(name)
+            if address is not None:
+                self._machine.watch_call(address & ~1, IDENT_SYMBOL + len(self._functions))
+                self._functions[name] = address & ~1
+
+    def open(self, before: bytes, current: Mapping[int, int]) -> None:
+        """As the window opens. `before`: the events so far; `current`: core -> running task."""
+        names, addresses = tuple(self._functions), tuple(self._functions.values())
+        own = kernels_own(self._machine.symbols(), self._is_kernels)
+        learned = Watching(names, addresses, (), (), own)
+        behind = tuple(return_addresses(before, learned))
+        for index, address in enumerate(behind):
+            with simulator_errors(RunError):
+                self._machine.watch_return(address, IDENT_BEHIND + index)
+        blocks = self._blocks_filled(before, own)
+        for index, (block, size) in enumerate(blocks):
+            with simulator_errors(RunError):
+                self._machine.watch_write((block + size - _WORD) & ~3, IDENT_FILL + index)
+        self._watching = Watching(names, addresses, behind, blocks, own, self._pin)
+        self._current = dict(current)
+        structures = Structures(self._image, self._kernel)
+        self._told.priorities = structures.priorities(self._word, self._blocks(before) | set(current.values()))
+        self._told.objects_at_open = structures.objects(self._word, self._called(before))
+
+    def _is_kernels(self, name: str) -> bool:
+        return name in self._ports or kind_of(name, self._kernel) not in {APPLICATION, LIBRARY}
+
+    def feed(self, raw: bytes) -> None:
+        """The window's events, in the order of time."""
+        left = self._most_events * EVENT.itemsize - len(self._raw)
+        if left > 0:
+            events = np.frombuffer(raw, dtype=EVENT)
+            self._raw += events[self._of_steps(events)].tobytes()[:left]
+
+    def _of_steps(self, events: NDArray[np.void]) -> NDArray[np.bool_]:
+        """Which events make steps; most calls are the kernel's of its own functions."""
+        ident, kind = events["id"], events["kind"]
+        known = (kind == KIND_EXEC) & (ident >= IDENT_MARK)
+        is_call = known & (ident >= IDENT_SYMBOL) & (ident < IDENT_BEHIND)
+        callers, which = np.unique(events["pc"][is_call], return_inverse=True)
+        outside = np.array([not self._watching.is_kernels(int(each) & ~1) for each in callers], dtype=np.bool_)
+        known[is_call] = outside[which] if len(callers) else False
+        task = (kind == KIND_WRITE) & (ident >= IDENT_CURRENT) & (ident < IDENT_CURRENT + self._cores)
+        fill = (kind == KIND_WRITE) & (ident >= IDENT_FILL) & (ident < IDENT_FILL + _MOST_BLOCKS)
+        return np.asarray(known | task | fill | (kind > KIND_WRITE), dtype=np.bool_)
+
+    def close(self, observed: Observed) -> None:
+        """Puts in what was seen."""
+        observed.steps = find_steps(bytes(self._raw), self._watching, self._current)
+        observed.priorities = self._told.priorities
+        observed.objects_at_open = self._told.objects_at_open
+
+    def _blocks(self, before: bytes) -> set[int]:
+        """Every task that has run so far."""
+        events = np.frombuffer(before, dtype=EVENT)
+        writes = (events["kind"] == KIND_WRITE) & (events["id"] >= IDENT_CURRENT)
+        mine = writes & (events["id"] < IDENT_CURRENT + self._cores)
+        return {int(each) for each in np.unique(events["value"][mine])}
+
+    def _called(self, before: bytes) -> dict[str, set[int]]:
+        events = np.frombuffer(before, dtype=EVENT)
+        calls = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
+        names = tuple(self._functions)
+        found: dict[str, set[int]] = defaultdict(set)
+        for ident, value in {
+            (int(each["id"]), int(each["value"])) for each in np.unique(events[calls][["id", "value"]])
+        }:
+            found[names[ident - IDENT_SYMBOL]].add(value)
+        return found
+
+    def _blocks_filled(self, before: bytes, is_kernels: Callable[[int], bool]) -> tuple[tuple[int, int], ...]:
+        """Address and size of the heap blocks used so far, where each is given back before the next one is taken."""
+        events = np.frombuffer(before, dtype=EVENT)
+        events = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)]
+        names = tuple(self._functions)
+        found: set[tuple[int, int]] = set()
+        calls = nested = 0  # one that an interrupt hits is seen twice
+        asked: dict[int, int] = {}
+        for ident, value, pc, core in events[["id", "value", "pc", "core"]].tolist():
+            name = names[ident - IDENT_SYMBOL]
+            if name in self._kernel.symbols.get("malloc", ()) and not is_kernels(pc & ~1):
+                calls += 1
+                nested += core in asked
+                asked[core] = value
+            elif name in self._kernel.symbols.get("free", ()) and not is_kernels(pc & ~1):
+                size = asked.pop(core, 0)
+                if size >= _WORD:
+                    found.add((value, size))
+        return tuple(sorted(found)) if len(found) <= _MOST_BLOCKS and nested * _RARE <= calls else ()
+
+    def _word(self, address: int) -> int | None:
+        try:
+            with simulator_errors(RunError):
+                return int.from_bytes(self._machine.read(address, 4), "little")
+        except RunError:
+            return None

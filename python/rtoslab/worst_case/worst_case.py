@@ -1,0 +1,154 @@
+"""What a sweep found: the distribution, the worst case and where it was, and what may be said of it."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rtoslab.worst_case.arrivals import Span
+from rtoslab.worst_case.places import Place, Places
+from rtoslab.worst_case.scenario import Scenario
+
+WORST_FUNCTIONS: Final = 12
+"""Functions listed by the longest wait of an arrival in them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latency:
+    """Of handler or task, over all arrivals, in cycles."""
+
+    minimum_cycles: int
+    median_cycles: float
+    p99_cycles: float
+    maximum_cycles: int
+    worst_offset: int
+    """The first arrival that waited longest, in cycles from the span's beginning."""
+    worst_count: int
+    """Arrivals that waited so long."""
+    executing: Place
+    """What the core executed when it arrived."""
+    asleep: bool
+    """Or it slept, and went on there."""
+    histogram: tuple[tuple[int, int], ...]
+    """(cycles, arrivals), ascending."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meeting:
+    """Arrivals that met one function."""
+
+    function: str
+    arrivals: int
+    handler_maximum_cycles: int
+    task_maximum_cycles: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorstCase:
+    """One sweep."""
+
+    title: str
+    claim: str
+    """One sentence."""
+    exhaustive: bool
+    span_cycles: int
+    span: str
+    seed: int | None
+    arrivals: int
+    first_cycle: int
+    clock_hz: int
+    period_cycles: int | None
+    tick_cycles: int | None
+    exception: int
+    core: int
+    handler: Latency
+    task: Latency | None
+    met: tuple[Meeting, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+    def microseconds(self, cycles: float) -> float:
+        """At the clock of the run."""
+        return cycles / self.clock_hz * 1e6
+
+
+def find(scenario: Scenario, span: Span, arrivals: NDArray[np.void]) -> WorstCase:
+    """Reads a sweep's arrivals (`ARRIVAL`)."""
+    places = Places(scenario.elf, scenario.symbols)
+    handler = _latency(scenario, places, arrivals, "handler")
+    task = _latency(scenario, places, arrivals, "task") if scenario.task is not None else None
+    return WorstCase(
+        title=scenario.title,
+        claim=_claim(scenario, span, len(arrivals), handler, task),
+        exhaustive=span.exhaustive,
+        span_cycles=span.cycles,
+        span=span.name,
+        seed=span.seed,
+        arrivals=len(arrivals),
+        first_cycle=scenario.snapshot.cycle(),
+        clock_hz=scenario.clock_hz,
+        period_cycles=scenario.period_cycles,
+        tick_cycles=scenario.tick_cycles,
+        exception=scenario.exception,
+        core=scenario.core,
+        handler=handler,
+        task=task,
+        met=_met(scenario, places, arrivals),
+    )
+
+
+def _latency(scenario: Scenario, places: Places, arrivals: NDArray[np.void], name: str) -> Latency:
+    cycles = arrivals[name].astype(np.int64)
+    values, counts = np.unique(cycles, return_counts=True)
+    worst = int(cycles.argmax())
+    return Latency(
+        minimum_cycles=int(values[0]),
+        median_cycles=float(np.median(cycles)),
+        p99_cycles=float(np.percentile(cycles, 99)),
+        maximum_cycles=int(values[-1]),
+        worst_offset=int(arrivals["cycle"][worst]) - scenario.snapshot.cycle(),
+        worst_count=int(counts[-1]),
+        executing=places.at(int(arrivals["pc"][worst])),
+        asleep=bool(arrivals["asleep"][worst]),
+        histogram=tuple(zip(values.tolist(), counts.tolist(), strict=True)),
+    )
+
+
+def _met(scenario: Scenario, places: Places, arrivals: NDArray[np.void]) -> tuple[Meeting, ...]:
+    found: dict[str, list[NDArray[np.void]]] = {}
+    addresses, which = np.unique(arrivals["pc"], return_inverse=True)
+    for index, address in enumerate(addresses.tolist()):
+        found.setdefault(places.function(address), []).append(arrivals[which == index])
+    meetings = []
+    for function, parts in found.items():
+        mine = np.concatenate(parts)
+        longest = int(mine["task"].max()) if scenario.task is not None else None
+        meetings.append(
+            Meeting(
+                function=function,
+                arrivals=len(mine),
+                handler_maximum_cycles=int(mine["handler"].max()),
+                task_maximum_cycles=longest,
+            )
+        )
+    meetings.sort(key=lambda each: (-each.handler_maximum_cycles, -each.arrivals, each.function))
+    return tuple(meetings[:WORST_FUNCTIONS])
+
+
+def _claim(scenario: Scenario, span: Span, arrivals: int, handler: Latency, task: Latency | None) -> str:
+    of_cycles = "" if span.name.endswith("cycles") else f" ({arrivals:,} cycles)"
+    over = (
+        f"Over every arrival phase of this scenario within {span.name}{of_cycles}"
+        if span.exhaustive
+        else f"Of {arrivals:,} arrivals drawn by seed {span.seed} from the {span.cycles:,} cycles of {span.name}"
+    )
+    seen = "" if span.exhaustive else ", as observed"
+
+    def of(latency: Latency) -> str:
+        return f"{latency.maximum_cycles:,} cycles ({latency.maximum_cycles / scenario.clock_hz * 1e6:.3f} us)"
+
+    tail = f", the woken task at most {of(task)}" if task is not None else ""
+    return f"{over}, the handler begins after at most {of(handler)}{tail}{seen}."

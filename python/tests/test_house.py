@@ -1,0 +1,95 @@
+"""The plan of the package: every module in a package, and packages met by their public names.
+
+Their order and the absence of circles are import-linter's (`[tool.importlinter]` in pyproject.toml, `make lint`)."""
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base.paths import find_root
+
+ROOT = find_root()
+PACKAGE = ROOT / "python" / "rtoslab"
+FILES = sorted(PACKAGE.rglob("*.py"))
+PACKAGES = sorted(each.name for each in PACKAGE.iterdir() if (each / "__init__.py").is_file())
+FOUND_BY_NAME = {"cli"}
+"""Packages whose modules are loaded by the names of commands, so that nothing is public."""
+
+
+def _imports(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Line, module and name of everything that is imported from the package."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, each.name, "") for each in node.names if each.name.startswith("rtoslab."))
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rtoslab"):
+            yield from ((node.lineno, str(node.module), each.name) for each in node.names)
+
+
+def _public(package: str) -> list[str]:
+    tree = ast.parse((PACKAGE / package / "__init__.py").read_text())
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
+            return list(ast.literal_eval(node.value))
+    return []
+
+
+def _home(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0] if path.is_relative_to(PACKAGE) else ""
+
+
+def test_nothing_is_loose_at_the_root() -> None:
+    assert {path.name for path in PACKAGE.glob("*.py")} == {"__init__.py", "__main__.py"}
+
+
+def test_every_package_has_its_floor() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    (layers,) = [each["layers"] for each in settings["contracts"] if each["type"] == "layers"]
+    assert sorted(name for layer in layers for name in re.split(r"\s*[|:]\s*", layer)) == PACKAGES
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_says_first_what_lives_there(package: str) -> None:
+    told = ast.get_docstring(ast.parse((PACKAGE / package / "__init__.py").read_text())) or ""
+    first = told.partition("\n")[0]
+    assert first.endswith((".", "`.")) or ". " in first, first
+
+
+@pytest.mark.parametrize("path", [*FILES, *sorted((ROOT / "bench").glob("*.py"))], ids=lambda path: path.stem)
+def test_other_packages_are_met_by_their_public_names(path: Path) -> None:
+    wrong = []
+    for line, module, name in _imports(path):
+        parts = module.split(".")
+        if len(parts) == 1 or parts[1] in {_home(path), "_sim"} or path == PACKAGE / "__main__.py":
+            continue
+        if len(parts) > 2 or (parts[1] not in FOUND_BY_NAME and name not in _public(parts[1])):
+            wrong.append(f"{path}:{line}: {module} {name}")
+    assert not wrong
+
+
+def test_no_public_name_is_unused() -> None:
+    """A public name is for somebody: another package, bench/ or a test."""
+    used: set[tuple[str, str]] = set()
+    for path in [*FILES, *(ROOT / "bench").glob("*.py"), *(ROOT / "python" / "tests").rglob("*.py")]:
+        for _, module, name in _imports(path):
+            parts = module.split(".")
+            if len(parts) > 1 and parts[1] != _home(path):
+                used.add((parts[1], name))
+    unused = [f"{package}.{name}" for package in PACKAGES for name in _public(package) if (package, name) not in used]
+    told = (ROOT / "python" / "rtoslab" / "__init__.py").read_text() + (ROOT / "docs" / "python-api.md").read_text()
+    assert not [each for each in unused if not re.search(rf"\b{each.partition('.')[2]}\b", told)]
+
+
+def test_modules_of_one_name_mean_one_thing() -> None:
+    """Two modules of one name are a wall in the wrong place, but for what every package of the
+    kind has, and for files that are named after what they register."""
+    common = {"__init__", "document", "judge", "names", "plan", "records", "report", "schemas", "series", "tables"}
+    registrations = {"cli", "sections", "formats", "rules", "forms"}
+    names: dict[str, list[str]] = {}
+    for path in FILES:
+        if path.stem not in common and not registrations & set(path.parts):
+            names.setdefault(path.stem, []).append(str(path.relative_to(PACKAGE)))
+    assert not {name: places for name, places in names.items() if len(places) > 1}
