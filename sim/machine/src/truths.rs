@@ -126,6 +126,20 @@ fn every_limit_of_the_stm32_is_told_once_and_stops_a_strict_run() {
 }
 
 #[test]
+fn random_numbers_at_their_clock_need_no_word() {
+    // HSI48 on, and on the L0 chosen; it is ready some accesses later.
+    let of_l0 = [(0x4002_1008, 1), (0x4002_104c, 1 << 26), (0x4002_1030, 1 << 20)];
+    let of_h7 = [(0x5802_4400, 1 << 12 | 1), (0x5802_44dc, 1 << 6)];
+    for (chip, set_up, control) in [("stm32l073", &of_l0[..], 0x4002_5000), ("stm32h743", &of_h7[..], 0x4802_1800)] {
+        let waited = set_up.repeat(20);
+        let writes = waited.iter().copied().chain([(control, 4)]).map(|(address, value)| (address, Some(value)));
+        let mut board = start(chip, true, None, 0, &touching(&writes.collect::<Vec<_>>()));
+        let stop = board.run(CYCLES);
+        assert_eq!((stop.reason, board.warnings()), (StopReason::Cycles, vec![]), "{chip}: {stop:?}");
+    }
+}
+
+#[test]
 fn a_stated_clock_that_no_part_can_have_is_told() {
     for (chip, most_mhz) in CHIPS[1..].iter().zip([32, 32, 72, 168, 100, 180, 216, 480]) {
         for (hz, told) in [(most_mhz * 1_000_000, 0), (most_mhz * 1_000_000 + 1, 1)] {
