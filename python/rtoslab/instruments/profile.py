@@ -7,7 +7,7 @@ The cycles of a core add up to the cycles it was observed for: nothing is sample
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -25,7 +25,7 @@ from rtoslab.run.profiles import kind_of
 
 from .machine import ObservedMachine
 from .names import INLINED, Names
-from .session import Progress, Recording, Wanted, record
+from .session import EndedRecordingError, Progress, Recording, Wanted, record
 from .subject import Subject
 
 FORMAT: Final = 2
@@ -165,13 +165,29 @@ def priorities(cpu: str) -> tuple[int, ...]:
     return tuple(range(0, 256, 64 if cpu == "armv6m" else 16))
 
 
+class EndedProfileError(KeyboardInterrupt):
+    """An interrupt in the stretch that was to be profiled, with the profile of what had passed of it."""
+
+    def __init__(self, cause: KeyboardInterrupt, begun: Profile) -> None:
+        super().__init__(*cause.args)
+        self.begun = begun
+
+
 def profile(subject: Subject, progress: Progress = lambda *_: None) -> Profile:
-    """Runs the subject and accounts for its cycles. Raises RunError, ImageFileError, SymbolError."""
+    """Runs the subject and accounts for its cycles. Raises RunError, ImageFileError, SymbolError; EndedProfileError in
+    place of a KeyboardInterrupt in the stretch."""
 
     def wanted(_: ObservedMachine) -> Wanted:
         return Wanted(priorities=priorities(subject.board.cpu))
 
-    return profile_of(record(subject, wanted, progress))
+    try:
+        return profile_of(record(subject, wanted, progress))
+    except EndedRecordingError as cause:
+        found = profile_of(cause.recording)
+        cycles = cause.recording.end_cycle - cause.recording.start_cycle
+        raise EndedProfileError(
+            cause, replace(found, label=f"{found.label}, ended after {cycles:,} cycles of it")
+        ) from None
 
 
 def profile_of(recording: Recording) -> Profile:
