@@ -275,6 +275,24 @@ fn what_is_told_names_the_instruction() {
 }
 
 #[test]
+fn a_load_that_faults_behind_another_one_takes_no_time_back() {
+    // ldr r1, [r2]; ldr r3, [r4]: on the M3 and M4 the second one begins before the first one's end.
+    for chip in &CHIPS[1..] {
+        let mut code = Vec::new();
+        constant(&mut code, 2, SRAM);
+        constant(&mut code, 4, 0x6000_0000);
+        code.extend([0x6811, 0x6823, STAY]);
+        let handler = FLASH + CODE + 2 * (code.len() as u32 - 1) + 1;
+        let mut board = start(chip, false, None, handler, &code);
+        board.profile(true);
+        assert_eq!(board.run(1000).reason, StopReason::Cycles, "{chip}");
+        let cycles: Vec<u64> = board.take_profile(0).iter().map(|row| row.1).collect();
+        assert!(cycles.iter().all(|&each| each <= 1100), "{chip}: {cycles:?}");
+        assert_eq!(board.warnings().len(), 1, "{chip}: {:?}", board.warnings());
+    }
+}
+
+#[test]
 fn settings_of_exceptions_at_their_ends_take_no_board_out_of_time() {
     const TICK: [(u32, Option<u32>); 3] = [(0xe000_e014, Some(60)), (0xe000_e018, Some(0)), (0xe000_e010, Some(7))];
     let ends = ["exception_entry", "exception_exit", "tail_chain", "late_arrival", "pop_preemption"];
@@ -292,6 +310,7 @@ fn settings_of_exceptions_at_their_ends_take_no_board_out_of_time() {
             let handler = if chip == "rp2040" { 0 } else { FLASH + CODE + 2 * code.len() as u32 + 1 };
             code.push(0x4770);
             let mut board = start(chip, false, None, handler, &code);
+            board.trace_exceptions(true);
             for (key, rule, _) in board.settings() {
                 let place =
                     ends.iter().position(|end| key.strip_prefix("timing.").is_some_and(|key| key.starts_with(end)));

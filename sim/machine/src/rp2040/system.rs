@@ -580,6 +580,20 @@ unsafe impl Bus for System {
 
     #[cold]
     #[inline(never)]
+    unsafe fn bring<const CONTEND: bool>(&mut self, core: &mut Core, ip: *mut Op, t: &mut u64) -> bool {
+        if core.region.cached {
+            let address = core.address_of(ip);
+            let offset = address - FLASH_BASE;
+            self.fill_line::<CONTEND>(core, offset / LINE_BYTES, t);
+            if self.decode_at(address).is_wide() {
+                self.fill_line::<CONTEND>(core, (offset + 2) / LINE_BYTES, t);
+            }
+        }
+        self.xip.enabled
+    }
+
+    #[cold]
+    #[inline(never)]
     unsafe fn attend<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
@@ -589,13 +603,6 @@ unsafe impl Bus for System {
     ) -> Option<Op> {
         let address = core.address_of(ip);
         let instruction = self.decode_at(address);
-        if core.region.cached {
-            let offset = address - FLASH_BASE;
-            self.fill_line::<CONTEND>(core, offset / LINE_BYTES, t);
-            if instruction.is_wide() {
-                self.fill_line::<CONTEND>(core, (offset + 2) / LINE_BYTES, t);
-            }
-        }
         if served {
             return Some(instruction);
         }

@@ -92,3 +92,40 @@ fn a_core_that_meets_nobody_takes_as_long_as_alone() {
         assert_eq!(alone, beside, "{what:x?} at {address:#x}");
     }
 }
+
+#[test]
+fn an_instruction_executes_in_its_time_and_not_with_the_fill_of_its_line() {
+    // Core 1 in flash: str r0, [r1], the first of a line that is not there yet.
+    let begin = || {
+        let mut board = board("rp2040", &Options::default()).expect("a chip");
+        board.load(&elf_with_store(), "store.elf").expect("an image");
+        for (core, name, value) in [(0, "pc", SRAM), (1, "pc", SECOND), (1, "r0", 7), (1, "r1", SRAM + 0x100)] {
+            assert!(board.set_register(core, name, value), "{name}");
+        }
+        board
+    };
+    let word = |board: &mut dyn Board| board.read(SRAM + 0x100, 1).expect("SRAM")[0];
+    let mut board = begin();
+    board.run(10);
+    let filled = board.position(1);
+    assert_eq!((filled.pc, word(&mut *board)), (SECOND, 0), "{filled:?}");
+    assert!(filled.t > 30, "no line was filled: {filled:?}");
+    board.run(filled.t - 10);
+    assert_eq!(word(&mut *board), 0, "a store before its cycle");
+    board.run(2);
+    assert_eq!((word(&mut *board), board.position(1).pc), (7, SECOND + 2));
+    // A probe there changes nothing.
+    let mut probed = begin();
+    probed.until(SECOND);
+    probed.run(10);
+    assert_eq!(probed.position(1), filled);
+    let stop = probed.run(1000);
+    assert_eq!((stop.core, stop.cycle), (1, filled.t), "{stop:?}");
+}
+
+/// Core 0 stays where it is, in SRAM; core 1 stores and stays, in flash.
+fn elf_with_store() -> Vec<u8> {
+    let mut boot = vec![0; 252];
+    boot.extend(boot_checksum(&boot).to_le_bytes());
+    elf(SRAM | 1, &[(SRAM, bytes(&[0xe7fe])), (FLASH, boot), (SECOND, bytes(&[0x6008, 0xe7fe]))])
+}
