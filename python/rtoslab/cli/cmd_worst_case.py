@@ -77,8 +77,7 @@ def command(
     From one snapshot, each arrival in the same undisturbed run: latency to the handler's first instruction and to that
     of the task it wakes, the whole distribution, the worst case and the instruction that was executing there. Without a
     BENCHMARK, the one made for this; an IMAGE (ELF) needs --interrupt. Arrivals are shared among
-    threads; the result does not depend on how many. Ended by Ctrl-C or a signal, the part of the span that was swept is
-    stored and shown as what it is, with exit code 130.
+    threads; the result does not depend on how many. Ended by a signal, it keeps the part that was swept.
     """
     root = find_root()
     catalogue = Catalogue(root)
