@@ -7,13 +7,16 @@ import sys
 import time
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from rtoslab.cli.ended import EndedError, answer, keeping
+from rtoslab.instruments.profiler import load_profile
 from rtoslab.interrupts import EXIT_INTERRUPTED
 from rtoslab.store.store import RunDirectory
+from rtoslab.worst_case.folder import recomputed
 from tests.processes import started
-from tests.test_cli import HANG_S, ROOT
+from tests.test_cli import HANG_S, ROOT, rtoslab
 from tests.test_sim_ends import image
 
 ENDS_AS_IT_SIMULATES = """
@@ -32,6 +35,36 @@ from rtoslab.__main__ import main
 main()
 """
 """The command, which gets a signal as it makes a virtual board."""
+ENDS_ON_THE_WAY = """
+import rtoslab.interrupts
+rtoslab.interrupts.at_once()
+import os, sys, types
+import numpy
+from rtoslab.instruments import session
+from rtoslab.worst_case import arrivals
+
+def end(*_):
+    os.kill(os.getpid(), {number})
+
+to_end = session._Session._to_end
+def to_end_and_ended(self):
+    self.progress = end
+    to_end(self)
+session._Session._to_end = to_end_and_ended
+
+batches = []
+def frombuffer(*args):
+    batches.append(args)
+    if len(batches) == 3:
+        end()
+    return numpy.frombuffer(*args)
+arrivals.BATCH = 100
+arrivals.np = types.SimpleNamespace(**{{**vars(numpy), "frombuffer": frombuffer}})
+sys.argv = ["rtoslab", *sys.argv[1:]]
+from rtoslab.__main__ import main
+main()
+"""
+"""The command, which gets a signal in the stretch that it profiles, or behind the third batch of its sweep."""
 T2 = ["t2", "--kernel", "freertos", "--board", "pico"]
 MEASURING = {
     "profile": ["profile", *T2],
@@ -70,6 +103,65 @@ def test_a_command_that_is_ended_says_so_once(name: str, number: signal.Signals,
     else:
         start = detail.rstrip(".").replace("Stopped by the user", "Interrupted")
         assert (done.stdout, done.stderr) == ("", f"{start}; what was finished is kept.\n")
+
+
+def ended_on_the_way(*words: str, number: signal.Signals = signal.SIGTERM) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", ENDS_ON_THE_WAY.format(number=int(number)), *words],
+        capture_output=True, text=True, check=False, timeout=HANG_S, cwd=ROOT, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.returncode == EXIT_INTERRUPTED, done.stderr
+    return done
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_profile_that_is_ended_is_kept_as_far_as_it_came(number: signal.Signals, tmp_path: Path) -> None:
+    stored = tmp_path / "profile.json"
+    done = ended_on_the_way("profile", *T2, "--save", str(stored), "--json", number=number)
+    found = json.loads(done.stdout)
+    assert (found["stop"], done.stderr) == ("interrupted", "")
+    kept = load_profile(stored)  # refuses cycles that do not add up
+    assert kept.label.endswith(f", ended after {kept.observed_cycles[0]:,} cycles of it")
+    assert 0 < kept.observed_cycles[0] < 0.5 * kept.clock_hz
+    assert kept.operations is None
+    assert {"cores", "functions"} <= found.keys()
+    assert [row["all cycles"] for row in found["cores"]] == list(kept.observed_cycles)
+
+
+def test_a_profile_that_is_ended_is_shown_as_far_as_it_came() -> None:
+    done = ended_on_the_way("profile", *T2)
+    assert "cycles of it. " in done.stdout.splitlines()[0]
+    assert "isr_pendsv" in done.stdout
+    assert done.stderr == "Ended from outside (SIGTERM); what was finished is kept.\n"
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+def test_a_sweep_that_is_ended_is_kept_as_far_as_it_came(drawn: bool, tmp_path: Path) -> None:
+    folder = tmp_path / "sweep"
+    words = ["worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--span", "1000", "--out", str(folder)]
+    done = ended_on_the_way(*words, "--json", *["--samples", "400"] * drawn)
+    found = json.loads(done.stdout)
+    assert (found["stop"], found["folder"], done.stderr) == ("interrupted", str(folder), "")
+    assert (found["arrivals"], found["exhaustive"]) == (200, not drawn)
+    assert found["span"] == f"1,000 cycles, ended after the first {found['span_cycles']:,} cycles"
+    assert found["span_cycles"] == 200 or drawn
+    assert found["span"] in found["claim"]
+    assert list(recomputed(folder)) == []
+    offsets = pq.read_table(folder / "arrivals.parquet").to_pydict()["offset"]
+    assert len(offsets) == 200
+    assert max(offsets) < found["span_cycles"]
+    stored = json.loads((folder / "result.json").read_text())
+    assert stored == {key: found[key] for key in stored}
+    whole = tmp_path / "whole"
+    rtoslab(*words[:-1], whole, *["--samples", "400"] * drawn)
+    assert pq.read_table(whole / "arrivals.parquet").to_pydict()["offset"][:200] == offsets
+
+
+def test_a_sweep_that_is_ended_is_shown_as_far_as_it_came(tmp_path: Path) -> None:
+    words = ["worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--span", "1000", "--out", str(tmp_path)]
+    done = ended_on_the_way(*words)
+    assert "within 1,000 cycles, ended after the first 200 cycles" in " ".join(done.stdout.split())
+    assert done.stderr == "Ended from outside (SIGTERM); what was finished is kept.\n"
 
 
 @pytest.mark.parametrize("as_json", [True, False])

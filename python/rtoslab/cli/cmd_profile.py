@@ -2,17 +2,19 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
 from rtoslab.base import EXIT_OK, PlanError, Table, find_root, write_whole
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.ended import answer
+from rtoslab.cli.ended import EndedError, answer, keeping
 from rtoslab.cli.names import CatalogueName
 from rtoslab.cli.observed import observed
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.instruments import (
     Choice,
+    EndedProfileError,
     Profile,
     brief_tables,
     difference_tables,
@@ -63,7 +65,8 @@ def command(
 
     By core, function, call path and source line, split into execution, waits for buses, flash and spinlocks, sleep and
     exception entry and exit. Also how long interrupts were held off and spinlocks held, and by what code. Nothing is
-    added to the image; the cycles of each core add up to those it was observed for.
+    added to the image; the cycles of each core add up to those it was observed for. Ended by Ctrl-C or a signal, what
+    had passed of the stretch is stored and shown as that, with exit code 130.
     """
     if diff is not None:
         _write(difference_tables(load_profile(diff[0]), load_profile(diff[1])), chosen, top, (), as_json=as_json)
@@ -71,23 +74,37 @@ def command(
     if subject is None:
         raise PlanError("Say what to profile: a benchmark (see `rtoslab list`) or an image; or --diff A B.")
     catalogue = Catalogue(find_root())
-    found = profile(make_subject(catalogue, subject, **choice))
+    ended: EndedProfileError | None = None
+    try:
+        found = profile(make_subject(catalogue, subject, **choice))
+    except EndedProfileError as cause:
+        ended, found = cause, cause.begun
     _store(found, save, page, folded_file, speedscope_file)
+    if ended is not None:
+        if not as_json:
+            _show(found, chosen, top)
+        raise EndedError(ended, _as_json(tables(found), chosen))
     if against_kernel is not None or against_cores is not None:
         against = choice.copy()
         against["kernel"] = against_kernel or choice["kernel"]
         against["cores"] = against_cores or choice["cores"]
-        other = profile(make_subject(catalogue, subject, **against))
+        with keeping(lambda: _as_json(tables(found), chosen)):
+            other = profile(make_subject(catalogue, subject, **against))
         _write(difference_tables(other, found), chosen, top, (), as_json=as_json)
-        return EXIT_OK
-    if not as_json and not chosen:
-        click.echo(f"{found.label}. {summary(found)}")
-    all_tables = tables(found)
-    if not as_json and not chosen:
-        brief = {each.name: each for each in brief_tables(found)}
-        all_tables = tuple(brief.get(each.name, each) for each in all_tables)
-    _write(all_tables, chosen, top, _FIRST, as_json=as_json)
+    elif as_json:
+        answer(_as_json(tables(found), chosen))
+    else:
+        _show(found, chosen, top)
     return EXIT_OK
+
+
+def _show(found: Profile, chosen: tuple[str, ...], top: int) -> None:
+    if chosen:
+        _write(tables(found), chosen, top, _FIRST, as_json=False)
+        return
+    click.echo(f"{found.label}. {summary(found)}")
+    brief = {each.name: each for each in brief_tables(found)}
+    _write(tuple(brief.get(each.name, each) for each in tables(found)), chosen, top, _FIRST, as_json=False)
 
 
 def _store(found: Profile, save: Path | None, page: Path | None, stacks: Path | None, scope: Path | None) -> None:
@@ -103,17 +120,28 @@ def _store(found: Profile, save: Path | None, page: Path | None, stacks: Path | 
             write_whole(path, text(found), "the profile")
 
 
-def _write(
-    found: tuple[Table, ...], chosen: tuple[str, ...], top: int, first: tuple[str, ...], *, as_json: bool
-) -> None:
+def _known(found: tuple[Table, ...], chosen: tuple[str, ...]) -> list[str]:
+    """Names of the tables. Raises PlanError for a chosen one that is none of them."""
     known = [each.name for each in found]
     for name in chosen:
         if name not in known:
             raise PlanError(f"There is no table {name!r} here; known: {', '.join(known)}.")
-    shown = [each for each in found if (each.name in chosen if chosen else not first or each.name in first)]
+    return known
+
+
+def _as_json(found: tuple[Table, ...], chosen: tuple[str, ...]) -> dict[str, Any]:
+    known = _known(found, chosen)
+    return {each.name: each.as_json() for each in found if each.name in (chosen or known)}
+
+
+def _write(
+    found: tuple[Table, ...], chosen: tuple[str, ...], top: int, first: tuple[str, ...], *, as_json: bool
+) -> None:
     if as_json:
-        answer({each.name: each.as_json() for each in (shown if chosen else found)})
+        answer(_as_json(found, chosen))
         return
+    known = _known(found, chosen)
+    shown = [each for each in found if (each.name in chosen if chosen else not first or each.name in first)]
     console = PlainConsole()
     for each in shown:
         if each.rows:

@@ -9,13 +9,14 @@ from rich.table import Table
 from rtoslab.base import EXIT_OK, PlanError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.display import short_path
-from rtoslab.cli.ended import answer
+from rtoslab.cli.ended import EndedError, answer
 from rtoslab.cli.names import CatalogueName, KeyValue
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.plan import Options
 from rtoslab.reports import report_formats
 from rtoslab.worst_case import (
     WINDOW_MS,
+    EndedSweepError,
     Scenario,
     Target,
     WorstCase,
@@ -80,7 +81,7 @@ def command(
     From one snapshot, each arrival in the same undisturbed run: latency to the handler's first instruction and to that
     of the task it wakes, the whole distribution, the worst case and the instruction that was executing there. Without a
     BENCHMARK, the one made for this; an IMAGE (ELF) needs --interrupt. Arrivals are shared among
-    threads; the result does not depend on how many.
+    threads; the result does not depend on how many. Ended by a signal, it keeps the part that was swept.
     """
     root = find_root()
     catalogue = Catalogue(root)
@@ -103,24 +104,31 @@ def command(
         options = Options([kernel], [board], [cores], WINDOW_MS, chosen)
         scenario = of_benchmark(catalogue, program, options, core=core, progress=say)
     chosen_span = choose_span(scenario, span, samples, seed)
+    name = "-".join(each for each in (Path(program).stem, service, kernel, board) if each)
     began = time.monotonic()
-    arrivals = inject_at_each(
-        scenario, chosen_span, threads=threads, progress=lambda done, of: say(f"{done:,} of {of:,}")
-    )
+    ended: EndedSweepError | None = None
+    try:
+        arrivals = inject_at_each(
+            scenario, chosen_span, threads=threads, progress=lambda done, of: say(f"{done:,} of {of:,}")
+        )
+    except EndedSweepError as cause:
+        ended, chosen_span, arrivals = cause, cause.span, cause.arrivals
     seconds = time.monotonic() - began
     finding = find(scenario, chosen_span, arrivals)
     manifest = manifest_of(scenario, chosen_span)
-    name = "-".join(each for each in (Path(program).stem, service, kernel, board) if each)
     folder = out or default_folder(root, name, manifest)
     write(folder, finding, arrivals, manifest, report_formats()["html"](make_document(finding, arrivals)))
-    if as_json:
-        answer({"folder": str(folder), **finding.as_json()})
-    else:
+    found = {"folder": str(folder), **finding.as_json()}
+    if as_json and ended is None:
+        answer(found)
+    elif not as_json:
         say("")
         _print(scenario, finding)
         click.echo(
             f"{finding.arrivals:,} arrivals in {seconds:.1f} s. Stored in {short_path(folder)}, with report.html."
         )
+    if ended is not None:
+        raise EndedError(ended, found)
     return EXIT_OK
 
 

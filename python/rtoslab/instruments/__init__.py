@@ -12,7 +12,7 @@ from rtoslab.instruments.html import render, summary
 from rtoslab.instruments.masked import owner
 from rtoslab.instruments.perfetto import perfetto_trace
 from rtoslab.instruments.profile_tables import brief_tables, tables
-from rtoslab.instruments.profiler import Profile, load_profile, priorities, profile
+from rtoslab.instruments.profiler import EndedProfileError, Profile, load_profile, priorities, profile
 from rtoslab.instruments.show import rich_table
 from rtoslab.instruments.subject import DEFAULT_CYCLES, Choice, Stretch, make_subject, usual_kernel
 from rtoslab.instruments.survey import survey_table
@@ -22,6 +22,7 @@ from rtoslab.instruments.vcd import vcd_text
 __all__ = [
     "DEFAULT_CYCLES",
     "Choice",
+    "EndedProfileError",
     "Profile",
     "Stretch",
     "Timeline",

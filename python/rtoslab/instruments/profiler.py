@@ -7,7 +7,7 @@ The cycles of a core add up to the cycles it was observed for: nothing is sample
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -18,7 +18,7 @@ from rtoslab.base import ReportError, canonical, write_whole
 from rtoslab.instruments.names import INLINED, Names
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import LOCK, MASKED, NODE, ROW, WAYS
-from rtoslab.instruments.session import Progress, Recording, Wanted, record
+from rtoslab.instruments.session import EndedRecordingError, Progress, Recording, Wanted, record
 from rtoslab.instruments.subject import Subject
 from rtoslab.intake import problem, read_object, shown_path
 from rtoslab.targets import kind_of
@@ -160,13 +160,29 @@ def priorities(cpu: str) -> tuple[int, ...]:
     return tuple(range(0, 256, 64 if cpu == "armv6m" else 16))
 
 
+class EndedProfileError(KeyboardInterrupt):
+    """An interrupt in the stretch that was to be profiled, with the profile of what had passed of it."""
+
+    def __init__(self, cause: KeyboardInterrupt, begun: Profile) -> None:
+        super().__init__(*cause.args)
+        self.begun = begun
+
+
 def profile(subject: Subject, progress: Progress = lambda *_: None) -> Profile:
-    """Runs the subject and accounts for its cycles. Raises RunError, ImageFileError, SymbolError."""
+    """Runs the subject and accounts for its cycles. Raises RunError, ImageFileError, SymbolError; EndedProfileError in
+    place of a KeyboardInterrupt in the stretch."""
 
     def wanted(_: ObservedMachine) -> Wanted:
         return Wanted(priorities=priorities(subject.board.cpu))
 
-    return profile_of(record(subject, wanted, progress))
+    try:
+        return profile_of(record(subject, wanted, progress))
+    except EndedRecordingError as cause:
+        found = profile_of(cause.recording)
+        cycles = cause.recording.end_cycle - cause.recording.start_cycle
+        raise EndedProfileError(
+            cause, replace(found, label=f"{found.label}, ended after {cycles:,} cycles of it")
+        ) from None
 
 
 def profile_of(recording: Recording) -> Profile:

@@ -72,12 +72,21 @@ class Recording:
     """Watched words as the stretch began."""
 
 
+class EndedRecordingError(KeyboardInterrupt):
+    """A recording that was ended from outside in its stretch, with what that gave so far."""
+
+    def __init__(self, cause: KeyboardInterrupt, recording: Recording) -> None:
+        super().__init__(*cause.args)
+        self.recording = recording
+
+
 def record(
     subject: Subject, prepare: Callable[[ObservedMachine], Wanted], progress: Progress = lambda *_: None
 ) -> Recording:
     """Runs the subject; `prepare` says what to observe, once the image is loaded.
 
-    Raises RunError if the stretch never comes, ImageFileError, SymbolError.
+    Raises RunError if the stretch never comes, ImageFileError, SymbolError; EndedRecordingError in place of a
+    KeyboardInterrupt in the stretch.
     """
     machine = cast("ObservedMachine", make_machine(subject.board, cores=subject.cores))
     apply_settings(machine, subject.settings)
@@ -106,13 +115,17 @@ class _Session:
             start = self.machine.cycle()
             words = {address: self._word(address) for address in self.wanted.writes}
             self.events.clear()
-            self._to_end()
+            ended = self._ended_on_the_way()
             observed, events = self.machine.observed(), self._take()
             end = self.machine.cycle()
             self.machine.observe(False)
-            decoded = self._send()
+            decoded: Decoded | None = None
+            try:
+                decoded = self._send() if ended is None else None
+            except KeyboardInterrupt as cause:  # the stretch itself is whole
+                ended = cause
         together = np.concatenate([before, events])
-        return Recording(
+        recording = Recording(
             subject=self.subject,
             clock_hz=self.machine.clock_hz(),
             start_cycle=start,
@@ -124,6 +137,20 @@ class _Session:
             machine=self.machine,
             at_start=words,
         )
+        if ended is not None and end > start:
+            raise EndedRecordingError(ended, recording)
+        if ended is not None:
+            raise ended
+        return recording
+
+    def _ended_on_the_way(self) -> KeyboardInterrupt | None:
+        """Runs to the end of the stretch; the interrupt that came before, if one did."""
+        try:
+            self._to_end()
+        except KeyboardInterrupt as cause:
+            self.events.append(np.frombuffer(self.machine.take_events(), dtype=EVENT))
+            return cause
+        return None
 
     def _observe(self) -> None:
         self.machine.observe(

@@ -4,7 +4,7 @@
 came out, `folder` and `document` store and show it.
 """
 
-from rtoslab.worst_case.arrivals import Span, choose_span, inject_at_each
+from rtoslab.worst_case.arrivals import EndedSweepError, Span, choose_span, inject_at_each
 from rtoslab.worst_case.document import make_document
 from rtoslab.worst_case.folder import default_folder, is_sweep, manifest_of, recomputed, write
 from rtoslab.worst_case.scenario import (
@@ -21,6 +21,7 @@ from rtoslab.worst_case.worst_case import WorstCase, find
 
 __all__ = [
     "WINDOW_MS",
+    "EndedSweepError",
     "Scenario",
     "Span",
     "Target",

@@ -41,6 +41,21 @@ class Span:
         """Whether every cycle of the span is tried."""
         return self.offsets is None
 
+    def begun(self, arrivals: int) -> "Span":
+        """The part of it that its first arrivals cover, some but not all: up to the first one that was not tried."""
+        cycles = arrivals if self.offsets is None else self.offsets[arrivals]
+        name = f"{self.name}, ended after the first {cycles:,} cycles"
+        return Span(cycles, name, None if self.offsets is None else self.offsets[:arrivals], self.seed)
+
+
+class EndedSweepError(KeyboardInterrupt):
+    """A sweep that was ended from outside, with the part of its span that it came through and the arrivals there."""
+
+    def __init__(self, cause: KeyboardInterrupt, span: Span, arrivals: NDArray[np.void]) -> None:
+        super().__init__(*cause.args)
+        self.span = span
+        self.arrivals = arrivals
+
 
 def choose_span(scenario: Scenario, asked: str, samples: int | None = None, seed: int = 1) -> Span:
     """`period`, `tick`, either with a number in front, or cycles; all of them, or `samples` drawn by `seed`.
@@ -87,10 +102,33 @@ def inject_at_each(
     """Every arrival of the span as `ARRIVAL`, in order. `progress(done, of)`.
 
     Raises RunError if an arrival is not answered within a second of virtual time: then there is no worst case.
+    EndedSweepError in place of a KeyboardInterrupt that comes when some arrivals are known.
     """
     first = scenario.snapshot.cycle()
     cycles = [first + each for each in (span.offsets if span.offsets is not None else range(span.cycles))]
-    found = []
+    found: list[NDArray[np.void]] = []
+    try:
+        _sweep(scenario, cycles, found, threads or os.cpu_count() or 1, progress)
+    except KeyboardInterrupt as cause:
+        known = sum(map(len, found))
+        if not 0 < known < len(cycles):
+            raise
+        arrivals = np.concatenate(found)
+        _all_answered(scenario, arrivals)
+        raise EndedSweepError(cause, span.begun(known), arrivals) from None
+    arrivals = np.concatenate(found)
+    _all_answered(scenario, arrivals)
+    return arrivals
+
+
+def _sweep(
+    scenario: Scenario,
+    cycles: list[int],
+    found: list[NDArray[np.void]],
+    threads: int,
+    progress: Callable[[int, int], None],
+) -> None:
+    """Adds to `found` what the arrivals in these cycles give, batch by batch."""
     with simulator_errors(RunError):
         for start in range(0, len(cycles), BATCH):
             progress(start, len(cycles))
@@ -100,13 +138,10 @@ def inject_at_each(
                 core=scenario.core,
                 task=scenario.task,
                 patience_cycles=int(PATIENCE_S * scenario.clock_hz),
-                threads=threads or os.cpu_count() or 1,
+                threads=threads,
             )
             found.append(np.frombuffer(batch, ARRIVAL))
     progress(len(cycles), len(cycles))
-    arrivals = np.concatenate(found)
-    _all_answered(scenario, arrivals)
-    return arrivals
 
 
 def _all_answered(scenario: Scenario, arrivals: NDArray[np.void]) -> None:

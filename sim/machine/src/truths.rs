@@ -126,6 +126,20 @@ fn every_limit_of_the_stm32_is_told_once_and_stops_a_strict_run() {
 }
 
 #[test]
+fn random_numbers_at_their_clock_need_no_word() {
+    // HSI48 on, and on the L0 chosen; it is ready some accesses later.
+    let of_l0 = [(0x4002_1008, 1), (0x4002_104c, 1 << 26), (0x4002_1030, 1 << 20)];
+    let of_h7 = [(0x5802_4400, 1 << 12 | 1), (0x5802_44dc, 1 << 6)];
+    for (chip, set_up, control) in [("stm32l073", &of_l0[..], 0x4002_5000), ("stm32h743", &of_h7[..], 0x4802_1800)] {
+        let waited = set_up.repeat(20);
+        let writes = waited.iter().copied().chain([(control, 4)]).map(|(address, value)| (address, Some(value)));
+        let mut board = start(chip, true, None, 0, &touching(&writes.collect::<Vec<_>>()));
+        let stop = board.run(CYCLES);
+        assert_eq!((stop.reason, board.warnings()), (StopReason::Cycles, vec![]), "{chip}: {stop:?}");
+    }
+}
+
+#[test]
 fn a_stated_clock_that_no_part_can_have_is_told() {
     for (chip, most_mhz) in CHIPS[1..].iter().zip([32, 32, 72, 168, 100, 180, 216, 480]) {
         for (hz, told) in [(most_mhz * 1_000_000, 0), (most_mhz * 1_000_000 + 1, 1)] {
@@ -261,6 +275,24 @@ fn what_is_told_names_the_instruction() {
 }
 
 #[test]
+fn a_load_that_faults_behind_another_one_takes_no_time_back() {
+    // ldr r1, [r2]; ldr r3, [r4]: on the M3 and M4 the second one begins before the first one's end.
+    for chip in &CHIPS[1..] {
+        let mut code = Vec::new();
+        constant(&mut code, 2, SRAM);
+        constant(&mut code, 4, 0x6000_0000);
+        code.extend([0x6811, 0x6823, STAY]);
+        let handler = FLASH + CODE + 2 * (code.len() as u32 - 1) + 1;
+        let mut board = start(chip, false, None, handler, &code);
+        board.profile(true);
+        assert_eq!(board.run(1000).reason, StopReason::Cycles, "{chip}");
+        let cycles: Vec<u64> = board.take_profile(0).iter().map(|row| row.1).collect();
+        assert!(cycles.iter().all(|&each| each <= 1100), "{chip}: {cycles:?}");
+        assert_eq!(board.warnings().len(), 1, "{chip}: {:?}", board.warnings());
+    }
+}
+
+#[test]
 fn settings_of_exceptions_at_their_ends_take_no_board_out_of_time() {
     const TICK: [(u32, Option<u32>); 3] = [(0xe000_e014, Some(60)), (0xe000_e018, Some(0)), (0xe000_e010, Some(7))];
     let ends = ["exception_entry", "exception_exit", "tail_chain", "late_arrival", "pop_preemption"];
@@ -278,6 +310,7 @@ fn settings_of_exceptions_at_their_ends_take_no_board_out_of_time() {
             let handler = if chip == "rp2040" { 0 } else { FLASH + CODE + 2 * code.len() as u32 + 1 };
             code.push(0x4770);
             let mut board = start(chip, false, None, handler, &code);
+            board.trace_exceptions(true);
             for (key, rule, _) in board.settings() {
                 let place =
                     ends.iter().position(|end| key.strip_prefix("timing.").is_some_and(|key| key.starts_with(end)));

@@ -154,8 +154,17 @@ pub unsafe trait Bus {
     /// `ip` points into the ops of `core.region`.
     unsafe fn decode(&mut self, core: &Core, ip: *mut Op);
 
-    /// Serves an instruction behind [`Code::Attend`](crate::v6m::op::Code::Attend) and returns it: fills its cache line,
-    /// fires its probes unless `served` says that they have fired. `None`: stop before it.
+    /// Brings an instruction behind [`Code::Attend`](crate::v6m::op::Code::Attend) to where it can be fetched from: fills its
+    /// cache line and advances `t` by what that takes. False if it does not stay there: then only the core has it.
+    ///
+    /// # Safety
+    /// `ip` points into the ops of `core.region`.
+    unsafe fn bring<const CONTEND: bool>(&mut self, _core: &mut Core, _ip: *mut Op, _t: &mut u64) -> bool {
+        true
+    }
+
+    /// Serves an instruction behind [`Code::Attend`](crate::v6m::op::Code::Attend) and returns it: fires its probes unless
+    /// `served` says that they have fired. `None`: stop before it.
     ///
     /// # Safety
     /// `ip` points into the ops of `core.region`.

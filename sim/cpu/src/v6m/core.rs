@@ -158,6 +158,8 @@ pub struct Core {
     pub transfer: Transfer,
     /// The flagged instruction at `ip` had its attention and then gave way to the other core.
     pub retried: bool,
+    /// Address of the next instruction, if it was brought to the core and to no cache.
+    pub brought: Option<u32>,
     /// Cycles lost to arbitration.
     pub bus_wait: u64,
     /// Cycles lost to XIP misses.
@@ -234,6 +236,7 @@ impl Core {
             fetch_ready: 0,
             transfer: Transfer::default(),
             retried: false,
+            brought: None,
             bus_wait: 0,
             flash_wait: 0,
             instructions: 0,

@@ -1075,6 +1075,17 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                         }
                         op::Attend => {
                             apart!();
+                            let address = core.address_of(ip);
+                            if core.brought.take() != Some(address) {
+                                let asked = t;
+                                // SAFETY: see above.
+                                let stays = slow!(|at| unsafe { bus.bring::<CONTEND>(core, ip, at) });
+                                if t > asked && t >= core.limit {
+                                    // It executes in its time: the other core, an event or the end of the run comes first.
+                                    core.brought = (!stays).then_some(address);
+                                    break 'hold Came::Nowhere;
+                                }
+                            }
                             let served = std::mem::take(&mut core.retried) || core.transfer.mask != 0;
                             // SAFETY: see above.
                             match slow!(|at| unsafe { bus.attend::<CONTEND>(core, ip, served, at) }) {

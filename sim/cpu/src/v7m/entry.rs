@@ -120,7 +120,8 @@ pub(super) fn complete<B: Bus, P: Pipeline>(
     };
     core.phase = Phase::Run;
     let mut number = core.nvic.candidate().map_or(number, |(most_urgent, _)| most_urgent);
-    let mut fetch = handler.saturating_sub(P::REFILL);
+    // Tail-chaining may be set to be shorter than a refill; time does not go back for it.
+    let mut fetch = handler.saturating_sub(P::REFILL).max(recognised);
     let delay = if from.is_none() { (handler - recognised).saturating_sub(timing.entry) } else { 0 };
     let target = loop {
         let address = core.scb.vtor.wrapping_add(4 * number);

@@ -235,9 +235,11 @@ impl System {
                     *t += 2;
                 } else {
                     let start = if CONTEND { (*t).max(self.busy[slave::XIP]) } else { *t };
+                    core.bus_wait += start - *t;
                     core.flash_wait += self.word_cycles;
                     *t = start + self.word_cycles + 2;
-                    self.busy[slave::XIP] = *t;
+                    // The next address phase goes with the last cycle of this transfer, as everywhere.
+                    self.keep_busy::<CONTEND>(slave::XIP, *t - 1);
                 }
                 Ok(get(self.periph.ssi.flash.bytes(), offset, bytes))
             }
@@ -295,7 +297,7 @@ impl System {
         }
         let slot = if CONTEND { self.claim_data(core, slave, t) } else { t };
         if extra > 0 {
-            self.busy[slave] = self.busy[slave].max(slot + 1 + extra);
+            self.keep_busy::<CONTEND>(slave, slot + 1 + extra);
         }
         (slot, extra)
     }

@@ -187,15 +187,20 @@ impl System {
         core.flash_wait += self.line_cycles;
         self.misses[core.id] += 1;
         *t = start + self.line_cycles;
-        self.busy[slave::XIP] = *t;
-        if CONTEND {
-            // The machine tells the other core's fetches to wait.
-            self.due = 0;
-        }
+        self.keep_busy::<CONTEND>(slave::XIP, *t);
         if let Some(evicted) = self.xip.fill(line) {
             self.refresh_line(evicted);
         }
         self.refresh_line(line);
+    }
+
+    /// A slave takes nothing before cycle `until`: a transfer there lasts longer than others. Data accesses look at that
+    /// themselves; of the flash the machine also tells the other core's fetches, as soon as it has its turn.
+    pub(super) fn keep_busy<const CONTEND: bool>(&mut self, slave: usize, until: u64) {
+        self.busy[slave] = self.busy[slave].max(until);
+        if CONTEND && slave == slave::XIP {
+            self.due = 0;
+        }
     }
 
     /// Brings the stand-ins of a line up to date, and that of a 32-bit opcode which reaches into it.
@@ -575,6 +580,20 @@ unsafe impl Bus for System {
 
     #[cold]
     #[inline(never)]
+    unsafe fn bring<const CONTEND: bool>(&mut self, core: &mut Core, ip: *mut Op, t: &mut u64) -> bool {
+        if core.region.cached {
+            let address = core.address_of(ip);
+            let offset = address - FLASH_BASE;
+            self.fill_line::<CONTEND>(core, offset / LINE_BYTES, t);
+            if self.decode_at(address).is_wide() {
+                self.fill_line::<CONTEND>(core, (offset + 2) / LINE_BYTES, t);
+            }
+        }
+        self.xip.enabled
+    }
+
+    #[cold]
+    #[inline(never)]
     unsafe fn attend<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
@@ -584,13 +603,6 @@ unsafe impl Bus for System {
     ) -> Option<Op> {
         let address = core.address_of(ip);
         let instruction = self.decode_at(address);
-        if core.region.cached {
-            let offset = address - FLASH_BASE;
-            self.fill_line::<CONTEND>(core, offset / LINE_BYTES, t);
-            if instruction.is_wide() {
-                self.fill_line::<CONTEND>(core, (offset + 2) / LINE_BYTES, t);
-            }
-        }
         if served {
             return Some(instruction);
         }

@@ -6,6 +6,7 @@ mod m3m4_properties;
 mod m3m4_published;
 mod m3m4_table;
 mod rp2040_dma;
+mod rp2040_flash;
 mod rp2040_lockup;
 mod stm32_flash;
 mod stm32_l0;

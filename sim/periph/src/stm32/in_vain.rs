@@ -50,6 +50,17 @@ impl Written<'_> {
         chips.contains(&self.spec.chip)
     }
 
+    /// PWR's bits that let pins wake the chip.
+    fn wake_up_pins(&self) -> bool {
+        match self.spec.chip {
+            L053 | L073 => self.sets(0x04, 7 << 8),
+            F446 => self.sets(0x04, 3 << 7),
+            F767 => self.sets(0x0c, 0x3f << 8),
+            H743 => self.sets(0x28, 0x3f),
+            F103 | F407 | F411 => self.sets(0x04, 1 << 8),
+        }
+    }
+
     /// A timer with capture/compare channels.
     fn has_channels(&self) -> bool {
         matches!(self.device, Device::Timer(kind) if kind.channels > 0)
@@ -150,6 +161,21 @@ pub(super) static LATE: Limit = limit(
     "TIM: the interrupts of a timer that counts another one's updates come late",
     &[(F103, &[(0x4002_101c, 3), (0x4000_0408, 0x17), (0x4000_040c, 1)])],
 );
+
+/// Found where the clocks are known.
+pub(super) static RNG_CLOCK: Limit = limit(
+    |_| false,
+    "RNG: it works at 48 MHz, whatever clock it is given",
+    &[
+        (L073, &[(0x4002_1030, 1 << 20), (0x4002_5000, 4)]),
+        (F407, &[(0x4002_3834, 1 << 6), (0x5006_0800, 4)]),
+        (F767, &[(0x4002_3834, 1 << 6), (0x5006_0800, 4)]),
+        (H743, &[(0x5802_44dc, 1 << 6), (0x4802_1800, 4)]),
+    ],
+);
+
+/// Rows that are found by who knows more than the write.
+static FOUND: [&Limit; 2] = [&LATE, &RNG_CLOCK];
 
 /// Timers.
 static TIMER: &[Limit] = &[
@@ -312,7 +338,58 @@ static SYSCFG: &[Limit] = &[limit(
     &[(F103, &[(0x4002_1018, 1), (0x4001_0000, 0x80)])],
 )];
 
-/// All rows, by block.
+/// Pins.
+static GPIO: &[Limit] = &[limit(
+    |at| at.is(&[F407, F411, F446, F767, H743]) && matches!(at.offset, 0x20 | 0x24) && has_nibble(at.value, 15),
+    "GPIO: events come out at no pin",
+    &[
+        (F407, &[(0x4002_3830, 0x0010_0001), (0x4002_0020, 0xf0)]),
+        (H743, &[(0x5802_44e0, 1), (0x5802_0024, 0xf << 28)]),
+    ],
+)];
+
+fn has_nibble(word: u32, nibble: u32) -> bool {
+    (0..8).any(|n| word >> (4 * n) & 0xf == nibble)
+}
+
+/// Power control. What it says of stop and standby is told when the core asks for them.
+static PWR: &[Limit] = &[
+    limit(
+        |at| at.wake_up_pins(),
+        "PWR: no pin wakes the chip",
+        &[
+            (F103, &[(0x4002_101c, 1 << 28), (0x4000_7004, 1 << 8)]),
+            (L073, &[(0x4002_1038, 1 << 28), (0x4000_7004, 1 << 10)]),
+            (F411, &[(0x4002_3840, 1 << 28), (0x4000_7004, 1 << 8)]),
+            (F446, &[(0x4002_3840, 1 << 28), (0x4000_7004, 1 << 7)]),
+            (F767, &[(0x4002_3840, 1 << 28), (0x4000_700c, 1 << 13)]),
+            (H743, &[(0x5802_4828, 1)]),
+        ],
+    ),
+    limit(
+        |at| at.is(L0) && at.sets(0x00, 1 << 14),
+        "PWR: there is no low-power run",
+        &[(L053, &[(0x4002_1038, 1 << 28), (0x4000_7000, 0x5001)])],
+    ),
+    limit(
+        |at| at.is(&[F411, F446]) && at.sets(0x00, 3 << 20),
+        "PWR: the flash does not stop while the core runs",
+        &[(F446, &[(0x4002_3840, 1 << 28), (0x4000_7000, 1 << 20)])],
+    ),
+];
+
+/// The debug unit of the chip. What it freezes, it freezes for a debugger that halts the core.
+static DBGMCU: &[Limit] = &[limit(
+    |at| match at.spec.chip {
+        L053 | L073 => false,
+        H743 => at.sets(0x04, 1 << 20),
+        _ => at.sets(0x04, 1 << 5),
+    },
+    "DBGMCU: nothing is traced",
+    &[(F103, &[(0xe004_2004, 0x20)]), (F767, &[(0xe004_2004, 0x20)]), (H743, &[(0x5c00_1004, 1 << 20)])],
+)];
+
+/// All rows, by block. A new kind of block must say here what it does not do.
 fn rows(device: Device) -> &'static [Limit] {
     match device {
         Device::Usart(..) | Device::Lpuart(_) => USART,
@@ -324,14 +401,20 @@ fn rows(device: Device) -> &'static [Limit] {
         Device::Rtc => RTC,
         Device::Backup => BACKUP,
         Device::Syscfg => SYSCFG,
-        _ => &[],
+        Device::Gpio(_) => GPIO,
+        Device::Pwr => PWR,
+        Device::Dbgmcu => DBGMCU,
+        // Of RNG see `RNG_CLOCK`; the others do all that their registers ask for.
+        Device::Rng | Device::Iwdg | Device::Crc | Device::RtcF1 => &[],
+        // Nothing of them is modelled, which the first access tells.
+        Device::Dma | Device::File(..) => &[],
     }
 }
 
 /// Every row there is.
 pub fn limits() -> impl Iterator<Item = &'static Limit> {
-    let tables = [USART, TIMER, RCC, FLASH, EXTI, WWDG, RTC, BACKUP, SYSCFG];
-    tables.into_iter().flatten().chain(std::iter::once(&LATE))
+    let tables = [USART, TIMER, RCC, FLASH, EXTI, WWDG, RTC, BACKUP, SYSCFG, GPIO, PWR, DBGMCU];
+    tables.into_iter().flatten().chain(FOUND)
 }
 
 /// The rows that a write asks for.

@@ -21,6 +21,8 @@ pub struct Iwdg {
     open: bool,
     pr: u32,
     rlr: u32,
+    /// What the counter was loaded with last.
+    loaded: u32,
     winr: u32,
     /// Watchdog ticks since the last reload; `None` before the start.
     ticks: Option<RateCounter>,
@@ -30,7 +32,7 @@ pub struct Iwdg {
 
 impl Iwdg {
     pub(super) fn new(window: bool) -> Self {
-        Self { window, open: false, pr: 0, rlr: 0xfff, winr: 0xfff, ticks: None, updating: None }
+        Self { window, open: false, pr: 0, rlr: 0xfff, loaded: 0xfff, winr: 0xfff, ticks: None, updating: None }
     }
 
     fn divider(&self) -> u64 {
@@ -40,10 +42,12 @@ impl Iwdg {
     /// Counter value at `cycle`.
     fn count(&self, cycle: u64) -> u32 {
         let done = self.ticks.as_ref().map_or(0, |ticks| ticks.value(cycle));
-        self.rlr.saturating_sub(done.min(0xfff) as u32)
+        self.loaded.saturating_sub(done.min(0xfff) as u32)
     }
 
+    /// Loads the counter: a new reload value counts from here on.
     fn restart(&mut self, access: &Access) {
+        self.loaded = self.rlr;
         self.ticks = Some(RateCounter::start(access.now, 0, access.clock_hz, self.divider(), access.core_hz));
     }
 
@@ -68,7 +72,7 @@ impl Iwdg {
 
     fn timeout(&self) -> u64 {
         // The counter has to pass 0.
-        self.ticks.as_ref().map_or(NEVER, |ticks| ticks.cycle_of(u64::from(self.rlr) + 1))
+        self.ticks.as_ref().map_or(NEVER, |ticks| ticks.cycle_of(u64::from(self.loaded) + 1))
     }
 }
 
@@ -173,6 +177,14 @@ mod tests {
         assert_eq!(bench.effects.chip_reset, None);
         iwdg.advance(&mut bench.at(350_000));
         assert_eq!(bench.effects.chip_reset, Some(ResetCause::Iwdg));
+    }
+
+    #[test]
+    fn a_new_reload_value_waits_for_the_next_reload() {
+        let (mut bench, mut iwdg) = running(false, &[(0, UNLOCK), (8, 99), (0, START), (0, UNLOCK), (8, 9)]);
+        assert_eq!(iwdg.timeout(), 100 * 4 * 500);
+        iwdg.write(0, RELOAD, &mut bench.at(100_000));
+        assert_eq!(iwdg.timeout(), 100_000 + 10 * 4 * 500);
     }
 
     #[test]

@@ -148,6 +148,11 @@ impl Rcc {
         (self.spec.kernel)(clocks, code, clocks.bus_hz(bus))
     }
 
+    /// Frequency that reaches the random number generator.
+    pub(super) fn rng_hz(&self, clocks: &Clocks) -> u64 {
+        (self.spec.rng)(self, clocks)
+    }
+
     /// True while the backup domain is held in reset.
     pub(super) fn backup_in_reset(&self) -> bool {
         self.bit(self.spec.backup)

@@ -6,9 +6,15 @@ use crate::{NEVER, RateCounter};
 const RNGEN: u32 = 1 << 2;
 const IE: u32 = 1 << 3;
 const DRDY: u32 = 1 << 0;
-/// A word takes 40 periods of the 48 MHz clock (RM0090 24.3.1); the clock's source is not checked.
+/// A word takes 40 periods of the 48 MHz clock (RM0090 24.3.1).
 const WORD_PERIODS: u64 = 40;
 const CLOCK_HZ: u64 = 48_000_000;
+
+/// True if a clock that comes from RCC is near enough to the one that is assumed here: within the 1 % that words could come
+/// earlier or later by.
+pub(super) fn accepts(hz: u64) -> bool {
+    hz.abs_diff(CLOCK_HZ) <= CLOCK_HZ / 100
+}
 
 /// The RNG block.
 #[derive(Debug, Clone)]
@@ -26,8 +32,13 @@ impl Rng {
         Self { seed, state: seed | 1, cr: 0, word: None, making: None }
     }
 
+    /// It makes words.
+    pub(super) fn works(&self) -> bool {
+        self.cr & RNGEN != 0
+    }
+
     fn start(&mut self, access: &Access) {
-        if self.cr & RNGEN != 0 && self.word.is_none() && self.making.is_none() {
+        if self.works() && self.word.is_none() && self.making.is_none() {
             self.making = Some(RateCounter::start(access.now, 0, CLOCK_HZ, 1, access.core_hz));
         }
     }

@@ -274,6 +274,9 @@ unsafe fn settle<B: Bus, P: Pipeline, const WATCH: u8>(
             goes_on = false;
         }
         Flow::Paused | Flow::Faulted => {
+            if matches!(flow, Flow::Faulted) {
+                pipe.faulted(core);
+            }
             core.it = it;
             // In an IT block the bits hold ITSTATE: after an interrupt the instruction starts anew.
             if it != 0 {

@@ -296,6 +296,10 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
         }
     }
 
+    fn faulted(&mut self, core: &mut Core) {
+        core.t = core.t.max(std::mem::take(&mut self.overlapped_until));
+    }
+
     fn not_taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         if self.settings[key::SPECULATION] != 0 {
             let target = match op.code {

@@ -85,6 +85,9 @@ pub trait Pipeline {
     /// The instruction is done and goes on sequentially: advances `core.t` past it.
     fn finish(&mut self, core: &mut Core, op: Op);
 
+    /// The instruction that was issued last faulted: what the one before had left to do ends first.
+    fn faulted(&mut self, _core: &mut Core) {}
+
     /// A conditional branch was not taken; its target may have been fetched in vain.
     fn not_taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
 

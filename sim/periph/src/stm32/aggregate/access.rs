@@ -6,6 +6,7 @@ use crate::stm32::block::{Access, Block};
 use crate::stm32::effects::Effects;
 use crate::stm32::flash::FlashStore;
 use crate::stm32::in_vain;
+use crate::stm32::rng;
 use crate::stm32::slots::{Place, with_block};
 use crate::stm32::timer;
 
@@ -143,11 +144,12 @@ impl Stm32 {
 
     /// What a write asks for in vain is told once.
     fn tell_limits(&mut self, n: usize, offset: u32, value: u32, effects: &mut Effects) {
-        let late = match self.slots[n].place {
+        let found = match self.slots[n].place {
             Place::Timer(timer) if self.timers[usize::from(timer)].interrupts_late() => Some(&in_vain::LATE),
+            Place::Rng if self.rng.works() && !rng::accepts(self.rcc.rng_hz(&self.clocks)) => Some(&in_vain::RNG_CLOCK),
             _ => None,
         };
-        for row in in_vain::asked(self.spec, self.slots[n].row.device, offset, value).chain(late) {
+        for row in in_vain::asked(self.spec, self.slots[n].row.device, offset, value).chain(found) {
             if !self.told.contains(&row.about) {
                 self.told.push(row.about);
                 effects.limits.push(row.about);

@@ -40,6 +40,8 @@ pub(in crate::stm32) static F1: Spec = Spec {
     tree,
     kernel: |_, _, bus_hz| bus_hz,
     kernel_width: 0,
+    // It has none.
+    rng: |_, _| 0,
 };
 
 fn tree(rcc: &Rcc, clocks: &mut Clocks) {

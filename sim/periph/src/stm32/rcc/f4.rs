@@ -11,6 +11,8 @@ const CSR: u32 = 0x74;
 const PLLI2SCFGR: u32 = 0x84;
 const PLLSAICFGR: u32 = 0x88;
 const DCKCFGR: u32 = 0x8c;
+/// F7.
+const DCKCFGR2: u32 = 0x90;
 
 /// Where the parts of this group differ.
 struct Variant {
@@ -76,6 +78,7 @@ const BASE: Spec = Spec {
     tree: |rcc, clocks| tree(rcc, clocks, &Variant { own_m: false, system_r: false, timpre: false }),
     kernel: |_, _, bus_hz| bus_hz,
     kernel_width: 0,
+    rng: |_, clocks| clocks.pll_hz[0][1],
 };
 
 pub(in crate::stm32) static F407: Spec = BASE;
@@ -125,6 +128,8 @@ pub(in crate::stm32) static F7: Spec = Spec {
         _ => clocks.lse_hz,
     },
     kernel_width: 2,
+    // CK48MSEL: PLLSAI's P in place of the main PLL's Q.
+    rng: |rcc, clocks| if rcc.word(DCKCFGR2) >> 27 & 1 != 0 { clocks.pll_hz[2][0] } else { clocks.pll_hz[0][1] },
     ..BASE
 };
 

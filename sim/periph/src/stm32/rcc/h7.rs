@@ -13,6 +13,7 @@ const PLLCKSELR: u32 = 0x28;
 const PLLCFGR: u32 = 0x2c;
 /// PLLxDIVR and PLLxFRACR of PLL1; the others follow at 8 bytes.
 const PLL1DIVR: u32 = 0x30;
+const D2CCIP2R: u32 = 0x54;
 const BDCR: u32 = 0x70;
 const CSR: u32 = 0x74;
 const RSR: u32 = 0xd0;
@@ -88,6 +89,13 @@ pub(in crate::stm32) static H7: Spec = Spec {
         _ => 0,
     },
     kernel_width: 3,
+    // RNGSEL.
+    rng: |rcc, clocks| match rcc.word(D2CCIP2R) >> 8 & 3 {
+        0 => rcc.source_hz(Osc::Hsi48),
+        1 => clocks.pll_hz[0][1],
+        2 => clocks.lse_hz,
+        _ => clocks.lsi_hz,
+    },
 };
 
 /// P, Q and R of PLL `n` from its input frequency.

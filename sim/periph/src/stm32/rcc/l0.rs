@@ -7,6 +7,7 @@ const CR: u32 = 0x00;
 const ICSCR: u32 = 0x04;
 const CRRCR: u32 = 0x08;
 const CFGR: u32 = 0x0c;
+const CCIPR: u32 = 0x4c;
 const CSR: u32 = 0x50;
 
 pub(in crate::stm32) static L0: Spec = Spec {
@@ -63,6 +64,13 @@ pub(in crate::stm32) static L0: Spec = Spec {
         _ => clocks.lse_hz,
     },
     kernel_width: 2,
+    // HSI48SEL; else half of what the PLL's oscillator has.
+    rng: |rcc, clocks| {
+        if rcc.word(CCIPR) >> 26 & 1 != 0 {
+            return rcc.source_hz(Osc::Hsi48);
+        }
+        clocks.pll_hz[0][0] * (u64::from(rcc.word(CFGR) >> 22 & 3) + 1) / 2
+    },
 };
 
 fn tree(rcc: &Rcc, clocks: &mut Clocks) {

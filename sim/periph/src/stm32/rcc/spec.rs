@@ -94,6 +94,8 @@ pub(in crate::stm32) struct Spec {
     /// Sources of a kernel clock multiplexer: code, bus clock.
     pub(super) kernel: fn(&Clocks, u32, u64) -> u64,
     pub(super) kernel_width: u32,
+    /// Clock of the random number generator.
+    pub(super) rng: fn(&Rcc, &Clocks) -> u64,
 }
 
 /// How long clock sources take to start, in ns. None of these are in the manuals as more than typical values.
