@@ -13,7 +13,7 @@
 #endif
 
 #ifdef WORKLOAD_CLOCKS
-#include "family.h" /* REGISTER among the rest */
+#include "bench_family.h" /* REGISTER among the rest */
 #else
 #define REGISTER(address) (*(volatile uint32_t *)(address))
 #endif

@@ -1,9 +1,9 @@
 # Headers made from the TOML files and the options. Each is rewritten only when its content changes.
 
 function(generate_headers)
-  toml_header(board BOARD "${BENCH_GENERATED_DIR}/board_facts.h")
-  toml_header(kernel KERNEL "${BENCH_GENERATED_DIR}/kernel_facts.h")
-  toml_header(wire WIRE "${BENCH_GENERATED_DIR}/wire_facts.h")
+  toml_header(board BOARD "${BENCH_GENERATED_DIR}/bench_board_facts.h")
+  toml_header(kernel KERNEL "${BENCH_GENERATED_DIR}/bench_kernel_facts.h")
+  toml_header(wire WIRE "${BENCH_GENERATED_DIR}/bench_wire_facts.h")
   generate_pins()
   generate_clock()
   generate_regions()
@@ -23,7 +23,7 @@ function(generate_pins)
       string(APPEND text "#define ${macro}_PORT ${port}u\n#define ${macro}_NUMBER ${CMAKE_MATCH_2}u\n")
     endif()
   endforeach()
-  file(CONFIGURE OUTPUT "${BENCH_GENERATED_DIR}/pin_facts.h" CONTENT "${text}" @ONLY)
+  file(CONFIGURE OUTPUT "${BENCH_GENERATED_DIR}/bench_pin_facts.h" CONTENT "${text}" @ONLY)
 endfunction()
 
 # The clock that CLOCK_HZ chose, words as the enumerators of the chip's support code.
@@ -44,7 +44,7 @@ function(generate_clock)
     endif()
     string(APPEND text "#define ${macro} ${value}\n")
   endforeach()
-  file(CONFIGURE OUTPUT "${BENCH_GENERATED_DIR}/clock_facts.h" CONTENT "${text}" @ONLY)
+  file(CONFIGURE OUTPUT "${BENCH_GENERATED_DIR}/bench_clock_facts.h" CONTENT "${text}" @ONLY)
 endfunction()
 
 # The board's memories for the linker scripts of a support folder, DATA being the one chosen for data and stacks.
@@ -127,7 +127,7 @@ macro(generate_series)
   endforeach()
   list(JOIN series_names ", " series_names)
   string(APPEND text "#define BENCH_INSTRUMENT \"${INSTRUMENT}\"\n#define BENCH_SAMPLES ${SAMPLES}\n"
-    "#define BENCH_SERIES_IDS(X) ${series_ids}\nenum bench_series { ${series_names}, BENCH_SERIES };\n")
+    "#define BENCH_SERIES_IDS(X) ${series_ids}\n#ifndef __ASSEMBLER__\nenum bench_series { ${series_names}, BENCH_SERIES };\n#endif\n")
 endmacro()
 
 function(generate_kernel_overrides)
@@ -138,5 +138,5 @@ function(generate_kernel_overrides)
     endif()
     string(APPEND text "#define ${CMAKE_MATCH_1} ${CMAKE_MATCH_2}\n")
   endforeach()
-  file(CONFIGURE OUTPUT "${BENCH_GENERATED_DIR}/kernel_config_overrides.h" CONTENT "${text}" @ONLY)
+  file(CONFIGURE OUTPUT "${BENCH_GENERATED_DIR}/bench_kernel_config_overrides.h" CONTENT "${text}" @ONLY)
 endfunction()

@@ -1,5 +1,5 @@
 /* The notes of one scene. */
-#include "conformance.h"
+#include "bench_conformance.h"
 
 #define NOTES_MAX 48u
 #define NOTES_A_LINE 12u

@@ -1,6 +1,6 @@
 /* The objects that scenes use. Made once and before the kernel starts: some kernels can make none later, and the
  * smallest board has no room for two sets. */
-#include "conformance.h"
+#include "bench_conformance.h"
 
 #if KERNEL_SERVICES_SEMAPHORE
 port_semaphore_t semaphores[3], counting;

@@ -1,5 +1,5 @@
 /* Scenes for one flow of control. They run in a task of each core, and in main where there are no tasks. */
-#include "conformance.h"
+#include "bench_conformance.h"
 
 #define STAMPS 8u
 #define TICKS_A_STAMP 10u

@@ -1,5 +1,5 @@
 /* Scenes for one flow of control: counts, mailboxes, events, and queues used by a handler. */
-#include "conformance.h"
+#include "bench_conformance.h"
 
 static uint32_t words[MESSAGES + 1u];
 

@@ -1,7 +1,7 @@
 /* Records that override a run. Whatever was being sent is cut by a line feed; the record has an encoder of its own,
  * because the ordinary one may be half way through a line. */
 #include "bench/board.h"
-#include "core.h"
+#include "bench_core.h"
 
 static struct wire last_line;
 

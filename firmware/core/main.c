@@ -1,7 +1,7 @@
 /* The frame of every image: what it is, what its program finds out, the end. */
 #include "bench/board.h"
 #include "bench/port.h"
-#include "core.h"
+#include "bench_core.h"
 
 static void send_begin(void)
 {

@@ -1,7 +1,7 @@
 /* The ordinary records: one encoder, one line at a time, from the one context that sends at that moment (start-up,
  * then the control task). */
 #include "bench/board.h"
-#include "core.h"
+#include "bench_core.h"
 
 struct wire output;
 

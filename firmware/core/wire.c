@@ -1,6 +1,6 @@
 /* Record encoder. A line is built whole before any of it is sent: a line that cannot be completed never appears, and
  * the CRC is over exactly the bytes that go out. */
-#include "wire.h"
+#include "bench_wire.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* What the code below the frame (faults, kernel ports) calls when it gives up: an application would reset, this one
  * stops. */
-#include "core.h"
+#include "bench_core.h"
 
 static noreturn void stop(void)
 {

@@ -1,5 +1,5 @@
 /* The record encoder against spec/wire.md: known check sums, escapes, edges of the line length, sequence numbers. */
-#include "wire.h"
+#include "bench_wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* One period of each service, chosen by the parameter `service`, in the order of benchmark.toml's [picks]. */
-#include "phase.h"
+#include "bench_phase.h"
 
 #define SEMAPHORE 0
 #define QUEUE 1

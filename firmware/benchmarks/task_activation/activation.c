@@ -1,5 +1,5 @@
-/* The handler of the edge; see activation.h. The handler stands in the vector table itself. */
-#include "activation.h"
+/* The handler of the edge; see bench_activation.h. The handler stands in the vector table itself. */
+#include "bench_activation.h"
 
 port_semaphore_t activation;
 volatile enum target target;

@@ -3,7 +3,7 @@
  * The order matters on silicon: the chip may come here from a debugger's reset with its PLL still driving clk_sys, so
  * clk_sys is first moved to the reference clock, and only then is the PLL reset and set up again. */
 #include "bench/board.h"
-#include "rp2040.h"
+#include "bench_rp2040.h"
 
 /* Spinlock used once, for the last word. Outside 14 and 15, which kernels for this chip take. */
 #define LAST_WORD_SPINLOCK 31u

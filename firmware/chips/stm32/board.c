@@ -1,11 +1,11 @@
 /* An STM32 board behind the board contract: start-up in order, the serial port, the last word. */
 #include "bench/board.h"
 
-#include "family.h"
-#include "gpio.h"
-#include "pins.h"
-#include "timer.h"
-#include "uart.h"
+#include "bench_family.h"
+#include "bench_gpio.h"
+#include "bench_pins.h"
+#include "bench_timer.h"
+#include "bench_uart.h"
 
 /* Longest wait for room in the transmitter: a byte lasts 0.1 ms at 115200 baud, this some ten times that or more. */
 #define SERIAL_POLL_LIMIT 1000000u

@@ -1,9 +1,9 @@
 /* The measurement's pins: an output, and an input whose rising edge interrupts. */
-#include "pins.h"
+#include "bench_pins.h"
 
 #include "bench/board.h"
-#include "family.h"
-#include "gpio.h"
+#include "bench_family.h"
+#include "bench_gpio.h"
 
 void pins_start(void)
 {

@@ -1,8 +1,8 @@
-/* The time base of an STM32 board; see timer.h. No interrupt: a measured window must hold none that it did not ask for. */
-#include "timer.h"
+/* The time base of an STM32 board; see bench_timer.h. No interrupt: a measured window must hold none that it did not ask for. */
+#include "bench_timer.h"
 
 #include "bench/board.h"
-#include "family.h"
+#include "bench_family.h"
 
 #define TIM_CR1(base) REGISTER((base) + 0x00u)
 #define TIM_CR2(base) REGISTER((base) + 0x04u)

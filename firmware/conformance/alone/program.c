@@ -1,5 +1,5 @@
 /* The suite without tasks: the solo scenes, from main. */
-#include "../conformance.h"
+#include "../bench_conformance.h"
 
 static void play_all(const struct solo *scenes, size_t count)
 {

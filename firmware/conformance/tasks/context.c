@@ -1,7 +1,7 @@
 /* What a switch must carry over and what a port says of it: interrupts that preempt, floating-point registers, stacks. */
 #include <string.h>
 
-#include "scene.h"
+#include "bench_scene.h"
 
 #if KERNEL_SERVICES_SEMAPHORE
 /* isr_preempts: 1 pends, 2 in the handler, which wakes the more urgent task: 3, before 4 behind the pending. */

@@ -1,6 +1,6 @@
 /* What one task may do to another: change its priority, suspend it, make and delete it; and give up waiting for what it
  * holds. */
-#include "scene.h"
+#include "bench_scene.h"
 
 #if KERNEL_SERVICES_PRIORITY_GET
 /* priority_figures: the abstract priorities of the least, a middle and the most urgent part. */

@@ -1,5 +1,5 @@
 /* Who is woken by what several tasks tell each other: mailboxes, events, conditions, and queues and events from handlers. */
-#include "scene.h"
+#include "bench_scene.h"
 
 #if KERNEL_SERVICES_MAILBOX
 /* mailbox_blocks: the more urgent task sends four messages to a box of one, the other takes them: 100 and its number when

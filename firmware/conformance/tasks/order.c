@@ -1,5 +1,5 @@
 /* Who runs first: by priority, by the order of getting ready, by yield, by time slice. */
-#include "scene.h"
+#include "bench_scene.h"
 
 #define SLICE_SCENE_TICKS 7u
 

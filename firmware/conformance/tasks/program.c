@@ -1,7 +1,7 @@
 /* The suite on a kernel with tasks. A director, most urgent of all, puts one scene after the other on the stage of each
  * core in turn, waits until every part is played, and sends the notes. A part that never ends is an error that names
  * the scene: what comes after would not be worth hearing. */
-#include "scene.h"
+#include "bench_scene.h"
 
 #define LOOK_TICKS 2u
 #define SCENE_LIMIT_TICKS 400u

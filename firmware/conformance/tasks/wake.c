@@ -1,5 +1,5 @@
 /* Who is woken, when, and by whom: semaphores, notifications, suspension, queues, mutexes, time-outs. */
-#include "scene.h"
+#include "bench_scene.h"
 
 #if KERNEL_SERVICES_SEMAPHORE
 /* preempt_by_give: 1 before the give, 2 by the more urgent task it wakes, 3 behind it. */

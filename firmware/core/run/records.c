@@ -1,5 +1,5 @@
 /* The benchmark's tasks and what is reported of them, the same with a kernel and without. */
-#include "run.h"
+#include "bench_run.h"
 
 volatile uint32_t bench_run;
 

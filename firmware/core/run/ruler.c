@@ -1,7 +1,7 @@
 /* Measures the ruler: what an empty measurement costs on this core, with this code placement, in cycles.
  * Done where the core's cycle counter is still free: on core 0 before the kernel starts, on another core in its first
  * task before the gate. A kernel that owns the counter there leaves that core without rulers, never with wrong ones. */
-#include "run.h"
+#include "bench_run.h"
 
 #define REPEATS 8u
 #define LOOP_ROUNDS 100u

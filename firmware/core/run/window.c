@@ -3,7 +3,7 @@
  * Both edges are taken by the control task while it holds core 0, so core 0's counters stand still. Another core runs
  * on; its counters are read within a few microseconds of the stamp at both edges, the same distance each time.
  * The counts are differences, so the warm-up and the order in which cores start do not enter. */
-#include "run.h"
+#include "bench_run.h"
 
 /* 0 set-up, 1 open, 2 closed. The virtual board watches this word: keep every change one plain store. */
 volatile uint32_t bench_window_state;

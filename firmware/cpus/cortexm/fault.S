@@ -1,7 +1,7 @@
 /* Entry of the exceptions that end a run. They must work whatever state the machine is in, so the registers that say
  * where it happened are caught first and the handler then runs on a stack of its own: the interrupted one may be the
  * cause. One stack per core, because both cores may fail at once. */
-#include "board_facts.h"
+#include "bench_board_facts.h"
 
     .syntax unified
     .thumb

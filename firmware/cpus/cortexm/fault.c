@@ -1,8 +1,8 @@
 /* Turns the exception frame of a fatal exception into a `fault` record. */
 #include <stdnoreturn.h>
 
-#include "core.h"
-#include "cpu.h"
+#include "bench_core.h"
+#include "bench_cpu.h"
 
 /* EXC_RETURN bit 4, ones where there is no floating-point unit: 0 if the frame has its registers behind the others. */
 #define EXC_RETURN_BASIC_FRAME (1u << 4)

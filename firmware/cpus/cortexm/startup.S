@@ -3,7 +3,8 @@
  * The linker script says where things lie: .text may be loaded away from where it runs (code in SRAM), so nothing but
  * the code in .boot may run before the copy loop has finished. The handlers' names are the ones kernel ports for these
  * parts expect; each is weak and leads to cpu_unexpected, which reports the exception instead of hanging silently. */
-#include "board_facts.h"
+#include "bench_board_facts.h"
+#include "bench_config.h" /* nothing of it is used: a kernel's assembler files include it, so it must assemble */
 
     .syntax unified
     .thumb

@@ -1,7 +1,7 @@
 /* Without a kernel: one flow of control, and the tick beside it. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
-#include "core.h"
+#include "bench_core.h"
 
 int main(void);
 

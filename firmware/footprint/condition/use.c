@@ -1,5 +1,5 @@
 /* A condition, over a mutex alone. There is nobody who would signal it while the task waits. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 static port_mutex_t mutex;
 static port_condition_t condition;

@@ -1,5 +1,5 @@
 /* A task made and deleted by another one. The stack and the control block are in the pool; they come back to it. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 static void short_lived(void *argument)
 {

@@ -1,5 +1,5 @@
 /* An event: its bits are set, then waited for, so that nobody waits long. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 static port_event_t event;
 

@@ -1,5 +1,5 @@
 /* An event that an interrupt sets, over one that the task itself sets. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 static port_event_t event;
 

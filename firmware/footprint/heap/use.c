@@ -1,5 +1,5 @@
 /* The kernel's allocator. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 static void *volatile block; /* the compiler must not see that nobody uses it */
 

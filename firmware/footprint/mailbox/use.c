@@ -1,5 +1,5 @@
 /* A mailbox: the message is a pointer. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 static port_mailbox_t mailbox;
 

@@ -1,5 +1,5 @@
 /* A mutex with priority inheritance. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 static port_mutex_t mutex;
 

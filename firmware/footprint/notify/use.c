@@ -1,5 +1,5 @@
 /* A notification; the task gives it to itself, which it may. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 bool footprint_prepare(void)
 {

@@ -1,5 +1,5 @@
 /* A task's priority, asked for and set. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 bool footprint_prepare(void)
 {

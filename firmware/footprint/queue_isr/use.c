@@ -1,5 +1,5 @@
 /* A queue of four words that an interrupt fills, over one that the task itself fills. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 static port_queue_t queue;
 

@@ -1,5 +1,5 @@
 /* A binary semaphore. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 static port_semaphore_t semaphore;
 

@@ -1,5 +1,5 @@
 /* A semaphore that is asked for its count. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 static port_semaphore_t semaphore;
 static volatile uint32_t count; /* the compiler must not see that nobody reads it */

@@ -1,5 +1,5 @@
 /* A binary semaphore that an interrupt gives, over one that the task itself gives. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 static port_semaphore_t semaphore;
 

@@ -1,5 +1,5 @@
 /* Sleeping for some ticks: the idle task runs meanwhile. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 bool footprint_prepare(void)
 {

@@ -1,5 +1,5 @@
 /* Sleeping until a tick, over sleeping for some ticks. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 bool footprint_prepare(void)
 {

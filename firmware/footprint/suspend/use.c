@@ -1,5 +1,5 @@
 /* Suspension. Resuming a task that runs does nothing; after the suspension nobody resumes it. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 bool footprint_prepare(void)
 {

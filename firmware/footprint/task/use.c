@@ -1,5 +1,5 @@
 /* The base of every service: a program that uses none. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 bool footprint_prepare(void)
 {

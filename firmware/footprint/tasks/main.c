@@ -1,7 +1,7 @@
 /* With a kernel that has tasks: the program's only one, if it has one, below it the kernel's own idle task. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
-#include "core.h"
+#include "bench_core.h"
 
 #define TASK_PRIORITY 1
 

@@ -1,5 +1,5 @@
 /* A semaphore waited for with a time-out, over one waited for for ever. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 static port_semaphore_t semaphore;
 

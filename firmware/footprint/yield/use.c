@@ -1,5 +1,5 @@
 /* Giving the processor away, here to nobody. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 bool footprint_prepare(void)
 {

@@ -1,14 +1,14 @@
 /* What a board gives. Everything here works before the kernel starts, inside it, and after it has failed.
  *
  * The board's facts (clock, interrupt line, core count) are data in boards/<name>/board.toml and arrive as
- * board_facts.h; the code below is what data cannot say. cpu.h comes from cpus/<cpu named by board.toml>. */
+ * bench_board_facts.h; the code below is what data cannot say. bench_cpu.h comes from cpus/<cpu named by board.toml>. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "board_facts.h"
-#include "cpu.h"
+#include "bench_board_facts.h"
+#include "bench_cpu.h"
 
 /* Clocks, timer, serial port, pins. Called once, on core 0, before anything else. */
 void board_init(void);
@@ -17,11 +17,11 @@ void board_init(void);
 uint64_t board_timer_ticks(void);
 
 /* The cycle counter: free for measurements while a kernel runs, counting up at the core's clock. The cpu's or the board's
- * cycle_counter.h gives:
+ * bench_cycle_counter.h gives:
  *     CYCLE_COUNTER_BITS         width; it wraps there
  *     cycle_counter_start()      once, before the first read
  *     cycle_counter_read()       its value, the bits above the width 0                                               */
-#include "cycle_counter.h"
+#include "bench_cycle_counter.h"
 
 /* Sends one byte, polling: no interrupt, no buffer, so that it works from a fault handler. Waits for room, but not for
  * ever: a dead port must not hide a fault from a debugger. */
@@ -61,12 +61,12 @@ static inline void board_soft_irq_pend(void)
 }
 
 /* The measurement's output pin, low at start, and an input that a wire (or the virtual board) may join to it. The board's
- * board_pins.h gives, each as one store:
+ * bench_board_pins.h gives, each as one store:
  *     board_pin_raise()        board_pin_drop()
  *     board_edge_irq_clear()   the first act of the input's handler, or it is entered again
  * The handler is the vector itself:
  *     void BOARD_EDGE_IRQ_HANDLER(void) { ... }                                                                      */
-#include "board_pins.h"
+#include "bench_board_pins.h"
 
 #define BOARD_EDGE_IRQ_HANDLER BOARD_VECTOR_OF_LINE(BOARD_PINS_IN_IRQ)
 

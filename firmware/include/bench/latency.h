@@ -17,7 +17,7 @@
 
 #include "bench/bench.h"
 #include "bench/mark.h"
-#include "instrument.h"
+#include "bench_instrument.h"
 
 #define bench_start(series)         \
     do {                            \

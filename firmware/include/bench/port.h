@@ -26,8 +26,8 @@
 #include <stdint.h>
 
 #include "bench_config.h"
-#include "board_facts.h"
-#include "kernel_facts.h"
+#include "bench_board_facts.h"
+#include "bench_kernel_facts.h"
 
 /* How a task is asked for. `name` and `argument` must outlive the task. */
 struct port_task_request {

@@ -1,6 +1,6 @@
 /* A counter of 16 bits wraps every few hundred microseconds; the board's timer, looked at just outside the interval, tells
  * how often. It is some instructions and at most one tick off, which is far less than half a round of the counter. */
-#include "instrument.h"
+#include "bench_instrument.h"
 
 #define CYCLES_PER_TICK (BOARD_CLOCK_SYS_HZ / BOARD_TIMER_HZ)
 #define ROUND (1u << (CYCLE_COUNTER_BITS % 32u))

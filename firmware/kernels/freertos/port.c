@@ -1,6 +1,6 @@
 /* FreeRTOS behind the port contract: what is never measured, and the kernel's hooks. */
 #include "bench/port.h"
-#include "core.h"
+#include "bench_core.h"
 
 bool port_task_create(port_task_t *task, const struct port_task_request *request)
 {

@@ -7,7 +7,7 @@
 
 #include "bench/board.h"
 #include "bench/port.h"
-#include "core.h"
+#include "bench_core.h"
 
 #include <rt/abort.h>
 #include <rt/panic.h>

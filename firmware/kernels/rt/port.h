@@ -12,7 +12,7 @@
 #include <rt/task.h>
 #include <rt/tick.h>
 
-#include "cpu.h"
+#include "bench_cpu.h"
 
 #define PORT_CONTRACT 2
 #define PORT_TICK_HZ RT_TICK_RATE_HZ

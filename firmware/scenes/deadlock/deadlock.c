@@ -3,7 +3,7 @@
  *   1  left locks A, sleeps a tick
  *   2  right locks B, sleeps a tick
  *   3  left wants B, right wants A: both wait for ever */
-#include "scene.h"
+#include "bench_scene.h"
 
 static port_mutex_t a, b;
 static port_task_t left, right;

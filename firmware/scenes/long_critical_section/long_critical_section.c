@@ -1,5 +1,5 @@
 /* A task computes inside a critical section what it could have computed outside; each handler waits for it. */
-#include "scene.h"
+#include "bench_scene.h"
 
 static port_task_t task;
 

@@ -3,7 +3,7 @@
  *   1  the consumer sees no item, and works on something else first
  *   2  the producer wakes (tick 2), makes an item, resumes the consumer, which is not suspended: nothing happens
  *   3  the consumer suspends itself, with the item there; nobody will resume it again */
-#include "scene.h"
+#include "bench_scene.h"
 
 static port_task_t consumer, producer;
 static volatile bool item;

@@ -4,7 +4,7 @@
  *   2  high wakes (tick 2), wants the lock, waits: right so far
  *   3  medium wakes (tick 3), needs no lock, and keeps low from giving it back
  *   4  high, more urgent than both, waits for all of medium's work */
-#include "scene.h"
+#include "bench_scene.h"
 
 static port_semaphore_t lock;
 static port_task_t low, medium, high;

@@ -1,5 +1,5 @@
 /* Phase sweep without a kernel: the only flow of control calls the service; the handler gives, and nobody waits. */
-#include "../phase.h"
+#include "../bench_phase.h"
 
 static bool prepare(struct bench_task *self)
 {

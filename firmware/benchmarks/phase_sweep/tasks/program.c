@@ -2,7 +2,7 @@
  *
  * Steps: 1 task 0 goes through one period; if the interrupt comes, 2 the handler gives and 3 task 1 is back from its take.
  * At the end of a phase task 0 gives once behind the flag `draining`, and task 1 leaves. */
-#include "../phase.h"
+#include "../bench_phase.h"
 
 static volatile bool draining[BENCH_CORES];
 

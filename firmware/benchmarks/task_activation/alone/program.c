@@ -1,7 +1,7 @@
 /* Task activation without a kernel: the flow of control that raised the pin waits for what the handler gives.
  *
  * Steps: 1 the pin rises, 2 the handler gives, 3 the take finds it, once the core is back; 4 the pin is dropped. */
-#include "../activation.h"
+#include "../bench_activation.h"
 
 static bool prepare(struct bench_task *self)
 {

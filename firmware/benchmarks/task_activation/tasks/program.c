@@ -2,7 +2,7 @@
  *
  * Steps: 1 task 1 raises the pin, 2 the handler gives, 3 task 0 is activated and waits again, 4 task 1 drops the pin; once
  * measured up to the handler, once up to task 0, and again. */
-#include "../activation.h"
+#include "../bench_activation.h"
 
 static volatile bool draining;
 

@@ -1,6 +1,6 @@
 /* Clock set-up of an STM32F1 (RM0008: clocks 7, flash 3.3.3). The prefetch buffer may only be switched below 24 MHz
  * with the AHB undivided, so on HSI, where a reset begins and where a debugger's leftovers are led back to first. */
-#include "family.h"
+#include "bench_family.h"
 
 #define CR_HSION (1u << 0)
 #define CR_HSIRDY (1u << 1)

@@ -1,6 +1,6 @@
 /* Flash interface of an STM32F4 (RM0090, 3.5): wait states, prefetch, the accelerator's lines for code and for data.
  * The lines may be emptied only while they are off. */
-#include "family.h"
+#include "bench_family.h"
 
 #define ACR_LATENCY 0xFu
 #define ACR_PRFTEN (1u << 8)

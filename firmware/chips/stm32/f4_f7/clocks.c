@@ -2,7 +2,7 @@
  *
  * The voltage scale may only be changed while the PLL is off, and over-drive is switched on while the core still runs
  * from HSI; a debugger's leftovers are led back to HSI first. */
-#include "family.h"
+#include "bench_family.h"
 
 #define CR_HSION (1u << 0)
 #define CR_HSIRDY (1u << 1)

@@ -1,7 +1,7 @@
 /* Flash interface of an STM32F7 (RM0410, 3.3) and the caches of its core. Accelerator and prefetch serve the flash at
  * its ITCM address only; over AXI the core's caches do. The accelerator may be emptied only while it is off. */
-#include "caches.h"
-#include "family.h"
+#include "bench_caches.h"
+#include "bench_family.h"
 
 #define ACR_LATENCY 0xFu
 #define ACR_PRFTEN (1u << 8)

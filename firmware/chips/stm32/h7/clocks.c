@@ -2,8 +2,8 @@
  *
  * Scale 0 is scale 1 with the boost of SYSCFG, and only parts of revision V have it. The supply may be chosen once after
  * power-on: here the internal regulator, as the board is wired. A debugger's leftovers are led back to HSI first. */
-#include "caches.h"
-#include "family.h"
+#include "bench_caches.h"
+#include "bench_family.h"
 
 #define CR_HSION (1u << 0)
 #define CR_HSIRDY (1u << 2)

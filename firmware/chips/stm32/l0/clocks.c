@@ -2,7 +2,7 @@
  *
  * The chip starts on MSI at 2.1 MHz, or comes from a debugger with anything: first to HSI16, which every later state can
  * be reached from, then voltage and wait states for the clock to come, then that clock. */
-#include "family.h"
+#include "bench_family.h"
 
 #define CR_HSION (1u << 0)
 #define CR_HSIRDY (1u << 2)

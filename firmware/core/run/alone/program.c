@@ -3,7 +3,7 @@
  * Warm-up and window begin right behind a tick and end in the handler of the last one, so that both last a whole number
  * of ticks. The handler is the control task's stand-in: it stops the clock first and the body second. A body that is
  * through earlier (it has its samples) closes the window itself, and the handler comes too late. */
-#include "../run.h"
+#include "../bench_run.h"
 
 _Static_assert(BENCH_CORES == 1 && BENCH_TASKS_PER_CORE == 1, "without tasks there is one flow of control");
 

@@ -1,5 +1,5 @@
 /* Counts: the tasks' counters at the edges of the window are all there is. */
-#include "../run.h"
+#include "../bench_run.h"
 
 void measure_prepare(void)
 {

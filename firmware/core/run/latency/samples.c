@@ -4,7 +4,7 @@
  * between their images; only the counter has something to keep and to send. */
 #include "bench/latency.h"
 
-#include "../run.h"
+#include "../bench_run.h"
 
 /* The longest run in a line of samples: two numbers of ten digits, a comma, an x; then " n=" and three digits. */
 #define RUN_CHARS 22u

@@ -12,10 +12,10 @@
  * a task has left the gate on each of the others, so that no core's switch out of idling falls into the window.
  *
  * Each slot is written by its owner only and read by the control task: no lock, no atomic operation. */
-#include "gate.h"
+#include "bench_gate.h"
 
 #include "bench/bench.h"
-#include "core.h"
+#include "bench_core.h"
 
 #define GATE_SLOTS (BENCH_TASKS_PER_CORE * BENCH_CORES)
 

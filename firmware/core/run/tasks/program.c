@@ -1,6 +1,6 @@
 /* The run of a benchmark on a kernel with tasks, once the frame has said what the image is. */
-#include "../run.h"
-#include "gate.h"
+#include "../bench_run.h"
+#include "bench_gate.h"
 
 #define TASK_STACK_BYTES BENCH_STACK_BYTES
 #define CONTROL_STACK_BYTES BENCH_CONTROL_STACK_BYTES

@@ -2,9 +2,9 @@
  * and every final value is recorded in build-info.json: a number is only comparable to one with the same values. */
 #pragma once
 
-#include "board_facts.h"
+#include "bench_board_facts.h"
 #include "bench_config.h"
-#include "kernel_config_overrides.h"
+#include "bench_kernel_config_overrides.h"
 
 /* Scheduling. Time slicing is off: a tick between two equal tasks would switch them at a random point of their loop and
  * T2 would no longer rotate evenly; with it off a tick only ever counts time here. */

@@ -3,7 +3,7 @@
 #ifndef RTOSLAB_RT_CONFIG_H
 #define RTOSLAB_RT_CONFIG_H
 
-#include "kernel_config_overrides.h"
+#include "bench_kernel_config_overrides.h"
 
 /* Interrupts a second that advance rt's tick. */
 #ifndef RT_TICK_RATE_HZ

@@ -1,5 +1,5 @@
 /* Counts, with tasks: the window lasts its time. */
-#include "../../run.h"
+#include "../../bench_run.h"
 
 void measure_make_wait(void)
 {

@@ -1,7 +1,7 @@
 /* Latencies, with tasks: the window ends when a body has returned, for that happens when all samples are there.
  *
  * The control task must not wake meanwhile: it is the most urgent one, and would lengthen whatever interval it fell into. */
-#include "../../run.h"
+#include "../../bench_run.h"
 
 #if !KERNEL_SERVICES_TIMEOUT
 #error "Latencies on a kernel with tasks need the service timeout: the control task waits for their end; see spec/port.md."

@@ -3,7 +3,7 @@
 #include "task.h"
 
 #include "bench/board.h"
-#include "core.h"
+#include "bench_core.h"
 #include "pico/multicore.h"
 
 extern char __core1_stack_top[];

@@ -1,5 +1,5 @@
 /* Where the kernel's RP2040 port ends up when a task function returns. */
-#include "core.h"
+#include "bench_core.h"
 #include "pico.h"
 
 void panic_unsupported(void)

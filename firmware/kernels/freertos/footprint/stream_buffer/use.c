@@ -1,5 +1,5 @@
 /* A stream buffer, which the port contract does not know. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 #include "stream_buffer.h"
 

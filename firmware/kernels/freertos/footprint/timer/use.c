@@ -1,5 +1,5 @@
 /* A software timer, which the port contract does not know: other kernels here have none. */
-#include "footprint.h"
+#include "bench_footprint.h"
 
 #include "timers.h"
 

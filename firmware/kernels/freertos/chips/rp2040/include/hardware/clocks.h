@@ -1,7 +1,7 @@
 /* The one clock the port asks for. */
 #pragma once
 
-#include "board_facts.h"
+#include "bench_board_facts.h"
 #include "pico.h"
 
 enum clock_index { clk_sys };

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench/bench.h"
-#include "core.h"
+#include "bench_core.h"
 
 /* The window is agreed by tick, so it is a whole number of them: a slow tick needs a longer window or warm-up. */
 #define TICKS_OF_MS(ms) ((uint32_t)((uint64_t)(ms) * PORT_TICK_HZ / 1000u))

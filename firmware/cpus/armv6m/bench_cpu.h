@@ -1,7 +1,7 @@
 /* ARMv6-M: no cycle counter of its own, so SysTick is the short ruler while no kernel's tick has it. */
 #pragma once
 
-#include "cortexm.h"
+#include "bench_cortexm.h"
 
 /* 24 bits, counting down at the core's clock. */
 #define CPU_RULER_MASK 0x00FFFFFFu

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire_facts.h"
+#include "bench_wire_facts.h"
 
 struct wire {
     uint32_t sequence; /* of the line being built; advances when the line is complete */

@@ -1,8 +1,8 @@
 /* Which USART board.toml names: its address, its bus, its clock switch. USART1 hangs on APB2, the others on APB1. */
 #pragma once
 
-#include "family.h"
-#include "usart.h"
+#include "bench_family.h"
+#include "bench_usart.h"
 
 #if BOARD_UART_INDEX == 1
 #define UART_BASE USART1_BASE

@@ -1,7 +1,7 @@
 /* STM32H7: addresses (RM0433, 2.3) and what the shared files ask of a family. */
 #pragma once
 
-#include "stm32.h"
+#include "bench_stm32.h"
 
 #define RCC_BASE 0x58024400u
 #define RCC_CR (RCC_BASE + 0x00u)

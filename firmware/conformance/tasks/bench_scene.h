@@ -1,7 +1,7 @@
 /* Scenes for several tasks of one core. */
 #pragma once
 
-#include "../conformance.h"
+#include "../bench_conformance.h"
 
 /* The cast: on each core one task less urgent and one more urgent than three equal ones. */
 enum part { LOW, MID_A, HIGH, MID_B, MID_C, PARTS };

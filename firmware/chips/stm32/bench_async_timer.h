@@ -1,10 +1,10 @@
-/* STM32: the asynchronous interrupt is the update of a timer of 16 bits that nothing else uses. async_timer_registers.h of
+/* STM32: the asynchronous interrupt is the update of a timer of 16 bits that nothing else uses. bench_async_timer_registers.h of
  * the family says which: ASYNC_TIMER_BASE, its clock's ASYNC_TIMER_ENABLE (register) and ASYNC_TIMER_ENABLE_BIT, and
  * ASYNC_TIMER_APB_DIV, the divider of its bus. */
 #pragma once
 
-#include "async_timer_registers.h"
-#include "clock_facts.h"
+#include "bench_async_timer_registers.h"
+#include "bench_clock_facts.h"
 
 /* A timer runs at twice its bus's clock unless the bus runs undivided. */
 #define ASYNC_CYCLES_PER_COUNT (CLOCK_AXI_DIV * (ASYNC_TIMER_APB_DIV == 1 ? 1u : ASYNC_TIMER_APB_DIV / 2u))

@@ -1,7 +1,7 @@
 /* GPIO of all STM32 families but the F1 (RM0090, 8): mode, speed and a number of the alternate function for each pin. */
 #pragma once
 
-#include "family.h"
+#include "bench_family.h"
 
 #define GPIO_MODER(port) (GPIO_BASE(port) + 0x00u)
 #define GPIO_OSPEEDR(port) (GPIO_BASE(port) + 0x08u)

@@ -2,7 +2,7 @@
  * clk_sys: 16 bits (RP2040 datasheet, 4.5). */
 #pragma once
 
-#include "cpu.h"
+#include "bench_cpu.h"
 
 #define CYCLE_COUNTER_BITS 16u
 #define CYCLE_COUNTER_SLICE(offset) CPU_REGISTER(0x40050000u + 7u * 0x14u + (offset))

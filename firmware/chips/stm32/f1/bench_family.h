@@ -1,7 +1,7 @@
 /* STM32F1: addresses (RM0008, 3.3) and what the shared files ask of a family. */
 #pragma once
 
-#include "stm32.h"
+#include "bench_stm32.h"
 
 #define RCC_BASE 0x40021000u
 #define RCC_CR (RCC_BASE + 0x00u)

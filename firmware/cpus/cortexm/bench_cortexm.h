@@ -1,4 +1,4 @@
-/* What every Cortex-M core has: interrupt masking, SysTick, the NVIC. Included by the cpu.h of each architecture. */
+/* What every Cortex-M core has: interrupt masking, SysTick, the NVIC. Included by the bench_cpu.h of each architecture. */
 #pragma once
 
 #include <stdbool.h>

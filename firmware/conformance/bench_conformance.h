@@ -9,7 +9,7 @@
 #include "bench_config.h"
 #include "bench/board.h"
 #include "bench/port.h"
-#include "core.h"
+#include "bench_core.h"
 
 /* notes.c: what the scene on stage has seen so far. From any context of the core it plays on. */
 void note(uint32_t value);

@@ -1,7 +1,7 @@
-/* ARMv7-M: the cycle counter of the trace unit. No kernel needs it, so it runs from start-up on (see cpu.h). */
+/* ARMv7-M: the cycle counter of the trace unit. No kernel needs it, so it runs from start-up on (see bench_cpu.h). */
 #pragma once
 
-#include "cpu.h"
+#include "bench_cpu.h"
 
 #define CYCLE_COUNTER_BITS 32u
 

@@ -1,7 +1,7 @@
 /* The L1 caches of a Cortex-M7 (its manual, 4.3, and the architecture's, B2.2): emptied, then on. */
 #pragma once
 
-#include "cortexm.h"
+#include "bench_cortexm.h"
 
 #define CPU_SCB_CCR CPU_REGISTER(0xE000ED14u)
 #define CPU_SCB_CCR_DC (1u << 16)

@@ -5,7 +5,7 @@
 #include "bench/board.h"
 #include "bench/port.h"
 #include "bench_config.h"
-#include "core.h"
+#include "bench_core.h"
 
 /* Computes for so many rounds of a few cycles; nothing else can be told of it. */
 static inline void work(uint32_t rounds)

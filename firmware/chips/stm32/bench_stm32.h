@@ -1,11 +1,11 @@
-/* What the STM32 support files share. A family's folder adds family.h: its addresses and its clock set-up. */
+/* What the STM32 support files share. A family's folder adds bench_family.h: its addresses and its clock set-up. */
 #pragma once
 
 #include <stdint.h>
 
-#include "board_facts.h"
-#include "pin_facts.h"
-#include "clock_facts.h" /* CLOCK_*: the section of board.toml that CLOCK_HZ chose */
+#include "bench_board_facts.h"
+#include "bench_pin_facts.h"
+#include "bench_clock_facts.h" /* CLOCK_*: the section of board.toml that CLOCK_HZ chose */
 
 #define REGISTER(address) (*(volatile uint32_t *)(address))
 

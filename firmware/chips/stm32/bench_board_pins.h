@@ -1,8 +1,8 @@
 /* The measurement's pins on an STM32 board: one store sets or clears, one store answers the interrupt. */
 #pragma once
 
-#include "pin_facts.h"
-#include "pin_registers.h"
+#include "bench_pin_facts.h"
+#include "bench_pin_registers.h"
 
 static inline void board_pin_raise(void)
 {

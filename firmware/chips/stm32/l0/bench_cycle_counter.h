@@ -2,8 +2,8 @@
  * 21). It hangs on APB1, which runs undivided in every clock of the boards here. */
 #pragma once
 
-#include "clock_facts.h"
-#include "cpu.h"
+#include "bench_clock_facts.h"
+#include "bench_cpu.h"
 
 #define CYCLE_COUNTER_BITS 16u
 #define CYCLE_COUNTER_TIM2(offset) CPU_REGISTER(0x40000000u + (offset))

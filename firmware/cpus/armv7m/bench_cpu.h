@@ -1,7 +1,7 @@
 /* ARMv7-M: the cycle counter of the trace unit (DWT) is the ruler; no kernel needs it, so it can run all the time. */
 #pragma once
 
-#include "cortexm.h"
+#include "bench_cortexm.h"
 
 #define CPU_DEMCR CPU_REGISTER(0xE000EDFCu)
 #define CPU_DEMCR_TRCENA (1u << 24)

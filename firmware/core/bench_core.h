@@ -7,7 +7,7 @@
 
 #include "bench/errors.h"
 #include "bench_config.h"
-#include "wire.h"
+#include "bench_wire.h"
 
 /* From the linker script. */
 extern char __ram_start[], __ram_end[];

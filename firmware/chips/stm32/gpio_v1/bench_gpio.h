@@ -1,7 +1,7 @@
 /* GPIO of the STM32F1 (RM0008, 9): four bits a pin hold mode and configuration; alternate functions are fixed. */
 #pragma once
 
-#include "family.h"
+#include "bench_family.h"
 
 #define GPIO_INPUT_FLOATING 0x4u
 #define GPIO_OUTPUT_50MHZ 0x3u

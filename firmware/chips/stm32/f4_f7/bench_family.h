@@ -1,7 +1,7 @@
 /* STM32F4 and F7: addresses (RM0090, 2.3; RM0410, 2.2) and what the shared files ask of a family. */
 #pragma once
 
-#include "stm32.h"
+#include "bench_stm32.h"
 
 #define RCC_BASE 0x40023800u
 #define RCC_CR (RCC_BASE + 0x00u)

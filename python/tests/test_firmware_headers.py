@@ -1,0 +1,29 @@
+"""Headers of ours stand in one include path with a kernel's own: none has a name that a kernel may use as well."""
+
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base.paths import find_root
+
+FIRMWARE = find_root() / "firmware"
+HEADERS = [path for path in FIRMWARE.rglob("*.h") if not {"kernels", "bench"} & set(path.relative_to(FIRMWARE).parts)]
+
+
+def test_there_are_headers() -> None:
+    assert len(HEADERS) > 30
+
+
+@pytest.mark.parametrize("path", HEADERS, ids=lambda path: str(path.relative_to(FIRMWARE)))
+def test_a_header_of_ours_has_our_prefix(path: Path) -> None:
+    assert path.name.startswith("bench_")
+
+
+def test_a_generated_header_has_our_prefix() -> None:
+    texts = [path.read_text() for path in (FIRMWARE / "cmake").glob("*.cmake")]
+    names = {
+        word.rpartition("/")[2] for text in texts for word in text.replace('"', " ").split() if word.endswith(".h")
+    }
+    made = {name for name in names if any(f"BENCH_GENERATED_DIR}}/{name}" in text for text in texts)}
+    assert len(made) >= 6
+    assert all(name.startswith("bench_") for name in made), made
