@@ -103,7 +103,7 @@ def calls_of_services(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> 
     return Counter(
         {
             (core, service): entries.of(core, names)
-            for core in {each.core for each in functions}
+            for core in sorted({each.core for each in functions})
             for service, names in kernel.symbols.items()
         }
     )

@@ -61,7 +61,7 @@ class Structures:
         if self._block is None or self._block.priority is None:
             return {}
         offset = self._members.get(self._block.type, {}).get(self._block.priority)
-        found = {each: word(each + offset) for each in blocks if each} if offset is not None else {}
+        found = {each: word(each + offset) for each in sorted(blocks) if each} if offset is not None else {}
         return {block: value for block, value in found.items() if value is not None}
 
     def objects(self, word: Word, calls: Mapping[str, Iterable[int]]) -> dict[tuple[str, int], dict[str, int]]:
@@ -70,7 +70,8 @@ class Structures:
         found: dict[tuple[str, int], dict[str, int]] = {}
         for kind, facts in self._kernel.objects.items():
             places = self._members.get(facts.type, {})
-            for address in {each for name in self._functions(kind) & calls.keys() for each in calls[name]}:
+            called = {each for name in self._functions(kind) & calls.keys() for each in calls[name]}
+            for address in sorted(called):  # a set of names has another order in every process
                 told = {
                     name: word(address + places[member]) for name, member in facts.members.items() if member in places
                 }
