@@ -28,9 +28,10 @@ BOARD = "nucleo-f446re"
 
 
 @cache
-def bench(kernel: str, board: str, *config: str, events: bool = False) -> Bench:
+def bench(kernel: str, board: str, *config: str, events: bool = False, cores: int = 1) -> Bench:
     """`config`: NAME=VALUE."""
-    return Bench.made(Catalogue(find_root()), kernel, board, dict(each.split("=") for each in config), events=events)
+    asked = dict(each.split("=") for each in config)
+    return Bench.made(Catalogue(find_root()), kernel, board, asked, events=events, cores=cores)
 
 
 def held(of: Bench, system: System) -> Tried:
@@ -75,7 +76,7 @@ def test_how_equals_take_turns_is_measured() -> None:
 def test_what_once_broke_a_bound_holds(path: Path) -> None:
     finding = read_finding(path)
     config = (f"{name}={value}" for name, value in finding.config.items())
-    of = bench(finding.kernel, finding.board, *config, events=finding.events)
+    of = bench(finding.kernel, finding.board, *config, events=finding.events, cores=finding.cores)
     assert of.attempt(*finding.system(of)).findings == ()
 
 
