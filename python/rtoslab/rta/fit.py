@@ -111,25 +111,20 @@ def fitted(ledger: Ledger, firmware: Firmware, one_core: Overheads | None = None
         for stretch, work in ledger.works
         if stretch.interruptions and not stretch.calls
     ]
-    for what, found in (
-        ("ticks that release none, one and more tasks", len(ticks) > 2),
-        ("switches up, down, to and from the idle task", len(ledger.handlers) == 2 and bool(down and to_idle)),
-        ("starts and ends of jobs", bool(starts and ends)),
-        ("interrupted jobs", bool(round_ and ledger.entries)),
-    ):
-        if not found:
-            raise CheckError(
-                f"No overheads can be fitted for {firmware.kernel.id} on {firmware.board.id}: "
-                f"the virtual board saw no {what}."
-            )
+    _demand_all(firmware, {
+        "ticks that release none, one and more tasks": len(ticks) > 2,
+        "switches up, down, to and from the idle task": len(ledger.handlers) == 2 and bool(down and to_idle),
+        "starts and ends of jobs": bool(starts and ends),
+        "interrupted jobs": bool(round_ and ledger.entries),
+    })  # fmt: skip
     tick_base, tick_each = upper(ticks)
     down_base, down_each = upper(down)
     end_base, end_each = upper(ends)
-    entry = max(ledger.entries)
-    permille = contention_permille(ledger) if one_core is not None else 0
+    entry, permille = max(ledger.entries), 0
     interrupt = Interrupt(entry_cycles=entry, exit_cycles=max(0, max(round_) - entry) + _reserve(round_))
     if one_core is not None:
-        interrupt = around(one_core.interrupt, ledger.entries, permille)
+        permille = contention_permille(ledger)
+        interrupt, round_ = around(one_core.interrupt, ledger.entries, permille), []
 
     def dearer(found: Iterable[Interruption]) -> int | None:
         """What the ticks that hand over cost more than those that do not."""
@@ -166,12 +161,27 @@ def fitted(ledger: Ledger, firmware: Firmware, one_core: Overheads | None = None
         equals="slices" if ledger.equals_rotate else "any" if ledger.preempted_goes_behind else "fifo",
         fit=_lines(ledger, ticks, down, ends, {"to_idle": to_idle, "around": round_, "starts": starts}),
     )
+    return _whole_of(simple, ledger, firmware, permille)
+
+
+def _whole_of(simple: Overheads, ledger: Ledger, firmware: Firmware, permille: int) -> Overheads:
+    """With what the image has besides: events, several cores."""
     if firmware.events:
         simple = simple.model_copy(update={"events": with_events(simple, ledger)})
-    if one_core is None:
+    if firmware.cores == 1:
         return _composed(simple, ledger)
     simple = shared(simple, ledger, firmware.cores, permille, _most)
     return late_releases(_composed(simple, ledger), ledger, _most)
+
+
+def _demand_all(firmware: Firmware, seen: Mapping[str, bool]) -> None:
+    """Raises CheckError for a kind that was not seen."""
+    for what, found in seen.items():
+        if not found:
+            raise CheckError(
+                f"No overheads can be fitted for {firmware.kernel.id} on {firmware.board.id}: "
+                f"the virtual board saw no {what}."
+            )
 
 
 def _by_tick(each: Interruption) -> bool:
@@ -249,7 +259,7 @@ def _lines(
         fit("switch to idle", "constant", {0: constants["to_idle"]}),
         fit("switch from idle", "constant", {0: ledger.handlers["from_idle"]}),
         fit("entry of an interrupt", "constant", {0: ledger.entries}),
-        fit("entry and exit of an interrupt", "constant", {0: constants["around"]}),
+        *(fit("entry and exit of an interrupt", "constant", {0: each}) for each in (constants["around"],) if each),
         fit("start of a job", "constant", {0: constants["starts"]}),
         fit("end of a job", "base + slope for each task of the set", ends),
         *([fit("tick waits for the kernel", "constant", {0: ledger.delays})] if ledger.delays else []),

@@ -72,7 +72,8 @@ def _irqs(trace: Trace, work: Work, lines: Sequence[int], *, first: bool) -> Irq
 
 
 _APART: Final = 20_000
-"""Cycles between two events that have nothing to do with each other, beside a handler's work."""
+"""Cycles between two events that have nothing to do with each other, beside the handlers' work, which may stand one
+behind the other."""
 
 
 class _Clerk:
@@ -94,7 +95,7 @@ class _Clerk:
         self.ticks = {each.due: each for each in trace.ticks}
         self.raised = sorted(trace.origin + cycle for each in trace.lines for cycle in each.raised)
         handled = (work.cycles(each.rounds, each.extra) for each in trace.lines if each.rounds)
-        self.apart = _APART + max(handled, default=0)
+        self.apart = _APART + sum(handled)
         self.sections = any(each.calls for each in trace.rows)
 
     def book(self) -> None:
