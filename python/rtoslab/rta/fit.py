@@ -82,9 +82,8 @@ def _seen(firmware: Firmware, work: Work, progress: Progress) -> list[Trace]:
         traces.append(run(firmware, rows, ticks))
         progress("overheads", len(traces) / (len(plain) * 2))
     reach = max(each.begin - each.release for each in traces[0].jobs)
-    sets = list(training.meetings(firmware, work, reach))
-    if firmware.cores > 1:
-        sets = list(training.at_home(sets, firmware))
+    met = training.meetings(firmware, work, reach)
+    sets = list(met if firmware.cores == 1 else training.at_home(met, firmware))
     for rows, ticks in sets:
         traces.append(run(firmware, rows, ticks))
         progress("overheads", 0.5 + (len(traces) - len(plain)) / (len(sets) * 2))
