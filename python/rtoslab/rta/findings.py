@@ -50,7 +50,7 @@ class Summary:
 def summary(bench: Bench, tried: Sequence[Tried]) -> Summary:
     """Of all that was tried."""
     point = bench.firmware.point
-    ratios = [ratio for each in tried for ratio in each.ratios]
+    ratios = [ratio for each in tried for ratio in each.ratios.values()]
     return Summary(
         kernel=point.kernel,
         board=point.board,

@@ -31,7 +31,6 @@ from rtoslab.rta.work import Work
 from rtoslab.run.board import simulator_fingerprint
 
 LEAST_RESERVE: Final = 8
-"""Cycles."""
 _RESERVED: Final = 4
 
 Progress = Callable[[str, float], None]
@@ -229,7 +228,9 @@ def with_events(simple: Overheads, ledger: Ledger) -> Events:
         for each in ledger.interruptions
         if each.irqs.count and not each.meets_kernel
     ]
-    return found.model_copy(update={"contended_cycles": _most(met), "handler_cycles": handler + max(mixed, default=0)})
+    return found.model_copy(
+        update={"contended_cycles": _most(met), "handler_cycles": handler + (_most(mixed) if any(mixed) else 0)}
+    )
 
 
 def _late_work(ledger: Ledger, permille: int) -> int:

@@ -64,6 +64,12 @@ def _spans(ticks: Sequence[Handler]) -> Spins:
     return Spins(tuple(each.start for each in ticks), tuple(each.end for each in ticks))
 
 
+def _calls_in_vain(chain: Chain) -> bool:
+    """An interrupt came together with a switch that the task's own call asked for, and that led nowhere."""
+    alone = not chain.ticks and not chain.irqs.gives and not chain.switches
+    return alone and any(each.exception in {SVCALL, PENDSV} for each in chain.handlers)
+
+
 def _irqs(trace: Trace, work: Work, lines: Sequence[int], *, first: bool) -> Irqs:
     giving = {each.line for each in trace.rows}
     rows = [trace.lines[each - 1] for each in lines]
@@ -179,6 +185,8 @@ class _Clerk:
         before, after = chain.before, chain.after
         phase = self.phase.get(before, Phase.WORKING)
         meets = phase in {Phase.STARTING, Phase.ENDING} or chain.handlers[0].exception in {SVCALL, PENDSV}
+        if before != IDLE and self.trace.rows[before].calls:
+            meets |= _calls_in_vain(chain)
         undisturbed = [] if self.trace.lines or self.sections else chain.handlers
         for tick in (each for each in undisturbed if each.exception == SYSTICK):
             first = tick is chain.handlers[0]

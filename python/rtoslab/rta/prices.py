@@ -62,7 +62,9 @@ class Prices:
         """The same of an entry. The switch to a task that a handler wakes is in the price of its give."""
         switches = max(0, each.switches - each.irqs.gives)
         handlers = self.chain(each.ticks, each.released, switches, sliced=each.among_equals)
-        return handlers + self.irqs(each.irqs) + each.yields * self.overheads.smp.yield_cycles
+        # Where an interrupt or another core was first, the tick has an entry of its own, as it is charged with.
+        later = self.around * (each.ticks if each.irqs.first else min(each.ticks, each.yields))
+        return handlers + self.irqs(each.irqs) + each.yields * self.overheads.smp.yield_cycles + later
 
     @property
     def asked(self) -> int:

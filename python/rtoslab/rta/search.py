@@ -45,7 +45,8 @@ class Tried:
     jobs: int
     nearest: float
     """Bound (c) over longest response, the least of its tasks; infinite if no task has both."""
-    ratios: tuple[float, ...]
+    ratios: Mapping[str, float]
+    """Of each task and interrupt that has both."""
     findings: tuple[str, ...]
     """Sentences; empty if everything held."""
 
@@ -100,7 +101,7 @@ class Bench:
             f"{each.what} took {each.took} cycles and is charged with {each.charged}"
             for each in uncovered(ledger, self.overheads, len(rows))[:1]
         ]
-        ratios = []
+        ratios = {}
         found = {model: analyse(system, self.overheads, model) for model in (Model.WORST_TICK, Model.PARTITION)}
         for seen in responses(system, trace):
             bound, worse = (found[model].bound(seen.name).response for model in (Model.PARTITION, Model.WORST_TICK))
@@ -109,9 +110,9 @@ class Bench:
             if seen.exceeds(bound):
                 findings.append(f"{seen.name} took {seen.longest} cycles, its bound is {bound}")
             if bound is not None and seen.ended:
-                ratios.append(bound / max(seen.ended))
-        nearest = min(ratios, default=inf)
-        return Tried(shape, seed, system, starts, len(trace.jobs), nearest, tuple(ratios), tuple(findings))
+                ratios[seen.name] = bound / max(seen.ended)
+        nearest = min(ratios.values(), default=inf)
+        return Tried(shape, seed, system, starts, len(trace.jobs), nearest, ratios, tuple(findings))
 
     def fails(self, system: System, starts: tuple[int, ...]) -> bool:
         """Whether anything is found; what cannot be run shows nothing."""
