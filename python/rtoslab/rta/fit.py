@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
-from typing import Final
 
 from pydantic import ValidationError
 
@@ -30,8 +29,7 @@ from rtoslab.rta.trace import run
 from rtoslab.rta.work import Work
 from rtoslab.run.board import simulator_fingerprint
 
-LEAST_RESERVE: Final = 8
-_RESERVED: Final = 4
+LEAST_RESERVE, _RESERVED = 8, 4
 
 Progress = Callable[[str, float], None]
 
@@ -151,7 +149,7 @@ def fitted(ledger: Ledger, firmware: Firmware, one_core: Overheads | None = None
         ),
         interrupt=interrupt,
         job=Job(
-            start_cycles=max(starts) + _reserve(starts),
+            start_cycles=_most(starts) if firmware.events else max(starts) + _reserve(starts),
             work_cycles=_late_work(ledger, permille),
             end_cycles=end_base + max(_reserve(each) for each in ends.values()),
             end_per_task_cycles=end_each,

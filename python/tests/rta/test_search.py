@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -103,6 +104,14 @@ def test_the_search_finds_what_is_wrong_and_shrinks_it(tmp_path: Path) -> None:
     assert read.system(wrong) == (small.system, small.starts)
     assert summary(wrong, [small]).findings == 1
     assert good.attempt(*read.system(good)).findings == ()
+
+
+def test_a_search_without_a_ratio_is_told_in_words_and_as_null() -> None:
+    """Sets that all lack a bound have no median; JSON has no word for that but null."""
+    found = summary(bench("freertos", BOARD), [])
+    assert "no task has both a bound and a response" in found.text()
+    told = json.loads(json.dumps(found.as_json(), allow_nan=False))
+    assert (told["median"], told["least"], told["cores"]) == (None, None, 1)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
