@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rtoslab.instruments.machine import ObservedMachine
 
 _EXEC, _WRITE, _ENTER, _EXIT = 1, 2, 3, 4
+_EARLY: Final = 64
+"""Cycles by which a tick may be recognised before another one's phase: how often the core looks."""
 _LEAD_TICKS: Final = 8
 """From the window's begin to the first release, at most."""
 
@@ -187,7 +189,8 @@ class _Reader:
         if done.start < trace.origin or not wanted:
             return
         if exception == SYSTICK:
-            tick = (done.start - done.entry - trace.origin + trace.tick_cycles // 2) // trace.tick_cycles
+            # It may have waited for nearly a tick, for interrupts; `entry` tells of the last of them only.
+            tick = (done.start - done.entry - trace.origin + _EARLY) // trace.tick_cycles
             done.due = trace.origin + tick * trace.tick_cycles
             done.released = sum(
                 not each.line and tick >= each.offset_ticks and (tick - each.offset_ticks) % each.period_ticks == 0
