@@ -79,7 +79,7 @@ class Charges:
     """A tick that another core handled while this one had the scheduler locked, and makes up for: as `deferred`."""
     late: int = 0
     """As jitter of all that a tick releases: another core may have the scheduler locked as it comes."""
-    contention: Fraction = Fraction(0)
+    bus: Fraction = Fraction(0)
     """Of the work: what the other cores' accesses to the same memories add to it."""
 
 
@@ -140,7 +140,7 @@ def _cycles(overheads: Overheads, model: Model, system: System, core: int) -> Ch
         found,
         asked=prices.asked,
         late=prices.release(sleepers, distance),
-        contention=Fraction(smp.contention_permille, 1000),
+        bus=Fraction(smp.contention_permille, 1000),
         held=found.held + smp.lock_wait_cycles,
     )
     if core == smp.tick_core:
@@ -175,6 +175,6 @@ COMPONENTS: Final[Mapping[str, Callable[[Charges], Charges]]] = {
     "critical sections": lambda all_: replace(all_, section=0, inversion=0),
     "kernel not interruptible": lambda all_: replace(all_, block=0, held=0),
     "releases and calls from other cores": lambda all_: replace(all_, asked=0, late=0),
-    "other cores on the bus": lambda all_: replace(all_, contention=Fraction(0)),
+    "other cores on the bus": lambda all_: replace(all_, bus=Fraction(0)),
 }
 """What the bound would be without one of them tells what it costs."""

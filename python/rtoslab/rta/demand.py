@@ -64,7 +64,7 @@ class Demand:
             "releases": charge.release * self._releases(window, meetings if charge.made_up else ticks),
             "deferred": (charge.deferred + charge.made_up) * meetings,
             "asked by other cores": charge.asked * self._asked(window, ticks) if charge.asked else 0,
-            "contention": math.ceil(charge.contention * work),
+            "bus": math.ceil(charge.bus * work),
             "locks": sum(each.kernel(window) for each in self.neighbours),
             "job starts": charge.start * (total - woken) + charge.woken_start * woken,
             "job ends": charge.end * (total - woken) + charge.woken_end * woken - self.own_end,
@@ -77,7 +77,7 @@ class Demand:
         """What the kernel does on this core in any such window, for all of `others`; their jitter is how late they may
         end. It holds no lock for longer, interrupts in the midst of its calls included."""
         parts = self.in_window(window, -1)
-        for work in ("own", "blocking", "tasks", "contention", "locks"):
+        for work in ("own", "blocking", "tasks", "bus", "locks"):
             parts.pop(work)
         return sum(parts.values()) + self.own_end
 
@@ -129,7 +129,7 @@ class Demand:
         parts += [
             (each.wcet + charge.interrupt + (charge.give if each.gives else 0), each.period) for each in self.interrupts
         ]
-        total = utilisation(parts) + charge.contention * utilisation([(each.wcet, each.period) for each in tasks])
+        total = utilisation(parts) + charge.bus * utilisation([(each.wcet, each.period) for each in tasks])
         if not charge.tick_period:
             return total
         total += sum((each.kernel_share() for each in self.neighbours), Fraction(0)) + self._asked_share()
@@ -155,7 +155,7 @@ class Demand:
     def kernel_share(self) -> Fraction:
         """Of the processor in the long run, as `kernel` in a window."""
         idle = [replace(each, wcet=0) for each in self.others]
-        charges = replace(self.charges, contention=Fraction(0))
+        charges = replace(self.charges, bus=Fraction(0))
         return replace(self, task=replace(self.task, period=_NEVER), others=idle, charges=charges).utilisation()
 
     def _around(self, task: Task) -> int:

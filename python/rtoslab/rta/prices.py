@@ -164,8 +164,8 @@ class Prices:
         # A call that coincides with an interruption: part of what it takes is booked there.
         moved = self.saved(each for each in stretch.interruptions if each.meets_kernel)
         around = (len(stretch.interruptions) + stretch.handovers) * self.around
-        contention = -(-cycles * self.overheads.smp.contention_permille // 1000)
-        return cycles + contention + self.overheads.job.work_cycles + between + contended + around + moved
+        bus = -(-cycles * self.overheads.smp.contention_permille // 1000)
+        return cycles + bus + self.overheads.job.work_cycles + between + contended + around + moved
 
     def handover(self, each: Handover) -> int:
         """The switch that a call led to, and what came with it."""

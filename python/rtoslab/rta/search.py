@@ -149,8 +149,8 @@ def _drawn(bench: Bench, random: Random, shape: str) -> tuple[str, System]:
     """A set of the shape; with the image that has events every set has some."""
     firmware = bench.firmware
     if firmware.cores > 1:
-        contention = bench.overheads.smp.contention_permille
-        return shape, cores_system(random, SHAPES[shape], firmware, contention)
+        bus = bench.overheads.smp.contention_permille
+        return shape, cores_system(random, SHAPES[shape], firmware, bus)
     if firmware.events:
         return "events", event_system(random, firmware)
     return shape, shaped_system(random, SHAPES[shape], firmware.clock_hz, firmware.tick_cycles)

@@ -64,7 +64,7 @@ def test_a_bound_holds_what_the_other_core_does_in_the_kernel() -> None:
         assert TWO.job.end_cycles < charged < 40 * (TWO.job.end_cycles + TWO.job.start_cycles + TWO.tick.base_cycles)
     parts = analyse(both, TWO).bound("B").parts
     assert parts["locks"] > 0
-    assert parts["contention"] >= (60_000 + 20_000) // 10
+    assert parts["bus"] >= (60_000 + 20_000) // 10
 
 
 def test_b_is_never_below_c_on_several_cores() -> None:

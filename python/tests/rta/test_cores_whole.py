@@ -75,7 +75,8 @@ def test_the_example_holds() -> None:
 def test_each_price_between_cores_is_missed_if_it_is_forgotten() -> None:
     of = bench()
     tried = [each for each in search(of, 6, 1) if len(each.system.cores) == 2]
-    for name, least in (("lock_wait_cycles", 0), ("yield_cycles", 0), ("contention_permille", 100)):
+    # Not `yield_cycles`: the switch that comes with such an interrupt is cheaper than a tick's, by which it is priced.
+    for name, least in (("lock_wait_cycles", 0), ("contention_permille", 100)):
         smp = of.overheads.smp.model_copy(update={name: least})
         wrong = Bench(of.firmware, of.work, of.overheads.model_copy(update={"smp": smp}))
         assert any(wrong.fails(each.system, each.starts) for each in tried), name
