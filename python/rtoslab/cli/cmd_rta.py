@@ -14,7 +14,7 @@ from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, Duration, Frequency, KeyValue
 from rtoslab.cli.plain import PlainConsole, painted
 from rtoslab.reports import TableData
-from rtoslab.rta import SHAPES, Overheads, Study, read_overheads, read_task_set, write_overheads
+from rtoslab.rta import SHAPES, Overheads, Study, TaskSet, read_overheads, read_task_set, write_overheads
 
 _FILE = click.Path(path_type=Path)
 
@@ -73,10 +73,8 @@ def bounds(
     _demand_sense(kernel, board, checked=checked, of_a_run=span_ms is not None or save_image is not None)
     task_set = read_task_set(tasks)
     given = read_overheads(overheads_file) if overheads_file is not None else None
-    bench = _Bench(kernel, board, dict(config), quiet=as_json, events=task_set.has_events) if kernel and board else None
-    operations = save_overheads is not None or any(each.sections for each in task_set.tasks)
-    cores = len({each.core for each in task_set.tasks})
-    overheads = given or (bench.overheads(operations=operations, cores=cores) if bench else None)
+    bench = _Bench(kernel, board, dict(config), task_set, quiet=as_json) if kernel and board else None
+    overheads = given or (bench.overheads(operations=save_overheads is not None) if bench else None)
     if overheads is None and (save_overheads or beside):
         raise PlanError("There are no overheads to save or to compare; give --kernel and --board, or --overheads.")
     found = study(task_set, overheads, clock_hz)
@@ -107,6 +105,7 @@ def bounds(
 @click.option("--sets", type=click.IntRange(1, 1_000_000), default=200, show_default=True, help="How many to try.")
 @click.option("--seed", type=click.IntRange(0, 2**63), default=1, show_default=True, help="Other seeds, other sets.")
 @click.option("--events", is_flag=True, help="Sets with interrupts that release tasks, critical sections and masks.")
+@click.option("--cores", type=click.IntRange(1, 64), default=1, show_default=True, help="Tasks at home on so many.")
 @click.option("--shape", "shapes", type=click.Choice(list(SHAPES)), multiple=True, help="Sets of these shapes only.")
 @click.option("-o", "--output", type=_FILE, help="Write each finding there, shrunk: one file each in this folder.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
@@ -117,6 +116,7 @@ def break_(
     sets: int,
     seed: int,
     events: bool,
+    cores: int,
     shapes: tuple[str, ...],
     output: Path | None,
     as_json: bool,
@@ -128,8 +128,9 @@ def break_(
     """
     from rtoslab.rta import Bench, search, shrunk, summary, write_finding  # noqa: PLC0415  # noqa: PLC0415
 
-    made = _Bench(kernel, board, dict(config), quiet=as_json, events=events)
-    bench = Bench(made.firmware, made.work, made.overheads(operations=False, cores=1))
+    say = (lambda _: None) if as_json else (lambda text: click.echo(text, err=True))
+    catalogue = Catalogue(find_root())
+    bench = Bench.made(catalogue, kernel, board, dict(config), events=events, cores=cores, progress=say)
     tried = []
     for each in search(bench, sets, seed, shapes or tuple(SHAPES)):
         tried.append(each)
@@ -159,39 +160,35 @@ def _demand_sense(kernel: str | None, board: str | None, *, checked: bool, of_a_
 
 
 class _Bench:
-    """What needs the virtual board, made when it is first asked for."""
+    """What needs the virtual board."""
 
-    def __init__(self, kernel: str, board: str, config: dict[str, str], *, quiet: bool, events: bool = False) -> None:
-        from rtoslab.rta import calibrate, make_firmware  # noqa: PLC0415
+    def __init__(self, kernel: str, board: str, config: dict[str, str], task_set: TaskSet, *, quiet: bool) -> None:
+        from rtoslab.rta import Images  # noqa: PLC0415
 
         self.quiet = quiet
         self.catalogue = Catalogue(find_root())
+        homes = [each.core for each in task_set.tasks] + [each.core for each in task_set.interrupts]
+        events = task_set.has_events
         self._say(f"building and calibrating {kernel} on {board}")
-        self.firmware = make_firmware(self.catalogue, kernel, board, config, events=events)
-        self.work = calibrate(self.firmware)
+        self.made = Images.made(self.catalogue, kernel, board, config, events=events, cores=1 + max(homes))
 
     def _say(self, text: str) -> None:
         if not self.quiet:
             click.echo(text, err=True)
 
-    def overheads(self, *, operations: bool, cores: int) -> Overheads:
-        from rtoslab.rta import (  # noqa: PLC0415
-            measure,
-            with_locks,
-            with_operations,
-        )
+    def overheads(self, *, operations: bool) -> Overheads:
+        """Measured; with the kernel's operations, which take more images, only where they are asked for."""
+        from rtoslab.rta import with_operations  # noqa: PLC0415
 
         self._say("measuring the kernel's overheads")
-        found = measure(self.catalogue, self.firmware, self.work)
-        if operations:
-            self._say("measuring its operations")
-            found = with_operations(self.catalogue, self.firmware, found)
-        if cores > 1:
-            self._say("measuring how long its locks are waited for")
-            found = with_locks(self.catalogue, self.firmware, found, cores)
-        return found
+        found = self.made.overheads(self.catalogue)
+        if not operations:
+            return found
+        self._say("measuring its operations")
+        return with_operations(self.catalogue, self.made.firmware, found)
 
     def check(self, found: Study, span_ms: int | None, save_image: Path | None) -> Study:
+        """Runs the task set."""
         from rtoslab.rta import (  # noqa: PLC0415
             check,
             lines_of,
@@ -199,13 +196,12 @@ class _Bench:
         )
 
         self._say("running the task set")
-        ticks = None if span_ms is None else max(1, span_ms * self.firmware.tick_hz // 1000)
-        done = check(found.system, self.firmware, self.work, ticks)
+        firmware, work = self.made.firmware, self.made.work
+        ticks = None if span_ms is None else max(1, span_ms * firmware.tick_hz // 1000)
+        done = check(found.system, firmware, work, ticks)
         if save_image is not None:
-            rows = rows_of(found.system, self.firmware, self.work)
-            lines = lines_of(found.system, self.firmware, self.work, 1)
-            image = self.firmware.image(rows, lines)
-            write_whole(save_image, image, "the image")
+            rows = rows_of(found.system, firmware, work)
+            write_whole(save_image, firmware.image(rows, lines_of(found.system, firmware, work, 1)), "the image")
         return replace(found, check=done)
 
 

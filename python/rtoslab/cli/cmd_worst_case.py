@@ -108,9 +108,7 @@ def command(
     began = time.monotonic()
     ended: EndedSweepError | None = None
     try:
-        arrivals = inject_at_each(
-            scenario, chosen_span, threads=threads, progress=lambda done, of: say(f"{done:,} of {of:,}")
-        )
+        arrivals = inject_at_each(scenario, chosen_span, threads=threads, progress=lambda *each: say(_of(*each)))
     except EndedSweepError as cause:
         ended, chosen_span, arrivals = cause, cause.span, cause.arrivals
     seconds = time.monotonic() - began
@@ -124,12 +122,15 @@ def command(
     elif not as_json:
         say("")
         _print(scenario, finding)
-        click.echo(
-            f"{finding.arrivals:,} arrivals in {seconds:.1f} s. Stored in {short_path(folder)}, with report.html."
-        )
+        place = short_path(folder)
+        click.echo(f"{finding.arrivals:,} arrivals in {seconds:.1f} s. Stored in {place}, with report.html.")
     if ended is not None:
         raise EndedError(ended, found)
     return EXIT_OK
+
+
+def _of(done: int, all_of_them: int) -> str:
+    return f"{done:,} of {all_of_them:,}"
 
 
 def _picked(catalogue: Catalogue, program: str, service: str | None) -> dict[str, str]:

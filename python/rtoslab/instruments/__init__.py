@@ -10,6 +10,7 @@ from rtoslab.instruments.difference import difference_tables
 from rtoslab.instruments.formats import folded, speedscope
 from rtoslab.instruments.html import render, summary
 from rtoslab.instruments.masked import owner
+from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.perfetto import perfetto_trace
 from rtoslab.instruments.profile_tables import brief_tables, tables
 from rtoslab.instruments.profiler import EndedProfileError, Profile, load_profile, priorities, profile
@@ -23,6 +24,7 @@ __all__ = [
     "DEFAULT_CYCLES",
     "Choice",
     "EndedProfileError",
+    "ObservedMachine",
     "Profile",
     "Stretch",
     "Timeline",

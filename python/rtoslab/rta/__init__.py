@@ -13,22 +13,27 @@ from rtoslab.rta.charges import MODEL_TITLES, Model
 from rtoslab.rta.findings import summary, write_finding
 from rtoslab.rta.firmware import make_firmware
 from rtoslab.rta.fit import measure
-from rtoslab.rta.operations import with_locks, with_operations
+from rtoslab.rta.images import Images
+from rtoslab.rta.operations import with_operations
 from rtoslab.rta.overheads import Overheads, read_overheads, write_overheads
-from rtoslab.rta.randomsets import SHAPES, random_system
+from rtoslab.rta.randomsets import SHAPES, cores_system, event_system, random_system
 from rtoslab.rta.report import document
+from rtoslab.rta.system import System
 from rtoslab.rta.tables import as_json, beside_table, bounds_table, chains_table, check_table, growth_table
 from rtoslab.rta.task_set_study import Study, study
-from rtoslab.rta.taskset import read_task_set
+from rtoslab.rta.taskset import TaskSet, read_task_set
 from rtoslab.rta.work import calibrate
 
 __all__ = [
     "MODEL_TITLES",
     "SHAPES",
     "Bench",
+    "Images",
     "Model",
     "Overheads",
     "Study",
+    "System",
+    "TaskSet",
     "analyse",
     "as_json",
     "beside_table",
@@ -37,7 +42,9 @@ __all__ = [
     "chains_table",
     "check",
     "check_table",
+    "cores_system",
     "document",
+    "event_system",
     "growth_table",
     "lines_of",
     "make_firmware",
@@ -50,7 +57,6 @@ __all__ = [
     "shrunk",
     "study",
     "summary",
-    "with_locks",
     "with_operations",
     "write_finding",
     "write_overheads",

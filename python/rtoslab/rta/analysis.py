@@ -14,10 +14,14 @@ from fractions import Fraction
 
 from rtoslab.rta.blocking import blocking, masks
 from rtoslab.rta.charges import COMPONENTS, NO_CHARGES, Charges, Model, charges
+from rtoslab.rta.cores import Neighbours, cores_of, delayed, neighbours, released
 from rtoslab.rta.demand import Demand
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.system import Handler, System, Task
 from rtoslab.rta.windows import STEPS, NoBoundError, busy_period, by_arrival, fixed_point, starts
+
+ROUNDS = 40
+"""In which bounds of several cores, each made with the others', must have settled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,31 +69,59 @@ class Analysis:
 
 def analyse(system: System, overheads: Overheads | None = None, model: Model = Model.PARTITION) -> Analysis:
     """Bounds every task and interrupt. Without overheads, or under model (a), the kernel costs nothing."""
-    by_core = {core: charges(overheads, model, system, core) for core in system.cores}
+    by_core = {core: charges(overheads, model, system, core) for core in cores_of(system, overheads)}
     return analyse_charged(system, model, by_core)
 
 
 def analyse_charged(system: System, model: Model, by_core: Mapping[int, Charges]) -> Analysis:
-    """The same with what the kernel is charged with, core by core."""
-    return Analysis(
-        model,
-        tuple(_task(each, system, by_core[each.core]) for each in system.tasks),
-        tuple(_handler(each, system, by_core[each.core]) for each in system.interrupts if not each.implied),
+    """The same with what the kernel is charged with, core by core.
+
+    On several cores what one waits for depends on how late the others' jobs may end: bounds are found again, each with
+    those before, until they stay. They only grow, so the first that stay are the least.
+    """
+    if len(by_core) == 1 or not any(each.tick_period for each in by_core.values()):
+        return Analysis(model, *_bounds(system, by_core, None))
+    system = delayed(system, by_core)
+    ends: dict[str, int | None] = {each.name: each.wcet + each.jitter for each in system.tasks}
+    for _ in range(ROUNDS):
+        tasks, handlers = _bounds(system, by_core, ends)
+        found = {each.name: each.response for each in tasks}
+        if found == ends:
+            return Analysis(model, tasks, handlers)
+        ends = found
+    reason = f"what the cores wait for each other does not settle within {ROUNDS} rounds"
+    return Analysis(model, tuple(replace(each, response=None, reason=reason, parts={}) for each in tasks), handlers)
+
+
+def _bounds(
+    system: System, by_core: Mapping[int, Charges], ends: Mapping[str, int | None] | None
+) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
+    """Of tasks and interrupts, where tasks end so late; without, there is one core."""
+    cores = {core: Neighbours() if ends is None else neighbours(system, by_core, core, ends) for core in system.cores}
+    return (
+        tuple(_task(each, system, by_core[each.core], cores[each.core]) for each in system.tasks),
+        tuple(
+            _handler(each, system, by_core[each.core], cores[each.core])
+            for each in system.interrupts
+            if not each.implied
+        ),
     )
 
 
 def costs(system: System, overheads: Overheads, model: Model, name: str) -> dict[str, int]:
     """Component of the overhead -> by how much a task's bound is lower without it. Nothing where there is no bound."""
-    task = next(each for each in system.tasks if each.name == name)
-    charge = charges(overheads, model, system, task.core)
-    whole = _task(task, system, charge).response
+    by_core = {core: charges(overheads, model, system, core) for core in cores_of(system, overheads)}
+    whole = analyse_charged(system, model, by_core).bound(name).response
     if whole is None:
         return {}
-    found = {label: _task(task, system, without(charge)).response for label, without in COMPONENTS.items()}
+    found: dict[str, int | None] = {}
+    for label, without in COMPONENTS.items():
+        less = {core: without(each) for core, each in by_core.items()}
+        found[label] = analyse_charged(system, model, less).bound(name).response
     return {label: whole - response for label, response in found.items() if response is not None and response < whole}
 
 
-def _task(task: Task, system: System, charge: Charges) -> Bound:
+def _task(task: Task, system: System, charge: Charges, others: Neighbours) -> Bound:
     peers = [each for each in system.tasks if each.core == task.core]
     above = [each for each in peers if each.priority > task.priority]
     equals = [each for each in peers if each.priority == task.priority and each is not task]
@@ -98,16 +130,17 @@ def _task(task: Task, system: System, charge: Charges) -> Bound:
         task=task,
         others=above if in_order else [*above, *equals],
         interrupts=[each for each in system.interrupts if each.core == task.core],
-        released=[each for each in (system.tasks if _by_all(charge, system) else peers) if not each.released_by],
+        released=released(system, charge, peers),
         charges=charge,
         blocking=blocking(task, peers, system, charge),
         sliced=charge.slice > 0 and _share([task, *above, *equals]),
         shared=_shared(peers),
         tick_jitter=_tick_jitter(task, peers, system, charge),
+        neighbours=others.demands,
     )
     whole = replace(demand, others=[*above, *equals]) if in_order else demand
     load = whole.utilisation()
-    reason = _beyond(task, load, system, charge)
+    reason = _beyond(task, load, system, charge, others)
     if reason:
         return Bound(task.name, task.deadline, None, reason, utilisation=float(load))
     try:
@@ -139,19 +172,19 @@ def _tick_jitter(task: Task, peers: Sequence[Task], system: System, charge: Char
     interrupts = any(each.core == task.core for each in system.interrupts)
     if not charge.tick_period or not (interrupts or any(each.jitter for each in peers)):
         return 0
-    return max(charge.block, _held_off(task.core, system, charge))
+    return max(charge.block, charge.late, _held_off(task.core, system, charge))
 
 
-def _beyond(task: Task, load: Fraction, system: System, charge: Charges) -> str:
+def _beyond(task: Task, load: Fraction, system: System, charge: Charges, others: Neighbours) -> str:
     """Why the model gives no bound; empty if it does."""
+    if others.obstacle:
+        return others.obstacle
     if load > 1:
         return f"everything at least as urgent asks for {float(100 * load):.1f} % of the processor"
-    if not charge.tick_period:
-        return ""
-    if task.period < charge.tick_period and not task.released_by:
+    if charge.tick_period and task.period < charge.tick_period and not task.released_by:
         return "its period is shorter than the tick's, by which it is released"
-    late = _tick_waits(task.core, system, charge)
-    if late is None or late >= charge.tick_period:
+    late = _tick_waits(task.core, system, charge, others) if charge.tick_period else 0
+    if late is None or late >= charge.tick_period > 0:
         told = "for ever" if late is None else f"for up to {system.microseconds(late):,.1f} us"
         every = system.microseconds(charge.tick_period)
         return f"the kernel's tick may be held off {told}, and comes every {every:,.1f} us: ticks would be lost"
@@ -163,12 +196,12 @@ def _held_off(core: int, system: System, charge: Charges) -> int:
     return max([charge.held, *masks((each for each in system.tasks if each.core == core), charge)])
 
 
-def _tick_waits(core: int, system: System, charge: Charges) -> int | None:
+def _tick_waits(core: int, system: System, charge: Charges, others: Neighbours) -> int | None:
     """How long the tick's handler may wait for its first instruction: for interrupts, and once for who masks it.
 
     A second tick that comes meanwhile finds the first still pending and is lost, and with it the kernel's time.
     """
-    masked = max(charge.block, _held_off(core, system, charge))
+    masked = max(charge.block, _held_off(core, system, charge)) + others.kernel(charge.tick_period)
     interrupts = [each for each in system.interrupts if each.core == core]
     only = Charges(interrupt=charge.interrupt, give=charge.give)
     tick = Task("tick", charge.tick_period, 1, charge.tick_period, 0)
@@ -181,16 +214,12 @@ def _tick_waits(core: int, system: System, charge: Charges) -> int | None:
         return None
 
 
-def _by_all(charge: Charges, system: System) -> bool:
-    """The tick's core releases the tasks of all cores."""
-    return charge.tick > 0 and len(system.cores) > 1
-
-
-def _handler(handler: Handler, system: System, charge: Charges) -> Bound:
+def _handler(handler: Handler, system: System, charge: Charges, others: Neighbours) -> Bound:
     """An interrupt waits for more urgent ones, and once for whatever holds it off: a task, the kernel, its tick."""
     mine = [each for each in system.interrupts if each.core == handler.core]
     above = mine[: mine.index(handler)]
-    masked = _held_off(handler.core, system, charge)
+    # Who masks it may wait for a lock meanwhile: for all of what the other cores' kernel does until its deadline.
+    masked = _held_off(handler.core, system, charge) + others.kernel(handler.deadline)
     whole = handler.wcet + charge.interrupt + (charge.give if handler.gives else 0)
     task = Task(handler.name, handler.period, whole, handler.deadline, 0, handler.jitter)
     only = Charges(interrupt=charge.interrupt, give=charge.give) if charge.interrupt else NO_CHARGES

@@ -19,8 +19,8 @@ _GAP_CYCLES: Final = 4_000
 
 def rows_of(system: System, firmware: Firmware, work: Work) -> list[Row]:
     """The tasks as the image has them. Raises CheckError naming the task that does not fit."""
-    if system.cores != (0,):
-        raise CheckError("The check runs on one core; analyse several without --check.")
+    if (last := max(system.cores)) >= firmware.cores:
+        raise CheckError(f"The set has a task on core {last}, the image's last is {firmware.cores - 1}; correct it.")
     if system.clock_hz != firmware.clock_hz:
         raise CheckError(f"The task set was made for {system.clock_hz} Hz, the board runs at {firmware.clock_hz}.")
     if len(system.tasks) > firmware.most_tasks:
@@ -54,7 +54,7 @@ def _row(task: Task, system: System, firmware: Firmware, work: Work, level: int,
     period = 1 if line else _ticks(task, Fraction(task.period, scale), "period", firmware)
     offset = 0 if line else _ticks(task, Fraction(task.offset or 0, scale), "offset", firmware)
     if not task.calls:
-        return Row(period, offset, *_work(task, task.wcet // scale, work), level, line)
+        return Row(period, offset, *_work(task, task.wcet // scale, work), level, line, core=task.core)
     inside: list[tuple[int, Around, int]] = []
     names = sorted(ceilings)
     for name, length in task.sections:

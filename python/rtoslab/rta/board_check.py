@@ -15,8 +15,10 @@ from rtoslab.rta.firmware import Firmware
 from rtoslab.rta.ledger import enter
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.prices import Excess, uncovered
+from rtoslab.rta.record import Trace
+from rtoslab.rta.responses import Responses, responses
 from rtoslab.rta.system import System
-from rtoslab.rta.trace import Trace, run
+from rtoslab.rta.trace import run
 from rtoslab.rta.work import Work
 
 DEFAULT_TICKS: Final = 2_000
@@ -31,12 +33,16 @@ class Observed:
 
     name: str
     deadline: int
-    responses: tuple[int, ...]
-    """Of the jobs that ended, in their order."""
+    seen: Responses
     misses: int
     """Jobs that ended after their deadline, or had not ended by then as the run ended."""
     work: int
     """How long a job works, undisturbed."""
+
+    @property
+    def responses(self) -> tuple[int, ...]:
+        """Of the jobs that ended, in their order."""
+        return self.seen.ended
 
     @property
     def longest(self) -> int:
@@ -82,8 +88,9 @@ class Check:
         return uncovered(self.ledger, overheads, len(self.tasks))
 
     def exceeded(self, analysis: Analysis) -> list[str]:
-        """Tasks with a job that took longer than its bound: the bound, or what it was made of, is wrong."""
-        return [name for name, ratio in self.tightness(analysis).items() if ratio < 1]
+        """Tasks with a job, ended or not, that took longer than its bound: that, or what it was made of, is wrong."""
+        seen = (each.seen for each in (*self.tasks, *self.interrupts))
+        return [each.name for each in seen if each.exceeds(analysis.bound(each.name).response)]
 
     def tightness(self, analysis: Analysis) -> dict[str, float]:
         """Bound over longest observed response, of the tasks that have both."""
@@ -106,28 +113,22 @@ def check(system: System, firmware: Firmware, work: Work, ticks: int | None = No
     lines = lines_of(system, firmware, work, span)
     trace = run(firmware, rows, span + longest, lines)
     last = trace.origin + (span + max(each.offset_ticks for each in rows)) * firmware.tick_cycles
-    found = [_observed(system, work, trace, at, last) for at in range(len(rows))]
-    seen = [_handled(system, trace, at) for at, each in enumerate(system.interrupts) if not each.implied]
+    seen = list(responses(system, trace, last))
+    tasks = [
+        Observed(one.name, task.deadline, one, _late(one, task.deadline), work.of(row) * system.units_per_cycle)
+        for one, task, row in zip(seen, system.tasks, rows, strict=False)
+    ]
+    handlers = (each for each in system.interrupts if not each.implied)
+    interrupts = [
+        Observed(one.name, each.deadline, one, _late(one, each.deadline), each.wcet)
+        for one, each in zip(seen[len(rows) :], handlers, strict=True)
+    ]
     ledger = enter([trace], work)
-    return Check(tuple(found), tuple(seen), trace, ledger, span, hyperperiod, tuple(_notes(system, found)))
+    return Check(tuple(tasks), tuple(interrupts), trace, ledger, span, hyperperiod, tuple(_notes(system, tasks)))
 
 
-def _observed(system: System, work: Work, trace: Trace, at: int, last: int) -> Observed:
-    """Of one task: its jobs that were released before the cycle `last`."""
-    task, scale = system.tasks[at], system.units_per_cycle
-    mine = [job for job in trace.jobs if job.task == at and job.release < last]
-    open_jobs = [job for job in trace.unfinished if job.task == at and job.release < last]
-    late = [job for job in (*mine, *open_jobs) if job.response * scale > task.deadline]
-    responses = tuple(job.response * scale for job in mine)
-    return Observed(task.name, task.deadline, responses, len(late), work.of(trace.rows[at]) * scale)
-
-
-def _handled(system: System, trace: Trace, at: int) -> Observed:
-    """Of one interrupt: from its arrival to its handler's return."""
-    handler, scale = system.interrupts[at], system.units_per_cycle
-    responses = tuple(each * scale for each in trace.handled(at + 1))
-    late = sum(each > handler.deadline for each in responses)
-    return Observed(handler.name, handler.deadline, responses, late, handler.wcet)
+def _late(seen: Responses, deadline: int) -> int:
+    return sum(each > deadline for each in (*seen.ended, *seen.unfinished))
 
 
 def _notes(system: System, found: list[Observed]) -> list[str]:

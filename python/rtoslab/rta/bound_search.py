@@ -17,15 +17,16 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.rta.analysis import analyse
 from rtoslab.rta.arrange import lines_of, rows_of
 from rtoslab.rta.charges import Model
-from rtoslab.rta.firmware import Firmware, make_firmware
-from rtoslab.rta.fit import measure
+from rtoslab.rta.firmware import Firmware
+from rtoslab.rta.images import Images
 from rtoslab.rta.ledger import enter
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.prices import uncovered
-from rtoslab.rta.randomsets import SHAPES, changed, event_system, shaped_system
+from rtoslab.rta.randomsets import SHAPES, changed, cores_system, event_system, shaped_system
+from rtoslab.rta.responses import responses
 from rtoslab.rta.system import System, Task
-from rtoslab.rta.trace import Trace, run
-from rtoslab.rta.work import Work, calibrate
+from rtoslab.rta.trace import run
+from rtoslab.rta.work import Work
 
 LEAST_TICKS: Final = 60
 MOST_TICKS: Final = 400
@@ -44,7 +45,8 @@ class Tried:
     jobs: int
     nearest: float
     """Bound (c) over longest response, the least of its tasks; infinite if no task has both."""
-    ratios: tuple[float, ...]
+    ratios: Mapping[str, float]
+    """Of each task and interrupt that has both."""
     findings: tuple[str, ...]
     """Sentences; empty if everything held."""
 
@@ -59,12 +61,21 @@ class Bench:
 
     @classmethod
     def made(
-        cls, catalogue: Catalogue, kernel: str, board: str, config: Mapping[str, str], *, events: bool = False
+        cls,
+        catalogue: Catalogue,
+        kernel: str,
+        board: str,
+        config: Mapping[str, str],
+        *,
+        events: bool = False,
+        cores: int = 1,
+        progress: Callable[[str], object] = lambda _: None,
     ) -> Bench:
         """Built, calibrated and measured. Raises BuildError, ConformanceError, CheckError."""
-        firmware = make_firmware(catalogue, kernel, board, config, events=events)
-        work = calibrate(firmware)
-        return cls(firmware, work, measure(catalogue, firmware, work))
+        progress(f"building and calibrating {kernel} on {board}")
+        images = Images.made(catalogue, kernel, board, config, events=events, cores=cores)
+        progress("measuring the kernel's overheads")
+        return cls(images.firmware, images.work, images.overheads(catalogue))
 
     def attempt(self, system: System, starts: tuple[int, ...], shape: str = "", seed: int = 0) -> Tried:
         """Runs a set and holds it against its bounds. Raises CheckError where it cannot be run."""
@@ -90,21 +101,18 @@ class Bench:
             f"{each.what} took {each.took} cycles and is charged with {each.charged}"
             for each in uncovered(ledger, self.overheads, len(rows))[:1]
         ]
-        ratios = []
+        ratios = {}
         found = {model: analyse(system, self.overheads, model) for model in (Model.WORST_TICK, Model.PARTITION)}
-        for name, responses, unfinished in _responses(system, trace):
-            bound, worse = (found[model].bound(name).response for model in (Model.PARTITION, Model.WORST_TICK))
+        for seen in responses(system, trace):
+            bound, worse = (found[model].bound(seen.name).response for model in (Model.PARTITION, Model.WORST_TICK))
             if worse is not None and (bound is None or bound > worse):
-                findings.append(f"{name}: bound (b) is {worse}, below (c), {bound}")
-            if bound is None:
-                continue
-            longest = max([*responses, *unfinished], default=0)
-            if longest > bound:
-                findings.append(f"{name} took {longest} cycles, its bound is {bound}")
-            if responses:
-                ratios.append(bound / max(responses))
-        nearest = min(ratios, default=inf)
-        return Tried(shape, seed, system, starts, len(trace.jobs), nearest, tuple(ratios), tuple(findings))
+                findings.append(f"{seen.name}: bound (b) is {worse}, below (c), {bound}")
+            if seen.exceeds(bound):
+                findings.append(f"{seen.name} took {seen.longest} cycles, its bound is {bound}")
+            if bound is not None and seen.ended:
+                ratios[seen.name] = bound / max(seen.ended)
+        nearest = min(ratios.values(), default=inf)
+        return Tried(shape, seed, system, starts, len(trace.jobs), nearest, ratios, tuple(findings))
 
     def fails(self, system: System, starts: tuple[int, ...]) -> bool:
         """Whether anything is found; what cannot be run shows nothing."""
@@ -112,16 +120,6 @@ class Bench:
             return bool(self.attempt(system, starts).findings)
         except CheckError:
             return False
-
-
-def _responses(system: System, trace: Trace) -> Iterator[tuple[str, list[int], list[int]]]:
-    """Of each task and interrupt: of what ended, and so far of what had not at the run's end."""
-    for at, task in enumerate(system.tasks):
-        ended = [each.response for each in trace.jobs if each.task == at]
-        yield task.name, ended, [each.response for each in trace.unfinished if each.task == at]
-    for at, handler in enumerate(system.interrupts):
-        if not handler.implied:
-            yield handler.name, trace.handled(at + 1), []
 
 
 def search(bench: Bench, sets: int, seed: int, shapes: tuple[str, ...] = tuple(SHAPES)) -> Iterator[Tried]:
@@ -150,6 +148,9 @@ def search(bench: Bench, sets: int, seed: int, shapes: tuple[str, ...] = tuple(S
 def _drawn(bench: Bench, random: Random, shape: str) -> tuple[str, System]:
     """A set of the shape; with the image that has events every set has some."""
     firmware = bench.firmware
+    if firmware.cores > 1:
+        bus = bench.overheads.smp.contention_permille
+        return shape, cores_system(random, SHAPES[shape], firmware, bus)
     if firmware.events:
         return "events", event_system(random, firmware)
     return shape, shaped_system(random, SHAPES[shape], firmware.clock_hz, firmware.tick_cycles)

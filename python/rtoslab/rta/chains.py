@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rtoslab.rta.analysis import Analysis
+from rtoslab.rta.record import Trace
 from rtoslab.rta.system import Chain, System
-from rtoslab.rta.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)

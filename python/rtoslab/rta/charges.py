@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
+from fractions import Fraction
 from typing import Final
 
 from rtoslab.rta.overheads import Overheads
@@ -72,6 +73,14 @@ class Charges:
     """Once: what the kernel cannot be interrupted in as the tick comes."""
     held: int = 0
     """Once, to an interrupt: the longest that the kernel holds interrupts off, its tick's handlers included."""
+    asked: int = 0
+    """Every interrupt by which another core has this one look for who is to run: at most one a tick and release."""
+    made_up: int = 0
+    """A tick that another core handled while this one had the scheduler locked, and makes up for: as `deferred`."""
+    late: int = 0
+    """As jitter of all that a tick releases: another core may have the scheduler locked as it comes."""
+    bus: Fraction = Fraction(0)
+    """Of the work: what the other cores' accesses to the same memories add to it."""
 
 
 MEETINGS: Final = 3
@@ -94,38 +103,51 @@ def _cycles(overheads: Overheads, model: Model, system: System, core: int) -> Ch
     prices = Prices(overheads)
     events, seen, leave = prices.events, overheads.events is not None, overheads.interrupt.exit_cycles
     cores = len(system.cores)
-    lock = overheads.smp.lock_wait_cycles if cores > 1 else 0
+    smp = overheads.smp
     mine = [each.priority for each in system.tasks if each.core == core]
+    # Who goes to sleep walks by the sleepers of all cores.
+    sleepers = len(system.tasks)
     distance = max(mine, default=0) - min(mine, default=0)
     kinds = overheads.switch
     down = prices.down(distance, to_idle=False)
     slice_ = max(overheads.tick_slice, overheads.tick_switch)
     met = sum(overheads.operations.get(name, 0) for name in INVERSION_OPERATIONS)
-    inversion = max(2 * (prices.around + max(down, kinds.up_cycles) + lock), met)
+    inversion = max(2 * (prices.around + max(down, kinds.up_cycles)), met)
     if seen:
-        inversion = 2 * (prices.around + events.contended_cycles + events.handover_cycles + lock)
+        inversion = 2 * (prices.around + events.contended_cycles + events.handover_cycles)
     found = Charges(
         tick_period=overheads.tick.period_cycles,
-        tick=prices.around + overheads.tick.base_cycles + lock,
+        tick=prices.around + overheads.tick.base_cycles,
         release=overheads.tick.per_task_cycles,
         worst_tick=model is Model.WORST_TICK,
         deferred=overheads.tick.deferred_cycles,
-        start=overheads.job.start_cycles + overheads.job.work_cycles + lock,
-        end=prices.end(len(mine)) + 2 * lock + down + leave,
-        preempt=overheads.tick_switch + lock,
-        slice=slice_ + lock if _sliced(overheads, system) else 0,
+        start=overheads.job.start_cycles + overheads.job.work_cycles,
+        end=prices.end(sleepers) + down + leave,
+        preempt=overheads.tick_switch,
+        slice=slice_ if _sliced(overheads, system) else 0,
         interrupt=prices.around + events.handler_cycles,
-        give=(events.give_cycles if seen else overheads.interrupt.entry_cycles + overheads.tick_switch) + lock,
-        woken_start=(events.start_cycles if seen else overheads.job.start_cycles) + overheads.job.work_cycles + lock,
-        woken_end=(events.end_cycles if seen else prices.end(len(mine))) + 2 * lock + down + leave,
-        section=(events.call_cycles if seen else _half(overheads)) + lock,
+        give=events.give_cycles if seen else overheads.interrupt.entry_cycles + overheads.tick_switch,
+        woken_start=(events.start_cycles if seen else overheads.job.start_cycles) + overheads.job.work_cycles,
+        woken_end=(events.end_cycles if seen else prices.end(sleepers)) + down + leave,
+        section=events.call_cycles if seen else _half(overheads),
         inversion=inversion,
-        block=prices.block(len(mine), distance) + 2 * lock,
-        held=prices.held(len(mine), distance) + lock,
+        block=prices.block(sleepers, distance),
+        held=prices.held(sleepers, distance),
     )
-    if cores > 1 and core != overheads.smp.tick_core:  # the tick is another core's; releases come from there
-        return replace(found, tick=0, worst_tick=False, release=overheads.smp.release_cycles + prices.around)
-    return found
+    if cores == 1 and smp.cores == 1:
+        return found
+    several = replace(
+        found,
+        asked=prices.asked,
+        late=prices.release(sleepers, distance),
+        bus=Fraction(smp.contention_permille, 1000),
+        held=found.held + smp.lock_wait_cycles,
+    )
+    if core == smp.tick_core:
+        return several
+    # The tick is another core's; here it is made up for at most.
+    made_up = overheads.tick.base_cycles + overheads.tick.deferred_cycles
+    return replace(several, tick=0, deferred=0, made_up=made_up)
 
 
 def _half(overheads: Overheads) -> int:
@@ -144,7 +166,7 @@ _LENGTHS: Final = tuple(each.name for each in fields(Charges) if each.type == "i
 COMPONENTS: Final[Mapping[str, Callable[[Charges], Charges]]] = {
     "tick": lambda all_: replace(all_, tick=0),
     "releases in the tick": lambda all_: replace(all_, release=0),
-    "deferred ticks": lambda all_: replace(all_, deferred=0),
+    "deferred ticks": lambda all_: replace(all_, deferred=0, made_up=0),
     "start of jobs": lambda all_: replace(all_, start=0, woken_start=0),
     "end of jobs, with the switch": lambda all_: replace(all_, end=0, woken_end=0),
     "switches to more urgent tasks": lambda all_: replace(all_, preempt=0, slice=0),
@@ -152,5 +174,7 @@ COMPONENTS: Final[Mapping[str, Callable[[Charges], Charges]]] = {
     "gives in interrupts": lambda all_: replace(all_, give=0),
     "critical sections": lambda all_: replace(all_, section=0, inversion=0),
     "kernel not interruptible": lambda all_: replace(all_, block=0, held=0),
+    "releases and calls from other cores": lambda all_: replace(all_, asked=0, late=0),
+    "other cores on the bus": lambda all_: replace(all_, bus=Fraction(0)),
 }
 """What the bound would be without one of them tells what it costs."""

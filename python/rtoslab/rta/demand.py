@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Final
 
 from rtoslab.rta.charges import MEETINGS, Charges
 from rtoslab.rta.system import Handler, Task, utilisation
+
+_NEVER: Final = 10**30
+"""A period so long that nothing of it counts."""
 
 
 def arrivals(window: int, period: int, jitter: int = 0, phase: int = 0) -> int:
@@ -32,6 +37,8 @@ class Demand:
     """Resources that more than one task uses."""
     tick_jitter: int = 0
     """How long before the busy period a tick may have been due that is handled in it."""
+    neighbours: Sequence[Demand] = ()
+    """The other cores' tasks and kernel; a lock that this core waits for is held there."""
     phases: dict[str, int] = field(default_factory=dict)
     """Task -> its first arrival at the earliest, seen from the start of the busy period; by default 0."""
 
@@ -44,6 +51,8 @@ class Demand:
         total, woken = sum(count for _, count in jobs), sum(count for each, count in jobs if each.released_by)
         handled = [(each, arrivals(window, each.period, each.jitter)) for each in self.interrupts]
         met = sum(count for each, count in handled if each.gives)
+        meetings = min(MEETINGS * total, ticks)
+        work = sum(count * each.wcet for each, count in jobs)
         return {
             "own": (finished + 1) * self.task.wcet,
             "blocking": self.blocking,
@@ -52,14 +61,38 @@ class Demand:
             "around interrupts": sum(count for _, count in handled) * charge.interrupt,
             "gives": met * charge.give,
             "tick": ticks * charge.tick,
-            "releases": charge.release * self._releases(window, ticks),
-            "deferred": charge.deferred * min(MEETINGS * total, ticks),
+            "releases": charge.release * self._releases(window, meetings if charge.made_up else ticks),
+            "deferred": (charge.deferred + charge.made_up) * meetings,
+            "asked by other cores": charge.asked * self._asked(window, ticks) if charge.asked else 0,
+            "bus": math.ceil(charge.bus * work),
+            "locks": sum(each.kernel(window) for each in self.neighbours),
             "job starts": charge.start * (total - woken) + charge.woken_start * woken,
             "job ends": charge.end * (total - woken) + charge.woken_end * woken - self.own_end,
             "preemptions": 0 if self.sliced else charge.preempt * min(total - woken, ticks),
             "slices": charge.slice * ticks if self.sliced else 0,
             "sections": sum(count * self._calls(each) for each, count in jobs),
         }
+
+    def kernel(self, window: int) -> int:
+        """What the kernel does on this core in any such window, for all of `others`; their jitter is how late they may
+        end. It holds no lock for longer, interrupts in the midst of its calls included."""
+        parts = self.in_window(window, -1)
+        for work in ("own", "blocking", "tasks", "bus", "locks"):
+            parts.pop(work)
+        return sum(parts.values()) + self.own_end
+
+    def _asked(self, window: int, ticks: int) -> int:
+        """Once a tick at most, for tasks of this core that it released; the tick's own core only where another one made
+        up for the tick."""
+        home = sum(min(ticks, self._count(each, window)) for each in self.released if each.core == self.task.core)
+        if self.charges.made_up:
+            return min(ticks, home)
+        others = sum(each.jobs(window) for each in self.neighbours) if self.neighbours else ticks
+        return min(ticks, home, MEETINGS * others)
+
+    def jobs(self, window: int) -> int:
+        """Of `others`, in any such window."""
+        return sum(self._count(each, window) for each in self.others)
 
     def _calls(self, task: Task) -> int:
         """What a job of the task takes for its locks and masks, others at them included."""
@@ -96,12 +129,14 @@ class Demand:
         parts += [
             (each.wcet + charge.interrupt + (charge.give if each.gives else 0), each.period) for each in self.interrupts
         ]
-        total = utilisation(parts)
+        total = utilisation(parts) + charge.bus * utilisation([(each.wcet, each.period) for each in tasks])
         if not charge.tick_period:
             return total
+        total += sum((each.kernel_share() for each in self.neighbours), Fraction(0)) + self._asked_share()
         tick = charge.tick + (charge.slice if self.sliced else 0)
         every = Fraction(1, charge.tick_period)
-        seldom = min(MEETINGS * utilisation([(1, each.period) for each in tasks]), every) * charge.deferred
+        seldom = min(MEETINGS * utilisation([(1, each.period) for each in tasks]), every)
+        seldom *= charge.deferred + charge.made_up
         if not self.sliced:
             by_tick = utilisation([(1, each.period) for each in tasks if not each.released_by])
             seldom += min(by_tick, every) * charge.preempt
@@ -110,6 +145,18 @@ class Demand:
             return total + seldom + Fraction(tick, charge.tick_period)
         released = utilisation([(charge.release, max(each.period, charge.tick_period)) for each in self.released])
         return total + seldom + released + Fraction(tick, charge.tick_period)
+
+    def _asked_share(self) -> Fraction:
+        """Not more than the window's `asked`, and not less in the long run than where every release asks."""
+        every = Fraction(1, self.charges.tick_period)
+        home = utilisation([(1, each.period) for each in self.released if each.core == self.task.core])
+        return self.charges.asked * min(home, every)
+
+    def kernel_share(self) -> Fraction:
+        """Of the processor in the long run, as `kernel` in a window."""
+        idle = [replace(each, wcet=0) for each in self.others]
+        charges = replace(self.charges, bus=Fraction(0))
+        return replace(self, task=replace(self.task, period=_NEVER), others=idle, charges=charges).utilisation()
 
     def _around(self, task: Task) -> int:
         """A job's start and end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rtoslab.rta.trace import IDLE, Handler
+from rtoslab.rta.record import IDLE, Handler
 from rtoslab.targets import PENDSV, SVCALL, SYSTICK
 
 
@@ -47,6 +47,8 @@ class Chain:
     """Jobs that its ticks release."""
     irqs: Irqs = Irqs()
     """The interrupts in it, those that interrupt its handlers too."""
+    spun: int = 0
+    """Waited for locks in it, in cycles."""
 
     @property
     def start(self) -> int:
@@ -60,8 +62,8 @@ class Chain:
 
     @property
     def cycles(self) -> int:
-        """From the first handler's first cycle to the last return."""
-        return self.end - self.start
+        """From the first handler's first cycle to the last return, without waiting for locks."""
+        return self.end - self.start - self.spun
 
     @property
     def before(self) -> int:
@@ -77,6 +79,11 @@ class Chain:
     def ticks(self) -> int:
         """Of the kernel's clock."""
         return sum(each.exception == SYSTICK for each in self.handlers)
+
+    @property
+    def yields(self) -> int:
+        """Interrupts by which another core asked for them."""
+        return sum(each.yields for each in self.handlers)
 
     @property
     def switches(self) -> int:
@@ -115,6 +122,8 @@ class Interruption(Entry):
     meets_kernel: bool = False
     """It came while a task started or ended a job, or falls together with a switch that a task called for."""
     irqs: Irqs = Irqs()
+    yields: int = 0
+    """Interrupts from another core."""
 
 
 @dataclass(slots=True)
@@ -130,6 +139,8 @@ class Stretch(Entry):
     handovers: int = 0
     """Switches that its own calls led to while it worked: a lock that was held, an unlock that somebody waited for."""
     interruptions: list[Interruption] = field(default_factory=list)
+    made_up: list[int] = field(default_factory=list)
+    """Ticks of another core that came meanwhile, and may have been made up for here: the jobs that each released."""
 
 
 @dataclass(slots=True)
@@ -158,6 +169,16 @@ class Wait(Entry):
     released: int
     irqs: Irqs = Irqs()
     """The interrupt; none: the tick."""
+    remote: bool = False
+    """It was another core's tick."""
+
+
+@dataclass(slots=True)
+class Spin(Entry):
+    """A wait for a lock of the kernel's that another core held."""
+
+    outside: int = 0
+    """Of it, while no other core was in the kernel: nobody can have held the lock."""
 
 
 @dataclass
@@ -173,6 +194,7 @@ class Ledger:
     """From the end of a job to the begin of the next one, where that was due and nobody was switched to."""
     waits: list[Wait] = field(default_factory=list)
     handovers: list[Handover] = field(default_factory=list)
+    spins: list[Spin] = field(default_factory=list)
     entries: list[int] = field(default_factory=list)
     """From when a tick was due to its handler, into work or idling."""
     delays: list[int] = field(default_factory=list)

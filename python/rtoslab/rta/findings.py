@@ -22,21 +22,24 @@ class Summary:
 
     kernel: str
     board: str
+    cores: int
     config: Mapping[str, str]
     sets: int
     jobs: int
     findings: int
-    median: float
-    """Of bound (c) over longest response, all tasks of all sets; not a number if there is none."""
-    least: float
+    median: float | None
+    """Of bound (c) over longest response, all tasks of all sets; None if nothing has both."""
+    least: float | None
 
     def text(self) -> str:
         """One line."""
         config = "".join(f", {name}={value}" for name, value in self.config.items())
-        return (
-            f"{self.kernel} on {self.board}{config}: {self.sets:,} sets, {self.jobs:,} jobs, {self.findings} findings; "
-            f"bound (c) / longest response: least {self.least:.4f}, median {self.median:.4f}"
-        )
+        cores = f", {self.cores} cores" if self.cores > 1 else ""
+        where = f"{self.kernel} on {self.board}{cores}{config}"
+        told = f"{where}: {self.sets:,} sets, {self.jobs:,} jobs, {self.findings} findings"
+        if self.least is None or self.median is None:
+            return f"{told}; no task has both a bound and a response"
+        return f"{told}; bound (c) / longest response: least {self.least:.4f}, median {self.median:.4f}"
 
     def as_json(self) -> dict[str, Any]:
         """For machines."""
@@ -46,16 +49,17 @@ class Summary:
 def summary(bench: Bench, tried: Sequence[Tried]) -> Summary:
     """Of all that was tried."""
     point = bench.firmware.point
-    ratios = [ratio for each in tried for ratio in each.ratios]
+    ratios = [ratio for each in tried for ratio in each.ratios.values()]
     return Summary(
         kernel=point.kernel,
         board=point.board,
+        cores=point.cores,
         config={**point.kernel_config, **({"opt": point.opt} if point.opt else {})},
         sets=len(tried),
         jobs=sum(each.jobs for each in tried),
         findings=sum(bool(each.findings) for each in tried),
-        median=median(ratios) if ratios else float("nan"),
-        least=min(ratios, default=float("nan")),
+        median=median(ratios) if ratios else None,
+        least=min(ratios, default=None),
     )
 
 
@@ -67,6 +71,7 @@ def write_finding(bench: Bench, found: Tried, path: Path) -> None:
         "kernel": said.kernel,
         "board": said.board,
         "events": bench.firmware.events,
+        "cores": bench.firmware.cores,
         "protocol": system.protocol,
         "found": "; ".join(found.findings),
         "config": dict(said.config),
@@ -87,6 +92,8 @@ def _told(task: Task, start: int, tick: int) -> dict[str, Any]:
     told = {"name": task.name, **period, "first_tick": start, "wcet_cycles": task.wcet, "priority": task.priority}
     if task.released_by:
         told |= {"released_by": task.released_by, "jitter_cycles": task.jitter}
+    if task.core:
+        told |= {"core": task.core}
     if task.calls:
         told |= {"masked_cycles": task.masked, "sections": [f"{name}:{length}" for name, length in task.sections]}
     return told
@@ -100,6 +107,7 @@ class Finding:
     board: str
     config: Mapping[str, str]
     events: bool
+    cores: int
     protocol: Protocol
     tasks: tuple[Mapping[str, Any], ...]
     interrupts: tuple[Mapping[str, Any], ...]
@@ -137,6 +145,7 @@ def _task(row: Mapping[str, Any], tick: int) -> Task:
         masked=int(row.get("masked_cycles", 0)),
         sections=tuple((name, int(length)) for name, _, length in parts),
         released_by=str(row.get("released_by", "")),
+        core=int(row.get("core", 0)),
     )
 
 
@@ -148,6 +157,7 @@ def read_finding(path: Path) -> Finding:
         board=str(table["board"]),
         config={str(key): str(value) for key, value in table["config"].items()},
         events=bool(table.get("events", False)),
+        cores=int(table.get("cores", 1)),
         protocol=cast("Protocol", table.get("protocol", "inheritance")),
         tasks=tuple(table["task"]),
         interrupts=tuple(table.get("interrupt", ())),

@@ -82,6 +82,7 @@ class Row:
     priority: int
     line: int = 0
     parts: tuple[Part, ...] = ()
+    core: int = 0
 
     @property
     def calls(self) -> int:
@@ -120,6 +121,11 @@ class Firmware:
         return self.clock_hz // self.tick_hz
 
     @property
+    def cores(self) -> int:
+        """Of the image; each task is at home on one."""
+        return self.point.cores
+
+    @property
     def events(self) -> bool:
         """Whether tasks may be released by interrupts, and work in parts."""
         return self.point.params.get("events") == "1"
@@ -132,8 +138,10 @@ class Firmware:
     def image(self, rows: Sequence[Row], lines: Sequence[Line] = ()) -> bytes:
         """A copy of the ELF file that runs these tasks. The rows must fit: see `CheckError` of `check`."""
         assert len(rows) <= self.most_tasks
-        table = [_ROW.pack(each.period_ticks, each.offset_ticks, each.rounds, each.extra) for each in rows]
-        table += [_ROW.pack(0, 0, 1, 0)] * (self.most_tasks - len(rows))
+        table = [_ROW.pack(0, 0, 1, 0)] * (self.cores * self.most_tasks)
+        for at, each in enumerate(rows):  # an index stands for one task, on whichever core
+            packed = _ROW.pack(each.period_ticks, each.offset_ticks, each.rounds, each.extra)
+            table[each.core * self.most_tasks + at] = packed
         priorities = [each.priority for each in rows] + [0] * (self.most_tasks - len(rows))
         image = bytearray(self.build.elf.read_bytes())
         _write(image, "task_set_rows", b"".join(table))
@@ -154,14 +162,19 @@ def _events(row: Row) -> bytes:
 
 
 def make_firmware(
-    catalogue: Catalogue, kernel: str, board: str, config: Mapping[str, str], *, events: bool = False
+    catalogue: Catalogue, kernel: str, board: str, config: Mapping[str, str], *, events: bool = False, cores: int = 1
 ) -> Firmware:
-    """Builds the image, with what `events` need if asked for. Raises BuildError, ConformanceError, CheckError where it
-    cannot be had."""
+    """Builds the image for so many cores, with what `events` need if asked for. Raises BuildError, ConformanceError,
+    CheckError where it cannot be had."""
     benchmark = _table_benchmark(catalogue)
     kernel_entry, board_entry = catalogue.kernel(kernel), catalogue.board(board)
     asked = {**config, "param.events": "1"} if events else config
-    point = one_point(benchmark, kernel_entry, board_entry, 1, WINDOW_MS, asked)
+    if events and cores > 1:
+        raise CheckError(
+            "On several cores the image has tasks that the tick releases, no interrupts, sections or masks; analyse "
+            "such a set with --overheads, or check its cores one by one."
+        )
+    point = one_point(benchmark, kernel_entry, board_entry, cores, WINDOW_MS, asked)
     if point.not_applicable is not None:
         raise CheckError(f"No task set can be run here: {point.not_applicable}.")
     examine(catalogue, point).demand()
@@ -172,7 +185,7 @@ def make_firmware(
         board=board_entry.facts,
         kernel=kernel_entry.facts,
         clock_hz=point.clock_hz or board_entry.facts.clock.sys_hz,
-        tick_hz=_tick_hz(built, board_entry.facts, kernel_entry.facts),
+        tick_hz=_tick_hz(built, board_entry.facts, kernel_entry.facts, cores),
         most_tasks=benchmark.facts.tasks_per_core,
         priorities=benchmark.facts.priorities,
     )
@@ -185,26 +198,26 @@ def _table_benchmark(catalogue: Catalogue) -> Entry[Benchmark]:
     return found[0]
 
 
-def _tick_hz(built: Build, board: Board, kernel: Kernel) -> int:
+def _tick_hz(built: Build, board: Board, kernel: Kernel, cores: int) -> int:
     """As the image says itself before it does anything else."""
-    machine = start(built.elf.read_bytes(), board, kernel)
+    machine = start(built.elf.read_bytes(), board, kernel, cores)
     said = re.search(rb"name=tick_hz value=(\d+)", machine.take_uart())
     if said is None:
         raise CheckError(f"The image {built.elf} does not say its tick_hz; build it from this checkout's firmware.")
     return int(said[1])
 
 
-def start(image: bytes, board: Board, kernel: Kernel) -> VirtualMachine:
+def start(image: bytes, board: Board, kernel: Kernel, cores: int = 1) -> VirtualMachine:
     """A virtual board as its window opens, with the probes of `trace` set. Raises CheckError if it never does."""
-    machine = make_machine(board, cores=1)
+    machine = make_machine(board, cores=cores)
     load_image(machine, image, "the image")
     with simulator_errors(CheckError):
         window = find_address(machine, WINDOW_SYMBOL)
         machine.watch_write(window, IDENT_WINDOW, True)
         machine.watch_exec(find_address(machine, "task_set_begin"), IDENT_BEGIN)
         machine.watch_exec(find_address(machine, "task_set_end"), IDENT_END)
-        if kernel.probes is not None:
-            machine.watch_write(find_address(machine, kernel.probes.current_task_single), IDENT_CURRENT)
+        for core, word in _current_words(machine, kernel, cores).items():
+            machine.watch_write(word, IDENT_CURRENT + core)
         for _ in range(_SETUP_STEPS):
             machine.run(SETUP_CYCLES)
             if int.from_bytes(machine.read(window, 4), "little") == 1:
@@ -213,6 +226,17 @@ def start(image: bytes, board: Board, kernel: Kernel) -> VirtualMachine:
     said = machine.take_uart().decode("ascii", "replace").splitlines()
     why = next((one_line(unquote(each)[:160]) for each in said if " error " in each or " fault " in each), "nothing")
     raise CheckError(f"The image did not open its window; what it said of it: {why}.")
+
+
+def _current_words(machine: VirtualMachine, kernel: Kernel, cores: int) -> dict[int, int]:
+    """Core -> the word that names its running task."""
+    probes = kernel.probes
+    if probes is None:
+        return {}
+    if cores == 1:
+        return {0: find_address(machine, probes.current_task_single)}
+    base = find_address(machine, probes.current_task_smp or "")
+    return {core: base + core * probes.current_task_smp_stride_bytes for core in range(cores)}
 
 
 def _write(image: bytearray, symbol: str, data: bytes) -> None:

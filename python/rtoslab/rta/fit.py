@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
-from typing import Final
 
 from pydantic import ValidationError
 
@@ -15,25 +14,34 @@ from rtoslab.base import CheckError, OverheadsError, build_folder, make_folder, 
 from rtoslab.catalogue import Catalogue
 from rtoslab.intake import read_object
 from rtoslab.rta import training
-from rtoslab.rta.entries import Interruption, Leave, Ledger
+from rtoslab.rta.entries import Interruption, Leave, Ledger, Stretch
 from rtoslab.rta.firmware import Firmware
+from rtoslab.rta.fitcores import around, contention_permille, late_releases, shared
 from rtoslab.rta.fitted_lines import fit, upper
 from rtoslab.rta.ledger import enter
 from rtoslab.rta.overheads import Events, Fit, Interrupt, Job, Kernel, Overheads, Switch, Tick
 from rtoslab.rta.prices import Prices
-from rtoslab.rta.trace import Trace, run
+from rtoslab.rta.record import Trace
+from rtoslab.rta.trace import run
 from rtoslab.rta.work import Work
 from rtoslab.targets import simulator_fingerprint
 
-LEAST_RESERVE: Final = 8
-"""Cycles."""
-_RESERVED: Final = 4
+LEAST_RESERVE, _RESERVED = 8, 4
 
 Progress = Callable[[str, float], None]
 
 
-def measure(catalogue: Catalogue, firmware: Firmware, work: Work, progress: Progress = lambda *_: None) -> Overheads:
-    """Fits the overheads, or finds them fitted for the same image, virtual board and way to fit. Raises CheckError."""
+def measure(
+    catalogue: Catalogue,
+    firmware: Firmware,
+    work: Work,
+    progress: Progress = lambda *_: None,
+    alone: Overheads | None = None,
+) -> Overheads:
+    """Fits the overheads, or finds them fitted for the same image, virtual board and way to fit. Raises CheckError.
+
+    `alone`: those of the same kernel on one core, which an image for several needs besides.
+    """
     digest = hashlib.sha256(
         json.dumps(
             [
@@ -41,6 +49,7 @@ def measure(catalogue: Catalogue, firmware: Firmware, work: Work, progress: Prog
                 firmware.build.elf_sha256,
                 simulator_fingerprint(),
                 sorted(firmware.point.timing.items()),
+                *([] if alone is None else [alone.model_dump(mode="json")]),
             ]
         ).encode()
     ).hexdigest()
@@ -49,53 +58,66 @@ def measure(catalogue: Catalogue, firmware: Firmware, work: Work, progress: Prog
         return Overheads.model_validate(read_object(kept, "the overheads", OverheadsError))
     except (OverheadsError, ValidationError):
         pass
-    traces: list[Trace] = []
-    plain = [*training.sets(firmware, work), *training.long_jobs(firmware, work)]
-    for rows, ticks in plain:
-        traces.append(run(firmware, rows, ticks))
-        progress("overheads", len(traces) / (len(plain) * 2))
-    reach = max(each.begin - each.release for each in traces[0].jobs)
-    for rows, ticks in (sets := list(training.meetings(firmware, work, reach))):
-        traces.append(run(firmware, rows, ticks))
-        progress("overheads", 0.5 + (len(traces) - len(plain)) / (len(sets) * 2))
-    if firmware.events:
-        traces += [run(firmware, rows, ticks, lines) for rows, ticks, lines in training.events(firmware, work)]
-    found = fitted(enter(traces, work), firmware)
+    if firmware.cores > 1 and alone is None:
+        raise CheckError(f"Overheads of {firmware.kernel.id} on several cores need those on one; measure them first.")
+    found = fitted(enter(_seen(firmware, work, progress), work), firmware, alone)
     make_folder(kept.parent)
     write_whole(kept, found.model_dump_json(indent=1), "the overheads")
     return found
 
 
-def fitted(ledger: Ledger, firmware: Firmware) -> Overheads:
-    """The models, from the ledger's entries that are made of one thing. Raises CheckError where a kind is missing."""
-    alone = [each for each in ledger.interruptions if each.ticks == 1 and not each.meets_kernel and not each.irqs.count]
+def _seen(firmware: Firmware, work: Work, progress: Progress) -> list[Trace]:
+    """All training sets, run."""
+    traces: list[Trace] = []
+    plain = [*training.sets(firmware, work), *training.long_jobs(firmware, work)]
+    if firmware.cores > 1:
+        plain = [*training.at_home(plain, firmware), *training.on_all_cores(firmware, work)]
+    for rows, ticks in plain:
+        traces.append(run(firmware, rows, ticks))
+        progress("overheads", len(traces) / (len(plain) * 2))
+    reach = max(each.begin - each.release for each in traces[0].jobs)
+    met = training.meetings(firmware, work, reach)
+    sets = list(met if firmware.cores == 1 else training.at_home(met, firmware))
+    for rows, ticks in sets:
+        traces.append(run(firmware, rows, ticks))
+        progress("overheads", 0.5 + (len(traces) - len(plain)) / (len(sets) * 2))
+    if firmware.events:
+        traces += [run(firmware, rows, ticks, lines) for rows, ticks, lines in training.events(firmware, work)]
+    return traces
+
+
+def fitted(ledger: Ledger, firmware: Firmware, one_core: Overheads | None = None) -> Overheads:
+    """The models, from the ledger's entries that are made of one thing. Raises CheckError where a kind is missing.
+
+    `one_core`: of the same kernel on one core, where this ledger is of several.
+    """
+    alone = [each for each in ledger.interruptions if each.ticks == 1 and not each.meets_kernel and _by_tick(each)]
     ticks = _by((each.released, each.cycles) for each in alone if each.switches == 0)
-    starts = [each.cycles for each in ledger.starts if not each.interruptions and not each.woken]
+    starts = [each.cycles for each in ledger.starts if _whole(each) and not each.woken]
     leaves = [each for each in _plain(ledger.leaves) if not each.stretch.woken]
     ends = _by((each.tasks, each.stretch.cycles) for each in leaves)
     down = _by((max(0, each.distance - 1), each.chain.cycles) for each in leaves if not each.to_idle)
     to_idle = [each.chain.cycles for each in leaves if each.to_idle]
     switching = [each for each in alone if each.switches == 1]
-    around = [
+    round_ = [
         -(-(stretch.cycles - work) // len(stretch.interruptions))
         for stretch, work in ledger.works
         if stretch.interruptions and not stretch.calls
     ]
-    for what, found in (
-        ("ticks that release none, one and more tasks", len(ticks) > 2),
-        ("switches up, down, to and from the idle task", len(ledger.handlers) == 2 and bool(down and to_idle)),
-        ("starts and ends of jobs", bool(starts and ends)),
-        ("interrupted jobs", bool(around and ledger.entries)),
-    ):
-        if not found:
-            raise CheckError(
-                f"No overheads can be fitted for {firmware.kernel.id} on {firmware.board.id}: "
-                f"the virtual board saw no {what}."
-            )
+    _demand_all(firmware, {
+        "ticks that release none, one and more tasks": len(ticks) > 2,
+        "switches up, down, to and from the idle task": len(ledger.handlers) == 2 and bool(down and to_idle),
+        "starts and ends of jobs": bool(starts and ends),
+        "interrupted jobs": bool(round_ and ledger.entries),
+    })  # fmt: skip
     tick_base, tick_each = upper(ticks)
     down_base, down_each = upper(down)
     end_base, end_each = upper(ends)
-    entry = max(ledger.entries)
+    entry, permille = max(ledger.entries), 0
+    interrupt = Interrupt(entry_cycles=entry, exit_cycles=max(0, max(round_) - entry) + _reserve(round_))
+    if one_core is not None:
+        permille = contention_permille(ledger)
+        interrupt, round_ = around(one_core.interrupt, ledger.entries, permille), []
 
     def dearer(found: Iterable[Interruption]) -> int | None:
         """What the ticks that hand over cost more than those that do not."""
@@ -122,24 +144,53 @@ def fitted(ledger: Ledger, firmware: Firmware) -> Overheads:
             to_idle_cycles=max(to_idle),
             from_idle_cycles=max(ledger.handlers["from_idle"]),
         ),
-        interrupt=Interrupt(entry_cycles=entry, exit_cycles=max(0, max(around) - entry) + _reserve(around)),
+        interrupt=interrupt,
         job=Job(
-            start_cycles=max(starts) + _reserve(starts),
-            work_cycles=_late_work(ledger),
+            start_cycles=_most(starts) if firmware.events else max(starts) + _reserve(starts),
+            work_cycles=_late_work(ledger, permille),
             end_cycles=end_base + max(_reserve(each) for each in ends.values()),
             end_per_task_cycles=end_each,
         ),
         equals="slices" if ledger.equals_rotate else "any" if ledger.preempted_goes_behind else "fifo",
-        fit=_lines(ledger, ticks, down, ends, {"to_idle": to_idle, "around": around, "starts": starts}),
+        fit=_lines(ledger, ticks, down, ends, {"to_idle": to_idle, "around": round_, "starts": starts}),
     )
+    return _whole_of(simple, ledger, firmware, permille)
+
+
+def _whole_of(simple: Overheads, ledger: Ledger, firmware: Firmware, permille: int) -> Overheads:
+    """With what the image has besides: events, several cores."""
     if firmware.events:
         simple = simple.model_copy(update={"events": with_events(simple, ledger)})
-    return _composed(simple, ledger)
+    if firmware.cores == 1:
+        return _composed(simple, ledger)
+    simple = shared(simple, ledger, firmware.cores, permille, _most)
+    return late_releases(_composed(simple, ledger), ledger, _most)
+
+
+def _demand_all(firmware: Firmware, seen: Mapping[str, bool]) -> None:
+    """Raises CheckError for a kind that was not seen."""
+    for what, found in seen.items():
+        if not found:
+            raise CheckError(
+                f"No overheads can be fitted for {firmware.kernel.id} on {firmware.board.id}: "
+                f"the virtual board saw no {what}."
+            )
+
+
+def _by_tick(each: Interruption) -> bool:
+    """Nothing but the kernel's tick was in it."""
+    return not each.irqs.count and not each.yields
+
+
+def _whole(each: Stretch) -> bool:
+    """Nothing came in between, nor had to be made up for."""
+    return not each.interruptions and not each.made_up
 
 
 def _plain(leaves: Iterable[Leave]) -> list[Leave]:
     """Ends of jobs that nothing interrupted."""
-    return [each for each in leaves if not (each.stretch.interruptions or each.chain.ticks or each.chain.irqs.count)]
+    quiet = (each for each in leaves if not each.chain.ticks and not each.chain.yields and not each.chain.irqs.count)
+    return [each for each in quiet if _whole(each.stretch)]
 
 
 def with_events(simple: Overheads, ledger: Ledger) -> Events:
@@ -172,13 +223,15 @@ def with_events(simple: Overheads, ledger: Ledger) -> Events:
         for each in ledger.interruptions
         if each.irqs.count and not each.meets_kernel
     ]
-    return found.model_copy(update={"contended_cycles": _most(met), "handler_cycles": handler + max(mixed, default=0)})
+    return found.model_copy(
+        update={"contended_cycles": _most(met), "handler_cycles": handler + (_most(mixed) if any(mixed) else 0)}
+    )
 
 
-def _late_work(ledger: Ledger) -> int:
+def _late_work(ledger: Ledger, permille: int) -> int:
     """What plain work lasted longer than it should; its reserve is as much again."""
-    plain = (each.cycles - work for each, work in ledger.works if not each.interruptions and not each.calls)
-    return 2 * max(0, *plain)
+    quiet = ((each, work) for each, work in ledger.works if not each.interruptions and not each.calls)
+    return 2 * max(0, *(each.cycles - work - math.ceil(work * permille / 1000) for each, work in quiet))
 
 
 def _most(cycles: Sequence[int]) -> int:
@@ -201,7 +254,7 @@ def _lines(
         fit("switch to idle", "constant", {0: constants["to_idle"]}),
         fit("switch from idle", "constant", {0: ledger.handlers["from_idle"]}),
         fit("entry of an interrupt", "constant", {0: ledger.entries}),
-        fit("entry and exit of an interrupt", "constant", {0: constants["around"]}),
+        *(fit("entry and exit of an interrupt", "constant", {0: each}) for each in (constants["around"],) if each),
         fit("start of a job", "constant", {0: constants["starts"]}),
         fit("end of a job", "base + slope for each task of the set", ends),
         *([fit("tick waits for the kernel", "constant", {0: ledger.delays})] if ledger.delays else []),
@@ -212,19 +265,20 @@ def _composed(simple: Overheads, ledger: Ledger) -> Overheads:
     """With what entries show that are made of more than one thing: ticks that meet the kernel at work."""
     prices = Prices(simple)
     stretches = [(each, prices.start(each)) for each in ledger.starts]
-    met = [(each.cycles - price, sum(one.ticks for one in each.interruptions)) for each, price in stretches]
-    met += [
-        (each.cycles - prices.leave(each), each.chain.ticks + sum(one.ticks for one in each.stretch.interruptions))
-        for each in ledger.leaves
-    ]
+    met = [(each.cycles - price, _ticks_in(each)) for each, price in stretches]
+    met += [(each.cycles - prices.leave(each), each.chain.ticks + _ticks_in(each.stretch)) for each in ledger.leaves]
     each_tick = [max(0, -(-excess // ticks)) for excess, ticks in met if ticks] or [0]
-    waits = [max(0, each.cycles - prices.wait(each)) for each in ledger.waits]
+    waits = [max(0, each.cycles - prices.wait(each)) for each in ledger.waits if not each.remote]
     return simple.model_copy(
         update={
             "tick": simple.tick.model_copy(update={"deferred_cycles": max(each_tick) + _reserve(each_tick)}),
             "masks": Kernel(masked_cycles=_most(ledger.delays), wait_cycles=_most(waits)),
         }
     )
+
+
+def _ticks_in(stretch: Stretch) -> int:
+    return sum(one.ticks for one in stretch.interruptions) + len(stretch.made_up)
 
 
 def _reserve(cycles: Sequence[int]) -> int:

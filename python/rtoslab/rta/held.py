@@ -1,6 +1,6 @@
-"""What holds the kernel off: the longest stretch that one of its calls masks; the longest wait for a lock.
+"""What holds the kernel off: the longest stretch that one of its calls masks.
 
-Both from the virtual board's records of every interval (`rtoslab masked`, `rtoslab profile`), over benchmarks.
+From the virtual board's record of every interval (`rtoslab masked`), over benchmarks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def longest_masked(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]
     """Cycles with the least urgent interrupt held off by a call of the kernel's, handlers aside; 0 if none was seen."""
     level = priorities(catalogue.board(point.board).facts.cpu)[-1]
     longest = 0
-    for found in _profiles(catalogue, point, benchmarks, cores=1):
+    for found in _profiles(catalogue, point, benchmarks):
         for each in found.held:
             call = owner(each.opener, found)
             if each.priority == level and found.classes.get(call, APPLICATION) != APPLICATION:
@@ -29,19 +29,8 @@ def longest_masked(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]
     return longest
 
 
-def longest_lock_wait(catalogue: Catalogue, point: Point, cores: int) -> int:
-    """Cycles that a core waited for a spinlock of the kernel, over the benchmarks that count with one object a core."""
-    names = [
-        each.id
-        for each in catalogue.benchmarks.values()
-        if each.facts.kind == "counts" and len(each.facts.services) == 1 and not each.facts.task_table
-    ]
-    found = _profiles(catalogue, point, names, cores=cores)
-    return max((each.longest_cycles for one in found for each in one.locks if each.waited), default=0)
-
-
-def _profiles(catalogue: Catalogue, point: Point, benchmarks: Iterable[str], *, cores: int) -> Iterator[Profile]:
-    """Of those benchmarks that this kernel and board can run on so many cores."""
+def _profiles(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]) -> Iterator[Profile]:
+    """Of those benchmarks that this kernel and board can run."""
     config = {**point.kernel_config, "opt": point.opt, "code": point.code}
     if point.clock_hz is not None:
         config["clock_hz"] = str(point.clock_hz)
@@ -54,7 +43,7 @@ def _profiles(catalogue: Catalogue, point: Point, benchmarks: Iterable[str], *, 
                 name,
                 kernel=point.kernel,
                 board=point.board,
-                cores=cores,
+                cores=1,
                 config={**config, **latency},
                 window_ms=facts.limit_ms if latency else _WINDOW_MS,
             )

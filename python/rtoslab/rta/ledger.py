@@ -9,11 +9,12 @@ what it is made of; `fit` draws the prices from entries made of one thing, `pric
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from rtoslab.rta.entries import Chain, Handover, Interruption, Irqs, Leave, Ledger, Phase, Stretch, Wait
-from rtoslab.rta.trace import IDLE, Handler, Job, Trace
+from rtoslab.rta.entries import Chain, Handover, Interruption, Irqs, Leave, Ledger, Phase, Spin, Stretch, Wait
+from rtoslab.rta.record import IDLE, TICK_CORE, Handler, Job, Trace
+from rtoslab.rta.spins import Spins
 from rtoslab.rta.work import Work
 from rtoslab.targets import PENDSV, SVCALL, SYSTICK
 
@@ -22,8 +23,19 @@ def enter(traces: Iterable[Trace], work: Work) -> Ledger:
     """Books everything that the traces show."""
     ledger = Ledger()
     for trace in traces:
-        _Clerk(trace, work, ledger).book()
+        clerks = [_Clerk(trace.of_core(core), work, ledger, core) for core in range(len(trace.spins))]
+        for each in clerks:
+            each.book()
+        for each in clerks if len(clerks) > 1 else ():
+            ledger.spins += _spins(trace.spins[each.core], [one.working for one in clerks if one is not each])
     return ledger
+
+
+def _spins(spins: Spins, others: Sequence[Sequence[tuple[int, int]]]) -> Iterator[Spin]:
+    """Each wait for a lock, and how much of it none of the others can have held the lock: they worked."""
+    works = [Spins(tuple(since for since, _ in each), tuple(until for _, until in each)) for each in others]
+    for begin, end in zip(spins.begins, spins.ends, strict=True):
+        yield Spin(end, end - begin, min(each.within(begin, end) for each in works))
 
 
 def chains(trace: Trace, work: Work) -> list[Chain]:
@@ -44,7 +56,18 @@ def chains(trace: Trace, work: Work) -> list[Chain]:
             lines[-1].append(each.line)
     for chain, of in zip(found, lines, strict=True):
         chain.irqs = _irqs(trace, work, of, first=chain.handlers[0].line > 0)
+        chain.spun = trace.spins[trace.core or 0].within(chain.start, chain.end)
     return found
+
+
+def _spans(ticks: Sequence[Handler]) -> Spins:
+    return Spins(tuple(each.start for each in ticks), tuple(each.end for each in ticks))
+
+
+def _calls_in_vain(chain: Chain) -> bool:
+    """An interrupt came together with a switch that the task's own call asked for, and that led nowhere."""
+    alone = not chain.ticks and not chain.irqs.gives and not chain.switches
+    return alone and any(each.exception in {SVCALL, PENDSV} for each in chain.handlers)
 
 
 def _irqs(trace: Trace, work: Work, lines: Sequence[int], *, first: bool) -> Irqs:
@@ -55,12 +78,18 @@ def _irqs(trace: Trace, work: Work, lines: Sequence[int], *, first: bool) -> Irq
 
 
 _APART: Final = 20_000
-"""Cycles between two events that have nothing to do with each other, beside a handler's work."""
+"""Cycles between two events that have nothing to do with each other, beside the handlers' work, which may stand one
+behind the other."""
 
 
 class _Clerk:
-    def __init__(self, trace: Trace, work: Work, ledger: Ledger) -> None:
+    def __init__(self, trace: Trace, work: Work, ledger: Ledger, core: int = 0) -> None:
         self.trace = trace
+        self.core = core
+        self.spins = trace.spins[core]
+        self.working: list[tuple[int, int]] = []
+        """From when to when a job worked undisturbed."""
+        self.others_ticks = Spins() if core == TICK_CORE else _spans(trace.ticks)
         self.work = work
         self.ledger = ledger
         self.phase = dict.fromkeys(range(len(trace.rows)), Phase.ASLEEP)
@@ -72,7 +101,7 @@ class _Clerk:
         self.ticks = {each.due: each for each in trace.ticks}
         self.raised = sorted(trace.origin + cycle for each in trace.lines for cycle in each.raised)
         handled = (work.cycles(each.rounds, each.extra) for each in trace.lines if each.rounds)
-        self.apart = _APART + max(handled, default=0)
+        self.apart = _APART + sum(handled)
         self.sections = any(each.calls for each in trace.rows)
 
     def book(self) -> None:
@@ -90,9 +119,18 @@ class _Clerk:
 
     def _close(self, task: int, cycle: int) -> Stretch:
         stretch = self.open.pop(task)
-        stretch.cycles += cycle - stretch.since
+        self._add(stretch, cycle)
         stretch.at = cycle
         return stretch
+
+    def _add(self, stretch: Stretch, cycle: int) -> None:
+        """The time since it was last interrupted, or began."""
+        since = stretch.since
+        stretch.cycles += cycle - since - self.spins.within(since, cycle)
+        if self.phase[stretch.task] is Phase.WORKING:
+            self.working.append((since, cycle))
+        for at in self.others_ticks.meeting(since, cycle):
+            stretch.made_up.append(self.trace.ticks[at].released)
 
     def _open(self, task: int, phase: Phase, cycle: int) -> None:
         row = self.trace.rows[task]
@@ -120,7 +158,7 @@ class _Clerk:
         if stretch is not None:
             if chain.own and chain.switches == 0 and not chain.irqs.count:
                 return  # a call of its own that came back: its own time
-            stretch.cycles += chain.start - stretch.since
+            self._add(stretch, chain.start)
         if called and phase is Phase.ENDING and stretch is not None:
             self._leave(chain, stretch)
         elif called and phase is Phase.WORKING and stretch is not None:
@@ -147,6 +185,8 @@ class _Clerk:
         before, after = chain.before, chain.after
         phase = self.phase.get(before, Phase.WORKING)
         meets = phase in {Phase.STARTING, Phase.ENDING} or chain.handlers[0].exception in {SVCALL, PENDSV}
+        if before != IDLE and self.trace.rows[before].calls:
+            meets |= _calls_in_vain(chain)
         undisturbed = [] if self.trace.lines or self.sections else chain.handlers
         for tick in (each for each in undisturbed if each.exception == SYSTICK):
             first = tick is chain.handlers[0]
@@ -166,15 +206,17 @@ class _Clerk:
             slices,
             meets,
             chain.irqs,
+            chain.yields,
         )
         self.ledger.interruptions.append(found)
         self.ledger.equals_rotate |= slices
         if stretch is not None:
             stretch.interruptions.append(found)
-        if chain.switches == 1 and chain.ticks == 1 and not chain.irqs.count:
+        if chain.switches == 1 and chain.ticks == 1 and not chain.irqs.count and not chain.yields:
             last = next(each for each in chain.handlers if each.before != each.after)
             kind = "from_idle" if before == IDLE else "up"
-            self.ledger.handlers.setdefault(kind, []).append(last.end - last.start)
+            alone = last.end - last.start - self.spins.within(last.start, last.end)
+            self.ledger.handlers.setdefault(kind, []).append(alone)
 
     @staticmethod
     def _dues(chain: Chain) -> set[int]:
@@ -210,7 +252,8 @@ class _Clerk:
                     Wait(chain.end, chain.end - due, 0, _irqs(self.trace, self.work, [line], first=True))
                 )
         elif due in self.ticks:
-            self.ledger.waits.append(Wait(chain.end, chain.end - due, self.ticks[due].released))
+            remote = self.core != TICK_CORE
+            self.ledger.waits.append(Wait(chain.end, chain.end - due, self.ticks[due].released, remote=remote))
 
     def _due(self, task: int, now: int) -> int | None:
         """The task's last release: the tick, or the cycle at which its interrupt was raised."""

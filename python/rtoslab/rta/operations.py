@@ -13,7 +13,7 @@ from rtoslab.plan import Options, make_plan
 from rtoslab.results import Measured
 from rtoslab.rta.firmware import Firmware
 from rtoslab.rta.fitted_lines import fit
-from rtoslab.rta.held import longest_lock_wait, longest_masked
+from rtoslab.rta.held import longest_masked
 from rtoslab.rta.overheads import Fit, Overheads
 
 _OPERATION: Final = re.compile(r"\w+\.\w+\.(free|available|no_waiter|contended|hand_over)")
@@ -53,9 +53,3 @@ def with_operations(catalogue: Catalogue, firmware: Firmware, overheads: Overhea
         "masks": overheads.masks.model_copy(update={"masked_cycles": masked}),
     }
     return overheads.model_copy(update=update)
-
-
-def with_locks(catalogue: Catalogue, firmware: Firmware, overheads: Overheads, cores: int) -> Overheads:
-    """The overheads with the longest wait for a lock between so many cores."""
-    wait = longest_lock_wait(catalogue, firmware.point, cores)
-    return overheads.model_copy(update={"smp": overheads.smp.model_copy(update={"lock_wait_cycles": wait})})

@@ -90,10 +90,17 @@ class Events(Strict):
 
 
 class Smp(Strict):
-    """On several cores: what an entry into the kernel may wait for its locks, what a release by another core costs."""
+    """What several cores cost each other. The other values of a file with `cores` were measured with so many."""
 
+    cores: int = Field(default=1, ge=1)
     lock_wait_cycles: int = Field(default=0, ge=0)
+    """The longest wait for one of the kernel's locks."""
     release_cycles: int = Field(default=0, ge=0)
+    """The longest that a release was seen to wait for another core, beside what it costs."""
+    yield_cycles: int = Field(default=0, ge=0)
+    """The handlers by which a core, asked to by another one, looks for who is to run; a switch comes on top."""
+    contention_permille: int = Field(default=0, ge=0)
+    """What work lasts longer for the other cores' accesses to the same memories."""
     tick_core: int = Field(default=0, ge=0)
 
 

@@ -61,7 +61,19 @@ class Prices:
     def interruption(self, each: Interruption) -> int:
         """The same of an entry. The switch to a task that a handler wakes is in the price of its give."""
         switches = max(0, each.switches - each.irqs.gives)
-        return self.chain(each.ticks, each.released, switches, sliced=each.among_equals) + self.irqs(each.irqs)
+        handlers = self.chain(each.ticks, each.released, switches, sliced=each.among_equals)
+        # Where an interrupt or another core was first, the tick has an entry of its own, as it is charged with.
+        later = self.around * (each.ticks if each.irqs.first else min(each.ticks, each.yields))
+        return handlers + self.irqs(each.irqs) + each.yields * self.overheads.smp.yield_cycles + later
+
+    @property
+    def asked(self) -> int:
+        """An interrupt by which another core has this one look for who is to run."""
+        return self.around + self.overheads.smp.yield_cycles
+
+    def made_up(self, released: int) -> int:
+        """What a tick of another core costs that is made up for here, as it found the scheduler locked."""
+        return self.chain(1, released, 0, sliced=False) + self.overheads.tick.deferred_cycles
 
     def saved(self, interruptions: Iterable[Interruption]) -> int:
         """By how much they cost less than they are charged with, beside entry and exit.
@@ -80,6 +92,7 @@ class Prices:
         return (
             len(stretch.interruptions) * self.around
             + ticks * self.overheads.tick.deferred_cycles
+            + sum(map(self.made_up, stretch.made_up))
             + self.saved(stretch.interruptions)
         )
 
@@ -98,6 +111,7 @@ class Prices:
         """From a job's last instruction to whoever runs next."""
         chain = each.chain
         more = self.beside(chain.ticks, chain.released, chain.switches, chain.irqs)
+        more += chain.yields * self.overheads.smp.yield_cycles
         deferred = chain.ticks * self.overheads.tick.deferred_cycles
         simple = self.end(each.tasks, woken=each.stretch.woken) + self.down(each.distance, to_idle=each.to_idle)
         return simple + more + deferred + self.interrupted(each.stretch)
@@ -119,6 +133,13 @@ class Prices:
                  events.call_cycles, events.contended_cycles + events.handover_cycles)  # fmt: skip
         return max(self.overheads.masks.masked_cycles, handlers + self.around, *calls)
 
+    def release(self, tasks: int, distance: int) -> int:
+        """On several cores, the longest from a tick to its releases beside what they cost: some core has the scheduler
+        locked, in a call in which a tick and an interrupt from another core come, and makes up for it behind that."""
+        smp = self.overheads.smp
+        tick = self.around + self.chain(1, tasks, 0, sliced=False) + self.overheads.tick.deferred_cycles
+        return max(smp.release_cycles, self.block(tasks, distance) + 2 * tick + self.asked + smp.lock_wait_cycles)
+
     def down(self, distance: int, *, to_idle: bool) -> int:
         """The handler that switches away."""
         switch = self.overheads.switch
@@ -132,6 +153,8 @@ class Prices:
         """From a tick or an interrupt to the job it releases, where nothing is in the way."""
         if each.irqs.count:
             return self.around + self.irqs(each.irqs)
+        if each.remote:
+            return self.asked + self.chain(0, 0, 1, sliced=False)
         return self.around + self.chain(1, each.released, 1, sliced=False)
 
     def work(self, stretch: Stretch, cycles: int) -> int:
@@ -141,7 +164,8 @@ class Prices:
         # A call that coincides with an interruption: part of what it takes is booked there.
         moved = self.saved(each for each in stretch.interruptions if each.meets_kernel)
         around = (len(stretch.interruptions) + stretch.handovers) * self.around
-        return cycles + self.overheads.job.work_cycles + between + contended + around + moved
+        bus = -(-cycles * self.overheads.smp.contention_permille // 1000)
+        return cycles + bus + self.overheads.job.work_cycles + between + contended + around + moved
 
     def handover(self, each: Handover) -> int:
         """The switch that a call led to, and what came with it."""
@@ -170,5 +194,9 @@ def _compared(ledger: Ledger, prices: Prices, tasks: int) -> Iterator[Excess]:
         yield Excess("work", stretch.cycles, prices.work(stretch, work), stretch.at)
     for handover in ledger.handovers:
         yield Excess("a switch for a lock", handover.cycles, prices.handover(handover), handover.at)
+    held = prices.release(tasks, 0) if prices.overheads.smp.cores > 1 else prices.block(tasks, 0)
     for wait in ledger.waits:
-        yield Excess("a wait for the kernel", wait.cycles, prices.wait(wait) + prices.block(tasks, 0), wait.at)
+        yield Excess("a wait for the kernel", wait.cycles, prices.wait(wait) + held, wait.at)
+    for spin in ledger.spins:
+        yield Excess("a wait for a lock", spin.cycles, prices.overheads.smp.lock_wait_cycles, spin.at)
+        yield Excess("a wait for a lock while no other core was in the kernel", spin.outside, 0, spin.at)

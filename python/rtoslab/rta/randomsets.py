@@ -104,6 +104,20 @@ def shaped_system(random: Random, shape: Shape, clock_hz: int, tick_cycles: int)
     return System(tasks, units_per_second=clock_hz)
 
 
+def cores_system(random: Random, shape: Shape, firmware: Firmware, contention_permille: int) -> System:
+    """One of the shape on each core, their tasks together no more than the image holds; what the cores' accesses add to
+    each other's work is taken off the load."""
+    share = 1000 / (1000 + contention_permille)
+    most = firmware.most_tasks // firmware.cores
+    load = (shape.load[0] * share, shape.load[1] * share)
+    part = replace(shape, tasks=(min(shape.tasks[0], most), min(shape.tasks[1], most)), load=load)
+    tasks: list[Task] = []
+    for core in range(firmware.cores):
+        found = shaped_system(random, part, firmware.clock_hz, firmware.tick_cycles)
+        tasks += [replace(each, name=chr(ord("A") + len(tasks) + at), core=core) for at, each in enumerate(found.tasks)]
+    return System(tuple(tasks), units_per_second=firmware.clock_hz)
+
+
 def event_system(random: Random, firmware: Firmware) -> System:
     """A set of which some tasks are released by interrupts, some hold resources, some mask interrupts."""
     tick, clock_hz = firmware.tick_cycles, firmware.clock_hz

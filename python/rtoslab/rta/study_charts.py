@@ -14,8 +14,8 @@ from rtoslab.rta.board_check import Check
 from rtoslab.rta.charges import Model
 from rtoslab.rta.entries import Interruption
 from rtoslab.rta.prices import Prices
+from rtoslab.rta.record import IDLE, Trace
 from rtoslab.rta.task_set_study import Study
-from rtoslab.rta.trace import IDLE, Trace
 from rtoslab.targets import SYSTICK
 
 _BINS: Final = 40

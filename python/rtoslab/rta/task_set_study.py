@@ -15,6 +15,8 @@ from rtoslab.rta.sensitivity import Sensitivity, sensitivity
 from rtoslab.rta.system import System, Task, make_system
 from rtoslab.rta.taskset import TaskSet
 
+_BETWEEN_CORES = ("lock_wait_cycles", "release_cycles", "yield_cycles")
+
 
 @dataclass(frozen=True, slots=True)
 class Study:
@@ -77,7 +79,7 @@ class Study:
         """What the overheads of several cores do not tell: a yes without it would be a guess."""
         if self.overheads is None or len(self.system.cores) == 1:
             return []
-        return _silent(self.overheads)
+        return _silent(self.system, self.overheads)
 
     @property
     def holds(self) -> bool:
@@ -128,6 +130,8 @@ class Study:
         tick_hz = found.clock_hz / found.tick.period_cycles
         where = " on ".join(each for each in (found.kernel, found.board) if each) or "a kernel written down by hand"
         config = "".join(f", {name}={value}" for name, value in found.config.items() if value)
+        if found.smp.cores > 1:
+            config += f", {found.smp.cores} cores, work up to {found.smp.contention_permille / 10:g} % longer for that"
         source = f"; its overheads: {found.note}" if found.note else ""
         seen = "" if self.check is None else f", {self.check.jobs:,} jobs of this set held against the bounds"
         return [f"For {where} at {found.clock_hz / 1e6:g} MHz, {tick_hz:g} ticks a second{config}{source}{seen}."]
@@ -196,9 +200,11 @@ def released_by_tick(system: System, tick: int) -> tuple[System, list[str]]:
     return replace(system, tasks=tuple(changed(each) for each in system.tasks)), late
 
 
-def _silent(overheads: Overheads) -> list[str]:
+def _silent(system: System, overheads: Overheads) -> list[str]:
     """What several cores cost each other and the overheads do not tell."""
-    return [f"smp.{name}" for name in ("lock_wait_cycles", "release_cycles") if not getattr(overheads.smp, name)]
+    found = [f"smp.{name}" for name in _BETWEEN_CORES if not getattr(overheads.smp, name)]
+    called = bool(system.interrupts) or any(each.calls for each in system.tasks)
+    return [*found, "events"] if called and overheads.events is None else found
 
 
 def _lacking(system: System, overheads: Overheads) -> list[str]:
@@ -208,12 +214,12 @@ def _lacking(system: System, overheads: Overheads) -> list[str]:
         lacking.append("interrupt")
     if not overheads.job.start_cycles and not overheads.job.end_cycles:
         lacking.append("job")
-    if any(each.sections for each in system.tasks):
+    if overheads.events is None and any(each.sections for each in system.tasks):
         operations = (*SECTION_OPERATIONS, *INVERSION_OPERATIONS)
         lacking += [f"operations.{name}" for name in operations if name not in overheads.operations]
     if len(system.cores) > 1:
-        lacking += _silent(overheads)
+        lacking += _silent(system, overheads)
     notes = [f"The overheads do not tell {', '.join(lacking)}: counted as nothing."] if lacking else []
-    if len(system.cores) > 1:
+    if len(system.cores) > overheads.smp.cores:
         notes.append("Handlers and switches are charged as the one-core kernel's; on several cores they take longer.")
     return notes

@@ -28,10 +28,14 @@ Release = Literal["tick", "interrupt"]
 _TIMES: Final = ("period", "wcet", "deadline", "jitter", "offset", "masked")
 _TASK_KEYS: Final = ("name", "priority", "core", "section", "release", *_TIMES)
 _INTERRUPT_KEYS: Final = ("name", "period", "wcet", "deadline", "jitter", "core", "gives")
+_MIGRATING: Final = ("any", "all", "global", "*")
+CORES: Final = 64
 _SECTION_KEYS: Final = ("resource", "length")
 NAME_CHARS: Final = 120
 """Of a task, an interrupt, a resource, a title."""
-_TOP_KEYS: Final = ("title", "protocol", "equals", "task", "interrupt", "chain")
+_TOP_KEYS: Final = ("title", "policy", "protocol", "equals", "task", "interrupt", "chain")
+_POLICY: Final = "fixed_priorities"
+"""How all kernels of the laboratory schedule."""
 _CHAIN_KEYS: Final = ("name", "tasks", "deadline")
 
 
@@ -110,6 +114,11 @@ def read_task_set(path: Path) -> TaskSet:
 def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> TaskSet:
     """A task set from a table as TOML gives it. Raises TaskSetError."""
     _known(table, _TOP_KEYS, source)
+    if str(table.get("policy", _POLICY)) != _POLICY:
+        raise TaskSetError(
+            f"{source}: policy {shown(str(table['policy']))} is n/a: every kernel here schedules by fixed priorities; "
+            f'write policy = "{_POLICY}" or nothing, and a priority for each task.'
+        )
     tasks = tuple(_task(row, number, source) for number, row in enumerate(_tables(table, "task", source), 1))
     interrupts = tuple(
         _interrupt(row, number, source) for number, row in enumerate(_tables(table, "interrupt", source), 1)
@@ -185,7 +194,7 @@ def _task(row: Mapping[str, Any], number_: int, source: str) -> TaskSpec:
         deadline=deadline,
         priority=_whole(row, "priority", where, None),
         sections=sections,
-        core=_whole(row, "core", where, 0),
+        core=_core(row, where),
         release=cast("Release", _choice(row, "release", get_args(Release), "tick", where)),
         **times,
     )
@@ -197,7 +206,21 @@ def _interrupt(row: Mapping[str, Any], number_: int, source: str) -> InterruptSp
     period, wcet, deadline = _three(row, where)
     jitter = quantity(row, "jitter", where) or NO_TIME
     gives = _text(row, "gives", "", where)
-    return InterruptSpec(_name(row, where), period, wcet, deadline, jitter, _whole(row, "core", where, 0), gives)
+    return InterruptSpec(_name(row, where), period, wcet, deadline, jitter, _core(row, where), gives)
+
+
+def _core(row: Mapping[str, Any], where: str) -> int:
+    """Where it is at home: one core."""
+    asked = row.get("core", 0)
+    if isinstance(asked, list) or (isinstance(asked, str) and asked.lower() in _MIGRATING):
+        raise TaskSetError(
+            f"{where}: core is {shown(str(asked))}: a task that may run on several (global scheduling) is outside this "
+            "analysis; give each a core of its own."
+        )
+    core = _whole(row, "core", where, 0)
+    if core >= CORES:
+        raise TaskSetError(f"{where}: core is {core}; cores are numbered from 0 to {CORES - 1}.")
+    return core
 
 
 def _section(row: Mapping[str, Any], where: str) -> SectionSpec:

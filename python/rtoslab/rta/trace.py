@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from rtoslab.base import CheckError
 from rtoslab.rta.firmware import IDENT_BEGIN, IDENT_END, IDENT_LINE, Firmware, Line, Row, start
+from rtoslab.rta.record import IDLE, Handler, Job, Trace
+from rtoslab.rta.spins import BUSY, TAKEN, Spins, spins_of
 from rtoslab.targets import (
     EVENT,
     IDENT_CURRENT,
@@ -23,72 +24,13 @@ from rtoslab.targets import (
     SYSTICK,
 )
 
+if TYPE_CHECKING:
+    from rtoslab.instruments import ObservedMachine
+
+_EARLY: Final = 64
+"""Cycles by which a tick may be recognised before another one's phase: how often the core looks."""
 _LEAD_TICKS: Final = 8
 """From the window's begin to the first release, at most."""
-IDLE: Final = -1
-"""In place of a task's index."""
-
-
-@dataclass(slots=True)
-class Job:
-    """Cycles of the board's clock since reset; `release` is the tick at which its period begins."""
-
-    task: int
-    number: int
-    release: int
-    begin: int
-    end: int
-
-    @property
-    def response(self) -> int:
-        """From its release to its last instruction."""
-        return self.end - self.release
-
-
-@dataclass(slots=True)
-class Handler:
-    """A run of one of the kernel's handlers; its first cycle, its return, and what ran before and after it."""
-
-    exception: int
-    start: int
-    entry: int
-    before: int
-    """Index of a task, or IDLE."""
-    after: int
-    end: int = 0
-    released: int = 0
-    """Of a tick: jobs that the periods release at it."""
-    line: int = 0
-    """From 1 on: it is the interrupt of this line."""
-    due: int = 0
-    """Of a tick: when it was due, in cycles."""
-
-
-@dataclass(slots=True)
-class Trace:
-    """In the order of time, from the first release on."""
-
-    rows: Sequence[Row]
-    lines: Sequence[Line]
-    tick_cycles: int
-    origin: int
-    """The tick that the first releases belong to."""
-    jobs: list[Job] = field(default_factory=list)
-    """That ended, in the order in which they did."""
-    handlers: list[Handler] = field(default_factory=list)
-    unfinished: list[Job] = field(default_factory=list)
-    """Released but not done as the run ended; `end` is the run's end."""
-    end: int = 0
-
-    @property
-    def ticks(self) -> list[Handler]:
-        """The tick's handler."""
-        return [each for each in self.handlers if each.exception == SYSTICK]
-
-    def handled(self, line: int) -> list[int]:
-        """Of the interrupt of a line, from 1 on: from each arrival to its handler's return, in cycles."""
-        ends = (each.end - self.origin for each in self.handlers if each.line == line)
-        return [end - arrival for arrival, end in zip(self.lines[line - 1].arrivals, ends, strict=False)]
 
 
 def run(firmware: Firmware, rows: Sequence[Row], ticks: int, lines: Sequence[Line] = ()) -> Trace:
@@ -103,7 +45,7 @@ def run(firmware: Firmware, rows: Sequence[Row], ticks: int, lines: Sequence[Lin
         events, _ = _events(firmware, image, lead + 1)
         origin = _origin(events, rows, firmware.tick_cycles)
     events, end = _events(firmware, image, ticks + lead, lines, origin or 0)
-    trace = read(events, rows, firmware.tick_cycles, end, lines, firmware.lines, origin)
+    trace = read(events, rows, firmware.tick_cycles, end, lines, firmware.lines, origin, firmware.cores)
     for at, line in enumerate(lines, 1):
         taken = sum(each.line == at for each in trace.handlers)
         if taken < sum(trace.origin + cycle < end - firmware.tick_cycles for cycle in line.raised):
@@ -117,8 +59,10 @@ def _events(
     firmware: Firmware, image: bytes, ticks: int, lines: Sequence[Line] = (), origin: int = 0
 ) -> tuple[npt.NDArray[np.void], int]:
     """What happened in so many ticks from the window's begin on, in the order of time, and the cycle of the end."""
-    machine = start(image, firmware.board, firmware.kernel)
+    machine = start(image, firmware.board, firmware.kernel, firmware.cores)
     machine.trace_exceptions(True)
+    if firmware.cores > 1:
+        cast("ObservedMachine", machine).observe(True, events=True)  # for the locks
     for number, line in zip(firmware.lines, lines, strict=False):
         for cycle in line.raised:
             machine.inject_exception(origin + cycle, number)
@@ -158,21 +102,34 @@ def read(
     lines: Sequence[Line] = (),
     numbers: Sequence[int] = (),
     origin: int | None = None,
+    cores: int = 1,
 ) -> Trace:
     """Makes a trace of events in the order of time. `numbers`: the lines' exceptions. Raises CheckError where they are
     not those of these rows."""
     first = _origin(events, rows, tick_cycles) if origin is None else origin
-    trace = Trace(rows, lines, tick_cycles, first, end=end)
-    _Reader(trace, _names(events), numbers).read(events)
+    if cores == 1:
+        trace = Trace(rows, lines, tick_cycles, first, end=end)
+        _Reader(trace, _names(events, 0), numbers, 0).read(events)
+        return trace
+    trace = Trace(rows, lines, tick_cycles, first, end=end, spins=tuple(_spins(events, core) for core in range(cores)))
+    for core in range(cores):
+        _Reader(trace, _names(events, core), numbers, core).read(events[events["core"] == core])
+    for told in (trace.jobs, trace.handlers):
+        told.sort(key=lambda each: each.end)
     return trace
 
 
-def _names(events: npt.NDArray[np.void]) -> dict[int, int]:
+def _spins(events: npt.NDArray[np.void], core: int) -> Spins:
+    mine = events[(events["core"] == core) & np.isin(events["kind"], (BUSY, TAKEN))]
+    return spins_of(zip(*(mine[name].tolist() for name in ("cycle", "kind", "id")), strict=True))
+
+
+def _names(events: npt.NDArray[np.void], core: int) -> dict[int, int]:
     """Control block -> index of the task, from who is current as a job begins."""
     names: dict[int, int] = {}
     current = 0
-    wanted = ((events["kind"] == KIND_WRITE) & (events["id"] == IDENT_CURRENT)) | (
-        (events["kind"] == KIND_EXEC) & (events["id"] == IDENT_BEGIN)
+    wanted = ((events["kind"] == KIND_WRITE) & (events["id"] == IDENT_CURRENT + core)) | (
+        (events["kind"] == KIND_EXEC) & (events["id"] == IDENT_BEGIN) & (events["core"] == core)
     )
     for kind, value in zip(events["kind"][wanted].tolist(), events["value"][wanted].tolist(), strict=True):
         if kind == KIND_WRITE:
@@ -194,8 +151,10 @@ def _phase(events: npt.NDArray[np.void], tick_cycles: int) -> int:
 
 
 class _Reader:
-    def __init__(self, trace: Trace, names: dict[int, int], lines: Sequence[int]) -> None:
+    def __init__(self, trace: Trace, names: dict[int, int], lines: Sequence[int], core: int) -> None:
         self.trace = trace
+        self.core = core
+        self.word = IDENT_CURRENT + core
         self.lines = {exception: at for at, exception in enumerate(lines, 1) if trace.lines}
         self.names = names
         self.current = IDLE
@@ -211,7 +170,7 @@ class _Reader:
                 self._enter(cycle, value, ident)
             elif kind == KIND_EXCEPTION_EXIT:
                 self._exit(cycle, ident)
-            elif kind == KIND_WRITE and ident == IDENT_CURRENT:
+            elif kind == KIND_WRITE and ident == self.word:
                 self.current = self.names.get(value, IDLE)
             elif kind == KIND_EXEC and ident == IDENT_BEGIN and value < IDENT_LINE:
                 self._begin(cycle, value)
@@ -220,7 +179,7 @@ class _Reader:
         self._unfinished()
 
     def _enter(self, cycle: int, entry: int, exception: int) -> None:
-        self.open.append(Handler(exception, cycle, entry, self.current, self.current))
+        self.open.append(Handler(exception, cycle, entry, self.current, self.current, core=self.core))
 
     def _exit(self, cycle: int, exception: int) -> None:
         if not self.open:
@@ -232,17 +191,20 @@ class _Reader:
         done = self.open.pop(at)
         done.end, done.after = cycle, self.current
         trace = self.trace
-        if done.start < trace.origin or exception not in {SVCALL, PENDSV, SYSTICK, *self.lines}:
-            return
         if exception in self.lines:
             done.line = self.lines[exception]
+        wanted = exception in {SVCALL, PENDSV, SYSTICK, *self.lines} or (len(trace.spins) > 1 and done.yields)
+        if done.start < trace.origin or not wanted:
+            return
         if exception == SYSTICK:
-            tick = (done.start - done.entry - trace.origin + trace.tick_cycles // 2) // trace.tick_cycles
+            # It may have waited for nearly a tick, for interrupts; `entry` tells of the last of them only.
+            tick = (done.start - done.entry - trace.origin + _EARLY) // trace.tick_cycles
             done.due = trace.origin + tick * trace.tick_cycles
             done.released = sum(
                 not each.line and tick >= each.offset_ticks and (tick - each.offset_ticks) % each.period_ticks == 0
                 for each in trace.rows
             )
+            trace.ticks.append(done)
         trace.handlers.append(done)
 
     def _begin(self, cycle: int, task: int) -> None:
@@ -276,7 +238,7 @@ class _Reader:
         return Job(task, number, release, begin, end)
 
     def _unfinished(self) -> None:
-        for task in range(len(self.trace.rows)):
+        for task in (at for at, row in enumerate(self.trace.rows) if row.core == self.core):
             job = self._job(task, self.running.get(task, 0), self.trace.end)
             if job.release < job.end:
                 self.trace.unfinished.append(job)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from random import Random
 from typing import Final
 
@@ -17,6 +18,9 @@ _CONTENTIONS: Final = 12
 _SEED: Final = 2021
 _MIXED: Final = 24
 _MIXED_TICKS: Final = 60
+_ALL_CORES: Final = 80
+_LITTLE: Final = 200
+"""Cycles."""
 _DIVISORS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 48)
 """Periods that begin together every 48 ticks, and any part of them at other ticks."""
 _STEPS: Final = 160
@@ -91,6 +95,35 @@ def meetings(firmware: Firmware, work: Work, reach: int) -> Iterator[tuple[list[
             rows.append(Row(period, 3 * place, *work.lasting(reach), 4))
         yield rows, 2 * period
         yield [*rows, Row(1, 0, *work.lasting(200), 6)], 2 * period
+
+
+def at_home(sets: Iterable[tuple[list[Row], int]], firmware: Firmware) -> Iterator[tuple[list[Row], int]]:
+    """Every other one of the sets with all tasks on the first core or the last, and all with each by turns."""
+    last = firmware.cores - 1
+    for number, (rows, ticks) in enumerate(sets):
+        if number % 2:
+            yield [replace(each, core=last * (number // 2 % 2)) for each in rows], ticks
+        yield [replace(each, core=at % firmware.cores) for at, each in enumerate(rows)], ticks
+
+
+def on_all_cores(firmware: Firmware, work: Work) -> Iterator[tuple[list[Row], int]]:
+    """Short jobs at every tick on one core while long ones work on the other, and random mixtures on both."""
+    tick, random = firmware.tick_cycles, Random(_SEED)  # noqa: S311 (the same sets every time)
+    for core in range(firmware.cores):
+        for many in (1, 3):
+            one, long = Row(1, 0, *work.lasting(tick // 50), 1), Row(40, 0, *work.lasting(20 * tick), 0)
+            short = [replace(one, priority=1 + at, core=core) for at in range(many)]
+            for other in range(firmware.cores):
+                yield [*short, replace(long, core=other)], 2 * _MIXED_TICKS
+    for _ in range(_ALL_CORES):
+        count = random.randint(4, firmware.most_tasks)
+        rows = []
+        for _ in range(count):
+            period = random.choice((1, 2, 3, 4, 5, 7, 9, 11, 13))
+            cycles = max(_LITTLE, int(period * tick * random.uniform(0.02, 1.2) / count))
+            row = Row(period, random.randrange(period), *work.lasting(cycles), random.randrange(count))
+            rows.append(replace(row, core=random.randrange(firmware.cores)))
+        yield rows, _MIXED_TICKS
 
 
 def events(firmware: Firmware, work: Work) -> Iterator[tuple[list[Row], int, list[Line]]]:

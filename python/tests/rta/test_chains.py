@@ -12,10 +12,10 @@ from rtoslab.rta.analysis import analyse
 from rtoslab.rta.board_check import check
 from rtoslab.rta.chains import bound_chain, observed_chain
 from rtoslab.rta.randomsets import random_system
+from rtoslab.rta.record import Job, Trace
 from rtoslab.rta.system import Chain, System
 from rtoslab.rta.task_set_study import study
 from rtoslab.rta.taskset import read_task_set
-from rtoslab.rta.trace import Job, Trace
 from tests.rta.systems import task
 from tests.rta.test_check_whole import bench
 

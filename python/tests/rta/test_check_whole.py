@@ -192,7 +192,7 @@ def test_what_cannot_be_run_is_named() -> None:
     assert "A: Work of 3 cycles is too short" in refused(System((task("A", tick, 3, 1),)))
     many = tuple(task(f"T{at}", 4 * tick, 1000, at) for at in range(11))
     assert "The image holds 10 tasks, the set has 11" in refused(System(many))
-    assert "one core" in refused(System((task("A", tick, 1000, 1, core=1),)))
+    assert "has a task on core 1, the image's last is 0" in refused(System((task("A", tick, 1000, 1, core=1),)))
 
 
 def rta(*arguments: object) -> tuple[int, str]:

@@ -17,6 +17,7 @@ from rtoslab.rta.board_check import check
 from rtoslab.rta.bound_search import Bench, search
 from rtoslab.rta.findings import read_finding, write_finding
 from rtoslab.rta.firmware import Around
+from rtoslab.rta.images import Images
 from rtoslab.rta.study_charts import ticks, timeline
 from rtoslab.rta.system import Handler, System, make_system
 from rtoslab.rta.task_set_study import study
@@ -199,3 +200,15 @@ def test_who_is_released_by_an_interrupt_is_charged_for_it_and_not_for_the_tick(
     assert one["gives"] > 0
     assert other["releases"] == KERNEL.tick.per_task_cycles
     assert "gives" not in other
+
+
+def test_a_tick_that_waits_for_more_than_half_its_period_is_booked_as_itself() -> None:
+    """Two interrupts that come with it, one after the other: its releases are those of its own number."""
+    of = Images.made(Catalogue(find_root()), "freertos", BOARD, {}, events=True)
+    tick = of.firmware.tick_cycles
+    lines = tuple(Handler(f"I{at}", 10 * tick, tick // 3, 10 * tick) for at in range(2))
+    system = System((task("A", 5 * tick, 1_000, 1),), lines, units_per_second=of.firmware.clock_hz)
+    seen = check(system, of.firmware, of.work, 20)
+    first = seen.trace.ticks[0]
+    assert (first.due, first.released) == (seen.trace.origin, 1)
+    assert first.start - first.due > tick // 2

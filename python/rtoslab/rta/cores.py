@@ -1,0 +1,101 @@
+"""What the cores of a partitioned system wait for each other: the kernel's locks, and releases that come late.
+
+Each task is at home on one core. docs/response-time-model.md argues for every term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rtoslab.rta.charges import Charges
+from rtoslab.rta.demand import Demand
+from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.system import System, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The other cores of one; none where there is one core."""
+
+    demands: tuple[Demand, ...] = ()
+    obstacle: str = ""
+    """Why nothing can be told of them, as a clause; empty if something can."""
+
+    def kernel(self, window: int) -> int:
+        """What their kernel does at most in any such window."""
+        return sum(each.kernel(window) for each in self.demands)
+
+
+def neighbours(system: System, by_core: Mapping[int, Charges], core: int, ends: Mapping[str, int | None]) -> Neighbours:
+    """The other cores, their tasks ending at most so long after their arrivals."""
+    found = []
+    for name, users in across(system).items():
+        told = ", ".join(users)
+        return Neighbours(
+            obstacle=f"{name} is shared by tasks of several cores ({told}), which is outside this analysis"
+        )
+    for other in (each for each in by_core if each != core):
+        charge, tasks = by_core[other], [each for each in system.tasks if each.core == other]
+        late = {each.name: ends[each.name] for each in tasks}
+        unbounded = next((name for name, end in late.items() if end is None), "")
+        if unbounded:
+            return Neighbours(
+                obstacle=f"{unbounded} on another core has none, whose calls of the kernel it may wait for"
+            )
+        # A job uses the kernel from its release to its end, which may fall into the window from before it.
+        jobs = [replace(each, jitter=late[each.name] or 0, offset=None) for each in tasks]
+        handlers = [replace(each, jitter=each.jitter + each.period) for each in system.interrupts if each.core == other]
+        idle = replace(system.tasks[0], name="", wcet=0, core=other)
+        found.append(
+            Demand(
+                task=idle,
+                others=jobs,
+                interrupts=handlers,
+                released=released(system, charge, tasks),
+                charges=charge,
+                blocking=0,
+                sliced=charge.slice > 0,
+                shared=frozenset(name for each in tasks for name, _ in each.sections),
+                tick_jitter=charge.late,
+            )
+        )
+    return Neighbours(tuple(found))
+
+
+def released(system: System, charge: Charges, peers: Sequence[Task]) -> list[Task]:
+    """Whose releases a core handles: those of all cores where it has the tick or may make up for one, else its own."""
+    every = charge.tick > 0 or charge.made_up > 0
+    return [each for each in (system.tasks if every else peers) if not each.released_by]
+
+
+def cores_of(system: System, overheads: Overheads | None) -> Sequence[int]:
+    """All that take part: one without a task has the tick or an idle loop on the bus."""
+    if overheads is None or overheads.smp.cores == 1:
+        return system.cores
+    return range(max(overheads.smp.cores, 1 + max(system.cores)))
+
+
+def delayed(system: System, by_core: Mapping[int, Charges]) -> System:
+    """With what the other cores may delay a tick's releases as jitter."""
+    tasks = (
+        each if each.released_by else replace(each, jitter=each.jitter + by_core[each.core].late)
+        for each in system.tasks
+    )
+    return replace(system, tasks=tuple(tasks))
+
+
+def across(system: System) -> dict[str, tuple[str, ...]]:
+    """Resource -> its users, where they are on different cores: what they wait for each other has no bound here.
+
+    The kernel's mutexes suspend who waits, which needs another analysis (MPCP) or another lock (MSRP, MrsP).
+    """
+    users: dict[str, list[Task]] = {}
+    for each in system.tasks:
+        for name in {name for name, _ in each.sections}:
+            users.setdefault(name, []).append(each)
+    return {
+        name: tuple(each.name for each in found)
+        for name, found in users.items()
+        if len({each.core for each in found}) > 1
+    }

@@ -1,0 +1,55 @@
+"""What several cores cost each other, from the ledger of runs in which all of them work."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from rtoslab.rta.entries import Ledger
+from rtoslab.rta.overheads import Interrupt, Overheads, Smp
+from rtoslab.rta.prices import Prices
+
+_LONG: Final = 2_000
+"""Cycles of work from which on a share of it can be told."""
+
+Most = Callable[[Sequence[int]], int]
+"""The largest of the samples, and a reserve."""
+
+
+def contention_permille(ledger: Ledger) -> int:
+    """What undisturbed work lasted longer than alone on its bus, in thousandths of it, rounded up."""
+    quiet = [(each.cycles, work) for each, work in ledger.works if not each.interruptions and work >= _LONG]
+    return max((math.ceil(1000 * (cycles - work) / work) for cycles, work in quiet), default=0)
+
+
+def around(single: Interrupt, entries: Sequence[int], permille: int) -> Interrupt:
+    """Entry as it was seen, exit as one core has it and its fetches delayed as work is: what an interrupted job lasts
+    longer cannot be told from what the other core's accesses make of it."""
+    exit_ = single.exit_cycles + math.ceil(single.exit_cycles * permille / 1000)
+    return Interrupt(entry_cycles=max([single.entry_cycles, *entries]), exit_cycles=exit_)
+
+
+def shared(simple: Overheads, ledger: Ledger, cores: int, permille: int, most: Most) -> Overheads:
+    """With the waits for locks, and what a request of another core costs."""
+    asked = [
+        max(0, each.cycles - each.switches * simple.tick_switch)
+        for each in ledger.interruptions
+        if each.yields and not each.ticks and not each.meets_kernel
+    ]
+    spins = [each.cycles for each in ledger.spins]
+    smp = Smp(
+        cores=cores,
+        lock_wait_cycles=most(spins),
+        yield_cycles=most(asked),
+        contention_permille=permille,
+    )
+    return simple.model_copy(update={"smp": smp})
+
+
+def late_releases(overheads: Overheads, ledger: Ledger, most: Most) -> Overheads:
+    """With the longest that a release waited for another core."""
+    prices = Prices(overheads)
+    waits = [max(0, each.cycles - prices.wait(each)) for each in ledger.waits if each.remote]
+    smp = overheads.smp.model_copy(update={"release_cycles": most(waits)})
+    return overheads.model_copy(update={"smp": smp})

@@ -1,0 +1,43 @@
+"""What a run shows of each task and interrupt: how long its jobs took, and so far those that had not ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rtoslab.rta.record import Trace
+from rtoslab.rta.system import System
+
+
+@dataclass(frozen=True, slots=True)
+class Responses:
+    """Of one task or interrupt, in units of the system."""
+
+    name: str
+    ended: tuple[int, ...]
+    """Of the jobs that ended, in their order."""
+    unfinished: tuple[int, ...] = ()
+    """Of those that had not as the run ended: they will have taken longer than this."""
+
+    @property
+    def longest(self) -> int:
+        """The longest that is known: what a bound is held against. 0 if nothing was released."""
+        return max((*self.ended, *self.unfinished), default=0)
+
+    def exceeds(self, bound: int | None) -> bool:
+        """A job took longer than its bound; whatever has none is not exceeded."""
+        return bound is not None and self.longest > bound
+
+
+def responses(system: System, trace: Trace, until: int | None = None) -> Iterator[Responses]:
+    """Of each task, then each interrupt that the set names; jobs that were released before the cycle `until`."""
+    scale = system.units_per_cycle
+    for at, task in enumerate(system.tasks):
+        ended, unfinished = (
+            tuple(each.response * scale for each in jobs if each.task == at and (until is None or each.release < until))
+            for jobs in (trace.jobs, trace.unfinished)
+        )
+        yield Responses(task.name, ended, unfinished)
+    for at, handler in enumerate(system.interrupts):
+        if not handler.implied:
+            yield Responses(handler.name, tuple(each * scale for each in trace.handled(at + 1)))

@@ -1,0 +1,138 @@
+"""Several cores: what they wait for each other is in the bounds, and in the ledger of what was seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base.errors import TaskSetError
+from rtoslab.rta.analysis import analyse
+from rtoslab.rta.charges import Model
+from rtoslab.rta.entries import Ledger, Spin
+from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.prices import uncovered
+from rtoslab.rta.responses import Responses
+from rtoslab.rta.spins import BUSY, TAKEN, Spins, spins_of
+from rtoslab.rta.system import System
+from rtoslab.rta.taskset import read_task_set
+from tests.rta.systems import KERNEL, task
+
+TICK = KERNEL.tick.period_cycles
+TWO = KERNEL.model_copy(
+    update={
+        "smp": KERNEL.smp.model_copy(
+            update={
+                "cores": 2,
+                "lock_wait_cycles": 900,
+                "release_cycles": 2_000,
+                "yield_cycles": 250,
+                "contention_permille": 100,
+            }
+        )
+    }
+)
+HERE = (task("A", 2 * TICK, 20_000, 2), task("B", 8 * TICK, 60_000, 1))
+THERE = (task("X", 4 * TICK, 90_000, 2, core=1), task("Y", 8 * TICK, 50_000, 1, core=1))
+
+
+def response(system: System, name: str, overheads: Overheads = TWO) -> int:
+    found = analyse(system, overheads).bound(name).response
+    assert found is not None
+    return found
+
+
+def test_waits_for_a_lock_are_seen_from_the_first_read_that_fails() -> None:
+    events = [(10, TAKEN, 14), (20, BUSY, 14), (25, BUSY, 14), (50, TAKEN, 14), (60, TAKEN, 15), (70, BUSY, 15)]
+    found = spins_of(events)
+    assert found == Spins((20,), (50,))
+    assert [found.within(since, until) for since, until in ((0, 99), (30, 99), (0, 30), (30, 40), (50, 60))] == [
+        30, 20, 10, 10, 0,
+    ]  # fmt: skip
+    two = Spins((20, 100), (50, 110))
+    assert two.within(40, 105) == 15
+    assert list(two.meeting(50, 100)) == []
+
+
+def test_a_bound_holds_what_the_other_core_does_in_the_kernel() -> None:
+    """Each more job there costs time here, however little it works; none of it is work."""
+    both = System((*HERE, *THERE))
+    more = System((*HERE, *THERE, task("Z", TICK, 1, 3, core=1)))
+    for name in ("A", "B"):
+        assert response(both, name) > response(System(HERE), name) > response(System(HERE), name, KERNEL)
+        charged = response(more, name) - response(both, name)
+        assert TWO.job.end_cycles < charged < 40 * (TWO.job.end_cycles + TWO.job.start_cycles + TWO.tick.base_cycles)
+    parts = analyse(both, TWO).bound("B").parts
+    assert parts["locks"] > 0
+    assert parts["bus"] >= (60_000 + 20_000) // 10
+
+
+def test_b_is_never_below_c_on_several_cores() -> None:
+    both = System((*HERE, *THERE))
+    worst, partition = (analyse(both, TWO, model) for model in (Model.WORST_TICK, Model.PARTITION))
+    for name in "ABXY":
+        b, c = worst.bound(name).response, partition.bound(name).response
+        assert b is not None
+        assert c is not None
+        assert b >= c
+
+
+def test_a_release_by_another_core_is_late_and_asks_for_a_switch() -> None:
+    found = analyse(System((*HERE, *THERE)), TWO).bound("X").parts
+    assert found["jitter"] >= 2_000
+    assert found["asked by other cores"] > 0
+    assert "tick" not in found
+
+
+def test_a_core_whose_neighbour_has_no_bound_has_none_and_says_why() -> None:
+    full = System((*HERE, task("X", TICK, 2 * TICK, 1, core=1)))
+    assert "X on another core has none" in analyse(full, TWO).bound("A").reason
+
+
+def test_a_resource_across_cores_is_outside() -> None:
+    shared = (task("A", 4 * TICK, 20_000, 2, sections=(("r", 500),)),)
+    other = (task("X", 4 * TICK, 20_000, 2, core=1, sections=(("r", 500),)),)
+    found = analyse(System((*shared, *other)), TWO).bound("A")
+    assert found.response is None
+    assert "r is shared by tasks of several cores (A, X)" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("spin", "what"),
+    [
+        (Spin(100, 901), "a wait for a lock"),
+        (Spin(100, 50, outside=3), "a wait for a lock while no other core was in the kernel"),
+    ],
+)
+def test_a_wait_for_a_lock_that_is_not_in_the_model_is_told(spin: Spin, what: str) -> None:
+    assert [each.what for each in uncovered(Ledger(spins=[spin]), TWO, 4)] == [what]
+    assert uncovered(Ledger(spins=[Spin(100, 900)]), TWO, 4) == []
+
+
+def test_a_job_that_has_not_ended_counts_against_its_bound() -> None:
+    assert Responses("A", (10,), (30,)).exceeds(20)
+    assert not Responses("A", (10,), (20,)).exceeds(20)
+    assert not Responses("A", (10,), (30,)).exceeds(None)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ('core = "any"', "a task that may run on several (global scheduling) is outside this analysis"),
+        ("core = [0, 1]", "a task that may run on several (global scheduling) is outside this analysis"),
+        ("core = 64", "core is 64; cores are numbered from 0 to 63"),
+    ],
+)
+def test_a_task_without_one_home_is_refused(more: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "tasks.toml"
+    path.write_text(f'[[task]]\nname = "A"\nperiod_ms = 1\nwcet_us = 10\npriority = 1\n{more}\n')
+    with pytest.raises(TaskSetError) as found:
+        read_task_set(path)
+    assert message in str(found.value)
+
+
+def test_a_policy_that_no_kernel_has_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.toml"
+    path.write_text('policy = "edf"\n[[task]]\nname = "A"\nperiod_ms = 1\nwcet_us = 10\npriority = 1\n')
+    with pytest.raises(TaskSetError, match="policy 'edf' is n/a: every kernel here schedules by fixed priorities"):
+        read_task_set(path)

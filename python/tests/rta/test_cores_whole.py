@@ -1,0 +1,89 @@
+"""Two cores of a Raspberry Pi Pico: measured, checked and searched. What must be measured first is long."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import pytest
+
+from rtoslab.base.errors import CheckError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.intake.elf_images import Elf
+from rtoslab.rta.board_check import check
+from rtoslab.rta.bound_search import Bench, search
+from rtoslab.rta.firmware import make_firmware
+from rtoslab.rta.images import Images
+from rtoslab.rta.system import System
+from tests.rta.systems import task
+from tests.rta.test_check_whole import rta
+
+EXAMPLE = find_root() / "examples" / "response-time" / "two-cores.toml"
+CACHE_BYTES = 16_384
+"""Of the memory that the Pico's flash is read through."""
+
+
+@cache
+def bench() -> Bench:
+    return Bench.made(Catalogue(find_root()), "freertos", "pico", {}, cores=2)
+
+
+def test_jobs_run_on_the_core_they_are_at_home_on() -> None:
+    images = Images.made(Catalogue(find_root()), "freertos", "pico", {}, cores=2)
+    tick = images.firmware.tick_cycles
+    there = (task("B", 3 * tick, 20_000, 2, core=1), task("C", 5 * tick, 90_000, 1, core=1))
+    tasks = (task("A", 2 * tick, 10_000, 1), *there)
+    system = System(tasks, units_per_second=images.firmware.clock_hz)
+    seen = check(system, images.firmware, images.work, 60)
+    assert [len(each.responses) for each in seen.tasks] == [30, 20, 12]
+    assert [{each.task for each in seen.trace.of_core(core).jobs} for core in (0, 1)] == [{0}, {1, 2}]
+    asked = [each for each in seen.trace.handlers if each.yields]
+    assert {each.core for each in asked} == {1}, "the first core releases the other's tasks"
+    assert seen.ledger.spins, "nobody ever waited for a lock"
+    assert all(each.outside == 0 for each in seen.ledger.spins)
+
+
+def test_all_of_the_code_fits_the_cache_it_runs_from() -> None:
+    """So nothing that was fetched once is fetched again, and the image fetches all of it before its first job."""
+    for cores, events in ((2, False), (1, True)):
+        built = make_firmware(Catalogue(find_root()), "freertos", "pico", {}, cores=cores, events=events).build
+        segments = Elf(built.elf.read_bytes()).segments
+        assert 0 < sum(each.file_bytes for each in segments) <= CACHE_BYTES
+
+
+def test_a_board_with_one_core_and_sets_with_events_are_refused() -> None:
+    catalogue = Catalogue(find_root())
+    with pytest.raises(CheckError, match="has 1 core"):
+        make_firmware(catalogue, "freertos", "nucleo-f446re", {}, cores=2)
+    with pytest.raises(CheckError, match="no symmetric multiprocessing"):
+        make_firmware(catalogue, "rt", "pico", {}, cores=2)
+    with pytest.raises(CheckError, match="no interrupts, sections or masks"):
+        make_firmware(catalogue, "freertos", "pico", {}, cores=2, events=True)
+
+
+@pytest.mark.long
+def test_the_example_holds() -> None:
+    code, out = rta(EXAMPLE, "--kernel", "freertos", "--board", "pico", "--check", "--json")
+    found = json.loads(out)
+    assert code == 0, found["answer"]
+    assert all(1 <= each["tightness"]["c"] < 1.25 for each in found["check"]["tasks"].values())
+    assert found["check"]["uncovered"] == []
+
+
+@pytest.mark.long
+def test_each_price_between_cores_is_missed_if_it_is_forgotten() -> None:
+    of = bench()
+    tried = [each for each in search(of, 6, 1) if len(each.system.cores) == 2]
+    # Not `yield_cycles`: the switch that comes with such an interrupt is cheaper than a tick's, by which it is priced.
+    for name, least in (("lock_wait_cycles", 0), ("contention_permille", 100)):
+        smp = of.overheads.smp.model_copy(update={name: least})
+        wrong = Bench(of.firmware, of.work, of.overheads.model_copy(update={"smp": smp}))
+        assert any(wrong.fails(each.system, each.starts) for each in tried), name
+
+
+@pytest.mark.long
+def test_a_short_search_on_two_cores_finds_nothing() -> None:
+    tried = list(search(bench(), 24, 20261122))
+    assert [each.findings for each in tried if each.findings] == []
+    assert sum(len(each.ratios) for each in tried) > 60
