@@ -19,7 +19,9 @@ SYSTEM_EXCEPTIONS: Final = 16
 EVERY_POINT: Final = [
     point
     for opt in ("-O2", "-O3")
-    for point in make_plan(CATALOGUE, CATALOGUE.benchmarks, Options(config={"opt": opt})).points
+    for point in make_plan(
+        CATALOGUE, CATALOGUE.benchmarks, Options(tuple(CATALOGUE.kernels), tuple(CATALOGUE.boards), config={"opt": opt})
+    ).points
     if point.not_applicable is None
 ]
 

@@ -59,13 +59,10 @@ class Build:
 
 def build(catalogue: Catalogue, point: Point) -> Build:
     """Builds the image, or finds it built. Raises ToolMissingError, BuildError, StoreError."""
-    for name in ("cmake", "ninja", "arm-none-eabi-gcc", "cargo"):
-        tools.find(name)
+    demand_tools()
     digest = inputs_digest(catalogue.root, point)
     expected = Expected(run=digest[:16], manifest=int(digest[:8], 16))
-    folder = (
-        build_folder(catalogue.root) / f"{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c-{digest[:16]}"
-    )
+    folder = _folder(catalogue.root, point, digest)
     if not (folder / SEAL_FILE).is_file():
         with alone(folder.with_name(f".{folder.name}.lock")):  # points of one image may be measured side by side
             if not (folder / SEAL_FILE).is_file():
@@ -77,6 +74,21 @@ def build(catalogue: Catalogue, point: Point) -> Build:
     except AlteredError as cause:
         raise BuildError(str(cause)) from None
     return Build(folder, expected, sha256, info)
+
+
+def demand_tools() -> None:
+    """Raises ToolMissingError for the first thing that no image can be built without."""
+    for name in ("cmake", "ninja", "arm-none-eabi-gcc", "cargo"):
+        tools.find(name)
+
+
+def is_built(root: Path, point: Point) -> bool:
+    """Whether the image is there; `build` still demands that it is as it was sealed."""
+    return (_folder(root, point, inputs_digest(root, point)) / SEAL_FILE).is_file()
+
+
+def _folder(root: Path, point: Point, digest: str) -> Path:
+    return build_folder(root) / f"{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c-{digest[:16]}"
 
 
 def cmake_options(point: Point, expected: Expected) -> list[str]:
