@@ -171,7 +171,8 @@ def test_errors_are_sentences(tmp_path: Path) -> None:
     one = ("--kernel", "bare", "--board", "nucleo-l073rz")
     for args, says in (
         (("t2", *one), "has no [phase]"),
-        (("--service", "hooks", *one), "does not call 'hooks'; choose --service from: semaphore"),
+        (("--service", "hooks", *one), "no service that phase_sweep calls named 'hooks'; known: "),
+        (("--service", "semafore", *one), "did you mean 'semaphore'?"),
         (("--service", "mutex", *one), "has no mutex service"),
         ((str(tmp_path / "x.elf"),), "say --interrupt irqN"),
     ):

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, PlanError, find_root
+from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernel_option, out_option
 from rtoslab.cli.display import short_path
@@ -95,8 +95,7 @@ def command(
     if program is not None and Path(program).is_file():
         if interrupt is None:
             raise PlanError(f"{program} does not tell which interrupt is idle; say --interrupt irqN.")
-        kernel = ""
-        target = Target(interrupt, task, start, core)
+        kernel, target = "", Target(interrupt, task, start, core)
         scenario = of_image(Path(program), catalogue.board(board).facts, target, cores=cores)
     else:
         program = program or sweeping_benchmark(catalogue)
@@ -138,8 +137,7 @@ def _picked(catalogue: Catalogue, program: str, service: str | None) -> dict[str
     facts = catalogue.benchmark(program).facts
     picked = pick_service(facts, service)
     if not picked:
-        known = ", ".join(services_to_pick(facts)) or "none"
-        raise PlanError(f"{facts.id} does not call {service!r}; choose --service from: {known}.")
+        raise UnknownNameError(f"service that {facts.id} calls", service, services_to_pick(facts))
     return picked
 
 

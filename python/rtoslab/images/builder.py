@@ -5,6 +5,7 @@ point is built once, and the image carries that hash and the run id into its own
 image that changed since is not run.
 """
 
+import difflib
 import errno
 import hashlib
 import json
@@ -36,6 +37,7 @@ FOOTPRINT = "footprint-"
 LITTLE_BYTES = 4 << 20
 """With less room than a build takes, that is why it failed."""
 _KEPT = (IMAGE, INFO, LOG, MAP, CALLGRAPH)
+_NO_SETTING = re.compile(r"has no setting `(\w+)` that may be changed; known: ([^.]*)\.")
 _REFUSAL = re.compile(r"CMake Error at [^\n]*:\n((?:  [^\n]+\n)+)")
 _COMMON = ("CMakeLists.txt", "cmake", "core", "include", "cpus", "chips", "kernels/Cargo.toml", "kernels/Cargo.lock")
 
@@ -208,9 +210,15 @@ def _reason(log: str) -> str:
     """The first sentence of CMake's refusal, or the compiler's first error line."""
     refusal = _REFUSAL.search(log)
     if refusal:
-        return " ".join(refusal.group(1).split())
+        return _NO_SETTING.sub(_nearest, " ".join(refusal.group(1).split()))
     error = re.search(r"^[^\n]*(?:error: |undefined reference)[^\n]*$", log, re.MULTILINE)
     return (error.group(0).strip() if error else "the last step returned an error") + "."
+
+
+def _nearest(refused: re.Match[str]) -> str:
+    """A refused macro with the one that was probably meant, instead of the dozens that there are."""
+    near = difflib.get_close_matches(refused.group(1), refused.group(2).split(", "), n=1, cutoff=0.5)
+    return f"has no setting `{refused.group(1)}`; did you mean `{near[0]}`?" if near else refused.group(0)
 
 
 def inputs_digest(root: Path, point: Point) -> str:
