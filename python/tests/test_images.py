@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from rtoslab.base.errors import BuildError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.schemas import Board
@@ -19,7 +20,9 @@ SYSTEM_EXCEPTIONS: Final = 16
 EVERY_POINT: Final = [
     point
     for opt in ("-O2", "-O3")
-    for point in make_plan(CATALOGUE, CATALOGUE.benchmarks, Options(config={"opt": opt})).points
+    for point in make_plan(
+        CATALOGUE, CATALOGUE.benchmarks, Options(tuple(CATALOGUE.kernels), tuple(CATALOGUE.boards), config={"opt": opt})
+    ).points
     if point.not_applicable is None
 ]
 
@@ -94,3 +97,9 @@ def test_every_image_builds_without_a_warning(point: Point) -> None:
     assert built.info["board"] == point.board
     log = (built.folder / "build.log").read_text()
     assert "warning:" not in log
+
+
+@pytest.mark.parametrize("macro", ["configTICK_RATE_HS", "configTICKRATE_HZ"])
+def test_a_macro_nobody_has_is_refused_with_the_nearest(macro: str) -> None:
+    with pytest.raises(BuildError, match=f"has no setting `{macro}`; did you mean `configTICK_RATE_HZ`"):
+        build(CATALOGUE, _point("t2", "pico", **{macro: "100"}))

@@ -3,6 +3,7 @@
 from rtoslab.catalogue.benchmark import EMPTY_SERIES, INSTRUMENTS, Benchmark, SeriesFacts
 from rtoslab.catalogue.catalogue import Catalogue, Entry, read_toml
 from rtoslab.catalogue.conformance_table import Check
+from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.catalogue.kernel_facts import Kernel, TaskBlock
 from rtoslab.catalogue.paper_folders import PaperFolder, Published, find_paper, papers
 from rtoslab.catalogue.paper_schemas import Condition, Figure, Part, Slip, Table
@@ -10,6 +11,8 @@ from rtoslab.catalogue.schemas import Board
 from rtoslab.catalogue.suites import TIMED, Claim, Experiment, Resolution, Suite
 
 __all__ = [
+    "DEFAULT_BOARD",
+    "DEFAULT_KERNEL",
     "EMPTY_SERIES",
     "INSTRUMENTS",
     "TIMED",

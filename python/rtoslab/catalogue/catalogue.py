@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from rtoslab.base import CatalogueError, Stamp, UnknownNameError, stamp
 from rtoslab.catalogue.benchmark import KINDS, Benchmark
 from rtoslab.catalogue.conformance_table import ConformanceSuite
+from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.schemas import Board, FootprintProgram
 from rtoslab.catalogue.suites import Experiment, Suite
@@ -91,7 +92,10 @@ class Catalogue:
         return _find("benchmark", self.benchmarks, name)
 
     def expand(self, name: str) -> tuple[Entry[Suite] | None, tuple[Experiment, ...]]:
-        """A suite's experiments, or that of one benchmark, or of all benchmarks of a kind. Raises UnknownNameError."""
+        """A suite's experiments, or that of one benchmark, or of all benchmarks of a kind. Raises UnknownNameError.
+
+        A suite names its own kernels and boards; a benchmark or a kind is measured with the default ones.
+        """
         suite = _match(self.suites, name)
         if suite is not None:
             return suite, suite.facts.experiments
@@ -100,8 +104,7 @@ class Catalogue:
         if benchmark is None and not of_kind:
             raise UnknownNameError("suite or benchmark", name, [*self.suites, *self.benchmarks, *KINDS])
         names = of_kind or (benchmark.id if benchmark else "",)
-        everywhere = Experiment(benchmarks=names, kernels=tuple(self.kernels), boards=tuple(self.boards))
-        return None, (everywhere,)
+        return None, (Experiment(benchmarks=names, kernels=(DEFAULT_KERNEL,), boards=(DEFAULT_BOARD,)),)
 
 
 def _match(entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item] | None:

@@ -46,7 +46,7 @@ def measure_again(root: Path, baseline: Baseline, name: str, out: Path | None = 
     """The baseline's points as this checkout measures them."""
     plan = baseline_points(Catalogue(root), baseline)
     folder = out or default_out(root, plan, [f"gate-{Path(name).stem}"])
-    with displayed(len(plan.points), folder, quiet=quiet) as display:
+    with displayed(plan.points, folder, quiet=quiet) as display:
         outcomes = run_plan(root, plan, folder, listener=display.note)
     for each in outcomes:
         if each.result.status == "failed":

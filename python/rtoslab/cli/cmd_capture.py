@@ -7,16 +7,17 @@ import click
 from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, find_root
 from rtoslab.captures import capture_forms, record, sampled, write_capture
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.names import CatalogueName, Frequency, KeyValue
+from rtoslab.cli.choices import board_option, config_option, kernel_option
+from rtoslab.cli.names import CatalogueName, Frequency
 from rtoslab.plan import Options
 
 
 @click.command("capture")
 @click.argument("benchmark", type=CatalogueName("benchmarks"))
-@click.option("--kernel", required=True, type=CatalogueName("kernels"))
-@click.option("--board", required=True, type=CatalogueName("boards"))
-@click.option("--config", type=KeyValue(), multiple=True, help="As of `rtoslab run`.")
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="File to write.")
+@kernel_option
+@board_option
+@config_option
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write.")
 @click.option("--form", type=click.Choice(sorted(capture_forms())), help="Its form; by default the one of the suffix.")
 @click.option("--sample-rate", type=Frequency(), help="As an analyzer of this rate sees it, e.g. 8MHz.")
 def command(
@@ -24,7 +25,7 @@ def command(
     kernel: str,
     board: str,
     config: tuple[tuple[str, str], ...],
-    out: Path,
+    output: Path,
     form: str | None,
     sample_rate: int | None,
 ) -> int:
@@ -35,7 +36,7 @@ def command(
     """
     recording = record(Catalogue(find_root()), benchmark, Options([kernel], [board], [1], None, dict(config)))
     capture = sampled(recording.capture, sample_rate) if sample_rate else recording.capture
-    write_capture(capture, out, form)
+    write_capture(capture, output, form)
     edges = len(recording.capture.channels[0].edges()[0])
-    click.echo(f"{recording.title}: {edges:,} edges in {out}.", err=out == STANDARD_OUTPUT)
+    click.echo(f"{recording.title}: {edges:,} edges in {output}.", err=output == STANDARD_OUTPUT)
     return EXIT_OK

@@ -8,8 +8,9 @@ from rich.table import Table
 
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
 from rtoslab.catalogue import Catalogue
+from rtoslab.cli.choices import boards_option, config_option, kernels_option
 from rtoslab.cli.ended import answer, keeping
-from rtoslab.cli.names import CatalogueName, CoreCounts, Frequency, KeyValue
+from rtoslab.cli.names import CoreCounts, Frequency, split_names
 from rtoslab.cli.plain import PlainConsole, painted
 from rtoslab.conformance import Conformance, Outcome, examine
 from rtoslab.plan import Options, Point, conformance_points
@@ -18,13 +19,11 @@ _COLOURS = {Outcome.HOLDS: "green", Outcome.FAILS: "red", Outcome.UNSEEN: "yello
 
 
 @click.command("conformance")
-@click.option("--kernel", "kernels", multiple=True, type=CatalogueName("kernels"), help="A kernel; all by default.")
-@click.option("--board", "boards", multiple=True, type=CatalogueName("boards"), help="A board; all by default.")
+@kernels_option()
+@boards_option()
 @click.option("--cores", type=CoreCounts(), help="Numbers of cores to run with; 1 by default.")
 @click.option("--clock", type=Frequency(), help="The boards' clock, one of those in board.toml.")
-@click.option(
-    "--config", type=KeyValue(), multiple=True, help="As for `rtoslab run`; what changes the image or the board counts."
-)
+@config_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def command(
     kernels: tuple[str, ...],
@@ -40,7 +39,8 @@ def command(
     """
     catalogue = Catalogue(find_root())
     chosen = dict(config) if clock is None else {**dict(config), "clock_hz": str(clock)}
-    points = conformance_points(catalogue, Options(kernels or None, boards or None, cores, config=chosen))
+    kernel_names, board_names = split_names(kernels, catalogue.kernels), split_names(boards, catalogue.boards)
+    points = conformance_points(catalogue, Options(kernel_names, board_names, cores, config=chosen))
     verdicts: list[Conformance] = []
     with keeping(lambda: {"conformance": _as_json(verdicts)}):
         _examine(catalogue, points, verdicts, None if as_json else PlainConsole())

@@ -10,9 +10,10 @@ import click
 from rich.table import Table as RichTable
 
 from rtoslab.base import EXIT_OK, PlanError, Table, find_root
-from rtoslab.catalogue import Catalogue
+from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
+from rtoslab.cli.choices import boards_option, config_option, kernels_option
 from rtoslab.cli.ended import answer
-from rtoslab.cli.names import CatalogueName, KeyValue
+from rtoslab.cli.names import CatalogueName, KeyValue, split_names
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.footprint import (
     Footprint,
@@ -35,12 +36,10 @@ _LARGE = "symbols"
 @click.command("footprint")
 @click.argument("image", required=False, type=_FILE)
 @click.option("--map", "map_file", type=_FILE, help="The linker's map file of IMAGE; by default the one beside it.")
-@click.option("--kernel", "kernels", multiple=True, type=CatalogueName("kernels"), help="A kernel; may be repeated.")
-@click.option("--board", "boards", multiple=True, type=CatalogueName("boards"), help="A board; may be repeated.")
+@kernels_option()
+@boards_option()
 @click.option("--cores", type=click.IntRange(1, 8), default=1, show_default=True, help="Cores the kernel runs on.")
-@click.option(
-    "--config", type=KeyValue(), multiple=True, help="As in `run`: opt=-O3, code=sram, a macro of the kernel."
-)
+@config_option
 @click.option("--program", "programs", multiple=True, help="Only this program of firmware/footprint/; may be repeated.")
 @click.option("--against", type=_FILE, help="Another image: show what IMAGE has more or less than it.")
 @click.option("--against-kernel", type=CatalogueName("kernels"), help="Compare the minimal images of two kernels.")
@@ -65,10 +64,12 @@ def command(
 ) -> int:
     """Show what an IMAGE weighs, byte by byte, or build and weigh a kernel and each of its services.
 
-    An IMAGE is any ELF file; with its map file every byte has an object file. Without an IMAGE, --kernel and --board
-    say what to build: a minimal image (the kernel started, its idle task), then one image per service.
+    An IMAGE is any ELF file; with its map file every byte has an object file. Without an IMAGE, one is built
+    for --kernel and --board: a minimal image (the kernel started, its idle task), then one image per service.
     """
     catalogue = Catalogue(find_root())
+    kernels = split_names(kernels, catalogue.kernels) or (() if image else (DEFAULT_KERNEL,))
+    boards = split_names(boards, catalogue.boards) or (() if image else (DEFAULT_BOARD,))
     if image is not None:
         found = _of_image(catalogue, image, map_file, boards, against)
     elif against is not None or map_file is not None:
@@ -123,8 +124,6 @@ def _of_kernels(
     *,
     quiet: bool,
 ) -> Sequence[Table]:
-    if not kernels or not boards:
-        raise PlanError("Say what to weigh: an IMAGE, or --kernel and --board (see `rtoslab list kernels boards`).")
     surveys: list[Survey] = []
     for kernel, board in product(kernels, boards):
         surveys.append(

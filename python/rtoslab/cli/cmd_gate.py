@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from rtoslab.base import EXIT_ERROR, EXIT_OK, EXIT_REGRESSION, PlanError, find_root
+from rtoslab.cli.choices import out_option
 from rtoslab.cli.cmd_baseline import measure_again
 from rtoslab.cli.cmd_compare import FORMS
 from rtoslab.cli.cmd_report import write
@@ -44,7 +45,7 @@ from rtoslab.reports import report_formats
     show_default=True,
     help="If the baseline was measured with another compiler: exit 1, exit 0 with a note, or compare all the same.",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Run directory to measure into.")
+@out_option
 @report_files(*FORMS, xml="JUnit")
 def command(
     runs: tuple[Path, ...],

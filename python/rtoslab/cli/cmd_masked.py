@@ -3,9 +3,10 @@
 import click
 
 from rtoslab.base import EXIT_OK, PlanError, find_root
-from rtoslab.catalogue import Catalogue
+from rtoslab.catalogue import DEFAULT_KERNEL, Catalogue
+from rtoslab.cli.choices import board_option, config_option, kernels_option
 from rtoslab.cli.ended import answer, keeping
-from rtoslab.cli.names import CatalogueName, CatalogueNames, Duration, KeyValue, integer, split_names
+from rtoslab.cli.names import CatalogueName, Duration, integer, split_names
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.instruments import (
     Choice,
@@ -15,16 +16,15 @@ from rtoslab.instruments import (
     profile,
     rich_table,
     survey_table,
-    usual_kernel,
 )
 
 
 @click.command("masked")
 @click.argument("names", nargs=-1, required=True, type=CatalogueName("benchmarks", "suites"))
-@click.option("--kernel", "kernels", multiple=True, type=CatalogueNames("kernels"), help="Kernels, or all.")
-@click.option("--board", type=CatalogueName("boards"), default="pico", show_default=True, help="The board.")
+@kernels_option()
+@board_option
 @click.option("--cores", type=click.IntRange(1, 8), default=1, show_default=True, help="Cores in use.")
-@click.option("--config", type=KeyValue(), multiple=True, help="As in `run`.")
+@config_option
 @click.option(
     "--priority", metavar="N", help="Of the interrupts held off, as a priority register has it; the least urgent."
 )
@@ -53,7 +53,7 @@ def command(
         raise PlanError(f"An interrupt of the {facts.id} cannot have the priority {level:#04x}; it can have {known}.")
     found: list[Profile] = []
     with keeping(lambda: {"masked": survey_table(found, level).as_json()} if found else {}):
-        for kernel in split_names(kernels, catalogue.kernels) or (usual_kernel(catalogue),):
+        for kernel in split_names(kernels, catalogue.kernels) or (DEFAULT_KERNEL,):
             for benchmark in _benchmarks(catalogue, names):
                 try:
                     choice = Choice(kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms)

@@ -9,8 +9,9 @@ import click
 from rtoslab.api import default_out, load
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
 from rtoslab.catalogue import Catalogue, find_paper
+from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_report import write
-from rtoslab.cli.display import displayed, short_path
+from rtoslab.cli.display import announce, displayed, short_path
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import PaperName
 from rtoslab.cli.plain import PlainConsole
@@ -24,12 +25,11 @@ from rtoslab.store import AnyResult
 @click.command("paper")
 @click.argument("name", type=PaperName(), metavar="PAPER")
 @click.option("--full", is_flag=True, help="The paper's own durations and numbers of samples; takes longer.")
-@click.option("--out", type=click.Path(path_type=Path), help="Run directory; an existing one is resumed.")
-@click.option(
-    "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Points measured at the same time."
-)
+@out_option
+@jobs_option
+@dry_run_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
-def command(name: str, full: bool, out: Path | None, jobs: int, as_json: bool) -> int:
+def command(name: str, full: bool, out: Path | None, jobs: int, dry_run: bool, as_json: bool) -> int:
     """Reproduce a published paper: run its experiments on the virtual boards and set our figures beside its own.
 
     Writes report.html and the folder export/ (SVG, CSV, LaTeX) into the run directory. What cannot be measured here
@@ -40,7 +40,9 @@ def command(name: str, full: bool, out: Path | None, jobs: int, as_json: bool) -
     paper = find_paper(catalogue, name)
     plan = paper_plan(catalogue, paper, Options(full=full))
     folder = out or default_out(root, plan, [paper.key])
-    with displayed(len(plan.points), folder, quiet=as_json) as display:
+    if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
+        return EXIT_OK
+    with displayed(plan.points, folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
     missing = missing_benchmarks(catalogue, paper)
     done = reproduce(catalogue, paper, load(folder), missing)

@@ -8,10 +8,11 @@ from rich import box
 from rich.table import Table as RichTable
 
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, find_root, write_whole
-from rtoslab.catalogue import Catalogue
+from rtoslab.catalogue import DEFAULT_BOARD, Catalogue
+from rtoslab.cli.choices import board_option, config_option, kernel_option
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.ended import answer
-from rtoslab.cli.names import CatalogueName, Duration, Frequency, KeyValue
+from rtoslab.cli.names import CatalogueName, Duration, Frequency
 from rtoslab.cli.plain import PlainConsole, painted
 from rtoslab.reports import TableData
 from rtoslab.rta import SHAPES, Overheads, Study, TaskSet, read_overheads, read_task_set, write_overheads
@@ -36,8 +37,10 @@ def command() -> None:
 @command.command("bounds")
 @click.argument("tasks", type=_FILE)
 @click.option("--kernel", type=CatalogueName("kernels"), help="Measure this kernel's overheads on the virtual board.")
-@click.option("--board", type=CatalogueName("boards"), help="The board.")
-@click.option("--config", type=KeyValue(), multiple=True, help="As in `run`: opt=-O3, clock_hz=..., a kernel's macro.")
+@click.option(
+    "--board", type=CatalogueName("boards"), help=f"The virtual board.  [default: {DEFAULT_BOARD}, with --kernel]"
+)
+@config_option
 @click.option("--overheads", "overheads_file", type=_FILE, help="A file of overheads instead of measuring them.")
 @click.option("--save-overheads", type=_FILE, help="Write the overheads there, TOML or JSON by the file's ending.")
 @click.option("--beside", type=_FILE, help="Another file of overheads, whose figures are set beside these.")
@@ -64,19 +67,20 @@ def bounds(
 ) -> int:
     """Bound the response times of the task set in TASKS, a TOML or CSV file.
 
-    Without a kernel the analysis is the textbook's. With --kernel and --board the kernel's overheads are measured first
+    Without a kernel the analysis is the textbook's. With --kernel its overheads on the board are measured first
     (once), or taken from a file. Exit code 3: a deadline is not guaranteed, or a job took longer than its bound.
     """
     from rtoslab.rta import as_json as json_of  # noqa: PLC0415
     from rtoslab.rta import study  # noqa: PLC0415 (so that help and completion stay quick)
 
     _demand_sense(kernel, board, checked=checked, of_a_run=span_ms is not None or save_image is not None)
+    board = board or (DEFAULT_BOARD if kernel else None)
     task_set = read_task_set(tasks)
     given = read_overheads(overheads_file) if overheads_file is not None else None
     bench = _Bench(kernel, board, dict(config), task_set, quiet=as_json) if kernel and board else None
     overheads = given or (bench.overheads(operations=save_overheads is not None) if bench else None)
     if overheads is None and (save_overheads or beside):
-        raise PlanError("There are no overheads to save or to compare; give --kernel and --board, or --overheads.")
+        raise PlanError("There are no overheads to save or to compare; give --kernel or --overheads.")
     found = study(task_set, overheads, clock_hz)
     if beside is not None and overheads is not None:
         found = replace(found, beside=read_overheads(beside))
@@ -97,17 +101,15 @@ def bounds(
 
 
 @command.command("break")
-@click.option(
-    "--kernel", type=CatalogueName("kernels"), required=True, help="The kernel whose bounds are to be broken."
-)
-@click.option("--board", type=CatalogueName("boards"), required=True, help="The board.")
-@click.option("--config", type=KeyValue(), multiple=True, help="As in `run`: opt=-O3, clock_hz=..., a kernel's macro.")
+@kernel_option
+@board_option
+@config_option
 @click.option("--sets", type=click.IntRange(1, 1_000_000), default=200, show_default=True, help="How many to try.")
 @click.option("--seed", type=click.IntRange(0, 2**63), default=1, show_default=True, help="Other seeds, other sets.")
 @click.option("--events", is_flag=True, help="Sets with interrupts that release tasks, critical sections and masks.")
 @click.option("--cores", type=click.IntRange(1, 64), default=1, show_default=True, help="Tasks at home on so many.")
 @click.option("--shape", "shapes", type=click.Choice(list(SHAPES)), multiple=True, help="Sets of these shapes only.")
-@click.option("-o", "--output", type=_FILE, help="Write each finding there, shrunk: one file each in this folder.")
+@click.option("--out", type=_FILE, metavar="FOLDER", help="Folder of the results: each finding, shrunk, as a file.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def break_(
     kernel: str,
@@ -118,7 +120,7 @@ def break_(
     events: bool,
     cores: int,
     shapes: tuple[str, ...],
-    output: Path | None,
+    out: Path | None,
     as_json: bool,
 ) -> int:
     """Search for a task set that breaks its bound on the virtual board.
@@ -139,8 +141,8 @@ def break_(
         small = bench.attempt(*shrunk(bench, each.system, each.starts), each.shape, each.seed)
         if not as_json:
             click.echo(f"{each.shape}, {each.seed}: {'; '.join(small.findings)}")
-        if output is not None:
-            write_finding(bench, small, output / f"{kernel}-{board}-{each.seed}-{len(tried)}.toml")
+        if out is not None:
+            write_finding(bench, small, out / f"{kernel}-{board}-{each.seed}-{len(tried)}.toml")
     told = summary(bench, tried)
     if as_json:
         answer(told.as_json())
@@ -151,10 +153,10 @@ def break_(
 
 def _demand_sense(kernel: str | None, board: str | None, *, checked: bool, of_a_run: bool) -> None:
     """Raises PlanError for options that do not go together."""
-    if (kernel is None) != (board is None):
-        raise PlanError("--kernel and --board go together; give both, or neither.")
+    if kernel is None and board is not None:
+        raise PlanError("--board is the board of a kernel; add --kernel, or leave it out.")
     if checked and kernel is None:
-        raise PlanError("--check runs the task set, so it needs --kernel and --board.")
+        raise PlanError("--check runs the task set, so it needs --kernel.")
     if of_a_run and not checked:
         raise PlanError("--for and --save-image belong to a run; add --check.")
 

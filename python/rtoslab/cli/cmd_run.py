@@ -6,11 +6,12 @@ import click
 
 from rtoslab.api import default_out, run_on_port
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
-from rtoslab.catalogue import Catalogue
+from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
+from rtoslab.cli.choices import SUITES_OWN, boards_option, dry_run_option, jobs_option, kernels_option, out_option
 from rtoslab.cli.cmd_report import load_document, write
-from rtoslab.cli.display import displayed, run_as_json, say_known, short_path
+from rtoslab.cli.display import announce, displayed, run_as_json, say_known, short_path
 from rtoslab.cli.ended import answer
-from rtoslab.cli.names import CatalogueName, CatalogueNames, CoreCounts, Duration, Frequency, KeyValue, split_names
+from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, Frequency, KeyValue, split_names
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.measure import Manner, Outcome, run_plan
 from rtoslab.plan import Options, make_plan
@@ -21,8 +22,8 @@ from rtoslab.reports import report_formats, show_points
 @click.argument(
     "names", nargs=-1, required=True, type=CatalogueName("suites", "benchmarks"), metavar="SUITE|BENCHMARK..."
 )
-@click.option("--kernel", "kernels", multiple=True, type=CatalogueNames("kernels"), help="Kernels: one, a,b or all.")
-@click.option("--board", "boards", multiple=True, type=CatalogueNames("boards"), help="Boards: one, a,b or all.")
+@kernels_option(f"{SUITES_OWN}{DEFAULT_KERNEL}")
+@boards_option(f"{SUITES_OWN}{DEFAULT_BOARD}")
 @click.option("--cores", type=CoreCounts(), help="Numbers of cores to run with.")
 @click.option("--window", type=Duration(), help="Length of the measured window.")
 @click.option("--samples", type=click.IntRange(1, 10**6), help="Samples of each series of a latency benchmark.")
@@ -36,10 +37,9 @@ from rtoslab.reports import report_formats, show_points
     "param.NAME=N, timing.KEY=N, or a macro of the kernel's configuration.",
 )
 @click.option("--full", is_flag=True, help="The papers' own durations and numbers of samples, where a suite has them.")
-@click.option("--out", type=click.Path(path_type=Path), help="Run directory; an existing one is resumed.")
-@click.option(
-    "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Points measured at the same time."
-)
+@out_option
+@jobs_option
+@dry_run_option
 @click.option(
     "--port", metavar="DEVICE", help="Measure on a real board on this serial port, one image after the other."
 )
@@ -59,6 +59,7 @@ def command(
     full: bool,
     out: Path | None,
     jobs: int,
+    dry_run: bool,
     port: str | None,
     fresh: bool,
     report: bool,
@@ -77,10 +78,12 @@ def command(
     options = Options(kernel_names, board_names, cores, window, chosen, full)
     plan = make_plan(catalogue, names, options)
     folder = out or default_out(root, plan, names)
+    if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
+        return EXIT_OK
     if port is not None:
         folder, outcomes = run_on_port(names, options, port, out)
         return _conclude(folder, outcomes, report=report, as_json=as_json)
-    with displayed(len(plan.points), folder, quiet=as_json) as display:
+    with displayed(plan.points, folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, manner=Manner(again=fresh))
     return _conclude(folder, outcomes, report=report, as_json=as_json)
 

@@ -8,8 +8,9 @@ from rich.table import Table
 
 from rtoslab.base import EXIT_INTERRUPTED, EXIT_OK, EXIT_POINT_FAILED, ImageFileError, PlanError, find_root
 from rtoslab.catalogue import Catalogue
+from rtoslab.cli.choices import board_option
 from rtoslab.cli.ended import answer
-from rtoslab.cli.names import CatalogueName, KeyValue, integer
+from rtoslab.cli.names import KeyValue, integer
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.intake import read_text
 from rtoslab.targets import CYCLES_MOST, SimRequest, SimResult, parse_script, simulate, unescape
@@ -19,7 +20,7 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
 
 @click.command("sim")
 @click.argument("image", type=click.Path(path_type=Path))
-@click.option("--board", type=CatalogueName("boards"), default="pico", show_default=True, help="Which virtual board.")
+@board_option
 @click.option("--cores", type=click.IntRange(1, 8), help="Cores released from reset; all of the board's by default.")
 @click.option(
     "--until", metavar="SYMBOL|0xADDR|CYCLES", help="Stop there; a plain decimal number is cycles since reset."

@@ -8,8 +8,9 @@ import click
 from rtoslab.api import default_out
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, ReportError, find_root
 from rtoslab.catalogue import Catalogue
+from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_report import write
-from rtoslab.cli.display import displayed, run_as_json, say_known, short_path
+from rtoslab.cli.display import announce, counted, displayed, run_as_json, say_known, short_path
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import form_of, report_files
 from rtoslab.cli.plain import PlainConsole
@@ -24,8 +25,9 @@ from rtoslab.sweep import read_sweep, run_on_cluster, sweep_document, sweep_poin
 
 @click.command("sweep")
 @click.argument("plan_file", type=click.Path(path_type=Path), metavar="PLAN.toml")
-@click.option("--out", type=click.Path(path_type=Path), help="Run directory; an existing one is resumed.")
-@click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Points at the same time.")
+@out_option
+@jobs_option
+@dry_run_option
 @click.option("--scheduler", metavar="tcp://HOST:PORT", help="Measure on the workers of this Dask cluster instead.")
 @click.option("--fresh", is_flag=True, help="Measure known points again; they must give the same bytes.")
 @report_files("html", "md")
@@ -35,6 +37,7 @@ def command(
     plan_file: Path,
     out: Path | None,
     jobs: int,
+    dry_run: bool,
     scheduler: str | None,
     fresh: bool,
     outputs: tuple[Path, ...],
@@ -48,10 +51,13 @@ def command(
     """
     root = find_root()
     sweep = read_sweep(plan_file)
-    plan = sweep_points(Catalogue(root), sweep)
+    catalogue = Catalogue(root)
+    plan = sweep_points(catalogue, sweep)
     folder = out or default_out(root, plan, [plan_file.stem])
+    if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
+        return EXIT_OK
     manner = Manner(again=fresh, skip_refused=True)
-    with displayed(len(plan.points), folder, quiet=as_json) as display:
+    with displayed(plan.points, folder, quiet=as_json) as display:
         if scheduler is None:
             outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, manner=manner)
         else:
@@ -75,7 +81,7 @@ def command(
             except ReportError as cause:  # nobody asked for a report
                 click.echo(str(cause))
         said = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-        click.echo(f"{len(outcomes)} points: {said}. Stored in {short_path(folder)}.")
+        click.echo(f"{counted(len(outcomes), 'point')}: {said}. Stored in {short_path(folder)}.")
     return EXIT_POINT_FAILED if counts["failed"] else EXIT_OK
 
 

@@ -6,11 +6,12 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, PlanError, find_root
+from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, find_root
 from rtoslab.catalogue import Catalogue
+from rtoslab.cli.choices import board_option, config_option, kernel_option, out_option
 from rtoslab.cli.display import short_path
 from rtoslab.cli.ended import EndedError, answer
-from rtoslab.cli.names import CatalogueName, KeyValue
+from rtoslab.cli.names import CatalogueName
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.plan import Options
 from rtoslab.reports import report_formats
@@ -37,8 +38,8 @@ from rtoslab.worst_case import (
 
 @click.command("worst-case")
 @click.argument("program", metavar="BENCHMARK|IMAGE", type=CatalogueName("benchmarks"), required=False)
-@click.option("--kernel", type=CatalogueName("kernels"), help="Which kernel; not asked of an IMAGE.")
-@click.option("--board", default="nucleo-f446re", show_default=True, type=CatalogueName("boards"))
+@kernel_option
+@board_option
 @click.option("--cores", type=click.IntRange(1, 8), default=1, show_default=True, help="Cores that the image uses.")
 @click.option("--core", type=click.IntRange(0, 7), default=0, show_default=True, help="Core that is interrupted.")
 @click.option("--service", help="Kernel service that the background calls in a loop, e.g. semaphore, queue, event.")
@@ -52,15 +53,15 @@ from rtoslab.worst_case import (
 @click.option("--samples", type=click.IntRange(1, 10**6), help="Only so many cycles of the span, drawn at random.")
 @click.option("--seed", type=int, default=1, show_default=True, help="What they are drawn by.")
 @click.option("--threads", type=click.IntRange(1, 256), help="All of the machine's cores by default.")
-@click.option("--config", type=KeyValue(), multiple=True, help="As of `rtoslab run`: opt=-O3, param.NAME=N, macros.")
+@config_option
 @click.option("--interrupt", metavar="irqN|pendsv|systick|nmi", help="Of an IMAGE: what is raised.")
 @click.option("--task", metavar="SYMBOL|0xADDR", help="Of an IMAGE: first instruction of the task it wakes.")
 @click.option("--from", "start", metavar="SYMBOL|0xADDR|CYCLES", default="0", help="Of an IMAGE: where to begin.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of result, arrivals and report.")
+@out_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
 def command(
     program: str | None,
-    kernel: str | None,
+    kernel: str,
     board: str,
     cores: int,
     core: int,
@@ -94,12 +95,10 @@ def command(
     if program is not None and Path(program).is_file():
         if interrupt is None:
             raise PlanError(f"{program} does not tell which interrupt is idle; say --interrupt irqN.")
-        target = Target(interrupt, task, start, core)
+        kernel, target = "", Target(interrupt, task, start, core)
         scenario = of_image(Path(program), catalogue.board(board).facts, target, cores=cores)
     else:
         program = program or sweeping_benchmark(catalogue)
-        if kernel is None:
-            raise PlanError(f"A sweep is of one kernel; say --kernel with one of {', '.join(catalogue.kernels)}.")
         chosen = {**dict(config), **_picked(catalogue, program, service)}
         options = Options([kernel], [board], [cores], WINDOW_MS, chosen)
         scenario = of_benchmark(catalogue, program, options, core=core, progress=say)
@@ -139,8 +138,7 @@ def _picked(catalogue: Catalogue, program: str, service: str | None) -> dict[str
     facts = catalogue.benchmark(program).facts
     picked = pick_service(facts, service)
     if not picked:
-        known = ", ".join(services_to_pick(facts)) or "none"
-        raise PlanError(f"{facts.id} does not call {service!r}; choose --service from: {known}.")
+        raise UnknownNameError(f"service that {facts.id} calls", service, services_to_pick(facts))
     return picked
 
 

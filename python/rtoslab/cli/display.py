@@ -1,5 +1,6 @@
-"""What commands that measure show while they do, and how they call a folder."""
+"""What commands that measure show before and while they do, and how they call a folder."""
 
+import dataclasses
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,9 +19,11 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from rtoslab.cli.ended import keeping
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.ended import answer, keeping
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.measure import Note, Outcome
+from rtoslab.measure import Note, Outcome, Outlook, outlook
+from rtoslab.plan import Plan, Point, varying_labels
 
 
 def short_path(folder: Path) -> Path:
@@ -31,20 +34,81 @@ def short_path(folder: Path) -> Path:
         return folder
 
 
+def counted(number: int, what: str) -> str:
+    """`1 point`, `2 points`, `1,000 points`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def announce(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, dry_run: bool, as_json: bool) -> bool:
+    """Tells the plan before it is begun; True if that was all that was wanted."""
+    if as_json and not dry_run:
+        return False
+    found = outlook(catalogue, plan, jobs)
+    if not dry_run:
+        _say_plan(plan, found)
+    elif as_json:
+        answer(_dry_as_json(plan, found, folder))
+    else:
+        _show_dry(plan, found, folder)
+    return dry_run
+
+
+def _say_plan(plan: Plan, found: Outlook) -> None:
+    """On stderr what is about to be measured: how many points, how many images they need, about how long it takes."""
+    absent = f", {found.absent} of them n/a" if found.absent else ""
+    shared = _shared(plan.points)
+    click.echo(
+        f"Plan: {counted(found.points, 'point')}{absent}{f' ({shared})' if shared else ''}; "
+        f"{counted(found.images, 'image')} to build; {_roughly(found.seconds)}.",
+        err=True,
+    )
+
+
+def _show_dry(plan: Plan, found: Outlook, folder: Path) -> None:
+    """The plan, point by point, where nothing will be measured."""
+    for label, point in zip(varying_labels(plan.points), plan.points, strict=True):
+        click.echo(label if point.not_applicable is None else f"{label}: n/a, {point.not_applicable}")
+    _say_plan(plan, found)
+    click.echo(f"Results would go to {short_path(folder)}; nothing was measured.", err=True)
+
+
+def _dry_as_json(plan: Plan, found: Outlook, folder: Path) -> dict[str, Any]:
+    """The same for `--json`."""
+    points = [dataclasses.asdict(each) for each in plan.points]
+    return {"run": str(folder), "plan": points, "images_to_build": found.images, "seconds": round(found.seconds)}
+
+
+def _shared(points: Sequence[Point]) -> str:
+    """Kernel, board and cores where all points have the same."""
+    values = (
+        {each.kernel for each in points},
+        {each.board for each in points},
+        {counted(each.cores, "core") for each in points},
+    )
+    return ", ".join(next(iter(each)) for each in values if len(each) == 1)
+
+
+def _roughly(seconds: float) -> str:
+    minutes = seconds / 60
+    if minutes < 1:
+        return f"at most about {max(5, round(seconds / 5) * 5)} s"
+    return f"at most about {minutes:.0f} min" if minutes < 90 else f"at most about {minutes / 60:.1f} h"
+
+
 def say_known(outcomes: Sequence[Outcome]) -> None:
     """How many points needed no measuring, on stderr."""
     for note in dict.fromkeys(each.note for each in outcomes if each.note):
         click.echo(note, err=True)
     kept = sum(not each.fresh and not each.cached for each in outcomes)
     if kept:
-        click.echo(f"{kept} of {len(outcomes)} points were there already and were kept.", err=True)
-    cached = sum(each.cached for each in outcomes)
-    if cached:
         click.echo(
-            f"{cached} of {len(outcomes)} points were measured before under the same manifest and were taken from the "
-            "cache; --fresh measures them again.",
+            f"{kept} of {counted(len(outcomes), 'point')} {'was' if kept == 1 else 'were'} there already and kept.",
             err=True,
         )
+    cached = sum(each.cached for each in outcomes)
+    if cached:
+        known = f"{cached} of {counted(len(outcomes), 'point')} {'was' if cached == 1 else 'were'} measured before"
+        click.echo(f"{known} under the same manifest and taken from the cache; --fresh measures them again.", err=True)
 
 
 LONG_PLAN = 20
@@ -54,7 +118,7 @@ LONG_PLAN = 20
 class Display:
     """Progress on stderr: bars on a terminal, one line per finished point elsewhere, nothing if quiet."""
 
-    def __init__(self, points: int, *, quiet: bool) -> None:
+    def __init__(self, points: Sequence[Point], *, quiet: bool) -> None:
         console = PlainConsole(stderr=True)
         self._quiet = quiet
         self._bars = Progress(
@@ -69,9 +133,10 @@ class Display:
             disable=quiet or not console.is_terminal,
         )
         self._console = console
-        self._all = self._bars.add_task("points", total=points)
+        self._all = self._bars.add_task("points", total=len(points))
         self._tasks: dict[int, TaskID] = {}
-        self._points = points
+        self._points = len(points)
+        self._labels = varying_labels(points)
         self.outcomes: list[Outcome] = []
         """Of the points that are finished, in that order."""
         self._done = 0
@@ -106,18 +171,20 @@ class Display:
             self._bars.advance(self._all)
             if not self._quiet and not self._console.is_terminal:
                 self._console.print(
-                    f"{note.point.label}: {note.outcome.result.status}{self._outlook(note)}", soft_wrap=True
+                    f"{self._labels[note.index]}: {note.outcome.result.status}{self._outlook(note)}", soft_wrap=True
                 )
             return
         if note.index not in self._tasks:
-            self._tasks[note.index] = self._bars.add_task(note.point.label, total=100)
+            self._tasks[note.index] = self._bars.add_task(self._labels[note.index], total=100)
         self._bars.update(
-            self._tasks[note.index], description=f"{note.point.label}: {note.phase}", completed=int(100 * note.done)
+            self._tasks[note.index],
+            description=f"{self._labels[note.index]}: {note.phase}",
+            completed=int(100 * note.done),
         )
 
 
 @contextmanager
-def displayed(points: int, folder: Path, *, quiet: bool) -> Iterator[Display]:
+def displayed(points: Sequence[Point], folder: Path, *, quiet: bool) -> Iterator[Display]:
     """The display of points that are measured into a run directory. Ended meanwhile, the finished ones are told."""
     display = Display(points, quiet=quiet)
     with keeping(lambda: run_as_json(folder, display.outcomes)), display:

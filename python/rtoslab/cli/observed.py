@@ -6,20 +6,20 @@ from typing import Any
 
 import click
 
-from rtoslab.cli.names import CatalogueName, Duration, KeyValue
+from rtoslab.catalogue import DEFAULT_KERNEL
+from rtoslab.cli.choices import board_option, config_option
+from rtoslab.cli.names import CatalogueName, Duration
 from rtoslab.instruments import DEFAULT_CYCLES, Choice, Stretch
 
 _OPTIONS = (
     click.option(
         "--kernel",
         type=CatalogueName("kernels"),
-        help="The benchmark's kernel, else the one with most services; of an image, whose names it has.",
+        help=f"The kernel; of an image, whose names it has.  [default: {DEFAULT_KERNEL}; of an image none]",
     ),
-    click.option("--board", type=CatalogueName("boards"), help="The board; pico if nothing is said."),
+    board_option,
     click.option("--cores", type=click.IntRange(1, 8), help="Cores in use."),
-    click.option(
-        "--config", type=KeyValue(), multiple=True, help="As in `run`: opt=-O3, param.NAME=N, a macro of the kernel."
-    ),
+    config_option,
     click.option(
         "--window", "window_ms", type=Duration(), help="A benchmark's window.   [default: 20ms; for samples 250ms]"
     ),
@@ -40,7 +40,7 @@ def observed(command: Callable[..., Any]) -> Callable[..., Any]:
     def call(
         *args: Any,
         kernel: str | None,
-        board: str | None,
+        board: str,
         cores: int | None,
         config: tuple[tuple[str, str], ...],
         window_ms: int | None,

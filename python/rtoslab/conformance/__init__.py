@@ -4,7 +4,7 @@
 run, once for each content.
 """
 
-from rtoslab.conformance.examination import Conformance, examine, verdict_digest
+from rtoslab.conformance.examination import Conformance, examine, suite_point, verdict_digest
 from rtoslab.conformance.judge import Outcome
 
-__all__ = ["Conformance", "Outcome", "examine", "verdict_digest"]
+__all__ = ["Conformance", "Outcome", "examine", "suite_point", "verdict_digest"]

@@ -86,7 +86,7 @@ def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: 
 
     Raises BuildError and errors of the environment; what the image does is in the verdict.
     """
-    asked = _suite_point(point)
+    asked = suite_point(point)
     progress("conformance", 0.0)
     built = build(catalogue, asked)
     digest = verdict_digest(catalogue, point)
@@ -105,12 +105,12 @@ def verdict_digest(catalogue: Catalogue, point: Point) -> str:
     remembered by this and by the code that came to it."""
     rules = [each.read_text(encoding="utf-8") for each in sorted(Path(__file__).parent.glob("*.py"))]
     kernel = catalogue.kernel(point.kernel).facts.model_dump(mode="json")
-    image = inputs_digest(catalogue.root, _suite_point(point))
+    image = inputs_digest(catalogue.root, suite_point(point))
     everything = [image, simulator_sources(catalogue.root), dict(point.timing), kernel, rules]
     return hashlib.sha256(canonical(everything).encode()).hexdigest()[:16]
 
 
-def _suite_point(point: Point) -> Point:
+def suite_point(point: Point) -> Point:
     """The suite's image in the point's configuration."""
     return replace(
         point,

@@ -9,7 +9,9 @@ from rtoslab.images.builder import (
     Build,
     build,
     cmake_options,
+    demand_tools,
     inputs_digest,
+    is_built,
 )
 from rtoslab.images.elf import Image, Section, Symbol, berkeley, read_elf, read_sections
 
@@ -26,7 +28,9 @@ __all__ = [
     "berkeley",
     "build",
     "cmake_options",
+    "demand_tools",
     "inputs_digest",
+    "is_built",
     "read_elf",
     "read_sections",
 ]

@@ -5,6 +5,7 @@ point is built once, and the image carries that hash and the run id into its own
 image that changed since is not run.
 """
 
+import difflib
 import errno
 import hashlib
 import json
@@ -36,6 +37,7 @@ FOOTPRINT = "footprint-"
 LITTLE_BYTES = 4 << 20
 """With less room than a build takes, that is why it failed."""
 _KEPT = (IMAGE, INFO, LOG, MAP, CALLGRAPH)
+_NO_SETTING = re.compile(r"has no setting `(\w+)` that may be changed; known: ([^.]*)\.")
 _REFUSAL = re.compile(r"CMake Error at [^\n]*:\n((?:  [^\n]+\n)+)")
 _COMMON = ("CMakeLists.txt", "cmake", "core", "include", "cpus", "chips", "kernels/Cargo.toml", "kernels/Cargo.lock")
 
@@ -59,13 +61,10 @@ class Build:
 
 def build(catalogue: Catalogue, point: Point) -> Build:
     """Builds the image, or finds it built. Raises ToolMissingError, BuildError, StoreError."""
-    for name in ("cmake", "ninja", "arm-none-eabi-gcc", "cargo"):
-        tools.find(name)
+    demand_tools()
     digest = inputs_digest(catalogue.root, point)
     expected = Expected(run=digest[:16], manifest=int(digest[:8], 16))
-    folder = (
-        build_folder(catalogue.root) / f"{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c-{digest[:16]}"
-    )
+    folder = _folder(catalogue.root, point, digest)
     if not (folder / SEAL_FILE).is_file():
         with alone(folder.with_name(f".{folder.name}.lock")):  # points of one image may be measured side by side
             if not (folder / SEAL_FILE).is_file():
@@ -77,6 +76,21 @@ def build(catalogue: Catalogue, point: Point) -> Build:
     except AlteredError as cause:
         raise BuildError(str(cause)) from None
     return Build(folder, expected, sha256, info)
+
+
+def demand_tools() -> None:
+    """Raises ToolMissingError for the first thing that no image can be built without."""
+    for name in ("cmake", "ninja", "arm-none-eabi-gcc", "cargo"):
+        tools.find(name)
+
+
+def is_built(root: Path, point: Point) -> bool:
+    """Whether the image is there; `build` still demands that it is as it was sealed."""
+    return (_folder(root, point, inputs_digest(root, point)) / SEAL_FILE).is_file()
+
+
+def _folder(root: Path, point: Point, digest: str) -> Path:
+    return build_folder(root) / f"{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c-{digest[:16]}"
 
 
 def cmake_options(point: Point, expected: Expected) -> list[str]:
@@ -196,9 +210,15 @@ def _reason(log: str) -> str:
     """The first sentence of CMake's refusal, or the compiler's first error line."""
     refusal = _REFUSAL.search(log)
     if refusal:
-        return " ".join(refusal.group(1).split())
+        return _NO_SETTING.sub(_nearest, " ".join(refusal.group(1).split()))
     error = re.search(r"^[^\n]*(?:error: |undefined reference)[^\n]*$", log, re.MULTILINE)
     return (error.group(0).strip() if error else "the last step returned an error") + "."
+
+
+def _nearest(refused: re.Match[str]) -> str:
+    """A refused macro with the one that was probably meant, instead of the dozens that there are."""
+    near = difflib.get_close_matches(refused.group(1), refused.group(2).split(", "), n=1, cutoff=0.5)
+    return f"has no setting `{refused.group(1)}`; did you mean `{near[0]}`?" if near else refused.group(0)
 
 
 def inputs_digest(root: Path, point: Point) -> str:

@@ -15,7 +15,7 @@ from rtoslab.instruments.perfetto import perfetto_trace
 from rtoslab.instruments.profile_tables import brief_tables, tables
 from rtoslab.instruments.profiler import EndedProfileError, Profile, load_profile, priorities, profile
 from rtoslab.instruments.show import rich_table
-from rtoslab.instruments.subject import DEFAULT_CYCLES, Choice, Stretch, make_subject, usual_kernel
+from rtoslab.instruments.subject import DEFAULT_CYCLES, Choice, Stretch, make_subject
 from rtoslab.instruments.survey import survey_table
 from rtoslab.instruments.timelines import Timeline, timeline
 from rtoslab.instruments.vcd import vcd_text
@@ -44,6 +44,5 @@ __all__ = [
     "survey_table",
     "tables",
     "timeline",
-    "usual_kernel",
     "vcd_text",
 ]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from rtoslab.base import ImageFileError, PlanError
-from rtoslab.catalogue import Board, Catalogue, Kernel
+from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Board, Catalogue, Kernel
 from rtoslab.images import build
 from rtoslab.intake import is_file, read_image
 from rtoslab.plan import DEFAULT_WINDOW_MS as LATENCY_WINDOW_MS
@@ -87,11 +87,6 @@ def make_subject(
     return _benchmark(catalogue, name, kernel, board, cores, config or {}, window_ms)
 
 
-def usual_kernel(catalogue: Catalogue) -> str:
-    """Of all kernels the one that offers most services: what is observed if nobody says."""
-    return max(catalogue.kernels, key=lambda name: sum(catalogue.kernels[name].facts.services.values()))
-
-
 def _image(
     catalogue: Catalogue,
     path: Path,
@@ -101,7 +96,7 @@ def _image(
     config: Mapping[str, str],
     stretch: Stretch,
 ) -> Subject:
-    facts = catalogue.board(board or "pico").facts
+    facts = catalogue.board(board or DEFAULT_BOARD).facts
     if config.keys() - {key for key in config if key.startswith("timing.")}:
         raise PlanError("An image is built already; of --config only timing.KEY=N can be said about it.")
     if cores is not None and cores > facts.cores:
@@ -132,7 +127,7 @@ def _benchmark(
     facts = catalogue.benchmark(name).facts
     # A window for samples ends with the last of them.
     window_ms = window_ms or (LATENCY_WINDOW_MS if facts.series else DEFAULT_WINDOW_MS)
-    options = Options([kernel or usual_kernel(catalogue)], [board or "pico"], [cores or 1], window_ms, dict(config))
+    options = Options([kernel or DEFAULT_KERNEL], [board or DEFAULT_BOARD], [cores or 1], window_ms, dict(config))
     points = make_plan(catalogue, [name], options).points
     if facts.series and "instrument" not in config:  # one will do: the marks of all are in the image, at a cost
         possible = [each for each in points if each.not_applicable is None]

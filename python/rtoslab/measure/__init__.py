@@ -3,6 +3,7 @@
 from rtoslab.measure.evaluation import evaluate
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.measured import image_bytes
+from rtoslab.measure.outlook import Outlook, outlook
 from rtoslab.measure.pipeline import Manner, Outcome, run_point
 from rtoslab.measure.pool import Listener, Note, portable, run_plan
 from rtoslab.measure.virtual_job import virtual_job
@@ -12,8 +13,10 @@ __all__ = [
     "Manner",
     "Note",
     "Outcome",
+    "Outlook",
     "evaluate",
     "image_bytes",
+    "outlook",
     "point_id",
     "portable",
     "run_plan",

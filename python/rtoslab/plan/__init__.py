@@ -1,5 +1,6 @@
 """From names and options to points: which benchmark, kernel, board and configuration, or why not."""
 
+from rtoslab.plan.labels import varying_labels
 from rtoslab.plan.obstacles import DEFAULT_COMPILER, whole_option
 from rtoslab.plan.plan import (
     DEFAULT_WINDOW_MS,
@@ -26,5 +27,6 @@ __all__ = [
     "experiment_points",
     "make_plan",
     "one_point",
+    "varying_labels",
     "whole_option",
 ]

@@ -10,7 +10,17 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 
 from rtoslab.base import PlanError, UnknownNameError
-from rtoslab.catalogue import INSTRUMENTS, Benchmark, Board, Catalogue, Entry, Experiment, Kernel
+from rtoslab.catalogue import (
+    DEFAULT_BOARD,
+    DEFAULT_KERNEL,
+    INSTRUMENTS,
+    Benchmark,
+    Board,
+    Catalogue,
+    Entry,
+    Experiment,
+    Kernel,
+)
 from rtoslab.intake import POINTS
 from rtoslab.plan.configuration import demand_config
 from rtoslab.plan.obstacles import DEFAULT_COMPILER, obstacle, optional, whole_option
@@ -218,8 +228,8 @@ def conformance_points(catalogue: Catalogue, options: Options) -> tuple[Point, .
     program = Entry(suite.id, catalogue.root / "firmware" / suite.id, nothing)
     return tuple(
         one_point(program, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, options.config)
-        for kernel in options.kernels or catalogue.kernels
-        for board in options.boards or catalogue.boards
+        for kernel in options.kernels or (DEFAULT_KERNEL,)
+        for board in options.boards or (DEFAULT_BOARD,)
         for cores in options.cores or (1,)
     )
 

@@ -155,9 +155,7 @@ def study(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None =
     system = make_system(task_set, overheads.clock_hz if overheads is not None else clock_hz)
     notes = []
     if overheads is None:
-        notes.append(
-            "No overheads are known, so the kernel costs nothing here: give --kernel and --board, or --overheads."
-        )
+        notes.append("No overheads are known, so the kernel costs nothing here: give --kernel or --overheads.")
     else:
         system, kept = _as_seen(system, overheads)
         notes += kept

@@ -228,8 +228,8 @@ def test_the_command_without_a_kernel_and_with_a_miss(tmp_path: Path) -> None:
     assert code == 3
     assert "No: B may take 170.0 us, its deadline is 150.0 us (own 90.0, tasks 80.0)." in out
     assert "the kernel costs nothing here" in out
-    with pytest.raises(PlanError, match="go together"):
-        rta(path, "--kernel", "freertos")
+    with pytest.raises(PlanError, match="add --kernel"):
+        rta(path, "--board", "pico")
     with pytest.raises(PlanError, match="needs --kernel"):
         rta(path, "--check")
     with pytest.raises(PlanError, match="no overheads to save or to compare"):

@@ -1,0 +1,8 @@
+"""What is meant where nobody names a kernel or a board: the same two in every command and in the library."""
+
+from typing import Final
+
+DEFAULT_KERNEL: Final = "freertos"
+"""The kernel with the most services, which most newcomers know."""
+DEFAULT_BOARD: Final = "pico"
+"""The board with two cores, on which every benchmark can run."""

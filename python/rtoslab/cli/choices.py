@@ -1,0 +1,50 @@
+"""Options that many commands have, each said once: the same name, the same meaning, the same default everywhere.
+
+`--kernel` and `--board` name what is measured, one of each or several; without them it is the default kernel on the
+default board. `--out` is a folder that results are kept in, `-o` a file that is written. `test_command_line.py` goes
+through every command and holds them to this.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import click
+
+from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL
+from rtoslab.cli.names import CatalogueName, CatalogueNames, Command, KeyValue
+
+SUITES_OWN: Final = "a suite's own, else "
+"""Before the default, where a suite may be named as well."""
+
+kernel_option = click.option(
+    "--kernel", type=CatalogueName("kernels"), default=DEFAULT_KERNEL, show_default=True, help="The kernel."
+)
+board_option = click.option(
+    "--board", type=CatalogueName("boards"), default=DEFAULT_BOARD, show_default=True, help="The virtual board."
+)
+config_option = click.option(
+    "--config", type=KeyValue(), multiple=True, help="As in `rtoslab run`: opt=-O3, param.NAME=N, a kernel's macro."
+)
+out_option = click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Folder of the results; an existing one is resumed.",
+)
+jobs_option = click.option(
+    "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Points measured at the same time."
+)
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show the plan and measure nothing.")
+
+
+def kernels_option(default: str = DEFAULT_KERNEL) -> Callable[[Command], Command]:
+    """`--kernel` for several."""
+    return click.option("--kernel", "kernels", multiple=True, type=CatalogueNames("kernels"),
+                        help=f"Kernels: one, a,b or all.  [default: {default}]")  # fmt: skip
+
+
+def boards_option(default: str = DEFAULT_BOARD) -> Callable[[Command], Command]:
+    """`--board` for several."""
+    return click.option("--board", "boards", multiple=True, type=CatalogueNames("boards"),
+                        help=f"Virtual boards: one, a,b or all.  [default: {default}]")  # fmt: skip

@@ -1,0 +1,58 @@
+"""What a plan will take, told before it is begun: points, images to build, and roughly how long.
+
+The time is an upper estimate. What the cache already knows is found only when its image is there, so a plan that was
+measured before is done much sooner than said.
+"""
+
+import os
+from dataclasses import dataclass
+from typing import Final
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.conformance import suite_point
+from rtoslab.images import demand_tools, inputs_digest, is_built
+from rtoslab.plan import Plan, Point
+
+BUILD_S: Final = 6.0
+"""To build one image on one core of a laptop."""
+CONFORMANCE_S: Final = 3.0
+"""To run the conformance suite of an image that was not built yet."""
+POINT_S: Final = 1.0
+"""To start a board, decode, prove and store."""
+VIRTUAL_S: Final = 1.5
+"""A second of a board's time, for each core."""
+SAMPLED_MS: Final = 1000
+"""The board's time of a point that takes samples; its window is only the limit."""
+WARM_UP_MS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """A plan in figures."""
+
+    points: int
+    absent: int
+    """Points that cannot be measured."""
+    images: int
+    """To build: those of the points and of the conformance suite."""
+    seconds: float
+
+
+def outlook(catalogue: Catalogue, plan: Plan, jobs: int) -> Outlook:
+    """What the plan takes with so many points at the same time. Raises errors of the environment."""
+    demand_tools()
+    able = [each for each in plan.points if each.not_applicable is None]
+    wanted = {inputs_digest(catalogue.root, each): each for each in able}
+    suites = {inputs_digest(catalogue.root, each): each for each in map(suite_point, able)}
+    missing = [each for each in wanted.values() if not is_built(catalogue.root, each)]
+    unproved = [each for each in suites.values() if not is_built(catalogue.root, each)]
+    images = len(missing) + len(unproved)
+    work_s = images * BUILD_S + len(unproved) * CONFORMANCE_S + sum(map(_run_s, able))
+    at_once = max(1, min(jobs, len(able), os.cpu_count() or 1))
+    return Outlook(len(plan.points), len(plan.points) - len(able), images, work_s / at_once)
+
+
+def _run_s(point: Point) -> float:
+    window_ms = point.window_ms if point.samples is None else min(point.window_ms, SAMPLED_MS)
+    board_ms = window_ms + (WARM_UP_MS if point.warmup_ms is None else point.warmup_ms)
+    return POINT_S + VIRTUAL_S * point.cores * board_ms / 1000

@@ -1,0 +1,36 @@
+"""What tells the points of one plan apart: a short text for each, with what varies and without what all share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+
+from rtoslab.plan.plan import Point
+
+_UNSAID = {"not_applicable"}
+_ALWAYS = "benchmark"
+
+
+def varying_labels(points: Sequence[Point]) -> list[str]:
+    """For each point its benchmark and every choice in which the plan's points differ, in the order of `Point`."""
+    choices = [_choices(point) for point in points]
+    keys = list(dict.fromkeys(key for each in choices for key in each))
+    varying = [key for key in keys if key == _ALWAYS or len({each.get(key) for each in choices}) > 1]
+    return [" ".join(_said(key, each[key]) for key in varying if key in each) for each in choices]
+
+
+def _choices(point: Point) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for each in fields(point):
+        value = getattr(point, each.name)
+        if isinstance(value, Mapping):
+            found |= {str(key): str(item) for key, item in value.items()}
+        elif value is not None and each.name not in _UNSAID:
+            found[each.name] = str(value)
+    return found
+
+
+def _said(key: str, value: str) -> str:
+    if key in {_ALWAYS, "kernel", "board", "opt", "compiler"}:
+        return value
+    if key == "cores":
+        return f"{value} core{'s' if value != '1' else ''}"
+    return f"by {value}" if key == "instrument" else f"{key}={value}"

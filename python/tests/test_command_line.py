@@ -1,0 +1,102 @@
+"""A command line of one mind: what an option is called, means and defaults to is the same in every command."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
+from rtoslab.cli import app
+from rtoslab.cli.display import counted
+from rtoslab.plan.labels import varying_labels
+from rtoslab.plan.plan import Options, make_plan
+
+CATALOGUE: Final = Catalogue(find_root())
+FILTERS: Final = "runs "
+"""Commands that look stored points up: without an option they take all."""
+
+
+def _commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        assert found is not None
+        if isinstance(found, click.Group):
+            yield from _commands(found, f"{before}{name} ")
+        else:
+            yield before + name, found
+
+
+EVERY: Final = dict(_commands(app))
+
+
+def _options(name: str) -> dict[str, click.Option]:
+    found = [each for each in EVERY[name].params if isinstance(each, click.Option)]
+    return {word: each for each in found for word in each.opts}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_an_option_means_the_same_in_every_command(name: str) -> None:
+    options = _options(name)
+    if "--out" in options:
+        assert options["--out"].metavar == "FOLDER"
+        assert str(options["--out"].help).startswith("Folder of the results")
+        assert "-o" not in options["--out"].opts
+    if "-o" in options:
+        assert "--output" in options["-o"].opts
+    if "--jobs" in options:
+        assert "--dry-run" in options, "what measures many points can show its plan"
+    if name.startswith(FILTERS):
+        return
+    for word, default in (("--kernel", DEFAULT_KERNEL), ("--board", DEFAULT_BOARD)):
+        if word in options and name != "rta bounds":
+            said = f"{options[word].default} {options[word].help}"
+            assert default in said, f"{name} {word} does not say its default"
+            assert not options[word].required
+
+
+def test_without_a_kernel_and_a_board_it_is_the_default_ones() -> None:
+    assert DEFAULT_KERNEL in CATALOGUE.kernels
+    assert DEFAULT_BOARD in CATALOGUE.boards
+    (point,) = make_plan(CATALOGUE, ["t2"], Options()).points
+    assert (point.kernel, point.board) == (DEFAULT_KERNEL, DEFAULT_BOARD)
+    assert {each.kernel for each in make_plan(CATALOGUE, ["latency"], Options()).points} == {DEFAULT_KERNEL}
+    every = make_plan(CATALOGUE, ["t2"], Options(boards=list(CATALOGUE.boards)))
+    assert {each.kernel for each in every.points} == {DEFAULT_KERNEL}
+
+
+def test_a_dry_run_tells_the_plan_and_measures_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("rtoslab.cli.cmd_run.run_plan", lambda *_, **__: pytest.fail("it was measured"))
+    words = ["run", "t2", "t8", "--cores", "1,2", "--out", str(tmp_path / "out"), "--dry-run"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines() == [
+        f"{benchmark} {cores}" for benchmark in ("t2_cooperative", "t8_allocation") for cores in ("1 core", "2 cores")
+    ]
+    assert f"Plan: 4 points ({DEFAULT_KERNEL}, {DEFAULT_BOARD}); " in done.stderr
+    assert " to build; at most about " in done.stderr
+    assert not (tmp_path / "out").exists()
+    told = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
+    assert [each["cores"] for each in told["plan"]] == [1, 2, 1, 2]
+
+
+def test_a_label_has_what_varies() -> None:
+    def labels(*names: str, **options: object) -> list[str]:
+        return varying_labels(make_plan(CATALOGUE, names, Options(**options)).points)  # type: ignore[arg-type]
+
+    assert labels("t2") == ["t2_cooperative"]
+    assert labels("t2", kernels=["freertos", "rt"]) == ["t2_cooperative freertos", "t2_cooperative rt"]
+    assert labels("t1", boards=["pico", "nucleo-f446re"], config={"opt": "-O3"}) == [
+        "t1_arithmetic pico", "t1_arithmetic nucleo-f446re",
+    ]  # fmt: skip
+    assert [each.split(" by ")[1] for each in labels("call_times")] == ["counter", "pin", "probe"]
+
+
+def test_one_point_is_no_points() -> None:
+    assert [counted(each, "point") for each in (0, 1, 2, 1000)] == ["0 points", "1 point", "2 points", "1,000 points"]
