@@ -21,9 +21,10 @@ def parsed(command: Command) -> None:
     """Raises click's error if the program would not understand the command."""
     words = [PLACEHOLDERS.get(each, each) for each in command.words]
     found: click.Command = app
+    context: click.Context | None = None
     while True:
         try:
-            context = found.make_context(found.name, list(words))
+            context = found.make_context(found.name, list(words), parent=context)
         except click.MissingParameter:
             return  # a sentence may speak of an option alone
         words = [*context._protected_args, *context.args]
