@@ -22,7 +22,7 @@ SIM_SOURCES := $(shell find sim -name "*.rs" -o -name Cargo.toml) Cargo.toml Car
 # What the firmware and the simulator are built with; a linker for Rust is in gcc and libc6-dev.
 APT_PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi binutils-arm-none-eabi cmake ninja-build python3-venv gcc libc6-dev
 
-.PHONY: help demo test test-rust test-python gate mutants lint lint-rust lint-python bench bench-sweep bench-plan fuzz fuzz-inputs test-all test-checked test-sanitized set-up packages clean
+.PHONY: help demo docs site report-check test test-rust test-python gate mutants lint lint-rust lint-python bench bench-sweep bench-plan fuzz fuzz-inputs test-all test-checked test-sanitized set-up packages clean
 
 help:
 	@echo "make demo      install what is missing, run T1-T8 on one core and on two, write the report"
@@ -33,6 +33,8 @@ help:
 	@echo "make bench     speed of the virtual boards beside unicorn and QEMU, tightness of bounds; installs qemu-system-arm"
 	@echo "make bench-sweep  how long a phase sweep over 100 000 offsets takes"
 	@echo "make bench-plan   how long a sweep of 536 configurations and benchmarks takes: cold, warm, known"
+	@echo "make report-check  every kind of page in headless Chromium: accessibility, widths, dark, print; installs chromium"
+	@echo "make docs      what pages print and what is generated from the code, written anew; make site: all of them as a site"
 	@echo "make fuzz      programs and image files made up by a fuzzer, FUZZ_SECONDS=600 long; what it finds goes to sim/fuzz/found"
 	@echo "make test-all  make test, the long tests, test-checked and test-sanitized; see docs/testing.md"
 	@echo "make fuzz-inputs  a million damaged inputs of each kind that comes from outside; INPUTS=10000 for fewer"
@@ -73,7 +75,7 @@ gate: set-up
 mutants: set-up
 	$(BIN)/python bench/mutants.py
 
-test-all: test test-checked test-sanitized
+test-all: test test-checked test-sanitized report-check
 	$(CARGO_TEST) -- --ignored
 	$(BIN)/pytest -n 2 -q -m long
 
@@ -102,6 +104,31 @@ lint-python: set-up
 
 lint-rust: packages $(STAMPS)/tools
 	$(RUST_LINT)
+
+# axe-core, in a browser that a package brings: no part of the other targets' environment.
+report-check: set-up $(STAMPS)/report
+	@$(MAKE) --no-print-directory packages APT_PACKAGES=chromium
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python bench/report_check.py
+
+$(STAMPS)/report: requirements-report.lock $(STAMPS)/python
+	@echo "== Python packages of the page check (playwright, axe-core; 50 MB), from requirements-report.lock"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-report.lock
+	@touch $@
+
+# What commands print, and what is generated from the code, written into the pages anew; the diff shows what drifted.
+docs: set-up
+	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_pages
+	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_reference
+
+# The pages as a site in build/site, searchable and readable on a phone.
+site: set-up $(STAMPS)/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "The site is build/site/index.html."
+
+$(STAMPS)/site: requirements-site.lock $(STAMPS)/python
+	@echo "== Python packages of the site (mkdocs, 60 MB), from requirements-site.lock"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-site.lock
+	@touch $@
 
 bench: set-up
 	@$(MAKE) --no-print-directory packages APT_PACKAGES=qemu-system-arm

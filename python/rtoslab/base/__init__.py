@@ -45,6 +45,7 @@ from rtoslab.base.strict import Strict
 from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_clang, said
 from rtoslab.base.value_table import Table, Value
 from rtoslab.base.version import __version__
+from rtoslab.base.web_page import WebPage, web_page
 
 __all__ = [
     "CLANG_MISSING",
@@ -85,6 +86,7 @@ __all__ = [
     "ToolMissingError",
     "UnknownNameError",
     "Value",
+    "WebPage",
     "__version__",
     "alone",
     "build_folder",
@@ -101,5 +103,6 @@ __all__ = [
     "stamp",
     "to_plain",
     "tools",
+    "web_page",
     "write_whole",
 ]

@@ -1,11 +1,11 @@
-"""A profile as one self-contained page: no script, no font, no link to anywhere."""
+"""A profile as one self-contained page: no font, no link to anywhere, no script but our own inline one."""
 
 from importlib.resources import files
 
 import jinja2
 from markupsafe import Markup
 
-from rtoslab.base import Table, __version__
+from rtoslab.base import Table, __version__, web_page
 from rtoslab.instruments.flame import class_colours, flame_svg
 from rtoslab.instruments.masked import priority_groups
 from rtoslab.instruments.profile_tables import HEADS, tables
@@ -27,15 +27,14 @@ _NOTES = {
 
 def render(profile: Profile) -> str:
     """The whole page."""
-    here, reports = files("rtoslab.instruments") / "templates", files("rtoslab.reports") / "formats" / "templates"
+    here = files("rtoslab.instruments") / "templates"
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     template = environment.from_string((here / "profile.html.j2").read_text(encoding="utf-8"))
-    css = Markup((reports / "report.css").read_text(encoding="utf-8"))  # noqa: S704 (our own file)
     return template.render(
         profile=profile,
-        css=css,
+        page=web_page(),
         version=__version__,
         summary=summary(profile),
         bars=_bars(profile),

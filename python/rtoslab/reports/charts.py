@@ -10,6 +10,7 @@ from rtoslab.analyses import PARTS, VISIBLE_PART
 from rtoslab.reports import figures, schedules
 from rtoslab.reports.palette import SERIES_COLOURS, WIDTH, Drawn, colour, data, order
 from rtoslab.reports.table import ChartData
+from rtoslab.reports.tooltips import with_tooltips
 
 PART_COLOURS: Final = dict(
     zip(
@@ -41,13 +42,13 @@ def svg(chart: ChartData) -> str:
         .configure_view(stroke=None)
     )
     text: str = vl_convert.vegalite_to_svg(styled.to_json())
-    return text[text.index("<svg") :]
+    return with_tooltips(text[text.index("<svg") :])
 
 
 def _throughput(rows: Sequence[dict[str, Any]]) -> Drawn:
     tests, series = order(rows, "test"), order(rows, "series")
     base = alt.Chart(data(rows)).encode(
-        x=alt.X("test:N", sort=tests, title=None, axis=alt.Axis(labelAngle=0, labelFontWeight="bold", grid=True)),
+        x=alt.X("test:N", sort=tests, title="test", axis=alt.Axis(labelAngle=0, labelFontWeight="bold", grid=True)),
         xOffset=alt.XOffset("series:N", sort=series),
         y=alt.Y(
             "rate:Q",
@@ -66,7 +67,7 @@ def _throughput(rows: Sequence[dict[str, Any]]) -> Drawn:
 def _gain(rows: Sequence[dict[str, Any]]) -> Drawn:
     tests, series = order(rows, "test"), order(rows, "series")
     base = alt.Chart(data(rows)).encode(
-        x=alt.X("test:N", sort=tests, title=None, axis=alt.Axis(labelAngle=0, labelFontWeight="bold")),
+        x=alt.X("test:N", sort=tests, title="test", axis=alt.Axis(labelAngle=0, labelFontWeight="bold")),
         xOffset=alt.XOffset("series:N", sort=series),
         y=alt.Y("gain:Q", title="throughput, two cores over one", scale=alt.Scale(domainMin=0, nice=True)),
     )
@@ -92,7 +93,7 @@ def _gain(rows: Sequence[dict[str, Any]]) -> Drawn:
 def _heap(rows: Sequence[dict[str, Any]]) -> Drawn:
     tests, series = order(rows, "test"), order(rows, "series")
     base = alt.Chart(data(rows)).encode(
-        x=alt.X("test:N", sort=tests, title=None, axis=alt.Axis(labelAngle=0, labelFontWeight="bold")),
+        x=alt.X("test:N", sort=tests, title="test", axis=alt.Axis(labelAngle=0, labelFontWeight="bold")),
         xOffset=alt.XOffset("series:N", sort=series),
         y=alt.Y("bytes:Q", title="peak of the heap, bytes", axis=alt.Axis(format=",.0f")),
     )
@@ -159,7 +160,12 @@ def _histogram(rows: Sequence[dict[str, Any]]) -> Drawn:
         alt.Chart()
         .mark_rect(color=SERIES_COLOURS[0], stroke=SERIES_COLOURS[0], strokeWidth=1)
         .encode(
-            x=alt.X("low:Q", title="cycles", axis=alt.Axis(format=",.0f"), scale=alt.Scale(zero=False, nice=True)),
+            x=alt.X(
+                "low:Q",
+                title="cycles",
+                axis=alt.Axis(format=",.0f", tickMinStep=1),
+                scale=alt.Scale(zero=False, nice=True),
+            ),
             x2="high:Q",
             y=alt.Y(
                 "count:Q",

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rtoslab.base import ReportError
-from rtoslab.catalogue import Catalogue, PaperFolder, Suite, papers
+from rtoslab.catalogue import Catalogue, PaperFolder, papers
 from rtoslab.parity import comparable, lint_points
+from rtoslab.reports import heading
 from rtoslab.reports.sections import (
     conformance,
     costs,
@@ -22,6 +23,7 @@ from rtoslab.reports.sections import (
     speed,
     stress,
     summary,
+    tests,
     tick_cost,
 )
 from rtoslab.reports.table import Section
@@ -38,6 +40,12 @@ class Document:
     summary: str
     sections: tuple[Section, ...]
     points: tuple[StoredPoint, ...] = field(default=())
+
+    @property
+    def shown(self) -> tuple[Section, ...]:
+        """The sections that have something to show, each without its empty charts and tables."""
+        filled = (each.filled() for each in self.sections)
+        return tuple(each for each in filled if each is not None)
 
     @property
     def measured(self) -> list[Measured]:
@@ -58,6 +66,7 @@ def make_document(catalogue: Catalogue, points: Sequence[StoredPoint], suite_id:
     parts: list[Section | None] = [
         parity.parity_section(lint_points(catalogue, points), several=comparable(points)),
         missing.not_measured(verified, failed, absent),
+        tests.tests_section(catalogue, verified),
         tick_cost.tick_section(timed),
         tick_cost.search_section(timed),
         latency.latency_section(timed),
@@ -79,8 +88,8 @@ def make_document(catalogue: Catalogue, points: Sequence[StoredPoint], suite_id:
         manifest.manifest_section(points),
     ]
     return Document(
-        title=suite.title if suite else _title(points),
-        subtitle=_subtitle(points, suite),
+        title=heading.title(catalogue, points, suite),
+        subtitle=heading.subtitle(points, suite),
         summary=summary.summary(verified, failed, absent),
         sections=tuple(part for part in parts if part is not None),
         points=tuple(points),
@@ -97,24 +106,3 @@ def _paper(catalogue: Catalogue, suite_id: str | None) -> PaperFolder | None:
     """The paper of a suite; None if the suite is of none."""
     folder = catalogue.suites[suite_id].folder if suite_id is not None and suite_id in catalogue.suites else None
     return next((each for each in papers(catalogue).values() if each.folder == folder), None)
-
-
-def _title(points: Sequence[StoredPoint]) -> str:
-    titles = list(dict.fromkeys(each.result.point.title for each in points))
-    return titles[0] if len(titles) == 1 else f"{len(titles)} benchmarks"
-
-
-def _subtitle(points: Sequence[StoredPoint], suite: Suite | None) -> str:
-    kernels, boards, targets = set(), set(), set()
-    for each in points:
-        build = each.manifest.get("build")
-        target = each.manifest.get("target")
-        board = each.manifest.get("board")
-        if isinstance(build, dict) and isinstance(target, dict) and isinstance(board, dict):
-            kernels.add(f"{build.get('kernel')} {build.get('kernel_version')}")
-            boards.add(f"{board.get('title')} at {int(build.get('clock_hz', 0)) / 1e6:g} MHz")
-            targets.add("virtual board" if target.get("kind") == "virtual" else "real board")
-    parts = [", ".join(sorted(kernels)), ", ".join(sorted(boards)), ", ".join(sorted(targets))]
-    if suite:
-        parts.append(f"after {suite.paper}")
-    return " · ".join(part for part in parts if part)

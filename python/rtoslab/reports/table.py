@@ -1,7 +1,7 @@
 """The parts of a report: a table of texts, a chart, a section. No format knowledge, no arithmetic."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -47,3 +47,9 @@ class Section:
     charts: Sequence[ChartData] = field(default=())
     tables: Sequence[TableData] = field(default=())
     folded: bool = False
+
+    def filled(self) -> "Section | None":
+        """The section without charts and tables that have no row; None if nothing is left under its heading."""
+        charts = tuple(each for each in self.charts if each.rows)
+        tables = tuple(each for each in self.tables if each.rows)
+        return replace(self, charts=charts, tables=tables) if self.prose or charts or tables else None

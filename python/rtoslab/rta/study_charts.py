@@ -161,7 +161,11 @@ def pessimism(study: Study) -> ChartData | None:
                     }
                 )
     caption = "What the kernel's overhead adds to each bound, by the two ways to charge for the tick."
-    return ChartData("bars", rows, caption, y_title="above the bound without overhead, %") if rows else None
+    return (
+        ChartData("bars", rows, caption, x_title="task", y_title="above the bound without overhead, %")
+        if rows
+        else None
+    )
 
 
 def charts(*found: ChartData | None) -> Sequence[ChartData]:

@@ -137,7 +137,7 @@ def _multiples(seen: Observations) -> Section | None:
         f"Time by {along} and {series}, as a multiple of the first configuration; marks are means over all other "
         "options, bars reach from the quickest to the slowest."
     )
-    chart = ChartData("multiples", rows, caption, x_title=along, y_title="time")
+    chart = ChartData("multiples", rows, caption, x_title=along, y_title="time, multiple")
     return Section("multiples", "Benchmark by benchmark", (), [chart])
 
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from functools import cache
 from pathlib import Path
 
@@ -146,9 +147,9 @@ def number(cell: object) -> float:
 def test_the_page_is_self_contained_and_draws_each_core() -> None:
     page = render(two_cores())
     assert page.count("<svg ") == 2
-    assert "<script" not in page
+    assert re.findall(r"<script[^>]*>", page) == ["<script>"]
     assert 'src="' not in page
-    assert "http" not in page.replace('xmlns="http://www.w3.org/2000/svg"', "")
+    assert "http" not in page.replace("http-equiv", "").replace('xmlns="http://www.w3.org/2000/svg"', "")
     for table in tables(two_cores(), 40):
         assert str(escape(table.title)) in page
 

@@ -1,11 +1,11 @@
-"""One self-contained HTML file: no script, no font, no link to anywhere; charts are inline SVG."""
+"""One self-contained HTML file: no font, no link to anywhere, no script but our own; charts are inline SVG."""
 
 from importlib.resources import files
 
 import jinja2
 from markupsafe import Markup
 
-from rtoslab.base import __version__
+from rtoslab.base import __version__, web_page
 from rtoslab.reports import charts
 from rtoslab.reports.document import Document
 from rtoslab.reports.table import ChartData
@@ -23,8 +23,7 @@ def render(document: Document) -> str:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     template = environment.from_string((templates / "report.html.j2").read_text(encoding="utf-8"))
-    css = Markup((templates / "report.css").read_text(encoding="utf-8"))  # noqa: S704 (our own file)
-    return template.render(document=document, css=css, version=__version__, svg=_svg, mood=_mood)
+    return template.render(document=document, page=web_page(), version=__version__, svg=_svg, mood=_mood)
 
 
 def _svg(chart: ChartData) -> Markup:

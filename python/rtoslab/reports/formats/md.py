@@ -10,7 +10,7 @@ SUFFIX = "md"
 def render(document: Document) -> str:
     """The whole text."""
     lines = [f"# {markdown(document.title)}", "", paragraph(document.subtitle), "", paragraph(document.summary), ""]
-    for section in document.sections:
+    for section in document.shown:
         lines += [f"## {markdown(section.title)}", ""]
         for text in section.prose:
             lines += [paragraph(text), ""]

@@ -1,0 +1,145 @@
+"""Our pages in a browser: one of each kind is made, then opened at three widths, in light and in dark, and printed.
+
+    make report-check                  # installs chromium, and what requirements-report.lock names, then runs this
+    python bench/report_check.py a.html …   # only these pages
+
+Held against axe-core's rules (WCAG 2 A and AA, and its best practices); besides, nothing is wider than the page, no
+script fails, a click sorts a table, and what is folded on screen is open on paper.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from rtoslab.base import find_root
+
+WIDTHS = (390, 768, 1280)
+HEIGHT = 900
+FOLDER = find_root() / "build" / "pages"
+BOARD = ("--kernel", "freertos", "--board", "nucleo-f446re")
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+_WIDER = """() => document.documentElement.scrollWidth - document.documentElement.clientWidth"""
+_SORTED = """() => {
+  for (const table of document.querySelectorAll("table")) {
+    const button = table.querySelector("th button");
+    if (!button) continue;
+    for (const fold of document.querySelectorAll("details")) if (fold.contains(table)) fold.open = true;
+    button.click();
+    return button.parentElement.getAttribute("aria-sort") === "ascending";
+  }
+  return true;
+}"""
+_FOLDED = """() => [...document.querySelectorAll("details")].filter(each => {
+  const box = each.querySelector("table").getBoundingClientRect();
+  return box.height === 0 || !each.querySelector("td").checkVisibility({contentVisibilityAuto: true});
+}).length"""
+
+
+def made() -> list[Path]:
+    """One page of each kind, by the commands a user would type. What was measured before comes from the cache."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+
+    def page(name: str) -> Path:
+        return FOLDER / f"{name}.html"
+
+    def folder(name: str) -> str:
+        return str(FOLDER / "runs" / name)
+
+    commands: list[tuple[str, ...]] = [
+        ("run", "vieira2026", "--cores", "1,2", "--out", folder("vieira")),
+        ("report", folder("vieira"), "-o", str(page("vieira"))),
+        ("run", "context_switch", "interrupt_latency", *BOARD, "--out", folder("latency")),
+        ("report", folder("latency"), "-o", str(page("latency"))),
+        ("run", "t2", "t6", *BOARD, "--cores", "1", "--out", folder("o2")),
+        ("run", "t2", "t6", *BOARD, "--cores", "1", "--config", "opt=-Os", "--out", folder("os")),
+        ("compare", folder("o2"), folder("os"), "-o", str(page("compare"))),
+        ("worst-case", *BOARD, "--service", "semaphore", "--out", folder("worst-case")),
+        ("rta", "examples/response-time/control.toml", *BOARD, "--check", "-o", str(page("rta"))),
+        ("profile", "t2", *BOARD, "--html", str(page("profile"))),
+        ("sweep", "examples/sweep/small.toml", "--out", folder("sweep"), "-o", str(page("sweep"))),
+    ]
+    for command in commands:
+        done = subprocess.run(["rtoslab", *command], capture_output=True, text=True, check=False, cwd=find_root())
+        if done.returncode:
+            sys.exit(f"rtoslab {' '.join(command)} failed: {done.stderr.strip()}")
+    (found,) = (FOLDER / "runs" / "worst-case").glob("*.html")
+    return sorted([*FOLDER.glob("*.html"), found])
+
+
+def complaints(browser: Browser, path: Path) -> list[str]:
+    """What is wrong with one page, a sentence each."""
+    views = [(width, scheme) for width in WIDTHS for scheme in ("light", "dark")]
+    said = [each for width, scheme in views for each in _viewed(browser, path, width, scheme)]
+    return list(dict.fromkeys([*said, *_printed(browser, path)]))
+
+
+def _viewed(browser: Browser, path: Path, width: int, scheme: str) -> list[str]:
+    said: list[str] = []
+    page = browser.new_page(viewport={"width": width, "height": HEIGHT}, color_scheme=scheme)
+    page.on("pageerror", lambda error: said.append(f"a script failed: {error}"))
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda request: _note_request(said, request.url))
+    page.goto(path.resolve().as_uri())
+    found = [f"{width} px, {scheme}: {each}" for each in _of_page(page)]
+    page.close()
+    return [*said, *found]
+
+
+def _note_request(said: list[str], url: str) -> None:
+    if not url.startswith(("file:", "data:")):
+        said.append(f"it asks for {url}")
+
+
+def _of_page(page: Page) -> list[str]:
+    said = []
+    wider = page.evaluate(_WIDER)
+    if wider > 0:
+        said.append(f"it is {wider} px wider than the page")
+    page.evaluate("() => { for (const each of document.querySelectorAll('details')) each.open = true; }")
+    said += [_words(each) for each in Axe().run(page, options=RULES).response["violations"]]
+    if not page.evaluate(_SORTED):
+        said.append("a click on a table's head does not sort it")
+    return said
+
+
+def _printed(browser: Browser, path: Path) -> list[str]:
+    page = browser.new_page(java_script_enabled=True)
+    page.goto(path.resolve().as_uri())
+    page.emulate_media(media="print")
+    folded = page.evaluate(_FOLDED)
+    page.close()
+    return [f"{folded} folded tables stay folded in print"] if folded else []
+
+
+def _words(violation: dict[str, Any]) -> str:
+    places = ", ".join(" ".join(map(str, node["target"])) for node in violation["nodes"][:3])
+    return f"{violation['id']} ({violation['impact']}): {violation['help']}; at {places}"
+
+
+def main() -> int:
+    """0 if no page has a fault."""
+    program = shutil.which("chromium")
+    if program is None:
+        sys.exit("chromium is not installed; `make report-check` installs it.")
+    paths = [Path(each) for each in sys.argv[1:]] or made()
+    faults = 0
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        for path in paths:
+            said = complaints(browser, path)
+            faults += len(said)
+            print(f"{path.name}: {'no fault' if not said else f'{len(said)} faults'}")
+            for each in said:
+                print(f"  {each}")
+        browser.close()
+    print(f"{len(paths)} pages at {', '.join(map(str, WIDTHS))} px, in light and dark, and in print: {faults} faults.")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+"""What stands over a report: a title that says what it holds, whatever was asked for, and a line of versions."""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from rtoslab.analyses import core_words, short_test
+from rtoslab.catalogue import Catalogue, Suite
+from rtoslab.results import Measured, PointId
+from rtoslab.store import StoredPoint
+
+NAMED = 3
+"""Up to so many tests are named in a title; of more, how many."""
+
+
+def title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | None) -> str:
+    """The suite's title if the run is what the suite asks for, else tests, kernels, boards and cores as they are."""
+    asked = [each.result.point for each in points]
+    if suite is not None and all(
+        set(held) == set(wanted)
+        for held, wanted in (
+            ([each.kernel for each in asked], suite.kernels),
+            ([each.board for each in asked], suite.boards),
+            ([each.cores for each in asked], suite.cores),
+        )
+    ):
+        return suite.title
+    shown = [each.result.point for each in points if isinstance(each.result, Measured)] or asked
+    kernels = {name: each.facts.title for name, each in catalogue.kernels.items()}
+    boards = {name: each.facts.title for name, each in catalogue.boards.items()}
+    with_what = _listed([kernels.get(name, name) for name in _distinct(each.kernel for each in shown)])
+    where = _listed([boards.get(name, name) for name in _distinct(each.board for each in shown)])
+    cores = sorted({each.cores for each in shown})
+    several = f", {_listed([core_words(each) for each in cores])}" if cores != [1] else ""
+    return f"{_tests(shown)}: {with_what} on the {where}{several}"
+
+
+def subtitle(points: Sequence[StoredPoint], suite: Suite | None) -> str:
+    """Versions, clocks, the kind of board, and the paper that a suite is after."""
+    kernels, boards, targets = set(), set(), set()
+    for each in points:
+        build = each.manifest.get("build")
+        target = each.manifest.get("target")
+        board = each.manifest.get("board")
+        if isinstance(build, dict) and isinstance(target, dict) and isinstance(board, dict):
+            kernels.add(f"{build.get('kernel')} {build.get('kernel_version')}")
+            boards.add(f"{board.get('title')} at {int(build.get('clock_hz', 0)) / 1e6:g} MHz")
+            targets.add("virtual board" if target.get("kind") == "virtual" else "real board")
+    parts = [", ".join(sorted(kernels)), ", ".join(sorted(boards)), ", ".join(sorted(targets))]
+    if suite:
+        parts.append(f"after {suite.paper}")
+    return " · ".join(part for part in parts if part)
+
+
+def _tests(points: Sequence[PointId]) -> str:
+    titles = _distinct(each.title for each in points)
+    if len(titles) <= NAMED:
+        return _listed(titles)
+    short = _distinct(short_test(each) for each in points)
+    numbers = [re.fullmatch(r"([A-Z]+)([0-9]+)", each) for each in short]
+    row = [(found[1], int(found[2])) for found in numbers if found is not None]
+    if len(row) == len(short) and all(a == c and b + 1 == d for (a, b), (c, d) in pairwise(row)):
+        return f"{short[0]} to {short[-1]}"
+    return f"{len(titles)} benchmarks"
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

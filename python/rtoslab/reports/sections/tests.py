@@ -1,0 +1,23 @@
+"""What the short names of tests stand for."""
+
+from collections.abc import Sequence
+
+from rtoslab.analyses import short_test
+from rtoslab.catalogue import Catalogue
+from rtoslab.reports.table import Section, TableData
+from rtoslab.results import Measured
+
+
+def tests_section(catalogue: Catalogue, points: Sequence[Measured]) -> Section | None:
+    """One row for each test that tables and charts call by a short name such as T1; None if there is none."""
+    rows: dict[str, list[str]] = {}
+    for each in points:
+        short, benchmark = short_test(each.point), catalogue.benchmarks.get(each.point.benchmark)
+        if short != each.point.benchmark and benchmark is not None and not each.is_latency:
+            name = each.point.title.removeprefix(short).strip()
+            rows.setdefault(short, [short, name, benchmark.facts.question, benchmark.facts.inside, each.unit])
+    if not rows:
+        return None
+    columns = ("test", "name", "question", "one count holds", "what is counted")
+    table = TableData("Tests by their short names", columns, list(rows.values()))
+    return Section("tests", "The tests", (), (), (table,), folded=True)

@@ -1,0 +1,114 @@
+"""Pages do not drift: their commands parse, the files these name are there, recorded sessions are what is printed."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import click
+import pytest
+
+from rtoslab.cli import app
+from tests.doc_pages import PAGES, ROOT, Command, Session, commands, refresh, sessions
+
+COMMANDS = [each for page in PAGES for each in commands(page)]
+SESSIONS = [each for page in PAGES for each in sessions(page)]
+SUFFIXES = {".toml", ".json", ".csv", ".txt", ".sr", ".vcd", ".elf", ".uf2"}
+WRITING = {"-o", "--output", "--out", "--html", "--save"}
+PLACEHOLDERS = {"KEY=N": "configTICK_RATE_HZ=100", "K": "freertos", "B": "pico", "N": "5", "S": "1", "NAME": "pico"}
+"""What a page writes for a value that a reader chooses, and one that parses."""
+
+
+def parsed(command: Command) -> None:
+    """Raises click's error if the program would not understand the command."""
+    words = [PLACEHOLDERS.get(each, each) for each in command.words]
+    found: click.Command = app
+    context: click.Context | None = None
+    while True:
+        try:
+            context = found.make_context(found.name, list(words), parent=context)
+        except click.MissingParameter:
+            return  # a sentence may speak of an option alone
+        words = [*context._protected_args, *context.args]
+        if not isinstance(found, click.Group) or not words:
+            return
+        _, deeper, words = found.resolve_command(context, words)
+        assert deeper is not None, command.text
+        found = deeper
+
+
+@pytest.mark.parametrize("command", [each for each in COMMANDS if not each.abridged], ids=str)
+def test_a_command_on_a_page_is_understood(command: Command) -> None:
+    if len(command.words) > 1:
+        parsed(command)
+    else:
+        assert command.words[0] in app.list_commands(click.Context(app))
+
+
+def missing(command: Command, written: set[str]) -> list[str]:
+    """Files that it reads and nobody has: not in the checkout, not written above, not in capitals (a reader's)."""
+    words = command.words
+    outputs = {name for option, name in pairwise(words) if option in WRITING}
+    named = [each for each in words if Path(each).suffix in SUFFIXES and "=" not in each and each not in outputs]
+    absent = [
+        each for each in named if not (ROOT / each).exists() and each not in written and not Path(each).stem.isupper()
+    ]
+    written |= outputs
+    return absent
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_commands_name_are_there(page: Path) -> None:
+    written: set[str] = set()
+    assert [str(each) for each in commands(page) if missing(each, written)] == []
+
+
+def test_there_are_sessions_and_commands() -> None:
+    assert len(COMMANDS) > 80
+    assert any(each.quick for each in SESSIONS)
+
+
+@pytest.mark.parametrize("session", [each for each in SESSIONS if each.quick], ids=str)
+def test_a_quick_session_prints_what_its_page_says(session: Session) -> None:
+    assert session.run() == session.shown, "`make docs` writes it anew"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("session", [each for each in SESSIONS if not each.quick], ids=str)
+def test_a_session_prints_what_its_page_says(session: Session) -> None:
+    assert session.run() == session.shown, "`make docs` writes it anew"
+
+
+def test_a_session_that_drifted_is_renewed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("Before.\n\n    $ rtoslab list boards | head -2\n    wrong\n\n    wrong\n\nAfter.\n")
+    (old,) = sessions(page)
+    assert old.shown == ("wrong", "", "wrong")
+    page_again = refresh_text(page)
+    assert page_again.startswith("Before.\n\n    $ rtoslab list boards | head -2\n")
+    assert page_again.endswith("\n\nAfter.\n")
+    (new,) = sessions(page)
+    assert len(new.shown) == 2
+    assert refresh(page) == []
+
+
+def refresh_text(page: Path) -> str:
+    assert len(refresh(page)) == 1
+    return page.read_text()
+
+
+@pytest.mark.parametrize(
+    "text", ["rtoslab run t2 --bord pico", "rtoslab run t2 --cores x", "rtoslab lost", "rtoslab rta break --lost"]
+)
+def test_a_command_that_is_not_understood_is_found(text: str) -> None:
+    with pytest.raises((click.ClickException, AssertionError)):
+        parsed(Command(ROOT / "README.md", 1, text))
+
+
+def test_a_file_that_is_not_there_is_found() -> None:
+    def of(text: str) -> Command:
+        return Command(ROOT / "README.md", 1, text)
+
+    assert missing(of("rtoslab rta lost.toml"), set()) == ["lost.toml"]
+    written: set[str] = set()
+    assert missing(of("rtoslab capture t2 -o pins.vcd"), written) == []
+    assert missing(of("rtoslab decode pins.vcd"), written) == []
+    assert missing(of("rtoslab sim IMAGE.elf"), set()) == []

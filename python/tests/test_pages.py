@@ -1,0 +1,144 @@
+"""What a report's page must be without a browser to look at it: its structure, its title, nothing from outside.
+
+`make report-check` opens the same pages in one.
+"""
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.reports import report_formats
+from rtoslab.reports.document import Document, make_document
+from rtoslab.reports.table import ChartData, Section, TableData
+from rtoslab.reports.tooltips import with_tooltips
+from rtoslab.results.results import NotApplicable
+from rtoslab.store.stored_point import AnyResult, StoredPoint
+from tests.fakes import measured, point
+
+
+class _Outline(HTMLParser):
+    """Tags in order with their attributes, and the text of the headings."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def named(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def document(*results: AnyResult, suite: str | None = None) -> Document:
+    points = [StoredPoint(Path("p"), result, {"window_ms": 250}) for result in results]
+    return make_document(Catalogue(find_root()), points, suite)
+
+
+def page(shown: Document) -> str:
+    return report_formats()["html"](shown)
+
+
+WHOLE = page(document(measured(1, 1000), measured(2, 400, wait=3_000_000, heap=4800)))
+
+
+def test_headings_go_in_order() -> None:
+    levels = [int(tag[1]) for tag, _ in _Outline(WHOLE).tags if re.fullmatch("h[1-6]", tag)]
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert all(lower - upper <= 1 for upper, lower in pairwise(levels))
+
+
+def test_tables_have_captions_and_scopes_and_scroll_in_a_box_that_keys_reach() -> None:
+    outline = _Outline(WHOLE)
+    tables = outline.named("table")
+    assert len(tables) == len(outline.named("caption")) > 5
+    assert all(each.get("scope") == "col" for each in outline.named("th"))
+    boxes = [each for each in outline.named("div") if each.get("class") == "wide"]
+    assert len(boxes) == len(tables) + len(outline.named("svg"))
+    assert all(each.get("tabindex") == "0" and each.get("aria-label") for each in boxes)
+
+
+def test_the_language_is_said_and_charts_have_words() -> None:
+    outline = _Outline(WHOLE)
+    assert outline.named("html") == [{"lang": "en"}]
+    assert all(each.get("role") == "img" and each.get("aria-label") for each in outline.named("svg"))
+
+
+def test_the_page_s_policy_allows_its_own_script_and_nothing_else() -> None:
+    (script,) = re.findall(r"<script>(.*?)</script>", WHOLE, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    (policy,) = (each["content"] for each in _Outline(WHOLE).named("meta") if "http-equiv" in each)
+    assert policy == f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+
+
+def test_every_link_inside_leads_somewhere() -> None:
+    outline = _Outline(WHOLE)
+    ids = [each["id"] for _, each in outline.tags if "id" in each]
+    links = {each["href"] for each in outline.named("a")}
+    assert links
+    assert links <= {f"#{each}" for each in ids}
+
+
+def test_marks_tell_their_figures_when_pointed_at() -> None:
+    assert "<title>test: T2; counts per second, all cores (log scale): " in WHOLE
+    assert with_tooltips('<path aria-label="a: 1" role="graphics-symbol" aria-roledescription="bar" d="M0"/>') == (
+        '<path d="M0"><title>a: 1</title></path>'
+    )
+
+
+def test_axes_are_labelled_with_what_they_count() -> None:
+    for text in re.findall(r"<svg.*?</svg>", WHOLE, re.DOTALL):
+        assert 'class="mark-text role-axis-title"' in text
+
+
+@pytest.mark.parametrize("suffix", ["html", "md"])
+def test_what_is_empty_is_left_out(suffix: str) -> None:
+    table = TableData("Hollow table", ("a",), ())
+    sections = (
+        Section("x", "Hollow section", (), (ChartData("bars", (), "Hollow chart"),), (table,)),
+        Section("y", "Full section", ("Words.",), (), (table,)),
+    )
+    text = report_formats()[suffix](Document("Title", "", "Summary.", sections))
+    assert "Hollow" not in text
+    assert "Full section" in text
+
+
+def _on(board: str, cores: int, name: str, title: str) -> AnyResult:
+    result = measured(cores, title=title)
+    place = result.point.model_copy(update={"board": board, "kernel": "freertos", "benchmark": name})
+    return result.model_copy(update={"point": place})
+
+
+TESTS = ("t1_arithmetic", "T1 basic processing"), ("t2_cooperative", "T2 cooperative scheduling")
+MORE = (("t3_preemptive", "T3 preemptive scheduling"), ("t4_interrupt", "T4 interrupt processing"))
+
+
+def test_a_suite_on_its_own_board_has_its_title() -> None:
+    results = [_on("pico", cores, *each) for each in TESTS for cores in (1, 2)]
+    assert document(*results, suite="vieira2026").title == "Thread-Metric T1-T8 on the Pico, one core and two"
+
+
+def test_the_title_says_what_the_report_holds() -> None:
+    one = [_on("nucleo-f446re", 1, *each) for each in (*TESTS, *MORE)]
+    absent = NotApplicable(run_id="0" * 16, point=point(2), reason="one core")
+    shown = document(*one, absent, suite="vieira2026")
+    assert shown.title == "T1 to T4: FreeRTOS on the NUCLEO-F446RE"
+    assert "<title>T1 to T4: FreeRTOS on the NUCLEO-F446RE - rtoslab</title>" in page(shown)
+    pico = [_on("pico", cores, *TESTS[0]) for cores in (1, 2)]
+    assert document(*pico).title == "T1 basic processing: FreeRTOS on the Raspberry Pi Pico, 1 core and 2 cores"
+    gap = [*one[:3], _on("nucleo-f446re", 1, "t8_allocation", "T8 dynamic memory allocation")]
+    assert document(*gap).title == "4 benchmarks: FreeRTOS on the NUCLEO-F446RE"
+
+
+def test_short_names_of_tests_are_explained() -> None:
+    text = report_formats()["md"](document(*(_on("pico", 1, *each) for each in TESTS)))
+    assert "| T2 | cooperative scheduling | What does a yield between five tasks of equal priority cost? |" in text
