@@ -96,5 +96,6 @@ def test_the_two_commands(tmp_path: Path) -> None:
         assert capture["median"] == pytest.approx(virtual["median"])
     alone = rtoslab("decode", tmp_path / "x.sr", "--json")
     assert json.loads(alone.stdout)["channels"][0]["unit"] == "us"
+    assert "Say --kernel and --board" in error(rtoslab("decode", tmp_path / "x.sr", "call_times"), 1)
     assert "Cannot read the capture" in error(rtoslab("decode", tmp_path / "none.vcd"), 1)
     assert "is no single latency benchmark" in error(rtoslab("capture", "t2", *POINT[1:5], "-o", tmp_path / "y.vcd"), 1)

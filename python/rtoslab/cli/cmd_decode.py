@@ -7,10 +7,10 @@ import click
 import numpy as np
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, find_root
+from rtoslab.base import EXIT_OK, PlanError, find_root
 from rtoslab.captures import OUT, Capture, Pulses, Recording, find_pulses, read_capture, record, sampled
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.choices import board_option, config_option, kernel_option
+from rtoslab.cli.choices import config_option
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, Frequency
 from rtoslab.cli.plain import PlainConsole
@@ -20,8 +20,8 @@ from rtoslab.plan import Options
 @click.command("decode")
 @click.argument("capture", type=click.Path(path_type=Path))
 @click.argument("benchmark", type=CatalogueName("benchmarks"), required=False)
-@kernel_option
-@board_option
+@click.option("--kernel", type=CatalogueName("kernels"), help="Of the BENCHMARK's image.")
+@click.option("--board", type=CatalogueName("boards"), help="Of the BENCHMARK's image.")
 @config_option
 @click.option("--channel", help="Channel of the measurement's pin; the only one with edges by default.")
 @click.option(
@@ -31,8 +31,8 @@ from rtoslab.plan import Options
 def command(
     capture: Path,
     benchmark: str | None,
-    kernel: str,
-    board: str,
+    kernel: str | None,
+    board: str | None,
     config: tuple[tuple[str, str], ...],
     channel: str | None,
     sample_rate: int | None,
@@ -48,6 +48,8 @@ def command(
         rows = [_row(each.name, find_pulses(each, found.tick_s)) for each in found.channels]
         _say({"capture": str(capture), "tick_s": float(found.tick_s), "channels": rows}, as_json=as_json)
         return EXIT_OK
+    if kernel is None or board is None:
+        raise PlanError("Which image made these pulses? Say --kernel and --board with the benchmark.")
     recording = record(Catalogue(find_root()), benchmark, Options([kernel], [board], [1], None, dict(config)))
     sources = {"capture": recording.by_series(found.channel(channel), found), "virtual": _virtual(recording)}
     if sample_rate is not None:
