@@ -282,8 +282,6 @@ def test_command() -> None:
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        ([], "Say what to weigh"),
-        (["--kernel", "bare"], "Say what to weigh"),
         (["nowhere.elf"], "Cannot read the image nowhere.elf"),
         (["README.md"], "is not an ELF file"),
         (["--against", "x.elf"], "go with an IMAGE"),

@@ -99,7 +99,7 @@ def test_a_known_point_is_not_measured_again_and_is_the_same_bytes(tmp_path: Pat
     for file in one.iterdir():
         assert file.read_bytes() == (two / file.name).read_bytes(), file.name
     said = rtoslab(*ask[:-2], "--out", tmp_path / "three", **cache).stderr
-    assert "1 of 1 points were measured before under the same manifest" in said
+    assert "1 of 1 point was measured before under the same manifest" in said
 
 
 def test_two_processes_share_a_run_directory(tmp_path: Path) -> None:

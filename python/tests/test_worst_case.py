@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from rtoslab.base.errors import PlanError, RunError
+from rtoslab.base.errors import PlanError, RunError, UnknownNameError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli.cmd_worst_case import command
@@ -176,7 +176,7 @@ def test_errors_are_sentences(tmp_path: Path) -> None:
         (("--service", "mutex", *one), "has no mutex service"),
         ((str(tmp_path / "x.elf"),), "say --interrupt irqN"),
     ):
-        with pytest.raises(PlanError, match=re.escape(says)):
+        with pytest.raises((PlanError, UnknownNameError), match=re.escape(says)):
             command.main(args, standalone_mode=False)
 
 

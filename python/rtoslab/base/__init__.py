@@ -45,7 +45,7 @@ from rtoslab.base.strict import Strict
 from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_clang, said
 from rtoslab.base.value_table import Table, Value
 from rtoslab.base.version import __version__
-from rtoslab.base.web_page import WebPage, web_page
+from rtoslab.base.web_page import web_page
 
 __all__ = [
     "CLANG_MISSING",
@@ -86,7 +86,6 @@ __all__ = [
     "ToolMissingError",
     "UnknownNameError",
     "Value",
-    "WebPage",
     "__version__",
     "alone",
     "build_folder",
