@@ -84,9 +84,9 @@ def demand_tools() -> None:
         tools.find(name)
 
 
-def is_built(root: Path, point: Point) -> bool:
-    """Whether the image is there; `build` still demands that it is as it was sealed."""
-    return (_folder(root, point, inputs_digest(root, point)) / SEAL_FILE).is_file()
+def is_built(root: Path, point: Point, digest: str) -> bool:
+    """Whether the image of a point's `inputs_digest` is there; `build` still demands that it is as it was sealed."""
+    return (_folder(root, point, digest) / SEAL_FILE).is_file()
 
 
 def _folder(root: Path, point: Point, digest: str) -> Path:

@@ -44,8 +44,8 @@ def outlook(catalogue: Catalogue, plan: Plan, jobs: int) -> Outlook:
     able = [each for each in plan.points if each.not_applicable is None]
     wanted = {inputs_digest(catalogue.root, each): each for each in able}
     suites = {inputs_digest(catalogue.root, each): each for each in map(suite_point, able)}
-    missing = [each for each in wanted.values() if not is_built(catalogue.root, each)]
-    unproved = [each for each in suites.values() if not is_built(catalogue.root, each)]
+    missing = [each for digest, each in wanted.items() if not is_built(catalogue.root, each, digest)]
+    unproved = [each for digest, each in suites.items() if not is_built(catalogue.root, each, digest)]
     images = len(missing) + len(unproved)
     work_s = images * BUILD_S + len(unproved) * CONFORMANCE_S + sum(map(_run_s, able))
     at_once = max(1, min(jobs, len(able), os.cpu_count() or 1))
