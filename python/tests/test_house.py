@@ -58,6 +58,16 @@ def test_a_package_says_first_what_lives_there(package: str) -> None:
     assert first.endswith((".", "`.")) or ". " in first, first
 
 
+@pytest.mark.parametrize(
+    "path", [path for path in FILES if path.name == "__init__.py"], ids=lambda path: path.parent.name
+)
+def test_a_package_names_modules_that_it_has(path: Path) -> None:
+    """What moved is named as it is called now; other words in backticks are those of files that modules read."""
+    others = {"catalogue", "document", "rtoslab", "when"}
+    told = re.findall(r"`([a-z_]+)/?`", ast.get_docstring(ast.parse(path.read_text())) or "")
+    assert not set(told) - {each.stem for each in path.parent.iterdir()} - others
+
+
 @pytest.mark.parametrize("path", [*FILES, *sorted((ROOT / "bench").glob("*.py"))], ids=lambda path: path.stem)
 def test_other_packages_are_met_by_their_public_names(path: Path) -> None:
     wrong = []

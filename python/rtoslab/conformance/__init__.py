@@ -1,7 +1,7 @@
 """Behaviour every kernel port must show before any of its numbers count.
 
-`table` says what is demanded, `judge` compares it with the notes of a scene, `gate` gets the suite's image built and
-run, once for each content.
+`catalogue` says what is demanded, `judge` compares it with the notes of a scene, `examination` gets the suite's image
+built and run, once for each content.
 """
 
 from rtoslab.conformance.examination import Conformance, examine, suite_point, verdict_digest

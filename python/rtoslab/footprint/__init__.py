@@ -1,6 +1,6 @@
 """What an image weighs: bytes by section, memory, symbol and object file; per service; stacks; differences.
 
-`elf` and `linkmap` read what the linker wrote, `attribute` gives every byte an owner, `images` builds the programs of
+`linkmap` reads what the linker wrote, `attribute` gives every byte an owner, `programs` builds those of
 firmware/footprint/, `services` sets each against its base, `stacks` and `callgraph` say what the tasks' stacks need,
 `diff` compares two images, `tables` turns all of it into rows.
 """

@@ -3,7 +3,7 @@ tasks, with each switch out of the call that it should come out of; and hardly a
 
 benchmark.toml writes the round down step by step (`steps_wanted` has the words). A call of the kernel that does not
 stand there breaks it. Between two steps lies the benchmark's own code: at most `own_cycles`, in three of four
-rounds; in a latency benchmark only where it is part of an interval. Seen are the window's first `run.steps.EVENTS`
+rounds; in a latency benchmark only where it is part of an interval. Seen are the window's first `targets.steps.EVENTS`
 events; that the rest is alike is for the rules that count. A kernel that slices time among equals may break the order
 at every tick.
 """
