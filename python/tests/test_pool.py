@@ -1,7 +1,9 @@
 """The processes that measure: one that dies costs its point and is replaced."""
 
 import multiprocessing
+from multiprocessing import forkserver
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,6 +39,22 @@ def test_a_process_that_dies_costs_one_point(tmp_path: Path, monkeypatch: pytest
     assert second.result.message.endswith("died (exit code -9); run again to retry it.")
     assert isinstance(third.result, Measured)
     assert len(list((tmp_path / "run" / "points").iterdir())) == 2, "what died left nothing"
+
+
+def test_the_environment_is_that_of_the_call_not_of_the_first_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fork server keeps what was set as it started; what is taken away later is away in its processes, too."""
+    forkserver._forkserver._stop()  # type: ignore[attr-defined] # the next call starts another one
+    ask: dict[str, Any] = {"kernels": ["bare"], "boards": ["pico"], "cores": [1], "window_ms": 10}
+    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "first"))
+    api.run("t4", **ask, out=tmp_path / "one")
+    built = sorted((tmp_path / "first").glob("t*"))
+    assert built
+    monkeypatch.delenv("RTOSLAB_BUILD")
+    monkeypatch.setenv("RTOSLAB_CACHE", str(tmp_path / "cache"))
+    api.run("t7", **ask, out=tmp_path / "two")
+    assert sorted((tmp_path / "first").glob("t*")) == built
 
 
 def test_a_failure_of_the_simulator_costs_one_point_and_is_told(

@@ -165,7 +165,8 @@ def _failed(root: Path, out: Path, point: Point, message: str) -> Outcome:
 def _work(root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[object, Point]", manner: Manner) -> None:
     """A process's life: points in, for each its progress and then its outcome or error out."""
     interrupts.ignore()
-    os.environ.update(environment)  # the fork server keeps that of its own start
+    os.environ.clear()  # the fork server keeps that of its own start, with what was taken away since
+    os.environ.update(environment)
     last = 0.0
 
     def progress(phase: str, done: float) -> None:
