@@ -88,6 +88,28 @@ class ObjectFacts(Strict):
     """What benchmarks' proofs call it (`length`, `item_bytes`, `maximum`, `used`, `bits`) -> the member."""
 
 
+class TreeWants(Strict):
+    """A kernel whose sources its user names (`rtoslab tree add`): by what its parts are known in a tree of any layout.
+
+    Nothing here is a list of the kernel's files: header names are those that our own port and configuration include.
+    """
+
+    headers: tuple[str, ...]
+    """Headers that the port includes: the folder of each is a folder of headers."""
+    cores: dict[str, tuple[str, ...]]
+    """By a board's core: words that the path of a folder with code for that core has, the most telling first."""
+    avoid: tuple[str, ...] = ()
+    """Words in a path that say it is something else: variants, tests, examples."""
+    skip: tuple[str, ...] = ()
+    """Words in a file's name that say it is no part of a kernel without options."""
+    also: tuple[str, ...] = ()
+    """Functions, beside those of `[symbols]`, whose sources are needed."""
+    version: tuple[str, ...] = ()
+    """Macros that say which version it is, in the order they are joined by dots."""
+    get: str = ""
+    """Where its user gets it, as a clause."""
+
+
 Argument = str | int
 """What R0 or R1 holds as a function begins: a word for what a proof names, or a number that it must be."""
 
@@ -97,7 +119,8 @@ class Kernel(Strict):
 
     id: str
     title: str
-    version: str
+    version: str = ""
+    """Empty: what the tree says that its user names."""
     package: str = ""
     package_folder: str = ""
     licence: str = ""
@@ -109,6 +132,8 @@ class Kernel(Strict):
     """Why a service (or `smp`) is lacking, in a reader's words."""
     probes: Probes | None = None
     memory: KernelMemory | None = None
+    tree: TreeWants | None = None
+    """Its sources are a tree that the user names; None: a package's, or it has none."""
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """The kernel functions that each service ends in."""
     arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)

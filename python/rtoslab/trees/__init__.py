@@ -1,0 +1,16 @@
+"""Kernel trees that users name: what is read of them, where they come from, how a description is drafted."""
+
+from rtoslab.trees.draft import draft
+from rtoslab.trees.reads import contents, names_in, names_missing, read_by, remember
+from rtoslab.trees.repositories import Repository, repositories
+
+__all__ = [
+    "Repository",
+    "contents",
+    "draft",
+    "names_in",
+    "names_missing",
+    "read_by",
+    "remember",
+    "repositories",
+]
