@@ -10,7 +10,7 @@ from rtoslab.catalogue.paper_schemas import Condition, Figure, Part, Slip, Table
 from rtoslab.catalogue.schemas import Board
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import TIMED, Claim, Experiment, Resolution, Suite
-from rtoslab.catalogue.trees import Tree, TreePart, description_path, path_variable, read_tree, read_trees, tree_text
+from rtoslab.catalogue.trees import Tree, TreePart, description_path, path_variable, read_trees, tree_text
 
 __all__ = [
     "DEFAULT_BOARD",
@@ -45,7 +45,6 @@ __all__ = [
     "papers",
     "path_variable",
     "read_toml",
-    "read_tree",
     "read_trees",
     "tree_text",
 ]

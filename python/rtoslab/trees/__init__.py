@@ -2,10 +2,9 @@
 
 from rtoslab.trees.draft import draft
 from rtoslab.trees.reads import contents, names_in, names_missing, read_by, remember
-from rtoslab.trees.repositories import Repository, repositories
+from rtoslab.trees.repositories import repositories
 
 __all__ = [
-    "Repository",
     "contents",
     "draft",
     "names_in",
