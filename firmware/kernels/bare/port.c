@@ -118,56 +118,28 @@ uint32_t bare_semaphore_count(struct bare_semaphore *semaphore)
     return semaphore->count;
 }
 
-/* The board's allowance for what a kernel takes from its heap: here the items of queues and the blocks of pools. */
+/* The board's allowance for what a kernel takes from its heap: here the items of queues. */
 static _Alignas(8) unsigned char memory[BOARD_LIMITS_HEAP_BYTES];
 static size_t memory_used;
 
-static void *cut(size_t bytes)
-{
-    size_t rounded = (bytes + 7u) & ~(size_t)7u;
-    void *piece = memory + memory_used;
-
-    if (rounded > sizeof memory - memory_used) {
-        return NULL;
-    }
-    memory_used += rounded;
-    return piece;
-}
-
 bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
 {
+    size_t bytes = ((size_t)length * item_bytes + 7u) & ~(size_t)7u;
+
+    if (bytes > sizeof memory - memory_used) {
+        return false;
+    }
     memset(queue, 0, sizeof *queue);
     queue->length = length;
     queue->item_bytes = item_bytes;
-    queue->items = cut((size_t)length * item_bytes);
-    return queue->items != NULL;
-}
-
-bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length)
-{
-    memset(queue, 0, sizeof *queue);
-    queue->length = length;
-    queue->pointers = cut(length * sizeof(void *));
-    return queue->pointers != NULL;
-}
-
-bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
-{
-    pool->free = NULL;
-    for (uint32_t i = 0; i < blocks; i++) {
-        void *block = cut(block_bytes < sizeof(void *) ? sizeof(void *) : block_bytes);
-
-        if (block == NULL) {
-            return false;
-        }
-        bare_pool_give(pool, block);
-    }
+    queue->items = memory + memory_used;
+    memory_used += bytes;
     return true;
 }
 
-static uint32_t next_slot(uint32_t length, uint32_t slot)
+static uint32_t next_slot(const struct bare_queue *queue, uint32_t slot)
 {
-    return slot + 1u == length ? 0u : slot + 1u;
+    return slot + 1u == queue->length ? 0u : slot + 1u;
 }
 
 bool bare_queue_send(struct bare_queue *queue, const void *item)
@@ -175,7 +147,7 @@ bool bare_queue_send(struct bare_queue *queue, const void *item)
     while (queue->written - queue->read == queue->length) {
     }
     memcpy(queue->items + queue->write_slot * queue->item_bytes, item, queue->item_bytes);
-    queue->write_slot = next_slot(queue->length, queue->write_slot);
+    queue->write_slot = next_slot(queue, queue->write_slot);
     __asm volatile("" ::: "memory"); /* the item is there before the reader is told */
     queue->written = queue->written + 1u;
     return true;
@@ -186,7 +158,7 @@ bool bare_queue_receive(struct bare_queue *queue, void *item)
     while (queue->written == queue->read) {
     }
     memcpy(item, queue->items + queue->read_slot * queue->item_bytes, queue->item_bytes);
-    queue->read_slot = next_slot(queue->length, queue->read_slot);
+    queue->read_slot = next_slot(queue, queue->read_slot);
     __asm volatile("" ::: "memory"); /* the item is out before the writer may use its place */
     queue->read = queue->read + 1u;
     return true;
@@ -219,52 +191,6 @@ void *bare_mailbox_receive(struct bare_mailbox *mailbox)
     } while (message == NULL);
     mailbox->message = NULL;
     return message;
-}
-
-bool bare_pointer_queue_send(struct bare_pointer_queue *queue, void *pointer)
-{
-    if (queue->written - queue->read == queue->length) {
-        return false;
-    }
-    queue->pointers[queue->write_slot] = pointer;
-    queue->write_slot = next_slot(queue->length, queue->write_slot);
-    __asm volatile("" ::: "memory"); /* as with the other queue */
-    queue->written = queue->written + 1u;
-    return true;
-}
-
-void *bare_pointer_queue_receive(struct bare_pointer_queue *queue)
-{
-    void *pointer;
-
-    while (queue->written == queue->read) {
-    }
-    pointer = queue->pointers[queue->read_slot];
-    queue->read_slot = next_slot(queue->length, queue->read_slot);
-    __asm volatile("" ::: "memory");
-    queue->read = queue->read + 1u;
-    return pointer;
-}
-
-void *bare_pool_take(struct bare_pool *pool)
-{
-    uint32_t masked = cpu_mask_interrupts();
-    void *block = pool->free;
-
-    if (block != NULL) {
-        pool->free = *(void **)block;
-    }
-    cpu_restore_interrupts(masked);
-    return block;
-}
-
-void bare_pool_give(struct bare_pool *pool, void *block)
-{
-    uint32_t masked = cpu_mask_interrupts();
-
-    *(void **)block = pool->free;
-    pool->free = block;
-    cpu_restore_interrupts(masked);
 }
 
 void bare_event_set(struct bare_event *event, uint32_t bits)
