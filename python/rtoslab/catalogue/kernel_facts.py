@@ -1,5 +1,7 @@
 """The strict form of `firmware/kernels/<id>/kernel.toml`. Unknown keys are refused."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from rtoslab.base import Strict
@@ -9,9 +11,12 @@ class Probes(Strict):
     """Symbols of a kernel that the virtual board watches; the image is not touched."""
 
     current_task_single: str
-    """Word that points at the running task's control block, kernel built for one core."""
+    """Word that points at the running task's control block, kernel built for one core: `symbol`, or `symbol+offset`
+    with a number or an absolute symbol."""
     current_task_smp: str | None = None
     current_task_smp_stride_bytes: int = 4
+    no_task_value: int | tuple[int, ...] = ()
+    """What the word holds while no task runs, as at every switch of some kernels."""
     tick_symbol: str | None = None
     switch_symbol: str | None = None
     select_symbol: str | None = None
@@ -20,6 +25,22 @@ class Probes(Strict):
     """Word that holds the most urgent ready priority as a number, where the kernel searches down from it."""
     heap_symbol: str | None = None
     idle_symbols: tuple[str, ...] = ()
+    idle_labels: tuple[tuple[str, str], ...] = ()
+    """Of a kernel without an idle task: it idles from the first label of a pair until it comes to the second."""
+
+    @property
+    def no_task(self) -> frozenset[int]:
+        """Values of the word that are no task."""
+        return frozenset([self.no_task_value] if isinstance(self.no_task_value, int) else self.no_task_value)
+
+
+class Behaviour(Strict):
+    """What kernels do differently and proofs must know. Defaults: what the port contract says."""
+
+    switch_exceptions: tuple[Literal["pendsv", "svcall", "systick", "hardfault"], ...] = ("pendsv",)
+    """Where tasks are changed."""
+    handler_entry: Literal["vector", "kernel"] = "vector"
+    """`kernel`: its common dispatcher runs before an interrupt's handler."""
 
 
 class Waits(Strict):
@@ -130,6 +151,7 @@ class Kernel(Strict):
     services: dict[str, bool]
     reasons: dict[str, str] = Field(default_factory=dict)
     """Why a service (or `smp`) is lacking, in a reader's words."""
+    behaviour: Behaviour = Behaviour()
     probes: Probes | None = None
     memory: KernelMemory | None = None
     tree: TreeWants | None = None
