@@ -7,7 +7,6 @@
 
 #include "tx_initialize.h"
 #include "tx_thread.h"
-#include "tx_timer.h"
 
 #define SCB_SHPR2 CPU_REGISTER(0xE000ED1Cu)
 #define SCB_SHPR3 CPU_REGISTER(0xE000ED20u)
@@ -21,24 +20,41 @@ TX_BYTE_POOL port_heap;
 
 void isr_systick(void);
 void _tx_initialize_low_level(void);
+void _tx_timer_interrupt(void);
 
 void port_prepare(void)
 {
     _tx_initialize_kernel_setup();
 }
 
+/* A thread, and what it begins with: the kernel hands over one number and no pointer. */
+struct task {
+    TX_THREAD thread;
+    void (*entry)(void *argument);
+    void *argument;
+};
+
+static void begin(ULONG task)
+{
+    const struct task *self = (const struct task *)task;
+
+    self->entry(self->argument);
+}
+
 bool port_task_create(port_task_t *handle, const struct port_task_request *request)
 {
-    TX_THREAD *made = cut(sizeof *made);
+    struct task *made = cut(sizeof *made);
     void *stack = cut(request->stack_bytes);
     UINT priority = PORT_PRIORITY(request->priority);
 
     if (made == NULL || stack == NULL || request->core != 0) {
         return false;
     }
-    *handle = made;
-    return tx_thread_create(made, (CHAR *)request->name, (void (*)(ULONG))request->entry, (ULONG)request->argument, stack,
-                            request->stack_bytes, priority, priority, TX_NO_TIME_SLICE, TX_AUTO_START) == TX_SUCCESS;
+    made->entry = request->entry;
+    made->argument = request->argument;
+    *handle = &made->thread;
+    return tx_thread_create(&made->thread, (CHAR *)request->name, begin, (ULONG)made, stack, request->stack_bytes, priority,
+                            priority, TX_NO_TIME_SLICE, TX_AUTO_START) == TX_SUCCESS;
 }
 
 /* The kernel fills a new stack with one byte. */

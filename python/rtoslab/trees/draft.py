@@ -7,7 +7,6 @@ may edit it, and `rtoslab tree check` tries it.
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
@@ -39,7 +38,6 @@ def draft(kernel: Kernel, port: str, ident: str, path: Path, version: str | None
     index = _indexed(path, wants)
     cores = {core: _core_part(index, wants, words) for core, words in wants.cores.items()}
     common = _common(index, kernel, wants)
-    headers = _header_folders(index, wants, common)
     kept = {core: part for core, part in cores.items() if part.sources}
     if not kept:
         looked = "; ".join(f"{core}: {', '.join(words)}" for core, words in wants.cores.items())
@@ -50,7 +48,7 @@ def draft(kernel: Kernel, port: str, ident: str, path: Path, version: str | None
         path=str(path),
         version=version or _version(index, wants) or described(path) or "unknown",
         sources=tuple(common),
-        headers=tuple(each for each in headers if not any(each in part.headers for part in kept.values())),
+        headers=tuple(_header_folders(index, wants, common)),
         cores=kept,
     )
 
@@ -97,22 +95,40 @@ def _fits(path: PurePosixPath, words: tuple[str, ...]) -> bool:
 
 
 def _common(index: _Index, kernel: Kernel, wants: TreeWants) -> list[str]:
-    """Folders for every core in which the measured functions are defined, as patterns; single files beside others'."""
+    """The fewest folders, for every core, in which the measured functions are defined, as patterns.
+
+    Those that folders for one core define, in whatever language, need no other.
+    """
     names = {each for symbols in kernel.symbols.values() for each in symbols} | set(wants.also)
     own = {each for words in wants.cores.values() for each in index.code if _fits(each, words)}
-    found: Counter[PurePosixPath] = Counter()
+    for each in own:
+        labels = re.findall(rb"^[ \t]*(\w+):", _text(index.root / each), re.MULTILINE)
+        names -= {label.decode() for label in labels}
     words = b"|".join(re.escape(each.encode()) for each in sorted(names))
     pattern = re.compile(rb"^[A-Za-z_][^;=#\n]*?\b(" + words + rb")[ \t]*\(", re.MULTILINE)
+    found: dict[PurePosixPath, set[str]] = {}
     for each in index.code:
-        if each.suffix != ".c" or each in own:
-            continue
-        text = _text(index.root / each)
-        defined = {match[1].decode() for match in pattern.finditer(text) if _is_definition(text, match.end())}
-        if defined:
-            found[each.parent] += len(defined)
-    if not found:
+        if each.suffix == ".c" and each not in own:
+            text = _text(index.root / each)
+            defined = {match[1].decode() for match in pattern.finditer(text) if _is_definition(text, match.end())}
+            found.setdefault(each.parent, set()).update(defined)
+    chosen = _covering(found)
+    if not chosen:
         raise CatalogueError(f"Nothing that the port of {kernel.title} calls is in {index.root}; check the path.")
-    return [pattern for folder in sorted(found, key=str) for pattern in _glob(folder, index, wants)]
+    return [pattern for folder in sorted(chosen, key=str) for pattern in _glob(folder, index, wants)]
+
+
+def _covering(found: dict[PurePosixPath, set[str]]) -> list[PurePosixPath]:
+    """Folder by folder the one that defines most of what those before it do not; of equal ones the least deep."""
+    chosen: list[PurePosixPath] = []
+    covered: set[str] = set()
+    while True:
+        rest = {folder: names - covered for folder, names in found.items()}
+        best = min(rest, key=lambda folder: (-len(rest[folder]), len(folder.parts), str(folder)), default=None)
+        if best is None or not rest[best]:
+            return chosen
+        chosen.append(best)
+        covered |= rest[best]
 
 
 def _is_definition(text: bytes, at: int) -> bool:
@@ -134,16 +150,15 @@ def _glob(folder: PurePosixPath, index: _Index, wants: TreeWants) -> Iterator[st
 
 
 def _header_folders(index: _Index, wants: TreeWants, common: list[str]) -> list[str]:
-    """The folder of each header that the port includes: of several the one nearest to the sources."""
+    """The folder of each header that is not one core's: of several the one nearest to the sources."""
     near = [PurePosixPath(each.removeprefix("!")).parent for each in common]
     folders = []
     for name in wants.headers:
         places = [each.parent for each in index.headers if each.name == name]
-        general = [each for each in places if not any(_fits(each / name, words) for words in wants.cores.values())]
         if not places:
             raise CatalogueError(f"There is no {name} in {index.root}; check the path.")
-        if general:
-            folders.append(str(min(general, key=lambda place: (_distance(place, near), str(place)))))
+        if not any(_fits(each / name, words) for words in wants.cores.values() for each in places):
+            folders.append(str(min(places, key=lambda place: (_distance(place, near), str(place)))))
     return list(dict.fromkeys(folders))
 
 
