@@ -1,5 +1,6 @@
 """The strict form of `firmware/kernels/<id>/kernel.toml`. Unknown keys are refused."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import Field
@@ -159,6 +160,13 @@ class Kernel(Strict):
     def reason(self, what: str) -> str:
         """Why a service (or `smp`) is lacking, as a clause."""
         return self.reasons.get(what, "its kernel.toml says so")
+
+    def lacking(self, services: Iterable[str]) -> str | None:
+        """Why it cannot serve these, as a clause; None if it can."""
+        for service in services:
+            if not self.services.get(service, False):
+                return f"{self.title} has no {service} service: {self.reason(service)}"
+        return None
 
     def lacks(self) -> dict[str, str]:
         """What this kernel does not offer, with the reason: services, and more than one core."""
