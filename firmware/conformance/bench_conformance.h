@@ -38,6 +38,14 @@ extern port_queue_t queue;
 #if KERNEL_SERVICES_MAILBOX
 extern port_mailbox_t mailbox;
 #endif
+#if KERNEL_SERVICES_QUEUE_POINTER
+extern port_pointer_queue_t pointer_queue;
+#endif
+#if KERNEL_SERVICES_POOL
+#define POOL_BLOCKS 3u
+#define POOL_BLOCK_BYTES 24u
+extern port_pool_t pool;
+#endif
 #if KERNEL_SERVICES_EVENT
 extern port_event_t event;
 #endif

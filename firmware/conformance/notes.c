@@ -14,7 +14,9 @@ void BOARD_SOFT_IRQ_HANDLER(void);
 
 void BOARD_SOFT_IRQ_HANDLER(void)
 {
+    port_isr_enter();
     on_interrupt();
+    port_isr_exit();
 }
 
 void arm_interrupt(void (*act)(void))

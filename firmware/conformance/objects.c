@@ -17,6 +17,12 @@ port_queue_t queue;
 #if KERNEL_SERVICES_MAILBOX
 port_mailbox_t mailbox;
 #endif
+#if KERNEL_SERVICES_QUEUE_POINTER
+port_pointer_queue_t pointer_queue;
+#endif
+#if KERNEL_SERVICES_POOL
+port_pool_t pool;
+#endif
 #if KERNEL_SERVICES_EVENT
 port_event_t event;
 #endif
@@ -47,6 +53,12 @@ void objects_make(void)
 #endif
 #if KERNEL_SERVICES_MAILBOX
     need(port_mailbox_create(&mailbox));
+#endif
+#if KERNEL_SERVICES_QUEUE_POINTER
+    need(port_pointer_queue_create(&pointer_queue, QUEUE_LENGTH));
+#endif
+#if KERNEL_SERVICES_POOL
+    need(port_pool_create(&pool, POOL_BLOCKS, POOL_BLOCK_BYTES));
 #endif
 #if KERNEL_SERVICES_EVENT
     need(port_event_create(&event));

@@ -102,13 +102,15 @@ static void note_in_handler(void)
 /* 1, then inside the critical section 2 with the interrupt pending, behind it 3 by the handler and 4. */
 static void critical_masks(void)
 {
+    port_critical_t entered;
+
     on_interrupt = note_in_handler;
     board_soft_irq_enable(PORT_ISR_URGENCY);
     note(1);
-    port_critical_enter();
+    entered = port_critical_enter();
     board_soft_irq_pend();
     note(2);
-    port_critical_exit();
+    port_critical_exit(entered);
     __asm volatile("isb" ::: "memory");
     note(4);
 }

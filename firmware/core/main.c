@@ -57,5 +57,6 @@ int main(void)
     board_init();
     send_begin();
     send_params();
+    port_prepare();
     run_program();
 }

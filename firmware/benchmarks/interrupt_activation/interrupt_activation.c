@@ -37,8 +37,10 @@ void BOARD_ASYNC_IRQ_HANDLER(void);
 
 void BOARD_ASYNC_IRQ_HANDLER(void)
 {
+    port_isr_enter();
     async_again(draw_period()); /* 1 */
     port_semaphore_give_from_isr(&raised);
+    port_isr_exit();
 }
 
 static bool prepare(struct bench_task *self)

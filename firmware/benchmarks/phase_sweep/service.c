@@ -165,7 +165,7 @@ bool phase_service(struct bench_task *self)
 {
 #if SERVICE == NOTIFY
     port_notify_give(self->handle);
-    port_notify_take();
+    port_notify_take(self->handle);
 #elif SERVICE == YIELD /* there is nobody of the same priority */
     (void)self;
     port_yield();
@@ -186,7 +186,9 @@ void BOARD_SOFT_IRQ_HANDLER(void);
 
 void BOARD_SOFT_IRQ_HANDLER(void)
 {
+    port_isr_enter();
     port_semaphore_give_from_isr(&raised[port_core()]);
+    port_isr_exit();
 }
 
 bool phase_prepare(struct bench_task *self)

@@ -51,7 +51,7 @@ static void lowest(struct bench_task *self)
     struct bench_task *above = bench_task(self->core, 1);
 
     draining[self->core] = false;
-    port_notify_take(); /* the control task's release */
+    port_notify_take(self->handle); /* the control task's release */
     while (bench_running()) {
         count_and_notify(self, above);
     }
@@ -64,7 +64,7 @@ static void middle(struct bench_task *self)
     struct bench_task *above = bench_task(self->core, self->index + 1u);
 
     for (;;) {
-        port_notify_take(); /* 10 */
+        port_notify_take(self->handle); /* 10 */
         if (draining[self->core]) {
             port_notify_give(above->handle);
             return;
@@ -76,7 +76,7 @@ static void middle(struct bench_task *self)
 static void highest(struct bench_task *self)
 {
     for (;;) {
-        port_notify_take();
+        port_notify_take(self->handle);
         if (draining[self->core]) {
             return;
         }

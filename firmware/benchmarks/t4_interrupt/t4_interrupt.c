@@ -22,10 +22,13 @@ void BOARD_SOFT_IRQ_HANDLER(void);
 
 void BOARD_SOFT_IRQ_HANDLER(void)
 {
-    unsigned core = port_core();
+    unsigned core;
 
+    port_isr_enter();
+    core = port_core();
     handler_entries[core]++;
     port_semaphore_give_from_isr(&semaphores[core]); /* 2 */
+    port_isr_exit();
 }
 
 static bool prepare(struct bench_task *self)

@@ -26,10 +26,13 @@ void BOARD_SOFT_IRQ_HANDLER(void);
 
 void BOARD_SOFT_IRQ_HANDLER(void)
 {
-    unsigned core = port_core();
+    unsigned core;
 
+    port_isr_enter();
+    core = port_core();
     handler_entries[core]++;
     port_resume_from_isr(bench_task(core, 0)->handle); /* 2 */
+    port_isr_exit();
 }
 
 static bool prepare(struct bench_task *self)
@@ -44,8 +47,8 @@ static void suspending(struct bench_task *self)
 {
     draining[self->core] = false;
     do {
-        bench_count(self);   /* 3 */
-        port_suspend_self(); /* 4 */
+        bench_count(self);               /* 3 */
+        port_suspend_self(self->handle); /* 4 */
     } while (!draining[self->core]);
 }
 

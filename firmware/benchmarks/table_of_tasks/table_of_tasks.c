@@ -130,12 +130,14 @@ static void handled(unsigned line)
 {
     const volatile struct task_set_line *row = &task_set_lines[line];
 
+    port_isr_enter();
     if (row->rounds != 0) {
         work(LINE_INDEX + line, row->rounds, entry_of(row->extra));
     }
     if (gives[line]) {
         port_semaphore_give_from_isr(&arrived[line]);
     }
+    port_isr_exit();
 }
 
 void BOARD_SOFT_IRQ_HANDLER(void);
@@ -210,11 +212,13 @@ static void work_part(struct bench_task *self, const volatile struct task_set_pa
         port_priority_set(self->handle, PORT_PRIORITY(self->priority));
         break;
 #endif
-    case MASKED:
-        port_critical_enter();
+    case MASKED: {
+        port_critical_t entered = port_critical_enter();
+
         work(self->index, rounds, entry);
-        port_critical_exit();
+        port_critical_exit(entered);
         break;
+    }
     default:
         work(self->index, rounds, entry);
         break;

@@ -17,6 +17,8 @@ void BOARD_EDGE_IRQ_HANDLER(void)
     if (target == TARGET_NONE) {
         return;
     }
+    port_isr_enter();
     handler_entries = handler_entries + 1u;
     port_semaphore_give_from_isr(&activation);
+    port_isr_exit();
 }

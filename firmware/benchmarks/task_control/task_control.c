@@ -35,13 +35,12 @@ static bool prepare(struct bench_task *self)
 
 static void urgent(struct bench_task *self)
 {
-    (void)self;
-    port_suspend_self();
+    port_suspend_self(self->handle);
     while (!draining) {
         bench_stop(SERIES_TASK_RESUME_PREEMPT); /* 7 */
         urgent_runs = urgent_runs + 1u;
         bench_start(SERIES_TASK_SUSPEND_SELF); /* 8 */
-        port_suspend_self();
+        port_suspend_self(self->handle);
     }
 }
 

@@ -28,7 +28,7 @@ static void pend_between_notes(void)
 }
 #endif
 
-#if KERNEL_SERVICES_SUSPEND
+#if KERNEL_SERVICES_RESUME_FROM_ISR
 /* isr_resumes: the same by resuming a suspended task. */
 static void resume_in_handler(void)
 {
@@ -38,7 +38,7 @@ static void resume_in_handler(void)
 
 static void suspend_and_note_3(void)
 {
-    port_suspend_self();
+    port_suspend_self(worker(HIGH)->handle);
     note(3);
 }
 
@@ -141,7 +141,7 @@ const struct scene context_scenes[] = {
 #if KERNEL_SERVICES_SEMAPHORE
     {"isr_preempts", {pend_between_notes, NULL, take_and_note_3, NULL, NULL}, NULL},
 #endif
-#if KERNEL_SERVICES_SUSPEND
+#if KERNEL_SERVICES_RESUME_FROM_ISR
     {"isr_resumes", {pend_to_resume, NULL, suspend_and_note_3, NULL, NULL}, NULL},
 #endif
 #if defined(__ARM_FP) && KERNEL_SERVICES_SEMAPHORE

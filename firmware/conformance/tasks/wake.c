@@ -91,14 +91,14 @@ static void give_after_three(void)
 /* notify_order: a give to a waiting, more urgent task preempts (1 2 3); one before the take is kept (4 5). */
 static void take_notification(void)
 {
-    port_notify_take();
+    port_notify_take(worker(HIGH)->handle);
     note(2);
 }
 
 static void take_late(void)
 {
     port_sleep_ticks(3u * LATER_TICKS);
-    port_notify_take();
+    port_notify_take(worker(MID_A)->handle);
     note(5);
 }
 
@@ -118,7 +118,7 @@ static void give_notifications(void)
 static void suspend_and_note(void)
 {
     note(1);
-    port_suspend_self();
+    port_suspend_self(worker(HIGH)->handle);
     note(3);
 }
 

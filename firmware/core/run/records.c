@@ -53,7 +53,7 @@ void report_checks(void)
 
 void report_heap(void)
 {
-#if KERNEL_SERVICES_HEAP
+#if KERNEL_SERVICES_HEAP_PEAK
     struct port_heap_figures heap;
 
     port_heap_figures(&heap);

@@ -8,6 +8,7 @@ int main(void);
 int main(void)
 {
     board_init();
+    port_prepare();
     if (BENCH_TASKS_PER_CORE != 0 && !footprint_prepare()) {
         last_words_error(ERROR_PREPARE, "");
     }

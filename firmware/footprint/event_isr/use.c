@@ -7,7 +7,9 @@ void BOARD_SOFT_IRQ_HANDLER(void);
 
 void BOARD_SOFT_IRQ_HANDLER(void)
 {
+    port_isr_enter();
     port_event_set_from_isr(&event, 2);
+    port_isr_exit();
 }
 
 bool footprint_prepare(void)

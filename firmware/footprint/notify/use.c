@@ -9,5 +9,5 @@ bool footprint_prepare(void)
 void footprint_use(void)
 {
     port_notify_give(footprint_task);
-    port_notify_take();
+    port_notify_take(footprint_task);
 }

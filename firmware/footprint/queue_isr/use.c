@@ -9,7 +9,9 @@ void BOARD_SOFT_IRQ_HANDLER(void)
 {
     static const uint32_t item = 1;
 
+    port_isr_enter();
     (void)port_queue_send_from_isr(&queue, &item);
+    port_isr_exit();
 }
 
 bool footprint_prepare(void)

@@ -7,7 +7,9 @@ void BOARD_SOFT_IRQ_HANDLER(void);
 
 void BOARD_SOFT_IRQ_HANDLER(void)
 {
+    port_isr_enter();
     port_semaphore_give_from_isr(&semaphore);
+    port_isr_exit();
 }
 
 bool footprint_prepare(void)

@@ -9,5 +9,5 @@ bool footprint_prepare(void)
 void footprint_use(void)
 {
     port_resume(footprint_task);
-    port_suspend_self();
+    port_suspend_self(footprint_task);
 }

@@ -30,6 +30,7 @@ static void make_task(void)
 int main(void)
 {
     board_init();
+    port_prepare();
     if (BENCH_TASKS_PER_CORE != 0) {
         make_task();
     }

@@ -1,4 +1,4 @@
-/* What a kernel gives: contract version 2. The rules in prose, with their reasons, are in spec/port.md.
+/* What a kernel gives: contract version 3. The rules in prose, with their reasons, are in spec/port.md.
  *
  * kernels/<name>/port.h, included below, defines these names as macros, types and `static inline` functions, so that
  * the disassembly of a benchmark shows the kernel's own symbol called directly. The assertions after it hold every port
@@ -6,12 +6,13 @@
  * benchmarks that need it are refused at configure time.
  *
  * Always:
- *     PORT_CONTRACT              2
+ *     PORT_CONTRACT              3
  *     PORT_TICK_HZ               the kernel's tick
  *     PORT_PRIORITY_MAX          most urgent abstract priority; 0 is the least urgent above idle
  *     PORT_TIME_SLICE_TICKS      ticks after which a task goes behind its equals; 0: never
  *     PORT_ISR_URGENCY           most urgent NVIC level from which the _from_isr functions may be called (0 = any)
  *     port_task_t                copyable handle
+ *     port_critical_t            what leaving a critical section needs to know of entering it
  * With priority_get or priority_set:
  *     PORT_PRIORITY(abstract)    the number by which the kernel itself knows a priority
  * With event:
@@ -52,20 +53,25 @@ struct port_heap_free {
 
 #include <port.h>
 
-#if PORT_CONTRACT != 2
+#if PORT_CONTRACT != 3
 #error "This kernel's port.h was written for another version of the port contract; see spec/port.md."
 #endif
 
 #define PORT_IS(function, type) \
     _Static_assert(__builtin_types_compatible_p(__typeof__(function), type), #function " must have the type " #type)
 
+/* Called first in every image, before any object or task is made: what some kernels must do before they can make one. */
+PORT_IS(port_prepare, void(void));
 /* Starts the kernel on all configured cores; with tasks it does not return, without it returns with the tick running. */
 PORT_IS(port_start, void(void));
 PORT_IS(port_core, unsigned(void));
 PORT_IS(port_tick_now, uint32_t(void));
-/* Nothing else runs on this core, and no other core is inside enter/exit. */
-PORT_IS(port_critical_enter, void(void));
-PORT_IS(port_critical_exit, void(void));
+/* Nothing else runs on this core, and no other core is inside enter/exit. Exit is told what enter returned. */
+PORT_IS(port_critical_enter, port_critical_t(void));
+PORT_IS(port_critical_exit, void(port_critical_t));
+/* The first and the last act of each handler that calls a _from_isr function. */
+PORT_IS(port_isr_enter, void(void));
+PORT_IS(port_isr_exit, void(void));
 
 #if KERNEL_SERVICES_TASKS
 /* Before port_start(), from one core. */
@@ -92,18 +98,23 @@ PORT_IS(port_yield, void(void));
 #endif
 #if KERNEL_SERVICES_NOTIFY
 PORT_IS(port_notify_give, void(port_task_t));
-PORT_IS(port_notify_take, void(void)); /* waits for ever; takes all that was given */
+PORT_IS(port_notify_take, void(port_task_t)); /* the caller's own handle; waits for ever; takes all that was given */
 #endif
 #if KERNEL_SERVICES_SUSPEND
-PORT_IS(port_suspend_self, void(void));
+PORT_IS(port_suspend_self, void(port_task_t)); /* the caller's own handle */
 PORT_IS(port_resume, void(port_task_t));
-PORT_IS(port_resume_from_isr, void(port_task_t)); /* the last call of the handler: it asks for the switch */
+#endif
+#if KERNEL_SERVICES_RESUME_FROM_ISR
+PORT_IS(port_resume_from_isr, void(port_task_t)); /* the handler's last call but for port_isr_exit */
+#if !KERNEL_SERVICES_SUSPEND
+#error "The service resume_from_isr needs suspend; see spec/port.md."
+#endif
 #endif
 #if KERNEL_SERVICES_SEMAPHORE
-PORT_IS(port_semaphore_create, bool(port_semaphore_t *, uint32_t, uint32_t)); /* maximum, initial */
+PORT_IS(port_semaphore_create, bool(port_semaphore_t *, uint32_t, uint32_t)); /* maximum, initial; without semaphore_limit the maximum is not kept */
 PORT_IS(port_semaphore_take, bool(port_semaphore_t *));                       /* waits for ever */
 PORT_IS(port_semaphore_give, bool(port_semaphore_t *));
-PORT_IS(port_semaphore_give_from_isr, void(port_semaphore_t *)); /* the last call of the handler */
+PORT_IS(port_semaphore_give_from_isr, void(port_semaphore_t *)); /* the handler's last call but for port_isr_exit */
 #endif
 #if KERNEL_SERVICES_TIMEOUT
 PORT_IS(port_semaphore_take_for, bool(port_semaphore_t *, uint32_t)); /* ticks; false: not given in time */
@@ -118,8 +129,18 @@ PORT_IS(port_mutex_unlock, bool(port_mutex_t *));
 #endif
 #if KERNEL_SERVICES_QUEUE
 PORT_IS(port_queue_create, bool(port_queue_t *, uint32_t, uint32_t)); /* length, item_bytes */
-PORT_IS(port_queue_send, bool(port_queue_t *, const void *));         /* waits for ever */
+PORT_IS(port_queue_send, bool(port_queue_t *, const void *));         /* with queue_send_waits: for ever; else false */
 PORT_IS(port_queue_receive, bool(port_queue_t *, void *));            /* waits for ever */
+#endif
+#if KERNEL_SERVICES_QUEUE_POINTER
+PORT_IS(port_pointer_queue_create, bool(port_pointer_queue_t *, uint32_t)); /* length */
+PORT_IS(port_pointer_queue_send, bool(port_pointer_queue_t *, void *));     /* not NULL; waits never */
+PORT_IS(port_pointer_queue_receive, bool(port_pointer_queue_t *, void **)); /* waits for ever */
+#endif
+#if KERNEL_SERVICES_POOL
+PORT_IS(port_pool_create, bool(port_pool_t *, uint32_t, uint32_t)); /* blocks, block_bytes */
+PORT_IS(port_pool_take, void *(port_pool_t *));                     /* NULL: none is left; waits never */
+PORT_IS(port_pool_give, void(port_pool_t *, void *));
 #endif
 #if KERNEL_SERVICES_DYNAMIC_TASKS
 /* While the kernel runs, by a task of the core asked for. */
@@ -156,12 +177,12 @@ PORT_IS(port_condition_signal, void(port_condition_t *));
 #endif
 #endif
 #if KERNEL_SERVICES_QUEUE_FROM_ISR
-PORT_IS(port_queue_send_from_isr, bool(port_queue_t *, const void *)); /* the handler's last call; false: it is full */
+PORT_IS(port_queue_send_from_isr, bool(port_queue_t *, const void *)); /* likewise; false: it is full */
 PORT_IS(port_queue_receive_from_isr, bool(port_queue_t *, void *));    /* likewise; false: it is empty */
 #endif
 #if KERNEL_SERVICES_MAILBOX
 PORT_IS(port_mailbox_create, bool(port_mailbox_t *));
-PORT_IS(port_mailbox_send, bool(port_mailbox_t *, void *));     /* one pointer, not NULL; waits for ever for room */
+PORT_IS(port_mailbox_send, bool(port_mailbox_t *, void *));     /* one pointer, not NULL; mailbox_send_waits: for ever */
 PORT_IS(port_mailbox_receive, bool(port_mailbox_t *, void **)); /* waits for ever */
 #endif
 #if KERNEL_SERVICES_EVENT
@@ -174,7 +195,7 @@ PORT_IS(port_event_wait_all, uint32_t(port_event_t *, uint32_t));
 _Static_assert(PORT_EVENT_BITS >= 24, "an event has at least 24 bits");
 #endif
 #if KERNEL_SERVICES_EVENT_FROM_ISR && BENCH_NEEDS_EVENT_FROM_ISR
-PORT_IS(port_event_set_from_isr, void(port_event_t *, uint32_t)); /* the last call of the handler */
+PORT_IS(port_event_set_from_isr, void(port_event_t *, uint32_t)); /* the handler's last call but for port_isr_exit */
 #endif
 #if KERNEL_SERVICES_HOOKS && BENCH_NEEDS_HOOKS
 /* Called by the kernel, defined by whoever measures: in the tick's handler, and round the choice of the next task. */
@@ -186,6 +207,13 @@ PORT_IS(port_hook_choice_end, void(void));
 #if KERNEL_SERVICES_HEAP
 PORT_IS(port_malloc, void *(size_t));
 PORT_IS(port_free, void(void *));
+#endif
+#if KERNEL_SERVICES_HEAP_PEAK
 PORT_IS(port_heap_figures, void(struct port_heap_figures *));
+#endif
+#if KERNEL_SERVICES_HEAP_PIECES
 PORT_IS(port_heap_free, void(struct port_heap_free *));
+#endif
+#if (KERNEL_SERVICES_HEAP_PEAK || KERNEL_SERVICES_HEAP_PIECES) && !KERNEL_SERVICES_HEAP
+#error "The services heap_peak and heap_pieces are a heap's; see spec/port.md."
 #endif

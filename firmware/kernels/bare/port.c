@@ -47,14 +47,14 @@ void port_alarm(uint32_t ticks, void (*function)(void))
     cpu_restore_interrupts(masked);
 }
 
-void port_critical_enter(void)
+port_critical_t port_critical_enter(void)
 {
-    (void)cpu_mask_interrupts();
+    return cpu_mask_interrupts();
 }
 
-void port_critical_exit(void)
+void port_critical_exit(port_critical_t entered)
 {
-    cpu_restore_interrupts(0);
+    cpu_restore_interrupts(entered);
 }
 
 /* A core waiting with its interrupts masked wakes all the same, and the handler runs when they are let in: none can slip

@@ -3,7 +3,7 @@
 
 #include "bare_config.h"
 
-#define PORT_CONTRACT 2
+#define PORT_CONTRACT 3
 #define PORT_TICK_HZ BARE_TICK_RATE_HZ
 #define PORT_PRIORITY_MAX 1
 #define PORT_TIME_SLICE_TICKS 0
@@ -29,14 +29,30 @@ struct bare_mailbox {
     void *volatile message;
 };
 
+/* A ring of pointers, likewise. */
+struct bare_pointer_queue {
+    volatile uint32_t written, read;
+    uint32_t length;
+    uint32_t write_slot, read_slot;
+    void **pointers;
+};
+
+/* Blocks of one size, those that are free linked by their first words. */
+struct bare_pool {
+    void *free;
+};
+
 /* Bits that handlers may set. */
 struct bare_event {
     volatile uint32_t bits;
 };
 
+typedef uint32_t port_critical_t;
 typedef struct bare_semaphore port_semaphore_t;
 typedef struct bare_queue port_queue_t;
 typedef struct bare_mailbox port_mailbox_t;
+typedef struct bare_pointer_queue port_pointer_queue_t;
+typedef struct bare_pool port_pool_t;
 typedef struct bare_event port_event_t;
 
 extern volatile uint32_t bare_ticks;
@@ -53,6 +69,10 @@ bool bare_queue_try_send(struct bare_queue *queue, const void *item);
 bool bare_queue_try_receive(struct bare_queue *queue, void *item);
 void bare_mailbox_send(struct bare_mailbox *mailbox, void *message);
 void *bare_mailbox_receive(struct bare_mailbox *mailbox);
+bool bare_pointer_queue_send(struct bare_pointer_queue *queue, void *pointer);
+void *bare_pointer_queue_receive(struct bare_pointer_queue *queue);
+void *bare_pool_take(struct bare_pool *pool);
+void bare_pool_give(struct bare_pool *pool, void *block);
 void bare_event_set(struct bare_event *event, uint32_t bits);
 void bare_event_set_from_isr(struct bare_event *event, uint32_t bits);
 void bare_event_clear(struct bare_event *event, uint32_t bits);
@@ -61,9 +81,23 @@ uint32_t bare_event_wait_all(struct bare_event *event, uint32_t bits);
 
 void port_start(void);
 void port_alarm(uint32_t ticks, void (*function)(void));
-void port_critical_enter(void);
-void port_critical_exit(void);
+port_critical_t port_critical_enter(void);
+void port_critical_exit(port_critical_t entered);
 bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes);
+bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length);
+bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes);
+
+static inline void port_prepare(void)
+{
+}
+
+static inline void port_isr_enter(void)
+{
+}
+
+static inline void port_isr_exit(void)
+{
+}
 
 static inline unsigned port_core(void)
 {
@@ -143,6 +177,27 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
 {
     *message = bare_mailbox_receive(mailbox);
     return true;
+}
+
+static inline bool port_pointer_queue_send(port_pointer_queue_t *queue, void *pointer)
+{
+    return bare_pointer_queue_send(queue, pointer);
+}
+
+static inline bool port_pointer_queue_receive(port_pointer_queue_t *queue, void **pointer)
+{
+    *pointer = bare_pointer_queue_receive(queue);
+    return true;
+}
+
+static inline void *port_pool_take(port_pool_t *pool)
+{
+    return bare_pool_take(pool);
+}
+
+static inline void port_pool_give(port_pool_t *pool, void *block)
+{
+    bare_pool_give(pool, block);
 }
 
 static inline bool port_event_create(port_event_t *event)

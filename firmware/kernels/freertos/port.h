@@ -7,7 +7,7 @@
 #include "semphr.h"
 #include "task.h"
 
-#define PORT_CONTRACT 2
+#define PORT_CONTRACT 3
 #define PORT_TICK_HZ configTICK_RATE_HZ
 /* FreeRTOS priority 0 is the idle task's; abstract 0 is therefore 1. */
 #define PORT_PRIORITY_MAX (configMAX_PRIORITIES - 2)
@@ -18,6 +18,8 @@
 #define PORT_EVENT_BITS 24
 
 typedef TaskHandle_t port_task_t;
+/* The kernel counts how deep critical sections are nested: nothing to carry. */
+typedef int port_critical_t;
 typedef SemaphoreHandle_t port_semaphore_t;
 typedef SemaphoreHandle_t port_mutex_t;
 typedef QueueHandle_t port_queue_t;
@@ -28,6 +30,18 @@ bool port_task_create(port_task_t *task, const struct port_task_request *request
 void port_start(void);
 void port_heap_figures(struct port_heap_figures *figures);
 void port_heap_free(struct port_heap_free *figures);
+
+static inline void port_prepare(void)
+{
+}
+
+static inline void port_isr_enter(void)
+{
+}
+
+static inline void port_isr_exit(void)
+{
+}
 
 static inline unsigned port_core(void)
 {
@@ -49,13 +63,15 @@ static inline uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_by
     return stack_bytes - (uint32_t)(uxTaskGetStackHighWaterMark(task) * sizeof(StackType_t));
 }
 
-static inline void port_critical_enter(void)
+static inline port_critical_t port_critical_enter(void)
 {
     taskENTER_CRITICAL();
+    return 0;
 }
 
-static inline void port_critical_exit(void)
+static inline void port_critical_exit(port_critical_t entered)
 {
+    (void)entered;
     taskEXIT_CRITICAL();
 }
 
@@ -79,13 +95,15 @@ static inline void port_notify_give(port_task_t task)
     (void)xTaskNotifyGive(task); /* cannot fail */
 }
 
-static inline void port_notify_take(void)
+static inline void port_notify_take(port_task_t self)
 {
+    (void)self;
     (void)ulTaskNotifyTake(pdTRUE, portMAX_DELAY);
 }
 
-static inline void port_suspend_self(void)
+static inline void port_suspend_self(port_task_t self)
 {
+    (void)self;
     vTaskSuspend(NULL);
 }
 

@@ -14,7 +14,7 @@
 
 #include "bench_cpu.h"
 
-#define PORT_CONTRACT 2
+#define PORT_CONTRACT 3
 #define PORT_TICK_HZ RT_TICK_RATE_HZ
 /* rt's 0 is the most urgent and its 31 the idle task's. */
 #define PORT_PRIORITY_MAX 30
@@ -32,6 +32,7 @@ struct port_task {
 };
 
 typedef struct port_task *port_task_t;
+typedef uint32_t port_critical_t;
 typedef struct rt_sem port_semaphore_t;
 typedef struct rt_mutex port_mutex_t;
 typedef struct rt_cond port_condition_t;
@@ -43,6 +44,18 @@ bool port_task_create(port_task_t *task, const struct port_task_request *request
 void port_start(void);
 uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes);
 bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes);
+
+static inline void port_prepare(void)
+{
+}
+
+static inline void port_isr_enter(void)
+{
+}
+
+static inline void port_isr_exit(void)
+{
+}
 
 static inline unsigned port_core(void)
 {
@@ -60,14 +73,14 @@ static inline uintptr_t port_task_address(port_task_t task)
 }
 
 /* rt offers no critical section: its objects need none. Its calls must not stand inside this one. */
-static inline void port_critical_enter(void)
+static inline port_critical_t port_critical_enter(void)
 {
-    (void)cpu_mask_interrupts();
+    return cpu_mask_interrupts();
 }
 
-static inline void port_critical_exit(void)
+static inline void port_critical_exit(port_critical_t entered)
 {
-    cpu_restore_interrupts(0);
+    cpu_restore_interrupts(entered);
 }
 
 static inline void port_sleep_ticks(uint32_t ticks)
@@ -90,8 +103,9 @@ static inline void port_notify_give(port_task_t task)
     rt_notify_post(&task->notification);
 }
 
-static inline void port_notify_take(void)
+static inline void port_notify_take(port_task_t self)
 {
+    (void)self;
     (void)rt_notify_wait(&((struct port_task *)rt_active_task)->notification);
 }
 

@@ -37,6 +37,7 @@ static void right_entry(void *argument)
 int main(void)
 {
     board_init();
+    port_prepare();
     if (!port_mutex_create(&a) || !port_mutex_create(&b)) {
         last_words_error(ERROR_PREPARE, "mutex");
     }

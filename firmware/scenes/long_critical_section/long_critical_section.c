@@ -8,9 +8,10 @@ void careless(void);
 
 __attribute__((noinline)) void careless(void)
 {
-    port_critical_enter();
+    port_critical_t entered = port_critical_enter();
+
     work(500);
-    port_critical_exit();
+    port_critical_exit(entered);
 }
 
 static void entry(void *argument)
@@ -25,6 +26,7 @@ static void entry(void *argument)
 int main(void)
 {
     board_init();
+    port_prepare();
     make_task(&task, "task", entry, 1);
     port_start();
     return 0;

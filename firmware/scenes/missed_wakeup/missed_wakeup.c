@@ -16,7 +16,7 @@ static void consumer_entry(void *argument)
     for (;;) {
         if (!item) {
             work(40000); /* long enough for the producer to come between */
-            port_suspend_self();
+            port_suspend_self(consumer);
         }
         item = false;
     }
@@ -36,6 +36,7 @@ static void producer_entry(void *argument)
 int main(void)
 {
     board_init();
+    port_prepare();
     make_task(&consumer, "consumer", consumer_entry, 1);
     make_task(&producer, "producer", producer_entry, 2);
     port_start();

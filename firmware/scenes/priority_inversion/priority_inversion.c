@@ -47,6 +47,7 @@ static void high_entry(void *argument)
 int main(void)
 {
     board_init();
+    port_prepare();
     if (!port_semaphore_create(&lock, 1, 1)) {
         last_words_error(ERROR_PREPARE, "lock");
     }
