@@ -52,6 +52,8 @@ class SeriesFacts(Strict):
     """One interval lasts so many rounds, and analyses give the time of one; a name is a parameter's."""
     services: tuple[str, ...] = ()
     """What it needs of the kernel beside the benchmark's own; a kernel without loses this series alone."""
+    enters_handler: bool = False
+    """The way to an interrupt's handler lies inside, with the kernel's dispatcher where it has one."""
     stamped: Literal["asynchronous"] | None = None
     """The board's interrupt whose event starts it; a timer tells the cycles since, so no instrument is needed."""
 
@@ -134,7 +136,7 @@ class Benchmark(Strict):
 
     def on(self, kernel: Kernel) -> "Benchmark":
         """What of it a kernel can serve: its series, the services these need, and the proofs that speak of them."""
-        kept = tuple(each for each in self.series if not kernel.lacking(each.services))
+        kept = tuple(_entered(each, kernel) for each in self.series if not kernel.lacking(each.services))
         services = dict.fromkeys((*self.services, *(name for each in kept for name in each.services)))
         absent = {each.id for each in self.series} - {each.id for each in kept}
         proof = tuple(told for each in self.proof if (told := _without(each, absent)) is not None)
@@ -171,6 +173,13 @@ class Benchmark(Strict):
     def stamped(self) -> bool:
         """Whether its series are stamped by the board's asynchronous timer."""
         return any(each.stamped is not None for each in self.series)
+
+
+def _entered(series: SeriesFacts, kernel: Kernel) -> SeriesFacts:
+    """A series says what of the kernel lies before the handler that it enters."""
+    if not series.enters_handler or kernel.behaviour.handler_entry == "vector":
+        return series
+    return series.model_copy(update={"title": f"{series.title}, through the kernel's dispatcher"})
 
 
 def _without(proof: Mapping[str, Any], absent: Collection[str]) -> dict[str, Any] | None:

@@ -35,15 +35,6 @@ class Probes(Strict):
         return frozenset([self.no_task_value] if isinstance(self.no_task_value, int) else self.no_task_value)
 
 
-class Behaviour(Strict):
-    """What kernels do differently and proofs must know. Defaults: what the port contract says."""
-
-    switch_exceptions: tuple[Literal["pendsv", "svcall", "systick", "hardfault"], ...] = ("pendsv",)
-    """Where tasks are changed."""
-    handler_entry: Literal["vector", "kernel"] = "vector"
-    """`kernel`: its common dispatcher runs before an interrupt's handler."""
-
-
 class Waits(Strict):
     """Kernel functions that run when a blocking call does not find what it wants; counted, not watched."""
 
@@ -110,6 +101,15 @@ class ObjectFacts(Strict):
     """What benchmarks' proofs call it (`length`, `item_bytes`, `maximum`, `used`, `bits`) -> the member."""
 
 
+class Behaviour(Strict):
+    """What kernels do differently and are free to."""
+
+    handler_entry: Literal["vector", "kernel"] = "vector"
+    """Whether a handler of ours is the vector itself, or called by code of the kernel's."""
+    switch_exceptions: tuple[Literal["pendsv", "svcall", "systick", "hardfault"], ...] = ("pendsv",)
+    """The exceptions in which the kernel switches tasks."""
+
+
 Argument = str | int
 """What R0 or R1 holds as a function begins: a word for what a proof names, or a number that it must be."""
 
@@ -129,7 +129,7 @@ class Kernel(Strict):
     services: dict[str, bool]
     reasons: dict[str, str] = Field(default_factory=dict)
     """Why a service (or `smp`) is lacking, in a reader's words."""
-    behaviour: Behaviour = Behaviour()
+    behaviour: Behaviour = Field(default_factory=Behaviour)
     probes: Probes | None = None
     memory: KernelMemory | None = None
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)

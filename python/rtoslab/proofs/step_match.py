@@ -59,6 +59,8 @@ class Matcher:
     def __init__(self, evidence: Evidence, core: int) -> None:
         self._kernel = evidence.kernel.on(evidence.board.cpu)
         self._board = evidence.board
+        self.dispatches = self._kernel.behaviour.handler_entry == "kernel"
+        """The kernel's own code runs before a handler."""
         self._series = evidence.benchmark.series_ids
         self._pin_measures = evidence.decoded.params.get("instrument") == "pin"
         indices = {task.index for task in evidence.decoded.tasks if task.core == core}
