@@ -24,6 +24,7 @@ COLUMNS = (
     "value",
     "unit",
     "reason",
+    "deviations",
 )
 
 
@@ -48,10 +49,10 @@ def render(document: Document) -> str:
         )
         if isinstance(result, Measured):
             for core, quantity, value, unit in _values(result):
-                table.writerow(map(sheet, (*front, core, quantity, value, unit, "")))
+                table.writerow(map(sheet, (*front, core, quantity, value, unit, "", "; ".join(result.deviations))))
         else:
             reason = result.message if isinstance(result, Failed) else result.reason
-            table.writerow(map(sheet, (*front, "", "", "", "", reason)))
+            table.writerow(map(sheet, (*front, "", "", "", "", reason, "")))
     return out.getvalue()
 
 
