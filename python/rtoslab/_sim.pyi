@@ -118,8 +118,9 @@ class Machine:
         """Runs for at most `cycles` more clk_sys cycles; releases the GIL."""
     def until(self, address: int) -> None: ...
     def watch_exec(self, address: int, ident: int) -> None: ...
-    def watch_call(self, address: int, ident: int) -> None:
-        """As watch_exec for a function's first instruction: the event's pc is where the caller goes on, its last word R1."""
+    def watch_call(self, address: int, ident: int, third: bool = False) -> None:
+        """As watch_exec for a function's first instruction: the event's pc is where the caller goes on, its last word R1;
+        `third`: R2."""
     def watch_return(self, address: int, ident: int) -> None:
         """An event when a call under watch_call returns to the address; not when a branch leads there. Value = R0."""
     def watch_write(self, address: int, ident: int, stop: bool = False) -> None: ...

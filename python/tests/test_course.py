@@ -257,3 +257,25 @@ def test_rule(rule: dict[str, Any], seen: dict[str, Any], verdict: Verdict) -> N
         Evidence(facts, observed, benchmark([rule]), board(), kernel(**FACTS), samples=seen.get("samples", 0))
     )
     assert finding.verdict is verdict, finding.saw
+
+
+def test_a_block_whose_address_the_call_does_not_give_is_known_by_who_fills_it() -> None:
+    """Of a kernel whose allocator gives a code, is told the size third, and leaves the address somewhere else."""
+    facts = {
+        **FACTS,
+        "arguments": {**FACTS["arguments"], "malloc": ["object", "pointer", "bytes"]},
+        "results": {"malloc": 0},
+    }
+    rule = {"rule": "course", "round": ["0 malloc {words}", "0 fill", "0 free"]}
+    good = [
+        call("malloc", first=0x700, second=32, result=0),
+        Step(0, 0, FILL, ONE, first=0x9000, second=32),
+        call("free", first=0x9000),
+    ]
+    assert judge(rule, good * 5, facts).verdict is Verdict.HOLDS
+    small = [replace(good[0], second=8), *good[1:]]
+    refused = [replace(good[0], result=1), *good[1:]]
+    unfilled = [good[0], good[2]]
+    another = [*good[:2], replace(good[2], first=0x9100)]
+    for broken in (small, refused, unfilled, another):
+        assert judge(rule, broken * 5, facts).verdict is Verdict.FAILS

@@ -95,6 +95,12 @@ class Catalogue:
         """The port of a kernel in a folder of the user's own. Raises CatalogueError."""
         return _entry(folder / "kernel.toml", folder.name, folder, Kernel)
 
+    def with_kernel(self, entry: Entry[Kernel]) -> "Catalogue":
+        """The same with one kernel more, which no folder declares."""
+        other = Catalogue(self.root)
+        other.__dict__["kernels"] = {**self.kernels, entry.id: entry}
+        return other
+
     def board(self, name: str) -> Entry[Board]:
         """By id or a unique beginning of it. Raises UnknownNameError."""
         return _find("board", self.boards, name)

@@ -216,6 +216,11 @@ class Kernel(Strict):
         value = getattr(self.behaviour, name, None) if name in Behaviour.model_fields else None
         return None if value is None else str(value)
 
+    def told(self, service: str) -> tuple[Argument, ...]:
+        """What the two arguments stand for that are seen of a service's call: the first, and the last that is named."""
+        words = self.arguments.get(service, ("object",))
+        return words if len(words) <= 2 else (words[0], words[-1])
+
     def lacks(self) -> dict[str, str]:
         """What this kernel does not offer, with the reason: services, and more than one core."""
         found = {service: self.reason(service) for service, offered in self.services.items() if not offered}

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from rtoslab.api import default_out, run_on_port
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, find_root
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.choices import SUITES_OWN, boards_option, dry_run_option, jobs_option, kernels_option, out_option
 from rtoslab.cli.cmd_report import load_document, write
@@ -13,15 +13,13 @@ from rtoslab.cli.display import announce, displayed, run_as_json, say_known, sho
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, Frequency, KeyValue, split_names
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.measure import Manner, Outcome, run_plan
-from rtoslab.plan import Options, make_plan
+from rtoslab.measure import Manner, Outcome, run_image, run_plan
+from rtoslab.plan import Options, make_plan, whole_option
 from rtoslab.reports import report_formats, show_points
 
 
 @click.command("run")
-@click.argument(
-    "names", nargs=-1, required=True, type=CatalogueName("suites", "benchmarks"), metavar="SUITE|BENCHMARK..."
-)
+@click.argument("names", nargs=-1, type=CatalogueName("suites", "benchmarks"), metavar="SUITE|BENCHMARK...")
 @kernels_option(f"{SUITES_OWN}{DEFAULT_KERNEL}")
 @boards_option(f"{SUITES_OWN}{DEFAULT_BOARD}")
 @click.option("--cores", type=CoreCounts(), help="Numbers of cores to run with.")
@@ -40,6 +38,9 @@ from rtoslab.reports import report_formats, show_points
 @out_option
 @jobs_option
 @dry_run_option
+@click.option(
+    "--image", type=click.Path(path_type=Path), metavar="ELF", help="An image of your own that holds our runner."
+)
 @click.option(
     "--port", metavar="DEVICE", help="Measure on a real board on this serial port, one image after the other."
 )
@@ -60,6 +61,7 @@ def command(
     out: Path | None,
     jobs: int,
     dry_run: bool,
+    image: Path | None,
     port: str | None,
     fresh: bool,
     report: bool,
@@ -67,10 +69,20 @@ def command(
 ) -> int:
     """Measure suites or benchmarks on a virtual board; each point is stored as soon as it is finished.
 
+    With --image an ELF file that holds our runner, whoever built it and around whichever kernel, measures what it says
+    it does: `rtoslab run --image app.elf --board pico`.
+
     Names may be shortened while they are unique (t1); `latency` is every latency benchmark. The same command again
     resumes where it stopped.
     """
     root = find_root()
+    if image is not None:
+        if names or kernels or cores or window or samples or instrument or clock or port:
+            raise PlanError("An image says itself what it measures; beside --image give --board, --config and --out.")
+        folder, outcome = _own_image(root, image, boards, dict(config), out)
+        return _conclude(folder, [outcome], report=report, as_json=as_json)
+    if not names:
+        raise PlanError("Name a suite or a benchmark (`rtoslab list` shows them), or an image with --image.")
     catalogue = Catalogue(root)
     asked = {"clock_hz": clock, "samples": samples, "instrument": instrument}
     chosen = {**dict(config), **{key: str(value) for key, value in asked.items() if value is not None}}
@@ -86,6 +98,18 @@ def command(
     with displayed(plan.points, folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, manner=Manner(again=fresh))
     return _conclude(folder, outcomes, report=report, as_json=as_json)
+
+
+def _own_image(
+    root: Path, image: Path, boards: tuple[str, ...], config: dict[str, str], out: Path | None
+) -> tuple[Path, Outcome]:
+    other = [key for key in config if not key.startswith("timing.")]
+    if other:
+        raise PlanError(f"An image that is built already cannot be given {other[0]}; only timing.KEY can be set.")
+    named = split_names(boards, Catalogue(root).boards) or (DEFAULT_BOARD,)
+    if len(named) > 1:
+        raise PlanError("An image is for one board; name that one with --board.")
+    return run_image(root, image, named[0], out, {key: whole_option(key, value) for key, value in config.items()})
 
 
 def _conclude(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: bool) -> int:

@@ -4,6 +4,7 @@ from rtoslab.measure.evaluation import evaluate
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.measured import image_bytes
 from rtoslab.measure.outlook import Outlook, outlook
+from rtoslab.measure.own_image import run_image
 from rtoslab.measure.pipeline import Manner, Outcome, run_point
 from rtoslab.measure.pool import Listener, Note, portable, run_plan
 from rtoslab.measure.virtual_job import virtual_job
@@ -19,6 +20,7 @@ __all__ = [
     "outlook",
     "point_id",
     "portable",
+    "run_image",
     "run_plan",
     "run_point",
     "virtual_job",

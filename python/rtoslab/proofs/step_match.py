@@ -20,15 +20,10 @@ def is_call(kernel: Kernel, service: str, step: Step) -> bool:
     """Whether a call may be one of this service, by its function and by those arguments that must be so."""
     if step.name not in kernel.symbols.get(service, ()):
         return False
-    pairs = zip(arguments(kernel, service), (step.first, step.second), strict=False)
+    pairs = zip(kernel.told(service), (step.first, step.second), strict=False)
     return all(
         value == word & _WORD if isinstance(word, int) else word not in _UNTOLD or value for word, value in pairs
     )
-
-
-def arguments(kernel: Kernel, service: str) -> tuple[str | int, ...]:
-    """What R0 and R1 hold."""
-    return kernel.arguments.get(service, ("object",))
 
 
 @dataclass(slots=True)
@@ -38,10 +33,25 @@ class Names:
     values: dict[str, int] = field(default_factory=dict)
     blocks: dict[int, int] = field(default_factory=dict)
     """Address -> bytes."""
+    unknown: list[int] = field(default_factory=list)
+    """Bytes of blocks whose address is not known yet: the kernel's call gave a code, and the address elsewhere."""
 
     def copy(self) -> "Names":
         """So that a try can be given up."""
-        return Names(dict(self.values), dict(self.blocks))
+        return Names(dict(self.values), dict(self.blocks), list(self.unknown))
+
+    def is_filled(self, block: int, size: int) -> bool:
+        """Whether it is one that is held, of this size; one whose address was not known is known by it."""
+        if block not in self.blocks and size in self.unknown:
+            self.unknown.remove(size)
+            self.blocks[block] = size
+        return self.blocks.get(block) == size
+
+    def is_given_back(self, block: int) -> bool:
+        """Whether it was held; of one whose address is not known, whether there is one."""
+        if self.blocks.pop(block, None) is not None:
+            return True
+        return bool(self.unknown) and self.unknown.pop() is not None
 
     def is_called(self, name: str, value: int) -> bool:
         """Whether `value` may be what `name` stands for: another name must not stand for it."""
@@ -118,7 +128,7 @@ class Matcher:
             case "start" | "stop":
                 so = wanted.name in self._series and step.first == self._series.index(wanted.name)
             case "fill":
-                so = names.blocks.get(step.first) == step.second
+                so = names.is_filled(step.first, step.second)
             case "call":
                 return self._is(step.who, wanted.who) and self._calls(step, wanted, names)
         return so and (not wanted.who or self._is(step.who, wanted.who))
@@ -164,7 +174,7 @@ class Matcher:
         if not is_call(self._kernel, wanted.name, step):
             return False
         left = list(wanted.operands)
-        for word, value in zip(arguments(self._kernel, wanted.name), (step.first, step.second), strict=False):
+        for word, value in zip(self._kernel.told(wanted.name), (step.first, step.second), strict=False):
             named = isinstance(word, str) and word not in _UNTOLD
             if named and left and not self._names(left.pop(0), str(word), value, names):
                 return False
@@ -182,14 +192,17 @@ class Matcher:
 
     def _block_is_so(self, step: Step, service: str, names: Names) -> bool:
         """What is taken is remembered, and only what was taken is given back. A function that gives a code instead does
-        not tell which block it took."""
+        not tell where the block lies: that is told by who fills it."""
+        words = self._kernel.told(service)
+        seen_of = (step.first, step.second)
         if service in _GIVES:
-            words = arguments(self._kernel, service)
-            place = words.index("block") if "block" in words else 0
-            taken = names.blocks.pop((step.first, step.second)[place], None)
-            return taken is not None or _GIVES[service] in self._kernel.results
-        if service in _GIVES.values() and step.result is not None and service not in self._kernel.results:
-            names.blocks[step.result] = step.first
+            return names.is_given_back(seen_of[words.index("block") if "block" in words else 0])
+        if service in _GIVES.values() and step.result is not None:
+            size = seen_of[words.index("bytes")] if "bytes" in words else step.first
+            if service not in self._kernel.results:
+                names.blocks[step.result] = size
+            elif step.result == self._kernel.results[service]:
+                names.unknown.append(size)
         return True
 
     def _gave(self, step: Step, wanted: Wanted, names: Names) -> bool:

@@ -3,7 +3,7 @@
 from rtoslab.records.decoder import Expected, decode, decode_begun
 from rtoslab.records.samples import Count, Decoded
 from rtoslab.records.seal import SEAL_FILE, demand_sealed, read_sealed, sealed, strangers
-from rtoslab.records.wire import OVERRIDES, constants, has_form
+from rtoslab.records.wire import OVERRIDES, WireConstants, constants, has_form
 
 __all__ = [
     "OVERRIDES",
@@ -11,6 +11,7 @@ __all__ = [
     "Count",
     "Decoded",
     "Expected",
+    "WireConstants",
     "constants",
     "decode",
     "decode_begun",

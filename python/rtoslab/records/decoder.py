@@ -48,7 +48,7 @@ def decode(raw: bytes, constants: WireConstants, expected: Expected | None = Non
     return decoded
 
 
-def decode_begun(raw: bytes, constants: WireConstants, expected: Expected) -> Decoded | None:
+def decode_begun(raw: bytes, constants: WireConstants, expected: Expected | None) -> Decoded | None:
     """What a run said that broke off, up to its first defect; None if that is not even who it was.
 
     For the conformance suite, whose notes of one scene stand whatever became of a later one. No figure is taken so.

@@ -35,6 +35,7 @@ from rtoslab.targets.events import (
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK, exception_number, switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, Handled
 from rtoslab.targets.intervals import Interval, Intervals, find_intervals
+from rtoslab.targets.introduction import introduce
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.marks import read_marks
 from rtoslab.targets.observe import Observed, Switch
@@ -111,6 +112,7 @@ __all__ = [
     "exception_number",
     "find_address",
     "find_intervals",
+    "introduce",
     "is_panic",
     "kind_of",
     "listen_to_board",

@@ -75,8 +75,13 @@ class StepsWatch:
         for name in sorted(names - {switch}):
             address = self._machine.symbol(name)
             if address is not None:
-                self._machine.watch_call(address & ~1, IDENT_SYMBOL + len(self._functions))
+                self._machine.watch_call(address & ~1, IDENT_SYMBOL + len(self._functions), self._third_told(name))
                 self._functions[name] = address & ~1
+
+    def _third_told(self, function: str) -> bool:
+        """Whether the third argument says more than the second, as that of an allocator which gives a code."""
+        services = (service for service, names in self._kernel.symbols.items() if function in names)
+        return any(len(self._kernel.arguments.get(each, ())) > 2 for each in services)
 
     def open(self, before: bytes, current: Mapping[int, int]) -> None:
         """As the window opens. `before`: the events so far; `current`: core -> running task."""
@@ -151,12 +156,14 @@ class StepsWatch:
         found: set[tuple[int, int]] = set()
         calls = nested = 0  # one that an interrupt hits is seen twice
         asked: dict[int, int] = {}
-        for ident, value, pc, core in events[["id", "value", "pc", "core"]].tolist():
+        told = self._kernel.told("malloc")
+        size_first = told.index("bytes") == 0 if "bytes" in told else True
+        for ident, value, pc, core, more in events[["id", "value", "pc", "core", "zero"]].tolist():
             name = names[ident - IDENT_SYMBOL]
             if name in self._kernel.symbols.get("malloc", ()) and not is_kernels(pc & ~1):
                 calls += 1
                 nested += core in asked
-                asked[core] = value
+                asked[core] = value if size_first else more
             elif name in self._kernel.symbols.get("free", ()) and not is_kernels(pc & ~1):
                 size = asked.pop(core, 0)
                 if size >= _WORD:

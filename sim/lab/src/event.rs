@@ -5,7 +5,7 @@
 #[repr(u8)]
 pub enum Kind {
     /// An address under an execution probe is about to execute; the value is R0. Where a function's calls are watched, the
-    /// pc is where the caller goes on and `more` is R1.
+    /// pc is where the caller goes on and `more` is R1 or R2.
     Exec = 1,
     /// A watched word was written; the value is the new word.
     Write = 2,
@@ -45,7 +45,7 @@ pub struct Event {
     pub kind: u8,
     /// Core.
     pub core: u8,
-    /// R1 of a watched call, else zero.
+    /// R1 or R2 of a watched call, else zero.
     pub more: u32,
 }
 

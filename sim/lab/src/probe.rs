@@ -9,7 +9,7 @@ use crate::event::{Event, Kind};
 struct Site {
     until: bool,
     exec: Vec<u16>,
-    calls: Vec<u16>,
+    calls: Vec<(u16, bool)>,
     returns: Vec<u16>,
     starts: Vec<usize>,
     ends: Vec<usize>,
@@ -28,6 +28,8 @@ pub struct Held {
     pub r0: u32,
     /// Second argument.
     pub r1: u32,
+    /// Third argument.
+    pub r2: u32,
     /// Where a call returns to.
     pub lr: u32,
 }
@@ -35,7 +37,7 @@ pub struct Held {
 impl Held {
     /// Of a core's registers, R0 to R15 first.
     pub fn of(registers: &[u32]) -> Held {
-        Held { r0: registers[0], r1: registers[1], lr: registers[14] }
+        Held { r0: registers[0], r1: registers[1], r2: registers[2], lr: registers[14] }
     }
 }
 
@@ -70,9 +72,10 @@ impl Probes {
         self.sites.entry(address).or_default().exec.push(id);
     }
 
-    /// As [`Probes::watch_exec`] for a function's first instruction: the event tells who calls, and with what.
-    pub fn watch_call(&mut self, address: u32, id: u16) {
-        self.sites.entry(address).or_default().calls.push(id);
+    /// As [`Probes::watch_exec`] for a function's first instruction: the event tells who calls, and with what: beside the
+    /// first argument the second, or the `third` instead.
+    pub fn watch_call(&mut self, address: u32, id: u16, third: bool) {
+        self.sites.entry(address).or_default().calls.push((id, third));
     }
 
     /// Records an event each time a watched call returns to `address`, and not where a branch leads there.
@@ -124,7 +127,7 @@ impl Probes {
             let (value, kind) = (held.r0, Kind::Exec as u8);
             self.events.push(Event { cycle, value, pc: address, id, kind, core: core as u8, more: 0 });
         }
-        let calls = site.calls.iter().map(|&id| (id, held.lr, held.r1));
+        let calls = site.calls.iter().map(|&(id, third)| (id, held.lr, if third { held.r2 } else { held.r1 }));
         for (id, pc, more) in site.exec.iter().map(|&id| (id, address, 0)).chain(calls) {
             self.events.push(Event { cycle, value: held.r0, pc, id, kind: Kind::Exec as u8, core: core as u8, more });
         }
@@ -238,22 +241,23 @@ mod tests {
     }
 
     #[test]
-    fn a_watched_call_tells_its_caller_and_both_arguments() {
+    fn a_watched_call_tells_its_caller_and_two_arguments() {
         let mut probes = Probes::default();
         probes.watch_exec(0x100, 1);
-        probes.watch_call(0x100, 2);
-        probes.issue(0x100, 1, 10, Held { r0: 3, r1: 4, lr: 0x555 }, false);
+        probes.watch_call(0x100, 2, false);
+        probes.watch_call(0x100, 3, true);
+        probes.issue(0x100, 1, 10, Held { r0: 3, r1: 4, r2: 5, lr: 0x555 }, false);
         let seen: Vec<_> = probes.take_events().iter().map(|each| (each.id, each.value, each.more, each.pc)).collect();
-        assert_eq!(seen, [(1, 3, 0, 0x100), (2, 3, 4, 0x555)]);
+        assert_eq!(seen, [(1, 3, 0, 0x100), (2, 3, 4, 0x555), (3, 3, 5, 0x555)]);
         assert_eq!(probes.sites().collect::<Vec<_>>(), [0x100]);
     }
 
     #[test]
     fn only_a_call_returns() {
         let mut probes = Probes::default();
-        probes.watch_call(0x100, 1);
+        probes.watch_call(0x100, 1, false);
         probes.watch_return(0x554, 2);
-        let at = |probes: &mut Probes, address, lr| probes.issue(address, 0, 10, Held { r0: 7, r1: 0, lr }, false);
+        let at = |probes: &mut Probes, address, lr| probes.issue(address, 0, 10, Held { r0: 7, lr, ..Held::default() }, false);
         at(&mut probes, 0x554, 0);
         at(&mut probes, 0x100, 0x555);
         at(&mut probes, 0x554, 0);

@@ -91,8 +91,8 @@ pub trait Board {
     fn until(&mut self, address: u32);
     /// Records an event when an address is about to execute.
     fn watch_exec(&mut self, address: u32, id: u16);
-    /// Records an event when a function is called: who calls it, and its first two arguments.
-    fn watch_call(&mut self, address: u32, id: u16);
+    /// Records an event when a function is called: who calls it, its first argument and the second, or the `third`.
+    fn watch_call(&mut self, address: u32, id: u16, third: bool);
     /// Records an event when a watched call returns to an address.
     fn watch_return(&mut self, address: u32, id: u16);
     /// Records writes to a word; false if it cannot be watched.

@@ -103,9 +103,10 @@ impl Machine {
         Ok(())
     }
 
-    fn watch_call(&mut self, address: u32, ident: u16) -> PyResult<()> {
+    #[pyo3(signature = (address, ident, third = false))]
+    fn watch_call(&mut self, address: u32, ident: u16, third: bool) -> PyResult<()> {
         self.check_executable(address)?;
-        self.inner.watch_call(address, ident);
+        self.inner.watch_call(address, ident, third);
         Ok(())
     }
 

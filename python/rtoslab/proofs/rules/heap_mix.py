@@ -22,17 +22,24 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     )
     if evidence.observed is None:
         return unseen(params.rule, demands)
-    symbols = evidence.kernel.on(evidence.board.cpu).symbols
+    kernel = evidence.kernel.on(evidence.board.cpu)
+    told = kernel.told("malloc")
+    size_first = told[:1] == ("bytes",) or "bytes" not in told
+    code = kernel.results.get("malloc")
     sizes: set[int] = set()
     held: set[int] = set()
-    most = 0
+    unknown = most = 0
     for step in evidence.observed.steps:
-        if step.kind == CALL and step.name in symbols["malloc"]:
-            sizes.add(step.first)
-            held |= {step.result} if step.result else set()
-            most = max(most, len(held))
-        elif step.kind == CALL and step.name in symbols["free"]:
+        if step.kind == CALL and step.name in kernel.symbols["malloc"]:
+            sizes.add(step.first if size_first else step.second)
+            if code is not None:  # where the block lies is told elsewhere
+                unknown += step.result == code
+            elif step.result:
+                held.add(step.result)
+            most = max(most, len(held) + unknown)
+        elif step.kind == CALL and step.name in kernel.symbols["free"]:
             held.discard(step.first)
+            unknown = max(0, unknown - (code is not None))
     few = evidence.samples < 2 * len(params.sizes)
     good = sizes <= set(params.sizes) if few else sizes == set(params.sizes)
     text = f"{len(sizes)} sizes from {min(sizes, default=0)} to {max(sizes, default=0)} bytes, {most} blocks at once"

@@ -45,8 +45,8 @@ impl Board for Machine {
         self.instruments().watch_exec(address, id);
     }
 
-    fn watch_call(&mut self, address: u32, id: u16) {
-        self.instruments().watch_call(address, id);
+    fn watch_call(&mut self, address: u32, id: u16, third: bool) {
+        self.instruments().watch_call(address, id, third);
     }
 
     fn watch_return(&mut self, address: u32, id: u16) {

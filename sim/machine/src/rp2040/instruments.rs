@@ -24,9 +24,9 @@ impl Instruments<'_> {
         self.system.refresh(address & !1);
     }
 
-    /// Records an event when a function is called: who calls it, and its first two arguments.
-    pub fn watch_call(&mut self, address: u32, id: u16) {
-        self.system.probes.watch_call(address & !1, id);
+    /// Records an event when a function is called: who calls it, its first argument and the second, or the `third`.
+    pub fn watch_call(&mut self, address: u32, id: u16, third: bool) {
+        self.system.probes.watch_call(address & !1, id, third);
         self.system.refresh(address & !1);
     }
 

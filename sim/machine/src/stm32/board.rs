@@ -42,8 +42,8 @@ impl<F: Family> Board for Machine<F> {
         self.instruments().watch_exec(address, id);
     }
 
-    fn watch_call(&mut self, address: u32, id: u16) {
-        self.instruments().watch_call(address, id);
+    fn watch_call(&mut self, address: u32, id: u16, third: bool) {
+        self.instruments().watch_call(address, id, third);
     }
 
     fn watch_return(&mut self, address: u32, id: u16) {

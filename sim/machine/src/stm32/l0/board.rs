@@ -28,8 +28,8 @@ impl<const RAM: u32> Board for Machine<RAM> {
         self.system.memories.refresh(address & !1);
     }
 
-    fn watch_call(&mut self, address: u32, id: u16) {
-        self.system.devices.probes.watch_call(address & !1, id);
+    fn watch_call(&mut self, address: u32, id: u16, third: bool) {
+        self.system.devices.probes.watch_call(address & !1, id, third);
         self.system.memories.refresh(address & !1);
     }
 

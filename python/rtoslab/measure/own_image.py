@@ -1,0 +1,179 @@
+"""An image that somebody else built around our runner: any compiler, any IDE, also a kernel we never heard of.
+
+It says itself what it measures, on which kernel and board; it is decoded and proved as far as its symbols allow, and
+stored with what it said. What built it is not known here: its hash stands in the place of sources and flags.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rtoslab.base import ImageFileError, SettingError, UnknownNameError
+from rtoslab.catalogue import Catalogue, Entry, Kernel
+from rtoslab.images import Build
+from rtoslab.intake import MAGIC, Elf, read_image, visible
+from rtoslab.measure.evaluation import evaluate
+from rtoslab.measure.identity import point_id
+from rtoslab.measure.measured import image_bytes
+from rtoslab.measure.pipeline import Outcome
+from rtoslab.measure.virtual_job import virtual_job
+from rtoslab.plan import Point
+from rtoslab.records import Decoded, Expected, constants
+from rtoslab.results import Measured, PointId
+from rtoslab.store import (
+    EVIDENCE_FILE,
+    POINTS,
+    UART,
+    RunDirectory,
+    folder_name,
+    make_manifest,
+    manifest_hash,
+    point_files,
+    read_files,
+    virtual_target,
+    write_evidence,
+)
+from rtoslab.targets import Progress, introduce, run_virtual
+
+NOT_EXAMINED = "not examined: the image was built elsewhere"
+"""In the place of a conformance verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Image:
+    path: Path
+    content: bytes
+    said: Decoded
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.content).hexdigest()
+
+
+def _quiet(_phase: str, _done: float) -> None:
+    pass
+
+
+def run_image(
+    root: Path,
+    path: Path,
+    board: str,
+    out: Path | None,
+    timing: Mapping[str, int],
+    progress: Progress = _quiet,
+) -> tuple[Path, Outcome]:
+    """Runs an ELF on a virtual board; the run directory and what became of it.
+
+    Raises ImageFileError, RunError for what is no image of our runner, UnknownNameError for a benchmark that is not
+    ours, SettingError for another board's image, StoreError.
+    """
+    known = Catalogue(root)
+    facts = known.board(board).facts
+    content = read_image(path)
+    if not content.startswith(MAGIC):
+        raise ImageFileError(f"{path} is no ELF file; its symbols are what a run is watched by.")
+    progress("asking what it is", 0.0)
+    image = _Image(path, content, introduce(content, path.name, facts, timing, constants(root)))
+    begin = image.said.begin
+    if begin.board != facts.id:
+        raise SettingError(f"{path} says it is for the board {begin.board}; run it with --board {begin.board}.")
+    if begin.bench not in known.benchmarks:
+        raise UnknownNameError("benchmark", begin.bench, known.benchmarks)
+    catalogue = known if begin.kernel in known.kernels else known.with_kernel(_stranger(known, image.said))
+    point = _point(catalogue, image.said, timing)
+    identity = point_id(catalogue, point)
+    identity = identity.model_copy(update={"config": {**identity.config, "image": visible(path.stem)}})
+    folder = out or root / "runs" / f"image-{image.sha256[:12]}"
+    run = RunDirectory.create(folder, None, [identity])
+    return folder, _carried(catalogue, point, identity, image, run, progress)
+
+
+def _carried(
+    catalogue: Catalogue, point: Point, identity: PointId, image: _Image, run: RunDirectory, progress: Progress
+) -> Outcome:
+    begin = image.said.begin
+    board = catalogue.board(point.board).facts
+    build = Build(image.path.parent, Expected(begin.run, begin.manifest), image.sha256, _info(point, image))
+    target = virtual_target(catalogue.root, point, board)
+    manifest = make_manifest(point, board, build, target, {"digest": "", "checks": {"all": NOT_EXAMINED}})
+    run_id = manifest_hash(manifest)[:16]
+    name = folder_name(identity, run_id)
+    if run.has(name):
+        return Outcome(run.read(name).result, run.path / POINTS / name, fresh=False)
+    output = run_virtual(virtual_job(catalogue, point, image.content, image.path.name), progress)
+    result = evaluate(catalogue, identity, run_id, output, build.expected)
+    if isinstance(result, Measured):
+        result = result.model_copy(update={"image": image_bytes(image.path)})
+    files = {UART: output.uart}
+    if output.observed is not None or output.failure is not None:
+        files[EVIDENCE_FILE] = write_evidence(output)
+    whole = point_files(name, result, manifest, files)
+    run.adopt(name, whole)
+    return Outcome(read_files(whole)[0], run.path / POINTS / name, fresh=True)
+
+
+def _point(catalogue: Catalogue, said: Decoded, timing: Mapping[str, int]) -> Point:
+    """What the image says of itself, as the point that it measures."""
+    begin, benchmark = said.begin, catalogue.benchmark(said.begin.bench).facts
+    usual = {name: str(value) for name, value in benchmark.params.items()}
+    params = {name: said.params[name] for name, value in usual.items() if said.params.get(name, value) != value}
+    latency = benchmark.kind == "latency"
+    samples = said.params.get("samples", "")
+    return Point(
+        benchmark=begin.bench,
+        kernel=begin.kernel,
+        board=begin.board,
+        cores=begin.cores,
+        window_ms=begin.window_us // 1000,
+        clock_hz=begin.clock_hz if begin.clock_hz != catalogue.board(begin.board).facts.clock.sys_hz else None,
+        params=params,
+        timing=dict(sorted(timing.items())),
+        instrument=said.params.get("instrument", "counter") if latency else None,
+        samples=int(samples) if latency and samples.isdecimal() else None,
+    )
+
+
+def _stranger(catalogue: Catalogue, said: Decoded) -> Entry[Kernel]:
+    """A kernel of which nothing is known but its name: what its image does it can do, and no symbol tells more."""
+    begin = said.begin
+    services = {each for entry in catalogue.kernels.values() for each in entry.facts.services}
+    facts = Kernel(
+        id=begin.kernel,
+        title=begin.kernel,
+        smp=begin.cores > 1,
+        services=dict.fromkeys(sorted(services), True),
+        time_slice_ticks=int(said.params.get("time_slice_ticks", "0")),
+    )
+    return Entry(begin.kernel, catalogue.root, facts)
+
+
+def _info(point: Point, image: _Image) -> dict[str, Any]:
+    """In the place of a build's record: what the image says, and who compiled it."""
+    begin = image.said.begin
+    return {
+        "format": 1,
+        "bench": begin.bench,
+        "kernel": begin.kernel,
+        "board": begin.board,
+        "cores": begin.cores,
+        "clock_hz": begin.clock_hz,
+        "window_ms": point.window_ms,
+        "run_id": begin.run,
+        "manifest": f"{begin.manifest:#010x}",
+        "params": dict(sorted(image.said.params.items())),
+        "compiler": {"banner": _compilers(image.content)},
+        "built_elsewhere": True,
+    }
+
+
+def _compilers(content: bytes) -> str:
+    """What compilers left in the image's notes; empty if they were taken out."""
+    try:
+        elf = Elf(content)
+        section = elf.section(".comment")
+        texts = set(elf.contents(section).split(b"\0")) - {b""} if section else set()
+    except ValueError:
+        return ""
+    return "; ".join(sorted(text.decode("ascii", "replace") for text in texts))

@@ -1,0 +1,42 @@
+"""What an image says of itself before it measures anything: its begin record and its parameters."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from rtoslab.base import RunError
+from rtoslab.catalogue import Board
+from rtoslab.records import Decoded, WireConstants, decode_begun
+from rtoslab.targets.board import apply_settings, load_image, make_machine, simulator_errors
+
+LIMIT_S: Final = 5.0
+"""Of the board's time, until the parameters are over."""
+CHUNK_CYCLES: Final = 2_000_000
+_SAID_FIRST: Final = (b" begin ", b" param ")
+
+
+def introduce(image: bytes, name: str, board: Board, settings: Mapping[str, int], constants: WireConstants) -> Decoded:
+    """Runs an image until it has said what it is. Raises RunError for one that says nothing that we understand."""
+    machine = make_machine(board, cores=board.cores)
+    apply_settings(machine, settings)
+    load_image(machine, image, name)
+    said = b""
+    with simulator_errors(RunError):
+        while machine.cycle() < LIMIT_S * board.clock.sys_hz and not _over(said):
+            stop = machine.run(CHUNK_CYCLES)
+            said += machine.take_uart()
+            if stop["reason"] != "cycles":
+                break
+    known = decode_begun(said, constants, None)
+    if known is None:
+        start = said[:40].decode("ascii", "replace")
+        raise RunError(
+            f"{name} does not hold rtoslab's runner, or is for another board than {board.id}: within {LIMIT_S:g} s "
+            + (f"it sent no begin record but {start!r}." if said else "it sent nothing.")
+        )
+    return known
+
+
+def _over(said: bytes) -> bool:
+    """Whether something else follows the parameters."""
+    lines = said.split(b"\n")[:-1]
+    return any(not any(word in line for word in _SAID_FIRST) for line in lines if line.startswith(b"@"))

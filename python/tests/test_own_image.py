@@ -1,0 +1,95 @@
+"""`rtoslab run --image`: whoever built it, an image that holds our runner says what it measures, and is proved."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtoslab import api
+from rtoslab.base.errors import ImageFileError, RunError, SettingError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.measure.own_image import run_image
+from rtoslab.results.results import Failed, Measured
+from rtoslab.store.store import RunDirectory
+from rtoslab.verify import verify_folder
+from tests.test_cli import error, rtoslab
+
+ROOT = find_root()
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """T7 with FreeRTOS, as if somebody had built it elsewhere."""
+    path = tmp_path_factory.mktemp("own") / "app.elf"
+    path.write_bytes(api.build_image("t7", kernel="freertos", board="pico").read_bytes())
+    return path
+
+
+def stranger(image: Path, folder: Path) -> Path:
+    """The same of a kernel that nobody here has heard of."""
+    content = image.read_bytes()
+    assert content.count(b"\0freertos\0") == 1
+    path = folder / "other.elf"
+    path.write_bytes(content.replace(b"\0freertos\0", b"\0myKernel\0"))
+    return path
+
+
+def test_it_gives_what_it_gives_when_built_here(image: Path, tmp_path: Path) -> None:
+    folder, outcome = run_image(ROOT, image, "pico", tmp_path / "own", {})
+    (here,) = api.run("t7", kernels=["freertos"], boards=["pico"], cores=[1], out=tmp_path / "here")
+    assert isinstance(outcome.result, Measured)
+    assert isinstance(here.result, Measured)
+    assert outcome.result.counters == here.result.counters
+    assert outcome.result.image == here.result.image
+    assert [each.verdict for each in outcome.result.proofs] == [each.verdict for each in here.result.proofs]
+    (point,) = RunDirectory.open(folder).points()
+    build: Any = point.manifest["build"]
+    assert "GCC" in build["compiler"]["banner"]
+    assert build["built_elsewhere"]
+    (checked,) = verify_folder(Catalogue(ROOT), folder)
+    assert not checked.differences
+    _, again = run_image(ROOT, image, "pico", tmp_path / "own", {})
+    assert not again.fresh
+
+
+def test_of_a_kernel_that_is_not_known_what_needs_no_symbol_is_proved(image: Path, tmp_path: Path) -> None:
+    folder, outcome = run_image(ROOT, stranger(image, tmp_path), "pico", tmp_path / "own", {})
+    assert isinstance(outcome.result, Measured), outcome.result
+    assert {each.verdict.value for each in outcome.result.proofs} >= {"holds", "unseen"}
+    assert "myKernel" in rtoslab("report", folder).stdout
+    assert rtoslab("report", folder, "-o", tmp_path / "r.html").returncode == 0
+
+
+def test_an_image_that_lies_is_a_failed_point(image: Path, tmp_path: Path) -> None:
+    content = image.read_bytes()
+    assert content.count(b"\0t7_synchronisation\0") == 1
+    (path := tmp_path / "lies.elf").write_bytes(
+        content.replace(b"\0t7_synchronisation\0", b"\0t6_message\0\0\0\0\0\0\0\0")
+    )
+    _, outcome = run_image(ROOT, path, "pico", tmp_path / "own", {})
+    assert isinstance(outcome.result, Failed)
+    assert outcome.result.stage in {"proof", "decode"}
+
+
+def test_what_is_no_such_image_is_refused_in_one_sentence(image: Path, tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="is for the board pico; run it with --board pico"):
+        content = api.build_image("t7", kernel="freertos", board="nucleo-l073rz").read_bytes()
+        (path := tmp_path / "l0.elf").write_bytes(content.replace(b"\0nucleo-l073rz\0", b"\0pico\0\0\0\0\0\0\0\0\0\0"))
+        run_image(ROOT, path, "nucleo-l073rz", tmp_path / "a", {})
+    with pytest.raises(RunError, match="does not hold rtoslab's runner, or is for another board than nucleo-f446re"):
+        run_image(ROOT, image, "nucleo-f446re", tmp_path / "b", {})
+    (text := tmp_path / "text.elf").write_text("no image")
+    with pytest.raises(ImageFileError, match="is no ELF file"):
+        run_image(ROOT, text, "pico", tmp_path / "c", {})
+
+
+def test_the_command_takes_an_image_alone(image: Path, tmp_path: Path) -> None:
+    done = rtoslab("run", "--image", image, "--board", "pico", "--out", tmp_path / "run", "--json")
+    assert done.returncode == 0, done.stderr
+    (point,) = json.loads(done.stdout)["points"]
+    assert point["status"] == "measured"
+    assert "An image says itself" in error(rtoslab("run", "t7", "--image", image), 1)
+    assert "only timing.KEY can be set" in error(rtoslab("run", "--image", image, "--config", "opt=-O3"), 1)
+    assert "Name a suite or a benchmark" in error(rtoslab("run"), 1)
