@@ -137,8 +137,8 @@ def pattern(skip: int = 0, extra: int | None = None) -> list[Row]:
     return rows
 
 
-def evidence(show: str, rows: list[Row], *, probes: bool = True, top: int = UNKNOWN) -> Evidence:
-    observed = Observed(handled=read(*rows, top=top))
+def evidence(show: str, rows: list[Row], *, probes: bool = True, current: int = IDLE) -> Evidence:
+    observed = Observed(handled=read(*rows, current=current))
     return Evidence(decoded(BODY), observed if probes else None, benchmark(show), board(), kernel())
 
 
@@ -155,7 +155,7 @@ def pairs(*, without: int | None = None) -> list[Row]:
 def searched(wrong: int = 0) -> list[Row]:
     """Task 0 to idle and back: both tasks have priority 1, idle is two steps below; `wrong` more are taken."""
     down: list[Row] = [(40, WRITE, IDENT_TOP, 9), *switch_at(50, IDLE), (120, WRITE, IDENT_TOP, 7 - wrong)]
-    return [(10, WRITE, IDENT_CURRENT, handle(0)), *sorted(down), (300, WRITE, IDENT_TOP, 9), *up()]
+    return [*sorted(down), (300, WRITE, IDENT_TOP, 9), *up()]
 
 
 def up() -> list[Row]:
@@ -176,8 +176,8 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (PAIRS, {"rows": pairs(without=4)}, Verdict.FAILS),  # idle to 1 never
     ({**PAIRS, "at_least": 2}, {"rows": pairs()}, Verdict.FAILS),
     (PAIRS, {"rows": []}, Verdict.FAILS),
-    (STEPS, {"rows": searched()}, Verdict.HOLDS),
-    (STEPS, {"rows": searched(wrong=1)}, Verdict.FAILS),
+    (STEPS, {"rows": searched(), "current": handle(0)}, Verdict.HOLDS),
+    (STEPS, {"rows": searched(wrong=1), "current": handle(0)}, Verdict.FAILS),
     (STEPS, {"rows": []}, Verdict.FAILS),  # no switch, nothing shown
 ]
 

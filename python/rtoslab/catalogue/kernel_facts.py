@@ -11,9 +11,12 @@ class Probes(Strict):
     """Symbols of a kernel that the virtual board watches; the image is not touched."""
 
     current_task_single: str
-    """Word that points at the running task's control block, kernel built for one core."""
+    """Word that points at the running task's control block, kernel built for one core: `symbol`, or `symbol+offset`
+    with a number or an absolute symbol."""
     current_task_smp: str | None = None
     current_task_smp_stride_bytes: int = 4
+    no_task_value: int | tuple[int, ...] = ()
+    """What the word holds while no task runs, as at every switch of some kernels."""
     tick_symbol: str | None = None
     switch_symbol: str | None = None
     select_symbol: str | None = None
@@ -22,6 +25,36 @@ class Probes(Strict):
     """Word that holds the most urgent ready priority as a number, where the kernel searches down from it."""
     heap_symbol: str | None = None
     idle_symbols: tuple[str, ...] = ()
+    idle_labels: tuple[tuple[str, str], ...] = ()
+    """Of a kernel without an idle task: it idles from the first label of a pair until it comes to the second."""
+
+    @property
+    def no_task(self) -> frozenset[int]:
+        """Values of the word that are no task."""
+        return frozenset([self.no_task_value] if isinstance(self.no_task_value, int) else self.no_task_value)
+
+
+class Behaviour(Strict):
+    """What kernels do differently and are free to. Conformance measures all but the last three; of these the virtual
+    board's probes tell."""
+
+    ready_order: Literal["made_ready", "woken_first"] = "made_ready"
+    """Where a task goes that one of another priority makes ready: behind its equals, or before them."""
+    wake_order: Literal["urgent", "first"] = "urgent"
+    """Which of the tasks that wait for an object is woken: the most urgent, or that which has waited longest."""
+    event_wait_returns: Literal["set", "matched"] = "set"
+    """What a wait for bits says: all that was set, or those it waited for."""
+    sleep_adds_ticks: Literal[0, 1] = 0
+    timeout_adds_ticks: Literal[0, 1] = 0
+    sleep_until_late: Literal["returns", "restarts"] = "returns"
+    """What a sleep until a past tick does beside returning at once: the period stays, or restarts from now."""
+    heap_align_bytes: Literal[8, 4] = 8
+    heap_lock: Literal["none", "spinning", "sleeping"] = "none"
+    """What keeps other tasks off the heap: nothing but a masked core or scheduler, a spinlock, or a mutex."""
+    handler_entry: Literal["vector", "kernel"] = "vector"
+    """Whether a handler of ours is the vector itself, or called by code of the kernel's."""
+    switch_exceptions: tuple[Literal["pendsv", "svcall", "systick", "hardfault"], ...] = ("pendsv",)
+    """The exceptions in which the kernel switches tasks."""
 
 
 class Waits(Strict):
@@ -90,27 +123,26 @@ class ObjectFacts(Strict):
     """What benchmarks' proofs call it (`length`, `item_bytes`, `maximum`, `used`, `bits`) -> the member."""
 
 
-class Behaviour(Strict):
-    """What kernels do differently and are free to. Conformance measures all but the last three; of these the virtual
-    board's probes tell."""
+class TreeWants(Strict):
+    """A kernel whose sources its user names (`rtoslab tree add`): by what its parts are known in a tree of any layout.
 
-    ready_order: Literal["made_ready", "woken_first"] = "made_ready"
-    """Where a task goes that one of another priority makes ready: behind its equals, or before them."""
-    wake_order: Literal["urgent", "first"] = "urgent"
-    """Which of the tasks that wait for an object is woken: the most urgent, or that which has waited longest."""
-    event_wait_returns: Literal["set", "matched"] = "set"
-    """What a wait for bits says: all that was set, or those it waited for."""
-    sleep_adds_ticks: Literal[0, 1] = 0
-    timeout_adds_ticks: Literal[0, 1] = 0
-    sleep_until_late: Literal["returns", "restarts"] = "returns"
-    """What a sleep until a past tick does beside returning at once: the period stays, or restarts from now."""
-    heap_align_bytes: Literal[8, 4] = 8
-    heap_lock: Literal["none", "spinning", "sleeping"] = "none"
-    """What keeps other tasks off the heap: nothing but a masked core or scheduler, a spinlock, or a mutex."""
-    handler_entry: Literal["vector", "kernel"] = "vector"
-    """Whether a handler of ours is the vector itself, or called by code of the kernel's."""
-    switch_exceptions: tuple[Literal["pendsv", "svcall", "systick", "hardfault"], ...] = ("pendsv",)
-    """The exceptions in which the kernel switches tasks."""
+    Nothing here is a list of the kernel's files: header names are those that our own port and configuration include.
+    """
+
+    headers: tuple[str, ...]
+    """Headers that the port includes: the folder of each is a folder of headers."""
+    cores: dict[str, tuple[str, ...]]
+    """By a board's core: words that the path of a folder with code for that core has, the most telling first."""
+    avoid: tuple[str, ...] = ()
+    """Words in a path that say it is something else: variants, tests, examples."""
+    skip: tuple[str, ...] = ()
+    """Words in a file's name that say it is no part of a kernel without options."""
+    also: tuple[str, ...] = ()
+    """Functions, beside those of `[symbols]`, whose sources are needed."""
+    version: tuple[str, ...] = ()
+    """Macros that say which version it is, in the order they are joined by dots."""
+    get: str = ""
+    """Where its user gets it, as a clause."""
 
 
 Argument = str | int
@@ -122,7 +154,8 @@ class Kernel(Strict):
 
     id: str
     title: str
-    version: str
+    version: str = ""
+    """Empty: what the tree says that its user names."""
     package: str = ""
     package_folder: str = ""
     licence: str = ""
@@ -132,11 +165,13 @@ class Kernel(Strict):
     services: dict[str, bool]
     reasons: dict[str, str] = Field(default_factory=dict)
     """Why a service (or `smp`) is lacking, in a reader's words."""
-    behaviour: Behaviour = Field(default_factory=Behaviour)
+    behaviour: Behaviour = Behaviour()
     deviations: dict[str, str] = Field(default_factory=dict)
     """Conformance checks that the kernel is known to fail -> why; its numbers count, and are marked."""
     probes: Probes | None = None
     memory: KernelMemory | None = None
+    tree: TreeWants | None = None
+    """Its sources are a tree that the user names; None: a package's, or it has none."""
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """The kernel functions that each service ends in."""
     arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)

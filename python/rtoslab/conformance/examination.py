@@ -106,7 +106,7 @@ def verdict_digest(catalogue: Catalogue, point: Point) -> str:
     remembered by this and by the code that came to it."""
     rules = [each.read_text(encoding="utf-8") for each in sorted(Path(__file__).parent.glob("*.py"))]
     kernel = catalogue.kernel(point.kernel).facts.model_dump(mode="json")
-    image = inputs_digest(catalogue.root, suite_point(point))
+    image = inputs_digest(catalogue, suite_point(point))
     everything = [image, simulator_sources(catalogue.root), dict(point.timing), kernel, rules]
     return hashlib.sha256(canonical(everything).encode()).hexdigest()[:16]
 

@@ -14,7 +14,16 @@ from rtoslab.base import RunError
 from rtoslab.catalogue import Catalogue, TaskBlock
 from rtoslab.footprint.control_blocks import Member, members_of
 from rtoslab.footprint.programs import Weighed
-from rtoslab.targets import EVENT, KIND_EXEC, VirtualMachine, find_address, load_image, make_machine, simulator_errors
+from rtoslab.targets import (
+    EVENT,
+    KIND_EXEC,
+    VirtualMachine,
+    current_task_words,
+    find_address,
+    load_image,
+    make_machine,
+    simulator_errors,
+)
 
 PAINT: Final = 0x5A
 RUN_S: Final = 0.025
@@ -82,7 +91,8 @@ class _Run:
     def finish(self) -> None:
         """The rest of the time, with a stop at each new task."""
         block = self.kernel.memory.task_block if self.kernel.memory else None
-        words = self._current_task_words() if block else []
+        words = current_task_words(self.machine, self.kernel, self.weighed.point.cores).values() if block else ()
+        no_task = self.kernel.probes.no_task if self.kernel.probes else frozenset()
         for word in words:
             self.machine.watch_write(word, _CURRENT, True)
         if block and block.top_call:
@@ -94,7 +104,7 @@ class _Run:
             events = np.frombuffer(self.machine.take_events(), dtype=EVENT)
             self.tops += [int(each["value"]) for each in events if each["kind"] == KIND_EXEC and each["id"] == _TOP]
             for address in (_word(self.machine, word) for word in words if stopped == "watch"):
-                if address and address not in self.stacks and block:
+                if address and address not in {*self.stacks, *no_task} and block:
                     first = _word(self.machine, address + members[block.stack_pointer].offset)
                     self._paint(address, self._stack(address, block, members), first)
 
@@ -130,15 +140,6 @@ class _Run:
         if facts.pool_free_symbol:
             return size - _word(self.machine, find_address(self.machine, facts.pool_free_symbol)), size
         return _word(self.machine, find_address(self.machine, facts.pool_used_symbol or "")), size
-
-    def _current_task_words(self) -> list[int]:
-        probes = self.kernel.probes
-        assert probes is not None
-        cores = self.weighed.point.cores
-        if cores == 1:
-            return [find_address(self.machine, probes.current_task_single)]
-        base = find_address(self.machine, probes.current_task_smp or "")
-        return [base + core * probes.current_task_smp_stride_bytes for core in range(cores)]
 
     def _cycles(self) -> int:
         return int(RUN_S * (self.weighed.point.clock_hz or self.board.clock.sys_hz))

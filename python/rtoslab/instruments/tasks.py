@@ -1,27 +1,27 @@
 """Tasks by name: which word names the running one, and what its control block calls it."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from rtoslab.base import SymbolError
 from rtoslab.catalogue import Kernel
 from rtoslab.footprint import members_of
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.session import Recording
+from rtoslab.targets import current_task_words
 
 NAME_BYTES = 32
 
 
-def current_task_words(machine: ObservedMachine, kernel: Kernel | None, cores: int) -> dict[int, int]:
-    """Core -> address of the word that points at its running task's control block; none if that is not known."""
-    probes = kernel.probes if kernel else None
-    if probes is None:
-        return {}
-    if cores > 1 and probes.current_task_smp is not None:
-        base = machine.symbol(probes.current_task_smp)
-        if base is not None:
-            return {core: base + core * probes.current_task_smp_stride_bytes for core in range(cores)}
-    word = machine.symbol(probes.current_task_single)
-    return {} if word is None else {0: word}
+def known_task_words(machine: ObservedMachine, kernel: Kernel | None, cores: int) -> dict[int, int]:
+    """Core -> address of the word that points at its running task's control block; none if that is not known.
+
+    On two cores of an image whose kernel was built for one, the word of that one.
+    """
+    for number in (cores, 1):
+        with suppress(SymbolError):
+            return current_task_words(machine, kernel, number) if kernel else {}
+    return {}
 
 
 def task_names(recording: Recording, blocks: Iterable[int]) -> dict[int, str]:

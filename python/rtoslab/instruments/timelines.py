@@ -11,7 +11,7 @@ from typing import Final
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.session import Progress, Recording, Wanted, record
 from rtoslab.instruments.subject import Subject
-from rtoslab.instruments.tasks import current_task_words, task_names
+from rtoslab.instruments.tasks import known_task_words, task_names
 from rtoslab.targets import (
     IDENT_CURRENT,
     KIND_CALL,
@@ -95,7 +95,7 @@ def timeline(subject: Subject, progress: Progress = lambda *_: None) -> Timeline
             if address is not None and not name.startswith("isr_"):
                 calls[address & ~1] = len(services)
                 services[len(services)] = name
-        words.update(current_task_words(machine, kernel, subject.cores))
+        words.update(known_task_words(machine, kernel, subject.cores))
         writes = {address: IDENT_CURRENT + core for core, address in words.items()}
         return Wanted(calls=calls, writes=writes, threads_and_locks=True, exceptions=True, pins=True)
 
@@ -114,7 +114,9 @@ class _Reader:
         self.edges: list[Edge] = []
         self.current = {core: recording.at_start.get(address, 0) for core, address in words.items()}
         blocks = {int(each["value"]) for each in recording.events if each["kind"] == KIND_WRITE}
-        self.names = task_names(recording, {*self.current.values(), *blocks})
+        probes = recording.subject.kernel.probes if recording.subject.kernel else None
+        self.no_task = probes.no_task if probes else frozenset()
+        self.names = task_names(recording, {*self.current.values(), *blocks} - self.no_task)
         self.functions = {address: name for address, _, name in sorted(recording.symbols)}
         self.running: dict[int, tuple[str, int]] = {}
         """Core -> the task it runs, since when."""
@@ -149,7 +151,11 @@ class _Reader:
             self.spans.append(Span(track, name, start, end, facts, ended))
 
     def _write(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
-        self.current[ident - IDENT_CURRENT] = value
+        on = ident - IDENT_CURRENT
+        if value not in self.no_task:
+            self.current[on] = value
+        elif on in self.running:
+            self._add(Track(f"core {on}", TASKS), *self.running.pop(on), cycle)
 
     def _thread(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         name = self.names.get(self.current.get(core, 0)) or f"thread {value} ({self.functions.get(pc, hex(pc))})"

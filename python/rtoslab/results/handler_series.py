@@ -50,7 +50,7 @@ def ticks(handled: Handled, decoded: Decoded, benchmark: Benchmark) -> list[Tick
             if last is not None:
                 found.append(Tick(last, frozenset(ran)))
             last, ran = place, set()
-        elif handled.before[place] != handled.after[place] and handled.after[place] in names:
+        if handled.before[place] != handled.after[place] and handled.after[place] in names:
             ran.add(names[handled.after[place]])
     return found
 
@@ -60,10 +60,10 @@ def switches(handled: Handled, decoded: Decoded, benchmark: Benchmark) -> dict[t
     names = task_names(decoded, benchmark)
     controls = {task.handle for task in decoded.tasks if task.index >= benchmark.tasks_per_core}
     found: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for place, exception in enumerate(handled.exception):
+    for place in range(len(handled.exception)):
         before, after = handled.before[place], handled.after[place]
         pair = name_of(before, names, controls), name_of(after, names, controls)
-        if exception != SYSTICK and before != after and pair[0] is not None and pair[1] is not None:
+        if before != after and pair[0] is not None and pair[1] is not None:
             found[pair[0], pair[1]].append(place)
     return found
 

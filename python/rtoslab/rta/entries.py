@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rtoslab.rta.record import IDLE, Handler
-from rtoslab.targets import PENDSV, SVCALL, SYSTICK
+from rtoslab.targets import SYSTICK
 
 
 class Phase(StrEnum):
@@ -94,7 +94,7 @@ class Chain:
     def own(self) -> bool:
         """The interrupted task called for it: nothing came from outside before it switched, or it did not switch."""
         for each in self.handlers:
-            if each.exception not in {SVCALL, PENDSV}:
+            if not each.asked:
                 return False
             if each.before != each.after:
                 return True

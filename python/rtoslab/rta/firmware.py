@@ -25,10 +25,12 @@ from rtoslab.targets import (
     IDENT_WINDOW,
     WINDOW_SYMBOL,
     VirtualMachine,
+    current_task_words,
     find_address,
     load_image,
     make_machine,
     simulator_errors,
+    watch_idling,
 )
 
 WINDOW_MS: Final = 600_000
@@ -216,8 +218,9 @@ def start(image: bytes, board: Board, kernel: Kernel, cores: int = 1) -> Virtual
         machine.watch_write(window, IDENT_WINDOW, True)
         machine.watch_exec(find_address(machine, "task_set_begin"), IDENT_BEGIN)
         machine.watch_exec(find_address(machine, "task_set_end"), IDENT_END)
-        for core, word in _current_words(machine, kernel, cores).items():
+        for core, word in current_task_words(machine, kernel, cores).items():
             machine.watch_write(word, IDENT_CURRENT + core)
+        watch_idling(machine, kernel)
         for _ in range(_SETUP_STEPS):
             machine.run(SETUP_CYCLES)
             if int.from_bytes(machine.read(window, 4), "little") == 1:
@@ -226,17 +229,6 @@ def start(image: bytes, board: Board, kernel: Kernel, cores: int = 1) -> Virtual
     said = machine.take_uart().decode("ascii", "replace").splitlines()
     why = next((one_line(unquote(each)[:160]) for each in said if " error " in each or " fault " in each), "nothing")
     raise CheckError(f"The image did not open its window; what it said of it: {why}.")
-
-
-def _current_words(machine: VirtualMachine, kernel: Kernel, cores: int) -> dict[int, int]:
-    """Core -> the word that names its running task."""
-    probes = kernel.probes
-    if probes is None:
-        return {}
-    if cores == 1:
-        return {0: find_address(machine, probes.current_task_single)}
-    base = find_address(machine, probes.current_task_smp or "")
-    return {core: base + core * probes.current_task_smp_stride_bytes for core in range(cores)}
 
 
 def _write(image: bytearray, symbol: str, data: bytes) -> None:

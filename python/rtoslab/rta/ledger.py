@@ -16,7 +16,7 @@ from rtoslab.rta.entries import Chain, Handover, Interruption, Irqs, Leave, Ledg
 from rtoslab.rta.record import IDLE, TICK_CORE, Handler, Job, Trace
 from rtoslab.rta.spins import Spins
 from rtoslab.rta.work import Work
-from rtoslab.targets import PENDSV, SVCALL, SYSTICK
+from rtoslab.targets import SYSTICK
 
 
 def enter(traces: Iterable[Trace], work: Work) -> Ledger:
@@ -67,7 +67,7 @@ def _spans(ticks: Sequence[Handler]) -> Spins:
 def _calls_in_vain(chain: Chain) -> bool:
     """An interrupt came together with a switch that the task's own call asked for, and that led nowhere."""
     alone = not chain.ticks and not chain.irqs.gives and not chain.switches
-    return alone and any(each.exception in {SVCALL, PENDSV} for each in chain.handlers)
+    return alone and any(each.asked for each in chain.handlers)
 
 
 def _irqs(trace: Trace, work: Work, lines: Sequence[int], *, first: bool) -> Irqs:
@@ -184,7 +184,7 @@ class _Clerk:
     def _interruption(self, chain: Chain, stretch: Stretch | None) -> None:
         before, after = chain.before, chain.after
         phase = self.phase.get(before, Phase.WORKING)
-        meets = phase in {Phase.STARTING, Phase.ENDING} or chain.handlers[0].exception in {SVCALL, PENDSV}
+        meets = phase in {Phase.STARTING, Phase.ENDING} or chain.handlers[0].asked
         if before != IDLE and self.trace.rows[before].calls:
             meets |= _calls_in_vain(chain)
         undisturbed = [] if self.trace.lines or self.sections else chain.handlers

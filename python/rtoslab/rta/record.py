@@ -50,6 +50,8 @@ class Handler:
     due: int = 0
     """Of a tick: when it was due, in cycles."""
     core: int = 0
+    asked: bool = False
+    """An exception that tasks raise themselves to call the kernel, or to have it switch."""
 
     @property
     def yields(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
@@ -22,6 +22,8 @@ from rtoslab.targets import (
     PENDSV,
     SVCALL,
     SYSTICK,
+    IdlingAsReturns,
+    switching_exceptions,
 )
 
 if TYPE_CHECKING:
@@ -45,7 +47,8 @@ def run(firmware: Firmware, rows: Sequence[Row], ticks: int, lines: Sequence[Lin
         events, _ = _events(firmware, image, lead + 1)
         origin = _origin(events, rows, firmware.tick_cycles)
     events, end = _events(firmware, image, ticks + lead, lines, origin or 0)
-    trace = read(events, rows, firmware.tick_cycles, end, lines, firmware.lines, origin, firmware.cores)
+    asked = (switching_exceptions(firmware.kernel) | {SVCALL}) - {SYSTICK}
+    trace = read(events, rows, firmware.tick_cycles, end, lines, firmware.lines, origin, firmware.cores, asked)
     for at, line in enumerate(lines, 1):
         taken = sum(each.line == at for each in trace.handlers)
         if taken < sum(trace.origin + cycle < end - firmware.tick_cycles for cycle in line.raised):
@@ -75,7 +78,8 @@ def _events(
         if stop["reason"] != "cycles":
             raise CheckError(f"The virtual board stopped before the end of the check: {stop['detail']}")
     events = np.concatenate(chunks)
-    return events[np.argsort(events["cycle"], kind="stable")], machine.cycle()
+    in_order = IdlingAsReturns().feed(events[np.argsort(events["cycle"], kind="stable")])
+    return in_order, machine.cycle()
 
 
 def _origin(events: npt.NDArray[np.void], rows: Sequence[Row], tick_cycles: int) -> int:
@@ -103,17 +107,18 @@ def read(
     numbers: Sequence[int] = (),
     origin: int | None = None,
     cores: int = 1,
+    asked: Collection[int] = frozenset({SVCALL, PENDSV}),
 ) -> Trace:
-    """Makes a trace of events in the order of time. `numbers`: the lines' exceptions. Raises CheckError where they are
-    not those of these rows."""
+    """Makes a trace of events in the order of time. `numbers`: the lines' exceptions; `asked`: those that tasks raise
+    themselves. Raises CheckError where they are not those of these rows."""
     first = _origin(events, rows, tick_cycles) if origin is None else origin
     if cores == 1:
         trace = Trace(rows, lines, tick_cycles, first, end=end)
-        _Reader(trace, _names(events, 0), numbers, 0).read(events)
+        _Reader(trace, _names(events, 0), numbers, 0, asked).read(events)
         return trace
     trace = Trace(rows, lines, tick_cycles, first, end=end, spins=tuple(_spins(events, core) for core in range(cores)))
     for core in range(cores):
-        _Reader(trace, _names(events, core), numbers, core).read(events[events["core"] == core])
+        _Reader(trace, _names(events, core), numbers, core, asked).read(events[events["core"] == core])
     for told in (trace.jobs, trace.handlers):
         told.sort(key=lambda each: each.end)
     return trace
@@ -151,10 +156,13 @@ def _phase(events: npt.NDArray[np.void], tick_cycles: int) -> int:
 
 
 class _Reader:
-    def __init__(self, trace: Trace, names: dict[int, int], lines: Sequence[int], core: int) -> None:
+    def __init__(
+        self, trace: Trace, names: dict[int, int], lines: Sequence[int], core: int, asked: Collection[int]
+    ) -> None:
         self.trace = trace
         self.core = core
         self.word = IDENT_CURRENT + core
+        self.asked = asked
         self.lines = {exception: at for at, exception in enumerate(lines, 1) if trace.lines}
         self.names = names
         self.current = IDLE
@@ -179,7 +187,8 @@ class _Reader:
         self._unfinished()
 
     def _enter(self, cycle: int, entry: int, exception: int) -> None:
-        self.open.append(Handler(exception, cycle, entry, self.current, self.current, core=self.core))
+        asked = exception in self.asked
+        self.open.append(Handler(exception, cycle, entry, self.current, self.current, core=self.core, asked=asked))
 
     def _exit(self, cycle: int, exception: int) -> None:
         if not self.open:
@@ -193,7 +202,7 @@ class _Reader:
         trace = self.trace
         if exception in self.lines:
             done.line = self.lines[exception]
-        wanted = exception in {SVCALL, PENDSV, SYSTICK, *self.lines} or (len(trace.spins) > 1 and done.yields)
+        wanted = done.asked or exception in {SYSTICK, *self.lines} or (len(trace.spins) > 1 and done.yields)
         if done.start < trace.origin or not wanted:
             return
         if exception == SYSTICK:

@@ -14,6 +14,7 @@ from rtoslab.targets.board import (
     simulator_fingerprint,
     timing_settings,
 )
+from rtoslab.targets.current_task import IdlingAsReturns, current_task_words, watch_idling
 from rtoslab.targets.events import (
     EVENT,
     IDENT_CURRENT,
@@ -31,7 +32,7 @@ from rtoslab.targets.events import (
     KIND_THREAD,
     KIND_WRITE,
 )
-from rtoslab.targets.exceptions import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK, exception_number
+from rtoslab.targets.exceptions import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK, exception_number, switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, Handled
 from rtoslab.targets.intervals import Interval, Intervals, find_intervals
 from rtoslab.targets.machine import VirtualMachine
@@ -91,6 +92,7 @@ __all__ = [
     "WINDOW_SYMBOL",
     "FunctionCycles",
     "Handled",
+    "IdlingAsReturns",
     "Interval",
     "Intervals",
     "Observed",
@@ -104,6 +106,7 @@ __all__ = [
     "VirtualJob",
     "VirtualMachine",
     "apply_settings",
+    "current_task_words",
     "cycle_number",
     "exception_number",
     "find_address",
@@ -123,6 +126,8 @@ __all__ = [
     "simulator_sources",
     "simulator_version",
     "steps",
+    "switching_exceptions",
     "timing_settings",
     "unescape",
+    "watch_idling",
 ]

@@ -31,6 +31,9 @@ IDENT_TOP: Final = 48
 IDENT_SELECT: Final = 49
 IDENT_SELECTED: Final = 50
 """The function that chooses the next task: its first instruction, and the one behind its call."""
+IDENT_IDLE: Final = 51
+IDENT_IDLE_OVER: Final = 52
+"""The kernel begins to idle outside a task, and goes on; see `current_task`."""
 IDENT_FILL: Final = 64
 """Plus the index of a heap block's last word; see `steps`."""
 IDENT_CALL: Final = 256

@@ -4,17 +4,24 @@ from contextlib import suppress
 from typing import Final
 
 from rtoslab.base import PlanError
-from rtoslab.catalogue import Board
+from rtoslab.catalogue import Board, Kernel
 from rtoslab.intake import shown, whole
 
 NMI: Final = 2
+HARDFAULT: Final = 3
 SVCALL: Final = 11
 PENDSV: Final = 14
 SYSTICK: Final = 15
 FIRST_EXTERNAL: Final = 16
 """The chip's interrupt line 0; line n is this plus n."""
 
+_SWITCHING: Final = {"pendsv": PENDSV, "svcall": SVCALL, "systick": SYSTICK, "hardfault": HARDFAULT}
 _OF_THE_CORE: Final = {"nmi": NMI, "pendsv": PENDSV, "systick": SYSTICK}
+
+
+def switching_exceptions(kernel: Kernel) -> frozenset[int]:
+    """Numbers of the exceptions in which the kernel changes tasks, by its own word."""
+    return frozenset(_SWITCHING[each] for each in kernel.behaviour.switch_exceptions)
 
 
 def exception_number(name: str, board: Board) -> int:

@@ -8,6 +8,7 @@ because of it. Where the kernel searches for the most urgent ready task by steps
 from __future__ import annotations
 
 from array import array
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
@@ -16,6 +17,7 @@ import numpy as np
 
 from rtoslab.catalogue import Kernel
 from rtoslab.targets.board import find_address
+from rtoslab.targets.current_task import IdlingAsReturns
 from rtoslab.targets.events import (
     EVENT,
     IDENT_CURRENT,
@@ -46,7 +48,7 @@ class Handled:
     entry_cycles: array[int] = field(default_factory=lambda: array("q"))
     """From the exception's recognition to its handler's first cycle."""
     before: array[int] = field(default_factory=lambda: array("q"))
-    """Control block of the task that was current as the handler began, and as it returned."""
+    """Control block of the task that ran as the handler began, and of the one that ran as it returned."""
     after: array[int] = field(default_factory=lambda: array("q"))
     select_cycles: array[int] = field(default_factory=lambda: array("q"))
     """Of it, in the function that chooses the next task; UNKNOWN where the kernel names none."""
@@ -72,9 +74,16 @@ class _Open:
 class HandlerReader:
     """Feeds on chunks of the window's events, in the order of time. One core."""
 
-    def __init__(self, current: int, top: int = UNKNOWN) -> None:
-        """`current`: control block of the running task as the window opens; `top`: the most urgent ready priority."""
+    def __init__(
+        self, current: int, top: int = UNKNOWN, switching: Collection[int] = frozenset({SVCALL, PENDSV})
+    ) -> None:
+        """`current`: control block of the running task as the window opens; `top`: the most urgent ready priority;
+        `switching`: the exceptions in which tasks are changed."""
         self._current = current
+        self._runs = current
+        """Which a kernel may name as current before it has switched to it."""
+        self._switching = switching
+        self._idling = IdlingAsReturns()
         self._top = top
         self._open: list[_Open] = []
         self.found = Handled()
@@ -83,7 +92,7 @@ class HandlerReader:
         """Takes the next chunk."""
         events = np.frombuffer(raw, dtype=EVENT)
         # Where one handler follows another without a return between, the board tells the entry before the return.
-        events = events[np.argsort(events["cycle"], kind="stable")]
+        events = self._idling.feed(events[np.argsort(events["cycle"], kind="stable")])
         ours = (events["id"] >= IDENT_CURRENT) & (events["id"] <= IDENT_SELECTED)
         wanted = (events["kind"] >= KIND_EXCEPTION_ENTER) | ours
         columns = (events[wanted][name].tolist() for name in ("cycle", "value", "id", "kind"))
@@ -100,14 +109,16 @@ class HandlerReader:
     def _enter(self, cycle: int, latency: int, exception: int) -> None:
         for each in self._open:
             each.interrupted += 1
-        self._open.append(_Open(exception, cycle, latency, self._current, self._top))
+        self._open.append(_Open(exception, cycle, latency, self._runs, self._top))
 
     def _exit(self, cycle: int, exception: int) -> None:
         if not self._open or self._open[-1].exception != exception:
             self._open.clear()  # it was entered before the window opened
             return
         done = self._open.pop()
-        if exception not in _KERNELS_OWN:
+        if exception in self._switching:
+            self._runs = self._current
+        elif exception not in _KERNELS_OWN:
             return
         found = self.found
         found.exception.append(exception)
@@ -115,7 +126,7 @@ class HandlerReader:
         found.cycles.append(cycle - done.start_cycle)
         found.entry_cycles.append(done.entry_cycles)
         found.before.append(done.before)
-        found.after.append(self._current)
+        found.after.append(self._runs)
         found.select_cycles.append(done.select_cycles)
         found.steps.append(done.steps)
         found.interrupted.append(done.interrupted)
@@ -124,7 +135,7 @@ class HandlerReader:
         if ident == IDENT_CURRENT:
             self._current = value
         elif ident == IDENT_TOP:
-            if self._open and self._open[-1].exception == PENDSV and self._top != UNKNOWN:
+            if self._open and self._open[-1].exception in self._switching and self._top != UNKNOWN:
                 self._open[-1].steps = self._top - value
             self._top = value
 

@@ -2,13 +2,14 @@
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from rtoslab.catalogue import Kernel
+from rtoslab.targets.current_task import idle_of
 from rtoslab.targets.observe import Load, Waited
 
 PROFILE: Final = np.dtype(
@@ -51,23 +52,31 @@ class FunctionCycles:
 
 
 def by_function(
-    raw: Mapping[int, bytes], symbols: list[tuple[int, int, str]], kernel: Kernel
+    raw: Mapping[int, bytes],
+    symbols: list[tuple[int, int, str]],
+    kernel: Kernel,
+    idling: Sequence[tuple[int, int, str]] = (),
 ) -> tuple[FunctionCycles, ...]:
-    """One entry per core and function that ran, most cycles first."""
+    """One entry per core and function that ran, most cycles first. `idling`: see `current_task.idle_ranges`."""
     ordered = sorted((address, size, name) for address, size, name in symbols)
     starts = [address for address, _, _ in ordered]
+    labels = {name for _, _, name in idling}
     found: list[FunctionCycles] = []
     for core, data in sorted(raw.items()):
         totals: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
         for record in np.frombuffer(data, dtype=PROFILE):
-            name, is_entry = _function(int(record["address"]), ordered, starts)
+            address = int(record["address"])
+            label = idle_of(idling, address)
+            name, is_entry = _function(address, ordered, starts) if label is None else (label, False)
             total = totals[name]
             total[0] += int(record["cycles"])
             total[1] += int(record["wait"])
             total[2] += int(record["executions"]) if is_entry else 0
             total[3] += int(record["executions"])
         found += [
-            FunctionCycles(core, name, kind_of(name, kernel), cycles, wait, entries, executed)
+            FunctionCycles(
+                core, name, IDLE if name in labels else kind_of(name, kernel), cycles, wait, entries, executed
+            )
             for name, (cycles, wait, entries, executed) in totals.items()
         ]
     return tuple(sorted(found, key=lambda each: (each.core, -each.cycles, each.name)))

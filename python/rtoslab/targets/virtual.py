@@ -12,8 +12,9 @@ from rtoslab.base import RunError
 from rtoslab.catalogue import Board, Kernel
 from rtoslab.targets.board import apply_settings, find_address, load_image, make_machine, pin_number, simulator_errors
 from rtoslab.targets.critical import CriticalSections
+from rtoslab.targets.current_task import current_task_words, idle_ranges, last_tasks, to_tasks_only, watch_idling
 from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING, IDENT_WINDOW
-from rtoslab.targets.exceptions import FIRST_EXTERNAL
+from rtoslab.targets.exceptions import FIRST_EXTERNAL, switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, HandlerReader, attach
 from rtoslab.targets.intervals import find_intervals
 from rtoslab.targets.machine import VirtualMachine
@@ -101,6 +102,7 @@ class _Run:
         self.watch = StepsWatch(machine, job.image, job.kernel, job.cores, pin, most)
         self.top_word: int | None = None
         self.handlers: HandlerReader | None = None
+        self.no_task = job.kernel.probes.no_task if job.kernel.probes else frozenset()
 
     def whole(self) -> RunOutput:
         output = RunOutput(b"")
@@ -130,11 +132,12 @@ class _Run:
                 self.machine.watch_write(address, IDENT_NESTING + core)
             for mark in read_marks(self.job.image, self.job.name) if self.job.latency else ():
                 self.machine.watch_exec(mark.address, IDENT_MARK + 2 * mark.series + mark.is_end)
-            for core, address in self._current_task_words().items():
+            self.current_words = current_task_words(self.machine, self.job.kernel, self.job.cores)
+            for core, address in self.current_words.items():
                 self.machine.watch_write(address, IDENT_CURRENT + core)
-                self.current_words[core] = address
             if self.job.handlers:
                 self.top_word = attach(self.machine, self.job.kernel)
+                watch_idling(self.machine, self.job.kernel)
 
     def _watch_service(self, ident: int, names: tuple[str, ...]) -> None:
         """Of the functions a service may end in, an image holds those of its number of cores."""
@@ -150,31 +153,22 @@ class _Run:
             return {}
         return {core: base + core * critical.stride_bytes for core in range(self.job.cores)}
 
-    def _current_task_words(self) -> dict[int, int]:
-        probes = self.job.kernel.probes
-        if probes is None:
-            return {}
-        if self.job.cores == 1:
-            return {0: find_address(self.machine, probes.current_task_single)}
-        assert probes.current_task_smp is not None
-        base = find_address(self.machine, probes.current_task_smp)
-        return {core: base + core * probes.current_task_smp_stride_bytes for core in range(self.job.cores)}
-
     def _open(self) -> None:
-        before = self.machine.take_events()
+        before = to_tasks_only(self.machine.take_events(), self.no_task)
         self.machine.reset_stats()
         self.machine.profile(True)
         self.machine.trace_exceptions(True)
-        self.current = {core: self._word(address) for core, address in self.current_words.items()}
-        now = self.machine.cycle()
-        critical = {core: CriticalSections(now, self._word(each)) for core, each in self.nesting_words.items()}
+        now = {core: self._word(address) for core, address in self.current_words.items()}
+        self.current = last_tasks(before, self.no_task, now)
+        opened = self.machine.cycle()
+        critical = {core: CriticalSections(opened, self._word(each)) for core, each in self.nesting_words.items()}
         self.observer = Observer(self.job.watched_services, self.current, critical)
         self.watch.open(before, self.current)
         if self.job.latency:
             self.machine.trace_pins(True)
         if self.job.handlers:
             top = UNKNOWN if self.top_word is None else self._word(self.top_word)
-            self.handlers = HandlerReader(self.current.get(0, 0), top)
+            self.handlers = HandlerReader(now.get(0, 0), top, switching_exceptions(self.job.kernel))
 
     def _close(self, output: RunOutput) -> None:
         assert self.observer is not None
@@ -185,7 +179,8 @@ class _Run:
         self.machine.profile(False)
         output.stats = {"cores": stats["cores"][: self.job.cores], "locks": stats["locks"]}
         output.observed = self.observer.finish({core: dict(stats["cores"][core]["exceptions"]) for core in cores})
-        output.functions = by_function(profiles, self.machine.symbols(), self.job.kernel)
+        idling = idle_ranges(self.machine, self.job.kernel)
+        output.functions = by_function(profiles, self.machine.symbols(), self.job.kernel, idling)
         output.observed.calls = calls_of_services(output.functions, self.job.kernel)
         slept = {core: stats["cores"][core]["sleep_cycles"] for core in cores}
         whole = {core: stats["cores"][core]["cycles"] for core in cores}
@@ -206,11 +201,12 @@ class _Run:
 
     def _feed(self) -> None:
         assert self.observer is not None
-        fresh = self.machine.take_events()
+        seen = self.machine.take_events()
+        if self.handlers is not None:
+            self.handlers.feed(seen)
+        fresh = to_tasks_only(seen, self.no_task)
         self.observer.feed(fresh)
         self.watch.feed(fresh)
-        if self.handlers is not None:
-            self.handlers.feed(fresh)
         if self.job.latency:
             self.events += fresh
 

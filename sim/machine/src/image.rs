@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use object::elf::{EM_ARM, FileHeader32, PT_LOAD};
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader};
-use object::{Endianness, Object, ObjectSymbol, SymbolKind};
+use object::{Endianness, Object, ObjectSymbol, SymbolKind, SymbolSection};
 
 /// Why an image cannot be used. The message is one sentence for a person.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -20,7 +20,8 @@ pub struct Symbol {
     pub bytes: u32,
     /// Name as in the symbol table.
     pub name: String,
-    /// A place in the code without type or size, as assembly labels are: it can be looked up, but bounds no function.
+    /// A place in the code without type or size, as assembly labels are, or an absolute number: it can be looked up,
+    /// but bounds no function.
     pub label: bool,
 }
 
@@ -94,7 +95,7 @@ fn parse_elf(data: &[u8], name: &str) -> Result<Image, ImageError> {
 fn elf_symbols(file: &ElfFile<FileHeader32<Endianness>>) -> Vec<Symbol> {
     let mut symbols: Vec<Symbol> = file
         .symbols()
-        .filter(|symbol| symbol.section_index().is_some())
+        .filter(|symbol| symbol.section_index().is_some() || symbol.section() == SymbolSection::Absolute)
         .filter_map(|symbol| {
             let name = symbol.name().ok()?;
             // Mapping symbols ($t, $d) mark code and data, they name nothing.
@@ -102,6 +103,9 @@ fn elf_symbols(file: &ElfFile<FileHeader32<Endianness>>) -> Vec<Symbol> {
                 return None;
             }
             let label = match symbol.kind() {
+                SymbolKind::File => return None,
+                // A number, such as an offset in a structure: it can be looked up, but takes no memory.
+                _ if symbol.section() == SymbolSection::Absolute => true,
                 SymbolKind::Text | SymbolKind::Data => false,
                 SymbolKind::Unknown | SymbolKind::Label => symbol.size() == 0,
                 _ => return None,

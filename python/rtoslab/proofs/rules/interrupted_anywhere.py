@@ -4,9 +4,7 @@ from typing import Literal
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.results import Finding
-from rtoslab.targets import FIRST_EXTERNAL, PENDSV
-
-"""The exception in which every kernel here switches."""
+from rtoslab.targets import FIRST_EXTERNAL, switching_exceptions
 
 
 class Params(RuleParams):
@@ -27,7 +25,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     observed = evidence.observed
     if observed is None or observed.intervals is None:
         return unseen(params.rule, demands)
-    number = PENDSV if params.by_switch else FIRST_EXTERNAL + evidence.board.irq.asynchronous
-    found = len(observed.intervals.resumed.get(number, ()))
+    line = FIRST_EXTERNAL + evidence.board.irq.asynchronous
+    numbers = switching_exceptions(evidence.kernel) if params.by_switch else {line}
+    found = len({place for number in numbers for place in observed.intervals.resumed.get(number, ())})
     text = f"{found} addresses"
     return finding(params.rule, demands, [] if found >= places else [text], [text])

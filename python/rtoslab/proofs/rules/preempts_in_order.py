@@ -1,6 +1,6 @@
-"""A chain of preemptions: each notification switches at once, out of the giving call, to the next task of the list.
+"""A chain of preemptions: each wake-up switches at once, out of the waking call, to the next task of the list.
 
-Falling back down the chain happens by blocking, so a switch upwards that was not caused by the giving service, or a
+Falling back down the chain happens by blocking, so a switch upwards that was not caused by the waking service, or a
 missing one, shows that the test did not preempt.
 """
 
@@ -14,12 +14,14 @@ class Params(RuleParams):
     tasks: tuple[int, ...]
     """From the least to the most urgent."""
     service: str = "notify_give"
+    blocks: str = "notify_take"
+    """The service by which a task lets the one below it go on."""
     tolerance: int = 2
 
 
 def watched(params: Params) -> tuple[str, ...]:
-    """The giving service, and the taking one so that a switch by blocking is told apart."""
-    return (params.service, "notify_take")
+    """The giving service, and the blocking one so that a switch by it is told apart."""
+    return (params.service, params.blocks)
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:

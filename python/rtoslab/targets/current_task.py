@@ -1,0 +1,158 @@
+"""The word that names the running task: where it lies, and how its writes are read where at times no task runs.
+
+The trap it prevents: a kernel that writes "none" into its word at every switch seems to switch twice, and one that
+idles inside its switch's handler seems to stay in it for milliseconds.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rtoslab.base import RunError, SymbolError
+from rtoslab.catalogue import Kernel
+from rtoslab.targets.board import find_address, simulator_errors
+from rtoslab.targets.events import (
+    EVENT,
+    IDENT_CURRENT,
+    IDENT_IDLE,
+    IDENT_IDLE_OVER,
+    KIND_EXCEPTION_ENTER,
+    KIND_EXCEPTION_EXIT,
+    KIND_EXEC,
+    KIND_WRITE,
+)
+from rtoslab.targets.machine import VirtualMachine
+
+_CORES: Final = 2
+_MOST_OFFSET: Final = 0xFFFF
+
+
+def find_word(machine: VirtualMachine, place: str) -> int:
+    """Address of a word: `symbol`, or `symbol+offset` with a number or an absolute symbol. Raises SymbolError."""
+    base, *offsets = place.split("+")
+    return find_address(machine, base.strip()) + sum(_offset(machine, each.strip(), place) for each in offsets)
+
+
+def _offset(machine: VirtualMachine, text: str, place: str) -> int:
+    try:
+        found: int | None = int(text, 0)
+    except ValueError:
+        found = machine.symbol(text)
+    if found is None or not 0 <= found <= _MOST_OFFSET:
+        raise SymbolError(
+            f"The offset {text!r} of {place!r} is neither a number below 65536 nor an absolute symbol of the image; "
+            "correct kernel.toml."
+        )
+    return found
+
+
+def current_task_words(machine: VirtualMachine, kernel: Kernel, cores: int) -> dict[int, int]:
+    """Core -> address of the word that points at its running task's control block; none without tasks.
+
+    Raises SymbolError if the image does not have it.
+    """
+    probes = kernel.probes
+    if probes is None:
+        return {}
+    if cores == 1:
+        return {0: find_word(machine, probes.current_task_single)}
+    base = find_word(machine, probes.current_task_smp or "")
+    return {core: base + core * probes.current_task_smp_stride_bytes for core in range(cores)}
+
+
+def watch_idling(machine: VirtualMachine, kernel: Kernel) -> None:
+    """Probes for a kernel that idles between labels instead of in a task; see `idling_as_returns`."""
+    for begin, end in kernel.probes.idle_labels if kernel.probes else ():
+        with simulator_errors(RunError):
+            machine.watch_exec(find_address(machine, begin), IDENT_IDLE)
+            machine.watch_exec(find_address(machine, end), IDENT_IDLE_OVER)
+
+
+def idle_ranges(machine: VirtualMachine, kernel: Kernel) -> list[tuple[int, int, str]]:
+    """(begin, behind the end, the first label) of the code that idles outside a task."""
+    pairs = kernel.probes.idle_labels if kernel.probes else ()
+    return [(find_address(machine, begin), find_address(machine, end), begin) for begin, end in pairs]
+
+
+def to_tasks_only(raw: bytes, no_task: Collection[int]) -> bytes:
+    """Events without the writes that say that no task runs: a switch is then from the last task to the next."""
+    if not no_task or not raw:
+        return raw
+    events = np.frombuffer(raw, dtype=EVENT)
+    none = _is_current(events) & np.isin(events["value"], list(no_task))
+    return events[~none].tobytes()
+
+
+def last_tasks(raw: bytes, no_task: Collection[int], now: dict[int, int]) -> dict[int, int]:
+    """Core -> the task that runs, or ran last where none does now; `raw`: the events until now."""
+    events = np.frombuffer(to_tasks_only(raw, no_task), dtype=EVENT)
+    writes = events[_is_current(events)]
+    found = dict(now)
+    for core, value in now.items():
+        if value in no_task:
+            mine = writes["value"][writes["id"] == IDENT_CURRENT + core]
+            found[core] = int(mine[-1]) if len(mine) else value
+    return found
+
+
+def _is_current(events: NDArray[np.void]) -> NDArray[np.bool_]:
+    is_word = (events["id"] >= IDENT_CURRENT) & (events["id"] < IDENT_CURRENT + _CORES)
+    return np.asarray((events["kind"] == KIND_WRITE) & is_word, dtype=np.bool_)
+
+
+class IdlingAsReturns:
+    """Makes of the kernel's idling inside a handler a return from that handler, and of its end another entry.
+
+    Feeds on chunks in the order of time. The labels' own events are left out.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[int, list[int]] = {}
+        """Core -> exceptions in progress."""
+        self._idle: dict[int, int] = {}
+        """Core -> the exception in which it idles."""
+
+    def feed(self, events: NDArray[np.void]) -> NDArray[np.void]:
+        """The same events, idling told as said."""
+        labels = (events["kind"] == KIND_EXEC) & np.isin(events["id"], (IDENT_IDLE, IDENT_IDLE_OVER))
+        if not labels.any() and not self._idle:
+            self._follow(events[(events["kind"] >= KIND_EXCEPTION_ENTER) & (events["kind"] <= KIND_EXCEPTION_EXIT)])
+            return events
+        made = events.copy()
+        keep = ~labels
+        wanted = labels | (events["kind"] == KIND_EXCEPTION_ENTER) | (events["kind"] == KIND_EXCEPTION_EXIT)
+        for at in np.flatnonzero(wanted).tolist():
+            told = self._told(events[at]) if labels[at] else None
+            if told is not None:
+                made[at]["kind"], made[at]["id"], made[at]["value"] = *told, 0
+                keep[at] = True
+            elif not labels[at]:
+                self._follow(events[at : at + 1])
+        return np.asarray(made[keep])
+
+    def _told(self, event: np.void) -> tuple[int, int] | None:
+        """Kind and exception of what a label's event is told as; nothing for one more turn of the same loop."""
+        core = int(event["core"])
+        stack = self._open.get(core, [])
+        if int(event["id"]) == IDENT_IDLE and core not in self._idle and stack:
+            self._idle[core] = stack.pop()
+            return KIND_EXCEPTION_EXIT, self._idle[core]
+        if int(event["id"]) == IDENT_IDLE_OVER and core in self._idle:
+            self._open.setdefault(core, []).append(self._idle[core])
+            return KIND_EXCEPTION_ENTER, self._idle.pop(core)
+        return None
+
+    def _follow(self, events: NDArray[np.void]) -> None:
+        for kind, core, number in zip(*(events[name].tolist() for name in ("kind", "core", "id")), strict=True):
+            stack = self._open.setdefault(core, [])
+            if kind == KIND_EXCEPTION_ENTER:
+                stack.append(number)
+            elif number in stack:
+                stack.remove(number)
+
+
+def idle_of(ranges: Sequence[tuple[int, int, str]], address: int) -> str | None:
+    """The label of the idling code that an address lies in."""
+    return next((name for begin, end, name in ranges if begin <= address < end), None)

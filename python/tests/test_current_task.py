@@ -1,0 +1,194 @@
+"""Kernels whose word of the current task is at times no task, lies at an offset, or is written before the switch."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rtoslab.base import SymbolError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.targets.board import load_image, make_machine
+from rtoslab.targets.current_task import IdlingAsReturns, current_task_words, find_word, last_tasks, to_tasks_only
+from rtoslab.targets.events import (
+    EVENT,
+    IDENT_CURRENT,
+    IDENT_IDLE,
+    IDENT_IDLE_OVER,
+    KIND_EXCEPTION_ENTER,
+    KIND_EXCEPTION_EXIT,
+    KIND_EXEC,
+    KIND_WRITE,
+)
+from rtoslab.targets.exceptions import HARDFAULT, PENDSV, SVCALL, SYSTICK, switching_exceptions
+from rtoslab.targets.handlings import UNKNOWN, Handled, HandlerReader
+from rtoslab.targets.observe import Observer, Switch
+from rtoslab.targets.profiles import IDLE, PROFILE, by_function, loads
+from tests.fakes import events, kernel
+
+NONE = frozenset({0})
+PROBES = {"current_task_single": "state+CURRENT", "no_task_value": 0, "idle_labels": [["wait", "ready"]]}
+
+
+def write(value: int, core: int = 0) -> tuple[int, int, int, int]:
+    return KIND_WRITE, IDENT_CURRENT + core, core, value
+
+
+def enter(number: int) -> tuple[int, int, int, int]:
+    return KIND_EXCEPTION_ENTER, number, 0, 12
+
+
+def leave(number: int) -> tuple[int, int, int, int]:
+    return KIND_EXCEPTION_EXIT, number, 0, 0
+
+
+def label(ident: int) -> tuple[int, int, int, int]:
+    return KIND_EXEC, ident, 0, 0
+
+
+IDLES = label(IDENT_IDLE)
+GOES_ON = label(IDENT_IDLE_OVER)
+
+
+def test_no_task_between_two_is_one_switch_and_none_where_the_same_goes_on() -> None:
+    observer = Observer((), {0: 7})
+    observer.feed(to_tasks_only(events([write(0), write(8), write(0), write(0), write(8)]), NONE))
+    assert observer.finish({}).switches == {Switch(0, 7, 8, ""): 1}
+
+
+def test_without_such_a_value_every_write_counts() -> None:
+    raw = events([write(0), write(8)])
+    assert to_tasks_only(raw, frozenset()) is raw
+
+
+def test_who_ran_last_where_no_task_runs_as_the_window_opens() -> None:
+    raw = events([write(5), write(6, core=1), write(0)])
+    assert last_tasks(raw, NONE, {0: 0, 1: 6}) == {0: 5, 1: 6}
+    assert last_tasks(b"", NONE, {0: 0}) == {0: 0}
+
+
+IDLING = [
+    *(enter(PENDSV), write(0), IDLES, IDLES, enter(SYSTICK), leave(SYSTICK), IDLES),
+    *(GOES_ON, write(8), leave(PENDSV)),
+]
+
+
+@pytest.mark.parametrize("cut", range(len(IDLING)))
+def test_a_kernel_that_idles_inside_its_switch_has_left_the_handler_meanwhile(cut: int) -> None:
+    reader = HandlerReader(7)
+    reader.feed(events(IDLING[:cut]))
+    later = np.frombuffer(events(IDLING), dtype=EVENT)[cut:]
+    reader.feed(later.tobytes())
+    found = reader.found
+    assert list(found.exception) == [PENDSV, SYSTICK, PENDSV]
+    assert list(zip(found.before, found.after, strict=True)) == [(7, 0), (0, 0), (0, 8)]
+    assert list(found.cycles) == [2, 1, 2]
+
+
+def test_labels_outside_a_handler_say_nothing() -> None:
+    made = np.frombuffer(events([IDLES, GOES_ON, enter(SYSTICK), leave(SYSTICK), GOES_ON]), dtype=EVENT)
+    assert IdlingAsReturns().feed(made)["id"].tolist() == [SYSTICK, SYSTICK]
+
+
+def switched(rows: list[tuple[int, int, int, int]], *names: str) -> Handled:
+    facts = kernel(behaviour={"switch_exceptions": names} if names else {})
+    reader = HandlerReader(7, UNKNOWN, switching_exceptions(facts))
+    reader.feed(events(rows))
+    return reader.found
+
+
+def test_a_kernel_that_names_the_next_task_before_it_switches() -> None:
+    """The tick's handler, or a task's own call, writes the word; the switch is where the kernel says."""
+    found = switched([enter(SYSTICK), write(8), leave(SYSTICK), enter(PENDSV), leave(PENDSV)])
+    assert list(zip(found.exception, found.before, found.after, strict=True)) == [(SYSTICK, 7, 7), (PENDSV, 7, 8)]
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [("svcall", SVCALL), ("systick", SYSTICK), ("hardfault", HARDFAULT), ("pendsv", PENDSV)]
+)
+def test_the_switch_is_where_the_kernel_says(name: str, number: int) -> None:
+    rows = [enter(number), write(8), leave(number)]
+    assert list(switched(rows, name).after) == [8]
+    other = "pendsv" if name != "pendsv" else "svcall"
+    assert 8 not in switched(rows, other).after
+
+
+def test_idle_time_is_what_passes_between_the_labels() -> None:
+    record = np.zeros(3, dtype=PROFILE)
+    record["address"], record["cycles"], record["executions"] = (0x1000, 0x1010, 0x1020), (10, 70, 20), 1
+    symbols = [(0x1000, 0x40, "isr_pendsv")]
+    facts = kernel(classes={"switch": ["isr_pendsv"]})
+    functions = by_function({0: record.tobytes()}, symbols, facts, [(0x1010, 0x1020, "wait")])
+    assert {(each.name, each.kind, each.cycles) for each in functions} == {
+        ("wait", IDLE, 70),
+        ("isr_pendsv", "switch", 30),
+    }
+    assert loads(functions, {0: 5}, {0: 105})[0].idle_cycles == 75
+
+
+SOURCE = """
+    .syntax unified
+    .thumb
+    .global CURRENT
+    .set CURRENT, 12
+    .section .vectors, "a"
+    .word 0x20001000, reset + 1
+    .text
+    .thumb_func
+    .global reset
+reset:
+    ldr r0, =state
+    movs r1, #5
+    str r1, [r0, #CURRENT]
+done:
+    b done
+    .ltorg
+    .bss
+    .balign 4
+    .global state
+    .type state, %object
+    .size state, 16
+state:
+    .space 16
+"""
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder: Path = tmp_path_factory.mktemp("offset")
+    source, image = folder / "state.S", folder / "state.elf"
+    source.write_text(SOURCE)
+    places = ["-Wl,-Ttext=0x08000008", "-Wl,--section-start=.vectors=0x08000000", "-Wl,-Tbss=0x20000100"]
+    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-nostdlib", *places, "-Wl,-ereset"]
+    subprocess.run([*command, "-o", image, source], check=True)
+    made = make_machine(Catalogue(find_root()).board("nucleo-f446re").facts, cores=1)
+    load_image(made, image.read_bytes(), image.name)
+    return made
+
+
+@pytest.mark.parametrize("place", ["state+12", "state+0xc", "state+CURRENT", "state + 8 + 4"])
+def test_a_word_at_an_offset(machine: Any, place: str) -> None:
+    assert find_word(machine, place) == 0x2000_010C
+    assert current_task_words(machine, kernel(probes={**PROBES, "current_task_single": place}), 1) == {0: 0x2000_010C}
+
+
+@pytest.mark.parametrize("place", ["state+OTHER", "state+0x10000", "state+-4", "state+", "absent+4"])
+def test_an_offset_that_is_none_is_refused_with_its_name(machine: Any, place: str) -> None:
+    with pytest.raises(SymbolError, match=r"offset|absent") as caught:
+        find_word(machine, place)
+    assert place.split("+")[1] in str(caught.value) or "absent" in str(caught.value)
+
+
+def test_an_absolute_symbol_bounds_no_function(machine: Any) -> None:
+    assert machine.symbol("CURRENT") == 12
+    assert "CURRENT" not in {name for _, _, name in machine.symbols()}
+
+
+def test_a_write_at_an_offset_is_seen(machine: Any) -> None:
+    (word,) = current_task_words(machine, kernel(probes=PROBES), 1).values()
+    machine.watch_write(word, IDENT_CURRENT)
+    machine.run(100)
+    seen = np.frombuffer(machine.take_events(), dtype=EVENT)
+    assert seen["value"].tolist() == [5]
