@@ -163,7 +163,7 @@ class Kernel(Strict):
     time_slice_ticks: int = 0
     """Ticks after which a task goes behind its equals, where that cannot be switched off; 0: never."""
     static_bytes: int = Field(default=0, ge=0)
-    """RAM that the kernel takes beside its heap: control blocks, stacks of its own. It is part of the board's budget."""
+    """RAM that the kernel takes beside its heap: control blocks, stacks of its own; part of the board's budget."""
     services: dict[str, bool]
     reasons: dict[str, str] = Field(default_factory=dict)
     """Why a service (or `smp`) is lacking, in a reader's words."""
