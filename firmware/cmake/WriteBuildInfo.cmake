@@ -46,7 +46,7 @@ function(all_sources out)
   endforeach()
   file(GLOB_RECURSE ours
     "${FIRMWARE_DIR}/include/*.h" "${FIRMWARE_DIR}/core/*.h" "${FIRMWARE_DIR}/core/run/*.h" "${BENCH_DIR}/*"
-    "${FIRMWARE_DIR}/kernels/${KERNEL}/*" "${FIRMWARE_DIR}/cmake/*.cmake" "${FIRMWARE_DIR}/CMakeLists.txt")
+    "${KERNEL_DIR}/*" "${FIRMWARE_DIR}/cmake/*.cmake" "${FIRMWARE_DIR}/CMakeLists.txt")
   foreach(folder IN LISTS CPU_FOLDERS BOARD_FOLDERS INSTRUMENT_FOLDER)
     file(GLOB found "${folder}/*")
     list(FILTER found INCLUDE REGEX "\\.[^/]*$") # files; a support folder may hold others
@@ -59,6 +59,7 @@ function(all_sources out)
   foreach(path IN LISTS files)
     set(name "${path}")
     string(REPLACE "${FIRMWARE_DIR}/" "firmware/" name "${name}")
+    string(REPLACE "${KERNEL_DIR}/" "port/" name "${name}") # of a port outside
     string(REPLACE "${KERNEL_SOURCE_DIR}/" "kernel/" name "${name}")
     string(REPLACE "${CMAKE_BINARY_DIR}/" "build/" name "${name}")
     list(APPEND named "${name}=${path}")
@@ -81,10 +82,16 @@ list(JOIN source_items "," sources)
 file(READ "${macros}" macro_text)
 string(REPLACE ";" "<semicolon>" macro_text "${macro_text}")
 string(REGEX MATCHALL "#define (${KERNEL_CONFIG_PATTERN}|_NEWLIB_VERSION)(\\([^)]*\\))?( [^\n]*)?\n" defines "${macro_text}")
-# A value that is itself the name of a macro is followed to its end.
+# A value that is itself the name of a macro, in parentheses perhaps, is followed to its end.
 function(final_value out value)
   foreach(step RANGE 8)
-    if(NOT value MATCHES "^[A-Za-z_][A-Za-z0-9_]*$" OR NOT macro_text MATCHES "#define ${value} ([^\n]+)\n")
+    set(name "${value}")
+    while(name MATCHES "^\\( *(.*[^ ]) *\\)$")
+      set(name "${CMAKE_MATCH_1}")
+    endwhile()
+    if(NOT name MATCHES "^[A-Za-z_][A-Za-z0-9_]*$") # what is none must not get into the pattern below
+      break()
+    elseif(NOT macro_text MATCHES "#define ${name} ([^\n]+)\n")
       break()
     endif()
     set(value "${CMAKE_MATCH_1}")
@@ -117,7 +124,7 @@ quoted(banner_json "${banner}")
 file(WRITE "${OUTPUT}" "{
   \"format\": 1,
   \"bench\": \"${BENCH}\",
-  \"kernel\": \"${KERNEL}\",
+  \"kernel\": \"${KERNEL_ID}\",
   \"board\": \"${BOARD}\",
   \"cores\": ${CORES},
   \"code\": \"${CODE}\",
@@ -133,7 +140,7 @@ file(WRITE "${OUTPUT}" "{
   \"run_id\": \"${RUN_ID}\",
   \"manifest\": \"${MANIFEST}\",
   \"params\": ${params_json},
-  \"kernel_version\": \"${kernel.version}\",
+  \"kernel_version\": \"${KERNEL_VERSION}\",
   \"kernel_licence\": \"${kernel.licence}\",
   \"kernel_package\": {
     \"name\": \"${KERNEL_PACKAGE}\",

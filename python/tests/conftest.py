@@ -26,6 +26,10 @@ def _take_simulator(library: str) -> None:
     sys.modules["rtoslab"].__dict__["_sim"] = module
 
 
+# What the user of this machine has named is no part of a test.
+os.environ["RTOSLAB_TREES"] = os.devnull
+os.environ.pop("RTOSLAB_PORTS", None)
+
 if "RTOSLAB_SIM" in os.environ:
     import rtoslab  # noqa: F401 (the package comes before its module)
 

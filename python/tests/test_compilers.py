@@ -9,7 +9,7 @@ from rtoslab.base.errors import UnknownNameError
 from rtoslab.base.paths import find_root
 from rtoslab.base.tools import clang_banner, find_clang
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.images.builder import cmake_options
+from rtoslab.images.image_inputs import cmake_options
 from rtoslab.measure.identity import point_id
 from rtoslab.plan import obstacles
 from rtoslab.plan.plan import Options, Point, make_plan

@@ -8,6 +8,7 @@
 #include "bench/board.h"
 #include "bench/port.h"
 #include "bench_core.h"
+#include "bench_pieces.h"
 
 #include <rt/abort.h>
 #include <rt/panic.h>
@@ -24,22 +25,6 @@
 _Static_assert(SYST_RELOAD <= 0xFFFFFFu && SYST_RELOAD >= 1000u, "RT_TICK_RATE_HZ is out of SysTick's range");
 
 void isr_systick(void);
-
-/* The board's allowance for what a kernel takes from its heap: here tasks, stacks and queues. */
-static _Alignas(8) unsigned char memory[BOARD_LIMITS_HEAP_BYTES];
-static size_t memory_used;
-
-static void *cut(size_t bytes)
-{
-    size_t rounded = (bytes + 7u) & ~(size_t)7u;
-    void *piece = memory + memory_used;
-
-    if (rounded > sizeof memory - memory_used) {
-        return NULL;
-    }
-    memory_used += rounded;
-    return piece;
-}
 
 bool port_task_create(port_task_t *handle, const struct port_task_request *request)
 {

@@ -102,7 +102,11 @@ def default_out(root: Path, plan: Plan, names: Iterable[str]) -> Path:
     """`runs/<names>-<hash>`: the same request, on the same sources, resumes the same directory."""
     catalogue = Catalogue(root)
     points = [
-        [point_id(catalogue, each).model_dump(mode="json"), inputs_digest(root, each), verdict_digest(catalogue, each)]
+        [
+            point_id(catalogue, each).model_dump(mode="json"),
+            inputs_digest(catalogue, each),
+            verdict_digest(catalogue, each),
+        ]
         for each in plan.points
     ]
     digest = hashlib.sha256(canonical([points, simulator_sources(root)]).encode()).hexdigest()

@@ -93,6 +93,23 @@ def said(command: Sequence[str | Path], typed: str | None = None, limit_s: float
     return (done.stdout or done.stderr)[:REPLY_BYTES].decode("utf-8", errors="replace")
 
 
+def answered(command: Sequence[str | Path]) -> str:
+    """What a program prints where it ends well, without the line's end; else nothing."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            check=False,
+            env=plain_environment(),
+            timeout=REPLY_LIMIT_S,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout[:REPLY_BYTES].decode("utf-8", errors="replace").strip() if done.returncode == 0 else ""
+
+
 def plain_environment() -> dict[str, str]:
     """The environment with messages in English, so that logs read the same everywhere."""
     return {**os.environ, "LC_ALL": "C"}

@@ -1,14 +1,16 @@
 """What the folders declare: boards, kernels, benchmarks, suites, papers; every table read strictly."""
 
 from rtoslab.catalogue.benchmark import EMPTY_SERIES, INSTRUMENTS, Benchmark, SeriesFacts
-from rtoslab.catalogue.catalogue import Catalogue, Entry, read_toml
+from rtoslab.catalogue.catalogue import Catalogue, Entry
 from rtoslab.catalogue.conformance_table import Check
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
-from rtoslab.catalogue.kernel_facts import Kernel, TaskBlock
+from rtoslab.catalogue.kernel_facts import Kernel, TaskBlock, TreeWants
 from rtoslab.catalogue.paper_folders import PaperFolder, Published, find_paper, papers
 from rtoslab.catalogue.paper_schemas import Condition, Figure, Part, Slip, Table
 from rtoslab.catalogue.schemas import Board
+from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import TIMED, Claim, Experiment, Resolution, Suite
+from rtoslab.catalogue.trees import Tree, TreePart, description_path, path_variable, read_trees, tree_text
 
 __all__ = [
     "DEFAULT_BOARD",
@@ -35,7 +37,14 @@ __all__ = [
     "Suite",
     "Table",
     "TaskBlock",
+    "Tree",
+    "TreePart",
+    "TreeWants",
+    "description_path",
     "find_paper",
     "papers",
+    "path_variable",
     "read_toml",
+    "read_trees",
+    "tree_text",
 ]

@@ -6,20 +6,21 @@ strictly (an unknown key is an error that names file and key), so a misspelt opt
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from rtoslab.base import CatalogueError, Stamp, UnknownNameError, stamp
+from rtoslab.base import CatalogueError, UnknownNameError
 from rtoslab.catalogue.benchmark import KINDS, Benchmark
 from rtoslab.catalogue.conformance_table import ConformanceSuite
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.schemas import Board, FootprintProgram
+from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import Experiment, Suite
-from rtoslab.intake import problem, read_table, shown_path
+from rtoslab.catalogue.trees import PORTS_VARIABLE, Tree, port_folders, read_trees
 
 Item = TypeVar("Item", bound=BaseModel)
 
@@ -31,6 +32,8 @@ class Entry(Generic[Item]):
     id: str
     folder: Path
     facts: Item
+    tree: Tree | None = None
+    """Of a kernel: the user's tree that it is built from."""
 
 
 class Catalogue:
@@ -41,8 +44,13 @@ class Catalogue:
 
     @cached_property
     def kernels(self) -> Mapping[str, Entry[Kernel]]:
-        """By id."""
-        return _scan(self.root / "firmware" / "kernels", "kernel.toml", Kernel)
+        """By id: ports, the checkout's and the user's own, and each tree that the user named, with its port."""
+        found: dict[str, Entry[Kernel]] = {}
+        for folder in port_folders(self.root):
+            found = {**_scan(folder, "kernel.toml", Kernel), **found}
+        for tree in read_trees().values():
+            found[tree.id] = _of_tree(tree, found)
+        return dict(sorted(found.items()))
 
     @cached_property
     def boards(self) -> Mapping[str, Entry[Board]]:
@@ -59,7 +67,7 @@ class Catalogue:
         """Programs that show what a service weighs, by id; in a kernel's folder those only it can have."""
         firmware = self.root / "firmware"
         found = _scan(firmware / "footprint", "footprint.toml", FootprintProgram)
-        for folder in sorted(firmware.glob("kernels/*/footprint")):
+        for folder in sorted({each.folder / "footprint" for each in self.kernels.values()}):
             found |= _scan(folder, "footprint.toml", FootprintProgram)
         return found
 
@@ -82,6 +90,10 @@ class Catalogue:
     def kernel(self, name: str) -> Entry[Kernel]:
         """By id or a unique beginning of it. Raises UnknownNameError."""
         return _find("kernel", self.kernels, name)
+
+    def port(self, folder: Path) -> Entry[Kernel]:
+        """The port of a kernel in a folder of the user's own. Raises CatalogueError."""
+        return _entry(folder / "kernel.toml", folder.name, folder, Kernel)
 
     def board(self, name: str) -> Entry[Board]:
         """By id or a unique beginning of it. Raises UnknownNameError."""
@@ -128,6 +140,23 @@ def _scan(folder: Path, file_name: str, model: type[Item]) -> dict[str, Entry[It
     return found
 
 
+def _of_tree(tree: Tree, ports: Mapping[str, Entry[Kernel]]) -> Entry[Kernel]:
+    """A port's kernel built from a tree, by the tree's name."""
+    if Path(tree.port).is_absolute():
+        folder = Path(tree.port)
+        port = _entry(folder / "kernel.toml", folder.name, folder, Kernel)
+    elif tree.port in ports:
+        port = ports[tree.port]
+    else:
+        raise CatalogueError(
+            f"The tree {tree.id} names the port {tree.port!r}, which is not known; set {PORTS_VARIABLE} to the "
+            f"folder it lies in, or remove the tree with `rtoslab tree remove {tree.id}`."
+        )
+    title = port.facts.title if tree.id == port.id else f"{port.facts.title} {tree.version}"
+    facts = port.facts.model_copy(update={"id": tree.id, "title": title, "version": tree.version, "package": ""})
+    return Entry(tree.id, port.folder, facts, tree)
+
+
 def _entry(path: Path, ident: str, folder: Path, model: type[Item]) -> Entry[Item]:
     facts = read_toml(path, model)
     declared = getattr(facts, "id", ident)
@@ -135,26 +164,3 @@ def _entry(path: Path, ident: str, folder: Path, model: type[Item]) -> Entry[Ite
         where = "lies in the folder" if ident == path.parent.name else "is the file"
         raise CatalogueError(f"{path} says id = {declared!r} but {where} {ident!r}; make them the same.")
     return Entry(ident, folder, facts)
-
-
-def read_toml(path: Path, model: type[Item]) -> Item:
-    """Reads one TOML file into a strict model. Raises CatalogueError naming file and key."""
-    try:
-        found: Item = _parsed(path, stamp(path), model)
-    except (OSError, ValueError) as cause:
-        reason = getattr(cause, "strerror", None) or str(cause)
-        raise CatalogueError(f"Cannot read {shown_path(path)} ({reason}); check the path.") from None
-    return found
-
-
-def strictly(table: Mapping[str, Any], source: str, model: type[Item]) -> Item:
-    """A table as a strict model; `source` names its file. Raises CatalogueError naming file and key."""
-    try:
-        return model.model_validate(table)
-    except ValidationError as cause:
-        raise CatalogueError(f"{source}, {problem(cause)}; correct or remove it.") from None
-
-
-@cache
-def _parsed(path: Path, _: Stamp, model: type[Item]) -> Item:
-    return strictly(read_table(path, "the file", CatalogueError), shown_path(path), model)

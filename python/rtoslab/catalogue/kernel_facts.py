@@ -35,6 +35,29 @@ class Probes(Strict):
         return frozenset([self.no_task_value] if isinstance(self.no_task_value, int) else self.no_task_value)
 
 
+class Behaviour(Strict):
+    """What kernels do differently and are free to. Conformance measures all but the last three; of these the virtual
+    board's probes tell."""
+
+    ready_order: Literal["made_ready", "woken_first"] = "made_ready"
+    """Where a task goes that one of another priority makes ready: behind its equals, or before them."""
+    wake_order: Literal["urgent", "first"] = "urgent"
+    """Which of the tasks that wait for an object is woken: the most urgent, or that which has waited longest."""
+    event_wait_returns: Literal["set", "matched"] = "set"
+    """What a wait for bits says: all that was set, or those it waited for."""
+    sleep_adds_ticks: Literal[0, 1] = 0
+    timeout_adds_ticks: Literal[0, 1] = 0
+    sleep_until_late: Literal["returns", "restarts"] = "returns"
+    """What a sleep until a past tick does beside returning at once: the period stays, or restarts from now."""
+    heap_align_bytes: Literal[8, 4] = 8
+    heap_lock: Literal["none", "spinning", "sleeping"] = "none"
+    """What keeps other tasks off the heap: nothing but a masked core or scheduler, a spinlock, or a mutex."""
+    handler_entry: Literal["vector", "kernel"] = "vector"
+    """Whether a handler of ours is the vector itself, or called by code of the kernel's."""
+    switch_exceptions: tuple[Literal["pendsv", "svcall", "systick", "hardfault"], ...] = ("pendsv",)
+    """The exceptions in which the kernel switches tasks."""
+
+
 class Waits(Strict):
     """Kernel functions that run when a blocking call does not find what it wants; counted, not watched."""
 
@@ -101,13 +124,26 @@ class ObjectFacts(Strict):
     """What benchmarks' proofs call it (`length`, `item_bytes`, `maximum`, `used`, `bits`) -> the member."""
 
 
-class Behaviour(Strict):
-    """What kernels do differently and are free to."""
+class TreeWants(Strict):
+    """A kernel whose sources its user names (`rtoslab tree add`): by what its parts are known in a tree of any layout.
 
-    handler_entry: Literal["vector", "kernel"] = "vector"
-    """Whether a handler of ours is the vector itself, or called by code of the kernel's."""
-    switch_exceptions: tuple[Literal["pendsv", "svcall", "systick", "hardfault"], ...] = ("pendsv",)
-    """The exceptions in which the kernel switches tasks."""
+    Nothing here is a list of the kernel's files: header names are those that our own port and configuration include.
+    """
+
+    headers: tuple[str, ...]
+    """Headers that the port includes: the folder of each is a folder of headers."""
+    cores: dict[str, tuple[str, ...]]
+    """By a board's core: words that the path of a folder with code for that core has, the most telling first."""
+    avoid: tuple[str, ...] = ()
+    """Words in a path that say it is something else: variants, tests, examples."""
+    skip: tuple[str, ...] = ()
+    """Words in a file's name that say it is no part of a kernel without options."""
+    also: tuple[str, ...] = ()
+    """Functions, beside those of `[symbols]`, whose sources are needed."""
+    version: tuple[str, ...] = ()
+    """Macros that say which version it is, in the order they are joined by dots."""
+    get: str = ""
+    """Where its user gets it, as a clause."""
 
 
 Argument = str | int
@@ -119,19 +155,26 @@ class Kernel(Strict):
 
     id: str
     title: str
-    version: str
+    version: str = ""
+    """Empty: what the tree says that its user names."""
     package: str = ""
     package_folder: str = ""
     licence: str = ""
     smp: bool
     time_slice_ticks: int = 0
     """Ticks after which a task goes behind its equals, where that cannot be switched off; 0: never."""
+    static_bytes: int = Field(default=0, ge=0)
+    """RAM that the kernel takes beside its heap: control blocks, stacks of its own; part of the board's budget."""
     services: dict[str, bool]
     reasons: dict[str, str] = Field(default_factory=dict)
     """Why a service (or `smp`) is lacking, in a reader's words."""
-    behaviour: Behaviour = Field(default_factory=Behaviour)
+    behaviour: Behaviour = Behaviour()
+    deviations: dict[str, str] = Field(default_factory=dict)
+    """Conformance checks that the kernel is known to fail -> why; its numbers count, and are marked."""
     probes: Probes | None = None
     memory: KernelMemory | None = None
+    tree: TreeWants | None = None
+    """Its sources are a tree that the user names; None: a package's, or it has none."""
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """The kernel functions that each service ends in."""
     arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)
@@ -167,6 +210,13 @@ class Kernel(Strict):
             if not self.services.get(service, False):
                 return f"{self.title} has no {service} service: {self.reason(service)}"
         return None
+
+    def fact(self, name: str) -> str | None:
+        """What is declared of a service or a fact of `behaviour`, as a word; None if there is no such thing."""
+        if name in self.services:
+            return str(self.services[name]).lower()
+        value = getattr(self.behaviour, name, None) if name in Behaviour.model_fields else None
+        return None if value is None else str(value)
 
     def lacks(self) -> dict[str, str]:
         """What this kernel does not offer, with the reason: services, and more than one core."""

@@ -10,8 +10,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from rtoslab.base import CatalogueError, Strict, UnknownNameError
-from rtoslab.catalogue.catalogue import Catalogue, read_toml
+from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_schemas import ClaimFile, Paper, Slip, SlipFile, Unjudged
+from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import Claim, Suite
 from rtoslab.intake import decimal, problem, read_text
 

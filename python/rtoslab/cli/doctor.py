@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.base import RtoslabError, StaleSimulatorError, tools
+from rtoslab.catalogue import Tree, read_trees
 from rtoslab.targets import simulator_sources, timing_settings
+from rtoslab.trees import names_missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,7 @@ def examine(root: Path) -> list[Examined]:
     return [
         _python(),
         *(_tool(each) for each in tools.TOOLS),
+        *(_tree(each) for each in read_trees().values()),
         _simulator(root),
         _writable(root / "build"),
         _writable(root / "runs"),
@@ -41,6 +44,14 @@ def _tool(tool: tools.Tool) -> Examined:
     except RtoslabError:
         return Examined(tool.name, fine=False, found=f"missing: it {tool.purpose}", remedy=tool.remedy)
     return Examined(tool.name, fine=True, found=tools.banner(tool.name))
+
+
+def _tree(tree: Tree) -> Examined:
+    name = f"tree {tree.id}"
+    missing = names_missing(tree)
+    if missing:
+        return Examined(name, fine=False, found=missing[0], remedy=f"rtoslab tree check {tree.id} says more")
+    return Examined(name, fine=True, found=f"{tree.version}, {tree.path}")
 
 
 def _simulator(root: Path) -> Examined:

@@ -1,19 +1,16 @@
 """Firmware built for a point, and what an ELF file holds."""
 
-from rtoslab.images.builder import (
+from rtoslab.images.builder import Build, build, demand_tools, is_built
+from rtoslab.images.elf import Image, Section, Symbol, berkeley, read_elf, read_sections
+from rtoslab.images.image_inputs import (
     CALLGRAPH,
     CONFORMANCE_IMAGE,
     IMAGE,
     LOG,
     MAP,
-    Build,
-    build,
     cmake_options,
-    demand_tools,
     inputs_digest,
-    is_built,
 )
-from rtoslab.images.elf import Image, Section, Symbol, berkeley, read_elf, read_sections
 
 __all__ = [
     "CALLGRAPH",

@@ -14,32 +14,35 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from rtoslab.base import AlteredError, BuildError, RefusedError, alone, build_folder, disk_error, listing, tools
-from rtoslab.catalogue import Catalogue
-from rtoslab.plan import DEFAULT_COMPILER, Point
+from rtoslab.catalogue import Catalogue, Tree
+from rtoslab.images.image_inputs import (
+    CALLGRAPH,
+    IMAGE,
+    INFO,
+    KEPT,
+    LOG,
+    asked_digest,
+    cmake_options,
+    inputs_digest,
+    kernel_options,
+    reads_path,
+)
+from rtoslab.plan import Point
 from rtoslab.records import SEAL_FILE, Expected, read_sealed, sealed
+from rtoslab.trees import read_by, remember, repositories
 
-IMAGE = "image.elf"
-INFO = "build-info.json"
-LOG = "build.log"
-MAP = "image.map"
-CALLGRAPH = "callgraph.ci"
-"""Of a footprint image: each function's stack frame and callees, as the compiler wrote them."""
-CONFORMANCE_IMAGE = "conformance"
-"""The image that is no benchmark; its sources lie in a folder of that name."""
-FOOTPRINT = "footprint-"
-"""Before the name of a program whose size alone is of interest: a folder of firmware/footprint/."""
+TIMES = 4
+"""How often a tree may change while it is compiled; the first build only learns what is read."""
+
 LITTLE_BYTES = 4 << 20
 """With less room than a build takes, that is why it failed."""
-_KEPT = (IMAGE, INFO, LOG, MAP, CALLGRAPH)
 _NO_SETTING = re.compile(r"has no setting `(\w+)` that may be changed; known: ([^.]*)\.")
 _REFUSAL = re.compile(r"CMake Error at [^\n]*:\n((?:  [^\n]+\n)+)")
-_COMMON = ("CMakeLists.txt", "cmake", "core", "include", "cpus", "chips", "kernels/Cargo.toml", "kernels/Cargo.lock")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +65,25 @@ class Build:
 def build(catalogue: Catalogue, point: Point) -> Build:
     """Builds the image, or finds it built. Raises ToolMissingError, BuildError, StoreError."""
     demand_tools()
-    digest = inputs_digest(catalogue.root, point)
-    expected = Expected(run=digest[:16], manifest=int(digest[:8], 16))
+    digest = inputs_digest(catalogue, point)
+    if not is_built(catalogue.root, point, digest):
+        first = _folder(catalogue.root, point, digest)
+        with alone(first.with_name(f".{first.name}.lock")):  # points of one image may be measured side by side
+            digest = inputs_digest(catalogue, point)  # by now it may be known what is read of a tree
+            if not is_built(catalogue.root, point, digest):
+                digest = _build_into(catalogue, point, digest)
     folder = _folder(catalogue.root, point, digest)
-    if not (folder / SEAL_FILE).is_file():
-        with alone(folder.with_name(f".{folder.name}.lock")):  # points of one image may be measured side by side
-            if not (folder / SEAL_FILE).is_file():
-                _build_into(catalogue.root, point, expected, folder)
     try:
         files = read_sealed(folder)
         info = json.loads(files[INFO])
         sha256 = hashlib.sha256(files[IMAGE]).hexdigest()
     except AlteredError as cause:
         raise BuildError(str(cause)) from None
-    return Build(folder, expected, sha256, info)
+    return Build(folder, _expected(digest), sha256, info)
+
+
+def _expected(digest: str) -> Expected:
+    return Expected(run=digest[:16], manifest=int(digest[:8], 16))
 
 
 def demand_tools() -> None:
@@ -93,48 +101,22 @@ def _folder(root: Path, point: Point, digest: str) -> Path:
     return build_folder(root) / f"{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c-{digest[:16]}"
 
 
-def cmake_options(point: Point, expected: Expected) -> list[str]:
-    """The -D options of one point."""
-    options = {
-        "BENCH": point.benchmark,
-        "KERNEL": point.kernel,
-        "BOARD": point.board,
-        "CORES": str(point.cores),
-        "RUN_ID": expected.run,
-        "MANIFEST": f"{expected.manifest:#010x}",
-        "CODE": point.code,
-        "DATA": point.data or "",
-        "CLOCK_HZ": _given(point.clock_hz),
-        "FLASH_WAIT_STATES": _given(point.wait_states),
-        "FEATURES": ";".join(f"{key}={value}" for key, value in sorted(point.features.items())),
-        "WINDOW_MS": str(point.window_ms),
-        "OPT": point.opt,
-        "KERNEL_CONFIG": ";".join(f"{key}={value}" for key, value in sorted(point.kernel_config.items())),
-        "PARAMS": ";".join(f"{key}={value}" for key, value in sorted(point.params.items())),
-        "WARMUP_MS": _given(point.warmup_ms),
-        "INSTRUMENT": point.instrument or "",
-        "SAMPLES": _given(point.samples),
-        "COMPILER": "" if point.compiler == DEFAULT_COMPILER else point.compiler,
-        "LTO": "1" if point.lto else "",
-    }
-    return [f"-D{key}={value}" for key, value in options.items() if value]
-
-
-def _given(value: int | None) -> str:
-    return "" if value is None else str(value)
-
-
-def _build_into(root: Path, point: Point, expected: Expected, folder: Path) -> None:
+def _build_into(catalogue: Catalogue, point: Point, digest: str) -> str:
+    """Builds and keeps; the digest of what was built: another than that before where a tree is read for the first time
+    or was edited meanwhile."""
+    parent = build_folder(catalogue.root)
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=".build-", dir=folder.parent))
+        parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=".build-", dir=parent))
     except OSError as cause:
-        raise disk_error("make a build folder in", folder.parent, cause) from None
+        raise disk_error("make a build folder in", parent, cause) from None
+    folder = _folder(catalogue.root, point, digest)
     try:
-        _cmake(root, point, expected, work)
-        keep = Path(tempfile.mkdtemp(prefix=".done-", dir=folder.parent))
+        digest = _made(catalogue, point, digest, work)
+        folder = _folder(catalogue.root, point, digest)
+        keep = Path(tempfile.mkdtemp(prefix=".done-", dir=parent))
         _join_callgraphs(work)
-        kept = {name: (work / name).read_bytes() for name in _KEPT if (work / name).is_file()}
+        kept = {name: (work / name).read_bytes() for name in KEPT if (work / name).is_file()}
         for name, content in sealed(folder.name, kept).items():
             (keep / name).write_bytes(content)
         try:
@@ -150,6 +132,36 @@ def _build_into(root: Path, point: Point, expected: Expected, folder: Path) -> N
         raise disk_error("write the build", folder, cause) from None
     finally:
         shutil.rmtree(work, ignore_errors=True)
+    return digest
+
+
+def _made(catalogue: Catalogue, point: Point, digest: str, work: Path) -> str:
+    """Compiles in `work` until what was read of a tree is what the image's own id was made from; that digest."""
+    kernel = catalogue.kernel(point.kernel)
+    for _ in range(TIMES):
+        _cmake(catalogue, point, _expected(digest), work)
+        if kernel.tree is None:
+            return digest
+        files = read_by(work, kernel.tree)
+        remember(reads_path(catalogue.root, asked_digest(catalogue, point)), files)
+        found = inputs_digest(catalogue, point)
+        if found == digest:
+            _note_tree(work / INFO, kernel.tree, files)
+            return digest
+        digest = found
+    raise BuildError(f"The tree {kernel.id} was edited each time {point.label} was built; try again when it rests.")
+
+
+def _note_tree(path: Path, tree: Tree, files: tuple[str, ...]) -> None:
+    """Adds to the build's record where the tree comes from and what was read of it."""
+    info = json.loads(path.read_bytes())
+    root = Path(tree.path)
+    info["tree"] = {
+        "repositories": [asdict(each) for each in repositories(tree)],
+        "files_read": len(files),
+        "sha256": hashlib.sha256(listing(root, [root / each for each in files]).encode()).hexdigest(),
+    }
+    path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
 
 
 def _join_callgraphs(work: Path) -> None:
@@ -159,16 +171,17 @@ def _join_callgraphs(work: Path) -> None:
         (work / CALLGRAPH).write_text("".join(parts), encoding="utf-8")
 
 
-def _cmake(root: Path, point: Point, expected: Expected, work: Path) -> None:
+def _cmake(catalogue: Catalogue, point: Point, expected: Expected, work: Path) -> None:
     configure: list[str | Path] = [
         tools.find("cmake"),
         "-S",
-        root / "firmware",
+        catalogue.root / "firmware",
         "-B",
         work,
         "-G",
         "Ninja",
         *cmake_options(point, expected),
+        *kernel_options(catalogue.root, catalogue.kernel(point.kernel)),
         *([f"-DRTOSLAB_ZIG={tools.find_clang() or ''}"] if point.compiler == "clang" else []),
     ]
     with (work / LOG).open("w+", encoding="utf-8", errors="replace") as log:
@@ -219,30 +232,3 @@ def _nearest(refused: re.Match[str]) -> str:
     """A refused macro with the one that was probably meant, instead of the dozens that there are."""
     near = difflib.get_close_matches(refused.group(1), refused.group(2).split(", "), n=1, cutoff=0.5)
     return f"has no setting `{refused.group(1)}`; did you mean `{near[0]}`?" if near else refused.group(0)
-
-
-def inputs_digest(root: Path, point: Point) -> str:
-    """SHA-256 of everything that goes into an image: sources, kernel lock, options, compiler."""
-    firmware = root / "firmware"
-    parts = [*_COMMON, _program_folder(point.benchmark), f"kernels/{point.kernel}", f"boards/{point.board}"]
-    if point.instrument is not None:
-        parts.append(f"instruments/{point.instrument}")
-    sources = listing(root, [*_files(firmware, parts), root / "spec" / "wire.toml"])
-    options = cmake_options(point, Expected("", 0))
-    compilers = [tools.banner("arm-none-eabi-gcc")] + [tools.clang_banner()] * (point.compiler == "clang")
-    everything = sources + json.dumps([options, *compilers, _KEPT])
-    return hashlib.sha256(everything.encode()).hexdigest()
-
-
-def _program_folder(benchmark: str) -> str:
-    if benchmark == CONFORMANCE_IMAGE:
-        return CONFORMANCE_IMAGE
-    return FOOTPRINT.rstrip("-") if benchmark.startswith(FOOTPRINT) else f"benchmarks/{benchmark}"
-
-
-def _files(firmware: Path, parts: list[str]) -> Iterator[Path]:
-    for part in parts:
-        path = firmware / part
-        yield from (
-            (each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path] if path.is_file() else []
-        )

@@ -1,6 +1,7 @@
 """Why a point cannot exist: what a kernel, a board or a compiler lacks for it."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, find_clang
 from rtoslab.catalogue import Benchmark, Board, Entry, Kernel
@@ -14,10 +15,26 @@ def obstacle(
 ) -> str | None:
     """The reason as a clause; None if nothing is in the way. Raises PlanError, UnknownNameError for a wrong value."""
     return (
-        _services_lack(benchmark, kernel, board, cores, config)
+        _tree_lacks(kernel, board.facts)
+        or _services_lack(benchmark, kernel, board, cores, config)
         or _board_lacks(board.facts, config)
         or _compiler_lacks(kernel.facts, config)
     )
+
+
+def _tree_lacks(kernel: Entry[Kernel], board: Board) -> str | None:
+    """Of a kernel whose sources are a tree that the user names."""
+    wants, tree = kernel.facts.tree, kernel.tree
+    if tree is None:
+        how = f"`rtoslab tree add {kernel.id} PATH`, see docs/trees.md"
+        return f"{kernel.facts.title} comes as a tree that you name: {how}" if wants is not None else None
+    if not Path(tree.path).is_dir():
+        return f"the tree {tree.id} is not where it was: `rtoslab tree list` says where that is"
+    if wants is not None and board.core not in wants.cores:
+        return f"the port of {kernel.facts.title} is for {', '.join(wants.cores)}"
+    if tree.cores and board.core not in tree.cores:
+        return f"the tree {tree.id} has nothing for a {board.core}, but for {', '.join(tree.cores)}"
+    return None
 
 
 def _services_lack(

@@ -100,7 +100,7 @@ def _nothing(point: Point, root: Path) -> AnyResult:
 
 def _sources(root: Path, point: Point) -> tuple[str, ...]:
     """Hashes of what must be alike here and there; the last one is of the image's sources, options and compiler."""
-    return simulator_sources(root), sources_digest(run_point.__module__), inputs_digest(root, point)
+    return simulator_sources(root), sources_digest(run_point.__module__), inputs_digest(Catalogue(root), point)
 
 
 def _finished(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Iterator[tuple[int, Outcome]]:
@@ -112,7 +112,7 @@ def _finished(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Iterator[t
             continue
         build, target = stored.manifest.get("build"), stored.manifest.get("target")
         if isinstance(build, dict) and isinstance(target, dict):
-            same_image = build.get("run_id") == inputs_digest(catalogue.root, point)[:16]
+            same_image = build.get("run_id") == inputs_digest(catalogue, point)[:16]
             if not same_image or target.get("sources_sha256") != simulator_sources(catalogue.root):
                 raise StoreError(
                     f"{stored.folder} was measured with another build or virtual board; choose another --out to "

@@ -19,9 +19,9 @@ from rtoslab.base.paths import find_root
 from rtoslab.captures.forms import capture_forms, parse_capture
 from rtoslab.captures.pulses import find_pulses
 from rtoslab.catalogue.benchmark import Benchmark
-from rtoslab.catalogue.catalogue import strictly
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.schemas import Board
+from rtoslab.catalogue.strict_files import strictly
 from rtoslab.catalogue.suites import Suite
 from rtoslab.cli.names import CoreCounts, Duration, Frequency, IsoDate, KeyValue, integer
 from rtoslab.compare.baseline import Baseline

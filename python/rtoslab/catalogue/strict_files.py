@@ -1,0 +1,36 @@
+"""A TOML file as a strict model: an unknown key is an error that names file and key; read again when it changed."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from rtoslab.base import CatalogueError, Stamp, stamp
+from rtoslab.intake import problem, read_table, shown_path
+
+Item = TypeVar("Item", bound=BaseModel)
+
+
+def read_toml(path: Path, model: type[Item]) -> Item:
+    """Reads one TOML file into a strict model. Raises CatalogueError naming file and key."""
+    try:
+        found: Item = _parsed(path, stamp(path), model)
+    except (OSError, ValueError) as cause:
+        reason = getattr(cause, "strerror", None) or str(cause)
+        raise CatalogueError(f"Cannot read {shown_path(path)} ({reason}); check the path.") from None
+    return found
+
+
+def strictly(table: Mapping[str, Any], source: str, model: type[Item]) -> Item:
+    """A table as a strict model; `source` names its file. Raises CatalogueError naming file and key."""
+    try:
+        return model.model_validate(table)
+    except ValidationError as cause:
+        raise CatalogueError(f"{source}, {problem(cause)}; correct or remove it.") from None
+
+
+@cache
+def _parsed(path: Path, _: Stamp, model: type[Item]) -> Item:
+    return strictly(read_table(path, "the file", CatalogueError), shown_path(path), model)

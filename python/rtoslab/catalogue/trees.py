@@ -1,0 +1,143 @@
+"""Kernel trees that a user named: a small description each, kept with the user's configuration, never in a checkout.
+
+A description says where the tree is, which port of ours it belongs to, and which of its files are sources and headers.
+CMake reads the same file (`firmware/cmake/KernelTree.cmake`), so lists stand on one line and hold plain words.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Final
+
+import platformdirs
+from pydantic import AfterValidator, Field
+
+from rtoslab.base import CatalogueError, Strict
+from rtoslab.catalogue.strict_files import strictly
+from rtoslab.intake import read_table
+
+FOLDER_VARIABLE: Final = "RTOSLAB_TREES"
+"""Names another folder for the descriptions."""
+PATH_VARIABLE: Final = "RTOSLAB_TREE_"
+"""With a tree's id behind it, in capitals, other characters as `_`: another place of that tree."""
+PORTS_VARIABLE: Final = "RTOSLAB_PORTS"
+"""Folders outside the checkout that hold ports, as PATH does programs."""
+_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+_WORD: Final = re.compile(r"!?[^\s\",;\\$()]{1,240}")
+
+
+def _word(text: str) -> str:
+    if not _WORD.fullmatch(text):
+        raise ValueError("it may not hold spaces, commas, quotes, `;`, `$`, brackets or backslashes")
+    return text
+
+
+def _inside(text: str) -> str:
+    if text.removeprefix("!").startswith("/") or ".." in Path(text).parts:
+        raise ValueError("it must be relative to the tree and stay inside")
+    return _word(text)
+
+
+def _plain(text: str) -> str:
+    if re.search(r'[";\\\n]', text):
+        raise ValueError("it may not hold quotes, `;`, backslashes or line ends")
+    return text
+
+
+def _id(text: str) -> str:
+    if not _ID.fullmatch(text):
+        raise ValueError("an id is up to 40 letters, digits, `.`, `_` and `-`")
+    return text
+
+
+Word = Annotated[str, AfterValidator(_word)]
+Inside = Annotated[str, AfterValidator(_inside)]
+Plain = Annotated[str, AfterValidator(_plain)]
+
+
+class TreePart(Strict):
+    """What is compiled: patterns relative to the tree (`!` before one leaves files out), headers' folders, macros."""
+
+    sources: tuple[Inside, ...] = ()
+    headers: tuple[Inside, ...] = ()
+    defines: tuple[Word, ...] = ()
+    flags: tuple[Word, ...] = ()
+
+
+class Tree(TreePart):
+    """`<id>.toml` in the user's folder of trees."""
+
+    id: Annotated[str, AfterValidator(_id)]
+    """What the kernel is called in `--kernel`."""
+    port: Plain
+    """The folder of its port: a name in firmware/kernels or RTOSLAB_PORTS, or an absolute path."""
+    path: Plain
+    """Where the tree is, absolute."""
+    version: Plain
+    cores: dict[str, TreePart] = Field(default_factory=dict)
+    """By a board's core, beside what is for all of them."""
+
+    def part(self, core: str) -> TreePart:
+        """All that is compiled for one core."""
+        own = self.cores.get(core, TreePart())
+        return TreePart(
+            sources=(*self.sources, *own.sources),
+            headers=(*self.headers, *own.headers),
+            defines=(*self.defines, *own.defines),
+            flags=(*self.flags, *own.flags),
+        )
+
+
+def trees_folder() -> Path:
+    """Where descriptions are kept: the user's configuration, or what RTOSLAB_TREES names."""
+    named = os.environ.get(FOLDER_VARIABLE)
+    return Path(named).resolve() if named else platformdirs.user_config_path("rtoslab") / "trees"
+
+
+def description_path(ident: str) -> Path:
+    """The file of one tree's description."""
+    return trees_folder() / f"{ident}.toml"
+
+
+def path_variable(ident: str) -> str:
+    """The environment variable that names another place of a tree."""
+    return PATH_VARIABLE + re.sub(r"[^A-Z0-9]", "_", ident.upper())
+
+
+def read_trees() -> Mapping[str, Tree]:
+    """By id. Raises CatalogueError naming the file and what to do."""
+    return {path.stem: read_tree(path) for path in sorted(trees_folder().glob("*.toml"))}
+
+
+def read_tree(path: Path) -> Tree:
+    """One description, with the path that the environment names instead. Raises CatalogueError."""
+    tree = strictly(read_table(path, "the tree's description", CatalogueError), str(path), Tree)
+    if tree.id != path.stem:
+        raise CatalogueError(f"{path} says id = {tree.id!r}; make it the file's name, or `rtoslab tree add` it again.")
+    named = os.environ.get(path_variable(tree.id))
+    return tree.model_copy(update={"path": str(Path(named).absolute())}) if named else tree
+
+
+def port_folders(root: Path) -> list[Path]:
+    """Folders that hold ports: the checkout's first, then those of RTOSLAB_PORTS."""
+    named = os.environ.get(PORTS_VARIABLE, "")
+    return [root / "firmware" / "kernels", *(Path(each).absolute() for each in named.split(os.pathsep) if each)]
+
+
+def tree_text(tree: Tree) -> str:
+    """The description as TOML that CMake reads too: each list on one line."""
+    lines = [
+        f"# What `--kernel {tree.id}` is built from. Edit it as you like; `rtoslab tree check {tree.id}` tries it.",
+        *(f'{key} = "{getattr(tree, key)}"' for key in ("id", "port", "path", "version")),
+        *_part_lines(tree),
+    ]
+    for core, part in tree.cores.items():
+        lines += ["", f"[cores.{core}]", *_part_lines(part)]
+    return "\n".join(lines) + "\n"
+
+
+def _part_lines(part: TreePart) -> Iterable[str]:
+    for key in ("sources", "headers", "defines", "flags"):
+        items = ", ".join(f'"{each}"' for each in getattr(part, key))
+        yield f"{key} = [{items}]"

@@ -1,0 +1,178 @@
+"""`rtoslab tree`: kernels whose sources are a folder or checkout that the user names."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from rtoslab.base import (
+    EXIT_ERROR,
+    EXIT_OK,
+    EXIT_POINT_FAILED,
+    CatalogueError,
+    RtoslabError,
+    find_root,
+    make_folder,
+    write_whole,
+)
+from rtoslab.catalogue import Catalogue, Entry, Kernel, Tree, description_path, read_trees, tree_text
+from rtoslab.cli.choices import boards_option, config_option
+from rtoslab.cli.ended import answer
+from rtoslab.cli.names import CatalogueName, split_names
+from rtoslab.cli.plain import PlainConsole, painted
+from rtoslab.conformance import Outcome, examine
+from rtoslab.plan import Options, Point, conformance_points
+from rtoslab.trees import draft, names_missing, repositories
+
+
+@click.group("tree")
+def command() -> None:
+    """Kernels built from a tree that you name: any folder or checkout, described once, read file by file.
+
+    The description is kept with your configuration (RTOSLAB_TREES names another folder), never in the repository.
+    RTOSLAB_TREE_ID names another place of the tree ID.
+    """
+
+
+@command.command("add")
+@click.argument("ident", metavar="ID")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--port", help="The port it belongs to, or a folder with a port of your own.  [default: ID]")
+@click.option("--version", "version", help="What to call this version, if the tree's own headers do not tell.")
+@click.option("--force", is_flag=True, help="Draft the description anew where there is one.")
+def add(ident: str, path: Path, port: str | None, version: str | None, force: bool) -> int:
+    """Look into the tree PATH and draft the description of the kernel ID, for `--kernel ID`."""
+    catalogue = Catalogue(find_root())
+    target = description_path(ident)
+    if target.exists() and not force:
+        raise CatalogueError(
+            f"There is a tree {ident} already, {target}; edit that file, or draft it anew with --force."
+        )
+    entry = _port(catalogue, port or ident)
+    if ident == entry.id and entry.facts.package:
+        raise CatalogueError(
+            f"{entry.facts.title} comes from a package already; give the tree a name of its own, such as "
+            f"`rtoslab tree add {ident}-mine {path} --port {ident}`."
+        )
+    if not path.is_dir():
+        raise CatalogueError(f"There is no folder {path}; name the tree's own.")
+    where = entry.id if entry.folder.parent == catalogue.root / "firmware" / "kernels" else str(entry.folder)
+    tree = draft(entry.facts, where, ident, path.absolute(), version)
+    make_folder(target.parent)
+    write_whole(target, tree_text(tree), "the tree's description")
+    click.echo(f"{entry.facts.title} {tree.version}: {_counted(tree)}. Described in {target}.")
+    click.echo(f"`rtoslab tree check {ident}` builds it and runs the conformance suite; then `--kernel {ident}`.")
+    return EXIT_OK
+
+
+def _port(catalogue: Catalogue, named: str) -> Entry[Kernel]:
+    """A port by its name, or by the folder that it lies in. Raises CatalogueError, UnknownNameError."""
+    folder = Path(named).absolute()
+    if (folder / "kernel.toml").is_file():
+        return catalogue.port(folder)
+    return catalogue.kernel(named)
+
+
+def _counted(tree: Tree) -> str:
+    common = f"{len(tree.sources)} pattern{'s' * (len(tree.sources) != 1)} of sources"
+    return f"{common}, ports for {', '.join(tree.cores)}"
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
+def show(as_json: bool) -> int:
+    """Trees known here: where they are, of which version and commit."""
+    trees = read_trees()
+    rows = [_row(tree) for tree in trees.values()]
+    if as_json:
+        answer(rows, indent=2)
+    elif not rows:
+        click.echo(f"No tree is known; `rtoslab tree add ID PATH` describes one in {description_path('ID').parent}.")
+    else:
+        table = Table("id", "port", "version", "commit", "path")
+        for row in rows:
+            commit = ", ".join(_commit(each) for each in row["repositories"]) or "no version control"
+            state = commit if row["there"] else painted("missing", "red")
+            table.add_row(row["id"], Path(row["port"]).name, row["version"], state, row["path"])
+        PlainConsole().print(table)
+    return EXIT_OK
+
+
+def _row(tree: Tree) -> dict[str, Any]:
+    there = Path(tree.path).is_dir()
+    return {
+        "id": tree.id, "port": tree.port, "version": tree.version, "path": tree.path, "there": there,
+        "description": str(description_path(tree.id)),
+        "repositories": [
+            {"at": each.at, "origin": each.origin, "commit": each.commit, "dirty": each.dirty}
+            for each in (repositories(tree) if there else ())
+        ],
+    }  # fmt: skip
+
+
+def _commit(repository: dict[str, Any]) -> str:
+    place = "" if repository["at"] == "." else f"{repository['at']} "
+    return place + (repository["commit"] or "none")[:10] + (" and edits" if repository["dirty"] else "")
+
+
+@command.command("check")
+@click.argument("ident", metavar="ID", type=CatalogueName("kernels"))
+@boards_option(default="one for each core that the tree is described for")
+@config_option
+def check(ident: str, boards: tuple[str, ...], config: tuple[tuple[str, str], ...]) -> int:
+    """Look whether all that a description names is there, build the tree, and run the conformance suite.
+
+    Exit code 1 if something is missing, 3 if it cannot be built or does not conform.
+    """
+    catalogue = Catalogue(find_root())
+    entry = catalogue.kernel(ident)
+    if entry.tree is None:
+        raise CatalogueError(
+            f"{entry.facts.title} is built from no tree; `rtoslab tree list` shows those that are known."
+        )
+    missing = names_missing(entry.tree)
+    if missing:
+        for sentence in missing:
+            click.echo(sentence)
+        anew = f"`rtoslab tree add {entry.id} PATH --force`"
+        click.echo(f"Correct {description_path(entry.id)}, or draft it anew with {anew}.")
+        return EXIT_ERROR
+    names = split_names(boards, catalogue.boards) or _one_for_each_core(catalogue, entry.tree)
+    points = conformance_points(catalogue, Options((entry.id,), names, None, config=dict(config)))
+    verdicts = [_conforms(catalogue, each) for each in points]
+    return EXIT_OK if all(verdicts) else EXIT_POINT_FAILED
+
+
+def _one_for_each_core(catalogue: Catalogue, tree: Tree) -> tuple[str, ...]:
+    cores = {entry.facts.core: name for name, entry in reversed(list(catalogue.boards.items()))}
+    return tuple(name for core, name in cores.items() if not tree.cores or core in tree.cores)
+
+
+def _conforms(catalogue: Catalogue, point: Point) -> bool:
+    if point.not_applicable is not None:
+        click.echo(f"n/a {point.label}: {point.not_applicable}")
+        return True
+    try:
+        verdict = examine(catalogue, point)
+    except RtoslabError as cause:
+        click.echo(str(cause))
+        return False
+    counts = {outcome: sum(each.outcome is outcome for each in verdict.findings) for outcome in Outcome}
+    told = ", ".join(f"{count} {outcome.value}" for outcome, count in counts.items() if count)
+    click.echo(f"{point.label}: {told or 'nothing was seen'}.")
+    if not verdict.holds:
+        click.echo(f"`rtoslab conformance --kernel {point.kernel} --board {point.board}` shows every check.")
+    return verdict.holds
+
+
+@command.command("remove")
+@click.argument("ident", metavar="ID")
+def remove(ident: str) -> int:
+    """Forget a tree: removes its description. The tree itself and what was measured of it stay."""
+    path = description_path(ident)
+    if not path.is_file():
+        raise CatalogueError(f"There is no tree {ident}; `rtoslab tree list` shows those that are known.")
+    path.unlink()
+    click.echo(f"{path} is removed; the tree itself is untouched.")
+    return EXIT_OK

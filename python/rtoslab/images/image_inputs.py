@@ -1,0 +1,129 @@
+"""What an image is made of, as CMake's options and as one digest: the same inputs, the same image, built once."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from rtoslab.base import build_folder, listing, tools
+from rtoslab.catalogue import Catalogue, Entry, Kernel, description_path
+from rtoslab.plan import DEFAULT_COMPILER, Point
+from rtoslab.records import Expected
+from rtoslab.trees import contents, names_in, repositories
+
+IMAGE: Final = "image.elf"
+INFO: Final = "build-info.json"
+LOG: Final = "build.log"
+MAP: Final = "image.map"
+CALLGRAPH: Final = "callgraph.ci"
+"""Of a footprint image: each function's stack frame and callees, as the compiler wrote them."""
+CONFORMANCE_IMAGE: Final = "conformance"
+"""The image that is no benchmark; its sources lie in a folder of that name."""
+FOOTPRINT: Final = "footprint-"
+"""Before the name of a program whose size alone is of interest: a folder of firmware/footprint/."""
+KEPT: Final = (IMAGE, INFO, LOG, MAP, CALLGRAPH)
+"""Of a finished build."""
+_COMMON: Final = (
+    "CMakeLists.txt",
+    "cmake",
+    "core",
+    "include",
+    "cpus",
+    "chips",
+    "kernels/Cargo.toml",
+    "kernels/Cargo.lock",
+)
+
+
+def cmake_options(point: Point, expected: Expected) -> list[str]:
+    """The -D options of one point, without a path of this machine."""
+    options = {
+        "BENCH": point.benchmark,
+        "KERNEL": point.kernel,
+        "BOARD": point.board,
+        "CORES": str(point.cores),
+        "RUN_ID": expected.run,
+        "MANIFEST": f"{expected.manifest:#010x}",
+        "CODE": point.code,
+        "DATA": point.data or "",
+        "CLOCK_HZ": _given(point.clock_hz),
+        "FLASH_WAIT_STATES": _given(point.wait_states),
+        "FEATURES": ";".join(f"{key}={value}" for key, value in sorted(point.features.items())),
+        "WINDOW_MS": str(point.window_ms),
+        "OPT": point.opt,
+        "KERNEL_CONFIG": ";".join(f"{key}={value}" for key, value in sorted(point.kernel_config.items())),
+        "PARAMS": ";".join(f"{key}={value}" for key, value in sorted(point.params.items())),
+        "WARMUP_MS": _given(point.warmup_ms),
+        "INSTRUMENT": point.instrument or "",
+        "SAMPLES": _given(point.samples),
+        "COMPILER": "" if point.compiler == DEFAULT_COMPILER else point.compiler,
+        "LTO": "1" if point.lto else "",
+    }
+    return [f"-D{key}={value}" for key, value in options.items() if value]
+
+
+def _given(value: int | None) -> str:
+    return "" if value is None else str(value)
+
+
+def kernel_options(root: Path, kernel: Entry[Kernel]) -> list[str]:
+    """The -D options by which CMake finds a port or a tree outside the checkout; they outdo `cmake_options`."""
+    ours = kernel.folder.parent == root / "firmware" / "kernels"
+    port = [f"-DKERNEL={kernel.folder.name if ours else kernel.folder}"]
+    if kernel.tree is None:
+        return [] if ours else port
+    return [*port, f"-DTREE={description_path(kernel.tree.id)}", f"-DTREE_PATH={kernel.tree.path}"]
+
+
+def inputs_digest(catalogue: Catalogue, point: Point) -> str:
+    """SHA-256 of everything that goes into an image: sources, kernel lock or tree, options, compiler.
+
+    Of a tree: what its files hold now that were read as this image was last built (`reads_path`).
+    """
+    tree = catalogue.kernel(point.kernel).tree
+    asked = asked_digest(catalogue, point)
+    if tree is None:
+        return asked
+    return hashlib.sha256((asked + contents(tree, reads_path(catalogue.root, asked))).encode()).hexdigest()
+
+
+def asked_digest(catalogue: Catalogue, point: Point) -> str:
+    """The same without the content of a tree's files."""
+    root, kernel = catalogue.root, catalogue.kernel(point.kernel)
+    firmware = root / "firmware"
+    parts = [*_COMMON, _program_folder(point.benchmark), f"boards/{point.board}"]
+    if point.instrument is not None:
+        parts.append(f"instruments/{point.instrument}")
+    sources = listing(root, [*_files(firmware, parts), root / "spec" / "wire.toml"])
+    sources += listing(kernel.folder.parent, _files(kernel.folder.parent, [kernel.folder.name]))
+    options: list[Any] = [cmake_options(point, Expected("", 0))]
+    compilers = [tools.banner("arm-none-eabi-gcc")] + [tools.clang_banner()] * (point.compiler == "clang")
+    if kernel.tree is not None:
+        core = catalogue.board(point.board).facts.core
+        described = kernel.tree.model_dump(mode="json", exclude={"path", "port", "cores"})
+        own = kernel.tree.part(core).model_dump(mode="json")
+        states = [asdict(each) for each in repositories(kernel.tree)]
+        options += [described, own, states, names_in(kernel.tree, core)]
+    everything = sources + json.dumps([*options, *compilers, KEPT])
+    return hashlib.sha256(everything.encode()).hexdigest()
+
+
+def reads_path(root: Path, asked: str) -> Path:
+    """Where it is kept which files of a tree an image was made of, by `asked_digest`."""
+    return build_folder(root) / "trees" / f"{asked[:32]}.json"
+
+
+def _program_folder(benchmark: str) -> str:
+    if benchmark == CONFORMANCE_IMAGE:
+        return CONFORMANCE_IMAGE
+    return FOOTPRINT.rstrip("-") if benchmark.startswith(FOOTPRINT) else f"benchmarks/{benchmark}"
+
+
+def _files(firmware: Path, parts: list[str]) -> Iterator[Path]:
+    for part in parts:
+        path = firmware / part
+        yield from (
+            (each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path] if path.is_file() else []
+        )

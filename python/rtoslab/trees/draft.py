@@ -1,0 +1,192 @@
+"""A tree's description, drafted by looking into it: where what our port names is defined and declared.
+
+A port says which headers it includes, by which functions it is measured, and by which words folders for one core are
+known. The folders where these are found are the kernel's, whatever the tree's layout. A draft is a proposal: the user
+may edit it, and `rtoslab tree check` tries it.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from rtoslab.base import CatalogueError
+from rtoslab.catalogue import Kernel, Tree, TreePart, TreeWants
+from rtoslab.intake import read_bytes
+from rtoslab.trees.repositories import described
+
+MOST_FILES: Final = 400_000
+_CODE: Final = {".c", ".s", ".S"}
+_FILE_BYTES: Final = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    root: Path
+    code: tuple[PurePosixPath, ...]
+    headers: tuple[PurePosixPath, ...]
+
+
+def draft(kernel: Kernel, port: str, ident: str, path: Path, version: str | None) -> Tree:
+    """A description of the tree in `path` for a port. Raises CatalogueError naming what was not found."""
+    wants = kernel.tree
+    if wants is None:
+        raise CatalogueError(f"The port {port} builds its kernel from a package; it says nothing of trees (`[tree]`).")
+    index = _indexed(path, wants)
+    cores = {core: _core_part(index, wants, words) for core, words in wants.cores.items()}
+    common = _common(index, kernel, wants)
+    kept = {core: part for core, part in cores.items() if part.sources}
+    if not kept:
+        looked = "; ".join(f"{core}: {', '.join(words)}" for core, words in wants.cores.items())
+        raise CatalogueError(f"No folder in {path} holds the port for one core (looked for {looked}); check the path.")
+    return Tree(
+        id=ident,
+        port=port,
+        path=str(path),
+        version=version or _version(index, wants) or described(path) or "unknown",
+        sources=tuple(common),
+        headers=tuple(_header_folders(index, wants, common)),
+        cores=kept,
+    )
+
+
+def _indexed(root: Path, wants: TreeWants) -> _Index:
+    code, headers, seen = [], [], 0
+    for base, folders, names in os.walk(root):
+        folders[:] = sorted(each for each in folders if not each.startswith(".") and not _avoided(each, wants))
+        seen += len(names)
+        if seen > MOST_FILES:
+            raise CatalogueError(f"{root} holds more than {MOST_FILES:,} files; name the kernel's own folder.")
+        for name in sorted(names):
+            place = PurePosixPath(Path(base, name).relative_to(root).as_posix())
+            if place.suffix in _CODE and not _has(place.stem, wants.skip) and not _avoided(place.stem, wants):
+                code.append(place)
+            elif place.suffix == ".h":
+                headers.append(place)
+    if not code:
+        raise CatalogueError(f"There is no source file in {root}; check the path.")
+    return _Index(root, tuple(code), tuple(headers))
+
+
+def _has(name: str, words: Iterable[str]) -> bool:
+    return any(each.lower() in name.lower() for each in words)
+
+
+def _avoided(name: str, wants: TreeWants) -> bool:
+    """Whether a folder's or file's name is, or has between underscores, one of the words to avoid."""
+    parts = {name.lower(), *name.lower().split("_")}
+    return any(each.lower() in parts for each in wants.avoid)
+
+
+def _core_part(index: _Index, wants: TreeWants, words: tuple[str, ...]) -> TreePart:
+    """The files for one core, each by its name: those of another one may lie beside them."""
+    named = (each for each in index.headers if each.name in wants.headers and _fits(each, words))
+    headers = dict.fromkeys(str(each.parent) for each in named)
+    return TreePart(sources=tuple(str(each) for each in index.code if _fits(each, words)), headers=tuple(headers))
+
+
+def _fits(path: PurePosixPath, words: tuple[str, ...]) -> bool:
+    """Whether each word, but for letter case, is a part of the path or the end of its file's name (`_gcc`)."""
+    parts = [each.lower() for each in path.parts[:-1]]
+    return all(each.lower() in parts or path.stem.lower().endswith(each.lower()) for each in words)
+
+
+def _common(index: _Index, kernel: Kernel, wants: TreeWants) -> list[str]:
+    """The fewest folders, for every core, in which the measured functions are defined, as patterns.
+
+    Those that folders for one core define, in whatever language, need no other.
+    """
+    names = {each for symbols in kernel.symbols.values() for each in symbols} | set(wants.also)
+    own = {each for words in wants.cores.values() for each in index.code if _fits(each, words)}
+    for each in own:
+        labels = re.findall(rb"^[ \t]*(\w+):", _text(index.root / each), re.MULTILINE)
+        names -= {label.decode() for label in labels}
+    words = b"|".join(re.escape(each.encode()) for each in sorted(names))
+    pattern = re.compile(rb"^[A-Za-z_][^;=#\n]*?\b(" + words + rb")[ \t]*\(", re.MULTILINE)
+    found: dict[PurePosixPath, set[str]] = {}
+    for each in index.code:
+        if each.suffix == ".c" and each not in own:
+            text = _text(index.root / each)
+            defined = {match[1].decode() for match in pattern.finditer(text) if _is_definition(text, match.end())}
+            found.setdefault(each.parent, set()).update(defined)
+    chosen = _covering(found)
+    if not chosen:
+        raise CatalogueError(f"Nothing that the port of {kernel.title} calls is in {index.root}; check the path.")
+    return [pattern for folder in sorted(chosen, key=str) for pattern in _glob(folder, index, wants)]
+
+
+def _covering(found: dict[PurePosixPath, set[str]]) -> list[PurePosixPath]:
+    """Folder by folder the one that defines most of what those before it do not; of equal ones the least deep."""
+    chosen: list[PurePosixPath] = []
+    covered: set[str] = set()
+    while True:
+        rest = {folder: names - covered for folder, names in found.items()}
+        best = min(rest, key=lambda folder: (-len(rest[folder]), len(folder.parts), str(folder)), default=None)
+        if best is None or not rest[best]:
+            return chosen
+        chosen.append(best)
+        covered |= rest[best]
+
+
+def _is_definition(text: bytes, at: int) -> bool:
+    """Whether a body follows the parameters that begin at `at`."""
+    depth = 1
+    for place in range(at, min(at + 2000, len(text))):
+        letter = text[place : place + 1]
+        depth += (letter == b"(") - (letter == b")")
+        if depth == 0:
+            return re.match(rb"[^;=(]{0,200}\{", text[place + 1 : place + 300]) is not None
+    return False
+
+
+def _glob(folder: PurePosixPath, index: _Index, wants: TreeWants) -> Iterator[str]:
+    yield str(folder / "*.c")
+    for path in sorted((index.root / folder).glob("*.c")):
+        if _has(path.stem, wants.skip) or _avoided(path.stem, wants):
+            yield f"!{folder / path.name}"
+
+
+def _header_folders(index: _Index, wants: TreeWants, common: list[str]) -> list[str]:
+    """The folder of each header that is not one core's: of several the one nearest to the sources."""
+    near = [PurePosixPath(each.removeprefix("!")).parent for each in common]
+    folders = []
+    for name in wants.headers:
+        places = [each.parent for each in index.headers if each.name == name]
+        if not places:
+            raise CatalogueError(f"There is no {name} in {index.root}; check the path.")
+        if not any(_fits(each / name, words) for words in wants.cores.values() for each in places):
+            folders.append(str(min(places, key=lambda place: (_distance(place, near), str(place)))))
+    return list(dict.fromkeys(folders))
+
+
+def _distance(place: PurePosixPath, near: list[PurePosixPath]) -> int:
+    def apart(other: PurePosixPath) -> int:
+        shared = takewhile(lambda pair: pair[0] == pair[1], zip(place.parts, other.parts, strict=False))
+        return len(place.parts) + len(other.parts) - 2 * len(list(shared))
+
+    return min(map(apart, near))
+
+
+def _version(index: _Index, wants: TreeWants) -> str:
+    """The values of the macros that tell it, joined by dots; empty if they are not there."""
+    values = []
+    for macro in wants.version:
+        value = next(filter(None, (_macro(index.root / each, macro) for each in index.headers)), None)
+        if value is None:
+            return ""
+        values.append(value)
+    return ".".join(values)
+
+
+def _macro(path: Path, name: str) -> str | None:
+    text = _text(path)
+    value = rb"[ \t]+\(?\"?([\w.+-]+?)[uUlL]*\"?\)?[ \t]*(?:/|\r?$)"
+    match = re.search(rb"^[ \t]*#[ \t]*define[ \t]+" + name.encode() + value, text, re.MULTILINE)
+    return match[1].decode() if match else None
+
+
+def _text(path: Path) -> bytes:
+    return read_bytes(path, _FILE_BYTES, "the source file", CatalogueError)

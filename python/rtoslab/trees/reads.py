@@ -1,0 +1,96 @@
+"""Which files of a tree an image was made of: what the compiler itself says it read, headers included.
+
+The trap: a list of sources says nothing of headers, so that an edited header gives the old number. What was read is
+known only after a build, so it is remembered by what was asked for, and what those files hold now is part of the
+image's key. A file that is new among the headers' folders may come before another, so their names are in the key, too.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from rtoslab.base import BuildError, Strict, canonical, listing, make_folder, tools, write_whole
+from rtoslab.catalogue import Tree, path_variable
+from rtoslab.intake import read_object
+
+_UNREAD: Final = "unread"
+
+
+class _Reads(Strict):
+    files: tuple[str, ...]
+
+
+def names_in(tree: Tree, core: str) -> str:
+    """What could be read: the names, without content, of all files in the folders of sources and headers."""
+    root, part = Path(tree.path), tree.part(core)
+    folders = {root / each.removeprefix("!") for each in part.headers}
+    folders |= {(root / each.removeprefix("!")).parent for each in part.sources}
+    found = {
+        (Path(base) / name).as_posix()[len(root.as_posix()) + 1 :]
+        for folder in folders
+        for base, _, names in os.walk(folder)
+        for name in names
+    }
+    return "\n".join(sorted(found))
+
+
+def names_missing(tree: Tree) -> list[str]:
+    """A sentence for each pattern or folder of a description that names nothing; the tree itself first."""
+    root = Path(tree.path)
+    if not root.is_dir():
+        return [f"The tree {tree.id} is not at {tree.path}; {path_variable(tree.id)} names another place for one call."]
+    found = []
+    for where, part in (("", tree), *((f" (for {core})", part) for core, part in tree.cores.items())):
+        found += [f"No file is {each}{where}." for each in part.sources if not any(root.glob(each.removeprefix("!")))]
+        found += [f"There is no folder {each}{where}." for each in part.headers if not (root / each).is_dir()]
+    return found
+
+
+def contents(tree: Tree, kept: Path) -> str:
+    """What the files hold now that were read when this was built last; a word of its own if it never was.
+
+    A file that is gone is said to be, which gives another key.
+    """
+    files = remembered(kept)
+    if files is None:
+        return _UNREAD
+    root = Path(tree.path)
+    there = [root / each for each in files if (root / each).is_file()]
+    gone = sorted(set(files) - {each.as_posix()[len(root.as_posix()) + 1 :] for each in there})
+    return listing(root, there) + "".join(f"{each} gone\n" for each in gone)
+
+
+def remembered(kept: Path) -> tuple[str, ...] | None:
+    """The files, relative to the tree; None if nothing readable is there."""
+    try:
+        return _Reads.model_validate(read_object(kept, "what was read of a tree", BuildError)).files
+    except (BuildError, ValidationError):
+        return None
+
+
+def remember(kept: Path, files: tuple[str, ...]) -> None:
+    """Raises StoreError."""
+    make_folder(kept.parent)
+    write_whole(kept, canonical({"files": files}), "what was read of a tree")
+
+
+def read_by(work: Path, tree: Tree) -> tuple[str, ...]:
+    """Files of the tree that the build in `work` read, relative to it, in order. Raises BuildError if it read none."""
+    root = Path(os.path.normpath(tree.path)).as_posix() + "/"
+    found = {each[len(root) :] for each in _dependencies(work) if each.startswith(root)}
+    if not found:
+        raise BuildError(
+            f"No file of the tree {tree.id} was compiled; its description names the wrong ones: "
+            f"`rtoslab tree check {tree.id}` tries it."
+        )
+    return tuple(sorted(found))
+
+
+def _dependencies(work: Path) -> Iterator[str]:
+    """Every file that any compilation read, by ninja's record of the compiler's own dependency files."""
+    for line in tools.said([tools.find("ninja"), "-C", work, "-t", "deps"]).splitlines():
+        if line.startswith("    "):
+            yield Path(os.path.normpath(work / line.strip())).as_posix()

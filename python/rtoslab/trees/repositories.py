@@ -1,0 +1,75 @@
+"""Where a tree comes from, as its own version control says: origin, commit, and whether something was changed since."""
+
+import re
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from rtoslab.base import tools
+from rtoslab.catalogue import Tree
+
+ASKED_EVERY_S: Final = 5.0
+_REMOTE: Final = re.compile(r"(?:[a-z+]+://|[^/@\s]+@[^/:\s]+:)\S+")
+_CREDENTIALS: Final = re.compile(r"(?<=://)[^/@]*@")
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """One that folders of a tree lie in."""
+
+    at: str
+    """Its place in the tree; `.`: the tree is one, or lies in one."""
+    origin: str | None
+    """None: none that others could reach."""
+    commit: str | None
+    """None: nothing was committed yet."""
+    dirty: bool
+    """A file under version control was changed since."""
+
+
+def repositories(tree: Tree) -> tuple[Repository, ...]:
+    """Those that the tree's folders lie in; empty: no version control. Asked every few seconds at most."""
+    return _asked(tree.model_dump_json(), int(time.monotonic() / ASKED_EVERY_S))
+
+
+@lru_cache(maxsize=64)
+def _asked(description: str, _: int) -> tuple[Repository, ...]:
+    tree = Tree.model_validate_json(description)
+    root = Path(tree.path)
+    parts = [tree, *tree.cores.values()]
+    folders = {root} | {
+        _existing(root, each.removeprefix("!")) for part in parts for each in (*part.sources, *part.headers)
+    }
+    tops = {top for folder in folders if (top := _git(folder, "rev-parse", "--show-toplevel"))}
+    return tuple(_state(root, Path(top)) for top in sorted(tops))
+
+
+def _existing(root: Path, pattern: str) -> Path:
+    """The folder that a pattern begins in."""
+    path = root / pattern
+    while not path.is_dir() and path != root:
+        path = path.parent
+    return path
+
+
+def _state(root: Path, top: Path) -> Repository:
+    inside = root.is_relative_to(top)
+    origin = _git(top, "config", "--get", "remote.origin.url")
+    reachable = _REMOTE.fullmatch(origin) and not origin.startswith("file:")
+    return Repository(
+        at="." if inside else top.relative_to(root).as_posix() if top.is_relative_to(root) else top.name,
+        origin=_CREDENTIALS.sub("", origin) if reachable else None,
+        commit=_git(top, "rev-parse", "HEAD") or None,
+        dirty=bool(_git(top, "status", "--porcelain", "--untracked-files=no", "--", str(root if inside else top))),
+    )
+
+
+def described(path: Path) -> str:
+    """The version as tags tell it, or the commit; empty where there is no version control."""
+    return _git(path, "describe", "--tags", "--always")
+
+
+def _git(folder: Path, *words: str) -> str:
+    return tools.answered(["git", "-C", folder, *words])

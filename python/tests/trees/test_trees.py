@@ -1,0 +1,191 @@
+"""Kernels from trees that users name: found, described, hashed with their headers, never answered by an old number."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtoslab import api
+from rtoslab.base.errors import CatalogueError, UnknownNameError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.trees import read_trees, tree_text
+from rtoslab.results.results import Measured, NotApplicable
+from rtoslab.store.store import RunDirectory
+from rtoslab.trees.draft import draft
+from tests.test_cli import error, rtoslab
+from tests.trees.tiny import commit, make_port, make_tree
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user with a port and a tree of their own, which nobody has described yet."""
+    make_tree(tmp_path / "tree")
+    make_port(tmp_path / "ports")
+    monkeypatch.setenv("RTOSLAB_PORTS", str(tmp_path / "ports"))
+    monkeypatch.setenv("RTOSLAB_TREES", str(tmp_path / "trees"))
+    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
+    return tmp_path
+
+
+def described(home: Path) -> Path:
+    """The tree's description, drafted."""
+    kernel = Catalogue(find_root()).kernels["tiny"]
+    tree = draft(kernel.facts, "tiny", "tiny", home / "tree", None)
+    path = home / "trees" / "tiny.toml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(tree_text(tree))
+    return path
+
+
+def t7(home: Path, out: str) -> tuple[Measured, dict[str, Any], bool]:
+    """The counts, the manifest's record of the build, and whether it was known."""
+    (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], cores=[1], window_ms=10, out=home / out)
+    assert isinstance(outcome.result, Measured), outcome.result
+    (point,) = RunDirectory.open(home / out).points()
+    build = point.manifest["build"]
+    assert isinstance(build, dict)
+    return outcome.result, build, outcome.cached
+
+
+def counts(result: Measured) -> Any:
+    return result.counters
+
+
+def test_a_draft_finds_what_the_port_names_and_nothing_else(home: Path) -> None:
+    described(home)
+    tree = read_trees()["tiny"]
+    assert (tree.version, tree.path, tree.port) == ("1.5", str(home / "tree"), "tiny")
+    assert tree.sources == ("kernel/*.c", "!kernel/template.c")
+    assert tree.headers == ("include",)
+    assert {core: part.sources for core, part in tree.cores.items()} == {
+        "cortex-m0plus": ("ports/v6m/cpu.c",),
+        "cortex-m4f": ("ports/v7m/cpu.c",),
+    }
+
+
+def test_an_edited_header_is_never_answered_with_the_old_number(home: Path) -> None:
+    described(home)
+    first, build, cached = t7(home, "one")
+    assert not cached
+    assert build["tree"]["files_read"] == 3, "a source, a core's source and their header"
+    (repository,) = build["tree"]["repositories"]
+    assert (repository["origin"], repository["dirty"]) == ("https://example.org/tiny.git", False)
+    assert "secret" not in json.dumps(build)
+    assert str(home) not in json.dumps(build)
+    again, _, cached = t7(home, "two")
+    assert cached
+    assert counts(again) == counts(first)
+    header = home / "tree" / "include" / "tiny.h"
+    text = header.read_text()
+    header.write_text(text.replace("#define TINY_PAUSE", '#define TINY_PAUSE __asm volatile("nop");'))
+    edited, other, cached = t7(home, "three")
+    assert not cached
+    assert counts(edited) != counts(first)
+    assert other["tree"]["sha256"] != build["tree"]["sha256"]
+    header.write_text(text)
+    back, _, cached = t7(home, "four")
+    assert cached
+    assert counts(back) == counts(first)
+
+
+def test_what_is_not_read_changes_nothing_and_what_comes_before_does(home: Path) -> None:
+    described(home)
+    _, build, _ = t7(home, "one")
+    (home / "tree" / "README").write_text("not read, and not under version control\n")
+    (home / "tree" / "ports" / "v7m" / "cpu.c").write_text("another core's\n")
+    commit(home / "tree")
+    _, after, _ = t7(home, "two")
+    assert after["tree"]["sha256"] == build["tree"]["sha256"]
+    assert after["tree"]["repositories"] != build["tree"]["repositories"], "the commit is another"
+    paused = (
+        (home / "tree" / "include" / "tiny.h").read_text().replace("TINY_PAUSE", 'TINY_PAUSE __asm volatile("nop");')
+    )
+    (home / "tree" / "kernel" / "tiny.h").write_text(paused)  # beside the source it comes before the folder of headers
+    _, third, cached = t7(home, "three")
+    assert not cached
+    assert third["tree"]["sha256"] != build["tree"]["sha256"]
+
+
+def test_without_its_tree_a_kernel_is_not_applicable_with_what_to_do(home: Path) -> None:
+    ask: dict[str, Any] = {"kernels": ["tiny"], "boards": ["pico"], "cores": [1], "window_ms": 10}
+    (outcome,) = api.run("t7", **ask, out=home / "one")
+    assert isinstance(outcome.result, NotApplicable)
+    assert "`rtoslab tree add tiny PATH`" in outcome.result.reason
+    path = described(home)
+    (home / "tree").rename(home / "moved")
+    (outcome,) = api.run("t7", **ask, out=home / "two")
+    assert isinstance(outcome.result, NotApplicable)
+    assert "is not where it was" in outcome.result.reason
+    path.write_text(path.read_text().replace(str(home / "tree"), str(home / "moved")))
+    (outcome,) = api.run("t7", **{**ask, "boards": ["nucleo-f103rb"]}, out=home / "three")
+    assert isinstance(outcome.result, NotApplicable)
+    assert "the port of Tiny is for cortex-m0plus, cortex-m4f" in outcome.result.reason
+
+
+def test_the_command_describes_checks_lists_and_forgets(home: Path) -> None:
+    done = rtoslab("tree", "add", "tiny", home / "tree")
+    assert done.returncode == 0, done.stderr
+    assert "Tiny 1.5" in done.stdout
+    assert rtoslab("tree", "add", "tiny", home / "tree").returncode == 1, "what the user may have edited stays"
+    assert rtoslab("tree", "add", "other", home / "tree", "--port", home / "ports" / "tiny").returncode == 0
+    listed = json.loads(rtoslab("tree", "list", "--json").stdout)
+    assert [(each["id"], each["there"], each["repositories"][0]["dirty"]) for each in listed] == [
+        ("other", True, False), ("tiny", True, False),
+    ]  # fmt: skip
+    checked = rtoslab("tree", "check", "other", "--board", "pico")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert "holds" in checked.stdout
+    assert "tiny" in rtoslab("doctor", "--json").stdout
+    (home / "tree" / "ports" / "v6m" / "cpu.c").unlink()
+    checked = rtoslab("tree", "check", "tiny")
+    assert checked.returncode == 1
+    assert "No file is ports/v6m/cpu.c (for cortex-m0plus)." in checked.stdout
+    assert rtoslab("tree", "remove", "tiny").returncode == 0
+    assert "There is no tree tiny" in error(rtoslab("tree", "remove", "tiny"), 1)
+
+
+def test_another_place_of_a_tree_is_named_by_the_environment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    described(home)
+    (home / "tree").rename(home / "moved")
+    monkeypatch.setenv("RTOSLAB_TREE_TINY", str(home / "moved"))
+    t7(home, "one")
+
+
+@pytest.mark.parametrize(("old", "new", "says"), [
+    ('port = "tiny"', 'port = "nowhere"', "which is not known"),
+    ('id = "tiny"', 'id = "other"', "make it the file's name"),
+    ('headers = ["include"]', 'headers = ["../include"]', "stay inside"),
+    ('headers = ["include"]', 'headers = ["a b"]', "may not hold spaces"),
+    ('version = "1.5"', "version = 15", "version"),
+])  # fmt: skip
+def test_a_bad_description_is_refused_in_one_sentence(home: Path, old: str, new: str, says: str) -> None:
+    path = described(home)
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(CatalogueError, match=says):
+        Catalogue(find_root()).kernels  # noqa: B018
+
+
+@pytest.mark.parametrize(("file", "says"), [
+    ("include/tiny.h", "There is no tiny.h"),
+    ("kernel/semaphore.c", "Nothing that the port of Tiny calls"),
+    ("ports", "holds the port for one core"),
+])  # fmt: skip
+def test_a_folder_that_is_not_the_tree_is_refused(home: Path, file: str, says: str) -> None:
+    path = home / "tree" / file
+    path.rename(home / "gone")
+    with pytest.raises(CatalogueError, match=says):
+        described(home)
+
+
+def test_a_packages_kernel_keeps_its_name(home: Path) -> None:
+    done = rtoslab("tree", "add", "freertos", home / "tree")
+    assert "give the tree a name of its own" in error(done, 1)
+
+
+def test_a_name_that_is_no_kernel_is_told_with_those_that_are(home: Path) -> None:
+    with pytest.raises(UnknownNameError, match="tiny"):
+        api.run("t7", kernels=["tinny"], boards=["pico"], out=home / "one")
