@@ -196,6 +196,18 @@ macro(choose_series)
   endif()
 endmacro()
 
+# limits.heap_bytes is a budget: what a kernel takes in static data of its own is not there for its heap. To be called
+# where the board's facts lie.
+macro(options_budget)
+  toml_get(budget_bytes board limits.heap_bytes)
+  toml_get_or(static_bytes kernel static_bytes 0)
+  math(EXPR heap_left "(${budget_bytes} - ${static_bytes}) / 8 * 8")
+  if(heap_left LESS 8)
+    message(FATAL_ERROR "n/a: kernel ${KERNEL_ID} has ${static_bytes} bytes of static data, all that board ${BOARD} allows a kernel (${budget_bytes} bytes).")
+  endif()
+  toml_set(board limits.heap_bytes "${heap_left}")
+endmacro()
+
 # Sets CLOCK_HZ and CLOCK_FACTS (name=value list of the chosen section of [clocks], wait states included) and replaces
 # clock.sys_hz, which is what everybody asks for.
 macro(check_clock)

@@ -38,7 +38,7 @@ def test_list_for_machines() -> None:
     assert {"kernels", "boards", "benchmarks", "suites"} == set(found)
     assert "pico" in [each["id"] for each in found["boards"]]
     lacks = {each["id"]: each["lacks"] for each in found["kernels"]}
-    assert set(lacks["freertos"]) == {"condition"}
+    assert set(lacks["freertos"]) == {"condition", "pool", "queue_pointer"}
     assert lacks["rt"]["heap"] == "rt allocates nothing: every object is the application's own"
     assert {"tasks", "heap", "smp"} <= set(lacks["bare"])
 

@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from rtoslab import api
-from rtoslab.base.errors import CatalogueError
+from rtoslab.base.errors import CatalogueError, RefusedError
 from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.conformance.judge import Outcome
+from rtoslab.images import build
+from rtoslab.plan.plan import Options, conformance_points
 from rtoslab.results.results import Measured
 from tests.checkouts import alter
 from tests.test_conformance_whole import conformance, failing
@@ -80,13 +83,17 @@ def test_scenes_that_fault_or_hang_fail_alone(checkout: Path) -> None:
 def test_a_suite_that_ends_early_keeps_what_it_saw(checkout: Path) -> None:
     alter(
         checkout,
-        "conformance/tasks/manage.c",
-        "    note(made);\n",
-        '    note(made);\n    last_words_overflow("low");\n',
+        "conformance/tasks/program.c",
+        "    look_at_stacks();\n",
+        '    look_at_stacks();\n    last_words_overflow("low");\n',
     )
     verdict = conformance(checkout, "freertos")
-    assert verdict.failure is None
-    assert failing(verdict) == {"dynamic_tasks"}
+    assert "reported a overflow" in (verdict.failure or ""), "no scene's doing"
+    assert failing(verdict) == set()
+    outcomes = {each.check: each.outcome for each in verdict.findings}
+    assert outcomes["priority_order"] is Outcome.HOLDS
+    assert outcomes["tick_count"] is Outcome.UNSEEN
+    assert not verdict.holds
 
 
 def test_a_declared_deviation_is_measured_and_marked(checkout: Path, tmp_path: Path) -> None:
@@ -155,6 +162,20 @@ def test_the_suite_is_played_on_distinct_priorities(checkout: Path) -> None:
         verdict.demand()
         absent = {each.check for each in verdict.findings if "equal_priorities" in each.saw}
         assert absent == {"ready_order", "yield_order", "time_slice", "wake_first"}
+
+
+def test_static_data_of_a_kernel_is_part_of_its_budget(checkout: Path) -> None:
+    toml = "kernels/freertos/kernel.toml"
+    alter(checkout, toml, "smp = true\n", "smp = true\nstatic_bytes = 1_001\n")
+    catalogue = Catalogue(checkout)
+    (point,) = conformance_points(catalogue, Options(["freertos"], ["pico"], [1]))
+    config = build(catalogue, point).info["kernel_config"]
+    assert config["configTOTAL_HEAP_SIZE"] == str((65_536 - 1_001) // 8 * 8)
+    alter(checkout, toml, "static_bytes = 1_001", "static_bytes = 65_530")
+    with pytest.raises(
+        RefusedError, match="kernel freertos has 65530 bytes of static data, all that board pico allows"
+    ):
+        build(Catalogue(checkout), point)
 
 
 def test_nothing_is_declared_here() -> None:

@@ -111,7 +111,7 @@ PORT_IS(port_resume_from_isr, void(port_task_t)); /* the handler's last call but
 #endif
 #endif
 #if KERNEL_SERVICES_SEMAPHORE
-PORT_IS(port_semaphore_create, bool(port_semaphore_t *, uint32_t, uint32_t)); /* maximum, initial; without semaphore_limit the maximum is not kept */
+PORT_IS(port_semaphore_create, bool(port_semaphore_t *, uint32_t, uint32_t)); /* maximum (see semaphore_limit), initial */
 PORT_IS(port_semaphore_take, bool(port_semaphore_t *));                       /* waits for ever */
 PORT_IS(port_semaphore_give, bool(port_semaphore_t *));
 PORT_IS(port_semaphore_give_from_isr, void(port_semaphore_t *)); /* the handler's last call but for port_isr_exit */

@@ -35,6 +35,29 @@ class Probes(Strict):
         return frozenset([self.no_task_value] if isinstance(self.no_task_value, int) else self.no_task_value)
 
 
+class Behaviour(Strict):
+    """What kernels do differently and are free to. Conformance measures all but the last three; of these the virtual
+    board's probes tell."""
+
+    ready_order: Literal["made_ready", "woken_first"] = "made_ready"
+    """Where a task goes that one of another priority makes ready: behind its equals, or before them."""
+    wake_order: Literal["urgent", "first"] = "urgent"
+    """Which of the tasks that wait for an object is woken: the most urgent, or that which has waited longest."""
+    event_wait_returns: Literal["set", "matched"] = "set"
+    """What a wait for bits says: all that was set, or those it waited for."""
+    sleep_adds_ticks: Literal[0, 1] = 0
+    timeout_adds_ticks: Literal[0, 1] = 0
+    sleep_until_late: Literal["returns", "restarts"] = "returns"
+    """What a sleep until a past tick does beside returning at once: the period stays, or restarts from now."""
+    heap_align_bytes: Literal[8, 4] = 8
+    heap_lock: Literal["none", "spinning", "sleeping"] = "none"
+    """What keeps other tasks off the heap: nothing but a masked core or scheduler, a spinlock, or a mutex."""
+    handler_entry: Literal["vector", "kernel"] = "vector"
+    """Whether a handler of ours is the vector itself, or called by code of the kernel's."""
+    switch_exceptions: tuple[Literal["pendsv", "svcall", "systick", "hardfault"], ...] = ("pendsv",)
+    """The exceptions in which the kernel switches tasks."""
+
+
 class Waits(Strict):
     """Kernel functions that run when a blocking call does not find what it wants; counted, not watched."""
 
@@ -123,29 +146,6 @@ class TreeWants(Strict):
     """Where its user gets it, as a clause."""
 
 
-class Behaviour(Strict):
-    """What kernels do differently and are free to. Conformance measures all but the last three; of these the virtual
-    board's probes tell."""
-
-    ready_order: Literal["made_ready", "woken_first"] = "made_ready"
-    """Where a task goes that one of another priority makes ready: behind its equals, or before them."""
-    wake_order: Literal["urgent", "first"] = "urgent"
-    """Which of the tasks that wait for an object is woken: the most urgent, or that which has waited longest."""
-    event_wait_returns: Literal["set", "matched"] = "set"
-    """What a wait for bits says: all that was set, or those it waited for."""
-    sleep_adds_ticks: Literal[0, 1] = 0
-    timeout_adds_ticks: Literal[0, 1] = 0
-    sleep_until_late: Literal["returns", "restarts"] = "returns"
-    """What a sleep until a past tick does beside returning at once: the period stays, or restarts from now."""
-    heap_align_bytes: Literal[8, 4] = 8
-    heap_lock: Literal["none", "spinning", "sleeping"] = "none"
-    """What keeps other tasks off the heap: nothing but a masked core or scheduler, a spinlock, or a mutex."""
-    handler_entry: Literal["vector", "kernel"] = "vector"
-    """Whether a handler of ours is the vector itself, or called by code of the kernel's."""
-    switch_exceptions: tuple[Literal["pendsv", "svcall", "systick", "hardfault"], ...] = ("pendsv",)
-    """The exceptions in which the kernel switches tasks."""
-
-
 Argument = str | int
 """What R0 or R1 holds as a function begins: a word for what a proof names, or a number that it must be."""
 
@@ -163,10 +163,12 @@ class Kernel(Strict):
     smp: bool
     time_slice_ticks: int = 0
     """Ticks after which a task goes behind its equals, where that cannot be switched off; 0: never."""
+    static_bytes: int = Field(default=0, ge=0)
+    """RAM that the kernel takes beside its heap: control blocks, stacks of its own; part of the board's budget."""
     services: dict[str, bool]
     reasons: dict[str, str] = Field(default_factory=dict)
     """Why a service (or `smp`) is lacking, in a reader's words."""
-    behaviour: Behaviour = Field(default_factory=Behaviour)
+    behaviour: Behaviour = Behaviour()
     deviations: dict[str, str] = Field(default_factory=dict)
     """Conformance checks that the kernel is known to fail -> why; its numbers count, and are marked."""
     probes: Probes | None = None

@@ -113,7 +113,7 @@ class Limits(Strict):
     idle_stack_bytes: int | None = None
     main_stack_bytes: int | None = None
     heap_bytes: int
-    """The kernel's own heap."""
+    """What a kernel may take: its own heap, and its static data if kernel.toml tells them (`static_bytes`)."""
     sample_bytes: int | None = None
     """Room for the samples of a latency benchmark, 4 bytes each; absent: plenty."""
 

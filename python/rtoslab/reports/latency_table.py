@@ -45,11 +45,11 @@ def latency_table(measured: Sequence[Measured], width: int) -> Table:
     kernels = deviating(measured)
     for each, name in zip(found, names, strict=True):
         medians = [cycles_text(each.by[one].spread.median) if one in each.by else "-" for one in used]
-        named = [marked(name, kernels)] if any(together) else []
-        table.add_row(each.title, *named, *medians, *(cell(each) for _, cell in spread))
+        where = [marked(name, kernels)] if any(together) else []
+        table.add_row(each.title, *where, *medians, *(cell(each) for _, cell in spread))
     for gone, name in zip(absent, together[len(found) :], strict=True):
-        named = [marked(name, kernels)] if any(together) else []
-        table.add_row(gone.title, *named, *("n/a" for _ in used), *("-" for _ in spread))
+        where = [marked(name, kernels)] if any(together) else []
+        table.add_row(gone.title, *where, *("n/a" for _ in used), *("-" for _ in spread))
     table.caption = f"{', '.join(used)}: medians; all else by the probe, else the counter; us: the median."
     table.caption_justify = "left"
     return table

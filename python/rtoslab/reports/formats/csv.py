@@ -51,7 +51,8 @@ def render(document: Document) -> str:
             for core, quantity, value, unit in _values(result):
                 table.writerow(map(sheet, (*front, core, quantity, value, unit, "", "; ".join(result.deviations))))
             for absent in result.absent_series:
-                table.writerow(map(sheet, (*front, "", f"latency.{absent.id}", "", "", f"n/a: {absent.reason}", "")))
+                row = (*front, "", f"latency.{absent.id}", "", "", f"n/a: {absent.reason}", "")
+                table.writerow(map(sheet, row))
         else:
             reason = result.message if isinstance(result, Failed) else result.reason
             table.writerow(map(sheet, (*front, "", "", "", "", reason, "")))
