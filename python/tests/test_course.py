@@ -263,7 +263,7 @@ def test_a_block_whose_address_the_call_does_not_give_is_known_by_who_fills_it()
     """Of a kernel whose allocator gives a code, is told the size third, and leaves the address somewhere else."""
     facts = {
         **FACTS,
-        "arguments": {**FACTS["arguments"], "malloc": ["object", "pointer", "bytes"]},
+        "arguments": {**FACTS["arguments"], "malloc": ["pointer", "pointer", "bytes"]},
         "results": {"malloc": 0},
     }
     rule = {"rule": "course", "round": ["0 malloc {words}", "0 fill", "0 free"]}

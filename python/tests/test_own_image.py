@@ -74,9 +74,9 @@ def test_an_image_that_lies_is_a_failed_point(image: Path, tmp_path: Path) -> No
 
 
 def test_what_is_no_such_image_is_refused_in_one_sentence(image: Path, tmp_path: Path) -> None:
+    content = api.build_image("t7", kernel="freertos", board="nucleo-l073rz").read_bytes()
+    (path := tmp_path / "l0.elf").write_bytes(content.replace(b"\0nucleo-l073rz\0", b"\0pico" + bytes(10)))
     with pytest.raises(SettingError, match="is for the board pico; run it with --board pico"):
-        content = api.build_image("t7", kernel="freertos", board="nucleo-l073rz").read_bytes()
-        (path := tmp_path / "l0.elf").write_bytes(content.replace(b"\0nucleo-l073rz\0", b"\0pico\0\0\0\0\0\0\0\0\0\0"))
         run_image(ROOT, path, "nucleo-l073rz", tmp_path / "a", {})
     with pytest.raises(RunError, match="does not hold rtoslab's runner, or is for another board than nucleo-f446re"):
         run_image(ROOT, image, "nucleo-f446re", tmp_path / "b", {})
