@@ -31,8 +31,9 @@ def evaluate(
     if output.failure is not None:
         return failed(identity, run_id, "run", RunError(output.failure))
     asked = int(identity.config.get("samples", 0))
+    seen = output.observed if kernel.symbols else None  # of a kernel without symbols calls and tasks cannot be seen
     try:
-        proofs = judge_all(Evidence(decoded, output.observed, benchmark, board, kernel, asked))
+        proofs = judge_all(Evidence(decoded, seen, benchmark, board, kernel, asked))
     except DecodeError as cause:
         return failed(identity, run_id, "decode", cause)
     broken = [each for each in proofs if each.verdict is Verdict.FAILS]
@@ -53,7 +54,9 @@ def failed(identity: PointId, run_id: str, stage: str, cause: Exception) -> Fail
 def _check_parameters(decoded: Decoded, benchmark: Benchmark) -> None:
     """A benchmark's own parameters are numbers, whatever their names end in."""
     for name in benchmark.params:
-        if name in decoded.params and not has_form(decoded.params[name], "decimal"):
+        if name not in decoded.params:
+            raise DecodeError(0, f"the parameter {name} of {benchmark.id} was not sent.")
+        if not has_form(decoded.params[name], "decimal"):
             raise DecodeError(0, f"the parameter {name} is {shown(decoded.params[name])}, which is no number.")
 
 

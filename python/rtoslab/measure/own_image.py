@@ -81,7 +81,9 @@ def run_image(
         raise SettingError(f"{path} says it is for the board {begin.board}; run it with --board {begin.board}.")
     if begin.bench not in known.benchmarks:
         raise UnknownNameError("benchmark", begin.bench, known.benchmarks)
-    catalogue = known if begin.kernel in known.kernels else known.with_kernel(_stranger(known, image.said))
+    catalogue = (
+        known if begin.kernel in known.kernels else known.with_kernel(stranger(known, begin.kernel, begin.cores))
+    )
     point = _point(catalogue, image.said, timing)
     identity = point_id(catalogue, point)
     identity = identity.model_copy(update={"config": {**identity.config, "image": visible(path.stem)}})
@@ -135,18 +137,11 @@ def _point(catalogue: Catalogue, said: Decoded, timing: Mapping[str, int]) -> Po
     )
 
 
-def _stranger(catalogue: Catalogue, said: Decoded) -> Entry[Kernel]:
+def stranger(catalogue: Catalogue, name: str, cores: int) -> Entry[Kernel]:
     """A kernel of which nothing is known but its name: what its image does it can do, and no symbol tells more."""
-    begin = said.begin
     services = {each for entry in catalogue.kernels.values() for each in entry.facts.services}
-    facts = Kernel(
-        id=begin.kernel,
-        title=begin.kernel,
-        smp=begin.cores > 1,
-        services=dict.fromkeys(sorted(services), True),
-        time_slice_ticks=int(said.params.get("time_slice_ticks", "0")),
-    )
-    return Entry(begin.kernel, catalogue.root, facts)
+    facts = Kernel(id=name, title=name, smp=cores > 1, services=dict.fromkeys(sorted(services), True))
+    return Entry(name, catalogue.root, facts)
 
 
 def _info(point: Point, image: _Image) -> dict[str, Any]:

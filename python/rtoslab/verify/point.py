@@ -9,7 +9,7 @@ from rtoslab.base import RtoslabError, build_folder, sha256_of
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import Conformance
 from rtoslab.images import IMAGE
-from rtoslab.measure import evaluate, image_bytes
+from rtoslab.measure import evaluate, image_bytes, stranger
 from rtoslab.records import Expected, read_sealed, strangers
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import (
@@ -104,14 +104,17 @@ def _evaluated(
         output = RunOutput(files[UART])
         if manifest["target"]["kind"] == "virtual":
             raise ValueError(f"{EVIDENCE_FILE} is missing, by which proofs are judged.")
+    if build.get("built_elsewhere") and result.point.kernel not in catalogue.kernels:
+        catalogue = catalogue.with_kernel(stranger(catalogue, result.point.kernel, result.point.cores))
     again = evaluate(catalogue, result.point, result.run_id, output, expected)
     if isinstance(again, Measured) and isinstance(result, Measured):
         image = _kept_image(catalogue, manifest)
         if image is None:
             remarks.append("the image's size was not computed again: no image of that hash is kept here.")
-        verdict = Conformance.model_validate_json(files[CONFORMANCE_FILE])
-        more = {"image": result.image if image is None else image_bytes(image), "deviations": verdict.deviations}
-        again = again.model_copy(update=more)
+        again = again.model_copy(update={"image": result.image if image is None else image_bytes(image)})
+        if CONFORMANCE_FILE in files:
+            verdict = Conformance.model_validate_json(files[CONFORMANCE_FILE])
+            again = again.model_copy(update={"deviations": verdict.deviations})
     return again, remarks
 
 
