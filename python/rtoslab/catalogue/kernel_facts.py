@@ -79,7 +79,9 @@ class TaskBlock(Strict):
     stack_pointer: str
     """While the task does not run: where its context lies."""
     bytes: str | None = None
-    """The stack's size, where the block keeps it; else the next two."""
+    """The stack's size, where the block keeps it; else the next one, or the last two."""
+    words: str | None = None
+    """The stack's size in words of four bytes."""
     priority: str | None = None
     """The priority the task has now, in the kernel's own numbers; `urgent_first`: the lowest is the most urgent."""
     urgent_first: bool = False
