@@ -113,12 +113,12 @@ function(generate_bench_config)
 endfunction()
 
 # The series of a latency benchmark as enumerators: semaphore.give.preempt becomes SERIES_SEMAPHORE_GIVE_PREEMPT. The
-# first one is the runner's own: the instrument with nothing between its two ends.
+# first one is the runner's own: the instrument with nothing between its two ends. A series that the kernel cannot serve has
+# no enumerator: its code stands under `#if BENCH_NEEDS_<SERVICE>`.
 macro(generate_series)
   set(series_ids "X(\"instrument.empty\")")
   set(series_names "SERIES_INSTRUMENT_EMPTY")
-  toml_parts(series_numbers bench series)
-  foreach(number IN LISTS series_numbers)
+  foreach(number IN LISTS BENCH_SERIES_KEPT)
     toml_get(id bench "series.${number}.id")
     string(REPLACE "." "_" name "${id}")
     string(TOUPPER "${name}" name)

@@ -11,7 +11,7 @@ from rtoslab.base import SymbolError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.targets.board import load_image, make_machine
-from rtoslab.targets.current_task import IdlingAsReturns, current_task_words, find_word, last_tasks, to_tasks_only
+from rtoslab.targets.current_task import IdlingAsReturns, TasksOnly, current_task_words, find_word, last_tasks
 from rtoslab.targets.events import (
     EVENT,
     IDENT_CURRENT,
@@ -54,19 +54,31 @@ GOES_ON = label(IDENT_IDLE_OVER)
 
 def test_no_task_between_two_is_one_switch_and_none_where_the_same_goes_on() -> None:
     observer = Observer((), {0: 7})
-    observer.feed(to_tasks_only(events([write(0), write(8), write(0), write(0), write(8)]), NONE))
+    observer.feed(TasksOnly(NONE).feed(events([write(0), write(8), write(0), write(0), write(8)])))
     assert observer.finish({}).switches == {Switch(0, 7, 8, ""): 1}
 
 
 def test_without_such_a_value_every_write_counts() -> None:
     raw = events([write(0), write(8)])
-    assert to_tasks_only(raw, frozenset()) is raw
+    assert TasksOnly(frozenset()).feed(raw) is raw
 
 
 def test_who_ran_last_where_no_task_runs_as_the_window_opens() -> None:
-    raw = events([write(5), write(6, core=1), write(0)])
+    raw = TasksOnly(NONE).feed(events([write(5), write(6, core=1), write(0)]))
     assert last_tasks(raw, NONE, {0: 0, 1: 6}) == {0: 5, 1: 6}
     assert last_tasks(b"", NONE, {0: 0}) == {0: 0}
+
+
+WAITS = [write(0), IDLES, IDLES, write(0), IDLES, GOES_ON, write(7), write(0), GOES_ON, write(8)]
+
+
+@pytest.mark.parametrize("cut", range(len(WAITS)))
+def test_nobody_is_who_an_idling_kernel_switches_to(cut: int) -> None:
+    """And comes back from, to the same task too; the second switch finds one that is ready, and does not idle."""
+    observer, reader = Observer((), {0: 7}), TasksOnly(NONE)
+    for rows in (WAITS[:cut], WAITS[cut:]):
+        observer.feed(reader.feed(events(rows)))
+    assert observer.finish({}).switches == {Switch(0, 7, 0, ""): 1, Switch(0, 0, 7, ""): 1, Switch(0, 7, 8, ""): 1}
 
 
 IDLING = [

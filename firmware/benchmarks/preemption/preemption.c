@@ -13,7 +13,8 @@
  *     6 task 1 sends           -> 7 task 0 has received    preempt by queue
  *     8 task 0 receives, waits -> 9 task 1 is back         return by queue
  *    10 task 1 sends, task 0 goes to wait at the semaphore (not measured), and again.
- * At the end of a phase task 1 gives once more behind the flag `draining`, and task 0 leaves. */
+ * At the end of a phase task 1 gives once more behind the flag `draining`, and task 0 leaves.
+ * A kernel without queues has only the steps 1 to 5, after which task 0 goes to wait for the semaphore again. */
 #include "bench/latency.h"
 
 #define WORDS (BENCH_PARAM_MESSAGE_BYTES / 4)
@@ -22,7 +23,9 @@ _Static_assert(BENCH_PARAM_MESSAGE_BYTES % 4 == 0 && WORDS >= 1 && WORDS <= 64,
                "parameter message_bytes: a multiple of 4 from 4 to 256");
 
 static port_semaphore_t semaphore;
+#if BENCH_NEEDS_QUEUE
 static port_queue_t queue;
+#endif
 static volatile bool draining;
 static volatile uint32_t wake_ups; /* of task 0 */
 
@@ -31,8 +34,16 @@ static uint32_t not_preempted;
 
 static bool prepare(struct bench_task *self)
 {
-    return self->index != 0 ||
-           (port_semaphore_create(&semaphore, 1, 0) && port_queue_create(&queue, 1, BENCH_PARAM_MESSAGE_BYTES));
+    bool made = true;
+
+    if (self->index != 0) {
+        return true;
+    }
+    made = port_semaphore_create(&semaphore, 1, 0);
+#if BENCH_NEEDS_QUEUE
+    made = made && port_queue_create(&queue, 1, BENCH_PARAM_MESSAGE_BYTES);
+#endif
+    return made;
 }
 
 static void take(struct bench_task *self)
@@ -40,12 +51,14 @@ static void take(struct bench_task *self)
     self->failures += port_semaphore_take(&semaphore) ? 0 : 1;
 }
 
+#if BENCH_NEEDS_QUEUE
 static void receive(struct bench_task *self)
 {
     uint32_t message[WORDS];
 
     self->failures += port_queue_receive(&queue, message) ? 0 : 1;
 }
+#endif
 
 static void waiting(struct bench_task *self)
 {
@@ -59,11 +72,13 @@ static void waiting(struct bench_task *self)
         wake_ups = wake_ups + 1u;
         bench_start(SERIES_SEMAPHORE_TAKE_RETURN); /* 3 */
         take(self);
+#if BENCH_NEEDS_QUEUE
         receive(self);
         bench_stop(SERIES_QUEUE_SEND_PREEMPT); /* 7 */
         wake_ups = wake_ups + 1u;
         bench_start(SERIES_QUEUE_RECEIVE_RETURN); /* 8 */
         receive(self);
+#endif
     }
 }
 
@@ -72,12 +87,14 @@ static void give(struct bench_task *self)
     self->failures += port_semaphore_give(&semaphore) ? 0 : 1;
 }
 
+#if BENCH_NEEDS_QUEUE
 static void send(struct bench_task *self)
 {
     uint32_t message[WORDS] = {self->count};
 
     self->failures += port_queue_send(&queue, message) ? 0 : 1;
 }
+#endif
 
 static void waking(struct bench_task *self)
 {
@@ -88,11 +105,13 @@ static void waking(struct bench_task *self)
         give(self);
         bench_stop(SERIES_SEMAPHORE_TAKE_RETURN); /* 4 */
         give(self);                               /* 5 */
-        bench_start(SERIES_QUEUE_SEND_PREEMPT);   /* 6 */
+#if BENCH_NEEDS_QUEUE
+        bench_start(SERIES_QUEUE_SEND_PREEMPT); /* 6 */
         send(self);
         bench_stop(SERIES_QUEUE_RECEIVE_RETURN); /* 9 */
         send(self);                              /* 10 */
-        not_preempted += wake_ups == before + 2u ? 0 : 1;
+#endif
+        not_preempted += wake_ups == before + 1u + BENCH_NEEDS_QUEUE ? 0 : 1;
         bench_count(self);
     }
     draining = true;

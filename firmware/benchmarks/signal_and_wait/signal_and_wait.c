@@ -13,16 +13,20 @@
  *     3 task 0 sleeps to the next tick and signals; nobody waits                              no_waiter
  *     4 task 0 sleeps to the next tick and waits for what is there                            available
  * The wait of scenario 2 lasts for ever here (a time-out, as in the paper's listings, would be another call on some
- * kernels); task 1 ends it. */
+ * kernels); task 1 ends it. A kernel without events or mailboxes has the others' rounds alone. */
 #include "bench/latency.h"
 
 #define BIT 1u
 
 enum step { STEP_NONE, STEP_WAITS, STEP_BLOCKS, STEP_LEAVES };
 
+#if BENCH_NEEDS_EVENT
 static port_event_t event;
+#endif
 static port_semaphore_t semaphore;
+#if BENCH_NEEDS_MAILBOX
 static port_mailbox_t mailbox;
+#endif
 
 /* What task 0 is about to do, for task 1; written by both, never at the same time. */
 static volatile enum step step;
@@ -33,10 +37,22 @@ static volatile uint32_t answers;
 
 static bool prepare(struct bench_task *self)
 {
-    return self->index != 0 || (port_event_create(&event) && port_semaphore_create(&semaphore, 1, 0) &&
-                                port_mailbox_create(&mailbox));
+    bool made = true;
+
+    if (self->index != 0) {
+        return true;
+    }
+#if BENCH_NEEDS_EVENT
+    made = port_event_create(&event);
+#endif
+    made = made && port_semaphore_create(&semaphore, 1, 0);
+#if BENCH_NEEDS_MAILBOX
+    made = made && port_mailbox_create(&mailbox);
+#endif
+    return made;
 }
 
+#if BENCH_NEEDS_EVENT
 static inline bool event_signal(void)
 {
     port_event_set(&event, BIT);
@@ -47,6 +63,7 @@ static inline bool event_wait(void)
 {
     return (port_event_wait_any(&event, BIT) & BIT) != 0;
 }
+#endif
 
 static inline bool semaphore_signal(void)
 {
@@ -58,6 +75,7 @@ static inline bool semaphore_wait(void)
     return port_semaphore_take(&semaphore);
 }
 
+#if BENCH_NEEDS_MAILBOX
 static inline bool mailbox_signal(void)
 {
     return port_mailbox_send(&mailbox, &mailbox);
@@ -69,6 +87,7 @@ static inline bool mailbox_wait(void)
 
     return port_mailbox_receive(&mailbox, &letter) && letter == &mailbox;
 }
+#endif
 
 static void spin_until(enum step wanted)
 {
@@ -119,19 +138,27 @@ static void spin_until(enum step wanted)
         self->failures += done ? 0 : 1;                               \
     }
 
+#if BENCH_NEEDS_EVENT
 SCENARIOS(event, SERIES_EVENT_SET_PREEMPT, SERIES_EVENT_WAIT_BLOCK, SERIES_EVENT_SET_NO_WAITER,
           SERIES_EVENT_WAIT_AVAILABLE)
+#endif
 SCENARIOS(semaphore, SERIES_SEMAPHORE_GIVE_PREEMPT, SERIES_SEMAPHORE_TAKE_BLOCK, SERIES_SEMAPHORE_GIVE_NO_WAITER,
           SERIES_SEMAPHORE_TAKE_AVAILABLE)
+#if BENCH_NEEDS_MAILBOX
 SCENARIOS(mailbox, SERIES_MAILBOX_SEND_PREEMPT, SERIES_MAILBOX_RECEIVE_BLOCK, SERIES_MAILBOX_SEND_NO_WAITER,
           SERIES_MAILBOX_RECEIVE_AVAILABLE)
+#endif
 
 static void urgent(struct bench_task *self)
 {
     while (bench_running()) {
+#if BENCH_NEEDS_EVENT
         event_urgent(self);
+#endif
         semaphore_urgent(self);
+#if BENCH_NEEDS_MAILBOX
         mailbox_urgent(self);
+#endif
         bench_count(self);
     }
     step = STEP_LEAVES;
@@ -148,11 +175,15 @@ static bool awaited(void)
 static void spinning(struct bench_task *self)
 {
     while (awaited()) {
+#if BENCH_NEEDS_EVENT
         event_spinning(self);
         (void)awaited();
+#endif
         semaphore_spinning(self);
+#if BENCH_NEEDS_MAILBOX
         (void)awaited();
         mailbox_spinning(self);
+#endif
     }
     step = STEP_NONE;
 }

@@ -9,7 +9,9 @@ from rtoslab.analyses.heap_fragmentation import fragmentation
 from rtoslab.analyses.instrument_agreement import WAYS, FourWays, four_ways
 from rtoslab.analyses.latency import (
     FIGURES,
+    Absence,
     Comparison,
+    absences,
     comparisons,
     conditions,
     histogram,
@@ -34,6 +36,7 @@ __all__ = [
     "TOLD",
     "VISIBLE_PART",
     "WAYS",
+    "Absence",
     "BusiestLock",
     "ClaimVerdict",
     "Comparison",
@@ -45,6 +48,7 @@ __all__ = [
     "Step",
     "TickModel",
     "Value",
+    "absences",
     "by_loops",
     "comparisons",
     "conditions",

@@ -191,6 +191,26 @@ def comparisons(points: Iterable[Measured]) -> list[Comparison]:
 
 
 @dataclass(frozen=True, slots=True)
+class Absence:
+    """One series that is n/a under some conditions, and why."""
+
+    point: PointId
+    """The conditions, without the instrument."""
+    title: str
+    reason: str
+
+
+def absences(points: Iterable[Measured]) -> list[Absence]:
+    """Every series that a measured point's kernel cannot serve, in the points' order, whatever instruments it has."""
+    found = {
+        (conditions(point.point).model_dump_json(), each.id): Absence(conditions(point.point), each.title, each.reason)
+        for point in points
+        for each in point.absent_series
+    }
+    return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
 class InstrumentCost:
     """The empty interval of one point, in cycles: what its instrument puts into every sample."""
 

@@ -119,7 +119,7 @@ def record(catalogue: Catalogue, benchmark: str, options: Options, progress: Pro
         raise PlanError(f"{benchmark} is n/a on {point.board} with {point.kernel}: {point.not_applicable}.")
     progress("building", 0.0)
     built = build(catalogue, point)
-    facts = catalogue.benchmark(point.benchmark).facts
+    facts = catalogue.benchmark(point.benchmark).facts.on(catalogue.kernel(point.kernel).facts)
     return _run(catalogue, point, facts, built.elf.read_bytes(), progress)
 
 

@@ -1,11 +1,12 @@
 """The strict form of `firmware/benchmarks/<id>/benchmark.toml`: what is measured and how it is proved."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from rtoslab.base import PlanError, Strict
+from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.intake import shown, whole
 
 
@@ -49,6 +50,10 @@ class SeriesFacts(Strict):
     """Another series of the same benchmark that is part of this one and is subtracted in analyses."""
     rounds: int | str = 1
     """One interval lasts so many rounds, and analyses give the time of one; a name is a parameter's."""
+    services: tuple[str, ...] = ()
+    """What it needs of the kernel beside the benchmark's own; a kernel without loses this series alone."""
+    enters_handler: bool = False
+    """The way to an interrupt's handler lies inside, with the kernel's dispatcher where it has one."""
     stamped: Literal["asynchronous"] | None = None
     """The board's interrupt whose event starts it; a timer tells the cycles since, so no instrument is needed."""
 
@@ -129,6 +134,19 @@ class Benchmark(Strict):
             raise ValueError("either all [[series]] are stamped or none")
         return self
 
+    def on(self, kernel: Kernel) -> "Benchmark":
+        """What of it a kernel can serve: its series, the services these need, and the proofs that speak of them."""
+        kept = tuple(_entered(each, kernel) for each in self.series if not kernel.lacking(each.services))
+        services = dict.fromkeys((*self.services, *(name for each in kept for name in each.services)))
+        absent = {each.id for each in self.series} - {each.id for each in kept}
+        proof = tuple(told for each in self.proof if (told := _without(each, absent)) is not None)
+        return self.model_copy(update={"series": kept, "services": tuple(services), "proof": proof})
+
+    def absent(self, kernel: Kernel) -> dict[SeriesFacts, str]:
+        """The series that a kernel cannot serve, each with the reason as a clause."""
+        lacks = {each: kernel.lacking(each.services) for each in self.series}
+        return {each: why for each, why in lacks.items() if why is not None}
+
     def needs(self, params: Mapping[str, str]) -> tuple[str, ...]:
         """The services needed with these parameters. Raises PlanError for a value that stands for none."""
         picked = []
@@ -155,3 +173,21 @@ class Benchmark(Strict):
     def stamped(self) -> bool:
         """Whether its series are stamped by the board's asynchronous timer."""
         return any(each.stamped is not None for each in self.series)
+
+
+def _entered(series: SeriesFacts, kernel: Kernel) -> SeriesFacts:
+    """A series says what of the kernel lies before the handler that it enters."""
+    if not series.enters_handler or kernel.behaviour.handler_entry == "vector":
+        return series
+    return series.model_copy(update={"title": f"{series.title}, through the kernel's dispatcher"})
+
+
+def _without(proof: Mapping[str, Any], absent: Collection[str]) -> dict[str, Any] | None:
+    """A proof that does not speak of absent series; None if it spoke of nothing else."""
+    named = proof.get("series")
+    if named is None:
+        return dict(proof)
+    if isinstance(named, str):
+        return None if named in absent else dict(proof)
+    left = [each for each in named if each not in absent]
+    return {**proof, "series": left} if left else None

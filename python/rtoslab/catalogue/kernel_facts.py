@@ -1,5 +1,6 @@
 """The strict form of `firmware/kernels/<id>/kernel.toml`. Unknown keys are refused."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import Field
@@ -32,15 +33,6 @@ class Probes(Strict):
     def no_task(self) -> frozenset[int]:
         """Values of the word that are no task."""
         return frozenset([self.no_task_value] if isinstance(self.no_task_value, int) else self.no_task_value)
-
-
-class Behaviour(Strict):
-    """What kernels do differently and proofs must know. Defaults: what the port contract says."""
-
-    switch_exceptions: tuple[Literal["pendsv", "svcall", "systick", "hardfault"], ...] = ("pendsv",)
-    """Where tasks are changed."""
-    handler_entry: Literal["vector", "kernel"] = "vector"
-    """`kernel`: its common dispatcher runs before an interrupt's handler."""
 
 
 class Waits(Strict):
@@ -133,6 +125,15 @@ class TreeWants(Strict):
     """Where its user gets it, as a clause."""
 
 
+class Behaviour(Strict):
+    """What kernels do differently and are free to."""
+
+    handler_entry: Literal["vector", "kernel"] = "vector"
+    """Whether a handler of ours is the vector itself, or called by code of the kernel's."""
+    switch_exceptions: tuple[Literal["pendsv", "svcall", "systick", "hardfault"], ...] = ("pendsv",)
+    """The exceptions in which the kernel switches tasks."""
+
+
 Argument = str | int
 """What R0 or R1 holds as a function begins: a word for what a proof names, or a number that it must be."""
 
@@ -153,7 +154,7 @@ class Kernel(Strict):
     services: dict[str, bool]
     reasons: dict[str, str] = Field(default_factory=dict)
     """Why a service (or `smp`) is lacking, in a reader's words."""
-    behaviour: Behaviour = Behaviour()
+    behaviour: Behaviour = Field(default_factory=Behaviour)
     probes: Probes | None = None
     memory: KernelMemory | None = None
     tree: TreeWants | None = None
@@ -186,6 +187,13 @@ class Kernel(Strict):
     def reason(self, what: str) -> str:
         """Why a service (or `smp`) is lacking, as a clause."""
         return self.reasons.get(what, "its kernel.toml says so")
+
+    def lacking(self, services: Iterable[str]) -> str | None:
+        """Why it cannot serve these, as a clause; None if it can."""
+        for service in services:
+            if not self.services.get(service, False):
+                return f"{self.title} has no {service} service: {self.reason(service)}"
+        return None
 
     def lacks(self) -> dict[str, str]:
         """What this kernel does not offer, with the reason: services, and more than one core."""

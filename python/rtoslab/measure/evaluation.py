@@ -17,7 +17,8 @@ def evaluate(
     catalogue: Catalogue, identity: PointId, run_id: str, output: RunOutput, expected: Expected
 ) -> Measured | Failed:
     """Decodes and proves what a target gave back. Never raises for what the image did."""
-    benchmark = catalogue.benchmark(identity.benchmark).facts
+    board, kernel = catalogue.board(identity.board).facts, catalogue.kernel(identity.kernel).facts
+    benchmark = catalogue.benchmark(identity.benchmark).facts.on(kernel)
     try:
         decoded = decode(output.uart, constants(catalogue.root), expected)
         _check_identity(decoded, identity)
@@ -29,7 +30,6 @@ def evaluate(
         return failed(identity, run_id, "run" if output.failure else "decode", problem)
     if output.failure is not None:
         return failed(identity, run_id, "run", RunError(output.failure))
-    board, kernel = catalogue.board(identity.board).facts, catalogue.kernel(identity.kernel).facts
     asked = int(identity.config.get("samples", 0))
     try:
         proofs = judge_all(Evidence(decoded, output.observed, benchmark, board, kernel, asked))

@@ -7,6 +7,7 @@ from rtoslab.catalogue import Benchmark, Catalogue, Kernel
 from rtoslab.images import berkeley, read_sections
 from rtoslab.records import Decoded
 from rtoslab.results import (
+    AbsentSeries,
     CoreCycles,
     Counter,
     CriticalUse,
@@ -37,7 +38,8 @@ def measured(
     proofs: tuple[Finding, ...],
 ) -> Measured:
     """The point as it is stored. `proofs` must all hold."""
-    benchmark = catalogue.benchmark(identity.benchmark).facts
+    whole, kernel = catalogue.benchmark(identity.benchmark).facts, catalogue.kernel(identity.kernel).facts
+    benchmark = whole.on(kernel)
     window = decoded.windows[0]
     names = {(task.core, task.index): task.name for task in decoded.tasks}
     checks: dict[str, dict[int, int]] = {}
@@ -75,8 +77,11 @@ def measured(
         checks=checks,
         params=decoded.params,
         proofs=proofs,
-        virtual=_virtual(output, catalogue.kernel(identity.kernel).facts),
+        virtual=_virtual(output, kernel),
         series=_series(benchmark, decoded, output.observed),
+        absent_series=tuple(
+            AbsentSeries(id=each.id, title=each.title, reason=why) for each, why in whole.absent(kernel).items()
+        ),
     )
 
 

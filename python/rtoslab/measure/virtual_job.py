@@ -9,12 +9,13 @@ from rtoslab.targets import VirtualJob
 def virtual_job(catalogue: Catalogue, point: Point, image: bytes, name: str) -> VirtualJob:
     """How a point's image is run and observed on the virtual board."""
     board = catalogue.board(point.board).facts
-    benchmark = catalogue.benchmark(point.benchmark).facts
+    kernel = catalogue.kernel(point.kernel).facts
+    benchmark = catalogue.benchmark(point.benchmark).facts.on(kernel)
     return VirtualJob(
         image=image,
         name=name,
         board=board,
-        kernel=catalogue.kernel(point.kernel).facts.on(board.cpu),
+        kernel=kernel.on(board.cpu),
         clock_hz=point.clock_hz or board.clock.sys_hz,
         cores=point.cores,
         window_ms=point.window_ms,

@@ -41,9 +41,12 @@ def _services_lack(
     benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int, config: Mapping[str, str]
 ) -> str | None:
     params = {key.removeprefix("param."): value for key, value in config.items() if key.startswith("param.")}
-    for service in benchmark.facts.needs(params):
-        if not kernel.facts.services.get(service, False):
-            return f"{kernel.facts.title} has no {service} service: {kernel.facts.reason(service)}"
+    lacking = kernel.facts.lacking(benchmark.facts.needs(params))
+    absent = benchmark.facts.absent(kernel.facts)
+    if lacking is None and len(absent) == len(benchmark.facts.series):
+        lacking = next(iter(absent.values()), None)
+    if lacking is not None:
+        return lacking
     if cores < benchmark.facts.min_cores:
         return f"{benchmark.facts.title} is a test of {benchmark.facts.min_cores} cores or more"
     if cores > 1 and benchmark.facts.handlers is not None:

@@ -164,7 +164,7 @@ def _points_by_kind(
         return [one_point(benchmark, kernel, board, cores, window_ms, config)]
     limit_ms = options.window_ms or benchmark.facts.limit_ms
     plain = one_point(benchmark, kernel, board, cores, limit_ms, config)
-    samples, lack = _samples(benchmark.facts, board.facts, config, full=options.full)
+    samples, lack = _samples(benchmark.facts.on(kernel.facts), board.facts, config, full=options.full)
     why = plain.not_applicable or _unmeasurable(kernel.facts, cores) or lack
     able = benchmark.facts.instruments
     names = _instruments(config.get("instrument")) or able

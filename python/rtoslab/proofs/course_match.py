@@ -7,7 +7,7 @@ from typing import Final
 
 from rtoslab.proofs.step_match import Matcher, Names
 from rtoslab.proofs.steps_wanted import Wanted
-from rtoslab.targets import Step
+from rtoslab.targets import HANDLER, INTERRUPT, Step
 
 Round = tuple[Wanted, ...]
 OwnCycles = dict[str, list[int]]
@@ -115,6 +115,12 @@ class _Walk:
         step = self.steps[at]
         if not self.matcher.fits(step, each, names):
             return None
-        if own is not None and step.own_cycles is not None:
+        if own is not None and step.own_cycles is not None and not self._dispatched(at):
             own[each.text].append(step.own_cycles)
         return at + 1
+
+    def _dispatched(self, at: int) -> bool:
+        """Whether a kernel's dispatcher stands before a handler's first step: its cycles are not the benchmark's."""
+        before = self.steps[at - 1] if at else None
+        dispatches = self.matcher.dispatches and self.steps[at].who == HANDLER
+        return dispatches and before is not None and before.kind == INTERRUPT

@@ -18,7 +18,7 @@ LOOP_100_CYCLES: Final = 1407
 
 Condition = Annotated[str, Field(pattern=r"^[a-z_]+ [=>] [0-9]+$")]
 """`shared = 1`, `cores > 1`: a parameter of the benchmark, or the number of cores, against a number.
-`tasks = 1`: where there are any, `tasks = 0`: without a kernel;
+`queue = 1`: what is measured needs that service; `tasks = 1`: where there are any, `tasks = 0`: without a kernel;
 `sliced = 1`: a kernel that slices time among equals, asked or not."""
 
 
@@ -58,6 +58,7 @@ class Evidence:
         tasks = int(any(task.handle for task in self.decoded.tasks))
         sliced = int(self.kernel.time_slice_ticks > 0)
         known = {
+            **{service: int(service in self.benchmark.services) for service in self.kernel.services},
             "cores": len(self.cores),
             "tasks": tasks,
             "sliced": sliced,

@@ -10,6 +10,8 @@ from rtoslab.targets import FIRST_EXTERNAL, HANDLER, Step
 from rtoslab.targets import steps as seen
 
 _WORD = 0xFFFF_FFFF
+_GIVES = {"free": "malloc", "pool_give": "pool_take"}
+"""Services that give a block back, and those that take it."""
 _UNTOLD = ("item", "pointer")
 """Arguments of which it says enough that there is one: where a message lies."""
 
@@ -57,6 +59,8 @@ class Matcher:
     def __init__(self, evidence: Evidence, core: int) -> None:
         self._kernel = evidence.kernel.on(evidence.board.cpu)
         self._board = evidence.board
+        self.dispatches = self._kernel.behaviour.handler_entry == "kernel"
+        """The kernel's own code runs before a handler."""
         self._series = evidence.benchmark.series_ids
         self._pin_measures = evidence.decoded.params.get("instrument") == "pin"
         indices = {task.index for task in evidence.decoded.tasks if task.core == core}
@@ -176,10 +180,20 @@ class Matcher:
             return self._tasks.get(operand[1:], -1) == value
         return names.is_called(operand, value)
 
-    def _gave(self, step: Step, wanted: Wanted, names: Names) -> bool:
-        if wanted.name == "malloc" and step.result is not None:
+    def _block_is_so(self, step: Step, service: str, names: Names) -> bool:
+        """What is taken is remembered, and only what was taken is given back. A function that gives a code instead does
+        not tell which block it took."""
+        if service in _GIVES:
+            words = arguments(self._kernel, service)
+            place = words.index("block") if "block" in words else 0
+            taken = names.blocks.pop((step.first, step.second)[place], None)
+            return taken is not None or _GIVES[service] in self._kernel.results
+        if service in _GIVES.values() and step.result is not None and service not in self._kernel.results:
             names.blocks[step.result] = step.first
-        if wanted.name == "free" and names.blocks.pop(step.first, None) is None:
+        return True
+
+    def _gave(self, step: Step, wanted: Wanted, names: Names) -> bool:
+        if not self._block_is_so(step, wanted.name, names):
             return False
         success = self._kernel.results.get(wanted.name)
         return success is None or step.result is None or (step.result == success) != wanted.fails

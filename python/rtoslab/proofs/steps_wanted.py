@@ -15,12 +15,15 @@
     pin up                  the measurement's pin; not asked for where the pin is the instrument
     0 start SERIES, 0 stop SERIES
 
+Before a step `queue: ` binds it to a service: where the kernel lacks that, and so the series that need it are left out,
+it is no part of the round.
+
 Behind a step ? says that it may be missing, * that it may come as often as it likes, +5 that it comes five times or
 more. `a | b *` is one of several steps, `( a, b, c ) *` several in a row.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rtoslab.base import CatalogueError
@@ -31,6 +34,7 @@ ISR = "isr"
 FAILS = "fails"
 LINES = ("soft", "asynchronous", "edge")
 _OFTEN = re.compile(r"^(?P<words>.*?) ?(?P<often>\?|\*|\+\d+)?$")
+_BOUND = re.compile(r"^(?:(?P<service>[a-z_]+): )?(?P<step>.*)$")
 _WHO = {ISR, ANY, OTHER}
 
 
@@ -53,6 +57,17 @@ class Wanted:
     parts: tuple["Wanted", ...] = ()
     by_yield: bool = False
     """Of a switch: a yield that is no function asked for it, just before."""
+
+
+def present(texts: Sequence[str], services: Collection[str]) -> tuple[str, ...]:
+    """The steps that are part of a round where these services are measured, without what they were bound to."""
+    kept = []
+    for text in texts:
+        found = _BOUND.match(text)
+        assert found is not None
+        if found["service"] is None or found["service"] in services:
+            kept.append(found["step"])
+    return tuple(kept)
 
 
 def parse(texts: Sequence[str], params: Mapping[str, str]) -> tuple[Wanted, ...]:

@@ -5,7 +5,7 @@ from typing import Final
 
 from rich.table import Table
 
-from rtoslab.analyses import Comparison, comparisons, series_names
+from rtoslab.analyses import Comparison, absences, comparisons, series_names
 from rtoslab.catalogue import INSTRUMENTS
 from rtoslab.reports.table import cycles_text
 from rtoslab.results import Measured
@@ -29,19 +29,23 @@ _SPREAD: Final[tuple[tuple[str, bool, _Cell], ...]] = (
 def latency_table(measured: Sequence[Measured], width: int) -> Table:
     """The table for a terminal of `width` characters."""
     found = comparisons(measured)
-    names = series_names([each.point for each in found], with_cores=False)
+    absent = absences(measured)
+    together = series_names([*(each.point for each in found), *(each.point for each in absent)], with_cores=False)
+    names = together[: len(found)]
     used = [name for name in INSTRUMENTS if any(name in each.by for each in found)]
     spread = [(head, cell) for head, narrow, cell in _SPREAD if narrow or width >= WIDE]
     table = Table(title="Latencies, cycles of the core's clock, the instrument's own cost subtracted")
     table.title_justify = "left"
     table.add_column("series")
-    if any(names):
+    if any(together):
         table.add_column("run with")
     for head in (*used, *(head for head, _ in spread)):
         table.add_column(head, justify="right", no_wrap=True)
     for each, name in zip(found, names, strict=True):
         medians = [cycles_text(each.by[one].spread.median) if one in each.by else "-" for one in used]
-        table.add_row(each.title, *([name] if any(names) else []), *medians, *(cell(each) for _, cell in spread))
+        table.add_row(each.title, *([name] if any(together) else []), *medians, *(cell(each) for _, cell in spread))
+    for gone, name in zip(absent, together[len(found) :], strict=True):
+        table.add_row(gone.title, *([name] if any(together) else []), *("n/a" for _ in used), *("-" for _ in spread))
     table.caption = f"{', '.join(used)}: medians; all else by the probe, else the counter; us: the median."
     table.caption_justify = "left"
     return table

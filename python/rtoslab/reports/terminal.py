@@ -34,14 +34,19 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
 
 
 def _missing(results: Sequence[AnyResult]) -> dict[tuple[str, str], list[str]]:
-    """(where, why) -> the tests that cannot exist there for that reason."""
+    """(where, why) -> the tests, or series of one, that cannot exist there for that reason."""
     found: dict[tuple[str, str], list[str]] = {}
     for result in results:
+        reasons: list[tuple[str, str]] = []
         if isinstance(result, NotApplicable):
-            alike = result.model_copy(update={"point": conditions(result.point)})
-            tests = found.setdefault((label(alike).partition(" ")[2], result.reason), [])
-            if short_test(result.point) not in tests:
-                tests.append(short_test(result.point))
+            reasons = [(short_test(result.point), result.reason)]
+        elif isinstance(result, Measured):
+            reasons = [(f"{short_test(result.point)} ({each.title})", each.reason) for each in result.absent_series]
+        alike = result.model_copy(update={"point": conditions(result.point)})
+        for test, reason in reasons:
+            tests = found.setdefault((label(alike).partition(" ")[2], reason), [])
+            if test not in tests:
+                tests.append(test)
     return found
 
 

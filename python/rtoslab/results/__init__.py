@@ -4,6 +4,7 @@ from rtoslab.results.finding import Finding, Verdict
 from rtoslab.results.handler_series import IDLE_TASK, handler_series_of, switches, task_names, ticks
 from rtoslab.results.latency_series import instrument_of, readings, series_facts, series_of
 from rtoslab.results.results import (
+    AbsentSeries,
     CoreCycles,
     Counter,
     CriticalUse,
@@ -28,6 +29,7 @@ __all__ = [
     "COLUMNS",
     "IDLE_TASK",
     "SAMPLES_FILE",
+    "AbsentSeries",
     "CoreCycles",
     "Counter",
     "CriticalUse",

@@ -176,6 +176,14 @@ class SeriesSamples(Stored):
     """Of a switch: priorities that the kernel's search went down in every sample; None: it does not search."""
 
 
+class AbsentSeries(Stored):
+    """One series of a latency benchmark that the kernel cannot serve."""
+
+    id: str
+    title: str
+    reason: str
+
+
 class Measured(Stored):
     """A verified point. Window and clock are those the firmware reported."""
 
@@ -202,6 +210,8 @@ class Measured(Stored):
     virtual: Virtual | None
     series: tuple[SeriesSamples, ...] = ()
     """Of a latency benchmark; then `counters` mean nothing."""
+    absent_series: tuple[AbsentSeries, ...] = ()
+    """Those that are n/a on this kernel."""
 
     @model_validator(mode="after")
     def _verified(self) -> "Measured":

@@ -76,18 +76,50 @@ def idle_ranges(machine: VirtualMachine, kernel: Kernel) -> list[tuple[int, int,
     return [(find_address(machine, begin), find_address(machine, end), begin) for begin, end in pairs]
 
 
-def to_tasks_only(raw: bytes, no_task: Collection[int]) -> bytes:
-    """Events without the writes that say that no task runs: a switch is then from the last task to the next."""
-    if not no_task or not raw:
-        return raw
-    events = np.frombuffer(raw, dtype=EVENT)
-    none = _is_current(events) & np.isin(events["value"], list(no_task))
-    return events[~none].tobytes()
+class TasksOnly:
+    """Leaves out the writes that say that no task runs: a switch is then from the last task to the next.
+
+    But where the kernel comes to its idling code, nobody is who it switches to, and comes back from. Feeds on chunks in
+    the order of time.
+    """
+
+    def __init__(self, no_task: Collection[int]) -> None:
+        self._no_task = sorted(no_task)
+        self._idles: dict[int, bool] = {}
+        """Core -> whether it has idled since a task was named."""
+
+    def feed(self, raw: bytes) -> bytes:
+        """The same events, read so."""
+        if not self._no_task or not raw:
+            return raw
+        events = np.frombuffer(raw, dtype=EVENT)
+        none = _is_current(events) & np.isin(events["value"], self._no_task)
+        named = _is_current(events) & ~none
+        labels = _is_label(events)
+        idles = labels & (events["id"] == IDENT_IDLE)
+        begins = np.zeros(len(events), dtype=np.bool_)
+        for core in range(_CORES):
+            begins |= self._begins(
+                core, idles & (events["core"] == core), named & (events["id"] == IDENT_CURRENT + core)
+            )
+        made = events.copy()
+        made["kind"][begins], made["value"][begins] = KIND_WRITE, self._no_task[0]
+        made["id"][begins] = IDENT_CURRENT + events["core"][begins]
+        return made[~(none | labels) | begins].tobytes()
+
+    def _begins(self, core: int, idles: NDArray[np.bool_], named: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Of the turns of the idling loop, the first ones since a task was named."""
+        at = np.flatnonzero(idles | named)
+        found = np.zeros(len(idles), dtype=np.bool_)
+        found[at] = _changes(idles[at], before=self._idles.get(core, False)) & idles[at]
+        if len(at):
+            self._idles[core] = bool(idles[at[-1]])
+        return found
 
 
 def last_tasks(raw: bytes, no_task: Collection[int], now: dict[int, int]) -> dict[int, int]:
-    """Core -> the task that runs, or ran last where none does now; `raw`: the events until now."""
-    events = np.frombuffer(to_tasks_only(raw, no_task), dtype=EVENT)
+    """Core -> who runs, or ran last where the word says nobody; `raw`: the events until now, read by `TasksOnly`."""
+    events = np.frombuffer(raw, dtype=EVENT)
     writes = events[_is_current(events)]
     found = dict(now)
     for core, value in now.items():
@@ -102,6 +134,16 @@ def _is_current(events: NDArray[np.void]) -> NDArray[np.bool_]:
     return np.asarray((events["kind"] == KIND_WRITE) & is_word, dtype=np.bool_)
 
 
+def _is_label(events: NDArray[np.void]) -> NDArray[np.bool_]:
+    is_idle = (events["id"] == IDENT_IDLE) | (events["id"] == IDENT_IDLE_OVER)
+    return np.asarray((events["kind"] == KIND_EXEC) & is_idle, dtype=np.bool_)
+
+
+def _changes(values: NDArray[np.bool_], *, before: bool) -> NDArray[np.bool_]:
+    """Where a value is not the one before it."""
+    return np.asarray(values != np.concatenate(([before], values[:-1])) if len(values) else values, dtype=np.bool_)
+
+
 class IdlingAsReturns:
     """Makes of the kernel's idling inside a handler a return from that handler, and of its end another entry.
 
@@ -113,34 +155,46 @@ class IdlingAsReturns:
         """Core -> exceptions in progress."""
         self._idle: dict[int, int] = {}
         """Core -> the exception in which it idles."""
+        self._labels: dict[int, bool] = {}
+        """Core -> whether the last label was the one at which idling begins."""
 
     def feed(self, events: NDArray[np.void]) -> NDArray[np.void]:
         """The same events, idling told as said."""
-        labels = (events["kind"] == KIND_EXEC) & np.isin(events["id"], (IDENT_IDLE, IDENT_IDLE_OVER))
-        if not labels.any() and not self._idle:
-            self._follow(events[(events["kind"] >= KIND_EXCEPTION_ENTER) & (events["kind"] <= KIND_EXCEPTION_EXIT)])
+        labels = _is_label(events)
+        handlers = (events["kind"] == KIND_EXCEPTION_ENTER) | (events["kind"] == KIND_EXCEPTION_EXIT)
+        if not labels.any():
+            self._follow(events[handlers])
             return events
-        made = events.copy()
-        keep = ~labels
-        wanted = labels | (events["kind"] == KIND_EXCEPTION_ENTER) | (events["kind"] == KIND_EXCEPTION_EXIT)
-        for at in np.flatnonzero(wanted).tolist():
-            told = self._told(events[at]) if labels[at] else None
-            if told is not None:
-                made[at]["kind"], made[at]["id"], made[at]["value"] = *told, 0
-                keep[at] = True
-            elif not labels[at]:
+        made, keep = events.copy(), ~labels
+        for at in np.flatnonzero(handlers | self._turns(events, labels)).tolist():
+            if handlers[at]:
                 self._follow(events[at : at + 1])
+                continue
+            told = self._told(int(events["core"][at]), idles=events["id"][at] == IDENT_IDLE)
+            if told is not None:
+                made["kind"][at], made["id"][at], made["value"][at] = *told, 0
+                keep[at] = True
         return np.asarray(made[keep])
 
-    def _told(self, event: np.void) -> tuple[int, int] | None:
-        """Kind and exception of what a label's event is told as; nothing for one more turn of the same loop."""
-        core = int(event["core"])
-        stack = self._open.get(core, [])
-        if int(event["id"]) == IDENT_IDLE and core not in self._idle and stack:
+    def _turns(self, events: NDArray[np.void], labels: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Labels behind the other one: those between are further turns of the same loop."""
+        found = np.zeros(len(events), dtype=np.bool_)
+        for core in range(_CORES):
+            at = np.flatnonzero(labels & (events["core"] == core))
+            idles = np.asarray(events["id"][at] == IDENT_IDLE, dtype=np.bool_)
+            found[at] = _changes(idles, before=self._labels.get(core, False))
+            if len(at):
+                self._labels[core] = bool(idles[-1])
+        return found
+
+    def _told(self, core: int, *, idles: bool) -> tuple[int, int] | None:
+        """Kind and exception of what a label's event is told as; None outside a handler."""
+        stack = self._open.setdefault(core, [])
+        if idles and core not in self._idle and stack:
             self._idle[core] = stack.pop()
             return KIND_EXCEPTION_EXIT, self._idle[core]
-        if int(event["id"]) == IDENT_IDLE_OVER and core in self._idle:
-            self._open.setdefault(core, []).append(self._idle[core])
+        if not idles and core in self._idle:
+            stack.append(self._idle[core])
             return KIND_EXCEPTION_ENTER, self._idle.pop(core)
         return None
 

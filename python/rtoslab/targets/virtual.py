@@ -12,7 +12,7 @@ from rtoslab.base import RunError
 from rtoslab.catalogue import Board, Kernel
 from rtoslab.targets.board import apply_settings, find_address, load_image, make_machine, pin_number, simulator_errors
 from rtoslab.targets.critical import CriticalSections
-from rtoslab.targets.current_task import current_task_words, idle_ranges, last_tasks, to_tasks_only, watch_idling
+from rtoslab.targets.current_task import TasksOnly, current_task_words, idle_ranges, last_tasks, watch_idling
 from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING, IDENT_WINDOW
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, HandlerReader, attach
@@ -103,6 +103,7 @@ class _Run:
         self.top_word: int | None = None
         self.handlers: HandlerReader | None = None
         self.no_task = job.kernel.probes.no_task if job.kernel.probes else frozenset()
+        self.tasks_only = TasksOnly(self.no_task)
 
     def whole(self) -> RunOutput:
         output = RunOutput(b"")
@@ -135,9 +136,9 @@ class _Run:
             self.current_words = current_task_words(self.machine, self.job.kernel, self.job.cores)
             for core, address in self.current_words.items():
                 self.machine.watch_write(address, IDENT_CURRENT + core)
+            watch_idling(self.machine, self.job.kernel)
             if self.job.handlers:
                 self.top_word = attach(self.machine, self.job.kernel)
-                watch_idling(self.machine, self.job.kernel)
 
     def _watch_service(self, ident: int, names: tuple[str, ...]) -> None:
         """Of the functions a service may end in, an image holds those of its number of cores."""
@@ -154,7 +155,7 @@ class _Run:
         return {core: base + core * critical.stride_bytes for core in range(self.job.cores)}
 
     def _open(self) -> None:
-        before = to_tasks_only(self.machine.take_events(), self.no_task)
+        before = self.tasks_only.feed(self.machine.take_events())
         self.machine.reset_stats()
         self.machine.profile(True)
         self.machine.trace_exceptions(True)
@@ -204,7 +205,7 @@ class _Run:
         seen = self.machine.take_events()
         if self.handlers is not None:
             self.handlers.feed(seen)
-        fresh = to_tasks_only(seen, self.no_task)
+        fresh = self.tasks_only.feed(seen)
         self.observer.feed(fresh)
         self.watch.feed(fresh)
         if self.job.latency:

@@ -19,7 +19,7 @@ from rtoslab.proofs.course_match import Followed, follow
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.proofs.seen_steps import steps_of
 from rtoslab.proofs.step_match import Matcher, Names
-from rtoslab.proofs.steps_wanted import Wanted, parse
+from rtoslab.proofs.steps_wanted import Wanted, parse, present
 from rtoslab.results import Finding
 from rtoslab.targets import steps as seen
 
@@ -77,7 +77,8 @@ class Params(RuleParams):
 
 def judge(params: Params, evidence: Evidence) -> Finding:
     """From the steps on each core."""
-    texts = params.rounds or (params.round,)
+    services = evidence.benchmark.services
+    texts = tuple(present(each, services) for each in params.rounds or (params.round,))
     demands = "each round is: " + "; or: ".join(", ".join(each) for each in texts)
     if evidence.observed is None:
         return unseen(params.rule, demands)

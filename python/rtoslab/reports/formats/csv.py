@@ -49,6 +49,8 @@ def render(document: Document) -> str:
         if isinstance(result, Measured):
             for core, quantity, value, unit in _values(result):
                 table.writerow(map(sheet, (*front, core, quantity, value, unit, "")))
+            for absent in result.absent_series:
+                table.writerow(map(sheet, (*front, "", f"latency.{absent.id}", "", "", f"n/a: {absent.reason}")))
         else:
             reason = result.message if isinstance(result, Failed) else result.reason
             table.writerow(map(sheet, (*front, "", "", "", "", reason)))

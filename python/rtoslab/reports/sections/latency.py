@@ -2,11 +2,21 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import Comparison, comparisons, conditions, histogram, instrument_costs, series_names
+from rtoslab.analyses import (
+    Absence,
+    Comparison,
+    absences,
+    comparisons,
+    conditions,
+    histogram,
+    instrument_costs,
+    series_names,
+)
 from rtoslab.catalogue import INSTRUMENTS
 from rtoslab.reports.table import ChartData, Section, TableData, cycles_text
 from rtoslab.results import Measured
 
+NOT_APPLICABLE, NONE = "n/a", "-"
 _PROSE = (
     "Each sample is one interval in cycles of the core's clock, raw and in order in the run directory "
     "(samples.parquet). What the instrument costs itself, the median of an empty interval in the same image, is "
@@ -25,11 +35,17 @@ def latency_section(points: Sequence[Measured]) -> Section | None:
     found = comparisons(points)
     if not found:
         return None
-    names = _names(found)
+    absent = absences(points)
+    together = _names([*found, *absent])
+    names = together[: len(found)]
     rows = [_figures(each, name) for each, name in zip(found, names, strict=True)]
     columns = ("series", "run with", "by", ">n", ">min", ">median", ">mean", ">p99", ">max (sample)", ">jitter",
                ">median, us", ">max, us", ">with a tick")  # fmt: skip
-    table = TableData("Latencies, cycles", columns, rows)
+    empty = [NONE] * (len(columns) - 3)
+    missing = zip(absent, together[len(found) :], strict=True)
+    rows += [[each.title, name, NOT_APPLICABLE, *empty] for each, name in missing]
+    note = "; ".join(dict.fromkeys(f"{NOT_APPLICABLE}: {each.reason}" for each in absent))
+    table = TableData("Latencies, cycles", columns, rows, note)
     return Section("latency", "Latencies", (_PROSE,), _charts(found, names), (table,))
 
 
@@ -74,7 +90,7 @@ def _costs(points: Sequence[Measured]) -> TableData:
     return TableData("What the instruments cost themselves, cycles", columns, rows, note)
 
 
-def _names(found: Sequence[Comparison]) -> list[str]:
+def _names(found: Sequence[Comparison | Absence]) -> list[str]:
     return [name or "-" for name in series_names([each.point for each in found], with_cores=False)]
 
 

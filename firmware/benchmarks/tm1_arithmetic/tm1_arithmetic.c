@@ -1,0 +1,81 @@
+/* TM1, basic processing as Thread-Metric means it: one task per core works through an array and counts the passes. T1
+ * computes something else, so the two are never compared.
+ *
+ * Starts the clock   the window opens while the task waits at the gate.
+ * Ends the clock     the window closes, wherever the task is.
+ * Inside by design   one pass over the array: each word is read, the number of the pass is read and added to it, what
+ *                    the word was is taken out bit by bit, and the result is written; all in memory, nothing kept in
+ *                    registers from one word to the next. Then the run flag, the count, the kernel's tick. No kernel call.
+ * Excluded           filling the array, checking it.
+ *
+ * The answer is checked on every word of a sample spread over the array, by working through the same passes again.
+ *
+ * Steps: 1 every word is worked on once, 2 the pass is counted, and again. */
+#include "bench/bench.h"
+
+#define WORDS BENCH_PARAM_WORDS
+#define SAMPLE 8u
+
+_Static_assert(WORDS >= 8 && WORDS <= 4096 && WORDS % 8 == 0, "parameter words: a multiple of 8 from 8 to 4096");
+
+static volatile uint32_t words[BENCH_CORES][WORDS];
+
+static uint32_t seed(unsigned core, unsigned index)
+{
+    return index * 0x9E3779B9u + core;
+}
+
+static inline uint32_t worked_on(uint32_t word, uint32_t pass)
+{
+    uint32_t sum = word + pass;
+
+    return sum ^ word;
+}
+
+static bool prepare(struct bench_task *self)
+{
+    for (unsigned i = 0; i < WORDS; i++) {
+        words[self->core][i] = seed(self->core, i);
+    }
+    return true;
+}
+
+static void body(struct bench_task *self)
+{
+    volatile uint32_t *begin = words[self->core], *end = begin + WORDS;
+
+    while (bench_running()) {
+        for (volatile uint32_t *word = begin; word != end; word++) { /* 1 */
+            *word = worked_on(*word, self->count);
+        }
+        bench_count(self); /* 2 */
+    }
+}
+
+static bool is_wrong(unsigned core, unsigned index, uint32_t passes)
+{
+    uint32_t word = seed(core, index);
+
+    for (uint32_t pass = 0; pass < passes; pass++) {
+        word = worked_on(word, pass);
+    }
+    return word != words[core][index];
+}
+
+/* One word of each eighth of the array, the last one among them. */
+static void report(unsigned core)
+{
+    uint32_t passes = bench_task(core, 0)->count, wrong = 0;
+
+    for (unsigned i = 0; i < SAMPLE; i++) {
+        wrong += is_wrong(core, (i + 1u) * (WORDS / SAMPLE) - 1u, passes) ? 1 : 0;
+    }
+    bench_check("wrong_words", core, wrong);
+}
+
+const struct bench_program bench_program = {
+    .priority = {1},
+    .prepare = prepare,
+    .body = body,
+    .report = report,
+};

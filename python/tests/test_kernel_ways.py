@@ -1,0 +1,169 @@
+"""What kernels do in ways of their own: proofs and instruments follow what kernel.toml declares, and nothing else."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rtoslab.catalogue.benchmark import Benchmark
+from rtoslab.instruments.timelines import TASKS, _Reader
+from rtoslab.proofs import Evidence, judge_all
+from rtoslab.results.finding import Finding, Verdict
+from rtoslab.rta.trace import read as read_trace
+from rtoslab.targets.events import (
+    EVENT,
+    IDENT_CURRENT,
+    KIND_EXCEPTION_ENTER,
+    KIND_EXCEPTION_EXIT,
+    KIND_THREAD,
+    KIND_WRITE,
+)
+from rtoslab.targets.exceptions import HARDFAULT, PENDSV, SVCALL, SYSTICK
+from rtoslab.targets.intervals import Intervals
+from rtoslab.targets.observe import Observed
+from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, Step
+from tests.fakes import benchmark, board, decoded, evidence, handle, kernel
+
+SOFT = 16 + 26
+TASK, POOL, BLOCK = handle(0), 0x500, 0x9000
+POOLS: dict[str, Any] = {
+    "symbols": {"pool_take": ["get"], "pool_give": ["put"], "semaphore_give_from_isr": ["give"]},
+    "arguments": {"pool_give": ["object", "block"]},
+}
+TAKE_GIVE = {"rule": "course", "round": ["0 pool_take P", "0 pool_give"]}
+
+
+def judge(rule: dict[str, Any], steps: Sequence[Step], facts: dict[str, Any]) -> Finding:
+    observed = Observed(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)))
+    (finding,) = judge_all(Evidence(decoded(), observed, benchmark([rule]), board(), kernel(**facts)))
+    return finding
+
+
+def call(name: str, first: int, second: int = 0, result: int | None = 0, who: int = TASK, own: int = 5) -> Step:
+    return Step(0, 0, CALL, who, name, first, second, result, own_cycles=own)
+
+
+PAIR = [call("get", POOL, result=BLOCK), call("put", POOL, BLOCK)]
+STOLEN = [PAIR[0], call("put", POOL, BLOCK + 128)]
+
+
+def test_the_block_given_back_to_a_pool_is_the_one_taken() -> None:
+    assert judge(TAKE_GIVE, PAIR * 5, POOLS).verdict is Verdict.HOLDS
+    assert judge(TAKE_GIVE, STOLEN * 5, POOLS).verdict is Verdict.FAILS
+
+
+def test_a_pool_that_gives_a_code_does_not_tell_its_block() -> None:
+    facts = {**POOLS, "arguments": {"pool_give": ["block"]}, "results": {"pool_take": 0}}
+    coded = [call("get", POOL, result=0), call("put", BLOCK)]
+    assert judge(TAKE_GIVE, coded * 5, facts).verdict is Verdict.HOLDS
+    refused = [call("get", POOL, result=4), call("put", BLOCK)]
+    assert judge(TAKE_GIVE, refused * 5, facts).verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize(("entry", "verdict"), [("kernel", Verdict.HOLDS), ("vector", Verdict.FAILS)])
+def test_a_dispatcher_before_the_handler_is_none_of_the_benchmarks_code(entry: str, verdict: Verdict) -> None:
+    rule = {"rule": "course", "round": ["interrupt soft", "isr semaphore_give_from_isr S"]}
+    steps = [Step(0, 0, INTERRUPT, TASK, first=SOFT), call("give", 0x600, who=HANDLER, own=900)]
+    assert judge(rule, steps * 5, {**POOLS, "behaviour": {"handler_entry": entry}}).verdict is verdict
+
+
+def test_own_code_behind_a_handlers_first_step_counts_all_the_same() -> None:
+    rule = {
+        "rule": "course",
+        "round": ["interrupt soft", "isr semaphore_give_from_isr S", "isr semaphore_give_from_isr S"],
+    }
+    gives = [call("give", 0x600, who=HANDLER, own=own) for own in (900, 900)]
+    steps = [Step(0, 0, INTERRUPT, TASK, first=SOFT), *gives]
+    assert judge(rule, steps * 5, {**POOLS, "behaviour": {"handler_entry": "kernel"}}).verdict is Verdict.FAILS
+
+
+def test_a_series_says_that_the_kernels_dispatcher_is_in_it() -> None:
+    facts = Benchmark.model_validate({
+        "id": "b", "title": "B", "question": "?", "kind": "latency", "tasks_per_core": 2, "stack_bytes": 1024,
+        "inside": "-", "outside": "-", "services": [], "samples": 2,
+        "series": [
+            {"id": "entry", "title": "edge to handler", "starts": "-", "ends": "-", "enters_handler": True},
+            {"id": "give", "title": "give", "starts": "-", "ends": "-"},
+        ],
+    })  # fmt: skip
+    assert [each.title for each in facts.on(kernel()).series] == ["edge to handler", "give"]
+    behind = facts.on(kernel(behaviour={"handler_entry": "kernel"}))
+    assert [each.title for each in behind.series] == ["edge to handler, through the kernel's dispatcher", "give"]
+
+
+CHAIN = {"rule": "preempts_in_order", "tasks": [0, 1, 2], "service": "resume", "blocks": "suspend_self"}
+UP = {
+    (0, 1, "resume"): 1001, (1, 2, "resume"): 1002, (2, 1, "suspend_self"): 1002, (1, 0, "suspend_self"): 1001,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict"),
+    [
+        ({}, Verdict.HOLDS),
+        ({(0, 1, "resume"): 900}, Verdict.FAILS),
+        ({(0, 1, "notify_give"): 50}, Verdict.FAILS),
+    ],
+)
+def test_a_chain_may_go_by_resuming_and_suspending(change: dict[Any, int], verdict: Verdict) -> None:
+    (finding,) = judge_all(evidence(CHAIN, switches={**UP, **change}))
+    assert finding.verdict is verdict, finding.saw
+
+
+@pytest.mark.parametrize(
+    ("names", "verdict"),
+    [(["pendsv"], Verdict.FAILS), (["svcall", "pendsv"], Verdict.HOLDS), (["systick"], Verdict.FAILS)],
+)
+def test_places_are_looked_for_behind_the_exceptions_that_switch(names: list[str], verdict: Verdict) -> None:
+    rule = {"rule": "interrupted_anywhere", "line": "asynchronous", "by_switch": True, "places": 2}
+    resumed = {PENDSV: frozenset({0x100}), SVCALL: frozenset({0x200})}
+    observed = Observed(intervals=Intervals((), (), (), resumed))
+    facts = kernel(behaviour={"switch_exceptions": names})
+    (finding,) = judge_all(Evidence(decoded(), observed, benchmark([rule]), board(), facts))
+    assert finding.verdict is verdict
+
+
+Row = tuple[int, int, int, int]
+
+
+def made(*rows: Row) -> Any:
+    """(cycle, kind, ident, value)"""
+    events = np.zeros(len(rows), dtype=EVENT)
+    for index, (cycle, kind, ident, value) in enumerate(rows):
+        events[index] = (cycle, value, 0, ident, kind, 0, 0)
+    return events
+
+
+def test_a_hardfault_by_which_a_kernel_switches_is_a_handler_like_others() -> None:
+    rows = [
+        (1000, KIND_EXCEPTION_ENTER, SYSTICK, 0), (1010, KIND_EXCEPTION_EXIT, SYSTICK, 0),
+        (1100, KIND_EXCEPTION_ENTER, HARDFAULT, 0), (1150, KIND_EXCEPTION_EXIT, HARDFAULT, 0),
+    ]  # fmt: skip
+    plain = read_trace(made(*rows), (), 1000, 2000, origin=0)
+    assert [each.exception for each in plain.handlers] == [SYSTICK]
+    asked = read_trace(made(*rows), (), 1000, 2000, origin=0, asked={SVCALL, HARDFAULT})
+    assert [(each.exception, each.asked) for each in asked.handlers] == [(SYSTICK, False), (HARDFAULT, True)]
+
+
+@pytest.mark.parametrize(
+    ("none", "spans"), [([], [("task 0x8", 0, 90)]), ([0], [("task 0x8", 0, 40), ("task 0x8", 70, 90)])]
+)
+def test_nobody_runs_in_a_timeline_where_the_word_says_so(none: list[int], spans: list[tuple[str, int, int]]) -> None:
+    facts = kernel(probes={"current_task_single": "current", "no_task_value": none})
+    rows = [
+        (1, KIND_THREAD, 0, 1),
+        (40, KIND_WRITE, IDENT_CURRENT, 0),
+        (60, KIND_WRITE, IDENT_CURRENT, 8),
+        (70, KIND_THREAD, 0, 1),
+    ]
+    recording: Any = SimpleNamespace(
+        subject=SimpleNamespace(kernel=facts, cores=1, label="x", board=board()), events=made(*rows), start_cycle=0,
+        end_cycle=90, clock_hz=1, symbols=[], at_start={0x10: 8},
+    )  # fmt: skip
+    found = _Reader(recording, {}, {0: 0x10}).read()
+    assert [(each.name, each.start, each.end) for each in found.spans if each.track.name == TASKS] == [
+        (name, max(start, 1), end) for name, start, end in spans
+    ]

@@ -1,0 +1,117 @@
+"""A kernel without a service loses the series that need it, not the benchmark; every table says so, with the reason."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtoslab import api
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.benchmark import Benchmark
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.plan import Options, make_plan
+from rtoslab.proofs import Evidence
+from rtoslab.proofs.steps_wanted import present
+from rtoslab.reports import report_formats
+from rtoslab.reports.document import make_document
+from rtoslab.reports.latency_table import latency_table
+from rtoslab.results.results import AbsentSeries, Measured
+from rtoslab.store.stored_point import StoredPoint
+from tests.checkouts import alter
+from tests.fakes import board, decoded, kernel
+from tests.latency_fakes import timed
+
+REASON = "K has no queue service: it has none"
+LACKS = kernel(services={"semaphore": True, "queue": False}, reasons={"queue": "it has none"})
+HAS = kernel(services={"semaphore": True, "queue": True})
+"""A test's own kernels; what a real one lacks may change."""
+PROOFS: list[dict[str, Any]] = [
+    {"rule": "switches_inside", "series": ["give", "send"], "switches": 0},
+    {"rule": "calls_inside", "series": "send", "service": "queue_send"},
+    {"rule": "checks_zero", "checks": ["failures"]},
+]
+
+
+def benchmark() -> Benchmark:
+    series = {"title": "a call", "starts": "-", "ends": "-"}
+    return Benchmark.model_validate({
+        "id": "b", "title": "B", "question": "?", "kind": "latency", "tasks_per_core": 2, "stack_bytes": 1024,
+        "inside": "-", "outside": "-", "services": ["semaphore"], "samples": 2, "proof": PROOFS,
+        "series": [{"id": "send", "services": ["queue"], **series}, {"id": "give", **series}],
+    })  # fmt: skip
+
+
+def test_a_kernel_that_has_the_service_has_all_of_it() -> None:
+    whole = benchmark().on(HAS)
+    assert whole.series_ids == ("instrument.empty", "send", "give")
+    assert whole.services == ("semaphore", "queue")
+    assert list(whole.proof) == PROOFS
+    assert not benchmark().absent(HAS)
+
+
+def test_series_go_with_their_service_and_with_them_what_speaks_of_them() -> None:
+    left = benchmark().on(LACKS)
+    assert left.series_ids == ("instrument.empty", "give")
+    assert left.services == ("semaphore",)
+    assert list(left.proof) == [{**PROOFS[0], "series": ["give"]}, PROOFS[2]]
+    assert {each.id: why for each, why in benchmark().absent(LACKS).items()} == {"send": REASON}
+
+
+@pytest.mark.parametrize(("facts", "so"), [(HAS, True), (LACKS, False)])
+def test_a_proof_may_ask_whether_a_service_is_measured(facts: Any, so: bool) -> None:
+    evidence = Evidence(decoded(), None, benchmark().on(facts), board(), facts)
+    assert evidence.is_so("queue = 1") is so
+    assert evidence.is_so("queue = 0") is not so
+
+
+def test_steps_bound_to_a_service_go_with_it() -> None:
+    steps = ("0 semaphore_give S", "queue: 0 queue_send Q", "queue: switch 0 1", "tick")
+    assert present(steps, ("queue",)) == ("0 semaphore_give S", "0 queue_send Q", "switch 0 1", "tick")
+    assert present(steps, ()) == ("0 semaphore_give S", "tick")
+
+
+def test_a_benchmark_without_any_of_its_series_is_not_applicable(checkout: Path) -> None:
+    path = checkout / "firmware" / "benchmarks" / "memory_allocation" / "benchmark.toml"
+    text = path.read_text().replace("[[series]]\n", '[[series]]\nservices = ["condition"]\n')
+    path.write_text(text)
+    points = make_plan(Catalogue(find_root()), ["memory_allocation"], Options(["freertos"], ["pico"])).points
+    assert {each.not_applicable for each in points} == {
+        "FreeRTOS has no condition service: FreeRTOS has no condition variable; its event groups are the service event"
+    }
+
+
+def reported() -> Measured:
+    gone = AbsentSeries(id="queue.send", title="queue send", reason=REASON)
+    return timed("probe", (5, 6)).model_copy(update={"absent_series": (gone,)})
+
+
+@pytest.mark.parametrize("name", ["csv", "json", "md", "html"])
+def test_every_format_says_what_is_missing_and_why(name: str) -> None:
+    manifest: dict[str, object] = {"build": {"kernel": "k"}, "elf_sha256": "ab", "window_ms": 250}
+    document = make_document(Catalogue(find_root()), [StoredPoint(Path("p"), reported(), manifest)], None)
+    text = report_formats()[name](document)
+    assert REASON in text
+    assert "n/a" in text or '"absent_series"' in text
+    assert "queue send" in text or "queue.send" in text
+
+
+def test_the_terminal_has_a_row_for_it() -> None:
+    table = latency_table([reported()], 120)
+    assert list(table.columns[0].cells)[-1] == "queue send"
+    assert list(table.columns[1].cells)[-1] == "n/a"
+
+
+def test_without_queues_call_times_has_its_other_series(tmp_path: Path, checkout: Path) -> None:
+    for name in ("queue", "queue_from_isr", "mailbox"):
+        alter(checkout, "kernels/freertos/kernel.toml", f"\n{name} = true", f"\n{name} = false")
+    outcomes = api.run(
+        "preemption", kernels=["freertos"], boards=["pico"], cores=[1], out=tmp_path / "run",
+        config={"samples": "5", "instrument": "probe"},
+    )  # fmt: skip
+    (result,) = (each.result for each in outcomes)
+    assert isinstance(result, Measured), result
+    assert [each.id for each in result.series] == [
+        "instrument.empty", "semaphore.give.preempt", "semaphore.take.return",
+    ]  # fmt: skip
+    assert [each.id for each in result.absent_series] == ["queue.send.preempt", "queue.receive.return"]
+    assert "course" in {each.rule for each in result.proofs}
