@@ -121,6 +121,8 @@ class TreeWants(Strict):
     """Functions, beside those of `[symbols]`, whose sources are needed."""
     version: tuple[str, ...] = ()
     """Macros that say which version it is, in the order they are joined by dots."""
+    version_digits: tuple[int, ...] = ()
+    """Of a version in one number: how many decimal digits each part behind the first has (30802, 2 and 2: 3.08.02)."""
     get: str = ""
     """Where its user gets it, as a clause."""
 

@@ -178,7 +178,16 @@ def _version(index: _Index, wants: TreeWants) -> str:
         if value is None:
             return ""
         values.append(value)
-    return ".".join(values)
+    return ".".join(_parts("".join(values), wants.version_digits) if wants.version_digits else values)
+
+
+def _parts(number: str, digits: tuple[int, ...]) -> list[str]:
+    """One number cut into its first part and those behind it."""
+    parts = []
+    for each in reversed(digits):
+        number, part = number[:-each], number[-each:]
+        parts.append(part)
+    return [number, *reversed(parts)]
 
 
 def _macro(path: Path, name: str) -> str | None:
