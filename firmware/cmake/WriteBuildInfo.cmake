@@ -82,10 +82,16 @@ list(JOIN source_items "," sources)
 file(READ "${macros}" macro_text)
 string(REPLACE ";" "<semicolon>" macro_text "${macro_text}")
 string(REGEX MATCHALL "#define (${KERNEL_CONFIG_PATTERN}|_NEWLIB_VERSION)(\\([^)]*\\))?( [^\n]*)?\n" defines "${macro_text}")
-# A value that is itself the name of a macro is followed to its end.
+# A value that is itself the name of a macro, in parentheses perhaps, is followed to its end.
 function(final_value out value)
   foreach(step RANGE 8)
-    if(NOT value MATCHES "^[A-Za-z_][A-Za-z0-9_]*$" OR NOT macro_text MATCHES "#define ${value} ([^\n]+)\n")
+    set(name "${value}")
+    while(name MATCHES "^\\( *(.*[^ ]) *\\)$")
+      set(name "${CMAKE_MATCH_1}")
+    endwhile()
+    if(NOT name MATCHES "^[A-Za-z_][A-Za-z0-9_]*$") # what is none must not get into the pattern below
+      break()
+    elseif(NOT macro_text MATCHES "#define ${name} ([^\n]+)\n")
       break()
     endif()
     set(value "${CMAKE_MATCH_1}")

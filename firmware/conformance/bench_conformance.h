@@ -11,7 +11,11 @@
 #include "bench/port.h"
 #include "bench_core.h"
 
-/* notes.c: what the scene on stage has seen so far. From any context of the core it plays on. */
+/* notes.c: says that a scene begins, so that the host knows which one is on when nothing more comes; false if it was asked
+ * to be left out. */
+bool scene_begins(const char *scene, unsigned core);
+
+/* What the scene on stage has seen so far. From any context of the core it plays on. */
 void note(uint32_t value);
 void notes_send(const char *scene, unsigned core);
 
@@ -31,8 +35,8 @@ extern port_mutex_t mutex;
 #if KERNEL_SERVICES_CONDITION
 extern port_condition_t condition;
 #endif
-#if KERNEL_SERVICES_QUEUE
 #define QUEUE_LENGTH 4u
+#if KERNEL_SERVICES_QUEUE
 extern port_queue_t queue;
 #endif
 #if KERNEL_SERVICES_MAILBOX
@@ -51,15 +55,15 @@ extern port_event_t event;
 #endif
 void objects_make(void);
 
-/* solo.c, solo_messages.c: scenes for one flow of control, with a kernel (in a task) or without (in main). */
+/* solo.c, solo_messages.c, solo_memory.c: scenes for one flow of control, with a kernel (in a task) or without (in main). */
 struct solo {
     const char *name;
     void (*play)(void);
     bool first_core_only;
 };
 
-extern const struct solo solos[], message_solos[];
-extern const size_t solo_count, message_solo_count;
+extern const struct solo solos[], message_solos[], memory_solos[];
+extern const size_t solo_count, message_solo_count, memory_solo_count;
 
 /* Returns right behind the n-th tick from now. */
 void pass_ticks(uint32_t ticks);

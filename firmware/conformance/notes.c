@@ -37,6 +37,44 @@ void note(uint32_t value)
     cpu_restore_interrupts(masked);
 }
 
+static uint32_t hash(const char *text)
+{
+    uint32_t hashed = 2166136261u; /* FNV-1a, as the host has it */
+
+    for (; *text != '\0'; text++) {
+        hashed = (hashed ^ (uint8_t)*text) * 16777619u;
+    }
+    return hashed;
+}
+
+static bool left_out(const char *scene)
+{
+    static const uint32_t asked[] = {
+        BENCH_PARAM_LEAVE_OUT_0, BENCH_PARAM_LEAVE_OUT_1, BENCH_PARAM_LEAVE_OUT_2, BENCH_PARAM_LEAVE_OUT_3,
+        BENCH_PARAM_LEAVE_OUT_4, BENCH_PARAM_LEAVE_OUT_5, BENCH_PARAM_LEAVE_OUT_6, BENCH_PARAM_LEAVE_OUT_7,
+    };
+
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        if (asked[i] == hash(scene)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool scene_begins(const char *scene, unsigned core)
+{
+    if (left_out(scene)) {
+        return false;
+    }
+    wire_begin(&output, "check");
+    wire_text(&output, "name", scene);
+    wire_number(&output, "core", core);
+    wire_number(&output, "value", 1);
+    output_end();
+    return true;
+}
+
 void notes_send(const char *scene, unsigned core)
 {
     uint32_t sent = 0;

@@ -25,7 +25,7 @@ static void note_count(port_semaphore_t *semaphore)
     note(port_semaphore_count(semaphore));
 }
 
-/* One of at most three: given twice, once more in vain, taken twice. Then a binary one. */
+/* One of at most three: given twice, once more in vain (where there is a limit), taken twice. Then a binary one. */
 static void semaphore_figures(void)
 {
     note_count(&counting);
@@ -36,6 +36,9 @@ static void semaphore_figures(void)
     for (unsigned i = 0; i < 2; i++) {
         (void)port_semaphore_take(&counting);
         note_count(&counting);
+    }
+    while (port_semaphore_count(&counting) > 1) {
+        (void)port_semaphore_take(&counting);
     }
     note_count(&semaphores[0]);
     (void)port_semaphore_give(&semaphores[0]);
@@ -53,6 +56,38 @@ static void mailbox_keeps(void)
 
         (void)port_mailbox_send(&mailbox, message(number));
         note(port_mailbox_receive(&mailbox, &received) ? message_number(received) : 0);
+    }
+}
+#endif
+
+#if KERNEL_SERVICES_QUEUE_POINTER
+static void send_pointer(uint32_t number)
+{
+    note(port_pointer_queue_send(&pointer_queue, message(number)));
+}
+
+static void receive_pointer(void)
+{
+    void *received = NULL;
+
+    note(port_pointer_queue_receive(&pointer_queue, &received) ? message_number(received) : 0);
+}
+
+/* Full (1 each), one more (0), empty (their numbers); and two more over the end of its memory. */
+static void pointer_queue_order(void)
+{
+    for (uint32_t number = 1; number <= QUEUE_LENGTH; number++) {
+        send_pointer(number);
+    }
+    send_pointer(1);
+    for (uint32_t number = 1; number <= QUEUE_LENGTH; number++) {
+        receive_pointer();
+    }
+    for (unsigned round = 0; round < 3; round++) {
+        send_pointer(3);
+        send_pointer(4);
+        receive_pointer();
+        receive_pointer();
     }
 }
 #endif
@@ -142,6 +177,9 @@ const struct solo message_solos[] = {
 #endif
 #if KERNEL_SERVICES_MAILBOX
     {"mailbox_keeps", mailbox_keeps, false},
+#endif
+#if KERNEL_SERVICES_QUEUE_POINTER
+    {"pointer_queue_order", pointer_queue_order, false},
 #endif
 #if KERNEL_SERVICES_EVENT
     {"event_bits", event_bits, false},

@@ -1,13 +1,18 @@
 """Conformance: each kind of check holds on what it is for and fails on what it is against; a verdict stops numbers."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from rtoslab.base.errors import ConformanceError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.conformance_table import Check
+from rtoslab.catalogue.kernel_facts import Behaviour
 from rtoslab.conformance.examination import Conformance
-from rtoslab.conformance.judge import CheckFinding, Outcome, judge_all
+from rtoslab.conformance.judge import Broken, CheckFinding, Outcome, Played, judge_all
+from rtoslab.conformance.play import scene_hash
 from rtoslab.records.decoder import decode
 from tests.fakes import EXPECTED, WIRE, Fields, board, kernel, stream
 
@@ -17,8 +22,19 @@ def check(kind: str, **facts: object) -> Check:
     return Check.model_validate({**common, **facts})
 
 
+NOTHING: Mapping[str, object] = {}
+
+
 def judge(
-    asked: Check, *notes: tuple[int, ...], slices: int = 0, cycles: int = 1_250_000, taken: int = 10, core: int = 0
+    asked: Check,
+    *notes: tuple[int, ...],
+    slices: int = 0,
+    cycles: int = 1_250_000,
+    taken: int = 10,
+    core: int = 0,
+    broken: tuple[Broken, ...] = (),
+    whole: bool = True,
+    declared: Mapping[str, object] = NOTHING,
 ) -> CheckFinding:
     """The first finding on notes that came in these lines; 1000 ticks and 1 000 000 timer units a second."""
     body: list[tuple[str, Fields]] = [
@@ -28,7 +44,8 @@ def judge(
     body += [("sample", {"metric": f"c/{core}", "n": len(each), "values": ",".join(map(str, each))}) for each in notes]
     stats = {"cores": [{"cycles": cycles, "exceptions": {15: taken}}], "locks": []}
     decoded = decode(stream(body), WIRE, EXPECTED)
-    return judge_all([asked], decoded, stats, kernel(services={"tasks": True}), board())[0]  # type: ignore[arg-type]
+    played = Played(decoded, stats, broken, whole=whole)  # type: ignore[arg-type]
+    return judge_all([asked], played, kernel(**{"services": {"tasks": True}, **declared}), board())[0]
 
 
 SEQUENCE = check("sequence", notes=(1, 2, 3))
@@ -78,7 +95,7 @@ HOLDS, FAILS, ABSENT = Outcome.HOLDS, Outcome.FAILS, Outcome.NOT_APPLICABLE
         (check("sequence", needs_fpu=True), [], {}, ABSENT),
     ],
 )
-def test_a_check(asked: Check, notes: list[tuple[int, ...]], facts: dict[str, int], outcome: Outcome) -> None:
+def test_a_check(asked: Check, notes: list[tuple[int, ...]], facts: dict[str, Any], outcome: Outcome) -> None:
     found = judge(asked, *notes, **facts)
     assert found.outcome is outcome, found.saw
 
@@ -86,6 +103,59 @@ def test_a_check(asked: Check, notes: list[tuple[int, ...]], facts: dict[str, in
 def test_what_does_not_apply_says_why() -> None:
     assert judge(check("sequence", services=("heap",))).saw == "K has no heap service: its kernel.toml says so"
     assert judge(check("sequence", needs_fpu=True)).saw == "Board has no floating-point unit"
+
+
+FIRST = check(
+    "sequence", notes=(3, 2), instead={"when": "wake_order = first", "notes": (2, 3), "demands": "the first is woken"}
+)
+LIMIT = check("sequence", notes=(1, 0), instead={"when": "limit = false", "notes": (1, 1), "demands": "no limit"})
+
+
+@pytest.mark.parametrize(
+    ("asked", "declared", "notes", "outcome"),
+    [
+        (FIRST, {}, (3, 2), HOLDS),
+        (FIRST, {}, (2, 3), FAILS),
+        (FIRST, {"behaviour": {"wake_order": "first"}}, (2, 3), HOLDS),
+        (FIRST, {"behaviour": {"wake_order": "first"}}, (3, 2), FAILS),  # declared, and not so
+        (LIMIT, {"services": {"limit": True}}, (1, 0), HOLDS),
+        (LIMIT, {"services": {"limit": False}}, (1, 0), FAILS),
+        (LIMIT, {"services": {"limit": False}}, (1, 1), HOLDS),
+    ],
+)
+def test_what_is_due_follows_what_is_declared(
+    asked: Check, declared: dict[str, object], notes: tuple[int, ...], outcome: Outcome
+) -> None:
+    found = judge(asked, notes, declared=declared)
+    assert found.outcome is outcome, found.saw
+    if asked is FIRST:
+        assert (found.demands == "the first is woken") == bool(declared)
+
+
+def test_a_scene_that_broke_fails_alone_and_says_how() -> None:
+    found = judge(SEQUENCE, broken=(Broken("c", 0, "got stuck"),))
+    assert (found.outcome, found.saw) == (FAILS, "its scene got stuck")
+    found = judge(SEQUENCE, broken=(Broken("c", 1, "got stuck"),))
+    assert (found.outcome, found.saw) == (FAILS, "not played, because on core 1 its scene got stuck")
+    assert judge(SEQUENCE, (1, 2, 3), broken=(Broken("c", 1, "got stuck"),)).outcome is HOLDS, "noted before that"
+    assert judge(SEQUENCE, (1, 2, 3), broken=(Broken("d", 0, "got stuck"),)).outcome is HOLDS
+    assert judge(SEQUENCE, whole=False).outcome is Outcome.UNSEEN, "nobody knows"
+    assert judge(SEQUENCE, (1, 2), whole=False).outcome is FAILS
+
+
+def test_a_declared_deviation_must_show() -> None:
+    declared: Mapping[str, object] = {"deviations": {"c": "its manual says so"}}
+    found = judge(SEQUENCE, (2, 1), declared=declared)
+    assert (found.outcome, found.saw) == (
+        Outcome.DEVIATES,
+        "noted 2 1 where 1 2 3 was due; declared: its manual says so",
+    )
+    assert judge(SEQUENCE, broken=(Broken("c", 0, "got stuck"),), declared=declared).outcome is Outcome.DEVIATES
+    found = judge(SEQUENCE, (1, 2, 3), declared=declared)
+    assert found.outcome is FAILS
+    assert found.saw.endswith("declared to deviate, but conforms: remove it from [deviations] of kernel.toml")
+    assert judge(SEQUENCE, whole=False, declared=declared).outcome is Outcome.UNSEEN
+    assert judge(check("sequence", services=("heap",)), declared=declared).outcome is ABSENT
 
 
 def verdict(*outcomes: Outcome, failure: str | None = None) -> Conformance:
@@ -102,6 +172,8 @@ def test_a_verdict_needs_something_that_holds_and_nothing_that_fails() -> None:
     assert not verdict(ABSENT).holds
     assert not verdict(HOLDS, failure="It hung.").holds
     assert not verdict().holds
+    assert verdict(HOLDS, Outcome.DEVIATES).holds
+    assert verdict(HOLDS, Outcome.DEVIATES).deviations == {"Order": "noted 2 1"}
     verdict(HOLDS).demand()
     with pytest.raises(
         ConformanceError, match=r"does not conform: Order demands that all is well, but core 0: noted 2 1\."
@@ -114,6 +186,7 @@ def test_a_verdict_needs_something_that_holds_and_nothing_that_fails() -> None:
 def test_the_manifest_has_every_check() -> None:
     assert verdict(HOLDS, FAILS, HOLDS).summary() == {"digest": "0", "checks": {"c": "fails"}}
     assert verdict(ABSENT).summary()["checks"] == {"c": "n/a: noted 2 1"}
+    assert verdict(HOLDS, Outcome.DEVIATES).summary()["checks"] == {"c": "deviates: noted 2 1"}
 
 
 def test_the_table_asks_only_for_services_that_exist() -> None:
@@ -123,3 +196,16 @@ def test_the_table_asks_only_for_services_that_exist() -> None:
     for entry in catalogue.kernels.values():
         for each in suite:
             assert set(each.services) <= set(entry.facts.services), each.id
+            if each.instead is not None:
+                assert entry.facts.fact(each.instead.when.split(" = ")[0]) is not None, each.id
+
+
+def test_every_fact_that_scenes_can_show_is_asked_for() -> None:
+    """The last three of `[behaviour]` are the proofs' matter."""
+    asked = {each.instead.when.split(" = ")[0] for each in Catalogue(find_root()).conformance.check if each.instead}
+    assert set(Behaviour.model_fields) - asked == {"heap_lock", "handler_entry", "switch_exceptions"}
+
+
+def test_the_image_knows_the_host_s_hash() -> None:
+    """FNV-1a's published values."""
+    assert (scene_hash(""), scene_hash("a"), scene_hash("foobar")) == (0x811C9DC5, 0xE40C292C, 0xBF9CF968)

@@ -36,8 +36,8 @@ def _break(kernel: str, file: str, old: str, new: str, *fails: str, board: str =
 
 BREAKS = {
     "priorities upside down": _break(
-        "freertos", f"{FREERTOS}.c", "(UBaseType_t)request->priority + 1u",
-        "(request->priority == PORT_PRIORITY_MAX ? PORT_PRIORITY_MAX + 1u : 4u - request->priority)",
+        "freertos", f"{FREERTOS}.c", "PORT_PRIORITY(request->priority);\n    configSTACK",
+        "(request->priority == PORT_PRIORITY_MAX ? PORT_PRIORITY_MAX + 1u : 4u - request->priority);\n    configSTACK",
         "priority_order", "preempt_by_give", "wake_urgent", "notify_order", "isr_preempts",
     ),
     "all priorities the same": _break(
@@ -99,7 +99,7 @@ BREAKS = {
         "bare", f"{BARE}.c", "BARE_TICK_RATE_HZ - 1u)\n", "BARE_TICK_RATE_HZ + 5000u)\n", "tick_rate", "tick_count"
     ),
     "a critical section that is open": _break(
-        "bare", f"{BARE}.c", "    (void)cpu_mask_interrupts();\n}", "}", "critical_masks"
+        "bare", f"{BARE}.c", "    return cpu_mask_interrupts();\n}", "    return 0;\n}", "critical_masks"
     ),
     "a queue that forgets to move on": _break(
         "bare", f"{BARE}.c", "    queue->read_slot = next_slot(queue, queue->read_slot);\n",
@@ -147,6 +147,23 @@ BREAKS = {
     "a mutex given up a tick late": _break(
         "rt", f"{RT}.h", "rt_mutex_timedlock(mutex, ticks)", "rt_mutex_timedlock(mutex, ticks == 0 ? 0 : ticks + 1)",
         "mutex_gives_up",
+    ),
+    "a mutex that gives back what it denies": _break(
+        "freertos", "kernels/freertos/kernel.toml", "mutex_gives_back = true", "mutex_gives_back = false",
+        "mutex_gives_back",
+    ),
+    "blocks at odd places": _break(
+        "freertos", f"{FREERTOS}.h", "    return pvPortMalloc(bytes);",
+        "    return (char *)pvPortMalloc(bytes + 4) + 4;", "heap_blocks",
+    ),
+    "a pool that gives one block twice": _break(
+        "bare", "kernels/bare/pointers.c", "        pool->free = *(void **)block;\n",
+        "        static void *last;\n\n        pool->free = last == NULL ? block : *(void **)block;\n"
+        "        last = block;\n", "pool_blocks",
+    ),
+    "a queue of pointers that keeps them": _break(
+        "bare", "kernels/bare/pointers.c", "    queue->read_slot = next_slot(queue, queue->read_slot);\n", "",
+        "pointer_queue_order",
     ),
     "a condition that polls": _break(
         "rt", f"{RT}.h", "    rt_cond_wait(condition, mutex);\n",
@@ -221,8 +238,9 @@ def failing(verdict: Conformance) -> set[str]:
 
 
 def test_every_check_is_seen_to_fail() -> None:
+    """No kernel with tasks here has queues of pointers: test_conformance_facts.py gives rt some."""
     seen = {check for each in BREAKS.values() for check in each.fails}
-    assert seen == {each.id for each in Catalogue(find_root()).conformance.check}
+    assert seen | {"pointer_queue_wakes"} == {each.id for each in Catalogue(find_root()).conformance.check}
 
 
 @pytest.mark.long
@@ -231,8 +249,7 @@ def test_a_broken_port_fails(checkout: Path, name: str) -> None:
     what = BREAKS[name]
     alter(checkout, what.file, what.old, what.new)
     verdict = conformance(checkout, what.kernel, what.board)
-    stuck = {check for check in what.fails if f"detail={check})" in (verdict.failure or "")}
-    assert what.fails <= failing(verdict) | stuck, (verdict.failure, failing(verdict))
+    assert what.fails <= failing(verdict), (verdict.failure, failing(verdict))
     assert not verdict.holds
 
 
@@ -260,7 +277,7 @@ def test_a_verdict_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     def never(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("rtoslab.conformance.examination.run_virtual", never)
+    monkeypatch.setattr("rtoslab.conformance.play.run_virtual", never)
     assert conformance(find_root(), "bare") == first
     (outcome,) = (each for each in api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run"))
     assert isinstance(outcome.result, Measured), "its own process finds the verdict too"

@@ -97,11 +97,15 @@ def test_conformance_is_told() -> None:
     checks = {"order": "holds", "fp": "n/a: B has no floating-point unit"}
     stored = StoredPoint(Path("p"), measured(1), {"conformance": {"digest": "abc", "checks": checks}})
     text = report_formats()["md"](make_document(Catalogue(find_root()), [stored], None))
-    assert "| k on b, 1 core | 1 | 0 | 0 | 1 | holds | abc |" in text
+    assert "| k on b, 1 core | 1 | 0 | 0 | 0 | 1 | holds | abc |" in text
     assert "| k on b, 1 core | fp | B has no floating-point unit |" in text
     checks["order"] = "fails"
     text = report_formats()["md"](make_document(Catalogue(find_root()), [stored], None))
-    assert "| k on b, 1 core | 0 | 1 | 0 | 1 | fails | abc |" in text
+    assert "| k on b, 1 core | 0 | 1 | 0 | 0 | 1 | fails | abc |" in text
+    checks |= {"order": "holds", "bits": "deviates: noted 1; declared: by design"}
+    text = report_formats()["md"](make_document(Catalogue(find_root()), [stored], None))
+    assert "| k on b, 1 core | 1 | 0 | 0 | 1 | 1 | deviates | abc |" in text
+    assert "| k on b, 1 core | bits | noted 1; declared: by design |" in text
 
 
 def test_csv_is_long_and_typed() -> None:

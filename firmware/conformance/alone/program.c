@@ -4,8 +4,10 @@
 static void play_all(const struct solo *scenes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        scenes[i].play();
-        notes_send(scenes[i].name, 0);
+        if (scene_begins(scenes[i].name, 0)) {
+            scenes[i].play();
+            notes_send(scenes[i].name, 0);
+        }
     }
 }
 
@@ -15,5 +17,6 @@ noreturn void run_program(void)
     port_start();
     play_all(solos, solo_count);
     play_all(message_solos, message_solo_count);
+    play_all(memory_solos, memory_solo_count);
     run_finish();
 }

@@ -3,8 +3,37 @@
 
 #include "../bench_conformance.h"
 
-/* The cast: on each core one task less urgent and one more urgent than three equal ones. */
+/* The cast: on each core one task less urgent and one more urgent than three equal ones. Where the kernel has no equals,
+ * the three are as near to each other as can be. */
 enum part { LOW, MID_A, HIGH, MID_B, MID_C, PARTS };
+
+/* Below and above the least urgent part, and above all parts but the director, is room for a task made or raised later. */
+#if KERNEL_SERVICES_EQUAL_PRIORITIES
+enum {
+    PRIORITY_BELOW,
+    PRIORITY_LOW,
+    PRIORITY_MID_A,
+    PRIORITY_MID_B = PRIORITY_MID_A,
+    PRIORITY_MID_C = PRIORITY_MID_A,
+    PRIORITY_ABOVE,
+    PRIORITY_HIGH = PRIORITY_ABOVE,
+    PRIORITY_RAISED
+};
+#else
+enum {
+    PRIORITY_BELOW,
+    PRIORITY_LOW,
+    PRIORITY_ABOVE,
+    PRIORITY_MID_A,
+    PRIORITY_MID_B,
+    PRIORITY_MID_C,
+    PRIORITY_HIGH,
+    PRIORITY_RAISED
+};
+#endif
+_Static_assert(PORT_PRIORITY_MAX > PRIORITY_RAISED, "too few priorities: 6 at least, 8 where none may be shared");
+
+extern const uint8_t part_priorities[PARTS];
 
 struct worker {
     port_task_t handle;

@@ -3,14 +3,16 @@
 #include "bench_scene.h"
 
 #if KERNEL_SERVICES_PRIORITY_GET
-/* priority_figures: the abstract priorities of the least, a middle and the most urgent part. */
+/* priority_figures: of the least, a middle and the most urgent part, whose priority it is said to have; one note each. */
 static void note_priority(enum part part)
 {
     uint32_t own = port_priority_get(worker(part)->handle);
 
-    for (uint32_t abstract = 0; abstract <= PORT_PRIORITY_MAX; abstract++) {
-        if (own == PORT_PRIORITY(abstract)) {
-            note(abstract);
+    static const enum part told[] = {LOW, MID_B, HIGH};
+
+    for (uint32_t i = 0; i < 3; i++) {
+        if (own == PORT_PRIORITY(part_priorities[told[i]])) {
+            note(i + 1u);
         }
     }
 }
@@ -33,7 +35,7 @@ static void raise_low(void)
     port_sleep_ticks(LATER_TICKS);
     note(2);
     raised = true;
-    port_priority_set(worker(LOW)->handle, PORT_PRIORITY(4));
+    port_priority_set(worker(LOW)->handle, PORT_PRIORITY(PRIORITY_RAISED));
     note(4);
     raised = false;
 }
@@ -44,7 +46,7 @@ static void be_raised(void)
     while (!raised) {
     }
     note(3);
-    port_priority_set(worker(LOW)->handle, PORT_PRIORITY(1));
+    port_priority_set(worker(LOW)->handle, PORT_PRIORITY(PRIORITY_LOW));
     note(5);
 }
 #endif
@@ -111,14 +113,14 @@ static void make_and_delete(void)
     uint32_t made = 0;
 
     note(1);
-    if (spawn(&task, 3)) {
+    if (spawn(&task, PRIORITY_ABOVE)) {
         note(port_stack_used_bytes(task, SPAWNED_STACK_BYTES) < SPAWNED_STACK_BYTES ? 3 : 0);
         port_task_delete(task);
     }
     (void)port_semaphore_give(&semaphores[0]);
     note(port_semaphore_take_for(&semaphores[0], 0));
     for (unsigned round = 0; round < ROUNDS; round++) {
-        if (spawn(&task, 0)) {
+        if (spawn(&task, PRIORITY_BELOW)) {
             made++;
             port_task_delete(task);
         }
@@ -128,28 +130,33 @@ static void make_and_delete(void)
 #endif
 
 #if KERNEL_SERVICES_MUTEX_TIMEOUT
-/* mutex_gives_up: while the least urgent holds the mutex and sleeps, the most urgent tries (0) and waits for 3 ticks in
- * vain (0 3). What it lent the holder is given back by then: the one between preempts the holder, which computes now (5).
- * In the end the mutex is got in time (1). The holder sleeps because, while it has the waiter's priority and computes,
- * the waiter's time is up without effect on some kernels: equals do not preempt each other. */
+/* While the least urgent holds the mutex and sleeps, the most urgent waits for it in vain. The holder sleeps because, while
+ * it has the waiter's priority and computes, the waiter's time is up without effect on some kernels: equals do not preempt
+ * each other. It lets go of the mutex in the end, whatever happens.
+ *
+ * mutex_gives_up: a try (0), a wait of 3 ticks (0 3), and in the end it is got in time (1). */
 #define HELD_ASLEEP_TICKS 6u
+#define HELD_TICKS 20u
 
 static volatile bool let_go_of_it;
 
 static void hold_on(void)
 {
+    uint32_t start = port_tick_now();
+
     let_go_of_it = false;
     (void)port_mutex_lock(&mutex);
     port_sleep_ticks(HELD_ASLEEP_TICKS);
-    while (!let_go_of_it) {
+    while (!let_go_of_it && port_tick_now() - start < HELD_TICKS) {
     }
     (void)port_mutex_unlock(&mutex);
 }
 
-static void come_between(void)
+static void lock_in_the_end(void)
 {
-    port_sleep_ticks(HELD_ASLEEP_TICKS + 1u);
-    note(5);
+    let_go_of_it = true;
+    note(port_mutex_lock_for(&mutex, HELD_TICKS));
+    (void)port_mutex_unlock(&mutex);
 }
 
 static void give_up(void)
@@ -161,10 +168,23 @@ static void give_up(void)
     start = port_tick_now();
     note(port_mutex_lock_for(&mutex, 3));
     note(port_tick_now() - start);
+    lock_in_the_end();
+}
+
+/* mutex_gives_back: after a wait in vain (0) the holder, which computes now, has nothing left of what the waiter lent it:
+ * the one between preempts it (5) before the waiter has the mutex (1). */
+static void come_between(void)
+{
+    port_sleep_ticks(HELD_ASLEEP_TICKS + 2u);
+    note(5);
+}
+
+static void give_up_and_stay_away(void)
+{
+    port_sleep_ticks(1);
+    note(port_mutex_lock_for(&mutex, 3));
     port_sleep_ticks(HELD_ASLEEP_TICKS);
-    let_go_of_it = true;
-    note(port_mutex_lock_for(&mutex, 5));
-    (void)port_mutex_unlock(&mutex);
+    lock_in_the_end();
 }
 #endif
 
@@ -182,7 +202,8 @@ const struct scene manage_scenes[] = {
     {"dynamic_tasks", {make_and_delete, NULL, NULL, NULL, NULL}, NULL},
 #endif
 #if KERNEL_SERVICES_MUTEX_TIMEOUT
-    {"mutex_gives_up", {hold_on, come_between, give_up, NULL, NULL}, NULL},
+    {"mutex_gives_up", {hold_on, NULL, give_up, NULL, NULL}, NULL},
+    {"mutex_gives_back", {hold_on, come_between, give_up_and_stay_away, NULL, NULL}, NULL},
 #endif
     {NULL, {NULL, NULL, NULL, NULL, NULL}, NULL}, /* a kernel may have none of these services */
 };

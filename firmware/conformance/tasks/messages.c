@@ -3,24 +3,48 @@
 
 #if KERNEL_SERVICES_MAILBOX
 /* mailbox_blocks: the more urgent task sends four messages to a box of one, the other takes them: 100 and its number when
- * one is sent, its number when one is received. */
+ * one is sent (200 where there was no room and no waiting), its number when one is received. */
+#define MESSAGES_THAT_COME (KERNEL_SERVICES_MAILBOX_SEND_WAITS ? MESSAGES : 1u)
+
 static void send_messages(void)
 {
     for (uint32_t number = 1; number <= MESSAGES; number++) {
-        (void)port_mailbox_send(&mailbox, message(number));
-        note(100u + number);
+        note((port_mailbox_send(&mailbox, message(number)) ? 100u : 200u) + number);
     }
 }
 
 static void receive_messages(void)
 {
     port_sleep_ticks(LATER_TICKS);
-    for (uint32_t number = 1; number <= MESSAGES; number++) {
+    for (uint32_t number = 1; number <= MESSAGES_THAT_COME; number++) {
         void *received = NULL;
 
         (void)port_mailbox_receive(&mailbox, &received);
         note(message_number(received));
     }
+}
+#endif
+
+#if KERNEL_SERVICES_QUEUE_POINTER
+/* pointer_queue_wakes: the more urgent task waits for two messages, 2 and 4, which it receives as soon as each is sent. */
+static void receive_pointers(void)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        void *received = NULL;
+
+        (void)port_pointer_queue_receive(&pointer_queue, &received);
+        note(message_number(received));
+    }
+}
+
+static void send_pointers_between_notes(void)
+{
+    port_sleep_ticks(LATER_TICKS);
+    for (uint32_t number = 2; number <= 4; number += 2) {
+        note(number - 1u);
+        (void)port_pointer_queue_send(&pointer_queue, message(number));
+    }
+    note(5);
 }
 #endif
 
@@ -146,6 +170,9 @@ static void pend_to_set(void)
 const struct scene message_scenes[] = {
 #if KERNEL_SERVICES_MAILBOX
     {"mailbox_blocks", {receive_messages, NULL, send_messages, NULL, NULL}, NULL},
+#endif
+#if KERNEL_SERVICES_QUEUE_POINTER
+    {"pointer_queue_wakes", {send_pointers_between_notes, NULL, receive_pointers, NULL, NULL}, NULL},
 #endif
 #if KERNEL_SERVICES_EVENT
     {"event_wakes", {set_between_notes, wait_for_both, wait_for_any, NULL, NULL}, NULL},

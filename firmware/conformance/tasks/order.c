@@ -19,7 +19,7 @@ static void note_high(void)
     note(3);
 }
 
-#if KERNEL_SERVICES_SEMAPHORE
+#if KERNEL_SERVICES_SEMAPHORE && KERNEL_SERVICES_EQUAL_PRIORITIES
 /* The more urgent one lets the three equal ones go, B first, C, then A, without giving the core away in between. */
 static void let_go(void)
 {
@@ -129,7 +129,7 @@ static void compute_b(void)
 
 const struct scene order_scenes[] = {
     {"priority_order", {note_low, note_mid, note_high, note_mid, note_mid}, NULL},
-#if KERNEL_SERVICES_SEMAPHORE
+#if KERNEL_SERVICES_SEMAPHORE && KERNEL_SERVICES_EQUAL_PRIORITIES
     {"ready_order", {NULL, ready_a, let_go, ready_b, ready_c}, NULL},
     {"time_slice", {stay_away, compute_a, let_two_go, compute_b, stay_away}, stay_away},
 #if KERNEL_SERVICES_YIELD

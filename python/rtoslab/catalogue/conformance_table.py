@@ -2,7 +2,18 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from rtoslab.base import Strict
+
+
+class Instead(Strict):
+    """What a check demands of a kernel that declares something else than the contract takes for granted."""
+
+    when: str = Field(pattern=r"^[a-z_]+ = [a-z0-9_]+$")
+    """`fact = word`: a service, or a fact of `[behaviour]`, as kernel.toml has it."""
+    notes: tuple[int, ...]
+    demands: str
 
 
 class Check(Strict):
@@ -16,6 +27,7 @@ class Check(Strict):
     first_core_only: bool = False
     kind: Literal["sequence", "timer", "slices", "growth", "ticks"]
     notes: tuple[int, ...] = ()
+    instead: Instead | None = None
     ticks: tuple[int, ...] = ()
     span_ticks: int = 0
     least: int = 0
@@ -31,4 +43,5 @@ class ConformanceSuite(Strict):
     tasks_per_core: int
     stack_bytes: int
     services: tuple[str, ...]
+    params: dict[str, int]
     check: tuple[Check, ...]

@@ -128,8 +128,22 @@ class TreeWants(Strict):
 
 
 class Behaviour(Strict):
-    """What kernels do differently and are free to."""
+    """What kernels do differently and are free to. Conformance measures all but the last three; of these the virtual
+    board's probes tell."""
 
+    ready_order: Literal["made_ready", "woken_first"] = "made_ready"
+    """Where a task goes that one of another priority makes ready: behind its equals, or before them."""
+    wake_order: Literal["urgent", "first"] = "urgent"
+    """Which of the tasks that wait for an object is woken: the most urgent, or that which has waited longest."""
+    event_wait_returns: Literal["set", "matched"] = "set"
+    """What a wait for bits says: all that was set, or those it waited for."""
+    sleep_adds_ticks: Literal[0, 1] = 0
+    timeout_adds_ticks: Literal[0, 1] = 0
+    sleep_until_late: Literal["returns", "restarts"] = "returns"
+    """What a sleep until a past tick does beside returning at once: the period stays, or restarts from now."""
+    heap_align_bytes: Literal[8, 4] = 8
+    heap_lock: Literal["none", "spinning", "sleeping"] = "none"
+    """What keeps other tasks off the heap: nothing but a masked core or scheduler, a spinlock, or a mutex."""
     handler_entry: Literal["vector", "kernel"] = "vector"
     """Whether a handler of ours is the vector itself, or called by code of the kernel's."""
     switch_exceptions: tuple[Literal["pendsv", "svcall", "systick", "hardfault"], ...] = ("pendsv",)
@@ -157,6 +171,8 @@ class Kernel(Strict):
     reasons: dict[str, str] = Field(default_factory=dict)
     """Why a service (or `smp`) is lacking, in a reader's words."""
     behaviour: Behaviour = Field(default_factory=Behaviour)
+    deviations: dict[str, str] = Field(default_factory=dict)
+    """Conformance checks that the kernel is known to fail -> why; its numbers count, and are marked."""
     probes: Probes | None = None
     memory: KernelMemory | None = None
     tree: TreeWants | None = None
@@ -196,6 +212,13 @@ class Kernel(Strict):
             if not self.services.get(service, False):
                 return f"{self.title} has no {service} service: {self.reason(service)}"
         return None
+
+    def fact(self, name: str) -> str | None:
+        """What is declared of a service or a fact of `behaviour`, as a word; None if there is no such thing."""
+        if name in self.services:
+            return str(self.services[name]).lower()
+        value = getattr(self.behaviour, name, None) if name in Behaviour.model_fields else None
+        return None if value is None else str(value)
 
     def lacks(self) -> dict[str, str]:
         """What this kernel does not offer, with the reason: services, and more than one core."""

@@ -15,7 +15,7 @@ from rtoslab.cli.plain import PlainConsole, painted
 from rtoslab.conformance import Conformance, Outcome, examine
 from rtoslab.plan import Options, Point, conformance_points
 
-_COLOURS = {Outcome.HOLDS: "green", Outcome.FAILS: "red", Outcome.UNSEEN: "yellow"}
+_COLOURS = {Outcome.HOLDS: "green", Outcome.FAILS: "red", Outcome.DEVIATES: "yellow", Outcome.UNSEEN: "yellow"}
 
 
 @click.command("conformance")
@@ -76,7 +76,7 @@ def _print(console: PlainConsole, verdict: Conformance) -> None:
         if each.outcome is Outcome.NOT_APPLICABLE:
             absent.setdefault(each.saw, []).append(each.title)
             continue
-        saw = f"{each.demands}: {each.saw}" if each.outcome is Outcome.FAILS else each.saw
+        saw = f"{each.demands}: {each.saw}" if each.outcome in (Outcome.FAILS, Outcome.DEVIATES) else each.saw
         table.add_row(each.title, str(each.core), saw, painted(each.outcome.value, _COLOURS[each.outcome]))
     console.print(table)
     for reason, titles in absent.items():

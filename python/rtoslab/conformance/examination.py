@@ -15,10 +15,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from rtoslab.base import (
+    CatalogueError,
     ConformanceError,
-    DecodeError,
-    OverrideReceivedError,
-    RunError,
     Strict,
     canonical,
     disk_error,
@@ -27,14 +25,11 @@ from rtoslab.base import (
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.judge import CheckFinding, Outcome, judge_all
-from rtoslab.images import CONFORMANCE_IMAGE, Build, build, inputs_digest
+from rtoslab.conformance.play import play
+from rtoslab.images import CONFORMANCE_IMAGE, build, inputs_digest
 from rtoslab.intake import KEPT_BYTES, read_bytes
 from rtoslab.plan import DEFAULT_WINDOW_MS, Point
-from rtoslab.records import constants, decode
-from rtoslab.targets import Progress, RunOutput, VirtualJob, run_virtual, simulator_fingerprint, simulator_sources
-
-LIMIT_S = 120
-"""Of virtual time, for the tick rate's span and for all other scenes each: a slow tick makes them long."""
+from rtoslab.targets import Progress, simulator_fingerprint, simulator_sources
 
 
 class Conformance(Strict):
@@ -54,6 +49,11 @@ class Conformance(Strict):
         """Whether every check that applies was made and holds."""
         outcomes = {each.outcome for each in self.findings}
         return self.failure is None and Outcome.HOLDS in outcomes and Outcome.FAILS not in outcomes
+
+    @property
+    def deviations(self) -> dict[str, str]:
+        """The checks that fail as kernel.toml declares -> what was seen, with the reason."""
+        return {each.title: each.saw for each in self.findings if each.outcome is Outcome.DEVIATES}
 
     def demand(self) -> None:
         """Raises ConformanceError, naming what does not hold."""
@@ -75,7 +75,8 @@ class Conformance(Strict):
         """For the manifest: each check's outcome, with the reason where it does not apply."""
         checks: dict[str, str] = {}
         for each in self.findings:
-            words = f"n/a: {each.saw}" if each.outcome is Outcome.NOT_APPLICABLE else each.outcome.value
+            told = each.outcome in (Outcome.NOT_APPLICABLE, Outcome.DEVIATES)
+            words = f"{each.outcome.value}: {each.saw}" if told else each.outcome.value
             if checks.get(each.check, Outcome.HOLDS.value) == Outcome.HOLDS.value:
                 checks[each.check] = words
         return {"digest": self.digest, "checks": checks}
@@ -95,7 +96,7 @@ def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: 
     with _alone(built.folder):
         known = _read(path)
         if known is None:
-            known = _verdict(catalogue, asked, built, digest, _run(catalogue, asked, built, progress))
+            known = _verdict(catalogue, asked, digest, progress)
             _write(path, known)
     return known
 
@@ -124,43 +125,22 @@ def suite_point(point: Point) -> Point:
     )
 
 
-def _run(catalogue: Catalogue, point: Point, built: Build, progress: Progress) -> RunOutput:
-    board = catalogue.board(point.board).facts
-    job = VirtualJob(
-        image=built.elf.read_bytes(),
-        name=built.elf.name,
-        board=board,
-        kernel=catalogue.kernel(point.kernel).facts.on(board.cpu),
-        clock_hz=point.clock_hz or board.clock.sys_hz,
-        cores=point.cores,
-        window_ms=LIMIT_S * 1000,
-        settings=point.timing,
-        sending_limit_s=LIMIT_S,
-    )
-    try:
-        return run_virtual(job, lambda _, done: progress("conformance", done))
-    except RunError as cause:
-        return RunOutput(b"", failure=str(cause))
-
-
-def _verdict(catalogue: Catalogue, point: Point, built: Build, digest: str, output: RunOutput) -> Conformance:
+def _verdict(catalogue: Catalogue, point: Point, digest: str, progress: Progress) -> Conformance:
     kernel, board = catalogue.kernel(point.kernel).facts, catalogue.board(point.board).facts
-    findings: tuple[CheckFinding, ...] = ()
-    failure = None
-    try:
-        decoded = decode(output.uart, constants(catalogue.root), built.expected)
-        findings = judge_all(catalogue.conformance.check, decoded, output.stats, kernel, board)
-        failure = output.failure
-    except OverrideReceivedError as cause:
-        failure = str(cause)
-    except DecodeError as cause:
-        failure = output.failure or str(cause)
+    checks = catalogue.conformance.check
+    unknown = kernel.deviations.keys() - {each.id for each in checks}
+    if unknown:
+        raise CatalogueError(
+            f"kernel.toml of {kernel.id} declares a deviation of `{min(unknown)}`, which is no check of "
+            "firmware/conformance/conformance.toml; correct or remove it."
+        )
+    played, failure = play(catalogue, point, progress)
     return Conformance(
         digest=digest,
         kernel=point.kernel,
         board=point.board,
         cores=point.cores,
-        findings=findings,
+        findings=() if played is None else judge_all(checks, played, kernel, board),
         failure=failure,
     )
 

@@ -21,6 +21,8 @@ class Outcome(StrEnum):
 
     HOLDS = "holds"
     FAILS = "fails"
+    DEVIATES = "deviates"
+    """Fails, as kernel.toml declares with a reason."""
     NOT_APPLICABLE = "n/a"
     UNSEEN = "unseen"
     """A real board has no counters to look at."""
@@ -50,23 +52,79 @@ class Notes:
     stats: "Stats | None"
 
 
-def judge_all(
-    checks: Sequence[Check], decoded: Decoded, stats: "Stats | None", kernel: Kernel, board: Board
-) -> tuple[CheckFinding, ...]:
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A scene that did not come to its end."""
+
+    scene: str
+    core: int
+    how: str
+    """What became of it, as a clause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What the suite showed, in one play or several: after a scene that broke, it is played again without that."""
+
+    decoded: Decoded
+    stats: "Stats | None"
+    broken: tuple[Broken, ...] = ()
+    earlier: tuple[Decoded, ...] = ()
+    """Of the plays that broke: the notes up to there."""
+    whole: bool = True
+    """Whether the last play came to its end."""
+
+    def scenes(self) -> dict[str, tuple[int, ...]]:
+        """The notes of each scene on each core that came to its end, from the last play that has them."""
+        found: dict[str, tuple[int, ...]] = {}
+        for play in (*self.earlier, self.decoded):
+            notes: dict[str, list[int]] = {}
+            for sample in play.samples:
+                notes.setdefault(sample.metric, []).extend(sample.values)
+            found |= {metric: tuple(values) for metric, values in notes.items()}
+        return found
+
+
+def judge_all(checks: Sequence[Check], played: Played, kernel: Kernel, board: Board) -> tuple[CheckFinding, ...]:
     """Every check in the table's order, on every core it is for."""
-    notes: dict[str, list[int]] = {}
-    for sample in decoded.samples:
-        notes.setdefault(sample.metric, []).extend(sample.values)
-    scenes = {metric: tuple(values) for metric, values in notes.items()}
+    scenes = played.scenes()
     findings: list[CheckFinding] = []
     for check in checks:
         obstacle = not_applicable(check, kernel, board)
         if obstacle is not None:
             findings.append(_finding(check, None, obstacle, Outcome.NOT_APPLICABLE))
             continue
-        cores = range(1 if check.first_core_only else decoded.begin.cores)
-        findings += [_judge(check, core, _notes(scenes, check, core, decoded, stats)) for core in cores]
+        asked = _of_this_kernel(check, kernel)
+        cores = range(1 if check.first_core_only else played.decoded.begin.cores)
+        found = [_judge(asked, core, _notes(scenes, check, core, played), played) for core in cores]
+        findings += _declared(found, kernel.deviations[check.id]) if check.id in kernel.deviations else found
     return tuple(findings)
+
+
+def _of_this_kernel(check: Check, kernel: Kernel) -> Check:
+    """With what is due instead, if the kernel declares it."""
+    if check.instead is None:
+        return check
+    fact, word = check.instead.when.split(" = ")
+    if kernel.fact(fact) != word:
+        return check
+    return check.model_copy(update={"notes": check.instead.notes, "demands": check.instead.demands})
+
+
+def _declared(findings: Sequence[CheckFinding], reason: str) -> list[CheckFinding]:
+    """The findings of a check that kernel.toml says will fail: they deviate; that none does is a failure."""
+    if any(each.outcome is Outcome.FAILS for each in findings):
+        saw = {each.core: f"{each.saw}; declared: {reason}" for each in findings}
+        return [
+            each.model_copy(update={"outcome": Outcome.DEVIATES, "saw": saw[each.core]})
+            if each.outcome is Outcome.FAILS
+            else each
+            for each in findings
+        ]
+    if any(each.outcome is Outcome.UNSEEN for each in findings):
+        return list(findings)
+    remove = "declared to deviate, but conforms: remove it from [deviations] of kernel.toml"
+    return [each.model_copy(update={"outcome": Outcome.FAILS, "saw": f"{each.saw}; {remove}"}) for each in findings]
 
 
 def not_applicable(check: Check, kernel: Kernel, board: Board) -> str | None:
@@ -79,20 +137,25 @@ def not_applicable(check: Check, kernel: Kernel, board: Board) -> str | None:
     return None
 
 
-def _notes(
-    scenes: Mapping[str, tuple[int, ...]], check: Check, core: int, decoded: Decoded, stats: "Stats | None"
-) -> Notes:
+def _notes(scenes: Mapping[str, tuple[int, ...]], check: Check, core: int, played: Played) -> Notes:
+    decoded = played.decoded
     return Notes(
         values=scenes.get(f"{check.id}/{core}", ()),
         tick_hz=int(decoded.params["tick_hz"]),
         time_slice_ticks=int(decoded.params["time_slice_ticks"]),
         timer_hz=decoded.begin.timer_hz,
         clock_hz=decoded.begin.clock_hz,
-        stats=stats,
+        stats=played.stats,
     )
 
 
-def _judge(check: Check, core: int, notes: Notes) -> CheckFinding:
+def _judge(check: Check, core: int, notes: Notes, played: Played) -> CheckFinding:
+    broken = next((each for each in played.broken if each.scene == check.id), None)
+    if broken is not None and (broken.core == core or not notes.values):
+        where = "" if broken.core == core else f"not played, because on core {broken.core} "
+        return _finding(check, core, f"{where}its scene {broken.how}", Outcome.FAILS)
+    if not played.whole and (check.kind == "ticks" or not notes.values):
+        return _finding(check, core, "the suite ended before", Outcome.UNSEEN)
     if check.kind == "ticks" and notes.stats is None:
         return _finding(check, core, "this target does not count cycles", Outcome.UNSEEN)
     if check.kind != "ticks" and not notes.values:

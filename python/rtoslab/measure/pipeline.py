@@ -192,7 +192,8 @@ def _measure(catalogue: Catalogue, job: _Job, progress: Progress, runner: Runner
     progress("decoding", 1.0)
     result = evaluate(catalogue, job.identity, job.run_id, output, job.built.expected)
     if isinstance(result, Measured):
-        result = result.model_copy(update={"image": image_bytes(job.built.elf)})
+        more = {"image": image_bytes(job.built.elf), "deviations": job.conformance.deviations}
+        result = result.model_copy(update=more)
     if output.observed is not None or output.failure is not None:
         files[EVIDENCE_FILE] = write_evidence(output)
     return point_files(job.folder, result, job.manifest, {**files, UART: output.uart})

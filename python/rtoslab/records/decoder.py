@@ -48,6 +48,27 @@ def decode(raw: bytes, constants: WireConstants, expected: Expected | None = Non
     return decoded
 
 
+def decode_begun(raw: bytes, constants: WireConstants, expected: Expected) -> Decoded | None:
+    """What a run said that broke off, up to its first defect; None if that is not even who it was.
+
+    For the conformance suite, whose notes of one scene stand whatever became of a later one. No figure is taken so.
+    """
+    start = raw.find(_BEGIN)
+    lines: list[Line] = []
+    for number, text in enumerate(raw[:STREAM_BYTES][max(start, 0) :].split(b"\n")[:STREAM_LINES], 1):
+        try:
+            line = parse_line(text.removesuffix(b"\r"), number, constants.line_max_chars)
+        except DecodeError:
+            break
+        if line.record in OVERRIDES or line.record == "end" or line.seq != len(lines):
+            break
+        lines.append(line)
+    if not lines:
+        return None
+    body = {"run": lines[0].fields["run"], "records": str(len(lines)), "status": "ok"}
+    return _assemble([*lines, Line(0, len(lines), "end", body)], constants, expected, start)
+
+
 def _override_in(raw: bytes, first_number: int, constants: WireConstants) -> OverrideReceivedError | None:
     for number, text in enumerate(raw.split(b"\n"), first_number):
         if not any(b" " + name.encode() + b" " in text for name in OVERRIDES):

@@ -7,6 +7,7 @@ from rtoslab.base import ReportError
 from rtoslab.catalogue import Catalogue, PaperFolder, papers
 from rtoslab.parity import comparable, lint_points
 from rtoslab.reports import heading
+from rtoslab.reports.deviations import deviating, footnote, mark_tables
 from rtoslab.reports.sections import (
     conformance,
     costs,
@@ -87,10 +88,14 @@ def make_document(catalogue: Catalogue, points: Sequence[StoredPoint], suite_id:
         evidence.rulers_section(verified),
         manifest.manifest_section(points),
     ]
+    kernels = deviating(verified)
+    if kernels:
+        only = all(each.deviations for each in verified)
+        parts = [part and mark_tables(part, kernels, all_deviate=only) for part in parts]
     return Document(
         title=heading.title(catalogue, points, suite),
         subtitle=heading.subtitle(points, suite),
-        summary=summary.summary(verified, failed, absent),
+        summary=" ".join(filter(None, (summary.summary(verified, failed, absent), footnote(kernels)))),
         sections=tuple(part for part in parts if part is not None),
         points=tuple(points),
     )

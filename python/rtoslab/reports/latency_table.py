@@ -7,6 +7,7 @@ from rich.table import Table
 
 from rtoslab.analyses import Comparison, absences, comparisons, series_names
 from rtoslab.catalogue import INSTRUMENTS
+from rtoslab.reports.deviations import deviating, marked
 from rtoslab.reports.table import cycles_text
 from rtoslab.results import Measured
 
@@ -41,11 +42,14 @@ def latency_table(measured: Sequence[Measured], width: int) -> Table:
         table.add_column("run with")
     for head in (*used, *(head for head, _ in spread)):
         table.add_column(head, justify="right", no_wrap=True)
+    kernels = deviating(measured)
     for each, name in zip(found, names, strict=True):
         medians = [cycles_text(each.by[one].spread.median) if one in each.by else "-" for one in used]
-        table.add_row(each.title, *([name] if any(together) else []), *medians, *(cell(each) for _, cell in spread))
+        named = [marked(name, kernels)] if any(together) else []
+        table.add_row(each.title, *named, *medians, *(cell(each) for _, cell in spread))
     for gone, name in zip(absent, together[len(found) :], strict=True):
-        table.add_row(gone.title, *([name] if any(together) else []), *("n/a" for _ in used), *("-" for _ in spread))
+        named = [marked(name, kernels)] if any(together) else []
+        table.add_row(gone.title, *named, *("n/a" for _ in used), *("-" for _ in spread))
     table.caption = f"{', '.join(used)}: medians; all else by the probe, else the counter; us: the median."
     table.caption_justify = "left"
     return table

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rtoslab.analyses import Gain, conditions, core_words, gains, series_names, shares, short_test, throughput
+from rtoslab.reports.deviations import MARK, deviating, footnote, marked
 from rtoslab.reports.latency_table import latency_table
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import AnyResult
@@ -16,11 +17,19 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
     """Prints measured points side by side by number of cores, then what failed and what does not apply."""
     measured = [each for each in results if isinstance(each, Measured)]
     counted = [each for each in measured if not each.is_latency]
+    kernels = deviating(measured)
+    tables: list[Table] = []
     if counted:
         timed = {each.point.benchmark for each in measured if each.is_latency}
-        console.print(_table([each for each in results if each.point.benchmark not in timed], counted))
+        tables.append(_table([each for each in results if each.point.benchmark not in timed], counted))
     if len(counted) < len(measured):
-        console.print(latency_table(measured, console.width))
+        tables.append(latency_table(measured, console.width))
+    for table in tables:
+        if kernels and all(each.deviations for each in measured):  # no row need name them then
+            table.title = f"{table.title} {MARK}"
+        console.print(table)
+    if kernels:
+        console.print(Text(footnote(kernels)), soft_wrap=True)
     if measured:
         proofs = sum(each.proofs_held for each in measured)
         console.print(f"{len(measured)} points measured; all their {proofs} proofs hold.")
@@ -70,10 +79,11 @@ def _table(results: Sequence[AnyResult], measured: Sequence[Measured]) -> Table:
     """Rows: tests (and what else differs but cores); columns: rate by number of cores, gain, spinlock wait."""
     cores = sorted({each.point.cores for each in results})
     groups: dict[tuple[str, str], dict[int, AnyResult]] = {}
+    kernels = deviating(measured)
     alike = series_names([each.point.model_copy(update={"cores": 1}) for each in results])
     for name, each in zip(alike, results, strict=True):
         series = ", ".join(part for part in name.split(", ") if part != core_words(1))
-        groups.setdefault((each.point.title, series), {})[each.point.cores] = each
+        groups.setdefault((each.point.title, marked(series, kernels)), {})[each.point.cores] = each
     pairs = {each.many.point.run_id: each for each in gains(measured)}
     named = any(series for _, series in groups)
     table = Table(title="Throughput, counts per second in the window", title_justify="left")

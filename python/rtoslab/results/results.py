@@ -208,6 +208,8 @@ class Measured(Stored):
     params: dict[str, str]
     proofs: tuple[Finding, ...]
     virtual: Virtual | None
+    deviations: dict[str, str] = Field(default_factory=dict)
+    """Conformance checks that the kernel fails as its kernel.toml declares -> what was seen, with the reason."""
     series: tuple[SeriesSamples, ...] = ()
     """Of a latency benchmark; then `counters` mean nothing."""
     absent_series: tuple[AbsentSeries, ...] = ()

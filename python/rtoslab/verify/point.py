@@ -109,7 +109,9 @@ def _evaluated(
         image = _kept_image(catalogue, manifest)
         if image is None:
             remarks.append("the image's size was not computed again: no image of that hash is kept here.")
-        again = again.model_copy(update={"image": result.image if image is None else image_bytes(image)})
+        verdict = Conformance.model_validate_json(files[CONFORMANCE_FILE])
+        more = {"image": result.image if image is None else image_bytes(image), "deviations": verdict.deviations}
+        again = again.model_copy(update=more)
     return again, remarks
 
 

@@ -24,6 +24,7 @@ COLUMNS = (
     "value",
     "unit",
     "reason",
+    "deviations",
 )
 
 
@@ -48,12 +49,12 @@ def render(document: Document) -> str:
         )
         if isinstance(result, Measured):
             for core, quantity, value, unit in _values(result):
-                table.writerow(map(sheet, (*front, core, quantity, value, unit, "")))
+                table.writerow(map(sheet, (*front, core, quantity, value, unit, "", "; ".join(result.deviations))))
             for absent in result.absent_series:
-                table.writerow(map(sheet, (*front, "", f"latency.{absent.id}", "", "", f"n/a: {absent.reason}")))
+                table.writerow(map(sheet, (*front, "", f"latency.{absent.id}", "", "", f"n/a: {absent.reason}", "")))
         else:
             reason = result.message if isinstance(result, Failed) else result.reason
-            table.writerow(map(sheet, (*front, "", "", "", "", reason)))
+            table.writerow(map(sheet, (*front, "", "", "", "", reason, "")))
     return out.getvalue()
 
 

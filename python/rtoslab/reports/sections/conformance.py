@@ -7,6 +7,7 @@ from rtoslab.reports.table import Section, TableData
 from rtoslab.store import StoredPoint
 
 _NOT_APPLICABLE = "n/a: "
+_DEVIATES = "deviates: "
 _PROSE = (
     "Before a number counts, the kernel's port shows on this very board and configuration that it orders, wakes, "
     "preempts and keeps time as the port contract promises; conformance.json in each point has every check."
@@ -24,7 +25,7 @@ def conformance_section(points: Sequence[StoredPoint]) -> Section | None:
             verdicts[stored["digest"]] = (name, stored["checks"])
     if not verdicts:
         return None
-    rows, absent = [], []
+    rows, absent, deviating = [], [], []
     for digest, (name, checks) in verdicts.items():
         counts = {word: sum(each == word for each in checks.values()) for word in ("holds", "fails", "unseen")}
         reasons: dict[str, list[str]] = {}
@@ -32,11 +33,15 @@ def conformance_section(points: Sequence[StoredPoint]) -> Section | None:
             if words.startswith(_NOT_APPLICABLE):
                 reasons.setdefault(words.removeprefix(_NOT_APPLICABLE), []).append(check)
         none = str(sum(map(len, reasons.values())))
-        verdict = "fails" if counts["fails"] or not counts["holds"] else "holds"
-        rows.append([name, *(str(count) for count in counts.values()), none, verdict, digest])
+        apart = {check: words.removeprefix(_DEVIATES) for check, words in checks.items() if words.startswith(_DEVIATES)}
+        deviating += [[name, check, seen] for check, seen in apart.items()]
+        verdict = "fails" if counts["fails"] or not counts["holds"] else "deviates" if apart else "holds"
+        rows.append([name, *(str(count) for count in counts.values()), str(len(apart)), none, verdict, digest])
         absent += [[name, ", ".join(checks), reason] for reason, checks in reasons.items()]
-    columns = ("port", ">checks that hold", ">that fail", ">unseen", ">n/a", "verdict", "digest")
+    columns = ("port", ">checks that hold", ">that fail", ">unseen", ">that deviate", ">n/a", "verdict", "digest")
     tables = [TableData("Conformance by port and configuration", columns, rows)]
+    if deviating:
+        tables.append(TableData("Declared deviations", ("port", "check", "what was seen, and why"), deviating))
     if absent:
         tables.append(TableData("Checks that do not apply", ("port", "checks", "why"), absent))
     return Section("conformance", "Conformance of the ports", (_PROSE,), (), tables, folded=True)

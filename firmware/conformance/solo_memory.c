@@ -1,0 +1,145 @@
+/* Scenes for one flow of control: heaps and pools. */
+#include <string.h>
+
+#include "bench_conformance.h"
+
+#if KERNEL_SERVICES_HEAP || KERNEL_SERVICES_POOL
+static void fill(void *block, uint8_t pattern, size_t bytes)
+{
+    if (block != NULL) {
+        memset(block, pattern, bytes);
+    }
+}
+
+static bool holds(const void *block, uint8_t pattern, size_t bytes)
+{
+    const uint8_t *byte = block;
+
+    for (size_t i = 0; byte != NULL && i < bytes; i++) {
+        if (byte[i] != pattern) {
+            return false;
+        }
+    }
+    return byte != NULL;
+}
+#endif
+
+#if KERNEL_SERVICES_HEAP
+/* What all blocks are aligned to, 8 at most, and 1 if none lies in another. Of sizes so different by 4 one block tells
+ * an alignment to 4. */
+static void heap_blocks(void)
+{
+    static const uint8_t sizes[] = {4, 8, 12, 16, 20};
+    void *blocks[sizeof sizes];
+    uintptr_t bits = 8;
+    bool whole = true;
+
+    for (uint8_t i = 0; i < sizeof sizes; i++) {
+        blocks[i] = port_malloc(sizes[i]);
+        bits |= (uintptr_t)blocks[i];
+        fill(blocks[i], i, sizes[i]);
+    }
+    for (uint8_t i = 0; i < sizeof sizes; i++) {
+        whole = whole && holds(blocks[i], i, sizes[i]);
+    }
+    note(bits & (~bits + 1u));
+    note(whole);
+    for (size_t i = 0; i < sizeof sizes; i++) {
+        port_free(blocks[i]);
+    }
+}
+#endif
+
+#if KERNEL_SERVICES_HEAP_PEAK || KERNEL_SERVICES_HEAP_PIECES
+#define BLOCK_BYTES 64u
+#endif
+
+#if KERNEL_SERVICES_HEAP_PEAK
+/* 1 for each: the peak has grown by both blocks, stays when they are free, and when they are used again. */
+static void heap_figures(void)
+{
+    struct port_heap_figures before, after, freed, again;
+    void *one, *two;
+
+    port_heap_figures(&before);
+    one = port_malloc(BLOCK_BYTES);
+    two = port_malloc(BLOCK_BYTES);
+    port_heap_figures(&after);
+    note(after.peak_bytes >= before.peak_bytes + 2u * BLOCK_BYTES && after.peak_bytes <= after.size_bytes);
+    port_free(one);
+    port_free(two);
+    port_heap_figures(&freed);
+    note(freed.peak_bytes == after.peak_bytes);
+    one = port_malloc(BLOCK_BYTES);
+    two = port_malloc(BLOCK_BYTES);
+    port_heap_figures(&again);
+    note(again.peak_bytes == after.peak_bytes && again.allocations == after.allocations + 2u);
+    port_free(two);
+    port_free(one);
+}
+#endif
+
+#if KERNEL_SERVICES_HEAP_PIECES
+/* 1 for each: what is free shrinks by both blocks and comes back, and a hole between two blocks is a piece of its own. */
+static void heap_pieces(void)
+{
+    struct port_heap_free before, both, hole, after;
+    void *one, *two;
+
+    port_heap_free(&before);
+    one = port_malloc(BLOCK_BYTES);
+    two = port_malloc(BLOCK_BYTES);
+    port_heap_free(&both);
+    note(both.bytes + 2u * BLOCK_BYTES <= before.bytes);
+    port_free(one);
+    port_heap_free(&hole);
+    note(hole.pieces == both.pieces + 1u && hole.bytes >= both.bytes + BLOCK_BYTES);
+    note(hole.largest_bytes == both.largest_bytes && hole.largest_bytes < hole.bytes);
+    port_free(two);
+    port_heap_free(&after);
+    note(after.bytes == before.bytes && after.pieces == before.pieces);
+}
+#endif
+
+#if KERNEL_SERVICES_POOL
+/* Twice: 1 for each block there is, 0 for one more, 1 if they are aligned to words and none lies in another. */
+static void pool_blocks(void)
+{
+    for (unsigned round = 0; round < 2; round++) {
+        void *blocks[POOL_BLOCKS + 1u];
+        bool whole = true;
+
+        for (uint8_t i = 0; i <= POOL_BLOCKS; i++) {
+            blocks[i] = port_pool_take(&pool);
+            note(blocks[i] != NULL);
+            fill(blocks[i], i, POOL_BLOCK_BYTES);
+        }
+        for (uint8_t i = 0; i < POOL_BLOCKS; i++) {
+            whole = whole && holds(blocks[i], i, POOL_BLOCK_BYTES) && ((uintptr_t)blocks[i] & 3u) == 0;
+        }
+        note(whole);
+        for (unsigned i = 0; i <= POOL_BLOCKS; i++) {
+            if (blocks[i] != NULL) {
+                port_pool_give(&pool, blocks[i]);
+            }
+        }
+    }
+}
+#endif
+
+const struct solo memory_solos[] = {
+#if KERNEL_SERVICES_HEAP_PEAK
+    {"heap_figures", heap_figures, true}, /* first: what others take has its peak too */
+#endif
+#if KERNEL_SERVICES_HEAP_PIECES
+    {"heap_pieces", heap_pieces, true},
+#endif
+#if KERNEL_SERVICES_HEAP
+    {"heap_blocks", heap_blocks, true},
+#endif
+#if KERNEL_SERVICES_POOL
+    {"pool_blocks", pool_blocks, true},
+#endif
+    {NULL, NULL, false}, /* a kernel may have none of these services */
+};
+const size_t memory_solo_count = sizeof memory_solos / sizeof memory_solos[0] - 1u;

@@ -1,0 +1,97 @@
+"""The suite's image built and run, again without each scene that did not come to its end.
+
+The trap it prevents: one scene that gets stuck, or faults, would hide what all others show.
+"""
+
+from dataclasses import replace
+
+from rtoslab.base import DecodeError, OverrideReceivedError, RunError
+from rtoslab.catalogue import Catalogue
+from rtoslab.conformance.judge import Broken, Played
+from rtoslab.images import Build, build
+from rtoslab.plan import Point
+from rtoslab.records import Decoded, constants, decode, decode_begun
+from rtoslab.targets import Progress, RunOutput, VirtualJob, run_virtual
+
+LIMIT_S = 120
+"""Of virtual time, for the tick rate's span and for all other scenes each: a slow tick makes them long."""
+BROKEN_MOST = 8
+"""Scenes that the image can leave out, `leave_out_0` to `leave_out_7`."""
+_NEVER_LEFT_OUT = "tick_rate"
+"""The virtual board waits for its window."""
+
+
+def play(catalogue: Catalogue, point: Point, progress: Progress) -> tuple[Played | None, str | None]:
+    """What was shown, if anything, and why the suite did not come to its end, if it did not."""
+    broken: list[Broken] = []
+    earlier: list[Decoded] = []
+    while True:
+        params = {f"leave_out_{index}": str(scene_hash(each.scene)) for index, each in enumerate(broken)}
+        built = build(catalogue, replace(point, params=params))
+        output = _run(catalogue, point, built, progress)
+        try:
+            decoded = decode(output.uart, constants(catalogue.root), built.expected)
+        except DecodeError as cause:
+            begun = _begun(catalogue, output.uart, built)
+            scene = None if begun is None else _broken_scene(begun, cause, output.failure)
+            if begun is not None and scene is not None and len(broken) < BROKEN_MOST:
+                earlier.append(begun)
+                broken.append(scene)
+                continue
+            failure = str(cause) if isinstance(cause, OverrideReceivedError) else output.failure or str(cause)
+            return _up_to_there(begun, broken, earlier), failure
+        return Played(decoded, output.stats, tuple(broken), tuple(earlier)), output.failure
+
+
+def _up_to_there(begun: Decoded | None, broken: list[Broken], earlier: list[Decoded]) -> Played | None:
+    plays = [*earlier, *([] if begun is None else [begun])]
+    return Played(plays[-1], None, tuple(broken), tuple(plays[:-1]), whole=False) if plays else None
+
+
+def scene_hash(scene: str) -> int:
+    """FNV-1a in 32 bits, as in firmware/conformance/notes.c."""
+    hashed = 2166136261
+    for byte in scene.encode():
+        hashed = (hashed ^ byte) * 16777619 & 0xFFFFFFFF
+    return hashed
+
+
+def _broken_scene(begun: Decoded, cause: DecodeError, failure: str | None) -> Broken | None:
+    """The scene that was on when nothing more came; None if it is not the scene's doing, or cannot be left out."""
+    if not begun.checks or begun.checks[-1].name == _NEVER_LEFT_OUT:
+        return None
+    scene, core = begun.checks[-1].name, begun.checks[-1].core
+    if any(each.metric == f"{scene}/{core}" for each in begun.samples):
+        return None
+    if not isinstance(cause, OverrideReceivedError):
+        return Broken(scene, core, f"got stuck: {failure or cause}")
+    if cause.fields.get("detail") == scene:
+        return Broken(scene, core, "got stuck")
+    facts = " ".join(f"{key}={value}" for key, value in cause.fields.items() if key != "run")
+    return Broken(scene, core, f"ended in {'an' if cause.kind[0] in 'aeo' else 'a'} {cause.kind} ({facts})")
+
+
+def _begun(catalogue: Catalogue, uart: bytes, built: Build) -> Decoded | None:
+    try:
+        return decode_begun(uart, constants(catalogue.root), built.expected)
+    except DecodeError:
+        return None
+
+
+def _run(catalogue: Catalogue, point: Point, built: Build, progress: Progress) -> RunOutput:
+    board = catalogue.board(point.board).facts
+    job = VirtualJob(
+        image=built.elf.read_bytes(),
+        name=built.elf.name,
+        board=board,
+        kernel=catalogue.kernel(point.kernel).facts.on(board.cpu),
+        clock_hz=point.clock_hz or board.clock.sys_hz,
+        cores=point.cores,
+        window_ms=LIMIT_S * 1000,
+        settings=point.timing,
+        sending_limit_s=LIMIT_S,
+    )
+    try:
+        return run_virtual(job, lambda _, done: progress("conformance", done))
+    except RunError as cause:
+        return RunOutput(b"", failure=str(cause))

@@ -1,0 +1,162 @@
+"""What kernels declare is measured; a scene that breaks fails alone; a declared deviation is measured and marked.
+
+Ports broken on purpose, built and run on the virtual Pico."""
+
+from pathlib import Path
+
+import pytest
+
+from rtoslab import api
+from rtoslab.base.errors import CatalogueError
+from rtoslab.base.paths import find_root
+from rtoslab.conformance.judge import Outcome
+from rtoslab.results.results import Measured
+from tests.checkouts import alter
+from tests.test_conformance_whole import conformance, failing
+
+FREERTOS, RT, BARE = ("kernels/freertos/port.h", "kernels/rt/port.h", "kernels/bare/port.h")
+
+LATE = ("    (void)xTaskDelayUntil(tick, ticks);\n",
+        ("    if (xTaskGetTickCount() - *tick < ticks) {\n        (void)xTaskDelayUntil(tick, ticks);\n"
+        "    } else {\n        *tick = xTaskGetTickCount();\n    }\n"))  # fmt: skip
+ODD = ("    return pvPortMalloc(bytes);\n}\n\nstatic inline void port_free(void *block)\n{\n    vPortFree(block);",
+       ("    return (char *)pvPortMalloc(bytes + 4) + 4;\n}\n\nstatic inline void port_free(void *block)\n{\n"
+       "    vPortFree((char *)block - 4);"))  # fmt: skip
+FIRST = ("    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;\n",
+         ("    UBaseType_t own = uxTaskPriorityGet(NULL);\n    bool taken;\n\n"
+         "    vTaskPrioritySet(NULL, PORT_PRIORITY(0));\n"
+         "    taken = xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;\n"
+         "    vTaskPrioritySet(NULL, own);\n    return taken;\n"))  # fmt: skip
+
+
+def declare(root: Path, kernel: str, fact: str) -> None:
+    """Adds a fact to kernel.toml, in front of its services."""
+    alter(root, f"kernels/{kernel}/kernel.toml", "[services]\n", f"[behaviour]\n{fact}\n\n[services]\n")
+
+
+@pytest.mark.parametrize(
+    ("fact", "check", "change"),
+    [
+        ('sleep_until_late = "restarts"', "sleep_until", (FREERTOS, *LATE)),
+        ("sleep_adds_ticks = 1", "sleep_ticks", (FREERTOS, "    vTaskDelay(ticks);", "    vTaskDelay(ticks + 1);")),
+        ("heap_align_bytes = 4", "heap_blocks", (FREERTOS, *ODD)),
+        ('wake_order = "first"', "wake_urgent", (FREERTOS, *FIRST)),
+        ('event_wait_returns = "matched"', "event_bits", (
+            "kernels/bare/port.c", "    return found;\n", "    return found & bits;\n")),
+        ("timeout_adds_ticks = 1", "timeout_expires", (
+            RT, "rt_sem_timedwait(semaphore, ticks)", "rt_sem_timedwait(semaphore, ticks == 0 ? 0 : ticks + 1)")),
+    ],
+)  # fmt: skip
+def test_a_fact_is_measured(checkout: Path, fact: str, check: str, change: tuple[str, str, str]) -> None:
+    kernel = change[0].split("/")[1]
+    declare(checkout, kernel, fact)
+    assert check in failing(conformance(checkout, kernel)), "declared, and not so"
+    alter(checkout, *change)
+    assert check not in failing(conformance(checkout, kernel)), "declared, and so"
+
+
+def test_a_scene_that_gets_stuck_fails_alone(checkout: Path) -> None:
+    alter(checkout, "conformance/tasks/wake.c", "    port_sleep_ticks(4);\n    (void)port_semaphore_give",
+          "    for (;;) {\n    }\n    (void)port_semaphore_give")  # fmt: skip
+    verdict = conformance(checkout, "freertos")
+    assert verdict.failure is None, "the suite came to its end without it"
+    assert failing(verdict) == {"timeout_given"}
+    assert [each.saw for each in verdict.findings if each.check == "timeout_given"] == ["its scene got stuck"]
+    assert not verdict.holds
+
+
+def test_scenes_that_fault_or_hang_fail_alone(checkout: Path) -> None:
+    alter(checkout, BARE, "    *message = bare_mailbox_receive(mailbox);\n",
+          "    volatile uintptr_t odd = 1;\n\n    (void)mailbox;\n    *message = *(void **)odd;\n")  # fmt: skip
+    alter(checkout, "kernels/bare/port.c", "    event->bits = event->bits & ~bits;\n", "    event->bits = bits & 0u;\n")
+    verdict = conformance(checkout, "bare")
+    saw = {each.check: each.saw for each in verdict.findings if each.outcome is Outcome.FAILS}
+    assert verdict.failure is None
+    assert saw.keys() == {"mailbox_keeps", "event_bits"}
+    assert saw["mailbox_keeps"].startswith("its scene ended in a fault (core=0 kind=hard")
+    assert saw["event_bits"].startswith("its scene got stuck: ")
+
+
+def test_a_suite_that_ends_early_keeps_what_it_saw(checkout: Path) -> None:
+    alter(
+        checkout,
+        "conformance/tasks/manage.c",
+        "    note(made);\n",
+        '    note(made);\n    last_words_overflow("low");\n',
+    )
+    verdict = conformance(checkout, "freertos")
+    assert verdict.failure is None
+    assert failing(verdict) == {"dynamic_tasks"}
+
+
+def test_a_declared_deviation_is_measured_and_marked(checkout: Path, tmp_path: Path) -> None:
+    toml = "kernels/bare/kernel.toml"
+    alter(checkout, toml, "[symbols]\n", '[deviations]\nqueue_order = "its manual says so"\n\n[symbols]\n')
+    verdict = conformance(checkout, "bare")
+    assert failing(verdict) == {"queue_order"}, "it conforms"
+    alter(
+        checkout,
+        "conformance/solo.c",
+        "note(port_queue_receive(&queue, item) &&",
+        "note(1u && port_queue_receive(&queue, item) && item[0] != 5u &&",
+    )
+    verdict = conformance(checkout, "bare")
+    assert verdict.holds
+    assert list(verdict.deviations) == ["Queue order"]
+    (outcome,) = api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run")
+    assert isinstance(outcome.result, Measured)
+    assert "its manual says so" in outcome.result.deviations["Queue order"]
+    alter(checkout, toml, "queue_order =", "queue_odour =")
+    with pytest.raises(CatalogueError, match="declares a deviation of `queue_odour`, which is no check"):
+        conformance(checkout, "bare")
+
+
+QUEUE = """
+typedef struct rt_queue port_pointer_queue_t;
+
+static inline bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length)
+{
+    return port_queue_create(queue, length, sizeof(void *));
+}
+
+static inline bool port_pointer_queue_send(port_pointer_queue_t *queue, void *pointer)
+{
+    return rt_queue_trypush(queue, &pointer);
+}
+
+static inline bool port_pointer_queue_receive(port_pointer_queue_t *queue, void **pointer)
+{
+    rt_queue_pop(queue, pointer);
+    return true;
+}
+"""
+
+
+def test_a_queue_of_pointers_on_a_kernel_with_tasks(checkout: Path) -> None:
+    alter(checkout, "kernels/rt/kernel.toml", "queue_pointer = false", "queue_pointer = true")
+    header = checkout / "firmware" / RT
+    header.write_text(header.read_text() + QUEUE)
+    verdict = conformance(checkout, "rt")
+    held = {each.check for each in verdict.findings if each.outcome is Outcome.HOLDS}
+    assert {"pointer_queue_order", "pointer_queue_wakes"} <= held
+    alter(checkout, RT, "    rt_queue_pop(queue, pointer);\n",
+          "    while (!rt_queue_trypop(queue, pointer)) {\n        rt_task_sleep(1);\n    }\n")  # fmt: skip
+    assert failing(conformance(checkout, "rt")) == {"pointer_queue_wakes"}
+
+
+def test_the_suite_is_played_on_distinct_priorities(checkout: Path) -> None:
+    for kernel in ("freertos", "rt"):
+        toml = f"kernels/{kernel}/kernel.toml"
+        alter(checkout, toml, "equal_priorities = true", "equal_priorities = false")
+    alter(checkout, "kernels/freertos/config/FreeRTOSConfig.h", "#if BENCH_PRIORITIES <= 6", "#if 0")
+    alter(checkout, "kernels/freertos/config/FreeRTOSConfig.h", "(BENCH_PRIORITIES + 2)", "12")
+    for kernel in ("freertos", "rt"):
+        verdict = conformance(checkout, kernel)
+        verdict.demand()
+        absent = {each.check for each in verdict.findings if "equal_priorities" in each.saw}
+        assert absent == {"ready_order", "yield_order", "time_slice", "wake_first"}
+
+
+def test_nothing_is_declared_here() -> None:
+    for kernel in ("freertos", "rt", "bare"):
+        assert "[deviations]" not in (find_root() / "firmware" / "kernels" / kernel / "kernel.toml").read_text()

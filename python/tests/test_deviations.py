@@ -1,0 +1,77 @@
+"""A kernel that deviates from the contract, as it declares, is marked in every results table and explained below it."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.reports import report_formats
+from rtoslab.reports.document import Document, make_document
+from rtoslab.reports.terminal import show_points
+from rtoslab.results.results import Measured
+from rtoslab.store.stored_point import StoredPoint
+from tests.fakes import measured
+
+APART = {"Order": "noted 2 1 where 1 2 was due; declared: by design"}
+FOOTNOTE = "† deviates from the port contract, as its kernel.toml declares. odd: Order (noted 2 1"
+
+
+def of(kernel: str, deviations: dict[str, str]) -> Measured:
+    made = measured(1)
+    return made.model_copy(update={"point": made.point.model_copy(update={"kernel": kernel}), "deviations": deviations})
+
+
+def document(*results: Measured) -> Document:
+    points = [StoredPoint(Path("p"), each, {"build": {"kernel": each.point.kernel}}) for each in results]
+    return make_document(Catalogue(find_root()), points, None)
+
+
+ODD, EVEN = of("odd", APART), of("even", {})
+
+
+def test_a_table_that_names_it_is_marked_and_explained() -> None:
+    made = document(ODD, EVEN)
+    throughput = next(each for each in made.sections if each.id == "throughput").tables[0]
+    text = str(throughput.rows)
+    assert "odd†" in text
+    assert "even†" not in text
+    assert FOOTNOTE in throughput.note
+    assert FOOTNOTE in made.summary
+    plain = document(of("odd", {}), EVEN)
+    assert "†" not in str(plain)
+
+
+def test_where_nothing_else_is_shown_the_title_is_marked() -> None:
+    throughput = next(each for each in document(ODD).sections if each.id == "throughput").tables[0]
+    assert throughput.title.endswith(" †")
+    assert FOOTNOTE in throughput.note
+
+
+@pytest.mark.parametrize("format_", ["md", "html"])
+def test_pages_show_mark_and_footnote(format_: str) -> None:
+    text = report_formats()[format_](document(ODD, EVEN))
+    assert "odd†" in text
+    assert "† deviates from the port contract" in text
+
+
+def test_data_say_it_in_a_field_of_their_own() -> None:
+    rows = list(csv.DictReader(io.StringIO(report_formats()["csv"](document(ODD, EVEN)))))
+    assert {(row["kernel"], row["deviations"]) for row in rows} == {("odd", "Order"), ("even", "")}
+    assert '"deviations"' in json.dumps(json.loads(report_formats()["json"](document(ODD, EVEN))))
+
+
+def test_the_terminal_shows_it_too(capsys: pytest.CaptureFixture[str]) -> None:
+    show_points([ODD, EVEN], Console(width=160))
+    said = capsys.readouterr().out
+    assert "odd†" in said
+    assert "even†" not in said
+    assert FOOTNOTE in said
+    show_points([ODD], Console(width=160))
+    said = capsys.readouterr().out
+    assert said.index("†") < said.index("1 core"), "in the title"
+    assert FOOTNOTE in said
