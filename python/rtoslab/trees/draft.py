@@ -46,7 +46,7 @@ def draft(kernel: Kernel, port: str, ident: str, path: Path, version: str | None
         id=ident,
         port=port,
         path=str(path),
-        version=version or _version(index, wants) or described(path) or "unknown",
+        version=version or _version(index, wants, headers) or described(path) or "unknown",
         sources=tuple(common),
         headers=tuple(_header_folders(index, wants, common)),
         cores=kept,
@@ -170,11 +170,13 @@ def _distance(place: PurePosixPath, near: list[PurePosixPath]) -> int:
     return min(map(apart, near))
 
 
-def _version(index: _Index, wants: TreeWants) -> str:
-    """The values of the macros that tell it, joined by dots; empty if they are not there."""
+def _version(index: _Index, wants: TreeWants, used: list[str]) -> str:
+    """The values of the macros that tell it, joined by dots; empty if they are not there. Those of the folders that are
+    used come first: an old header of the same name may lie elsewhere."""
     values = []
+    headers = sorted(index.headers, key=lambda each: str(each.parent) not in used)
     for macro in wants.version:
-        value = next(filter(None, (_macro(index.root / each, macro) for each in index.headers)), None)
+        value = next(filter(None, (_macro(index.root / each, macro) for each in headers)), None)
         if value is None:
             return ""
         values.append(value)
