@@ -100,7 +100,7 @@ class ObjectFacts(Strict):
 
     type: str
     members: dict[str, str]
-    """What benchmarks' proofs call it (`length`, `item_bytes`, `maximum`, `used`, `bits`) -> the member."""
+    """What benchmarks' proofs call it (`length`, `item_bytes`, `maximum`, `used`, `bits`) -> the member, or `outer.inner`."""
 
 
 class TreeWants(Strict):

@@ -1,6 +1,6 @@
 """What a kernel's objects and control blocks hold, read from the board's memory by the image's debug information."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -46,11 +46,7 @@ def _fill(found: dict[str, dict[str, Place]], wanted: set[str], elf: "ELFFile") 
     for unit in elf.get_dwarf_info().iter_CUs() if wanted and elf.has_dwarf_info() else ():
         for die in unit.get_top_DIE().iter_children():
             if die.tag == "DW_TAG_structure_type" and die.has_children and _name(die) in wanted:
-                found[_name(die)] = {
-                    _name(each): Place(each.attributes["DW_AT_data_member_location"].value, _bytes(each))
-                    for each in die.iter_children()
-                    if each.tag == "DW_TAG_member" and "DW_AT_data_member_location" in each.attributes
-                }
+                found[_name(die)] = dict(_members(die))
                 wanted.discard(_name(die))
         if not wanted:
             return
@@ -61,14 +57,26 @@ def _name(die: DIE) -> str:
     return attribute.value.decode() if attribute else ""
 
 
-def _bytes(member: DIE) -> int:
-    """A member's size; that of a word for what has none of its own, such as an array."""
+def _members(structure: DIE, before: str = "", base: int = 0) -> Iterator[tuple[str, Place]]:
+    """Of structures inside, too: `outer.inner`."""
+    for each in structure.iter_children():
+        if each.tag != "DW_TAG_member" or "DW_AT_data_member_location" not in each.attributes:
+            continue
+        name, offset = before + _name(each), base + each.attributes["DW_AT_data_member_location"].value
+        kind = _sized(each)
+        yield name, Place(offset, kind.attributes["DW_AT_byte_size"].value if kind else 4)
+        if kind is not None and kind.tag == "DW_TAG_structure_type":
+            yield from _members(kind, f"{name}.", offset)
+
+
+def _sized(member: DIE) -> DIE | None:
+    """The type that tells a member's size, behind names for it; of an array its elements'."""
     kind = member
     while "DW_AT_byte_size" not in kind.attributes:
         if "DW_AT_type" not in kind.attributes:
-            return 4
+            return None
         kind = kind.get_DIE_from_attribute("DW_AT_type")
-    return int(kind.attributes["DW_AT_byte_size"].value)
+    return kind
 
 
 class Structures:

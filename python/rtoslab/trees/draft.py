@@ -42,13 +42,14 @@ def draft(kernel: Kernel, port: str, ident: str, path: Path, version: str | None
     if not kept:
         looked = "; ".join(f"{core}: {', '.join(words)}" for core, words in wants.cores.items())
         raise CatalogueError(f"No folder in {path} holds the port for one core (looked for {looked}); check the path.")
+    headers = _header_folders(index, wants, common)
     return Tree(
         id=ident,
         port=port,
         path=str(path),
         version=version or _version(index, wants, headers) or described(path) or "unknown",
         sources=tuple(common),
-        headers=tuple(_header_folders(index, wants, common)),
+        headers=tuple(headers),
         cores=kept,
     )
 
