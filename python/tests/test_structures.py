@@ -1,4 +1,4 @@
-"""Members of a kernel's structures: where they are by the image's debug information, and no more than their own bytes."""
+"""Members of a kernel's structures: where the image's debug information has them, and no more than their own bytes."""
 
 import subprocess
 from pathlib import Path

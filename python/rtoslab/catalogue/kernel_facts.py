@@ -100,7 +100,8 @@ class ObjectFacts(Strict):
 
     type: str
     members: dict[str, str]
-    """What benchmarks' proofs call it (`length`, `item_bytes`, `maximum`, `used`, `bits`) -> the member, or `outer.inner`."""
+    """What benchmarks' proofs call it (`length`, `item_bytes`, `maximum`, `used`, `bits`) -> the member; one of a
+    structure inside is `outer.inner`."""
 
 
 class TreeWants(Strict):

@@ -5,8 +5,8 @@ The trap it prevents: a test whose totals are right and whose order, objects or 
 window's first EVENTS events only: what is repeated every few hundred cycles shows itself there, and memory stays flat.
 
 A call that the kernel makes of its own function is none of the benchmark's, and is left out, also where a function ends
-in another one, which then returns to the benchmark. So is what a handler must begin and end with. An instruction that an
-interrupt hits may be begun anew: a call is then seen twice and told once.
+in another one, which then returns to the benchmark. So is what a handler must begin and end with. An instruction that
+an interrupt hits may be begun anew: a call is then seen twice and told once.
 """
 
 from bisect import bisect_right

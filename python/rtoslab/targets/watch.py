@@ -70,9 +70,7 @@ class StepsWatch:
     def attach(self) -> None:
         """Before the image runs: one probe a function. A yield that ends in the switch's own handler shows nothing."""
         switch = self._kernel.probes.switch_symbol if self._kernel.probes else None
-        names = {
-            name for service, each in self._kernel.symbols.items() if service not in _NOT_CALLED for name in each
-        }
+        names = {name for service, each in self._kernel.symbols.items() if service not in _NOT_CALLED for name in each}
         for name in sorted(names - {switch}):
             address = self._machine.symbol(name)
             if address is not None:
