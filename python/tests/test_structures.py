@@ -20,10 +20,9 @@ struct block here;
 def image(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     folder: Path = tmp_path_factory.mktemp("structures")
     (folder / "block.c").write_text(CODE)
-    made = folder / "block.o"
-    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-g", "-c", folder / "block.c", "-o", made]
-    subprocess.run(command, check=True)
-    return made.read_bytes()
+    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-g", "-c", "block.c"]
+    subprocess.run(command, cwd=folder, check=True)
+    return (folder / "block.o").read_bytes()
 
 
 def test_a_member_has_its_place_and_its_size_also_inside_another(image: bytes) -> None:
