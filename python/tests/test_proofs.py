@@ -9,7 +9,7 @@ from rtoslab.base.errors import CatalogueError, UnknownNameError
 from rtoslab.proofs import all_rules, judge_all, watched_services
 from rtoslab.results.finding import Verdict
 from tests import test_course, test_handlers, test_latency_proofs, test_stamped
-from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, task
+from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, kernel, task
 from tests.test_proofs_two_cores import CASES as CASES_OF_TWO_CORES
 
 ROTATION = {"rule": "rotation", "tasks": [0, 1, 2]}
@@ -156,3 +156,21 @@ def test_a_kernel_that_must_slice_time_may_switch_once_more_a_tick(
 ) -> None:
     (found,) = judge_all(evidence(rule, time_slice_ticks=slices, **facts))
     assert found.verdict is verdict, found.saw
+
+
+@pytest.mark.parametrize(("function", "calls", "verdict"), [
+    ("post", 2 * TOTAL, Verdict.HOLDS),
+    ("post", TOTAL, Verdict.FAILS),
+    ("clear", TOTAL, Verdict.HOLDS),
+    ("clear", 2 * TOTAL, Verdict.FAILS),
+])  # fmt: skip
+def test_services_that_end_in_one_function_are_counted_together(function: str, calls: int, verdict: Verdict) -> None:
+    rules = [{"rule": "calls_per_count", "service": each, "ratio": 1} for each in ("event_set", "event_clear")]
+    rules += [{**rules[1], "ratio": 5, "when": ["cores > 1"]}]
+    symbols = {"event_set": ["post"], "event_clear": [function]}
+    made = dataclasses.replace(
+        evidence(rules[0], calls={"event_set": calls, "event_clear": calls}),
+        benchmark=benchmark(rules),
+        kernel=kernel(symbols=symbols),
+    )
+    assert {each.verdict for each in judge_all(made)} == {verdict}

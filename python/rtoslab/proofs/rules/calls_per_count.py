@@ -1,4 +1,7 @@
-"""The measured call is the kernel's call: its function executed so many times per count."""
+"""The measured call is the kernel's call: its function executed so many times per count.
+
+Of services that end in one function all are counted together: what each of them is called is asked for by the others.
+"""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, compare, finding, unseen
 from rtoslab.results import Finding
@@ -18,10 +21,28 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     demands = f"{params.ratio:g} calls of {params.service} per count"
     if evidence.observed is None:
         return unseen(params.rule, demands)
+    alike = _alike(params, evidence)
+    if alike:
+        others = ", ".join(f"{each.ratio:g} of {each.service}" for each in alike)
+        demands = f"{demands}, counted with {others} of the same function"
+    ratio = params.ratio + sum(each.ratio for each in alike)
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.metric_cores:
         calls = evidence.observed.calls[core, params.service]
-        text, agrees = compare(core, "calls", calls, evidence.counted(core) * params.ratio, params.tolerance)
+        text, agrees = compare(core, "calls", calls, evidence.counted(core) * ratio, params.tolerance)
         (seen if agrees else problems).append(text)
     return finding(params.rule, demands, problems, seen)
+
+
+def _alike(params: Params, evidence: Evidence) -> list[Params]:
+    """The same proof of the benchmark's other services that end in the same function."""
+    symbols = evidence.kernel.on(evidence.board.cpu).symbols
+    others = [Params.model_validate(each) for each in evidence.benchmark.proof if each.get("rule") == params.rule]
+    return [
+        each
+        for each in others
+        if each.service != params.service
+        and symbols.get(each.service) == symbols.get(params.service) is not None
+        and all(evidence.is_so(condition) for condition in each.when)
+    ]
