@@ -165,7 +165,9 @@ def test_a_kernel_that_must_slice_time_may_switch_once_more_a_tick(
     ("clear", 2 * TOTAL, Verdict.FAILS),
 ])  # fmt: skip
 def test_services_that_end_in_one_function_are_counted_together(function: str, calls: int, verdict: Verdict) -> None:
-    rules = [{"rule": "calls_per_count", "service": each, "ratio": 1} for each in ("event_set", "event_clear")]
+    rules: list[dict[str, Any]] = [
+        {"rule": "calls_per_count", "service": each, "ratio": 1} for each in ("event_set", "event_clear")
+    ]
     rules += [{**rules[1], "ratio": 5, "when": ["cores > 1"]}]
     symbols = {"event_set": ["post"], "event_clear": [function]}
     made = dataclasses.replace(
