@@ -86,7 +86,7 @@ def command(
     catalogue = Catalogue(root)
     asked = {"clock_hz": clock, "samples": samples, "instrument": instrument}
     chosen = {**dict(config), **{key: str(value) for key, value in asked.items() if value is not None}}
-    kernel_names, board_names = split_names(kernels, catalogue.kernels), split_names(boards, catalogue.boards)
+    kernel_names, board_names = split_names(kernels, catalogue.kernels_here), split_names(boards, catalogue.boards)
     options = Options(kernel_names, board_names, cores, window, chosen, full)
     plan = make_plan(catalogue, names, options)
     folder = out or default_out(root, plan, names)
