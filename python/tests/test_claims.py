@@ -114,7 +114,7 @@ def test_a_threshold_says_where_it_comes_from(kind: str) -> None:
 
 def test_a_claim_on_a_kernel_that_is_not_there_waits() -> None:
     (verdict,) = judge_claims([claim("ascending", of=[T2, T9], needs=["other"])], VALUES, KERNELS)
-    assert (verdict.outcome, verdict.seen) == ("bring your own", "needs other, not in firmware/kernels/")
+    assert (verdict.outcome, verdict.seen) == ("bring your own", "needs other: no tree of it is named here")
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,9 @@ EVERY_POINT: Final = [
     point
     for opt in ("-O2", "-O3")
     for point in make_plan(
-        CATALOGUE, CATALOGUE.benchmarks, Options(tuple(CATALOGUE.kernels), tuple(CATALOGUE.boards), config={"opt": opt})
+        CATALOGUE,
+        CATALOGUE.benchmarks,
+        Options(tuple(CATALOGUE.kernels_here), tuple(CATALOGUE.boards), config={"opt": opt}),
     ).points
     if point.not_applicable is None
 ]

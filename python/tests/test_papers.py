@@ -85,7 +85,7 @@ def test_a_kernel_that_is_not_there_waits(tmp_path: Path) -> None:
     assert (found.state, found.here, found.why) == (
         "bring your own",
         None,
-        "bring your own Other OS, it is not in firmware/kernels/",
+        "bring your own Other OS: no tree of it is named here",
     )
 
 
@@ -135,7 +135,7 @@ def test_a_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
         "metric", "K: paper", "K: here", "K: ratio", "Other: paper", "Other: here", "Other: ratio",
     ]  # fmt: skip
     assert table.rows == [["rate", "2000", "4,000", "2.00", "900", "n/a: bring your own", "\N{EN DASH}"]]
-    assert table.note == "Without a value here: bring your own Other OS, it is not in firmware/kernels/."
+    assert table.note == "Without a value here: bring your own Other OS: no tree of it is named here."
 
 
 def test_the_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:

@@ -53,6 +53,11 @@ class Catalogue:
         return dict(sorted(found.items()))
 
     @cached_property
+    def kernels_here(self) -> Mapping[str, Entry[Kernel]]:
+        """Those that can be built: not the ports whose tree nobody has named."""
+        return {name: each for name, each in self.kernels.items() if each.facts.tree is None or each.tree is not None}
+
+    @cached_property
     def boards(self) -> Mapping[str, Entry[Board]]:
         """By id."""
         return _scan(self.root / "firmware" / "boards", "board.toml", Board)

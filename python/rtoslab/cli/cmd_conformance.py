@@ -39,7 +39,7 @@ def command(
     """
     catalogue = Catalogue(find_root())
     chosen = dict(config) if clock is None else {**dict(config), "clock_hz": str(clock)}
-    kernel_names, board_names = split_names(kernels, catalogue.kernels), split_names(boards, catalogue.boards)
+    kernel_names, board_names = split_names(kernels, catalogue.kernels_here), split_names(boards, catalogue.boards)
     points = conformance_points(catalogue, Options(kernel_names, board_names, cores, config=chosen))
     verdicts: list[Conformance] = []
     with keeping(lambda: {"conformance": _as_json(verdicts)}):

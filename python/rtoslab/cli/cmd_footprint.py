@@ -68,7 +68,7 @@ def command(
     for --kernel and --board: a minimal image (the kernel started, its idle task), then one image per service.
     """
     catalogue = Catalogue(find_root())
-    kernels = split_names(kernels, catalogue.kernels) or (() if image else (DEFAULT_KERNEL,))
+    kernels = split_names(kernels, catalogue.kernels_here) or (() if image else (DEFAULT_KERNEL,))
     boards = split_names(boards, catalogue.boards) or (() if image else (DEFAULT_BOARD,))
     if image is not None:
         found = _of_image(catalogue, image, map_file, boards, against)

@@ -53,7 +53,7 @@ def command(
         raise PlanError(f"An interrupt of the {facts.id} cannot have the priority {level:#04x}; it can have {known}.")
     found: list[Profile] = []
     with keeping(lambda: {"masked": survey_table(found, level).as_json()} if found else {}):
-        for kernel in split_names(kernels, catalogue.kernels) or (DEFAULT_KERNEL,):
+        for kernel in split_names(kernels, catalogue.kernels_here) or (DEFAULT_KERNEL,):
             for benchmark in _benchmarks(catalogue, names):
                 try:
                     choice = Choice(kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms)

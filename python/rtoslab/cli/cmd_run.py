@@ -70,7 +70,7 @@ def command(
     """Measure suites or benchmarks on a virtual board; each point is stored as soon as it is finished.
 
     With --image an ELF file that holds our runner, whoever built it and around whichever kernel, measures what it says
-    it does: `rtoslab run --image app.elf --board pico`.
+    it does: `rtoslab run --image APP.elf --board pico`.
 
     Names may be shortened while they are unique (t1); `latency` is every latency benchmark. The same command again
     resumes where it stopped.
@@ -86,7 +86,7 @@ def command(
     catalogue = Catalogue(root)
     asked = {"clock_hz": clock, "samples": samples, "instrument": instrument}
     chosen = {**dict(config), **{key: str(value) for key, value in asked.items() if value is not None}}
-    kernel_names, board_names = split_names(kernels, catalogue.kernels), split_names(boards, catalogue.boards)
+    kernel_names, board_names = split_names(kernels, catalogue.kernels_here), split_names(boards, catalogue.boards)
     options = Options(kernel_names, board_names, cores, window, chosen, full)
     plan = make_plan(catalogue, names, options)
     folder = out or default_out(root, plan, names)

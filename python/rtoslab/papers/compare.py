@@ -49,7 +49,7 @@ def _compare(
 ) -> Compared:
     if row.lab_kernel not in kernels:
         name = paper.facts.kernels.get(row.lab_kernel, row.kernel)
-        return Compared(row, "bring your own", why=f"bring your own {name}, it is not in firmware/kernels/")
+        return Compared(row, "bring your own", why=f"bring your own {name}: no tree of it is named here")
     fits = select(found, row.where)
     if len(fits) > 1:
         where = ", ".join(f"{axis} = {wanted}" for axis, wanted in row.where.items())

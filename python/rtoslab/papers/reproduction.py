@@ -37,7 +37,7 @@ def reproduce(
         paper,
         tuple(points),
         tuple(found),
-        compare(paper, results, found, catalogue.kernels),
-        tuple(judge_claims(paper.claims, measured, catalogue.kernels, weighed, paper.facts.resolution)),
+        compare(paper, results, found, catalogue.kernels_here),
+        tuple(judge_claims(paper.claims, measured, catalogue.kernels_here, weighed, paper.facts.resolution)),
         tuple(missing),
     )

@@ -15,7 +15,7 @@ def weights(catalogue: Catalogue, paper: PaperFolder) -> list[Value]:
     """
     found = []
     for asked in paper.facts.footprint:
-        if asked.kernel not in catalogue.kernels:
+        if asked.kernel not in catalogue.kernels_here:
             continue
         weighed = weigh(catalogue, asked.kernel, asked.board, program=asked.program, config=asked.config)
         point = PointId(

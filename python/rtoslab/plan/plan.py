@@ -121,7 +121,7 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
         experiment.benchmarks, options.kernels or experiment.kernels, options.boards or experiment.boards,
         options.cores or experiment.cores, *experiment.sweep.values(),
     )  # fmt: skip
-    brought = [each for each in experiment.bring_your_own if each in catalogue.kernels]
+    brought = [each for each in experiment.bring_your_own if each in catalogue.kernels_here]
     full = options.full and experiment.paper_window_ms
     window_ms = options.window_ms or full or experiment.window_ms
     given = {**experiment.config, **(experiment.full_config if options.full else {})}

@@ -82,7 +82,7 @@ def make_document(catalogue: Catalogue, points: Sequence[StoredPoint], suite_id:
         costs.locks_section(measured),
         costs.functions_section(measured),
         memory.memory_section(verified),
-        paper.paper_section(measured, suite, _paper(catalogue, suite_id), catalogue.kernels),
+        paper.paper_section(measured, suite, _paper(catalogue, suite_id), catalogue.kernels_here),
         evidence.proofs_section(verified, failed),
         conformance.conformance_section(points),
         evidence.rulers_section(verified),
