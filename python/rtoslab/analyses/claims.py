@@ -55,7 +55,8 @@ def _judge(
     threshold = _threshold(claim, resolution)
     lacking = [each for each in claim.needs if kernels is not None and each not in kernels]
     if lacking:
-        return ClaimVerdict(claim, "bring your own", f"needs {', '.join(lacking)}: no tree of it is named here", threshold)
+        why = f"needs {', '.join(lacking)}: no tree of it is named here"
+        return ClaimVerdict(claim, "bring your own", why, threshold)
     if claim.kind in value_claims.RULES:
         told, seen = _everywhere(claim, found, resolution.seconds)
     else:

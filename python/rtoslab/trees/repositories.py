@@ -31,17 +31,14 @@ class Repository:
 
 def repositories(tree: Tree) -> tuple[Repository, ...]:
     """Those that the tree's folders lie in; empty: no version control. Asked every few seconds at most."""
-    return _asked(tree.model_dump_json(), int(time.monotonic() / ASKED_EVERY_S))
+    root = Path(tree.path)
+    patterns = [each for part in (tree, *tree.cores.values()) for each in (*part.sources, *part.headers)]
+    folders = {root} | {_existing(root, each.removeprefix("!")) for each in patterns}
+    return _asked(root, tuple(sorted(folders)), int(time.monotonic() / ASKED_EVERY_S))
 
 
 @lru_cache(maxsize=64)
-def _asked(description: str, _: int) -> tuple[Repository, ...]:
-    tree = Tree.model_validate_json(description)
-    root = Path(tree.path)
-    parts = [tree, *tree.cores.values()]
-    folders = {root} | {
-        _existing(root, each.removeprefix("!")) for part in parts for each in (*part.sources, *part.headers)
-    }
+def _asked(root: Path, folders: tuple[Path, ...], _: int) -> tuple[Repository, ...]:
     tops = {top for folder in folders if (top := _git(folder, "rev-parse", "--show-toplevel"))}
     return tuple(_state(root, Path(top)) for top in sorted(tops))
 
