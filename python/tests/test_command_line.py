@@ -20,6 +20,8 @@ from rtoslab.plan.plan import Options, make_plan
 CATALOGUE: Final = Catalogue(find_root())
 ALREADY_MADE: Final = {"decode", "rta bounds"}
 """Commands on what an image did already: which one it was must be said, or the figures would be of another."""
+DEFAULTS_OF_ITS_OWN: Final = {"tree check"}
+"""Commands whose default follows from what they are given, and is told: a tree is for some cores only."""
 FILTERS: Final = "runs "
 """Commands that look stored points up: without an option they take all."""
 
@@ -57,7 +59,7 @@ def test_an_option_means_the_same_in_every_command(name: str) -> None:
     if name.startswith(FILTERS):
         return
     for word, default in (("--kernel", DEFAULT_KERNEL), ("--board", DEFAULT_BOARD)):
-        if word in options and name not in ALREADY_MADE:
+        if word in options and name not in ALREADY_MADE | DEFAULTS_OF_ITS_OWN:
             said = f"{options[word].default} {options[word].help}"
             assert default in said, f"{name} {word} does not say its default"
             assert not options[word].required
