@@ -2,9 +2,10 @@
 # NuttX owns start-up, vectors and linker script; its libraries are as they are, so nothing here can change them.
 # In:  KERNEL_DIR (this folder), the export by tree_read: KERNEL_SOURCE_DIR, TREE_SOURCES, TREE_HEADERS
 # Out: target `kernel` to link; KERNEL_PORT_SOURCES; LINKER_SCRIPT; what build_info records of the configuration.
-if(NOT CODE STREQUAL "flash" OR LTO)
-  message(FATAL_ERROR "n/a: the libraries of NuttX's export are linked as NuttX's build made them: code in flash, no LTO.")
+if(NOT CODE STREQUAL "flash" OR LTO OR NOT "$CACHE{DATA}" STREQUAL "")
+  message(FATAL_ERROR "n/a: an export of NuttX is linked as NuttX has it: code in flash, data where its script says, no LTO.")
 endif()
+set(DATA "kernel") # for the record: not one of the board's choices
 file(STRINGS "${KERNEL_SOURCE_DIR}/.config" optimisation REGEX "^CONFIG_DEBUG_OPTLEVEL=")
 if(NOT optimisation STREQUAL "CONFIG_DEBUG_OPTLEVEL=\"${OPT}\"")
   message(FATAL_ERROR "n/a: the export of kernel ${KERNEL_ID} was made with ${optimisation}, not for ${OPT}.")

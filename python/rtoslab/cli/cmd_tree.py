@@ -158,7 +158,7 @@ def check(ident: str, boards: tuple[str, ...], config: tuple[tuple[str, str], ..
         click.echo(f"Correct {description_path(entry.id)}, or draft it anew with {anew}.")
         return EXIT_ERROR
     if entry.tree.exports:
-        return _check_exports(catalogue, entry, split_names(boards, catalogue.boards), dict(config))
+        return _check_exports(catalogue, entry, split_names(boards, catalogue.boards) or (), dict(config))
     names = split_names(boards, catalogue.boards) or _one_for_each_core(catalogue, entry.tree)
     points = conformance_points(catalogue, Options((entry.id,), names, None, config=dict(config)))
     verdicts = [_conforms(catalogue, each) for each in points]

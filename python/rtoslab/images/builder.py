@@ -150,7 +150,7 @@ def _made(catalogue: Catalogue, point: Point, digest: str, work: Path) -> str:
             _note_tree(work / INFO, tree, files)
             return digest
         digest = found
-    raise BuildError(f"The tree {tree.id} was edited each time {point.label} was built; try again when it rests.")
+    raise BuildError(f"The tree {point.kernel} was edited each time {point.label} was built; try again when it rests.")
 
 
 def _note_tree(path: Path, tree: Tree, files: tuple[str, ...]) -> None:

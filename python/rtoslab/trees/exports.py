@@ -35,7 +35,7 @@ def settings(path: Path) -> Settings:
 
 
 def defconfig(kernel: Entry[Kernel], board: str, needs: Iterable[str]) -> str:
-    """What the kernel's own build must be given. Raises CatalogueError for a board or need that the port does not know."""
+    """What the kernel's own build must be given. Raises CatalogueError for a board that the port does not know."""
     lines = [
         f"# {option} is not set" if value is None else f"{option}={value}"
         for option, value in _asked(kernel, board, needs).items()
@@ -67,8 +67,8 @@ def added(kernel: Entry[Kernel], port: str, ident: str, path: Path, before: Tree
     lacks = _lacks(wants, needs)
     if before is not None and (before.version, before.lacks) != (version, lacks):
         raise CatalogueError(
-            f"The exports of {ident} are of {before.version} and lack {_named(before.lacks)}, this one is of {version} and "
-            f"lacks {_named(lacks)}; give it a name of its own, such as `rtoslab tree add {ident}-2 {path} --port {port}`."
+            f"The exports of {ident} are of {before.version} and lack {_named(before.lacks)}, this one is of {version} "
+            f"and lacks {_named(lacks)}; give it a name of its own: `rtoslab tree add {ident}-2 {path} --port {port}`."
         )
     exports = {**(before.exports if before else {}), key: str(path)}
     first = before.path if before else str(path)

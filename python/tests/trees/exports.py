@@ -65,7 +65,15 @@ def make_export(folder: Path, config: str = CONFIG, pause: str = "") -> Path:
         source = folder / "made" / f"{name}.c"
         source.write_text(text)
         objects.append(source.with_suffix(".o"))
-        compile_it = ["arm-none-eabi-gcc", "-mcpu=cortex-m0plus", "-mthumb", "-O2", "-I", folder / "include", "-c"]
+        compile_it: list[str | Path] = [
+            "arm-none-eabi-gcc",
+            "-mcpu=cortex-m0plus",
+            "-mthumb",
+            "-O2",
+            "-I",
+            folder / "include",
+            "-c",
+        ]
         subprocess.run([*compile_it, source, "-o", objects[-1]], check=True, capture_output=True)
     library = folder / "libs" / "libtiny.a"
     library.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Kernels that build themselves: an export is recognised, read back, refused where it differs, and part of every key."""
+"""Kernels that build themselves: an export is recognised, read back, refused where it differs, part of every key."""
 
 from pathlib import Path
 
