@@ -76,6 +76,10 @@ function(generate_bench_config)
     set(stack_bytes "${stack_limit}")
   endif()
   toml_get_or(control_stack_bytes board limits.control_stack_bytes 1536)
+  set(owns_start 0)
+  if(KERNEL_OWNS_START)
+    set(owns_start 1)
+  endif()
   set(text "/* Generated from benchmark.toml and the build's options. */\n#pragma once\n")
   foreach(pair IN ITEMS "ID=${BENCH}" "KERNEL=${KERNEL_ID}" "BOARD=${BOARD}" "RUN_ID=${RUN_ID}")
     string(REPLACE "=" ";" pair "${pair}")
@@ -86,6 +90,7 @@ function(generate_bench_config)
   string(APPEND text "#define BENCH_MANIFEST ${MANIFEST}\n#define BENCH_CORES ${CORES}\n"
     "#define BENCH_TASKS_PER_CORE ${tasks_per_core}\n#define BENCH_PRIORITIES ${priorities}\n#define BENCH_STACK_BYTES ${stack_bytes}\n"
     "#define BENCH_CONTROL_STACK_BYTES ${control_stack_bytes}\n"
+    "#define BENCH_KERNEL_OWNS_START ${owns_start}\n"
     "#define BENCH_WINDOW_MS ${WINDOW_MS}\n#define BENCH_WARMUP_MS ${WARMUP_MS}\n")
   foreach(service IN LISTS ALL_SERVICES)
     string(TOUPPER "${service}" macro)

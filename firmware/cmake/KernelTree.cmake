@@ -4,9 +4,35 @@
 #   tree_read()                     from TREE, TREE_PATH and BOARD_CORE: KERNEL_SOURCE_DIR, TREE_SOURCES, TREE_HEADERS,
 #                                   TREE_DEFINES, TREE_FLAGS
 #   kernel_from_tree(<target>)      a static library of them, for the board's core, that sees the kernel's configuration
+#
+# Or a kernel that builds itself: the description names exports, by board and number of cores, and what they lack; a port's
+# [export] says what of one is linked (TREE_SOURCES) and where its headers lie (TREE_HEADERS).
+#
+#   tree_lacks()                    switches off the services that the exports were made without
+
+macro(tree_lacks)
+  toml_get_or(lacking tree lacks "")
+  foreach(service IN LISTS lacking)
+    toml_set(kernel services.${service} false)
+  endforeach()
+endmacro()
 
 macro(tree_read)
-  toml_get(tree_path tree path)
+  if(DEFINED kernel.export.config)
+    set(export_key "exports.${BOARD}-${CORES}")
+    if(NOT DEFINED tree.${export_key})
+      message(FATAL_ERROR "n/a: kernel ${KERNEL_ID} has no export for ${CORES} core(s) of board ${BOARD}; `rtoslab tree add` names one.")
+    endif()
+    toml_get(tree_path tree "${export_key}")
+    foreach(kind IN ITEMS headers sources defines flags)
+      set(tree.${kind} "")
+      set(tree/kind/${kind} list)
+    endforeach()
+    toml_get(tree.headers kernel export.headers)
+    toml_get(tree.sources kernel export.linked)
+  else()
+    toml_get(tree_path tree path)
+  endif()
   if(TREE_PATH)
     set(tree_path "${TREE_PATH}")
   endif()

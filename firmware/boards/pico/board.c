@@ -1,8 +1,10 @@
 /* Raspberry Pi Pico: clocks from the crystal, the 1 us timer, the serial port.
  *
  * The order matters on silicon: the chip may come here from a debugger's reset with its PLL still driving clk_sys, so
- * clk_sys is first moved to the reference clock, and only then is the PLL reset and set up again. */
+ * clk_sys is first moved to the reference clock, and only then is the PLL reset and set up again. A kernel that owns the
+ * start-up has set the same clock, counts its tick by the timer's and may hold spinlocks: these are left as they are. */
 #include "bench/board.h"
+#include "bench_config.h"
 #include "bench_rp2040.h"
 
 /* Spinlock used once, for the last word. Outside 14 and 15, which kernels for this chip take. */
@@ -89,16 +91,18 @@ void board_edge_irq_enable(unsigned urgency)
 
 void board_init(void)
 {
-    leave_pll();
-    start_crystal();
-    start_pll();
-    SET_BITS(RESETS_RESET) = RESET_TIMER;
+    if (!BENCH_KERNEL_OWNS_START) {
+        leave_pll();
+        start_crystal();
+        start_pll();
+        SET_BITS(RESETS_RESET) = RESET_TIMER;
+    }
     REGISTER(WATCHDOG_TICK) = (BOARD_CLOCK_CRYSTAL_HZ / BOARD_TIMER_HZ) | WATCHDOG_TICK_ENABLE;
     release_from_reset(RESET_TIMER | RESET_IO_BANK0 | RESET_PADS_BANK0);
     start_serial();
     start_pins();
     /* A debugger's reset leaves the spinlocks as they were. */
-    for (uint32_t lock = 0; lock < SIO_SPINLOCK_COUNT; lock++) {
+    for (uint32_t lock = 0; !BENCH_KERNEL_OWNS_START && lock < SIO_SPINLOCK_COUNT; lock++) {
         REGISTER(SIO_SPINLOCK(lock)) = 0;
     }
 }

@@ -4,13 +4,21 @@ from rtoslab.catalogue.benchmark import EMPTY_SERIES, INSTRUMENTS, Benchmark, Se
 from rtoslab.catalogue.catalogue import Catalogue, Entry
 from rtoslab.catalogue.conformance_table import Check
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
-from rtoslab.catalogue.kernel_facts import Kernel, TaskBlock, TreeWants
+from rtoslab.catalogue.kernel_facts import ExportWants, Kernel, TaskBlock, TreeWants
 from rtoslab.catalogue.paper_folders import PaperFolder, Published, find_paper, papers
 from rtoslab.catalogue.paper_schemas import Condition, Figure, Part, Slip, Table
 from rtoslab.catalogue.schemas import Board
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import TIMED, Claim, Experiment, Resolution, Suite
-from rtoslab.catalogue.trees import Tree, TreePart, description_path, path_variable, read_trees, tree_text
+from rtoslab.catalogue.trees import (
+    Tree,
+    TreePart,
+    description_path,
+    export_key,
+    path_variable,
+    read_trees,
+    tree_text,
+)
 
 __all__ = [
     "DEFAULT_BOARD",
@@ -26,6 +34,7 @@ __all__ = [
     "Condition",
     "Entry",
     "Experiment",
+    "ExportWants",
     "Figure",
     "Kernel",
     "PaperFolder",
@@ -41,6 +50,7 @@ __all__ = [
     "TreePart",
     "TreeWants",
     "description_path",
+    "export_key",
     "find_paper",
     "papers",
     "path_variable",

@@ -165,7 +165,7 @@ def _of_tree(tree: Tree, ports: Mapping[str, Entry[Kernel]]) -> Entry[Kernel]:
         )
     title = port.facts.title if tree.id == port.id else f"{port.facts.title} {tree.version}"
     facts = port.facts.model_copy(update={"id": tree.id, "title": title, "version": tree.version, "package": ""})
-    return Entry(tree.id, port.folder, facts, tree)
+    return Entry(tree.id, port.folder, facts.without(tree.lacks), tree)
 
 
 def _entry(path: Path, ident: str, folder: Path, model: type[Item]) -> Entry[Item]:

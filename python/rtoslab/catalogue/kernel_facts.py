@@ -36,7 +36,7 @@ class Probes(Strict):
 
 
 class Behaviour(Strict):
-    """What kernels do differently and are free to. Conformance measures all but the last three; of these the virtual
+    """What kernels do differently and are free to. Conformance measures all but the last four; of these the virtual
     board's probes tell."""
 
     ready_order: Literal["made_ready", "woken_first"] = "made_ready"
@@ -52,6 +52,8 @@ class Behaviour(Strict):
     heap_align_bytes: Literal[8, 4] = 8
     heap_lock: Literal["none", "spinning", "sleeping"] = "none"
     """What keeps other tasks off the heap: nothing but a masked core or scheduler, a spinlock, or a mutex."""
+    lock_wait: Literal["spinning", "asleep"] = "spinning"
+    """How a core waits for a lock of the kernel's that another core holds; asleep, it looks idle."""
     handler_entry: Literal["vector", "kernel"] = "vector"
     """Whether a handler of ours is the vector itself, or called by code of the kernel's."""
     switch_exceptions: tuple[Literal["pendsv", "svcall", "systick", "hardfault"], ...] = ("pendsv",)
@@ -151,6 +153,30 @@ class TreeWants(Strict):
     """Where its user gets it, as a clause."""
 
 
+class ExportWants(Strict):
+    """A kernel that builds itself: its user's own build makes an export of it (libraries, headers, its configuration)
+    with the configuration that the port's `config/` asks for, and `rtoslab tree add` names that folder.
+
+    `config/common.defconfig` is for every export, `<board>.defconfig` for one board, `<need>.defconfig` for one need.
+    """
+
+    config: str
+    """The file of an export that holds the whole configuration it was made with."""
+    board: str
+    """The option that tells its board, by the kernel's own name of it."""
+    cores: str
+    """The option that tells on how many cores it runs; none: one."""
+    headers: tuple[str, ...]
+    """Its folders of headers."""
+    linked: tuple[str, ...]
+    """What else an image is made of, as patterns."""
+    version_header: str
+    version: str
+    """The macro there that tells the version."""
+    lacks: dict[str, tuple[str, ...]]
+    """By need: the services that an export lacks that was made without. Of a need's file the first option tells."""
+
+
 Argument = str | int
 """What R0 or R1 holds as a function begins: a word for what a proof names, or a number that it must be."""
 
@@ -166,6 +192,8 @@ class Kernel(Strict):
     package_folder: str = ""
     licence: str = ""
     smp: bool
+    owns_start: bool = False
+    """Reset, vectors, faults and linker script are the kernel's, which calls ours when it is up."""
     time_slice_ticks: int = 0
     """Ticks after which a task goes behind its equals, where that cannot be switched off; 0: never."""
     static_bytes: int = Field(default=0, ge=0)
@@ -180,6 +208,8 @@ class Kernel(Strict):
     memory: KernelMemory | None = None
     tree: TreeWants | None = None
     """Its sources are a tree that the user names; None: a package's, or it has none."""
+    export: ExportWants | None = None
+    """It is linked from exports that its user's own build made."""
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """The kernel functions that each service ends in."""
     completes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -229,6 +259,10 @@ class Kernel(Strict):
         """What the two arguments stand for that are seen of a service's call: the first, and the last that is named."""
         words = self.arguments.get(service, ("object",))
         return words if len(words) <= 2 else (words[0], words[-1])
+
+    def without(self, services: Iterable[str]) -> "Kernel":
+        """The same, lacking these services."""
+        return self.model_copy(update={"services": {**self.services, **dict.fromkeys(services, False)}})
 
     def lacks(self) -> dict[str, str]:
         """What this kernel does not offer, with the reason: services, and more than one core."""

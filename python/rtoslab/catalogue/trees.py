@@ -73,10 +73,21 @@ class Tree(TreePart):
     port: Plain
     """The folder of its port: a name in firmware/kernels or RTOSLAB_PORTS, or an absolute path."""
     path: Plain
-    """Where the tree is, absolute."""
+    """Where the tree is, absolute; of exports the first one's."""
     version: Plain
+    lacks: tuple[Word, ...] = ()
+    """Services that the exports were made without."""
+    exports: dict[str, Plain] = Field(default_factory=dict)
+    """Of a kernel that builds itself: by board and number of cores (`export_key`) the folder of its export."""
+    linked: tuple[Inside, ...] = Field(default=(), exclude=True)
+    """Of one export: patterns of what is linked, or read without a compiler."""
     cores: dict[str, TreePart] = Field(default_factory=dict)
     """By a board's core, beside what is for all of them."""
+
+    def of_export(self, key: str, headers: tuple[str, ...], linked: tuple[str, ...]) -> "Tree":
+        """One of the exports as a tree of its own."""
+        alone = {"path": self.exports[key], "exports": {}, "headers": headers, "linked": linked}
+        return self.model_copy(update=alone)
 
     def part(self, core: str) -> TreePart:
         """All that is compiled for one core."""
@@ -87,6 +98,11 @@ class Tree(TreePart):
             defines=(*self.defines, *own.defines),
             flags=(*self.flags, *own.flags),
         )
+
+
+def export_key(board: str, cores: int) -> str:
+    """What an export is for."""
+    return f"{board}-{cores}"
 
 
 def trees_folder() -> Path:
@@ -130,8 +146,10 @@ def tree_text(tree: Tree) -> str:
     lines = [
         f"# What `--kernel {tree.id}` is built from. Edit it as you like; `rtoslab tree check {tree.id}` tries it.",
         *(f'{key} = "{getattr(tree, key)}"' for key in ("id", "port", "path", "version")),
-        *_part_lines(tree),
+        *([f"lacks = {_listed(tree.lacks)}"] if tree.exports else _part_lines(tree)),
     ]
+    if tree.exports:
+        lines += ["", "[exports]", *(f'{key} = "{path}"' for key, path in sorted(tree.exports.items()))]
     for core, part in tree.cores.items():
         lines += ["", f"[cores.{core}]", *_part_lines(part)]
     return "\n".join(lines) + "\n"
@@ -139,5 +157,8 @@ def tree_text(tree: Tree) -> str:
 
 def _part_lines(part: TreePart) -> Iterable[str]:
     for key in ("sources", "headers", "defines", "flags"):
-        items = ", ".join(f'"{each}"' for each in getattr(part, key))
-        yield f"{key} = [{items}]"
+        yield f"{key} = {_listed(getattr(part, key))}"
+
+
+def _listed(items: Iterable[str]) -> str:
+    return "[" + ", ".join(f'"{each}"' for each in items) + "]"

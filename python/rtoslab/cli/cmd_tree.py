@@ -23,7 +23,7 @@ from rtoslab.cli.names import CatalogueName, split_names
 from rtoslab.cli.plain import PlainConsole, painted
 from rtoslab.conformance import Outcome, examine
 from rtoslab.plan import Options, Point, conformance_points
-from rtoslab.trees import draft, names_missing, repositories
+from rtoslab.trees import added, draft, export_trouble, names_missing, repositories
 
 
 @click.group("tree")
@@ -40,16 +40,19 @@ def command() -> None:
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--port", help="The port it belongs to, or a folder with a port of your own.  [default: ID]")
 @click.option("--version", "version", help="What to call this version, if the tree's own headers do not tell.")
-@click.option("--force", is_flag=True, help="Draft the description anew where there is one.")
+@click.option("--force", is_flag=True, help="Describe anew what is described, exports added before included.")
 def add(ident: str, path: Path, port: str | None, version: str | None, force: bool) -> int:
-    """Look into the tree PATH and draft the description of the kernel ID, for `--kernel ID`."""
+    """Look into the tree PATH and draft the description of the kernel ID, for `--kernel ID`.
+
+    Of a kernel that builds itself PATH is an export that its own build made: one for each board and number of cores.
+    """
     catalogue = Catalogue(find_root())
     target = description_path(ident)
-    if target.exists() and not force:
+    entry = _port(catalogue, port or ident)
+    if target.exists() and not force and entry.facts.export is None:
         raise CatalogueError(
             f"There is a tree {ident} already, {target}; edit that file, or draft it anew with --force."
         )
-    entry = _port(catalogue, port or ident)
     if ident == entry.id and entry.facts.package:
         raise CatalogueError(
             f"{entry.facts.title} comes from a package already; give the tree a name of its own, such as "
@@ -57,12 +60,27 @@ def add(ident: str, path: Path, port: str | None, version: str | None, force: bo
         )
     if not path.is_dir():
         raise CatalogueError(f"There is no folder {path}; name the tree's own.")
-    where = entry.id if entry.folder.parent == catalogue.root / "firmware" / "kernels" else str(entry.folder)
+    ours = entry.folder.parent == catalogue.root / "firmware" / "kernels"
+    where = entry.folder.name if ours else str(entry.folder)
+    if entry.facts.export is not None:
+        return _add_export(entry, where, ident, path.absolute(), force)
     tree = draft(entry.facts, where, ident, path.absolute(), version)
     make_folder(target.parent)
     write_whole(target, tree_text(tree), "the tree's description")
     click.echo(f"{entry.facts.title} {tree.version}: {_counted(tree)}. Described in {target}.")
     click.echo(f"`rtoslab tree check {ident}` builds it and runs the conformance suite; then `--kernel {ident}`.")
+    return EXIT_OK
+
+
+def _add_export(entry: Entry[Kernel], port: str, ident: str, path: Path, anew: bool) -> int:
+    """An export more of a kernel that builds itself, in place of one for the same board and cores."""
+    target = description_path(ident)
+    before = None if anew else read_trees().get(ident)
+    tree, key = added(entry, port, ident, path, before)
+    make_folder(target.parent)
+    write_whole(target, tree_text(tree), "the tree's description")
+    click.echo(f"{entry.facts.title} {tree.version} for {key}: {path}. Described in {target}.")
+    click.echo(f"`rtoslab tree check {ident}` links it and runs the conformance suite; then `--kernel {ident}`.")
     return EXIT_OK
 
 
@@ -100,9 +118,10 @@ def show(as_json: bool) -> int:
 
 
 def _row(tree: Tree) -> dict[str, Any]:
-    there = Path(tree.path).is_dir()
+    there = all(Path(each).is_dir() for each in tree.exports.values() or (tree.path,))
     return {
         "id": tree.id, "port": tree.port, "version": tree.version, "path": tree.path, "there": there,
+        "exports": tree.exports,
         "description": str(description_path(tree.id)),
         "repositories": [
             {"at": each.at, "origin": each.origin, "commit": each.commit, "dirty": each.dirty}
@@ -138,9 +157,28 @@ def check(ident: str, boards: tuple[str, ...], config: tuple[tuple[str, str], ..
         anew = f"`rtoslab tree add {entry.id} PATH --force`"
         click.echo(f"Correct {description_path(entry.id)}, or draft it anew with {anew}.")
         return EXIT_ERROR
+    if entry.tree.exports:
+        return _check_exports(catalogue, entry, split_names(boards, catalogue.boards) or (), dict(config))
     names = split_names(boards, catalogue.boards) or _one_for_each_core(catalogue, entry.tree)
     points = conformance_points(catalogue, Options((entry.id,), names, None, config=dict(config)))
     verdicts = [_conforms(catalogue, each) for each in points]
+    return EXIT_OK if all(verdicts) else EXIT_POINT_FAILED
+
+
+def _check_exports(catalogue: Catalogue, entry: Entry[Kernel], boards: tuple[str, ...], config: dict[str, str]) -> int:
+    """Each export that is known, on its board and number of cores."""
+    assert entry.tree is not None
+    verdicts = []
+    for key in entry.tree.exports:
+        board, _, cores = key.rpartition("-")
+        if boards and board not in boards:
+            continue
+        trouble = export_trouble(entry, board, int(cores))
+        if trouble is not None:
+            click.echo(f"{entry.id} for {key}: {trouble}.")
+            return EXIT_ERROR
+        points = conformance_points(catalogue, Options((entry.id,), (board,), (int(cores),), config=config))
+        verdicts += [_conforms(catalogue, each) for each in points]
     return EXIT_OK if all(verdicts) else EXIT_POINT_FAILED
 
 

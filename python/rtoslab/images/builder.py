@@ -31,6 +31,7 @@ from rtoslab.images.image_inputs import (
     inputs_digest,
     kernel_options,
     reads_path,
+    tree_of,
 )
 from rtoslab.plan import Point
 from rtoslab.records import SEAL_FILE, Expected, read_sealed, sealed
@@ -137,19 +138,19 @@ def _build_into(catalogue: Catalogue, point: Point, digest: str) -> str:
 
 def _made(catalogue: Catalogue, point: Point, digest: str, work: Path) -> str:
     """Compiles in `work` until what was read of a tree is what the image's own id was made from; that digest."""
-    kernel = catalogue.kernel(point.kernel)
+    tree = tree_of(catalogue, point)
     for _ in range(TIMES):
         _cmake(catalogue, point, _expected(digest), work)
-        if kernel.tree is None:
+        if tree is None:
             return digest
-        files = read_by(work, kernel.tree)
+        files = read_by(work, tree)
         remember(reads_path(catalogue.root, asked_digest(catalogue, point)), files)
         found = inputs_digest(catalogue, point)
         if found == digest:
-            _note_tree(work / INFO, kernel.tree, files)
+            _note_tree(work / INFO, tree, files)
             return digest
         digest = found
-    raise BuildError(f"The tree {kernel.id} was edited each time {point.label} was built; try again when it rests.")
+    raise BuildError(f"The tree {point.kernel} was edited each time {point.label} was built; try again when it rests.")
 
 
 def _note_tree(path: Path, tree: Tree, files: tuple[str, ...]) -> None:
@@ -181,7 +182,7 @@ def _cmake(catalogue: Catalogue, point: Point, expected: Expected, work: Path) -
         "-G",
         "Ninja",
         *cmake_options(point, expected),
-        *kernel_options(catalogue.root, catalogue.kernel(point.kernel)),
+        *kernel_options(catalogue, point),
         *([f"-DRTOSLAB_ZIG={tools.find_clang() or ''}"] if point.compiler == "clang" else []),
     ]
     with (work / LOG).open("w+", encoding="utf-8", errors="replace") as log:

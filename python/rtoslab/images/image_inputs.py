@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.base import build_folder, listing, tools
-from rtoslab.catalogue import Catalogue, Entry, Kernel, description_path
+from rtoslab.catalogue import Catalogue, Tree, description_path
 from rtoslab.plan import DEFAULT_COMPILER, Point
 from rtoslab.records import Expected
-from rtoslab.trees import contents, names_in, repositories
+from rtoslab.trees import contents, names_in, one_export, repositories
 
 IMAGE: Final = "image.elf"
 INFO: Final = "build-info.json"
@@ -68,13 +68,20 @@ def _given(value: int | None) -> str:
     return "" if value is None else str(value)
 
 
-def kernel_options(root: Path, kernel: Entry[Kernel]) -> list[str]:
+def tree_of(catalogue: Catalogue, point: Point) -> Tree | None:
+    """What a point's kernel is built from, if its user names that: a tree, or the export for its board and cores."""
+    kernel = catalogue.kernel(point.kernel)
+    return kernel.tree if kernel.facts.export is None else one_export(kernel, point.board, point.cores)
+
+
+def kernel_options(catalogue: Catalogue, point: Point) -> list[str]:
     """The -D options by which CMake finds a port or a tree outside the checkout; they outdo `cmake_options`."""
-    ours = kernel.folder.parent == root / "firmware" / "kernels"
+    kernel, tree = catalogue.kernel(point.kernel), tree_of(catalogue, point)
+    ours = kernel.folder.parent == catalogue.root / "firmware" / "kernels"
     port = [f"-DKERNEL={kernel.folder.name if ours else kernel.folder}"]
-    if kernel.tree is None:
+    if tree is None:
         return [] if ours else port
-    return [*port, f"-DTREE={description_path(kernel.tree.id)}", f"-DTREE_PATH={kernel.tree.path}"]
+    return [*port, f"-DTREE={description_path(tree.id)}", f"-DTREE_PATH={tree.path}"]
 
 
 def inputs_digest(catalogue: Catalogue, point: Point) -> str:
@@ -82,7 +89,7 @@ def inputs_digest(catalogue: Catalogue, point: Point) -> str:
 
     Of a tree: what its files hold now that were read as this image was last built (`reads_path`).
     """
-    tree = catalogue.kernel(point.kernel).tree
+    tree = tree_of(catalogue, point)
     asked = asked_digest(catalogue, point)
     if tree is None:
         return asked
@@ -91,7 +98,7 @@ def inputs_digest(catalogue: Catalogue, point: Point) -> str:
 
 def asked_digest(catalogue: Catalogue, point: Point) -> str:
     """The same without the content of a tree's files."""
-    root, kernel = catalogue.root, catalogue.kernel(point.kernel)
+    root, kernel, tree = catalogue.root, catalogue.kernel(point.kernel), tree_of(catalogue, point)
     firmware = root / "firmware"
     parts = [*_COMMON, _program_folder(point.benchmark), f"boards/{point.board}"]
     if point.instrument is not None:
@@ -100,12 +107,12 @@ def asked_digest(catalogue: Catalogue, point: Point) -> str:
     sources += listing(kernel.folder.parent, _files(kernel.folder.parent, [kernel.folder.name]))
     options: list[Any] = [cmake_options(point, Expected("", 0))]
     compilers = [tools.banner("arm-none-eabi-gcc")] + [tools.clang_banner()] * (point.compiler == "clang")
-    if kernel.tree is not None:
+    if tree is not None:
         core = catalogue.board(point.board).facts.core
-        described = kernel.tree.model_dump(mode="json", exclude={"path", "port", "cores"})
-        own = kernel.tree.part(core).model_dump(mode="json")
-        states = [asdict(each) for each in repositories(kernel.tree)]
-        options += [described, own, states, names_in(kernel.tree, core)]
+        described = tree.model_dump(mode="json", exclude={"path", "port", "cores"})
+        own = tree.part(core).model_dump(mode="json")
+        states = [asdict(each) for each in repositories(tree)]
+        options += [described, own, states, names_in(tree, core)]
     everything = sources + json.dumps([*options, *compilers, KEPT])
     return hashlib.sha256(everything.encode()).hexdigest()
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, find_clang
 from rtoslab.catalogue import Benchmark, Board, Entry, Kernel
 from rtoslab.intake import whole as as_integer
+from rtoslab.trees import export_trouble
 
 DEFAULT_COMPILER = "gcc"
 
@@ -16,6 +17,7 @@ def obstacle(
     """The reason as a clause; None if nothing is in the way. Raises PlanError, UnknownNameError for a wrong value."""
     return (
         _tree_lacks(kernel, board.facts)
+        or _export_lacks(kernel, board.id, cores)
         or _services_lack(benchmark, kernel, board, cores, config)
         or _board_lacks(board.facts, config)
         or _compiler_lacks(kernel.facts, config)
@@ -28,6 +30,8 @@ def _tree_lacks(kernel: Entry[Kernel], board: Board) -> str | None:
     if tree is None:
         how = f"`rtoslab tree add {kernel.id} PATH`, see docs/trees.md"
         return f"{kernel.facts.title} comes as a tree that you name: {how}" if wants is not None else None
+    if tree.exports:
+        return None
     if not Path(tree.path).is_dir():
         return f"the tree {tree.id} is not where it was: `rtoslab tree list` says where that is"
     if wants is not None and board.core not in wants.cores:
@@ -35,6 +39,11 @@ def _tree_lacks(kernel: Entry[Kernel], board: Board) -> str | None:
     if tree.cores and board.core not in tree.cores:
         return f"the tree {tree.id} has nothing for a {board.core}, but for {', '.join(tree.cores)}"
     return None
+
+
+def _export_lacks(kernel: Entry[Kernel], board: str, cores: int) -> str | None:
+    """Of a kernel that is linked from exports of its own build."""
+    return None if kernel.facts.export is None else export_trouble(kernel, board, cores)
 
 
 def _services_lack(

@@ -19,7 +19,8 @@ LOOP_100_CYCLES: Final = 1407
 Condition = Annotated[str, Field(pattern=r"^[a-z_]+ [=>] [0-9]+$")]
 """`shared = 1`, `cores > 1`: a parameter of the benchmark, or the number of cores, against a number.
 `queue = 1`: what is measured needs that service; `tasks = 1`: where there are any, `tasks = 0`: without a kernel;
-`sliced = 1`: a kernel that slices time among equals, asked or not."""
+`sliced = 1`: a kernel that slices time among equals, asked or not; `heap_sleeps = 1`: several cores share a
+heap behind a mutex."""
 
 
 class RuleParams(Strict):
@@ -62,6 +63,7 @@ class Evidence:
             "cores": len(self.cores),
             "tasks": tasks,
             "sliced": sliced,
+            "heap_sleeps": int(len(self.cores) > 1 and self.kernel.behaviour.heap_lock == "sleeping"),
             **{key: self.decoded.params.get(key) for key in self.benchmark.params},
         }
         value = known.get(name)

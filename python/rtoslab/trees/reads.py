@@ -27,7 +27,7 @@ def names_in(tree: Tree, core: str) -> str:
     """What could be read: the names, without content, of all files in the folders of sources and headers."""
     root, part = Path(tree.path), tree.part(core)
     folders = {root / each.removeprefix("!") for each in part.headers}
-    folders |= {(root / each.removeprefix("!")).parent for each in part.sources}
+    folders |= {(root / each.removeprefix("!")).parent for each in (*part.sources, *tree.linked)}
     found = {
         (Path(base) / name).as_posix()[len(root.as_posix()) + 1 :]
         for folder in folders
@@ -40,6 +40,9 @@ def names_in(tree: Tree, core: str) -> str:
 def names_missing(tree: Tree) -> list[str]:
     """A sentence for each pattern or folder of a description that names nothing; the tree itself first."""
     root = Path(tree.path)
+    if tree.exports:
+        gone = [path for path in tree.exports.values() if not Path(path).is_dir()]
+        return [f"There is no folder {path}, an export of {tree.id}." for path in gone]
     if not root.is_dir():
         return [f"The tree {tree.id} is not at {tree.path}; {path_variable(tree.id)} names another place for one call."]
     found = []
@@ -78,9 +81,13 @@ def remember(kept: Path, files: tuple[str, ...]) -> None:
 
 
 def read_by(work: Path, tree: Tree) -> tuple[str, ...]:
-    """Files of the tree that the build in `work` read, relative to it, in order. Raises BuildError if it read none."""
+    """Files of the tree that the build in `work` read or linked, relative to it, in order.
+
+    Raises BuildError if it read none.
+    """
     root = Path(os.path.normpath(tree.path)).as_posix() + "/"
     found = {each[len(root) :] for each in _dependencies(work) if each.startswith(root)}
+    found |= {each.relative_to(root).as_posix() for name in tree.linked for each in Path(root).glob(name)}
     if not found:
         raise BuildError(
             f"No file of the tree {tree.id} was compiled; its description names the wrong ones: "

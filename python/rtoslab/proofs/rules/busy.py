@@ -2,10 +2,16 @@
 
 Where the benchmark's own code is all that runs, a count may also be asked to take no more of its instructions than it
 should, and no fewer: an idle loop beside the work is neither asleep nor a call.
+
+A kernel that waits for another core's lock asleep sleeps while it has work to do: there a core is idle if it switches
+to a task that is none of the image's.
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.results import Finding
+
+SWITCHES_TO_IDLE = 2
+"""At most, at the window's edges, where a core's sleep does not tell."""
 
 
 class Params(RuleParams):
@@ -27,7 +33,10 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     """From the profile of each core."""
     times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
     least, most = params.least * times, int((params.instructions or 0) * times * evidence.slowness())
+    by_switches = len(evidence.cores) > 1 and evidence.kernel.behaviour.lock_wait == "asleep"
     demands = f"no core idles more than {params.idle_percent:g} % of the window"
+    if by_switches:
+        demands = "no core switches to an idle task"
     if most:
         demands += f", and a count takes {least} to {most} instructions of the benchmark's own"
     if evidence.observed is None or not evidence.observed.loads:
@@ -39,7 +48,17 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         counts = sum(each.count for each in evidence.decoded.counts if each.core == core)
         idle = 100 * load.idle_cycles / max(load.cycles, 1)
         own = load.instructions / max(counts, 1)
-        text = f"core {core}: {idle:.1f} % idle, {own:.0f} instructions a count"
-        good = counts > 0 and idle <= params.idle_percent and least <= own <= (most or own)
+        left = _to_idle(evidence, core)
+        seen_idle = f"{left} switches to idle" if by_switches else f"{idle:.1f} % idle"
+        text = f"core {core}: {seen_idle}, {own:.0f} instructions a count"
+        at_it = left <= SWITCHES_TO_IDLE if by_switches else idle <= params.idle_percent
+        good = counts > 0 and at_it and least <= own <= (most or own)
         (seen if good else problems).append(text)
     return finding(params.rule, demands, problems, seen)
+
+
+def _to_idle(evidence: Evidence, core: int) -> int:
+    """Switches of a core to a task that the image did not make."""
+    made = {task.handle for task in evidence.decoded.tasks}
+    switches = evidence.observed.switches if evidence.observed else {}
+    return sum(count for each, count in switches.items() if each.core == core and each.after not in made)

@@ -1,0 +1,194 @@
+/* NuttX behind the port contract: what is never measured, and the entry that NuttX's start-up ends in. */
+#include "bench/async.h"
+#include "bench/board.h"
+#include "bench/port.h"
+#include "bench_core.h"
+
+#include <arch/irq.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdio.h>
+
+#include "bench_pieces.h"
+
+#define FIRST_LINE 16
+#define STACK_COLOUR 0xDEADBEEFu
+#define SYST_CORE_CLOCK (1u << 2)
+
+int main(void);
+int rtoslab_entry(int argc, char **argv);
+
+/* The image's handlers, of which it may have any. */
+void BOARD_SOFT_IRQ_HANDLER(void) __attribute__((weak));
+void BOARD_EDGE_IRQ_HANDLER(void) __attribute__((weak));
+void BOARD_ASYNC_IRQ_HANDLER(void) __attribute__((weak));
+
+/* NuttX's dispatcher calls a handler with arguments and takes no notice of its answer. */
+static void attach(unsigned line, void (*handler)(void))
+{
+    if (handler != NULL && irq_attach((int)(FIRST_LINE + line), (xcpt_t)handler, NULL) != 0) {
+        last_words_error(ERROR_KERNEL_START, "NuttX did not take a handler");
+    }
+}
+
+/* The task that NuttX starts once it is up, more urgent than all that it makes. */
+int rtoslab_entry(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    attach(BOARD_IRQ_SOFT, BOARD_SOFT_IRQ_HANDLER);
+    attach(BOARD_PINS_IN_IRQ, BOARD_EDGE_IRQ_HANDLER);
+    attach(BOARD_IRQ_ASYNCHRONOUS, BOARD_ASYNC_IRQ_HANDLER);
+    return main();
+}
+
+/* The board may have another clock now than NuttX set; a SysTick that counts something else is not concerned. */
+void port_prepare(void)
+{
+    if ((CPU_SYST_CSR & SYST_CORE_CLOCK) != 0) {
+        CPU_SYST_RVR = BOARD_CLOCK_SYS_HZ / PORT_TICK_HZ - 1u;
+        CPU_SYST_CVR = 0;
+    }
+}
+
+/* Threads are made before the kernel may run them: another core would begin at once. */
+static struct port_task *waiting[BENCH_CORES * BENCH_TASKS_PER_CORE + 1u];
+static unsigned made;
+
+static void *begin(void *task)
+{
+    struct port_task *self = task;
+
+    (void)sem_wait(&self->started);
+    self->entry(self->argument);
+    return NULL;
+}
+
+static bool make_thread(struct port_task *task, const struct port_task_request *request)
+{
+    struct sched_param is = {.sched_priority = (int)PORT_PRIORITY(request->priority)};
+    pthread_attr_t how;
+#ifdef CONFIG_SMP
+    cpu_set_t cores = (cpu_set_t)(1u << request->core);
+#endif
+
+    return pthread_attr_init(&how) == 0 && pthread_attr_setinheritsched(&how, PTHREAD_EXPLICIT_SCHED) == 0 &&
+           pthread_attr_setschedpolicy(&how, SCHED_FIFO) == 0 && pthread_attr_setschedparam(&how, &is) == 0 &&
+           pthread_attr_setstacksize(&how, request->stack_bytes) == 0 &&
+#ifdef CONFIG_SMP
+           pthread_attr_setaffinity_np(&how, sizeof cores, &cores) == 0 &&
+#endif
+           pthread_create(&task->thread, &how, begin, task) == 0;
+}
+
+bool port_task_create(port_task_t *handle, const struct port_task_request *request)
+{
+    struct port_task *task = cut(sizeof *task);
+
+    if (task == NULL || made == sizeof waiting / sizeof waiting[0]) {
+        return false;
+    }
+    task->entry = request->entry;
+    task->argument = request->argument;
+    *handle = task;
+    waiting[made++] = task;
+    return port_semaphore_create(&task->notified, 0, 0) && port_semaphore_create(&task->resumed, 0, 0) &&
+           port_semaphore_create(&task->started, 0, 0) && make_thread(task, request);
+}
+
+/* The entry stays: queues belong to it, and it is more urgent than what it lets go. */
+void port_start(void)
+{
+    static sem_t never;
+
+    for (unsigned i = 0; i < made; i++) {
+        (void)sem_post(&waiting[i]->started);
+    }
+    (void)sem_wait(&never);
+}
+
+uintptr_t port_task_address(port_task_t task)
+{
+    return (uintptr_t)nxsched_get_tcb((pid_t)task->thread);
+}
+
+/* The kernel colours a new stack; what it keeps below it for the thread counts as used. */
+uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
+{
+    const struct tcb_s *block = nxsched_get_tcb((pid_t)task->thread);
+    const uint32_t *stack = block->stack_base_ptr;
+    uint32_t untouched = 0;
+
+    while (untouched * sizeof *stack < block->adj_stack_size && stack[untouched] == STACK_COLOUR) {
+        untouched++;
+    }
+    return stack_bytes - untouched * (uint32_t)sizeof *stack;
+}
+
+/* Who gives need not be who took: no priority is lent. The kernel keeps no maximum. */
+bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
+{
+    (void)maximum;
+    return sem_init(semaphore, 0, initial) == 0 && sem_setprotocol(semaphore, SEM_PRIO_NONE) == 0;
+}
+
+#if KERNEL_SERVICES_MUTEX
+bool port_mutex_create(port_mutex_t *mutex)
+{
+    pthread_mutexattr_t how;
+
+    return pthread_mutexattr_init(&how) == 0 && pthread_mutexattr_setprotocol(&how, PTHREAD_PRIO_INHERIT) == 0 &&
+           pthread_mutex_init(mutex, &how) == 0;
+}
+#endif
+
+static mqd_t open_queue(uint32_t length, uint32_t item_bytes)
+{
+    static unsigned opened;
+    struct mq_attr how = {.mq_maxmsg = (long)length, .mq_msgsize = (long)item_bytes};
+    char name[] = "queue00";
+
+    name[5] = (char)('0' + (char)(opened / 10u));
+    name[6] = (char)('0' + (char)(opened % 10u));
+    opened++;
+    return mq_open(name, O_RDWR | O_CREAT, 0666, &how);
+}
+
+bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
+{
+    queue->item_bytes = item_bytes;
+    queue->queue = open_queue(length, item_bytes);
+    return queue->queue != (mqd_t)-1;
+}
+
+bool port_mailbox_create(port_mailbox_t *mailbox)
+{
+    *mailbox = open_queue(1, sizeof(void *));
+    return *mailbox != (mqd_t)-1;
+}
+
+void port_heap_free(struct port_heap_free *heap)
+{
+    struct mallinfo is = mallinfo();
+
+    heap->bytes = (uint32_t)is.fordblks;
+    heap->largest_bytes = (uint32_t)is.mxordblk;
+    heap->pieces = (uint32_t)is.ordblks;
+}
+
+/* In place of NuttX's: what it finds broken, and the faults that it does not know what to do with. */
+void _assert(const char *file, int line, const char *message, void *registers)
+{
+    const uint32_t *saved = registers;
+
+    (void)message;
+    if (saved != NULL) {
+        last_words_fault(&(struct fault_facts){.kind = "hardfault",
+                                               .exception = CPU_EXCEPTION_HARDFAULT,
+                                               .pc = saved[REG_PC],
+                                               .lr = saved[REG_LR],
+                                               .psr = saved[REG_XPSR],
+                                               .sp = saved[REG_SP]});
+    }
+    last_words_assert(file == NULL ? "NuttX" : file, (uint32_t)line);
+}

@@ -1,0 +1,275 @@
+/* NuttX behind the port contract: POSIX threads and the kernel's own events, each function one call, inlined away. */
+#pragma once
+
+#include <nuttx/config.h>
+
+#include <mqueue.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdlib.h>
+
+#include <nuttx/arch.h>
+#include <nuttx/clock.h>
+#include <nuttx/event.h>
+#include <nuttx/irq.h>
+#include <nuttx/sched.h>
+
+#define PORT_CONTRACT 3
+#define PORT_TICK_HZ (1000000u / CONFIG_USEC_PER_TICK)
+/* Above NuttX's idle (0) and its default tasks (100), below the entry that starts us (255). */
+#define PORT_PRIORITY_LEAST 100u
+#define PORT_PRIORITY_MAX 31
+#define PORT_PRIORITY(abstract) (PORT_PRIORITY_LEAST + (abstract))
+#define PORT_TIME_SLICE_TICKS CONFIG_RR_INTERVAL
+/* NuttX gives every interrupt one level, in the middle, and its critical sections hold off no other. */
+#define PORT_ISR_URGENCY (0x80u >> (8u - BOARD_IRQ_PRIORITY_BITS))
+#define PORT_EVENT_BITS 32
+
+/* A thread with what a thread of NuttX does not have: a semaphore to be notified by, and one to be resumed by. */
+struct port_task {
+    pthread_t thread;
+    sem_t notified, resumed, started;
+    void (*entry)(void *argument);
+    void *argument;
+};
+
+/* A message queue is told the size of each message. */
+struct port_queue {
+    mqd_t queue;
+    size_t item_bytes;
+};
+
+typedef struct port_task *port_task_t;
+typedef sem_t port_semaphore_t;
+typedef pthread_mutex_t port_mutex_t;
+typedef pthread_cond_t port_condition_t;
+typedef struct port_queue port_queue_t;
+typedef mqd_t port_mailbox_t;
+typedef nxevent_t port_event_t;
+typedef irqstate_t port_critical_t;
+
+void port_prepare(void);
+void port_start(void);
+bool port_task_create(port_task_t *task, const struct port_task_request *request);
+uintptr_t port_task_address(port_task_t task);
+uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes);
+bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial);
+bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes);
+bool port_mailbox_create(port_mailbox_t *mailbox);
+#if KERNEL_SERVICES_MUTEX
+bool port_mutex_create(port_mutex_t *mutex);
+#endif
+void port_heap_free(struct port_heap_free *heap);
+
+static inline unsigned port_core(void)
+{
+    return (unsigned)this_cpu();
+}
+
+static inline uint32_t port_tick_now(void)
+{
+    return (uint32_t)clock_systime_ticks();
+}
+
+static inline port_critical_t port_critical_enter(void)
+{
+    return enter_critical_section();
+}
+
+static inline void port_critical_exit(port_critical_t before)
+{
+    leave_critical_section(before);
+}
+
+/* A handler calls the services as they are. */
+static inline void port_isr_enter(void)
+{
+}
+
+static inline void port_isr_exit(void)
+{
+}
+
+/* To the very tick; NuttX's other sleeps add one. */
+static inline void port_sleep_ticks(uint32_t ticks)
+{
+    nxsched_abstick_sleep(clock_systime_ticks() + ticks);
+}
+
+/* Ticks are counted in 64 bits, and a sleep until a past one would last until the next. */
+static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
+{
+    clock_t now = clock_systime_ticks();
+    int32_t left;
+
+    *tick += ticks;
+    left = (int32_t)(*tick - (uint32_t)now);
+    if (left > 0) {
+        nxsched_abstick_sleep(now + left);
+    }
+}
+
+static inline void port_yield(void)
+{
+    (void)sched_yield();
+}
+
+static inline void port_notify_give(port_task_t task)
+{
+    (void)sem_post(&task->notified);
+}
+
+static inline void port_notify_take(port_task_t self)
+{
+    (void)sem_wait(&self->notified);
+}
+
+static inline void port_suspend_self(port_task_t self)
+{
+    (void)sem_wait(&self->resumed);
+}
+
+static inline void port_resume(port_task_t task)
+{
+    (void)sem_post(&task->resumed);
+}
+
+static inline void port_resume_from_isr(port_task_t task)
+{
+    (void)sem_post(&task->resumed);
+}
+
+static inline bool port_semaphore_take(port_semaphore_t *semaphore)
+{
+    return sem_wait(semaphore) == 0;
+}
+
+static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
+{
+    return nxsem_tickwait(semaphore, ticks) == 0;
+}
+
+static inline bool port_semaphore_give(port_semaphore_t *semaphore)
+{
+    return sem_post(semaphore) == 0;
+}
+
+static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
+{
+    (void)sem_post(semaphore);
+}
+
+/* Below 0 it counts those that wait. */
+static inline uint32_t port_semaphore_count(port_semaphore_t *semaphore)
+{
+    int count;
+
+    (void)sem_getvalue(semaphore, &count);
+    return count > 0 ? (uint32_t)count : 0;
+}
+
+#if KERNEL_SERVICES_MUTEX
+static inline bool port_mutex_lock(port_mutex_t *mutex)
+{
+    return pthread_mutex_lock(mutex) == 0;
+}
+
+static inline bool port_mutex_unlock(port_mutex_t *mutex)
+{
+    return pthread_mutex_unlock(mutex) == 0;
+}
+#endif
+
+#if KERNEL_SERVICES_CONDITION
+static inline bool port_condition_create(port_condition_t *condition)
+{
+    return pthread_cond_init(condition, NULL) == 0;
+}
+
+static inline void port_condition_wait(port_condition_t *condition, port_mutex_t *mutex)
+{
+    (void)pthread_cond_wait(condition, mutex);
+}
+
+static inline void port_condition_signal(port_condition_t *condition)
+{
+    (void)pthread_cond_signal(condition);
+}
+#endif
+
+static inline bool port_queue_send(port_queue_t *queue, const void *item)
+{
+    return mq_send(queue->queue, item, queue->item_bytes, 0) == 0;
+}
+
+static inline bool port_queue_receive(port_queue_t *queue, void *item)
+{
+    return mq_receive(queue->queue, item, queue->item_bytes, NULL) >= 0;
+}
+
+/* NuttX has no mailbox but a message queue of one pointer. */
+static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
+{
+    return mq_send(*mailbox, (const char *)&message, sizeof message, 0) == 0;
+}
+
+static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
+{
+    return mq_receive(*mailbox, (char *)message, sizeof *message, NULL) >= 0;
+}
+
+static inline bool port_event_create(port_event_t *event)
+{
+    nxevent_init(event, 0);
+    return true;
+}
+
+static inline void port_event_set(port_event_t *event, uint32_t bits)
+{
+    (void)nxevent_post(event, bits, 0);
+}
+
+static inline void port_event_set_from_isr(port_event_t *event, uint32_t bits)
+{
+    (void)nxevent_post(event, bits, 0);
+}
+
+static inline void port_event_clear(port_event_t *event, uint32_t bits)
+{
+    (void)nxevent_clear(event, bits);
+}
+
+static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
+{
+    return nxevent_wait(event, bits, 0);
+}
+
+static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
+{
+    return nxevent_wait(event, bits, NXEVENT_WAIT_ALL);
+}
+
+static inline uint32_t port_priority_get(port_task_t task)
+{
+    struct sched_param is;
+    int policy;
+
+    (void)pthread_getschedparam(task->thread, &policy, &is);
+    return (uint32_t)is.sched_priority;
+}
+
+static inline void port_priority_set(port_task_t task, uint32_t priority)
+{
+    (void)pthread_setschedprio(task->thread, (int)priority);
+}
+
+static inline void *port_malloc(size_t bytes)
+{
+    return malloc(bytes);
+}
+
+static inline void port_free(void *block)
+{
+    free(block);
+}

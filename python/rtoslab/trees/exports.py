@@ -1,0 +1,189 @@
+"""A kernel that builds itself: what its user's build must be configured with, and whether an export was made so.
+
+The trap: a configuration tool drops, without a word, options whose conditions are not met. So what an export says of
+itself is read back and held against what the port asks for, each time before anything is linked.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from rtoslab.base import CatalogueError
+from rtoslab.catalogue import Entry, ExportWants, Kernel, Tree, export_key
+from rtoslab.intake import read_text, shown
+
+MOST_NAMED = 6
+"""Of options that differ; the rest is counted."""
+_BYTES = 4 << 20
+_SET = re.compile(r"(CONFIG_\w+)=(.*)")
+_NOT_SET = re.compile(r"# (CONFIG_\w+) is not set")
+_COMMON = "common"
+
+Settings = Mapping[str, str | None]
+"""Option -> value as the file writes it; None: not set."""
+
+
+def settings(path: Path) -> Settings:
+    """The options that a configuration or a part of one names. Raises CatalogueError."""
+    found: dict[str, str | None] = {}
+    for line in read_text(path, "the kernel's configuration", CatalogueError, _BYTES).splitlines():
+        if told := _SET.fullmatch(line.strip()):
+            found[told[1]] = told[2]
+        elif told := _NOT_SET.fullmatch(line.strip()):
+            found[told[1]] = None
+    return found
+
+
+def defconfig(kernel: Entry[Kernel], board: str, needs: Iterable[str]) -> str:
+    """What the kernel's own build must be given. Raises CatalogueError for a board that the port does not know."""
+    lines = [
+        f"# {option} is not set" if value is None else f"{option}={value}"
+        for option, value in _asked(kernel, board, needs).items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def read_me(kernel: Entry[Kernel], board: str, needs: Iterable[str], folder: Path) -> str:
+    """What the user does with it, in the port's own words (`config/README.in`). Raises CatalogueError."""
+    machine = str(_asked(kernel, board, ()).get(_wants(kernel).board)).strip('"')
+    ident = "-".join([kernel.facts.id, *(["inherit"] if "inherit" in needs else [])])
+    text = read_text(kernel.folder / "config" / "README.in", "the port's instructions", CatalogueError)
+    words = {"board": board, "machine": machine, "folder": str(folder), "id": ident}
+    words["needs"] = "".join(f", {need}" for need in needs)
+    return re.sub(r"\{(\w+)\}", lambda place: words.get(place[1], place[0]), text)
+
+
+def added(kernel: Entry[Kernel], port: str, ident: str, path: Path, before: Tree | None) -> tuple[Tree, str]:
+    """A description with one export more, and what that one is for. Raises CatalogueError saying what is wrong."""
+    wants, title = _wants(kernel), kernel.facts.title
+    if not (path / wants.config).is_file():
+        raise CatalogueError(f"{path} is no export of {title}: it has no {wants.config}; see {_how(kernel)}.")
+    said = settings(path / wants.config)
+    board, cores, needs = _board(kernel, said), _cores(wants, said), _needs(kernel, said)
+    wrong = _differences(kernel, board, needs, said)
+    if wrong:
+        raise CatalogueError(f"The export {path} was not made as the port of {title} asks: {wrong}; {_again(kernel)}.")
+    key, version = export_key(board, cores), _version(wants, path)
+    lacks = _lacks(wants, needs)
+    if before is not None and (before.version, before.lacks) != (version, lacks):
+        raise CatalogueError(
+            f"The exports of {ident} are of {before.version} and lack {_named(before.lacks)}, this one is of {version} "
+            f"and lacks {_named(lacks)}; give it a name of its own: `rtoslab tree add {ident}-2 {path} --port {port}`."
+        )
+    exports = {**(before.exports if before else {}), key: str(path)}
+    first = before.path if before else str(path)
+    return Tree(id=ident, port=port, path=first, version=version, lacks=lacks, exports=exports), key
+
+
+def one_export(kernel: Entry[Kernel], board: str, cores: int) -> Tree:
+    """The export for a board and a number of cores. Raises CatalogueError if there is none."""
+    tree, wants, key = kernel.tree, _wants(kernel), export_key(board, cores)
+    if tree is None or key not in tree.exports:
+        raise CatalogueError(f"There is no export of {kernel.id} for {key}; see {_how(kernel)}.")
+    return tree.of_export(key, wants.headers, wants.linked)
+
+
+def export_trouble(kernel: Entry[Kernel], board: str, cores: int) -> str | None:
+    """Why no image can be made of an export, as a clause; None if one can."""
+    wants, tree, key = _wants(kernel), kernel.tree, export_key(board, cores)
+    if tree is None or key not in tree.exports:
+        return f"no export of {kernel.facts.title} for {key} is known: {_how(kernel)}"
+    path = Path(tree.exports[key])
+    if not (path / wants.config).is_file():
+        return f"{path}, the export of {kernel.id} for {key}, is gone: `rtoslab tree add {kernel.id}` names another"
+    said = settings(path / wants.config)
+    needs = _needs(kernel, said)
+    wrong = _differences(kernel, board, needs, said)
+    if wrong:
+        return f"the export {path} was not made as the port asks: {wrong}; {_again(kernel)}"
+    found = (_version(wants, path), _lacks(wants, needs))
+    if found != (tree.version, tree.lacks) or export_key(board, _cores(wants, said)) != key:
+        return f"the export {path} is another than was described: `rtoslab tree add {kernel.id} {path} --force`"
+    return None
+
+
+def _wants(kernel: Entry[Kernel]) -> ExportWants:
+    if kernel.facts.export is None:
+        raise CatalogueError(f"{kernel.facts.title} is linked from no export (`[export]` of its kernel.toml).")
+    return kernel.facts.export
+
+
+def _how(kernel: Entry[Kernel]) -> str:
+    return f"`rtoslab kernel files {kernel.id} -o FOLDER`, whose README says how one is made"
+
+
+def _again(kernel: Entry[Kernel]) -> str:
+    return f"make it again with what `rtoslab kernel files {kernel.facts.id}` writes"
+
+
+def _part(kernel: Entry[Kernel], name: str) -> Settings:
+    return settings(kernel.folder / "config" / f"{name}.defconfig")
+
+
+def _boards(kernel: Entry[Kernel]) -> dict[str, Settings]:
+    """By board: what is asked for it."""
+    others = {_COMMON, *_wants(kernel).lacks}
+    paths = sorted((kernel.folder / "config").glob("*.defconfig"))
+    return {path.stem: settings(path) for path in paths if path.stem not in others}
+
+
+def _asked(kernel: Entry[Kernel], board: str, needs: Iterable[str]) -> dict[str, str | None]:
+    boards = _boards(kernel)
+    if board not in boards:
+        raise CatalogueError(f"The port of {kernel.facts.title} is for {', '.join(boards)}, not for {board}.")
+    asked = {**boards[board], **_part(kernel, _COMMON)}
+    for need in needs:
+        asked |= _part(kernel, need)
+    return asked
+
+
+def _board(kernel: Entry[Kernel], said: Settings) -> str:
+    """The board of ours that an export was made for."""
+    option = _wants(kernel).board
+    boards = {str(asked.get(option)): board for board, asked in _boards(kernel).items()}
+    found = str(said.get(option))
+    if found not in boards:
+        raise CatalogueError(f"The export is for the board {shown(found)}; the port knows {', '.join(boards)}.")
+    return boards[found]
+
+
+def _needs(kernel: Entry[Kernel], said: Settings) -> tuple[str, ...]:
+    """Those that it was made for, by the first option of each."""
+    firsts = {need: next(iter(_part(kernel, need).items())) for need in _wants(kernel).lacks}
+    return tuple(need for need, (option, value) in firsts.items() if said.get(option) == value)
+
+
+def _lacks(wants: ExportWants, needs: Iterable[str]) -> tuple[str, ...]:
+    """Services that an export lacks that answers these needs alone."""
+    return tuple(each for need, services in wants.lacks.items() if need not in needs for each in services)
+
+
+def _cores(wants: ExportWants, said: Settings) -> int:
+    told = said.get(wants.cores) or "1"
+    return int(told) if re.fullmatch(r"[1-9]", told) else 1
+
+
+def _differences(kernel: Entry[Kernel], board: str, needs: Iterable[str], said: Settings) -> str:
+    """The options that are not as they should be, as a clause; empty: none."""
+    wrong = [
+        f"{option} {_word(said.get(option))}, should be {_word(value, '')}"
+        for option, value in _asked(kernel, board, needs).items()
+        if said.get(option) != value
+    ]
+    more = f" and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
+    return ", ".join(wrong[:MOST_NAMED]) + more
+
+
+def _word(value: str | None, verb: str = "is ") -> str:
+    return f"{verb}{'not set' if value is None else shown(value)}"
+
+
+def _version(wants: ExportWants, path: Path) -> str:
+    header = path / wants.version_header
+    text = read_text(header, "the export's header of its version", CatalogueError, _BYTES)
+    told = re.search(rf'^[ \t]*#[ \t]*define[ \t]+{wants.version}[ \t]+"([\w.+-]+)"', text, re.MULTILINE)
+    return told[1] if told else "unknown"
+
+
+def _named(services: Iterable[str]) -> str:
+    return ", ".join(services) or "nothing"

@@ -1,0 +1,149 @@
+"""Kernels that build themselves: an export is recognised, read back, refused where it differs, part of every key."""
+
+from pathlib import Path
+
+import pytest
+
+from rtoslab import api
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.trees import read_trees
+from rtoslab.results.results import NotApplicable
+from tests.test_cli import error, rtoslab
+from tests.trees.exports import CONFIG, make_export, make_export_port
+from tests.trees.test_trees import counts, t7
+
+
+def said(*args: str) -> str:
+    """What a command prints that does what was asked."""
+    done = rtoslab(*args)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def refusal(*args: str) -> str:
+    """The one sentence of a command that does not."""
+    text = error(rtoslab(*args), 1)
+    assert "\n" not in text
+    return text
+
+
+NUTTX = read_trees().get("nuttx")
+"""Described by whoever runs the tests, with exports of their own."""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user with a port and an export of their own, which nobody has named yet."""
+    make_export_port(tmp_path / "ports")
+    make_export(tmp_path / "export")
+    monkeypatch.setenv("RTOSLAB_PORTS", str(tmp_path / "ports"))
+    monkeypatch.setenv("RTOSLAB_TREES", str(tmp_path / "trees"))
+    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
+    return tmp_path
+
+
+def test_an_export_is_named_by_what_it_is_for(home: Path) -> None:
+    assert "Tiny 1.5 for pico-1" in said("tree", "add", "tiny", str(home / "export"))
+    tree = read_trees()["tiny"]
+    assert (tree.version, tree.lacks, tree.exports) == ("1.5", (), {"pico-1": str(home / "export")})
+    assert "pico-1" in said("tree", "list", "--json")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("CONFIG_TICK=1000", "CONFIG_TICK=100", "CONFIG_TICK is '100', should be '1000'"),
+        ("# CONFIG_DEBUG is not set", "CONFIG_DEBUG=y", "CONFIG_DEBUG is 'y', should be not set"),
+        ("CONFIG_RAM=1\n", "", "CONFIG_RAM is not set, should be '1'"),
+        ('BOARD="small"', 'BOARD="large"', "the port knows \"small\""),
+    ],
+)  # fmt: skip
+def test_an_export_made_otherwise_is_refused_by_name(home: Path, before: str, after: str, told: str) -> None:
+    (home / "export" / ".config").write_text(CONFIG.replace(before, after))
+    assert told in refusal("tree", "add", "tiny", str(home / "export"))
+    assert read_trees() == {}
+
+
+def test_a_folder_that_is_no_export_is_refused(home: Path) -> None:
+    assert "it has no .config" in refusal("tree", "add", "tiny", str(home / "ports"))
+
+
+def test_an_export_made_anew_is_never_answered_with_the_old_number(home: Path) -> None:
+    said("tree", "add", "tiny", str(home / "export"))
+    first, build, cached = t7(home, "one")
+    assert not cached
+    assert build["tree"]["files_read"] == 3, "the configuration, the library, the header"
+    assert str(home) not in str(build)
+    again, _, cached = t7(home, "two")
+    assert cached
+    assert counts(again) == counts(first)
+    make_export(home / "export", pause='__asm volatile("nop");')
+    slower, other, cached = t7(home, "three")
+    assert not cached
+    assert counts(slower) != counts(first)
+    assert other["tree"]["sha256"] != build["tree"]["sha256"]
+    make_export(home / "export")
+    back, _, cached = t7(home, "four")
+    assert cached
+    assert counts(back) == counts(first)
+
+
+def reason(home: Path, board: str = "pico") -> str:
+    (outcome,) = api.run("t7", kernels=["tiny"], boards=[board], cores=[1], window_ms=10, out=home / f"none-{board}")
+    assert isinstance(outcome.result, NotApplicable), outcome.result
+    return outcome.result.reason
+
+
+def test_an_export_that_went_wrong_later_gives_no_number(home: Path) -> None:
+    said("tree", "add", "tiny", str(home / "export"))
+    (home / "export" / ".config").write_text(CONFIG.replace("-O2", "-Os"))
+    assert "CONFIG_OPTIMISATION is '\"-Os\"'" in reason(home)
+    (home / "export" / ".config").unlink()
+    assert "is gone" in reason(home)
+    assert "pico-1" in rtoslab("tree", "check", "tiny").stdout
+
+
+def test_a_board_without_an_export_says_how_one_is_made(home: Path) -> None:
+    assert "rtoslab kernel files tiny" in reason(home)
+    said("tree", "add", "tiny", str(home / "export"))
+    assert "for nucleo-f446re-1" in reason(home, "nucleo-f446re")
+
+
+def test_what_an_export_was_made_without_is_a_service_that_the_kernel_lacks(home: Path) -> None:
+    poorer = make_export(home / "poorer", CONFIG.replace("CONFIG_COUNTING=y\n", ""))
+    said("tree", "add", "tiny", str(poorer))
+    assert not Catalogue(find_root()).kernel("tiny").facts.services["semaphore"]
+    assert "semaphore" in reason(home)
+    assert "give it a name of its own" in refusal("tree", "add", "tiny", str(home / "export"))
+    said("tree", "add", "tiny-counting", str(home / "export"), "--port", "tiny")
+    assert Catalogue(find_root()).kernel("tiny-counting").facts.services["semaphore"]
+
+
+def test_files_for_the_kernels_own_build_are_the_parts_put_together(home: Path) -> None:
+    said("kernel", "files", "tiny", "--board", "pico", "-o", str(home / "files"))
+    text = (home / "files" / "defconfig").read_text()
+    assert text.splitlines() == [
+        'CONFIG_ARCH_BOARD="small"', "CONFIG_RAM=1", "CONFIG_TICK=1000", "# CONFIG_DEBUG is not set",
+        'CONFIG_OPTIMISATION="-O2"',
+    ]  # fmt: skip
+    assert (home / "files" / "README.md").read_text() == (
+        f"For pico: small, `rtoslab tree add tiny {home / 'files'}`, {{}}.\n"
+    )
+    assert "is for pico" in refusal("kernel", "files", "tiny", "--board", "nucleo-f446re", "-o", str(home / "files"))
+    assert "knows no smp" in refusal("kernel", "files", "tiny", "--board", "pico", "--smp", "-o", str(home / "files"))
+    assert "from no export" in refusal("kernel", "files", "bare", "--board", "pico", "-o", str(home / "files"))
+
+
+def test_nuttx_asks_for_both_cores_and_for_inheritance(tmp_path: Path) -> None:
+    said("kernel", "files", "nuttx", "--board", "pico", "--smp", "--inherit", "-o", str(tmp_path))
+    text = (tmp_path / "defconfig").read_text()
+    assert "CONFIG_SMP_NCPUS=2\n" in text
+    assert text.count("CONFIG_PRIORITY_INHERITANCE") == 1
+    assert "CONFIG_PRIORITY_INHERITANCE=y\n" in text
+    assert "raspberrypi-pico:rtoslab" in (tmp_path / "README.md").read_text()
+
+
+@pytest.mark.skipif(NUTTX is None, reason="needs an export of NuttX named with `rtoslab tree add nuttx`")
+def test_nuttx_conforms_wherever_an_export_of_it_is() -> None:
+    assert "fails" not in said("tree", "check", "nuttx")
