@@ -52,6 +52,8 @@ function(kernel_from_tree target)
   target_include_directories(${target} BEFORE PUBLIC ${KERNEL_CONFIG_FOLDERS} "${BENCH_GENERATED_DIR}")
   target_include_directories(${target} SYSTEM PUBLIC ${TREE_HEADERS})
   target_compile_definitions(${target} PUBLIC ${TREE_DEFINES})
+  # Assembler goes through the preprocessor whatever its file is called: macros hold in it, and the compiler says it was read.
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:ASM>:SHELL:-x assembler-with-cpp>")
   # Warnings of a tree are its maker's matter.
   target_compile_options(${target} PRIVATE ${BENCH_TARGET_FLAGS} -w "-ffile-prefix-map=${KERNEL_SOURCE_DIR}=kernel")
   target_compile_options(${target} PUBLIC ${TREE_FLAGS})

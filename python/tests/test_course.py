@@ -106,6 +106,16 @@ def test_a_switch_must_come_out_of_its_call(broken: list[Step]) -> None:
     assert judge(CHAIN, broken * 8).verdict is Verdict.FAILS
 
 
+def test_a_kernel_may_know_a_task_by_its_priority() -> None:
+    facts = {"symbols": {"resume": ["resume"]}, "arguments": {"resume": ["task_priority"]}}
+    rule = {"rule": "course", "round": ["0 resume T1"]}
+    known_as = {ONE: 9, OTHER: 8}
+    assert judge(rule, [call("resume", first=8)] * 9, facts, priorities=known_as).verdict is Verdict.HOLDS
+    assert judge(rule, [call("resume", first=9)] * 9, facts, priorities=known_as).verdict is Verdict.FAILS
+    assert judge(rule, [call("resume", first=OTHER)] * 9, facts, priorities=known_as).verdict is Verdict.FAILS
+    assert judge(rule, [call("resume", first=8)] * 9, facts).verdict is Verdict.FAILS, "priorities were not seen"
+
+
 def test_one_break_in_many_rounds_is_seen_and_may_be_accepted() -> None:
     steps = [*[take(), give()] * 20, call("yield"), *[take(), give()] * 20]
     assert judge(PAIR, steps).verdict is Verdict.FAILS

@@ -1,6 +1,7 @@
 """From probe events to steps: who called what with which arguments, what it gave, and what a switch came out of."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -70,6 +71,17 @@ def steps(*rows: Row) -> list[tuple[str, int, str, int, int]]:
 def test_a_call_has_its_caller_its_arguments_its_result_and_its_end() -> None:
     (step,) = find_steps(raw([call(10, 0, BEHIND_TAKE), back(90, BEHIND_TAKE, 1)]), WATCHING, {0: ONE})
     assert (step.who, step.name, step.first, step.second, step.result, step.end_cycle) == (ONE, "take", 7, 8, 1, 90)
+
+
+def test_what_a_handler_must_begin_and_end_with_is_no_step_of_it() -> None:
+    bracketed = replace(WATCHING, brackets=frozenset({"take"}))
+    rows = [call(10, 0, BEHIND_TAKE), back(20, BEHIND_TAKE), enter(30, 16 + LINE), call(40, 0, ELSEWHERE)]
+    rows += [call(50, 1, BEHIND_GIVE), back(60, BEHIND_GIVE), call(70, 0, ELSEWHERE), leave(80, 16 + LINE)]
+    for watching, expected in [
+        (bracketed, [(ONE, "take"), (ONE, ""), (HANDLER, "give")]),
+        (WATCHING, [(ONE, "take"), (ONE, ""), (HANDLER, "take"), (HANDLER, "give"), (HANDLER, "take")]),
+    ]:
+        assert [(each.who, each.name) for each in find_steps(raw(rows), watching, {0: ONE})] == expected
 
 
 def test_a_call_by_the_kernel_is_none_of_the_benchmarks() -> None:

@@ -94,7 +94,9 @@ class TaskBlock(Strict):
     stack_pointer: str
     """While the task does not run: where its context lies."""
     bytes: str | None = None
-    """The stack's size, where the block keeps it; else the next two."""
+    """The stack's size, where the block keeps it; else the next one, or the last two."""
+    words: str | None = None
+    """The stack's size in words of four bytes."""
     priority: str | None = None
     """The priority the task has now, in the kernel's own numbers; `urgent_first`: the lowest is the most urgent."""
     urgent_first: bool = False
@@ -121,7 +123,8 @@ class ObjectFacts(Strict):
 
     type: str
     members: dict[str, str]
-    """What benchmarks' proofs call it (`length`, `item_bytes`, `maximum`, `used`, `bits`) -> the member."""
+    """What benchmarks' proofs call it (`length`, `item_bytes`, `maximum`, `used`, `bits`) -> the member; one of a
+    structure inside is `outer.inner`."""
 
 
 class TreeWants(Strict):
@@ -142,6 +145,8 @@ class TreeWants(Strict):
     """Functions, beside those of `[symbols]`, whose sources are needed."""
     version: tuple[str, ...] = ()
     """Macros that say which version it is, in the order they are joined by dots."""
+    version_digits: tuple[int, ...] = ()
+    """Of a version in one number: how many decimal digits each part behind the first has (30802, 2 and 2: 3.08.02)."""
     get: str = ""
     """Where its user gets it, as a clause."""
 

@@ -112,12 +112,15 @@ class _Run:
         base = _word(self.machine, address + members[block.stack].offset)
         if block.bytes:
             end = base + _word(self.machine, address + members[block.bytes].offset)
+        elif block.words:
+            end = base + 4 * _word(self.machine, address + members[block.words].offset)
         else:
             end = min(top for top in self.tops if top > base) + block.top_offset_bytes
         name = members[block.name]
         where = address + name.offset if name.is_array else _word(self.machine, address + name.offset)
-        text = self.machine.read(where, _NAME_BYTES).partition(b"\0")[0].decode("ascii", errors="replace")
-        return _Stack(text, base, end)
+        read = self.machine.read(where, _NAME_BYTES) if where else b""
+        text = read.partition(b"\0")[0].decode("ascii", errors="replace")
+        return _Stack(text or f"task {address:#x}", base, end)
 
     def _paint(self, block: int, stack: _Stack, until: int) -> None:
         self.machine.write(stack.base, bytes([PAINT]) * (until - stack.base))

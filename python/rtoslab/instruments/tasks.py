@@ -44,6 +44,8 @@ def _name(recording: Recording, block: int) -> str:
         where = block + member[0]
         if not member[1]:
             where = int.from_bytes(recording.machine.read(where, 4), "little")
+            if not where:
+                return f"task {block:#x}"
         text = recording.machine.read(where, NAME_BYTES).partition(b"\0")[0].decode("ascii", errors="replace")
     except (SymbolError, KeyError):
         return f"task {block:#x}"

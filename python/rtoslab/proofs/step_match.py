@@ -82,6 +82,12 @@ class Matcher:
             for task in evidence.decoded.tasks
             if evidence.observed is not None and task.handle in evidence.observed.priorities
         ]
+        self._known_as = {
+            str(task.index): evidence.observed.priorities.get(task.handle)
+            for task in evidence.decoded.tasks
+            if evidence.observed is not None and task.core == core
+        }
+        """Of a kernel that knows tasks by their priorities."""
         probes = self._kernel.probes
         self._inline_yield = probes is not None and self._kernel.symbols.get("yield") == (probes.switch_symbol,)
 
@@ -186,8 +192,8 @@ class Matcher:
         if operand[0] == "P" and operand[1:].isdecimal() and self._numbers:
             abstract, number = self._numbers[0]
             return value == number + (-1 if self._kernel.urgent_first else 1) * (int(operand[1:]) - abstract)
-        if word == "task" and operand[0] == "T" and operand[1:].isdecimal():
-            return self._tasks.get(operand[1:], -1) == value
+        if word in {"task", "task_priority"} and operand[0] == "T" and operand[1:].isdecimal():
+            return (self._tasks if word == "task" else self._known_as).get(operand[1:], -1) == value
         return names.is_called(operand, value)
 
     def _block_is_so(self, step: Step, service: str, names: Names) -> bool:

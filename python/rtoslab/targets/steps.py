@@ -5,8 +5,8 @@ The trap it prevents: a test whose totals are right and whose order, objects or 
 window's first EVENTS events only: what is repeated every few hundred cycles shows itself there, and memory stays flat.
 
 A call that the kernel makes of its own function is none of the benchmark's, and is left out, also where a function ends
-in another one, which then returns to the benchmark. An instruction that an
-interrupt hits may be begun anew: a call is then seen twice and told once.
+in another one, which then returns to the benchmark. So is what a handler must begin and end with. An instruction that
+an interrupt hits may be begun anew: a call is then seen twice and told once.
 """
 
 from bisect import bisect_right
@@ -82,9 +82,11 @@ class Watching:
     blocks: Sequence[tuple[int, int]]
     """By IDENT_FILL: address and bytes of a heap block."""
     is_kernels: Callable[[int], bool]
+    """Whether an address lies in a function of the kernel."""
     pin: int = -1
     """The measurement's."""
-    """Whether an address lies in a function of the kernel."""
+    brackets: frozenset[str] = frozenset()
+    """Functions that a handler begins and ends with, where the kernel wants that."""
 
 
 def return_addresses(raw: bytes, watching: Watching) -> list[int]:
@@ -194,6 +196,8 @@ class _Reader:
         if self.anew.pop(context, None) == self.watching.addresses[index]:
             return
         name = self.watching.functions[index]
+        if name in self.watching.brackets and self.handlers(core):
+            return
         if any(at == behind and before.name != name for before, at in self.calls.get(context, ())):
             return  # one place calls one function: that one goes on as this one, and will not come back in between
         first, second = arguments

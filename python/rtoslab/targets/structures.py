@@ -1,6 +1,7 @@
 """What a kernel's objects and control blocks hold, read from the board's memory by the image's debug information."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from elftools.dwarf.die import DIE
@@ -16,10 +17,23 @@ Word = Callable[[int], int | None]
 """Reads a word of the board's memory; None where there is none."""
 
 
-def offsets(image: bytes, structures: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Structure -> member -> offset in bytes; a structure that the image does not know is left out."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a member is in its structure."""
+
+    offset: int
+    bytes: int
+
+    def read(self, word: Word, base: int) -> int | None:
+        """Its value in the structure at `base`, of four bytes at most."""
+        value = word(base + self.offset)
+        return None if value is None else value & ((1 << 8 * min(self.bytes, 4)) - 1)
+
+
+def places(image: bytes, structures: Iterable[str]) -> dict[str, dict[str, Place]]:
+    """Structure -> member -> place; a structure that the image does not know is left out."""
     wanted = set(structures)
-    found: dict[str, dict[str, int]] = {}
+    found: dict[str, dict[str, Place]] = {}
     try:
         with debug(image, "the image", ImageFileError) as elf:
             _fill(found, wanted, elf)
@@ -28,15 +42,11 @@ def offsets(image: bytes, structures: Iterable[str]) -> dict[str, dict[str, int]
     return found
 
 
-def _fill(found: dict[str, dict[str, int]], wanted: set[str], elf: "ELFFile") -> None:
+def _fill(found: dict[str, dict[str, Place]], wanted: set[str], elf: "ELFFile") -> None:
     for unit in elf.get_dwarf_info().iter_CUs() if wanted and elf.has_dwarf_info() else ():
         for die in unit.get_top_DIE().iter_children():
             if die.tag == "DW_TAG_structure_type" and die.has_children and _name(die) in wanted:
-                found[_name(die)] = {
-                    _name(each): each.attributes["DW_AT_data_member_location"].value
-                    for each in die.iter_children()
-                    if each.tag == "DW_TAG_member" and "DW_AT_data_member_location" in each.attributes
-                }
+                found[_name(die)] = dict(_members(die))
                 wanted.discard(_name(die))
         if not wanted:
             return
@@ -47,6 +57,28 @@ def _name(die: DIE) -> str:
     return attribute.value.decode() if attribute else ""
 
 
+def _members(structure: DIE, before: str = "", base: int = 0) -> Iterator[tuple[str, Place]]:
+    """Of structures inside, too: `outer.inner`."""
+    for each in structure.iter_children():
+        if each.tag != "DW_TAG_member" or "DW_AT_data_member_location" not in each.attributes:
+            continue
+        name, offset = before + _name(each), base + each.attributes["DW_AT_data_member_location"].value
+        kind = _sized(each)
+        yield name, Place(offset, kind.attributes["DW_AT_byte_size"].value if kind else 4)
+        if kind is not None and kind.tag == "DW_TAG_structure_type":
+            yield from _members(kind, f"{name}.", offset)
+
+
+def _sized(member: DIE) -> DIE | None:
+    """The type that tells a member's size, behind names for it; of an array its elements'."""
+    kind = member
+    while "DW_AT_byte_size" not in kind.attributes:
+        if "DW_AT_type" not in kind.attributes:
+            return None
+        kind = kind.get_DIE_from_attribute("DW_AT_type")
+    return kind
+
+
 class Structures:
     """The structures of one image whose members kernel.toml names."""
 
@@ -54,14 +86,14 @@ class Structures:
         self._kernel = kernel
         self._block = kernel.memory.task_block if kernel.memory else None
         types = [each.type for each in kernel.objects.values()]
-        self._members = offsets(image, [*types, *([self._block.type] if self._block else [])])
+        self._members = places(image, [*types, *([self._block.type] if self._block else [])])
 
     def priorities(self, word: Word, blocks: Iterable[int]) -> dict[int, int]:
         """Control block -> priority in the kernel's own numbers; nothing if kernel.toml does not name the member."""
         if self._block is None or self._block.priority is None:
             return {}
-        offset = self._members.get(self._block.type, {}).get(self._block.priority)
-        found = {each: word(each + offset) for each in sorted(blocks) if each} if offset is not None else {}
+        place = self._members.get(self._block.type, {}).get(self._block.priority)
+        found = {each: place.read(word, each) for each in sorted(blocks) if each} if place is not None else {}
         return {block: value for block, value in found.items() if value is not None}
 
     def objects(self, word: Word, calls: Mapping[str, Iterable[int]]) -> dict[tuple[str, int], dict[str, int]]:
@@ -69,11 +101,13 @@ class Structures:
         the first arguments it was called with."""
         found: dict[tuple[str, int], dict[str, int]] = {}
         for kind, facts in self._kernel.objects.items():
-            places = self._members.get(facts.type, {})
+            members = self._members.get(facts.type, {})
             called = {each for name in self._functions(kind) & calls.keys() for each in calls[name]}
             for address in sorted(called):  # a set of names has another order in every process
                 told = {
-                    name: word(address + places[member]) for name, member in facts.members.items() if member in places
+                    name: members[member].read(word, address)
+                    for name, member in facts.members.items()
+                    if member in members
                 }
                 found[kind, address] = {name: value for name, value in told.items() if value is not None}
         return found

@@ -33,7 +33,8 @@ _WORD = 4
 _PORT = "port_"
 _MOST_BLOCKS = 16
 _RARE = 20
-_KERNELS_HANDLERS = ("tick",)
+_BRACKETS = ("isr_enter", "isr_exit")
+_NOT_CALLED = ("tick", *_BRACKETS)
 """Services that no benchmark calls."""
 
 
@@ -69,9 +70,7 @@ class StepsWatch:
     def attach(self) -> None:
         """Before the image runs: one probe a function. A yield that ends in the switch's own handler shows nothing."""
         switch = self._kernel.probes.switch_symbol if self._kernel.probes else None
-        names = {
-            name for service, each in self._kernel.symbols.items() if service not in _KERNELS_HANDLERS for name in each
-        }
+        names = {name for service, each in self._kernel.symbols.items() if service not in _NOT_CALLED for name in each}
         for name in sorted(names - {switch}):
             address = self._machine.symbol(name)
             if address is not None:
@@ -96,7 +95,8 @@ class StepsWatch:
         for index, (block, size) in enumerate(blocks):
             with simulator_errors(RunError):
                 self._machine.watch_write((block + size - _WORD) & ~3, IDENT_FILL + index)
-        self._watching = Watching(names, addresses, behind, blocks, own, self._pin)
+        brackets = frozenset(name for each in _BRACKETS for name in self._kernel.symbols.get(each, ()))
+        self._watching = Watching(names, addresses, behind, blocks, own, self._pin, brackets)
         self._current = dict(current)
         structures = Structures(self._image, self._kernel)
         self._told.priorities = structures.priorities(self._word, self._blocks(before) | set(current.values()))

@@ -42,13 +42,14 @@ def draft(kernel: Kernel, port: str, ident: str, path: Path, version: str | None
     if not kept:
         looked = "; ".join(f"{core}: {', '.join(words)}" for core, words in wants.cores.items())
         raise CatalogueError(f"No folder in {path} holds the port for one core (looked for {looked}); check the path.")
+    headers = _header_folders(index, wants, common)
     return Tree(
         id=ident,
         port=port,
         path=str(path),
-        version=version or _version(index, wants) or described(path) or "unknown",
+        version=version or _version(index, wants, headers) or described(path) or "unknown",
         sources=tuple(common),
-        headers=tuple(_header_folders(index, wants, common)),
+        headers=tuple(headers),
         cores=kept,
     )
 
@@ -170,15 +171,26 @@ def _distance(place: PurePosixPath, near: list[PurePosixPath]) -> int:
     return min(map(apart, near))
 
 
-def _version(index: _Index, wants: TreeWants) -> str:
-    """The values of the macros that tell it, joined by dots; empty if they are not there."""
+def _version(index: _Index, wants: TreeWants, used: list[str]) -> str:
+    """The values of the macros that tell it, joined by dots; empty if they are not there. Those of the folders that are
+    used come first: an old header of the same name may lie elsewhere."""
     values = []
+    headers = sorted(index.headers, key=lambda each: str(each.parent) not in used)
     for macro in wants.version:
-        value = next(filter(None, (_macro(index.root / each, macro) for each in index.headers)), None)
+        value = next(filter(None, (_macro(index.root / each, macro) for each in headers)), None)
         if value is None:
             return ""
         values.append(value)
-    return ".".join(values)
+    return ".".join(_parts("".join(values), wants.version_digits) if wants.version_digits else values)
+
+
+def _parts(number: str, digits: tuple[int, ...]) -> list[str]:
+    """One number cut into its first part and those behind it."""
+    parts = []
+    for each in reversed(digits):
+        number, part = number[:-each], number[-each:]
+        parts.append(part)
+    return [number, *reversed(parts)]
 
 
 def _macro(path: Path, name: str) -> str | None:

@@ -1,0 +1,261 @@
+/* µC/OS-II behind the port contract. Each function is one call of the kernel, inlined away. */
+#pragma once
+
+#include <ucos_ii.h>
+
+#define PORT_CONTRACT 3
+#define PORT_TICK_HZ OS_TICKS_PER_SEC
+/* The kernel's 0 is the most urgent, its last one the idle task's; the first ones are the mutexes'. */
+#define PORT_PRIORITY_MAX (OS_LOWEST_PRIO - OS_BENCH_CEILINGS - 1)
+#define PORT_PRIORITY(abstract) ((uint32_t)(OS_LOWEST_PRIO - 1) - (abstract))
+#define PORT_TIME_SLICE_TICKS 0
+/* ARMv7-M masks by level, ARMv6-M everything. */
+#if __ARM_ARCH_ISA_THUMB > 1
+#define PORT_ISR_URGENCY CPU_CFG_KA_IPL_BOUNDARY
+#else
+#define PORT_ISR_URGENCY 0
+#endif
+#define PORT_EVENT_BITS OS_FLAGS_NBITS
+
+/* A task is known by its priority, which no other has. */
+typedef INT8U port_task_t;
+typedef OS_EVENT *port_semaphore_t;
+typedef OS_EVENT *port_mutex_t;
+typedef OS_EVENT *port_pointer_queue_t;
+typedef OS_EVENT *port_mailbox_t;
+typedef OS_FLAG_GRP *port_event_t;
+typedef OS_MEM *port_pool_t;
+typedef OS_CPU_SR port_critical_t;
+
+void port_prepare(void);
+void port_start(void);
+bool port_task_create(port_task_t *task, const struct port_task_request *request);
+uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes);
+bool port_mutex_create(port_mutex_t *mutex);
+bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length);
+bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes);
+
+static inline unsigned port_core(void)
+{
+    return 0;
+}
+
+static inline uint32_t port_tick_now(void)
+{
+    return OSTimeGet();
+}
+
+static inline uintptr_t port_task_address(port_task_t task)
+{
+    return (uintptr_t)OSTCBPrioTbl[task];
+}
+
+/* The kernel's macros work on a variable of this name. */
+static inline port_critical_t port_critical_enter(void)
+{
+    OS_CPU_SR cpu_sr;
+
+    OS_ENTER_CRITICAL();
+    return cpu_sr;
+}
+
+static inline void port_critical_exit(port_critical_t cpu_sr)
+{
+    OS_EXIT_CRITICAL();
+}
+
+static inline void port_isr_enter(void)
+{
+    OS_CPU_SR cpu_sr;
+
+    OS_ENTER_CRITICAL();
+    OSIntEnter();
+    OS_EXIT_CRITICAL();
+}
+
+static inline void port_isr_exit(void)
+{
+    OSIntExit();
+}
+
+static inline void port_sleep_ticks(uint32_t ticks)
+{
+    OSTimeDly(ticks);
+}
+
+static inline void port_suspend_self(port_task_t self)
+{
+    (void)OSTaskSuspend(self);
+}
+
+static inline void port_suspend(port_task_t task)
+{
+    (void)OSTaskSuspend(task);
+}
+
+static inline void port_resume(port_task_t task)
+{
+    (void)OSTaskResume(task);
+}
+
+static inline void port_resume_from_isr(port_task_t task)
+{
+    (void)OSTaskResume(task);
+}
+
+/* The kernel keeps no maximum. */
+static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
+{
+    (void)maximum;
+    *semaphore = OSSemCreate((INT16U)initial);
+    return *semaphore != NULL;
+}
+
+static inline bool port_semaphore_take(port_semaphore_t *semaphore)
+{
+    INT8U error;
+
+    OSSemPend(*semaphore, 0, &error);
+    return error == OS_ERR_NONE;
+}
+
+/* A time-out of 0 would be none. */
+static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
+{
+    INT8U error;
+
+    if (ticks == 0) {
+        return OSSemAccept(*semaphore) != 0;
+    }
+    OSSemPend(*semaphore, ticks, &error);
+    return error == OS_ERR_NONE;
+}
+
+static inline bool port_semaphore_give(port_semaphore_t *semaphore)
+{
+    return OSSemPost(*semaphore) == OS_ERR_NONE;
+}
+
+static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
+{
+    (void)OSSemPost(*semaphore);
+}
+
+static inline uint32_t port_semaphore_count(port_semaphore_t *semaphore)
+{
+    OS_SEM_DATA found;
+
+    (void)OSSemQuery(*semaphore, &found);
+    return found.OSCnt;
+}
+
+static inline bool port_mutex_lock(port_mutex_t *mutex)
+{
+    INT8U error;
+
+    OSMutexPend(*mutex, 0, &error);
+    return error == OS_ERR_NONE;
+}
+
+static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
+{
+    INT8U error;
+
+    if (ticks == 0) {
+        return OSMutexAccept(*mutex, &error) == OS_TRUE;
+    }
+    OSMutexPend(*mutex, ticks, &error);
+    return error == OS_ERR_NONE;
+}
+
+static inline bool port_mutex_unlock(port_mutex_t *mutex)
+{
+    return OSMutexPost(*mutex) == OS_ERR_NONE;
+}
+
+static inline bool port_pointer_queue_send(port_pointer_queue_t *queue, void *pointer)
+{
+    return OSQPost(*queue, pointer) == OS_ERR_NONE;
+}
+
+static inline bool port_pointer_queue_receive(port_pointer_queue_t *queue, void **pointer)
+{
+    INT8U error;
+
+    *pointer = OSQPend(*queue, 0, &error);
+    return error == OS_ERR_NONE;
+}
+
+static inline bool port_mailbox_create(port_mailbox_t *mailbox)
+{
+    *mailbox = OSMboxCreate(NULL);
+    return *mailbox != NULL;
+}
+
+static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
+{
+    return OSMboxPost(*mailbox, message) == OS_ERR_NONE;
+}
+
+static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
+{
+    INT8U error;
+
+    *message = OSMboxPend(*mailbox, 0, &error);
+    return error == OS_ERR_NONE;
+}
+
+static inline bool port_event_create(port_event_t *event)
+{
+    INT8U error;
+
+    *event = OSFlagCreate(0, &error);
+    return error == OS_ERR_NONE;
+}
+
+static inline void port_event_set(port_event_t *event, uint32_t bits)
+{
+    INT8U error;
+
+    (void)OSFlagPost(*event, bits, OS_FLAG_SET, &error);
+}
+
+static inline void port_event_set_from_isr(port_event_t *event, uint32_t bits)
+{
+    INT8U error;
+
+    (void)OSFlagPost(*event, bits, OS_FLAG_SET, &error);
+}
+
+static inline void port_event_clear(port_event_t *event, uint32_t bits)
+{
+    INT8U error;
+
+    (void)OSFlagPost(*event, bits, OS_FLAG_CLR, &error);
+}
+
+static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
+{
+    INT8U error;
+
+    return OSFlagPend(*event, bits, OS_FLAG_WAIT_SET_ANY + OS_FLAG_CONSUME, 0, &error);
+}
+
+static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
+{
+    INT8U error;
+
+    return OSFlagPend(*event, bits, OS_FLAG_WAIT_SET_ALL + OS_FLAG_CONSUME, 0, &error);
+}
+
+static inline void *port_pool_take(port_pool_t *pool)
+{
+    INT8U error;
+
+    return OSMemGet(*pool, &error);
+}
+
+static inline void port_pool_give(port_pool_t *pool, void *block)
+{
+    (void)OSMemPut(*pool, block);
+}

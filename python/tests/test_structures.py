@@ -1,0 +1,41 @@
+"""Members of a kernel's structures: where the image's debug information has them, and no more than their own bytes."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rtoslab.targets.structures import Place, places
+
+CODE = """
+struct inner { unsigned short size, used; };
+typedef struct inner inner_t;
+typedef unsigned char priority_t;
+struct block { void *top; priority_t state, priority, base; inner_t messages; unsigned char name[8]; };
+struct block here;
+"""
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    folder: Path = tmp_path_factory.mktemp("structures")
+    (folder / "block.c").write_text(CODE)
+    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-g", "-c", "block.c"]
+    subprocess.run(command, cwd=folder, check=True)
+    return (folder / "block.o").read_bytes()
+
+
+def test_a_member_has_its_place_and_its_size_also_inside_another(image: bytes) -> None:
+    found = places(image, ["block", "nowhere"])
+    assert found.keys() == {"block"}
+    assert found["block"]["top"] == Place(0, 4)
+    assert found["block"]["priority"] == Place(5, 1)
+    assert found["block"]["messages.size"] == Place(8, 2)
+    assert found["block"]["messages.used"] == Place(10, 2)
+
+
+@pytest.mark.parametrize(("size", "value"), [(1, 0x05), (2, 0x0605), (4, 0x0807_0605), (8, 0x0807_0605)])
+def test_what_lies_behind_a_member_is_not_its_value(size: int, value: int) -> None:
+    memory = {0x1005: 0x0807_0605}
+    assert Place(5, size).read(memory.get, 0x1000) == value
+    assert Place(5, size).read(memory.get, 0x2000) is None

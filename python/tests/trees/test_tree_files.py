@@ -1,0 +1,66 @@
+"""What trees are made of beside C: assembler by any name, versions in one number, headers of another age."""
+
+from pathlib import Path
+
+from rtoslab.base import find_root
+from rtoslab.catalogue import Catalogue, Tree
+from rtoslab.trees import draft
+from tests.trees.test_trees import counts, described, home, t7
+from tests.trees.tiny import commit
+
+__all__ = ["home"]
+
+ASSEMBLER = """@ a file that is not called .S isn't preprocessed unless it is asked for
+#ifndef tiny_mask
+#error the macros of the description do not hold here
+#endif
+    .syntax unified
+    .thumb
+    .global tiny_mask
+    .thumb_func
+tiny_mask:
+    mrs r0, PRIMASK
+    cpsid i
+    bx lr
+"""
+
+
+def drafted(home: Path, wants: str = "") -> Tree:
+    if wants:
+        facts = home / "ports" / "tiny" / "kernel.toml"
+        facts.write_text(
+            facts.read_text().replace('version = ["TINY_VERSION"]', f'version = ["TINY_VERSION"]\n{wants}')
+        )
+    return draft(Catalogue(find_root()).kernels["tiny"].facts, "tiny", "tiny", home / "tree", None)
+
+
+def test_assembler_is_preprocessed_whatever_it_is_called_and_is_seen_to_be_read(home: Path) -> None:
+    cpu = home / "tree" / "ports" / "v6m" / "cpu.c"
+    text = cpu.read_text()
+    cpu.write_text(text[: text.index("uint32_t tiny_mask(void)")] + text[text.index("void tiny_unmask") :])
+    assembler = cpu.parent / "mask.s"
+    assembler.write_text(ASSEMBLER)
+    commit(home / "tree")
+    path = described(home)
+    path.write_text(path.read_text().replace("defines = []", 'defines = ["tiny_mask=tiny_masked"]', 1))
+    first, build, _ = t7(home, "one")
+    assert build["tree"]["files_read"] == 4, "assembler, a source, a core's source and their header"
+    assembler.write_text(ASSEMBLER.replace("    bx lr", "    nop\n    nop\n    bx lr"))
+    second, other, cached = t7(home, "two")
+    assert not cached
+    assert other["tree"]["sha256"] != build["tree"]["sha256"]
+    assert counts(second) != counts(first)
+
+
+def test_a_version_in_one_number_is_cut_into_its_parts(home: Path) -> None:
+    header = home / "tree" / "include" / "tiny.h"
+    header.write_text(header.read_text().replace('TINY_VERSION "1.5"', "TINY_VERSION 30802u"))
+    assert drafted(home).version == "30802"
+    assert drafted(home, "version_digits = [2, 2]").version == "3.08.02"
+
+
+def test_the_version_is_that_of_the_headers_in_use(home: Path) -> None:
+    older = home / "tree" / "attic" / "include" / "tiny.h"
+    older.parent.mkdir(parents=True)
+    older.write_text('#define TINY_VERSION "0.9"\n')
+    assert drafted(home).version == "1.5"
