@@ -45,8 +45,9 @@ def places(image: bytes, structures: Iterable[str]) -> dict[str, dict[str, Place
 def _fill(found: dict[str, dict[str, Place]], wanted: set[str], elf: "ELFFile") -> None:
     for unit in elf.get_dwarf_info().iter_CUs() if wanted and elf.has_dwarf_info() else ():
         for die in unit.get_top_DIE().iter_children():
-            if die.tag == "DW_TAG_structure_type" and die.has_children and _name(die) in wanted:
-                found[_name(die)] = dict(_members(die))
+            structure = _structure(die) if _name(die) in wanted else None
+            if structure is not None:
+                found[_name(die)] = dict(_members(structure))
                 wanted.discard(_name(die))
         if not wanted:
             return
@@ -55,6 +56,14 @@ def _fill(found: dict[str, dict[str, Place]], wanted: set[str], elf: "ELFFile") 
 def _name(die: DIE) -> str:
     attribute = die.attributes.get("DW_AT_name")
     return attribute.value.decode() if attribute else ""
+
+
+def _structure(die: DIE) -> DIE | None:
+    """The structure of this name, or the one that has no name but this."""
+    if die.tag == "DW_TAG_typedef" and "DW_AT_type" in die.attributes:
+        named = die.get_DIE_from_attribute("DW_AT_type")
+        return _structure(named) if not _name(named) else None
+    return die if die.tag == "DW_TAG_structure_type" and die.has_children else None
 
 
 def _members(structure: DIE, before: str = "", base: int = 0) -> Iterator[tuple[str, Place]]:

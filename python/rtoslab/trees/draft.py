@@ -194,8 +194,9 @@ def _parts(number: str, digits: tuple[int, ...]) -> list[str]:
 
 
 def _macro(path: Path, name: str) -> str | None:
+    """Its value; of several words the last one."""
     text = _text(path)
-    value = rb"[ \t]+\(?\"?([\w.+-]+?)[uUlL]*\"?\)?[ \t]*(?:/|\r?$)"
+    value = rb"[ \t]+\(?\"?(?:[\w ]+ )?([\w.+-]+?)[uUlL]*\"?\)?[ \t]*(?:/|\r?$)"
     match = re.search(rb"^[ \t]*#[ \t]*define[ \t]+" + name.encode() + value, text, re.MULTILINE)
     return match[1].decode() if match else None
 

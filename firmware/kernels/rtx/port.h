@@ -1,0 +1,277 @@
+/* RTX5 behind the port contract. Each function is one call of the kernel, inlined away. */
+#pragma once
+
+#include "cmsis_os2.h"
+
+#include "RTX_Config.h"
+
+#define PORT_CONTRACT 3
+#define PORT_TICK_HZ OS_TICK_FREQ
+/* osPriorityIdle is the idle thread's; what lies between that and osPriorityLow no application may use. */
+#define PORT_PRIORITY_MAX (osPriorityRealtime7 - osPriorityLow)
+#define PORT_PRIORITY(abstract) ((uint32_t)osPriorityLow + (abstract))
+#if OS_ROBIN_ENABLE
+#define PORT_TIME_SLICE_TICKS OS_ROBIN_TIMEOUT
+#else
+#define PORT_TIME_SLICE_TICKS 0
+#endif
+/* A call in a handler is a note in a queue, which the switch's handler works off. */
+#define PORT_ISR_URGENCY 0
+/* The most significant bit of an answer says that it is an error. */
+#define PORT_EVENT_BITS 31
+/* The one thread flag that is given and taken. */
+#define PORT_NOTIFIED 1u
+
+typedef osThreadId_t port_task_t;
+typedef osSemaphoreId_t port_semaphore_t;
+typedef osMutexId_t port_mutex_t;
+typedef osMessageQueueId_t port_queue_t;
+typedef osMessageQueueId_t port_mailbox_t;
+typedef osEventFlagsId_t port_event_t;
+typedef osMemoryPoolId_t port_pool_t;
+typedef uint32_t port_critical_t;
+
+void port_prepare(void);
+void port_start(void);
+bool port_task_create(port_task_t *task, const struct port_task_request *request);
+bool port_task_spawn(port_task_t *task, const struct port_task_request *request);
+uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes);
+
+static inline unsigned port_core(void)
+{
+    return 0;
+}
+
+static inline uint32_t port_tick_now(void)
+{
+    return osKernelGetTickCount();
+}
+
+static inline uintptr_t port_task_address(port_task_t task)
+{
+    return (uintptr_t)task;
+}
+
+/* The kernel has no critical section: an application masks interrupts. */
+static inline port_critical_t port_critical_enter(void)
+{
+    port_critical_t before;
+
+    __asm volatile("mrs %0, PRIMASK\n\tcpsid i" : "=r"(before)::"memory");
+    return before;
+}
+
+static inline void port_critical_exit(port_critical_t before)
+{
+    __asm volatile("msr PRIMASK, %0" ::"r"(before) : "memory");
+}
+
+/* A handler calls the services as they are. */
+static inline void port_isr_enter(void)
+{
+}
+
+static inline void port_isr_exit(void)
+{
+}
+
+static inline void port_sleep_ticks(uint32_t ticks)
+{
+    (void)osDelay(ticks);
+}
+
+static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
+{
+    *tick += ticks;
+    (void)osDelayUntil(*tick);
+}
+
+static inline void port_yield(void)
+{
+    (void)osThreadYield();
+}
+
+static inline void port_notify_give(port_task_t task)
+{
+    (void)osThreadFlagsSet(task, PORT_NOTIFIED);
+}
+
+static inline void port_notify_take(port_task_t self)
+{
+    (void)self; /* a thread waits for its own flags */
+    (void)osThreadFlagsWait(PORT_NOTIFIED, osFlagsWaitAny, osWaitForever);
+}
+
+static inline void port_suspend_self(port_task_t self)
+{
+    (void)osThreadSuspend(self);
+}
+
+static inline void port_suspend(port_task_t task)
+{
+    (void)osThreadSuspend(task);
+}
+
+static inline void port_resume(port_task_t task)
+{
+    (void)osThreadResume(task);
+}
+
+static inline void port_task_delete(port_task_t task)
+{
+    (void)osThreadTerminate(task);
+}
+
+static inline uint32_t port_priority_get(port_task_t task)
+{
+    return (uint32_t)osThreadGetPriority(task);
+}
+
+static inline void port_priority_set(port_task_t task, uint32_t priority)
+{
+    (void)osThreadSetPriority(task, (osPriority_t)priority);
+}
+
+static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
+{
+    *semaphore = osSemaphoreNew(maximum, initial, NULL);
+    return *semaphore != NULL;
+}
+
+static inline bool port_semaphore_take(port_semaphore_t *semaphore)
+{
+    return osSemaphoreAcquire(*semaphore, osWaitForever) == osOK;
+}
+
+static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
+{
+    return osSemaphoreAcquire(*semaphore, ticks) == osOK;
+}
+
+static inline bool port_semaphore_give(port_semaphore_t *semaphore)
+{
+    return osSemaphoreRelease(*semaphore) == osOK;
+}
+
+static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
+{
+    (void)osSemaphoreRelease(*semaphore);
+}
+
+static inline uint32_t port_semaphore_count(port_semaphore_t *semaphore)
+{
+    return osSemaphoreGetCount(*semaphore);
+}
+
+/* Inheritance is asked for: a mutex without attributes has none. */
+static inline bool port_mutex_create(port_mutex_t *mutex)
+{
+    static const osMutexAttr_t inherits = {.attr_bits = osMutexPrioInherit};
+
+    *mutex = osMutexNew(&inherits);
+    return *mutex != NULL;
+}
+
+static inline bool port_mutex_lock(port_mutex_t *mutex)
+{
+    return osMutexAcquire(*mutex, osWaitForever) == osOK;
+}
+
+static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
+{
+    return osMutexAcquire(*mutex, ticks) == osOK;
+}
+
+static inline bool port_mutex_unlock(port_mutex_t *mutex)
+{
+    return osMutexRelease(*mutex) == osOK;
+}
+
+static inline bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
+{
+    *queue = osMessageQueueNew(length, item_bytes, NULL);
+    return *queue != NULL;
+}
+
+static inline bool port_queue_send(port_queue_t *queue, const void *item)
+{
+    return osMessageQueuePut(*queue, item, 0, osWaitForever) == osOK;
+}
+
+static inline bool port_queue_receive(port_queue_t *queue, void *item)
+{
+    return osMessageQueueGet(*queue, item, NULL, osWaitForever) == osOK;
+}
+
+static inline bool port_queue_send_from_isr(port_queue_t *queue, const void *item)
+{
+    return osMessageQueuePut(*queue, item, 0, 0) == osOK;
+}
+
+static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
+{
+    return osMessageQueueGet(*queue, item, NULL, 0) == osOK;
+}
+
+/* The kernel's mail of older interfaces is gone: a message queue of one pointer. */
+static inline bool port_mailbox_create(port_mailbox_t *mailbox)
+{
+    return port_queue_create(mailbox, 1, sizeof(void *));
+}
+
+static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
+{
+    return osMessageQueuePut(*mailbox, &message, 0, osWaitForever) == osOK;
+}
+
+static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
+{
+    return osMessageQueueGet(*mailbox, message, NULL, osWaitForever) == osOK;
+}
+
+static inline bool port_event_create(port_event_t *event)
+{
+    *event = osEventFlagsNew(NULL);
+    return *event != NULL;
+}
+
+static inline void port_event_set(port_event_t *event, uint32_t bits)
+{
+    (void)osEventFlagsSet(*event, bits);
+}
+
+static inline void port_event_set_from_isr(port_event_t *event, uint32_t bits)
+{
+    (void)osEventFlagsSet(*event, bits);
+}
+
+static inline void port_event_clear(port_event_t *event, uint32_t bits)
+{
+    (void)osEventFlagsClear(*event, bits);
+}
+
+static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
+{
+    return osEventFlagsWait(*event, bits, osFlagsWaitAny, osWaitForever);
+}
+
+static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
+{
+    return osEventFlagsWait(*event, bits, osFlagsWaitAll, osWaitForever);
+}
+
+static inline bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
+{
+    *pool = osMemoryPoolNew(blocks, block_bytes, NULL);
+    return *pool != NULL;
+}
+
+static inline void *port_pool_take(port_pool_t *pool)
+{
+    return osMemoryPoolAlloc(*pool, 0);
+}
+
+static inline void port_pool_give(port_pool_t *pool, void *block)
+{
+    (void)osMemoryPoolFree(*pool, block);
+}
