@@ -213,6 +213,18 @@ def test_own_cycles_lie_between_a_calls_return_and_the_next_step() -> None:
     assert [each.own_cycles for each in found] == [None, 30, 5]
 
 
+def test_a_handler_of_the_kernels_is_none_of_the_benchmarks_own_code() -> None:
+    """What a handler of the benchmark's asked for may be worked off by the kernel's, before the task goes on."""
+    rows = [enter(10, 16 + LINE), call(20, 1, BEHIND_GIVE), back(50, BEHIND_GIVE), enter(70, 14, latency=6)]
+    rows += [leave(60, 16 + LINE), leave(300, 14, to=0x1040), call(310, 0, BEHIND_TAKE)]
+    assert find_steps(raw(rows), WATCHING, {0: ONE})[-1].own_cycles == 310 - 50 - (300 - 64)
+
+
+def test_what_a_handler_of_the_kernels_did_inside_a_call_is_counted_once() -> None:
+    rows = [call(10, 0, BEHIND_TAKE), enter(20, 11), leave(80, 11, to=0x100), back(90, BEHIND_TAKE), mark(120, 2)]
+    assert find_steps(raw(rows), WATCHING, {0: ONE})[-1].own_cycles == 120 - 90
+
+
 def test_a_return_at_the_place_of_a_mark_comes_before_it() -> None:
     found = find_steps(raw([call(10, 1, BEHIND_GIVE), mark(100, 3), back(100, BEHIND_GIVE)]), WATCHING, {0: ONE})
     assert found[0].end_cycle == 100

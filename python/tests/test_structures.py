@@ -12,7 +12,11 @@ struct inner { unsigned short size, used; };
 typedef struct inner inner_t;
 typedef unsigned char priority_t;
 struct block { void *top; priority_t state, priority, base; inner_t messages; unsigned char name[8]; };
+typedef struct { unsigned tokens; unsigned short most; } nameless_t;
+typedef struct block named_elsewhere_t;
 struct block here;
+nameless_t there;
+named_elsewhere_t beside;
 """
 
 
@@ -32,6 +36,11 @@ def test_a_member_has_its_place_and_its_size_also_inside_another(image: bytes) -
     assert found["block"]["priority"] == Place(5, 1)
     assert found["block"]["messages.size"] == Place(8, 2)
     assert found["block"]["messages.used"] == Place(10, 2)
+
+
+def test_a_structure_without_a_name_is_known_by_its_type(image: bytes) -> None:
+    found = places(image, ["nameless_t", "named_elsewhere_t", "priority_t"])
+    assert found == {"nameless_t": {"tokens": Place(0, 4), "most": Place(4, 2)}}
 
 
 @pytest.mark.parametrize(("size", "value"), [(1, 0x05), (2, 0x0605), (4, 0x0807_0605), (8, 0x0807_0605)])

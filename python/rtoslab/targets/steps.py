@@ -66,7 +66,8 @@ class Step:
     end_cycle: int | None = None
     """When it returned."""
     own_cycles: int | None = None
-    """Of a call, a mark or a fill: since the step before or the end of a call, whatever came last; None: not known."""
+    """Of a call, a mark or a fill: since the step before or the end of a call, whatever came last, without the kernel's
+    own handlers; None: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ def find_steps(raw: bytes, watching: Watching, current: Mapping[int, int]) -> tu
         elif kind == KIND_EXCEPTION_ENTER:
             reader.entered(core, cycle, ident, cycle - value)
         elif kind == KIND_EXCEPTION_EXIT:
-            reader.left(core, ident, None if (core, cycle) in began else pc & ~1)
+            reader.left(core, cycle, ident, None if (core, cycle) in began else pc & ~1)
         elif kind == KIND_PIN and ident == watching.pin:
             reader.edge(core, cycle, value)
     return tuple(reader.steps)
@@ -138,6 +139,8 @@ class _Reader:
     """Control block (or minus ...) -> when its own code went on after a call."""
     owned: dict[int, Step] = field(default_factory=dict)
     """Control block (or minus ...) -> the last step of its own code."""
+    kernels: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    """Core -> from when to when handlers of the kernel's ran, since the last step of anybody's own code."""
     anew: dict[int, int] = field(default_factory=dict)
     """Control block -> function that its task will begin anew."""
 
@@ -166,10 +169,15 @@ class _Reader:
         last, since = self.last.get(step.core), self.resumed.get(self.context(step.core), 0)
         in_call = last is not None and last.kind == CALL and last.who == step.who and last.end_cycle is None
         if last is not None and not in_call:
-            step.own_cycles = step.cycle - max(last.cycle, last.end_cycle or 0, since)
+            since = max(last.cycle, last.end_cycle or 0, since)
+            step.own_cycles = step.cycle - since - self.in_kernels_handlers(step.core, since)
+        self.kernels.pop(step.core, None)
         self.owned[self.context(step.core)] = step
         self.hit.pop(self.context(step.core), None)
         self.add(step)
+
+    def in_kernels_handlers(self, core: int, since: int) -> int:
+        return sum(max(0, end - max(begin, since)) for begin, end in self.kernels.get(core, ()))
 
     def edge(self, core: int, cycle: int, level: int) -> None:
         """A store reaches the pin some cycles later: it belongs before a mark that stands right behind it."""
@@ -235,13 +243,18 @@ class _Reader:
         if number >= _FIRST_OWN:
             self.add(Step(cycle, core, TICK if number == SYSTICK else INTERRUPT, self.who(core), first=number))
             self.calls.pop(-1 - core, None)
+        else:
+            self.kernels.setdefault(core, []).append((recognised, recognised))
         self.nested.setdefault(core, []).append(number)
 
-    def left(self, core: int, number: int, address: int | None) -> None:
+    def left(self, core: int, cycle: int, number: int, address: int | None) -> None:
         """`address`: where what was interrupted goes on; None: another handler follows, it does not yet."""
         nested = self.nested.get(core, [])
         while nested and nested.pop() != number:
             pass  # one that was entered before the first event has no entry here
+        spans = self.kernels.get(core)
+        if number < _FIRST_OWN and spans:
+            spans[-1] = (spans[-1][0], cycle)
         if address is None:
             return
         context = self.context(core)

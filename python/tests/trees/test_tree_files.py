@@ -59,6 +59,12 @@ def test_a_version_in_one_number_is_cut_into_its_parts(home: Path) -> None:
     assert drafted(home, "version_digits = [2, 2]").version == "3.08.02"
 
 
+def test_of_a_version_in_words_the_last_one_is_it(home: Path) -> None:
+    header = home / "tree" / "include" / "tiny.h"
+    header.write_text(header.read_text().replace('TINY_VERSION "1.5"', 'TINY_VERSION "Tiny kernel V1.5.2"'))
+    assert drafted(home).version == "V1.5.2"
+
+
 def test_the_version_is_that_of_the_headers_in_use(home: Path) -> None:
     older = home / "tree" / "attic" / "include" / "tiny.h"
     older.parent.mkdir(parents=True)
