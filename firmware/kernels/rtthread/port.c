@@ -1,0 +1,109 @@
+/* RT-Thread behind the port contract: what is never measured, and what its maker leaves to the application. */
+#include "bench/board.h"
+#include "bench/port.h"
+#include "bench_core.h"
+#include "bench_cpu.h"
+#include "bench_pieces.h"
+
+#define SYST_CORE_CLOCK_INTERRUPT_ON 7u
+#define SYST_RELOAD (BOARD_CLOCK_SYS_HZ / RT_TICK_PER_SECOND - 1u)
+/* Longer than any run: the kernel has no thread without a slice. */
+#define LONGEST_SLICE_TICKS 0xFFFFFFFFu
+/* What the kernel fills a new stack with. */
+#define UNTOUCHED '#'
+
+_Static_assert(SYST_RELOAD <= 0xFFFFFFu && SYST_RELOAD >= 1000u, "RT_TICK_PER_SECOND is out of SysTick's range");
+
+void isr_systick(void);
+
+#ifdef RT_DEBUG
+static void asserted(const char *expression, const char *function, rt_size_t line)
+{
+    (void)expression;
+    last_words_assert(function, (uint32_t)line);
+}
+#endif
+
+void port_prepare(void)
+{
+    (void)rt_hw_interrupt_disable(); /* until the first thread runs */
+    rt_system_timer_init();
+    rt_system_scheduler_init();
+#ifdef RT_DEBUG
+    rt_assert_set_hook(asserted);
+#endif
+}
+
+bool port_task_create(port_task_t *task, const struct port_task_request *request)
+{
+    struct rt_thread *made = cut(sizeof *made);
+    void *stack = cut(request->stack_bytes);
+
+    if (made == NULL || stack == NULL || request->core != 0) {
+        return false;
+    }
+    *task = made;
+    return rt_thread_init(made, request->name, request->entry, request->argument, stack, request->stack_bytes,
+                          (rt_uint8_t)PORT_PRIORITY(request->priority), LONGEST_SLICE_TICKS) == RT_EOK &&
+           rt_thread_startup(made) == RT_EOK;
+}
+
+uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
+{
+    const unsigned char *stack = task->stack_addr;
+    uint32_t untouched = 0;
+
+    while (untouched < stack_bytes && stack[untouched] == UNTOUCHED) {
+        untouched++;
+    }
+    return stack_bytes - untouched;
+}
+
+/* Each message has the kernel's link before it. */
+bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
+{
+    uint32_t bytes = length * (RT_ALIGN(item_bytes, RT_ALIGN_SIZE) + (uint32_t)sizeof(void *));
+    void *room = cut(bytes);
+
+    queue->item_bytes = item_bytes;
+    return room != NULL && rt_mq_init(&queue->kernels, "", room, item_bytes, bytes, RT_IPC_FLAG_PRIO) == RT_EOK;
+}
+
+bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length)
+{
+    void *room = cut(length * sizeof(rt_ubase_t));
+
+    return room != NULL && rt_mb_init(queue, "", room, length, RT_IPC_FLAG_PRIO) == RT_EOK;
+}
+
+/* Each block has the kernel's link before it, and of the whole it takes what can be aligned. */
+bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
+{
+    uint32_t bytes = RT_ALIGN(blocks * (RT_ALIGN(block_bytes, RT_ALIGN_SIZE) + (uint32_t)sizeof(void *)), RT_ALIGN_SIZE);
+    void *room = cut(bytes);
+
+    return room != NULL && rt_mp_init(pool, "", room, bytes, block_bytes) == RT_EOK;
+}
+
+void port_start(void)
+{
+#if BENCH_NEEDS_HEAP
+    /* What tasks and queues have left. */
+    size_t bytes = (sizeof memory - memory_used) & ~(size_t)7u;
+    unsigned char *heap = cut(bytes);
+
+    rt_system_heap_init(heap, heap + bytes);
+#endif
+    rt_thread_idle_init();
+    CPU_SYST_RVR = SYST_RELOAD;
+    CPU_SYST_CVR = 0;
+    CPU_SYST_CSR = SYST_CORE_CLOCK_INTERRUPT_ON;
+    rt_system_scheduler_start();
+}
+
+void isr_systick(void)
+{
+    rt_interrupt_enter();
+    rt_tick_increase();
+    rt_interrupt_leave();
+}
