@@ -84,6 +84,26 @@ def test_what_a_handler_must_begin_and_end_with_is_no_step_of_it() -> None:
         assert [(each.who, each.name) for each in find_steps(raw(rows), watching, {0: ONE})] == expected
 
 
+def test_a_call_that_another_must_follow_is_one_step_with_it() -> None:
+    """As a resume that changes lists only, and the scheduler called behind it."""
+    followed = replace(WATCHING, completes={"give": frozenset({"take"})})
+    rows = [call(10, 0, BEHIND_TAKE), back(20, BEHIND_TAKE, 5), call(30, 1, BEHIND_GIVE), switch(40, OTHER)]
+    rows += [switch(60, ONE), back(70, BEHIND_GIVE, 9), mark(75, 2)]
+    took, out, _, marked = find_steps(raw(rows), followed, {0: ONE})
+    assert (took.name, took.result, took.end_cycle) == ("take", 5, 70)
+    assert (out.kind, out.name, out.first) == ("switch", "take", OTHER)
+    assert marked.own_cycles == 5
+
+
+def test_what_must_follow_a_call_follows_it_once_and_nothing_else() -> None:
+    followed = replace(WATCHING, completes={"give": frozenset({"take"})})
+    again = [call(10, 0, BEHIND_TAKE), back(20, BEHIND_TAKE), call(30, 1, BEHIND_GIVE), back(40, BEHIND_GIVE)]
+    again += [call(50, 1, BEHIND_GIVE), back(60, BEHIND_GIVE)]
+    assert [each.name for each in find_steps(raw(again), followed, {0: ONE})] == ["take", "give"]
+    alone = [call(30, 1, BEHIND_GIVE), back(40, BEHIND_GIVE), mark(50, 2), call(60, 1, BEHIND_GIVE)]
+    assert [each.name for each in find_steps(raw(alone), followed, {0: ONE})] == ["give", "", "give"]
+
+
 def test_a_call_by_the_kernel_is_none_of_the_benchmarks() -> None:
     assert steps(call(10, 1, KERNEL[0x20])) == []
     assert return_addresses(raw([call(10, 1, KERNEL[0x20]), call(20, 1, BEHIND_GIVE)]), WATCHING) == [BEHIND_GIVE]
@@ -103,6 +123,12 @@ def test_a_call_that_ends_in_another_function_is_one_call() -> None:
         ("call", ONE, "take", 7), ("switch", ONE, "take", OTHER), ("switch", OTHER, "", ONE), ("call", ONE, "take", 7),
     ]  # fmt: skip
     assert find_steps(raw(rows), WATCHING, {0: ONE})[0].result == 4
+
+
+def test_a_call_goes_on_after_the_next_task_was_written_down() -> None:
+    """As by a kernel that writes it before the handler that changes them, and ends its call in another function."""
+    rows = [call(10, 0, BEHIND_TAKE), switch(50, OTHER), call(60, 1, BEHIND_TAKE), enter(70, 14), leave(90, 14)]
+    assert [each[0] for each in steps(*rows, call(100, 1, BEHIND_TAKE))] == ["call", "switch", "call"]
 
 
 def test_a_switch_names_the_call_it_came_out_of() -> None:

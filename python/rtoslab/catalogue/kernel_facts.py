@@ -182,6 +182,8 @@ class Kernel(Strict):
     """Its sources are a tree that the user names; None: a package's, or it has none."""
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """The kernel functions that each service ends in."""
+    completes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """A function that an application must call behind others -> those: the two calls are one service."""
     arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)
     """Of the function that a service ends in: what R0 and R1 hold; see `proofs.course`. Not named: its object in R0."""
     results: dict[str, int] = Field(default_factory=dict)

@@ -88,6 +88,8 @@ class Watching:
     """The measurement's."""
     brackets: frozenset[str] = frozenset()
     """Functions that a handler begins and ends with, where the kernel wants that."""
+    completes: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Function -> those that are no whole service without a call of it behind theirs."""
 
 
 def return_addresses(raw: bytes, watching: Watching) -> list[int]:
@@ -141,6 +143,10 @@ class _Reader:
     """Control block (or minus ...) -> the last step of its own code."""
     kernels: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     """Core -> from when to when handlers of the kernel's ran, since the last step of anybody's own code."""
+    leaving: dict[int, int] = field(default_factory=dict)
+    """Core -> task that still runs, where the kernel writes the next one down before it changes them."""
+    completed: dict[int, Step] = field(default_factory=dict)
+    """Control block (or minus ...) -> the last call that another function's completed."""
     anew: dict[int, int] = field(default_factory=dict)
     """Control block -> function that its task will begin anew."""
 
@@ -170,14 +176,12 @@ class _Reader:
         in_call = last is not None and last.kind == CALL and last.who == step.who and last.end_cycle is None
         if last is not None and not in_call:
             since = max(last.cycle, last.end_cycle or 0, since)
-            step.own_cycles = step.cycle - since - self.in_kernels_handlers(step.core, since)
+            kernels = (max(0, end - max(begin, since)) for begin, end in self.kernels.get(step.core, ()))
+            step.own_cycles = step.cycle - since - sum(kernels)
         self.kernels.pop(step.core, None)
         self.owned[self.context(step.core)] = step
         self.hit.pop(self.context(step.core), None)
         self.add(step)
-
-    def in_kernels_handlers(self, core: int, since: int) -> int:
-        return sum(max(0, end - max(begin, since)) for begin, end in self.kernels.get(core, ()))
 
     def edge(self, core: int, cycle: int, level: int) -> None:
         """A store reaches the pin some cycles later: it belongs before a mark that stands right behind it."""
@@ -206,19 +210,35 @@ class _Reader:
         name = self.watching.functions[index]
         if name in self.watching.brackets and self.handlers(core):
             return
-        if any(at == behind and before.name != name for before, at in self.calls.get(context, ())):
+        if self.completes(context, name, behind):
+            return
+        calls = [*self.calls.get(context, ()), *self.calls.get(self.leaving.get(core, context), ())]
+        if any(at == behind and before.name != name for before, at in calls):
             return  # one place calls one function: that one goes on as this one, and will not come back in between
         first, second = arguments
         step = Step(cycle, core, CALL, self.who(core), name, first, second)
         self.own(step)
         self.calls[context] = [(step, behind)]  # whatever it called before has returned
 
+    def completes(self, context: int, name: str, behind: int) -> bool:
+        """Whether it goes on with the call before: what that began is one service with it, once."""
+        last = self.owned.get(context)
+        begun = last is not None and last.kind == CALL and last.name in self.watching.completes.get(name, ())
+        if last is None or not begun or last is self.completed.get(context):
+            return False
+        last.end_cycle = None
+        self.completed[context] = last
+        self.calls[context] = [(last, behind)]
+        return True
+
     def returned(self, core: int, cycle: int, address: int, value: int) -> None:
         """A loop may lead to the same place: only a call in progress returns."""
         calls = self.calls.get(self.context(core), [])
         if calls and calls[-1][1] == address:
             step, _ = calls.pop()
-            step.result, step.end_cycle = value, cycle
+            step.end_cycle = cycle
+            if step is not self.completed.get(self.context(core)):
+                step.result = value
             self.resumed[self.context(core)] = cycle
 
     def switched(self, core: int, cycle: int, task: int) -> None:
@@ -226,6 +246,8 @@ class _Reader:
         if task == before:
             return
         self.current[core] = task
+        if not self.nested.get(core):
+            self.leaving[core] = before
         self.add(Step(cycle, core, SWITCH, before, self.in_progress(before), task))
 
     def in_progress(self, context: int) -> str:
@@ -244,6 +266,7 @@ class _Reader:
             self.add(Step(cycle, core, TICK if number == SYSTICK else INTERRUPT, self.who(core), first=number))
             self.calls.pop(-1 - core, None)
         else:
+            self.leaving.pop(core, None)
             self.kernels.setdefault(core, []).append((recognised, recognised))
         self.nested.setdefault(core, []).append(number)
 

@@ -71,7 +71,7 @@ class StepsWatch:
         """Before the image runs: one probe a function. A yield that ends in the switch's own handler shows nothing."""
         switch = self._kernel.probes.switch_symbol if self._kernel.probes else None
         names = {name for service, each in self._kernel.symbols.items() if service not in _NOT_CALLED for name in each}
-        for name in sorted(names - {switch}):
+        for name in sorted((names | self._kernel.completes.keys()) - {switch}):
             address = self._machine.symbol(name)
             if address is not None:
                 self._machine.watch_call(address & ~1, IDENT_SYMBOL + len(self._functions), self._third_told(name))
@@ -96,7 +96,8 @@ class StepsWatch:
             with simulator_errors(RunError):
                 self._machine.watch_write((block + size - _WORD) & ~3, IDENT_FILL + index)
         brackets = frozenset(name for each in _BRACKETS for name in self._kernel.symbols.get(each, ()))
-        self._watching = Watching(names, addresses, behind, blocks, own, self._pin, brackets)
+        completes = {name: frozenset(begun) for name, begun in self._kernel.completes.items()}
+        self._watching = Watching(names, addresses, behind, blocks, own, self._pin, brackets, completes)
         self._current = dict(current)
         structures = Structures(self._image, self._kernel)
         self._told.priorities = structures.priorities(self._word, self._blocks(before) | set(current.values()))
