@@ -23,9 +23,9 @@
 #ifndef RT_BENCH_DEBUG
 #define RT_BENCH_DEBUG 0
 #endif
-/* 1: the most urgent priority is found by the core's instruction for it, where the kernel's port has that. */
+/* 1: the most urgent priority is found by the core's instructions for it, which the port for ARMv6-M has not. */
 #ifndef RT_BENCH_CPU_FFS
-#define RT_BENCH_CPU_FFS 0
+#define RT_BENCH_CPU_FFS (__ARM_ARCH_ISA_THUMB > 1)
 #endif
 
 /* The kernel asks of these only whether they are defined. Hooks, stack checks, soft timers, signals, the console and all
@@ -44,5 +44,6 @@
 #define RT_USING_MEMPOOL
 #define RT_USING_HEAP
 #define RT_USING_SMALL_MEM
+#define RT_USING_SMALL_MEM_AS_HEAP
 
 #endif
