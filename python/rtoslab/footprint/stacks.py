@@ -20,6 +20,7 @@ from rtoslab.targets import (
     VirtualMachine,
     current_task_words,
     find_address,
+    find_word,
     load_image,
     make_machine,
     simulator_errors,
@@ -141,8 +142,8 @@ class _Run:
         if facts is None or not size:
             return 0, 0
         if facts.pool_free_symbol:
-            return size - _word(self.machine, find_address(self.machine, facts.pool_free_symbol)), size
-        return _word(self.machine, find_address(self.machine, facts.pool_used_symbol or "")), size
+            return size - _word(self.machine, find_word(self.machine, facts.pool_free_symbol)), size
+        return _word(self.machine, find_word(self.machine, facts.pool_used_symbol or "")), size
 
     def _cycles(self) -> int:
         return int(RUN_S * (self.weighed.point.clock_hz or self.board.clock.sys_hz))

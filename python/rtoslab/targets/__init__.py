@@ -14,7 +14,7 @@ from rtoslab.targets.board import (
     simulator_fingerprint,
     timing_settings,
 )
-from rtoslab.targets.current_task import IdlingAsReturns, current_task_words, watch_idling
+from rtoslab.targets.current_task import IdlingAsReturns, current_task_words, find_word, watch_idling
 from rtoslab.targets.events import (
     EVENT,
     IDENT_CURRENT,
@@ -112,6 +112,7 @@ __all__ = [
     "exception_number",
     "find_address",
     "find_intervals",
+    "find_word",
     "introduce",
     "is_panic",
     "kind_of",
