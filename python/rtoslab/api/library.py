@@ -104,8 +104,9 @@ def default_out(root: Path, plan: Plan, names: Iterable[str]) -> Path:
     points = [
         [
             point_id(catalogue, each).model_dump(mode="json"),
-            inputs_digest(catalogue, each),
-            verdict_digest(catalogue, each),
+            [each.not_applicable]
+            if each.not_applicable is not None
+            else [inputs_digest(catalogue, each), verdict_digest(catalogue, each)],
         ]
         for each in plan.points
     ]

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rtoslab.base import UnknownNameError
+from rtoslab.base import PlanError, UnknownNameError
 from rtoslab.catalogue import Catalogue
 from rtoslab.footprint.attribute import KINDS
 from rtoslab.footprint.callgraph import StaticStack, read_callgraph
@@ -82,7 +82,8 @@ def survey(
         return made[name]
 
     minimal = image(MINIMAL)
-    assert not isinstance(minimal, str)
+    if isinstance(minimal, str):
+        raise PlanError(f"Nothing of {kernel} on {board} can be weighed: {minimal}.")
     costs = tuple(_cost(catalogue, name, image) for name in asked)
     stacks = tuple(stack for name in asked if name in made for stack in _stacks(catalogue, name, *made[name]))
     return Survey(minimal[0], costs, stacks)

@@ -189,3 +189,14 @@ def test_a_packages_kernel_keeps_its_name(home: Path) -> None:
 def test_a_name_that_is_no_kernel_is_told_with_those_that_are(home: Path) -> None:
     with pytest.raises(UnknownNameError, match="tiny"):
         api.run("t7", kernels=["tinny"], boards=["pico"], out=home / "one")
+
+
+@pytest.mark.parametrize("ask", [
+    ("run", "t7", "--dry-run"), ("conformance",), ("footprint",), ("masked", "t7"), ("trace", "t7"), ("profile", "t7"),
+    ("worst-case", "phase_sweep"), ("rta", str(find_root() / "examples" / "response-time" / "control.toml")),
+])  # fmt: skip
+def test_every_command_tells_of_a_tree_that_nobody_named(ask: tuple[str, ...]) -> None:
+    """In one sentence with what to do, and never by a traceback."""
+    done = rtoslab(*ask, "--kernel", "threadx")
+    assert "`rtoslab tree add threadx PATH`" in done.stdout + done.stderr, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
