@@ -126,7 +126,7 @@ def test_a_suite_plans_every_benchmark_on_every_number_of_cores() -> None:
 
 EXPERIMENT = {
     "benchmarks": ["t1_arithmetic"], "kernels": ["freertos"], "boards": ["pico"], "paper_window_ms": 30_000,
-    "config": {"opt": "-O3"}, "full_config": {"param.words": "64"}, "bring_your_own": ["rt", "nuttx"],
+    "config": {"opt": "-O3"}, "full_config": {"param.words": "64"}, "bring_your_own": ["rt", "zephyr"],
     "sweep": {"warmup_ms": ["1", "2"], "param.words": ["8", "16"]},
 }  # fmt: skip
 

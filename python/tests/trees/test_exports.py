@@ -141,7 +141,10 @@ def test_nuttx_asks_for_both_cores_and_for_inheritance(tmp_path: Path) -> None:
     assert "CONFIG_SMP_NCPUS=2\n" in text
     assert text.count("CONFIG_PRIORITY_INHERITANCE") == 1
     assert "CONFIG_PRIORITY_INHERITANCE=y\n" in text
-    assert "raspberrypi-pico:rtoslab" in (tmp_path / "README.md").read_text()
+    told = (tmp_path / "README.md").read_text()
+    assert "raspberrypi-pico:rtoslab" in told
+    assert f"rtoslab tree add nuttx-inherit {tmp_path}/export --port nuttx" in told
+    assert "{" not in told
 
 
 @pytest.mark.skipif(NUTTX is None, reason="needs an export of NuttX named with `rtoslab tree add nuttx`")

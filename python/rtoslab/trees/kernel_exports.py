@@ -46,9 +46,9 @@ def defconfig(kernel: Entry[Kernel], board: str, needs: Iterable[str]) -> str:
 def read_me(kernel: Entry[Kernel], board: str, needs: Iterable[str], folder: Path) -> str:
     """What the user does with it, in the port's own words (`config/README.in`). Raises CatalogueError."""
     machine = str(_asked(kernel, board, ()).get(_wants(kernel).board)).strip('"')
-    ident = "-".join([kernel.facts.id, *(["inherit"] if "inherit" in needs else [])])
+    ident = "-".join([kernel.folder.name, *(need for need in needs if _wants(kernel).lacks[need])])
     text = read_text(kernel.folder / "config" / "README.in", "the port's instructions", CatalogueError)
-    words = {"board": board, "machine": machine, "folder": str(folder), "id": ident}
+    words = {"board": board, "machine": machine, "folder": str(folder), "id": ident, "port": kernel.folder.name}
     words["needs"] = "".join(f", {need}" for need in needs)
     return re.sub(r"\{(\w+)\}", lambda place: words.get(place[1], place[0]), text)
 
