@@ -54,8 +54,12 @@ class Catalogue:
 
     @cached_property
     def kernels_here(self) -> Mapping[str, Entry[Kernel]]:
-        """Those that can be built: not the ports whose tree nobody has named."""
-        return {name: each for name, each in self.kernels.items() if each.facts.tree is None or each.tree is not None}
+        """Those that can be built: not the ports whose tree or export nobody has named."""
+        return {
+            name: each
+            for name, each in self.kernels.items()
+            if each.tree is not None or (each.facts.tree is None and each.facts.export is None)
+        }
 
     @cached_property
     def boards(self) -> Mapping[str, Entry[Board]]:

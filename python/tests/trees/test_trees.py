@@ -200,3 +200,9 @@ def test_every_command_tells_of_a_tree_that_nobody_named(ask: tuple[str, ...]) -
     done = rtoslab(*ask, "--kernel", "threadx")
     assert "`rtoslab tree add threadx PATH`" in done.stdout + done.stderr, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_what_nobody_named_is_not_among_all_kernels() -> None:
+    catalogue = Catalogue(find_root())
+    assert set(catalogue.kernels_here) == {"bare", "freertos", "rt"}
+    assert set(catalogue.kernels) > {"nuttx", "threadx"}
