@@ -79,7 +79,7 @@ def one_export(kernel: Entry[Kernel], board: str, cores: int) -> Tree:
     """The export for a board and a number of cores. Raises CatalogueError if there is none."""
     tree, wants, key = kernel.tree, _wants(kernel), export_key(board, cores)
     if tree is None or key not in tree.exports:
-        raise CatalogueError(f"There is no export of {kernel.id} for {key}; see {_how(kernel)}.")
+        raise CatalogueError(f"There is no export of {kernel.id} for {_place(board, cores)}; see {_how(kernel)}.")
     return tree.of_export(key, wants.headers, wants.linked)
 
 
@@ -87,10 +87,11 @@ def export_trouble(kernel: Entry[Kernel], board: str, cores: int) -> str | None:
     """Why no image can be made of an export, as a clause; None if one can."""
     wants, tree, key = _wants(kernel), kernel.tree, export_key(board, cores)
     if tree is None or key not in tree.exports:
-        return f"no export of {kernel.facts.title} for {key} is known: {_how(kernel)}"
+        return f"no export of {kernel.facts.title} for {_place(board, cores)} is known: {_how(kernel)}"
     path = Path(tree.exports[key])
     if not (path / wants.config).is_file():
-        return f"{path}, the export of {kernel.id} for {key}, is gone: `rtoslab tree add {kernel.id}` names another"
+        gone = f"the export of {kernel.id} for {_place(board, cores)} is gone from {path}"
+        return f"{gone}: `rtoslab tree add {kernel.id}` names another"
     said = settings(path / wants.config)
     needs = _needs(kernel, said)
     wrong = _differences(kernel, board, needs, said)
@@ -106,6 +107,10 @@ def _wants(kernel: Entry[Kernel]) -> ExportWants:
     if kernel.facts.export is None:
         raise CatalogueError(f"{kernel.facts.title} is linked from no export (`[export]` of its kernel.toml).")
     return kernel.facts.export
+
+
+def _place(board: str, cores: int) -> str:
+    return f"{board} with {cores} core{'s' * (cores > 1)}"
 
 
 def _how(kernel: Entry[Kernel]) -> str:

@@ -107,7 +107,7 @@ def test_an_export_that_went_wrong_later_gives_no_number(home: Path) -> None:
 def test_a_board_without_an_export_says_how_one_is_made(home: Path) -> None:
     assert "rtoslab kernel files tiny" in reason(home)
     said("tree", "add", "tiny", str(home / "export"))
-    assert "for nucleo-f446re-1" in reason(home, "nucleo-f446re")
+    assert "for nucleo-f446re with 1 core" in reason(home, "nucleo-f446re")
 
 
 def test_what_an_export_was_made_without_is_a_service_that_the_kernel_lacks(home: Path) -> None:

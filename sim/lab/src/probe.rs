@@ -257,7 +257,9 @@ mod tests {
         let mut probes = Probes::default();
         probes.watch_call(0x100, 1, false);
         probes.watch_return(0x554, 2);
-        let at = |probes: &mut Probes, address, lr| probes.issue(address, 0, 10, Held { r0: 7, lr, ..Held::default() }, false);
+        let at = |probes: &mut Probes, address, lr| {
+            probes.issue(address, 0, 10, Held { r0: 7, lr, ..Held::default() }, false)
+        };
         at(&mut probes, 0x554, 0);
         at(&mut probes, 0x100, 0x555);
         at(&mut probes, 0x554, 0);
