@@ -18,8 +18,8 @@ from rtoslab.plan.labels import varying_labels
 from rtoslab.plan.plan import Options, make_plan
 
 CATALOGUE: Final = Catalogue(find_root())
-ALREADY_MADE: Final = {"decode", "rta bounds"}
-"""Commands on what an image did already: which one it was must be said, or the figures would be of another."""
+ALREADY_MADE: Final = {"decode", "rta bounds", "kernel files"}
+"""Commands on what an image did already, or for what is built elsewhere: which one it is must be said."""
 DEFAULTS_OF_ITS_OWN: Final = {"tree check"}
 """Commands whose default follows from what they are given, and is told: a tree is for some cores only."""
 FILTERS: Final = "runs "

@@ -99,4 +99,4 @@ def test_the_command_takes_an_image_alone(image: Path, tmp_path: Path) -> None:
     assert point["status"] == "measured"
     assert "An image says itself" in error(rtoslab("run", "t7", "--image", image), 1)
     assert "only timing.KEY can be set" in error(rtoslab("run", "--image", image, "--config", "opt=-O3"), 1)
-    assert "Name a suite or a benchmark" in error(rtoslab("run"), 1)
+    assert "Missing argument: a suite or a benchmark" in error(rtoslab("run"), 2)

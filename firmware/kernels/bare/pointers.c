@@ -3,7 +3,9 @@
 #include "bench/port.h"
 
 /* What these objects are made from: the queues of port.c leave it to them. */
-static _Alignas(8) unsigned char pieces[BOARD_LIMITS_HEAP_BYTES / 4];
+#define PIECES_BYTES (BOARD_LIMITS_HEAP_BYTES / 4 < 1280 ? BOARD_LIMITS_HEAP_BYTES / 4 : 1280)
+
+static _Alignas(8) unsigned char pieces[PIECES_BYTES];
 static size_t pieces_used;
 
 static void *cut(size_t bytes)

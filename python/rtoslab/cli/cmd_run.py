@@ -82,7 +82,7 @@ def command(
         folder, outcome = _own_image(root, image, boards, dict(config), out)
         return _conclude(folder, [outcome], report=report, as_json=as_json)
     if not names:
-        raise PlanError("Name a suite or a benchmark (`rtoslab list` shows them), or an image with --image.")
+        raise click.UsageError("Missing argument: a suite or a benchmark (`rtoslab list` shows them), or --image.")
     catalogue = Catalogue(root)
     asked = {"clock_hz": clock, "samples": samples, "instrument": instrument}
     chosen = {**dict(config), **{key: str(value) for key, value in asked.items() if value is not None}}
