@@ -192,7 +192,7 @@ macro(choose_series)
     endif()
   endforeach()
   if(series_numbers AND BENCH_SERIES_KEPT STREQUAL "")
-    message(FATAL_ERROR "n/a: kernel ${KERNEL} can serve none of the series of benchmark ${BENCH}; the last one lacks ${lacking}.")
+    message(FATAL_ERROR "n/a: kernel ${KERNEL_ID} can serve none of the series of benchmark ${BENCH}; the last one lacks ${lacking}.")
   endif()
 endmacro()
 

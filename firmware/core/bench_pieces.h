@@ -4,21 +4,26 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "bench_board_facts.h"
+#include "bench_cut.h"
 
 static _Alignas(8) unsigned char memory[BOARD_LIMITS_HEAP_BYTES];
 static size_t memory_used;
 
-/* Aligned to 8; NULL when there is no more. */
 static void *cut(size_t bytes)
 {
-    size_t rounded = (bytes + 7u) & ~(size_t)7u;
-    void *piece = memory + memory_used;
+    return cut_from(memory, sizeof memory, &memory_used, bytes);
+}
 
-    if (rounded > sizeof memory - memory_used) {
-        return NULL;
+/* How far up from its lowest byte a stack still holds what it was filled with. */
+static inline uint32_t untouched_bytes(const unsigned char *stack, uint32_t stack_bytes, unsigned char fill)
+{
+    uint32_t untouched = 0;
+
+    while (untouched < stack_bytes && stack[untouched] == fill) {
+        untouched++;
     }
-    memory_used += rounded;
-    return piece;
+    return untouched;
 }

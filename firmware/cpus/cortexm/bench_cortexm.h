@@ -13,6 +13,16 @@
 #define CPU_SYST_RVR CPU_REGISTER(0xE000E014u)
 #define CPU_SYST_CVR CPU_REGISTER(0xE000E018u)
 #define CPU_SCB_VTOR CPU_REGISTER(0xE000ED08u)
+/* Levels of the core's own exceptions, by their most significant bits: SVCall; SysTick and PendSV. */
+#define CPU_SCB_SHPR2 CPU_REGISTER(0xE000ED1Cu)
+#define CPU_SCB_SHPR3 CPU_REGISTER(0xE000ED20u)
+#define CPU_SHPR2_SVCALL(level) ((uint32_t)(level) << 24)
+#define CPU_SHPR3_SYSTICK(level) ((uint32_t)(level) << 24)
+#define CPU_SHPR3_PENDSV(level) ((uint32_t)(level) << 16)
+#define CPU_LEAST_URGENT 0xFFu
+
+#define CPU_SYST_CORE_CLOCK_INTERRUPT_ON 7u
+#define CPU_SYST_RELOAD_MOST 0xFFFFFFu
 
 /* Banks of 32 lines; IPR holds four lines a word, and v6-M allows word access only. */
 #define CPU_NVIC_ISER(bank) CPU_REGISTER(0xE000E100u + 4u * (bank))
@@ -32,6 +42,14 @@ static inline uint32_t cpu_mask_interrupts(void)
 static inline void cpu_restore_interrupts(uint32_t before)
 {
     __asm volatile("msr PRIMASK, %0" ::"r"(before) : "memory");
+}
+
+/* A tick of so many cycles, on the core's clock; between 1 and CPU_SYST_RELOAD_MOST + 1. */
+static inline void cpu_systick_start(uint32_t cycles)
+{
+    CPU_SYST_RVR = cycles - 1u;
+    CPU_SYST_CVR = 0;
+    CPU_SYST_CSR = CPU_SYST_CORE_CLOCK_INTERRUPT_ON;
 }
 
 static inline void cpu_wait_for_interrupt(void)

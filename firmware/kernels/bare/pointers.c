@@ -1,6 +1,7 @@
 /* Queues of pointers, and pools of blocks. */
 #include "bench/board.h"
 #include "bench/port.h"
+#include "bench_cut.h"
 
 /* What these objects are made from: the queues of port.c leave it to them. */
 #define PIECES_BYTES (BOARD_LIMITS_HEAP_BYTES / 4 < 1280 ? BOARD_LIMITS_HEAP_BYTES / 4 : 1280)
@@ -10,14 +11,7 @@ static size_t pieces_used;
 
 static void *cut(size_t bytes)
 {
-    size_t rounded = (bytes + 7u) & ~(size_t)7u;
-    void *piece = pieces + pieces_used;
-
-    if (rounded > sizeof pieces - pieces_used) {
-        return NULL;
-    }
-    pieces_used += rounded;
-    return piece;
+    return cut_from(pieces, sizeof pieces, &pieces_used, bytes);
 }
 
 bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length)

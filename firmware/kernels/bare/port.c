@@ -4,12 +4,9 @@
 #include "bench/board.h"
 #include "bench/port.h"
 
-#define SYST_CORE_CLOCK_INTERRUPT_ON 7u
-#define SYST_RELOAD (BOARD_CLOCK_SYS_HZ / BARE_TICK_RATE_HZ - 1u)
-#define SCB_SHPR3 CPU_REGISTER(0xE000ED20u)
-#define LEAST_URGENT 0xFFu
+#define TICK_CYCLES (BOARD_CLOCK_SYS_HZ / BARE_TICK_RATE_HZ)
 
-_Static_assert(SYST_RELOAD <= 0xFFFFFFu && SYST_RELOAD >= 1000u, "BARE_TICK_RATE_HZ is out of SysTick's range");
+_Static_assert(TICK_CYCLES - 1u <= CPU_SYST_RELOAD_MOST && TICK_CYCLES > 1000u, "BARE_TICK_RATE_HZ is out of SysTick's range");
 
 void isr_systick(void);
 
@@ -20,10 +17,8 @@ static void (*volatile alarm_function)(void);
 
 void port_start(void)
 {
-    SCB_SHPR3 = LEAST_URGENT << 24;
-    CPU_SYST_RVR = SYST_RELOAD;
-    CPU_SYST_CVR = 0;
-    CPU_SYST_CSR = SYST_CORE_CLOCK_INTERRUPT_ON;
+    CPU_SCB_SHPR3 = CPU_SHPR3_SYSTICK(CPU_LEAST_URGENT);
+    cpu_systick_start(TICK_CYCLES);
 }
 
 void isr_systick(void)

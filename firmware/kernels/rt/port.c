@@ -16,13 +16,9 @@
 
 #define STACK_FILL 0xA5u
 
-#define SCB_SHPR2 CPU_REGISTER(0xE000ED1Cu)
-#define SCB_SHPR3 CPU_REGISTER(0xE000ED20u)
-#define LEAST_URGENT 0xFFu
-#define SYST_CORE_CLOCK_INTERRUPT_ON 7u
-#define SYST_RELOAD (BOARD_CLOCK_SYS_HZ / RT_TICK_RATE_HZ - 1u)
+#define TICK_CYCLES (BOARD_CLOCK_SYS_HZ / RT_TICK_RATE_HZ)
 
-_Static_assert(SYST_RELOAD <= 0xFFFFFFu && SYST_RELOAD >= 1000u, "RT_TICK_RATE_HZ is out of SysTick's range");
+_Static_assert(TICK_CYCLES - 1u <= CPU_SYST_RELOAD_MOST && TICK_CYCLES > 1000u, "RT_TICK_RATE_HZ is out of SysTick's range");
 
 void isr_systick(void);
 
@@ -51,13 +47,7 @@ bool port_task_create(port_task_t *handle, const struct port_task_request *reque
 /* rt keeps no mark of its own: the fill shows how far the stack has been used. */
 uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
 {
-    const unsigned char *stack = task->task.stack;
-    uint32_t untouched = 0;
-
-    while (untouched < stack_bytes && stack[untouched] == STACK_FILL) {
-        untouched++;
-    }
-    return stack_bytes - untouched;
+    return stack_bytes - untouched_bytes(task->task.stack, stack_bytes, STACK_FILL);
 }
 
 /* RT_QUEUE's initialiser for a length and an item size that are only known here. */
@@ -85,11 +75,9 @@ void port_start(void)
     for (void (**constructor)(void) = __init_array_start; constructor < __init_array_end; constructor++) {
         (*constructor)();
     }
-    SCB_SHPR2 = LEAST_URGENT << 24;                      /* SVCall */
-    SCB_SHPR3 = LEAST_URGENT << 24 | LEAST_URGENT << 16; /* SysTick, PendSV */
-    CPU_SYST_RVR = SYST_RELOAD;
-    CPU_SYST_CVR = 0;
-    CPU_SYST_CSR = SYST_CORE_CLOCK_INTERRUPT_ON;
+    CPU_SCB_SHPR2 = CPU_SHPR2_SVCALL(CPU_LEAST_URGENT);
+    CPU_SCB_SHPR3 = CPU_SHPR3_SYSTICK(CPU_LEAST_URGENT) | CPU_SHPR3_PENDSV(CPU_LEAST_URGENT);
+    cpu_systick_start(TICK_CYCLES);
     rt_start();
 }
 

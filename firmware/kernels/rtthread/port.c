@@ -5,14 +5,13 @@
 #include "bench_cpu.h"
 #include "bench_pieces.h"
 
-#define SYST_CORE_CLOCK_INTERRUPT_ON 7u
-#define SYST_RELOAD (BOARD_CLOCK_SYS_HZ / RT_TICK_PER_SECOND - 1u)
+#define TICK_CYCLES (BOARD_CLOCK_SYS_HZ / RT_TICK_PER_SECOND)
 /* Longer than any run: the kernel has no thread without a slice. */
 #define LONGEST_SLICE_TICKS 0xFFFFFFFFu
 /* What the kernel fills a new stack with. */
 #define UNTOUCHED '#'
 
-_Static_assert(SYST_RELOAD <= 0xFFFFFFu && SYST_RELOAD >= 1000u, "RT_TICK_PER_SECOND is out of SysTick's range");
+_Static_assert(TICK_CYCLES - 1u <= CPU_SYST_RELOAD_MOST && TICK_CYCLES > 1000u, "RT_TICK_PER_SECOND is out of SysTick's range");
 
 void isr_systick(void);
 
@@ -50,13 +49,7 @@ bool port_task_create(port_task_t *task, const struct port_task_request *request
 
 uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
 {
-    const unsigned char *stack = task->stack_addr;
-    uint32_t untouched = 0;
-
-    while (untouched < stack_bytes && stack[untouched] == UNTOUCHED) {
-        untouched++;
-    }
-    return stack_bytes - untouched;
+    return stack_bytes - untouched_bytes(task->stack_addr, stack_bytes, UNTOUCHED);
 }
 
 /* Each message has the kernel's link before it. */
@@ -95,9 +88,7 @@ void port_start(void)
     rt_system_heap_init(heap, heap + bytes);
 #endif
     rt_thread_idle_init();
-    CPU_SYST_RVR = SYST_RELOAD;
-    CPU_SYST_CVR = 0;
-    CPU_SYST_CSR = SYST_CORE_CLOCK_INTERRUPT_ON;
+    cpu_systick_start(TICK_CYCLES);
     rt_system_scheduler_start();
 }
 

@@ -8,15 +8,11 @@
 #include "tx_initialize.h"
 #include "tx_thread.h"
 
-#define SCB_SHPR2 CPU_REGISTER(0xE000ED1Cu)
-#define SCB_SHPR3 CPU_REGISTER(0xE000ED20u)
-#define LEAST_URGENT 0xFFu
 /* More urgent than the switch's handler, in which the kernel idles; less than a benchmark's interrupts may be. */
 #define TICK_URGENCY 0x80u
-#define SYST_CORE_CLOCK_INTERRUPT_ON 7u
-#define SYST_RELOAD (BOARD_CLOCK_SYS_HZ / TX_TIMER_TICKS_PER_SECOND - 1u)
+#define TICK_CYCLES (BOARD_CLOCK_SYS_HZ / TX_TIMER_TICKS_PER_SECOND)
 
-_Static_assert(SYST_RELOAD <= 0xFFFFFFu && SYST_RELOAD >= 1000u, "TX_TIMER_TICKS_PER_SECOND is out of SysTick's range");
+_Static_assert(TICK_CYCLES - 1u <= CPU_SYST_RELOAD_MOST && TICK_CYCLES > 1000u, "TX_TIMER_TICKS_PER_SECOND is out of SysTick's range");
 
 TX_BYTE_POOL port_heap;
 
@@ -62,13 +58,7 @@ bool port_task_create(port_task_t *handle, const struct port_task_request *reque
 /* The kernel fills a new stack with one byte. */
 uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
 {
-    const unsigned char *stack = task->tx_thread_stack_start;
-    uint32_t untouched = 0;
-
-    while (untouched < stack_bytes && stack[untouched] == (unsigned char)TX_STACK_FILL) {
-        untouched++;
-    }
-    return stack_bytes - untouched;
+    return stack_bytes - untouched_bytes(task->tx_thread_stack_start, stack_bytes, (unsigned char)TX_STACK_FILL);
 }
 
 bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
@@ -107,11 +97,9 @@ void _tx_initialize_low_level(void)
 {
     (void)cpu_mask_interrupts();
     _tx_thread_system_stack_ptr = *(void **)(uintptr_t)CPU_SCB_VTOR;
-    SCB_SHPR2 = LEAST_URGENT << 24;                      /* SVCall */
-    SCB_SHPR3 = TICK_URGENCY << 24 | LEAST_URGENT << 16; /* SysTick, PendSV */
-    CPU_SYST_RVR = SYST_RELOAD;
-    CPU_SYST_CVR = 0;
-    CPU_SYST_CSR = SYST_CORE_CLOCK_INTERRUPT_ON;
+    CPU_SCB_SHPR2 = CPU_SHPR2_SVCALL(CPU_LEAST_URGENT);
+    CPU_SCB_SHPR3 = CPU_SHPR3_SYSTICK(TICK_URGENCY) | CPU_SHPR3_PENDSV(CPU_LEAST_URGENT);
+    cpu_systick_start(TICK_CYCLES);
 }
 
 void isr_systick(void)

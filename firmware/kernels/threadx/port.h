@@ -12,7 +12,6 @@
 /* ThreadX masks every interrupt while it works, so a handler of any level may call it. */
 #define PORT_ISR_URGENCY 0
 #define PORT_EVENT_BITS 32
-#define PORT_HEAP_BYTES 4096u
 
 typedef TX_THREAD *port_task_t;
 typedef TX_SEMAPHORE port_semaphore_t;
