@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from rtoslab.catalogue.trees import trees_folder
+
 
 def _take_simulator(library: str) -> None:
     """Puts a library in the place of rtoslab._sim, in this process. Raises ImportError if it is none."""
@@ -26,7 +28,8 @@ def _take_simulator(library: str) -> None:
     sys.modules["rtoslab"].__dict__["_sim"] = module
 
 
-# What the user of this machine has named is no part of a test.
+# What the user of this machine has named is no part of a test, but of those that are about it.
+os.environ.setdefault("RTOSLAB_NAMED_TREES", str(trees_folder()))
 os.environ["RTOSLAB_TREES"] = os.devnull
 os.environ.pop("RTOSLAB_PORTS", None)
 

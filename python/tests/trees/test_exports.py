@@ -1,5 +1,6 @@
 """Kernels that build themselves: an export is recognised, read back, refused where it differs, part of every key."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -28,19 +29,16 @@ def refusal(*args: str) -> str:
     return text
 
 
-NUTTX = read_trees().get("nuttx")
-"""Described by whoever runs the tests, with exports of their own."""
+NAMED = os.environ["RTOSLAB_NAMED_TREES"]
+"""The folder of whoever runs the tests, with trees and exports of their own (conftest.py)."""
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(user: Path) -> Path:
     """A user with a port and an export of their own, which nobody has named yet."""
-    make_export_port(tmp_path / "ports")
-    make_export(tmp_path / "export")
-    monkeypatch.setenv("RTOSLAB_PORTS", str(tmp_path / "ports"))
-    monkeypatch.setenv("RTOSLAB_TREES", str(tmp_path / "trees"))
-    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
-    return tmp_path
+    make_export_port(user / "ports")
+    make_export(user / "export")
+    return user
 
 
 def test_an_export_is_named_by_what_it_is_for(home: Path) -> None:
@@ -147,6 +145,9 @@ def test_nuttx_asks_for_both_cores_and_for_inheritance(tmp_path: Path) -> None:
     assert "{" not in told
 
 
-@pytest.mark.skipif(NUTTX is None, reason="needs an export of NuttX named with `rtoslab tree add nuttx`")
-def test_nuttx_conforms_wherever_an_export_of_it_is() -> None:
+@pytest.mark.skipif(
+    not (Path(NAMED) / "nuttx.toml").is_file(), reason="needs an export of NuttX named with `rtoslab tree add nuttx`"
+)
+def test_nuttx_conforms_wherever_an_export_of_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RTOSLAB_TREES", NAMED)
     assert "fails" not in said("tree", "check", "nuttx")

@@ -19,14 +19,11 @@ from tests.trees.tiny import commit, make_port, make_tree
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(user: Path) -> Path:
     """A user with a port and a tree of their own, which nobody has described yet."""
-    make_tree(tmp_path / "tree")
-    make_port(tmp_path / "ports")
-    monkeypatch.setenv("RTOSLAB_PORTS", str(tmp_path / "ports"))
-    monkeypatch.setenv("RTOSLAB_TREES", str(tmp_path / "trees"))
-    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
-    return tmp_path
+    make_tree(user / "tree")
+    make_port(user / "ports")
+    return user
 
 
 def described(home: Path) -> Path:
