@@ -79,8 +79,21 @@ def banner(name: str) -> str:
 def said(command: Sequence[str | Path], typed: str | None = None, limit_s: float = REPLY_LIMIT_S) -> str:
     """What a program prints, on standard error if nothing on standard output; empty if it cannot be started or takes
     too long. It hears nothing but `typed`, and what is no UTF-8 of its answer is replaced."""
+    done = _asked(command, typed, limit_s)
+    return _text(done.stdout or done.stderr) if done else ""
+
+
+def answered(command: Sequence[str | Path]) -> str:
+    """What a program prints where it ends well, without the line's end; else nothing."""
+    done = _asked(command, None, REPLY_LIMIT_S)
+    return _text(done.stdout).strip() if done and done.returncode == 0 else ""
+
+
+def _asked(
+    command: Sequence[str | Path], typed: str | None, limit_s: float
+) -> "subprocess.CompletedProcess[bytes] | None":
     try:
-        done = subprocess.run(
+        return subprocess.run(
             command,
             input=(typed or "").encode(),
             capture_output=True,
@@ -89,25 +102,11 @@ def said(command: Sequence[str | Path], typed: str | None = None, limit_s: float
             timeout=limit_s,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return (done.stdout or done.stderr)[:REPLY_BYTES].decode("utf-8", errors="replace")
+        return None
 
 
-def answered(command: Sequence[str | Path]) -> str:
-    """What a program prints where it ends well, without the line's end; else nothing."""
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            check=False,
-            env=plain_environment(),
-            timeout=REPLY_LIMIT_S,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout[:REPLY_BYTES].decode("utf-8", errors="replace").strip() if done.returncode == 0 else ""
+def _text(reply: bytes) -> str:
+    return reply[:REPLY_BYTES].decode("utf-8", errors="replace")
 
 
 def plain_environment() -> dict[str, str]:

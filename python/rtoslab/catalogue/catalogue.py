@@ -104,6 +104,11 @@ class Catalogue:
         """The port of a kernel in a folder of the user's own. Raises CatalogueError."""
         return _entry(folder / "kernel.toml", folder.name, folder, Kernel)
 
+    def port_name(self, entry: Entry[Kernel]) -> str:
+        """How a port is called where it is asked for: by its name, or by its folder where that is the user's own."""
+        ours = entry.folder.parent == self.root / "firmware" / "kernels"
+        return entry.folder.name if ours else str(entry.folder)
+
     def with_kernel(self, entry: Entry[Kernel]) -> "Catalogue":
         """The same with one kernel more, which no folder declares."""
         other = Catalogue(self.root)

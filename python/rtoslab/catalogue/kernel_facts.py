@@ -149,8 +149,6 @@ class TreeWants(Strict):
     """Macros that say which version it is, in the order they are joined by dots."""
     version_digits: tuple[int, ...] = ()
     """Of a version in one number: how many decimal digits each part behind the first has (30802, 2 and 2: 3.08.02)."""
-    get: str = ""
-    """Where its user gets it, as a clause."""
 
 
 class ExportWants(Strict):
@@ -259,6 +257,11 @@ class Kernel(Strict):
         """What the two arguments stand for that are seen of a service's call: the first, and the last that is named."""
         words = self.arguments.get(service, ("object",))
         return words if len(words) <= 2 else (words[0], words[-1])
+
+    def told_as(self, service: str, word: str) -> int:
+        """Which of these two arguments, 0 or 1, a word stands for: the first where none is named so."""
+        words = self.told(service)
+        return words.index(word) if word in words else 0
 
     def without(self, services: Iterable[str]) -> "Kernel":
         """The same, lacking these services."""

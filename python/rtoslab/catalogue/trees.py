@@ -101,8 +101,14 @@ class Tree(TreePart):
 
 
 def export_key(board: str, cores: int) -> str:
-    """What an export is for."""
+    """What an export is for; `export_place` reads it."""
     return f"{board}-{cores}"
+
+
+def export_place(key: str) -> tuple[str, int]:
+    """The board and the number of cores that an export is for."""
+    board, _, cores = key.rpartition("-")
+    return board, int(cores)
 
 
 def trees_folder() -> Path:

@@ -81,8 +81,6 @@ def _print(console: PlainConsole, verdict: Conformance) -> None:
     console.print(table)
     for reason, titles in absent.items():
         console.print(f"n/a {', '.join(titles)}: {reason}", markup=False)
-    counts = {outcome: sum(each.outcome is outcome for each in verdict.findings) for outcome in Outcome}
-    told = ", ".join(f"{count} {outcome.value}" for outcome, count in counts.items() if count)
     if verdict.failure is not None:
         console.print(f"The suite did not come to its end: {verdict.failure}", markup=False)
-    console.print(f"{name}: {told or 'nothing was seen'}.", markup=False)
+    console.print(f"{name}: {verdict.counted}.", markup=False)

@@ -16,12 +16,12 @@ from rtoslab.base import (
     make_folder,
     write_whole,
 )
-from rtoslab.catalogue import Catalogue, Entry, Kernel, Tree, description_path, read_trees, tree_text
+from rtoslab.catalogue import Catalogue, Entry, Kernel, Tree, description_path, export_place, read_trees, tree_text
 from rtoslab.cli.choices import boards_option, config_option
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, split_names
 from rtoslab.cli.plain import PlainConsole, painted
-from rtoslab.conformance import Outcome, examine
+from rtoslab.conformance import examine
 from rtoslab.plan import Options, Point, conformance_points
 from rtoslab.trees import added, draft, export_trouble, names_missing, repositories
 
@@ -60,27 +60,17 @@ def add(ident: str, path: Path, port: str | None, version: str | None, force: bo
         )
     if not path.is_dir():
         raise CatalogueError(f"There is no folder {path}; name the tree's own.")
-    ours = entry.folder.parent == catalogue.root / "firmware" / "kernels"
-    where = entry.folder.name if ours else str(entry.folder)
-    if entry.facts.export is not None:
-        return _add_export(entry, where, ident, path.absolute(), force)
-    tree = draft(entry.facts, where, ident, path.absolute(), version)
+    where, place = catalogue.port_name(entry), path.absolute()
+    if entry.facts.export is None:
+        tree = draft(entry.facts, where, ident, place, version)
+        told, how = f": {_counted(tree)}", "builds"
+    else:  # one export more, in place of one for the same board and cores
+        tree, key = added(entry, where, ident, place, None if force else read_trees().get(ident))
+        told, how = f" for {key}: {place}", "links"
     make_folder(target.parent)
     write_whole(target, tree_text(tree), "the tree's description")
-    click.echo(f"{entry.facts.title} {tree.version}: {_counted(tree)}. Described in {target}.")
-    click.echo(f"`rtoslab tree check {ident}` builds it and runs the conformance suite; then `--kernel {ident}`.")
-    return EXIT_OK
-
-
-def _add_export(entry: Entry[Kernel], port: str, ident: str, path: Path, anew: bool) -> int:
-    """An export more of a kernel that builds itself, in place of one for the same board and cores."""
-    target = description_path(ident)
-    before = None if anew else read_trees().get(ident)
-    tree, key = added(entry, port, ident, path, before)
-    make_folder(target.parent)
-    write_whole(target, tree_text(tree), "the tree's description")
-    click.echo(f"{entry.facts.title} {tree.version} for {key}: {path}. Described in {target}.")
-    click.echo(f"`rtoslab tree check {ident}` links it and runs the conformance suite; then `--kernel {ident}`.")
+    click.echo(f"{entry.facts.title} {tree.version}{told}. Described in {target}.")
+    click.echo(f"`rtoslab tree check {ident}` {how} it and runs the conformance suite; then `--kernel {ident}`.")
     return EXIT_OK
 
 
@@ -170,14 +160,14 @@ def _check_exports(catalogue: Catalogue, entry: Entry[Kernel], boards: tuple[str
     assert entry.tree is not None
     verdicts = []
     for key in entry.tree.exports:
-        board, _, cores = key.rpartition("-")
+        board, cores = export_place(key)
         if boards and board not in boards:
             continue
-        trouble = export_trouble(entry, board, int(cores))
+        trouble = export_trouble(entry, board, cores)
         if trouble is not None:
             click.echo(f"{entry.id} for {key}: {trouble}.")
             return EXIT_ERROR
-        points = conformance_points(catalogue, Options((entry.id,), (board,), (int(cores),), config=config))
+        points = conformance_points(catalogue, Options((entry.id,), (board,), (cores,), config=config))
         verdicts += [_conforms(catalogue, each) for each in points]
     return EXIT_OK if all(verdicts) else EXIT_POINT_FAILED
 
@@ -196,9 +186,7 @@ def _conforms(catalogue: Catalogue, point: Point) -> bool:
     except RtoslabError as cause:
         click.echo(str(cause))
         return False
-    counts = {outcome: sum(each.outcome is outcome for each in verdict.findings) for outcome in Outcome}
-    told = ", ".join(f"{count} {outcome.value}" for outcome, count in counts.items() if count)
-    click.echo(f"{point.label}: {told or 'nothing was seen'}.")
+    click.echo(f"{point.label}: {verdict.counted}.")
     if not verdict.holds:
         click.echo(f"`rtoslab conformance --kernel {point.kernel} --board {point.board}` shows every check.")
     return verdict.holds

@@ -55,6 +55,12 @@ class Conformance(Strict):
         """The checks that fail as kernel.toml declares -> what was seen, with the reason."""
         return {each.title: each.saw for each in self.findings if each.outcome is Outcome.DEVIATES}
 
+    @property
+    def counted(self) -> str:
+        """How many findings there are of each outcome, in words."""
+        counts = {outcome: sum(each.outcome is outcome for each in self.findings) for outcome in Outcome}
+        return ", ".join(f"{count} {outcome.value}" for outcome, count in counts.items() if count) or "nothing was seen"
+
     def demand(self) -> None:
         """Raises ConformanceError, naming what does not hold."""
         if self.holds:

@@ -129,12 +129,10 @@ def _declared(findings: Sequence[CheckFinding], reason: str) -> list[CheckFindin
 
 def not_applicable(check: Check, kernel: Kernel, board: Board) -> str | None:
     """Why this kernel on this board need not show it; None if it must."""
-    for service in check.services:
-        if not kernel.services.get(service, False):
-            return f"{kernel.title} has no {service} service: {kernel.reason(service)}"
-    if check.needs_fpu and not board.has_fpu:
+    lacking = kernel.lacking(check.services)
+    if lacking is None and check.needs_fpu and not board.has_fpu:
         return f"{board.title} has no floating-point unit"
-    return None
+    return lacking
 
 
 def _notes(scenes: Mapping[str, tuple[int, ...]], check: Check, core: int, played: Played) -> Notes:

@@ -76,12 +76,9 @@ def tree_of(catalogue: Catalogue, point: Point) -> Tree | None:
 
 def kernel_options(catalogue: Catalogue, point: Point) -> list[str]:
     """The -D options by which CMake finds a port or a tree outside the checkout; they outdo `cmake_options`."""
-    kernel, tree = catalogue.kernel(point.kernel), tree_of(catalogue, point)
-    ours = kernel.folder.parent == catalogue.root / "firmware" / "kernels"
-    port = [f"-DKERNEL={kernel.folder.name if ours else kernel.folder}"]
-    if tree is None:
-        return [] if ours else port
-    return [*port, f"-DTREE={description_path(tree.id)}", f"-DTREE_PATH={tree.path}"]
+    tree = tree_of(catalogue, point)
+    port = f"-DKERNEL={catalogue.port_name(catalogue.kernel(point.kernel))}"
+    return [port, *([f"-DTREE={description_path(tree.id)}", f"-DTREE_PATH={tree.path}"] if tree else [])]
 
 
 def inputs_digest(catalogue: Catalogue, point: Point) -> str:

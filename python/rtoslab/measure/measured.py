@@ -1,5 +1,6 @@
 """From a run that was decoded and proved to the point that is stored: what the firmware said, what the board saw."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from rtoslab.results import (
     CoreCycles,
     Counter,
     CriticalUse,
+    Failed,
     Finding,
     FunctionUse,
     HeapUse,
@@ -26,6 +28,7 @@ from rtoslab.results import (
     handler_series_of,
     series_of,
 )
+from rtoslab.store import EVIDENCE_FILE, UART, point_files, write_evidence
 from rtoslab.targets import FunctionCycles, Observed, RunOutput
 
 
@@ -112,6 +115,22 @@ def _virtual(output: RunOutput, kernel: Kernel) -> Virtual | None:
         event_sha256=output.observed.event_sha256,
         warnings=output.warnings,
     )
+
+
+def evaluated_files(
+    folder: str,
+    result: Measured | Failed,
+    manifest: Mapping[str, object],
+    output: RunOutput,
+    elf: Path,
+    files: Mapping[str, bytes],
+) -> dict[str, bytes]:
+    """A point as the sealed files of its folder: `files`, what the target gave back, the result with its image."""
+    if isinstance(result, Measured):
+        result = result.model_copy(update={"image": image_bytes(elf)})
+    seen = output.observed is not None or output.failure is not None
+    evidence = {EVIDENCE_FILE: write_evidence(output)} if seen else {}
+    return point_files(folder, result, manifest, {**files, **evidence, UART: output.uart})
 
 
 def image_bytes(elf: Path) -> ImageBytes:

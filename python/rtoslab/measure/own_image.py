@@ -16,26 +16,22 @@ from rtoslab.images import Build
 from rtoslab.intake import MAGIC, Elf, read_image, visible
 from rtoslab.measure.evaluation import evaluate
 from rtoslab.measure.identity import point_id
-from rtoslab.measure.measured import image_bytes
+from rtoslab.measure.measured import evaluated_files
 from rtoslab.measure.pipeline import Outcome
 from rtoslab.measure.virtual_job import virtual_job
 from rtoslab.plan import Point
 from rtoslab.records import Decoded, Expected, constants
-from rtoslab.results import Measured, PointId
+from rtoslab.results import PointId
 from rtoslab.store import (
-    EVIDENCE_FILE,
     POINTS,
-    UART,
     RunDirectory,
     folder_name,
     make_manifest,
     manifest_hash,
-    point_files,
     read_files,
     virtual_target,
-    write_evidence,
 )
-from rtoslab.targets import Progress, introduce, run_virtual
+from rtoslab.targets import introduce, run_virtual
 
 NOT_EXAMINED = "not examined: the image was built elsewhere"
 """In the place of a conformance verdict."""
@@ -52,18 +48,7 @@ class _Image:
         return hashlib.sha256(self.content).hexdigest()
 
 
-def _quiet(_phase: str, _done: float) -> None:
-    pass
-
-
-def run_image(
-    root: Path,
-    path: Path,
-    board: str,
-    out: Path | None,
-    timing: Mapping[str, int],
-    progress: Progress = _quiet,
-) -> tuple[Path, Outcome]:
+def run_image(root: Path, path: Path, board: str, out: Path | None, timing: Mapping[str, int]) -> tuple[Path, Outcome]:
     """Runs an ELF on a virtual board; the run directory and what became of it.
 
     Raises ImageFileError, RunError for what is no image of our runner, UnknownNameError for a benchmark that is not
@@ -74,7 +59,6 @@ def run_image(
     content = read_image(path)
     if not content.startswith(MAGIC):
         raise ImageFileError(f"{path} is no ELF file; its symbols are what a run is watched by.")
-    progress("asking what it is", 0.0)
     image = _Image(path, content, introduce(content, path.name, facts, timing, constants(root)))
     begin = image.said.begin
     if begin.board != facts.id:
@@ -89,12 +73,10 @@ def run_image(
     identity = identity.model_copy(update={"config": {**identity.config, "image": visible(path.stem)}})
     folder = out or root / "runs" / f"image-{image.sha256[:12]}"
     run = RunDirectory.create(folder, None, [identity])
-    return folder, _carried(catalogue, point, identity, image, run, progress)
+    return folder, _carried(catalogue, point, identity, image, run)
 
 
-def _carried(
-    catalogue: Catalogue, point: Point, identity: PointId, image: _Image, run: RunDirectory, progress: Progress
-) -> Outcome:
+def _carried(catalogue: Catalogue, point: Point, identity: PointId, image: _Image, run: RunDirectory) -> Outcome:
     begin = image.said.begin
     board = catalogue.board(point.board).facts
     build = Build(image.path.parent, Expected(begin.run, begin.manifest), image.sha256, _info(point, image))
@@ -104,14 +86,9 @@ def _carried(
     name = folder_name(identity, run_id)
     if run.has(name):
         return Outcome(run.read(name).result, run.path / POINTS / name, fresh=False)
-    output = run_virtual(virtual_job(catalogue, point, image.content, image.path.name), progress)
+    output = run_virtual(virtual_job(catalogue, point, image.content, image.path.name))
     result = evaluate(catalogue, identity, run_id, output, build.expected)
-    if isinstance(result, Measured):
-        result = result.model_copy(update={"image": image_bytes(image.path)})
-    files = {UART: output.uart}
-    if output.observed is not None or output.failure is not None:
-        files[EVIDENCE_FILE] = write_evidence(output)
-    whole = point_files(name, result, manifest, files)
+    whole = evaluated_files(name, result, manifest, output, image.path, {})
     run.adopt(name, whole)
     return Outcome(read_files(whole)[0], run.path / POINTS / name, fresh=True)
 

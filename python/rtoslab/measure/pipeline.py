@@ -25,16 +25,14 @@ from rtoslab.conformance import Conformance, examine
 from rtoslab.images import LOG, Build, build
 from rtoslab.measure.evaluation import evaluate, failed
 from rtoslab.measure.identity import point_id
-from rtoslab.measure.measured import image_bytes
+from rtoslab.measure.measured import evaluated_files
 from rtoslab.measure.virtual_job import virtual_job
 from rtoslab.plan import Point
 from rtoslab.records import SEAL_FILE, demand_sealed
 from rtoslab.results import Failed, Measured, NotApplicable, PointId
 from rtoslab.store import (
     CONFORMANCE_FILE,
-    EVIDENCE_FILE,
     POINTS,
-    UART,
     AnyResult,
     ResultCache,
     RunDirectory,
@@ -47,7 +45,6 @@ from rtoslab.store import (
     result_key,
     serial_target,
     virtual_target,
-    write_evidence,
 )
 from rtoslab.targets import Progress, RunOutput, VirtualMachine, run_virtual
 
@@ -192,11 +189,8 @@ def _measure(catalogue: Catalogue, job: _Job, progress: Progress, runner: Runner
     progress("decoding", 1.0)
     result = evaluate(catalogue, job.identity, job.run_id, output, job.built.expected)
     if isinstance(result, Measured):
-        more = {"image": image_bytes(job.built.elf), "deviations": job.conformance.deviations}
-        result = result.model_copy(update=more)
-    if output.observed is not None or output.failure is not None:
-        files[EVIDENCE_FILE] = write_evidence(output)
-    return point_files(job.folder, result, job.manifest, {**files, UART: output.uart})
+        result = result.model_copy(update={"deviations": job.conformance.deviations})
+    return evaluated_files(job.folder, result, job.manifest, output, job.built.elf, files)
 
 
 def _keep(run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bool) -> Outcome:

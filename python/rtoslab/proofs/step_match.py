@@ -199,12 +199,11 @@ class Matcher:
     def _block_is_so(self, step: Step, service: str, names: Names) -> bool:
         """What is taken is remembered, and only what was taken is given back. A function that gives a code instead does
         not tell where the block lies: that is told by who fills it."""
-        words = self._kernel.told(service)
-        seen_of = (step.first, step.second)
+        told = (step.first, step.second)
         if service in _GIVES:
-            return names.is_given_back(seen_of[words.index("block") if "block" in words else 0])
+            return names.is_given_back(told[self._kernel.told_as(service, "block")])
         if service in _GIVES.values() and step.result is not None:
-            size = seen_of[words.index("bytes")] if "bytes" in words else step.first
+            size = told[self._kernel.told_as(service, "bytes")]
             if service not in self._kernel.results:
                 names.blocks[step.result] = size
             elif step.result == self._kernel.results[service]:

@@ -63,7 +63,7 @@ def current_task_words(machine: VirtualMachine, kernel: Kernel, cores: int) -> d
 
 
 def watch_idling(machine: VirtualMachine, kernel: Kernel) -> None:
-    """Probes for a kernel that idles between labels instead of in a task; see `idling_as_returns`."""
+    """Probes for a kernel that idles between labels instead of in a task; see `IdlingAsReturns`."""
     for begin, end in kernel.probes.idle_labels if kernel.probes else ():
         with simulator_errors(RunError):
             machine.watch_exec(find_address(machine, begin), IDENT_IDLE)

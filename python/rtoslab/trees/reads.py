@@ -29,7 +29,7 @@ def names_in(tree: Tree, core: str) -> str:
     folders = {root / each.removeprefix("!") for each in part.headers}
     folders |= {(root / each.removeprefix("!")).parent for each in (*part.sources, *tree.linked)}
     found = {
-        (Path(base) / name).as_posix()[len(root.as_posix()) + 1 :]
+        (Path(base) / name).relative_to(root).as_posix()
         for folder in folders
         for base, _, names in os.walk(folder)
         for name in names
@@ -61,9 +61,9 @@ def contents(tree: Tree, kept: Path) -> str:
     if files is None:
         return _UNREAD
     root = Path(tree.path)
-    there = [root / each for each in files if (root / each).is_file()]
-    gone = sorted(set(files) - {each.as_posix()[len(root.as_posix()) + 1 :] for each in there})
-    return listing(root, there) + "".join(f"{each} gone\n" for each in gone)
+    there = [each for each in files if (root / each).is_file()]
+    gone = sorted(set(files) - set(there))
+    return listing(root, [root / each for each in there]) + "".join(f"{each} gone\n" for each in gone)
 
 
 def remembered(kept: Path) -> tuple[str, ...] | None:

@@ -23,15 +23,14 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     if evidence.observed is None:
         return unseen(params.rule, demands)
     kernel = evidence.kernel.on(evidence.board.cpu)
-    told = kernel.told("malloc")
-    size_first = told[:1] == ("bytes",) or "bytes" not in told
+    size = kernel.told_as("malloc", "bytes")
     code = kernel.results.get("malloc")
     sizes: set[int] = set()
     held: set[int] = set()
     unknown = most = 0
     for step in evidence.observed.steps:
         if step.kind == CALL and step.name in kernel.symbols["malloc"]:
-            sizes.add(step.first if size_first else step.second)
+            sizes.add((step.first, step.second)[size])
             if code is not None:  # where the block lies is told elsewhere
                 unknown += step.result == code
             elif step.result:
