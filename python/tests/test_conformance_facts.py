@@ -33,8 +33,11 @@ FIRST = ("    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;\n",
 
 
 def declare(root: Path, kernel: str, fact: str) -> None:
-    """Adds a fact to kernel.toml, in front of its services."""
-    alter(root, f"kernels/{kernel}/kernel.toml", "[services]\n", f"[behaviour]\n{fact}\n\n[services]\n")
+    """Adds a fact to kernel.toml: to those that it declares, or in front of its services."""
+    toml = f"kernels/{kernel}/kernel.toml"
+    declares = "\n[behaviour]\n" in (root / "firmware" / toml).read_text()
+    before, after = ("[behaviour]\n", "") if declares else ("[services]\n", "\n[services]\n")
+    alter(root, toml, f"\n{before}", f"\n[behaviour]\n{fact}\n{after}")
 
 
 @pytest.mark.parametrize(

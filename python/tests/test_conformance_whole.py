@@ -96,7 +96,7 @@ BREAKS = {
         "tick_rate",
     ),
     "a tick too slow": _break(
-        "bare", f"{BARE}.c", "BARE_TICK_RATE_HZ - 1u)\n", "BARE_TICK_RATE_HZ + 5000u)\n", "tick_rate", "tick_count"
+        "bare", f"{BARE}.c", "start(TICK_CYCLES);\n", "start(TICK_CYCLES + 5001u);\n", "tick_rate", "tick_count"
     ),
     "a critical section that is open": _break(
         "bare", f"{BARE}.c", "    return cpu_mask_interrupts();\n}", "    return 0;\n}", "critical_masks"
@@ -123,8 +123,9 @@ BREAKS = {
         "freertos", f"{FREERTOS}.h", "    vTaskSuspend(NULL);\n", "    taskYIELD();\n", "suspend_order"
     ),
     "stack figures made up": _break(
-        "rt", f"{RT}.c", "    return stack_bytes - untouched;\n",
-        "    return untouched == 0 ? stack_bytes : stack_bytes / 2;\n", "stack_figures",
+        "rt", f"{RT}.c", "    return stack_bytes - untouched_bytes(task->task.stack, stack_bytes, STACK_FILL);\n",
+        "    return untouched_bytes(task->task.stack, stack_bytes, STACK_FILL) == 0 ? stack_bytes : stack_bytes / 2;\n",
+        "stack_figures",
     ),
     "heap figures made up": _break(
         "freertos", f"{FREERTOS}.c", "stats.xMinimumEverFreeBytesRemaining", "stats.xAvailableHeapSpaceInBytes",
@@ -241,6 +242,13 @@ def test_every_check_is_seen_to_fail() -> None:
     """No kernel with tasks here has queues of pointers: test_conformance_facts.py gives rt some."""
     seen = {check for each in BREAKS.values() for check in each.fails}
     assert seen | {"pointer_queue_wakes"} == {each.id for each in Catalogue(find_root()).conformance.check}
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_a_break_has_what_it_breaks(name: str) -> None:
+    """The long test below must not be the first to see that a port's text has changed."""
+    what = BREAKS[name]
+    assert what.old in (find_root() / "firmware" / what.file).read_text()
 
 
 @pytest.mark.long

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,17 @@ def test_file(path: Path) -> None:
             assert lines <= FUNCTION_LINES, f"{node.name} has {lines} lines"
     assert not re.search(r"(?<![\w.])/(home|root|work|usr)/", text.replace("#!/usr/", "")), "a path of a machine"
     assert ast.get_docstring(tree) or path.name == "__init__.py"
+
+
+def test_what_is_kept_is_text() -> None:
+    """And so nobody else's archive or binary: but for pictures of the pages, and what a fuzzer found."""
+    if not (find_root() / ".git").exists():
+        pytest.skip("no git checkout, so what is kept is not known")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=find_root(), capture_output=True, check=True).stdout
+    paths = [find_root() / each for each in listed.decode().split("\0") if each]
+    kept = [path.relative_to(find_root()) for path in paths if path.is_file() and b"\0" in path.read_bytes()]
+    assert {each.parts[:2] for each in kept if each.suffix != ".png"} <= {("sim", "fuzz")}
+    assert {each.parent.as_posix() for each in kept if each.suffix == ".png"} <= {"docs"}
 
 
 def _modules(package: Path) -> dict[str, Path]:

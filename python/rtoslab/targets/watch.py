@@ -157,13 +157,13 @@ class StepsWatch:
         found: set[tuple[int, int]] = set()
         calls = nested = 0  # one that an interrupt hits is seen twice
         asked: dict[int, int] = {}
-        size = self._kernel.told_as("malloc", "bytes")
+        bytes_at = self._kernel.told_as("malloc", "bytes")
         for ident, value, pc, core, more in events[["id", "value", "pc", "core", "zero"]].tolist():
             name = names[ident - IDENT_SYMBOL]
             if name in self._kernel.symbols.get("malloc", ()) and not is_kernels(pc & ~1):
                 calls += 1
                 nested += core in asked
-                asked[core] = (value, more)[size]
+                asked[core] = (value, more)[bytes_at]
             elif name in self._kernel.symbols.get("free", ()) and not is_kernels(pc & ~1):
                 size = asked.pop(core, 0)
                 if size >= _WORD:
