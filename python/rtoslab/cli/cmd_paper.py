@@ -18,6 +18,7 @@ from rtoslab.cli.plain import PlainConsole
 from rtoslab.measure import run_plan
 from rtoslab.papers import Reproduction, missing_benchmarks, paper_document, paper_plan, reproduce, show_paper
 from rtoslab.plan import Options
+from rtoslab.reference import of_paper
 from rtoslab.reports import export, report_formats
 from rtoslab.store import AnyResult
 
@@ -45,7 +46,8 @@ def command(name: str, full: bool, out: Path | None, jobs: int, dry_run: bool, a
     with displayed(plan.points, folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
     missing = missing_benchmarks(catalogue, paper)
-    done = reproduce(catalogue, paper, load(folder), missing)
+    points = load(folder)
+    done = reproduce(catalogue, paper, points, missing, of_paper(root, paper.key, points))
     document = paper_document(catalogue, done)
     write(report_formats()["html"](document), short_path(folder) / "report.html")
     written = export(document, folder / "export")

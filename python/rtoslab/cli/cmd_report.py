@@ -7,10 +7,13 @@ import click
 from rtoslab.api import load
 from rtoslab.base import ReportError, find_root, write_whole
 from rtoslab.catalogue import Catalogue
+from rtoslab.reference import stand_ins
 from rtoslab.reports import Document, make_document, report_formats
 from rtoslab.store import RunDirectory
 
 FORMATS = ("html", "md", "csv", "json")
+READ = ("html", "md")
+"""Those that are read by people."""
 
 
 @click.command("report")
@@ -21,13 +24,18 @@ FORMATS = ("html", "md", "csv", "json")
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), help="By default what the file's name ends in, else html."
 )
-def command(runs: tuple[Path, ...], output: Path | None, form: str | None) -> None:
+@click.option(
+    "--reference/--no-reference",
+    default=True,
+    help="With or without the reference results of kernels that the runs do not hold; CSV and JSON: always without.",
+)
+def command(runs: tuple[Path, ...], output: Path | None, form: str | None, *, reference: bool) -> None:
     """Write a report of one or more run directories: HTML (self-contained), Markdown, CSV or JSON."""
     suffix = output.suffix.lstrip(".").lower() if output else ""
     chosen = form or (suffix if suffix in FORMATS else "html")
     if output is None and chosen == "html":
         raise ReportError("An HTML report needs a file; add -o report.html, or choose --format md.")
-    text = report_formats()[chosen](load_document(runs))
+    text = report_formats()[chosen](load_document(runs, reference=reference and chosen in READ))
     if output is None:
         click.echo(text, nl=False)
         return
@@ -40,7 +48,9 @@ def write(text: str, output: Path) -> None:
     click.echo(f"The report is {output} ({len(text.encode()) / 1024:,.0f} kB).", err=True)
 
 
-def load_document(runs: tuple[Path, ...]) -> Document:
+def load_document(runs: tuple[Path, ...], *, reference: bool = False) -> Document:
     """The document of several run directories together; the suite is told only if all are of one."""
     suites = {RunDirectory.open(path).plan().suite for path in runs}
-    return make_document(Catalogue(find_root()), load(*runs), suites.pop() if len(suites) == 1 else None)
+    points = load(*runs)
+    beside = stand_ins(find_root(), points) if reference else ()
+    return make_document(Catalogue(find_root()), points, suites.pop() if len(suites) == 1 else None, beside)

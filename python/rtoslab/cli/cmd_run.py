@@ -122,5 +122,5 @@ def _conclude(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: b
         hint = "" if report else f"; `rtoslab report {short_path(folder)} -o report.html` writes the report"
         click.echo(f"Stored in {short_path(folder)}{hint}.")
     if report and any(each.folder != folder for each in outcomes):
-        write(report_formats()["html"](load_document((folder,))), short_path(folder) / "report.html")
+        write(report_formats()["html"](load_document((folder,), reference=True)), short_path(folder) / "report.html")
     return EXIT_POINT_FAILED if failed else EXIT_OK

@@ -2,7 +2,6 @@
 
 from importlib.resources import files
 
-import jinja2
 from markupsafe import Markup
 
 from rtoslab.base import Table, __version__, web_page
@@ -28,6 +27,8 @@ _NOTES = {
 def render(profile: Profile) -> str:
     """The whole page."""
     here = files("rtoslab.instruments") / "templates"
+    import jinja2  # noqa: PLC0415 (only pages need it, and every command would wait for it)
+
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

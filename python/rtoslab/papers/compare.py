@@ -1,7 +1,7 @@
 """Each published figure with our value of it, or with the reason why there is none: never a guess."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rtoslab.analyses import Value, select
@@ -10,7 +10,7 @@ from rtoslab.catalogue import PaperFolder, Published
 from rtoslab.results import Failed, NotApplicable
 from rtoslab.store import AnyResult
 
-State = Literal["measured", "failed", "n/a", "not yet measured", "bring your own"]
+State = Literal["measured", "reference", "failed", "n/a", "not yet measured", "bring your own"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +32,29 @@ class Compared:
 
 
 def compare(
-    paper: PaperFolder, stored: Sequence[AnyResult], found: Sequence[Value], kernels: Collection[str]
+    paper: PaperFolder,
+    stored: Sequence[AnyResult],
+    found: Sequence[Value],
+    kernels: Collection[str],
+    lent: Collection[str] = (),
 ) -> dict[int, Compared]:
-    """Every published row that asks for a value of ours, by id. `kernels` are those this checkout has.
+    """Every published row that asks for a value of ours, by id.
+
+    `kernels` are those of which there is something, `lent` those among them that have reference results only.
 
     `found` are our values, `stored` says of those that are not there why. Raises ReportError if a row's mapping fits
     several values, or a value of another quantity.
     """
     return {
-        row.id: _compare(paper, row, found, stored, kernels) for row in paper.published.values() if row.lab_benchmark
+        row.id: _marked(_compare(paper, row, found, stored, kernels), lent)
+        for row in paper.published.values()
+        if row.lab_benchmark
     }
+
+
+def _marked(compared: Compared, lent: Collection[str]) -> Compared:
+    is_lent = compared.state == "measured" and compared.published.lab_kernel in lent
+    return replace(compared, state="reference") if is_lent else compared
 
 
 def _compare(

@@ -11,6 +11,7 @@ from rtoslab.papers.paper_charts import replot
 from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.slips import slips_table, touching
 from rtoslab.papers.tables import pairs_chart, redraw
+from rtoslab.reference import WORD, labelled
 from rtoslab.reports import Document, Section, TableData, make_document
 from rtoslab.store import StoredPoint
 
@@ -32,7 +33,8 @@ def paper_document(catalogue: Catalogue, done: Reproduction) -> Document:
     paper, facts = done.paper, done.paper.facts
     titles = {each.id: each.facts.title for each in catalogue.kernels.values()}
     titles |= {each.id: each.facts.title for each in catalogue.boards.values()}
-    plain = make_document(catalogue, done.points, None).sections if done.points else ()
+    titles |= {each: f"{titles.get(each, each)} {WORD}" for each in {one.result.point.kernel for one in done.beside}}
+    plain = make_document(catalogue, done.points, None, labelled(done.beside)).sections if done.points else ()
     sections = [
         _conditions(done),
         *(_part(done, part, titles) for part in facts.part),
@@ -124,6 +126,9 @@ def _summary(done: Reproduction) -> str:
     sentences = [f"{points} points were measured for this report, each with its proofs."]
     if not points:
         sentences = ["Nothing of it was measured yet."]
+    if done.beside:
+        lent = ", ".join(dict.fromkeys(each.result.point.kernel for each in done.beside))
+        sentences.append(f"Reference results stand for {lent}.")
     if not compared:
         sentences.append("The paper prints no figure of a measurement in its text, only what follows from them.")
     else:

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rtoslab.papers.reproduction import Reproduction
-from rtoslab.papers.tables import here_text, ratio_text
+from rtoslab.papers.tables import REFERENCE, REFERENCE_NOTE, here_text, ratio_text
 
 _COLOURS = {"same": "green", "tie": "yellow", "different": "red", "not computed": "yellow", "bring your own": "yellow"}
 
@@ -35,6 +35,8 @@ def show_paper(done: Reproduction, console: Console) -> None:
             )
             table.add_row(name, row.value, here_text(each), row.unit, ratio_text(each))
         console.print(table)
+        if any(each.state == "reference" for each in here):
+            console.print(f"{REFERENCE} {REFERENCE_NOTE}")
     for kernel, count in waiting.items():
         console.print(f"n/a: {count} figures of {kernel} wait for a kernel of your own in firmware/kernels/.")
     if done.verdicts:

@@ -11,6 +11,9 @@ LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
 """Columns of published.csv that may name a row; all but the first only where they differ within the table."""
 BRING_YOUR_OWN = "n/a: bring your own"
 NONE = "\N{EN DASH}"
+REFERENCE = "\N{DOUBLE DAGGER}"
+"""Behind a value that is a reference result; the table's note says what that is."""
+REFERENCE_NOTE = "a reference result: not measured in this run."
 UNITS = {"us": "\N{MICRO SIGN}s"}
 """Units as a reader writes them."""
 AXES = {"us": "time, \N{MICRO SIGN}s", "ns": "time, ns", "cycles": "cycles of the core's clock", "bytes": "bytes"}
@@ -42,7 +45,9 @@ def redraw(table: Table, published: Mapping[int, Published], compared: Mapping[i
         body.append(line)
         reasons += [compared[row.id].why for row in found.values() if row.id in compared]
     why = "; ".join(dict.fromkeys(each.rstrip(".") for each in reasons if each))
-    note = " ".join(part for part in (table.note, f"Without a value here: {why}." if why else "") if part)
+    lent = any(REFERENCE in cell for line in body for cell in line)
+    told = f"{REFERENCE} {REFERENCE_NOTE}" if lent else ""
+    note = " ".join(part for part in (table.note, told, f"Without a value here: {why}." if why else "") if part)
     return TableData(title, tuple(columns), body, note)
 
 
@@ -70,13 +75,17 @@ def here_text(each: Compared) -> str:
     """Our cell: the value with as many decimals as the paper prints, or the state in words."""
     if each.here is None:
         return BRING_YOUR_OWN if each.state == "bring your own" else each.state
+    return _number(each, each.here) + (REFERENCE if each.state == "reference" else "")
+
+
+def _number(each: Compared, here: float) -> str:
     text = each.published.value
     if each.published.number is None:
-        return f"{each.here:,.4g}"
+        return f"{here:,.4g}"
     if "e" in text.lower():
-        return f"{each.here:.3g}"
-    decimals = max(len(text.partition(".")[2]), 0 if each.here == round(each.here) or each.here >= 1000 else 1)
-    return f"{each.here:,.{decimals}f}"
+        return f"{here:.3g}"
+    decimals = max(len(text.partition(".")[2]), 0 if here == round(here) or here >= 1000 else 1)
+    return f"{here:,.{decimals}f}"
 
 
 def ratio_text(each: Compared) -> str:

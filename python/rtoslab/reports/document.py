@@ -20,6 +20,7 @@ from rtoslab.reports.sections import (
     paper,
     parity,
     probe_effect,
+    reference,
     scaling,
     speed,
     stress,
@@ -54,18 +55,26 @@ class Document:
         return [each.result for each in self.points if isinstance(each.result, Measured)]
 
 
-def make_document(catalogue: Catalogue, points: Sequence[StoredPoint], suite_id: str | None) -> Document:
-    """Analyses stored points. Raises ReportError if there are none."""
+def make_document(
+    catalogue: Catalogue, points: Sequence[StoredPoint], suite_id: str | None, beside: Sequence[StoredPoint] = ()
+) -> Document:
+    """Analyses stored points. Raises ReportError if there are none.
+
+    `beside` are reference results, shown with the figures of these points and counted nowhere among them.
+    """
     if not points:
         raise ReportError("These runs hold no finished point; run `rtoslab run` first.")
     suite = catalogue.suites[suite_id].facts if suite_id is not None and suite_id in catalogue.suites else None
     verified = [each.result for each in points if isinstance(each.result, Measured)]
-    measured = [each for each in verified if not each.is_latency]
-    timed = [each for each in verified if each.is_latency]
+    shown = [*verified, *(each.result for each in beside if isinstance(each.result, Measured))]
+    measured = [each for each in shown if not each.is_latency]
+    timed = [each for each in shown if each.is_latency]
     failed = [each.result for each in points if isinstance(each.result, Failed)]
     absent = [each.result for each in points if isinstance(each.result, NotApplicable)]
+    own_counts = [each for each in verified if not each.is_latency]
     parts: list[Section | None] = [
-        parity.parity_section(lint_points(catalogue, points), several=comparable(points)),
+        reference.reference_section(catalogue.root, beside),
+        parity.parity_section(lint_points(catalogue, [*points, *beside]), several=comparable([*points, *beside])),
         missing.not_measured(verified, failed, absent),
         tests.tests_section(catalogue, verified),
         tick_cost.tick_section(timed),
@@ -81,16 +90,16 @@ def make_document(catalogue: Catalogue, points: Sequence[StoredPoint], suite_id:
         costs.cycles_section(measured),
         costs.locks_section(measured),
         costs.functions_section(measured),
-        memory.memory_section(verified),
-        paper.paper_section(measured, suite, _paper(catalogue, suite_id), catalogue.kernels_here),
+        memory.memory_section(shown),
+        paper.paper_section(own_counts, suite, _paper(catalogue, suite_id), catalogue.kernels_here),
         evidence.proofs_section(verified, failed),
         conformance.conformance_section(points),
         evidence.rulers_section(verified),
         manifest.manifest_section(points),
     ]
-    kernels = deviating(verified)
+    kernels = deviating(shown)
     if kernels:
-        only = all(each.deviations for each in verified)
+        only = all(each.deviations for each in shown)
         parts = [part and mark_tables(part, kernels, all_deviate=only) for part in parts]
     return Document(
         title=heading.title(catalogue, points, suite),

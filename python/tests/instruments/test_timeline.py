@@ -9,7 +9,8 @@ import pytest
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 from vcdvcd import VCDVCD
 
-from rtoslab.instruments.perfetto import nanoseconds, perfetto_trace
+from rtoslab.instruments.perfetto import perfetto_trace
+from rtoslab.instruments.perfetto_writer import nanoseconds
 from rtoslab.instruments.subject import make_subject
 from rtoslab.instruments.timelines import HANDLERS, LOCKS, TASKS, WAITS, Span, Timeline, timeline
 from rtoslab.instruments.vcd import picoseconds, vcd_text

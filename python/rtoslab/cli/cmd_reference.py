@@ -1,0 +1,130 @@
+"""`rtoslab reference`: results of the papers' kernels that come with the checkout, listed and renewed."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, CatalogueError, build_folder, find_root
+from rtoslab.catalogue import Catalogue, find_paper, papers
+from rtoslab.cli.choices import jobs_option
+from rtoslab.cli.display import displayed
+from rtoslab.cli.ended import answer
+from rtoslab.cli.names import CatalogueNames, PaperName, split_names
+from rtoslab.cli.plain import PlainConsole
+from rtoslab.measure import run_plan
+from rtoslab.papers import paper_plan
+from rtoslab.plan import Options, Plan
+from rtoslab.reference import Reference, out_of_date, reference_path, references, write_reference
+from rtoslab.results import Measured
+from rtoslab.store import RunDirectory
+
+_SHOWN = 3
+"""Of the files that have changed, how many are named."""
+
+
+@click.group("reference")
+def command() -> None:
+    """Results of the papers' kernels, measured once by this project and kept in reference/.
+
+    Reports and papers show them beside a run that does not hold these kernels, marked as reference.
+    """
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
+def list_references(*, as_json: bool) -> int:
+    """Every paper and kernel with how many points there are, and what has changed since they were measured."""
+    root = find_root()
+    rows = [_row(root, each) for each in references(root)]
+    if as_json:
+        answer(rows, indent=2)
+        return EXIT_OK
+    table = Table("paper", "kernel", "version", title="Reference results", title_justify="left")
+    for name in ("measured", "n/a"):
+        table.add_column(name, justify="right")
+    table.add_column("changed since")
+    for each in rows:
+        changed = each["changed_since"]
+        more = f" and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
+        table.add_row(
+            each["paper"], each["kernel"], each["version"], str(each["measured"]), str(each["not_applicable"]),
+            ", ".join(changed[:_SHOWN]) + more or "nothing",
+        )  # fmt: skip
+    PlainConsole().print(table)
+    return EXIT_OK
+
+
+@command.command("refresh")
+@click.argument("names", nargs=-1, type=PaperName(), metavar="[PAPER]...")
+@click.option("--kernel", "kernels", multiple=True, type=CatalogueNames("kernels"), help="Only these: one, a,b or all.")
+@jobs_option
+def refresh(names: tuple[str, ...], kernels: tuple[str, ...], jobs: int) -> int:
+    """Measure the papers' points again with every kernel that is here, and keep them in reference/.
+
+    A kernel whose tree or export is not named stays as it is, and is told. Exit code 3 if a point fails; it is
+    left out.
+    """
+    root = find_root()
+    catalogue = Catalogue(root)
+    chosen = split_names(kernels, catalogue.kernels_here) or ()
+    code = EXIT_OK
+    for name in names or tuple(papers(catalogue)):
+        code = max(code, _refresh_paper(catalogue, name, chosen, jobs))
+    for each in references(root):
+        changed = [] if each.kernel in catalogue.kernels_here else out_of_date(root, each)
+        if changed:
+            click.echo(f"{each.kernel} of {each.paper} is out of date ({changed[0]} has changed) and has no tree here.")
+    return code
+
+
+def _refresh_paper(catalogue: Catalogue, name: str, chosen: Sequence[str], jobs: int) -> int:
+    paper = find_paper(catalogue, name)
+    whole = paper_plan(catalogue, paper, Options())
+    points = tuple(each for each in whole.points if not chosen or each.kernel in chosen)
+    if not points:
+        click.echo(f"{paper.key}: nothing of {', '.join(chosen)} is in its suites.")
+        return EXIT_OK
+    folder = _fresh(build_folder(catalogue.root) / "reference" / paper.key)
+    with displayed(points, folder, quiet=False) as display:
+        run_plan(catalogue.root, Plan(points, paper.key), folder, jobs=jobs, listener=display.note)
+    stored = RunDirectory.open(folder).points()
+    failed = [each.result for each in stored if each.result.status == "failed"]
+    for each in failed:
+        click.echo(f"failed: {each.point.benchmark} {each.point.kernel} {each.point.board}: {each.message}")
+    for kernel in dict.fromkeys(each.result.point.kernel for each in stored):
+        own = [each for each in stored if each.result.point.kernel == kernel]
+        if any(isinstance(each.result, Measured) for each in own):
+            path = reference_path(catalogue.root, paper.key, kernel)
+            write_reference(path, own)
+            click.echo(f"{path.relative_to(catalogue.root)}: {len(own)} points, {path.stat().st_size / 1024:,.0f} kB.")
+    return EXIT_POINT_FAILED if failed else EXIT_OK
+
+
+def _fresh(folder: Path) -> Path:
+    """A run directory that is not there yet: what was measured before comes from the cache where it still holds."""
+    for number in range(10_000):
+        path = folder.with_name(f"{folder.name}-{number}")
+        if not path.exists():
+            return path
+    raise CatalogueError(f"{folder.parent} is full of runs; delete it.")
+
+
+def _row(root: Path, reference: Reference) -> dict[str, Any]:
+    measured = [each for each in reference.points if isinstance(each.result, Measured)]
+    versions = dict.fromkeys(str(_build(each.manifest).get("kernel_version")) for each in measured)
+    return {
+        "paper": reference.paper,
+        "kernel": reference.kernel,
+        "version": ", ".join(versions),
+        "measured": len(measured),
+        "not_applicable": len(reference.points) - len(measured),
+        "changed_since": out_of_date(root, reference),
+    }
+
+
+def _build(manifest: dict[str, object]) -> dict[str, Any]:
+    build = manifest.get("build")
+    return build if isinstance(build, dict) else {}

@@ -1,0 +1,36 @@
+"""Whether reference results are of today's checkout: the virtual board, and every file of ours in their images."""
+
+from pathlib import Path
+from typing import Any
+
+from rtoslab.base import StaleSimulatorError, sha256_of
+from rtoslab.reference.reference_file import Reference
+from rtoslab.results import Measured
+from rtoslab.store import StoredPoint
+from rtoslab.targets import simulator_sources
+
+
+def changed_since(root: Path, point: StoredPoint) -> list[str]:
+    """What has changed since a measured point was: files of ours, "the virtual board"; empty if nothing has."""
+    manifest: Any = point.manifest
+    files = {name: digest for name, digest in manifest["build"]["sources"].items() if name.startswith("firmware/")}
+    changed = sorted(name for name, digest in files.items() if digest != _today(root / name))
+    board = manifest["target"]["sources_sha256"] != _virtual_board(root)
+    return [*(("the virtual board",) if board else ()), *changed]
+
+
+def out_of_date(root: Path, reference: Reference) -> list[str]:
+    """The same of all points of a file."""
+    measured = [each for each in reference.points if isinstance(each.result, Measured)]
+    return list(dict.fromkeys(change for each in measured for change in changed_since(root, each)))
+
+
+def _today(path: Path) -> str:
+    return sha256_of(path) if path.is_file() else ""
+
+
+def _virtual_board(root: Path) -> str:
+    try:
+        return simulator_sources(root)
+    except StaleSimulatorError:
+        return ""  # no board is built of what the checkout holds

@@ -1,0 +1,44 @@
+"""The samples of a series as a distribution: how often each sample came, whichever came first.
+
+Every figure that does not ask for the order of samples comes out of it as out of the samples themselves. A sample is
+its cycles with all that was counted inside it; when it began is not kept.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import repeat
+from typing import Any, Final
+
+from rtoslab.results import COLUMNS, SeriesSamples
+
+KEPT: Final = tuple(name for name in COLUMNS if name != "start_cycle")
+
+
+def distribution(series: SeriesSamples) -> dict[str, Any]:
+    """The series as JSON: `columns` (those that the target could fill) and `rows`, each a number of samples, then one.
+
+    The rows ascend, so the same samples give the same text in whatever order they were taken.
+    """
+    columns = [name for name in KEPT if getattr(series, name)]
+    samples = Counter(zip(*(getattr(series, name) for name in columns), strict=True))
+    return {
+        **series.model_dump(mode="json", exclude=set(COLUMNS)),
+        "columns": columns,
+        "rows": [[count, *sample] for sample, count in sorted(samples.items())],
+    }
+
+
+def samples_of(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """The series of a distribution, as `SeriesSamples` takes it: equal samples side by side. Raises ValueError."""
+    plain = {name: value for name, value in kept.items() if name not in {"columns", "rows"}}
+    columns, rows = kept["columns"], kept["rows"]
+    if not set(columns) <= set(KEPT) or any(len(row) != len(columns) + 1 for row in rows):
+        raise ValueError("a distribution's rows do not fit its columns")
+    return {
+        **plain,
+        "cycles": (),
+        **{
+            name: tuple(value for row in rows for value in repeat(row[place], row[0]))
+            for place, name in enumerate(columns, start=1)
+        },
+    }

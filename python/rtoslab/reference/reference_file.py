@@ -1,0 +1,119 @@
+"""`reference/<paper>/<kernel>.jsonl`: the points of a paper with one kernel, measured here once and kept with the code.
+
+One JSON object a line: what all points share, then each point (its result with distributions in place of samples, and
+what is its own of the manifest), last the SHA-256 of the lines before. No image, no raw sample, no path of a machine.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from rtoslab.base import AlteredError, StoreError, make_folder, write_whole
+from rtoslab.intake import STORED_BYTES, parse_object, read_text
+from rtoslab.reference.distributions import distribution, samples_of
+from rtoslab.reference.shared_parts import own, shared, together
+from rtoslab.results import Measured, NotApplicable, ResultFile
+from rtoslab.store import StoredPoint
+
+FOLDER: Final = "reference"
+FORMAT: Final = 1
+_SEAL: Final = "sha256"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One file: a paper's points with one kernel, measured or n/a."""
+
+    path: Path
+    paper: str
+    kernel: str
+    points: tuple[StoredPoint, ...]
+
+
+def reference_path(root: Path, paper: str, kernel: str) -> Path:
+    """Where the reference results of a paper with a kernel lie, or would."""
+    return root / FOLDER / paper / f"{kernel}.jsonl"
+
+
+def reference_paths(root: Path, paper: str = "*") -> list[Path]:
+    """Every file of a paper, or of all."""
+    return sorted((root / FOLDER).glob(f"{paper}/*.jsonl"))
+
+
+def write_reference(path: Path, points: Sequence[StoredPoint]) -> None:
+    """Writes the points that were measured or are n/a; a failed one is no reference. Raises StoreError."""
+    kept = [each for each in points if isinstance(each.result, Measured | NotApplicable)]
+    if not any(isinstance(each.result, Measured) for each in kept):
+        raise StoreError(f"No point was measured, so {path.name} is not written; `rtoslab run` says what failed.")
+    common = shared([each.manifest for each in kept if isinstance(each.result, Measured)])
+    lines = [
+        _line({"format": FORMAT, "paper": path.parent.name, "kernel": path.stem, "manifest": common}),
+        *(_line(_as_json(each, common)) for each in kept),
+    ]
+    text = "".join(lines)
+    make_folder(path.parent)
+    write_whole(path, text + _line({_SEAL: _digest(text)}), "the reference results")
+
+
+def read_reference(path: Path) -> Reference:
+    """One file. Raises AlteredError naming it if it is not what was written, or another version's."""
+    text = read_text(path, "the reference results", AlteredError, STORED_BYTES)
+    try:
+        head, *lines = _sealed_lines(text)
+        told = _head(path, head)
+        points = tuple(_point(path, parse_object(each), told["manifest"]) for each in lines)
+    except (ValueError, KeyError, TypeError, AttributeError) as cause:
+        why = cause if type(cause) is ValueError else type(cause).__name__
+        raise AlteredError(
+            f"{path} holds no reference results that can be read ({why}); restore it, or renew it with "
+            f"`rtoslab reference refresh {path.parent.name}`."
+        ) from None
+    return Reference(path, told["paper"], told["kernel"], points)
+
+
+def _sealed_lines(text: str) -> list[str]:
+    *lines, seal = text.splitlines(keepends=True)
+    if parse_object(seal) != {_SEAL: _digest("".join(lines))}:
+        raise ValueError("its checksum is another one")
+    return lines
+
+
+def _head(path: Path, line: str) -> dict[str, Any]:
+    told = parse_object(line)
+    if (told["format"], told["paper"], told["kernel"]) != (FORMAT, path.parent.name, path.stem):
+        raise ValueError("it says another format, paper or kernel")
+    return told
+
+
+def under(point: StoredPoint, kernel: str) -> StoredPoint:
+    """The point under another name of its kernel."""
+    identity = point.result.point.model_copy(update={"kernel": kernel})
+    return replace(point, result=point.result.model_copy(update={"point": identity}))
+
+
+def _as_json(point: StoredPoint, common: Mapping[str, Any]) -> dict[str, Any]:
+    result = point.result
+    dumped = result.model_dump(mode="json", exclude={"series"})
+    if isinstance(result, Measured) and result.series:
+        dumped["series"] = [distribution(each) for each in result.series]
+    return {"result": dumped, "manifest": own(point.manifest, common) if isinstance(result, Measured) else {}}
+
+
+def _point(path: Path, line: Mapping[str, Any], common: Mapping[str, Any]) -> StoredPoint:
+    stored = line["result"]
+    if "series" in stored:
+        stored["series"] = [samples_of(each) for each in stored["series"]]
+    result = ResultFile.model_validate({"result": stored}).result
+    manifest = together(common, line["manifest"]) if isinstance(result, Measured) else {}
+    return StoredPoint(path, result, manifest)
+
+
+def _line(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True) + "\n"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

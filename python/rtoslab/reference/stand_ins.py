@@ -1,0 +1,56 @@
+"""Which reference results stand beside points of one's own: those of kernels that were not measured here at all."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from rtoslab.base import AlteredError, AlteredWarning
+from rtoslab.reference.reference_file import Reference, read_reference, reference_paths, under
+from rtoslab.results import Measured, PointId
+from rtoslab.store import StoredPoint
+
+WORD: Final = "(reference)"
+"""Behind a kernel's name wherever a reference result is shown."""
+
+
+def references(root: Path, paper: str = "*") -> Iterator[Reference]:
+    """Every reference of a paper, or of all; one that cannot be read is told by an AlteredWarning."""
+    for path in reference_paths(root, paper):
+        try:
+            yield read_reference(path)
+        except AlteredError as cause:
+            warnings.warn(str(cause), AlteredWarning, stacklevel=2)
+
+
+def stand_ins(root: Path, points: Sequence[StoredPoint]) -> list[StoredPoint]:
+    """Measured points like those given but for the kernel, of kernels that none of them has; each kernel is marked.
+
+    Like: the same benchmark, board, cores, window and configuration. The same point may stand in two papers: once.
+    """
+    wanted = {_axes(each.result.point): place for place, each in enumerate(points)}
+    there = {each.result.point.kernel for each in points}
+    found: dict[tuple[int, str], StoredPoint] = {}
+    for reference in references(root) if points else ():
+        if reference.kernel in there:
+            continue
+        for each in reference.points:
+            place = wanted.get(_axes(each.result.point))
+            if place is not None and isinstance(each.result, Measured):
+                found.setdefault((place, reference.kernel), each)
+    return labelled([found[key] for key in sorted(found)])
+
+
+def of_paper(root: Path, paper: str, points: Sequence[StoredPoint]) -> list[StoredPoint]:
+    """A paper's reference points of kernels that none of the points has, under the kernels' plain names."""
+    there = {each.result.point.kernel for each in points}
+    return [point for each in references(root, paper) if each.kernel not in there for point in each.points]
+
+
+def labelled(points: Sequence[StoredPoint]) -> list[StoredPoint]:
+    """The points with the mark at their kernels' names."""
+    return [under(each, f"{each.result.point.kernel} {WORD}") for each in points]
+
+
+def _axes(point: PointId) -> str:
+    return point.model_copy(update={"kernel": "", "title": ""}).model_dump_json()

@@ -1,0 +1,55 @@
+"""Where the reference results beside a run come from."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rtoslab.reference import changed_since
+from rtoslab.reports.table import Section, TableData
+from rtoslab.results import Measured
+from rtoslab.store import StoredPoint
+
+_PROSE = (
+    "Kernels marked as reference were not measured in this run: their results come with rtoslab, measured once on its "
+    "virtual board from a tree or an export of the kernel. Name one of your own (`rtoslab tree add`) and they are "
+    "measured here instead."
+)
+
+
+def reference_section(root: Path, beside: Sequence[StoredPoint]) -> Section | None:
+    """Version, commit, flags and age of each kernel's reference results; None without any."""
+    rows: dict[tuple[str, ...], int] = {}
+    for each in beside:
+        if isinstance(each.result, Measured):
+            row = (
+                each.result.point.kernel,
+                origin(each.manifest),
+                " ".join(_at(each.manifest, "build", "flags")),
+                _at(each.manifest, "target", "sources_sha256")[:12],
+                "; ".join(changed_since(root, each)) or "nothing",
+            )
+            rows[row] = rows.get(row, 0) + 1
+    if not rows:
+        return None
+    columns = ("kernel", "version", "compiled with", "virtual board", "changed since", ">points")
+    table = TableData("Reference results", columns, [[*row, str(count)] for row, count in rows.items()])
+    return Section("reference", "Not measured here: reference results", (_PROSE,), (), (table,))
+
+
+def origin(manifest: Mapping[str, Any]) -> str:
+    """A kernel's version, and the commits of its tree where that is known; with a word if it was edited."""
+    build = manifest["build"]
+    repositories = (build.get("tree") or {}).get("repositories", [])
+    commits = [
+        f"commit {each['commit'][:12]}{', edited' if each.get('dirty') else ''}"
+        for each in repositories
+        if each.get("commit")
+    ]
+    return ", ".join([str(build["kernel_version"]), *commits])
+
+
+def _at(manifest: Mapping[str, Any], *path: str) -> Any:
+    found: Any = manifest
+    for key in path:
+        found = found[key]
+    return found
