@@ -40,7 +40,7 @@ static bool prepare(struct bench_task *self)
     return self->core != TARGET_CORE || port_semaphore_create(&semaphore, 1, 1);
 }
 
-static inline void access(struct bench_task *self)
+static inline void access_semaphore(struct bench_task *self)
 {
     uint32_t mark = self->core + 1u;
 
@@ -66,7 +66,7 @@ static inline void access(struct bench_task *self)
 static void target(struct bench_task *self)
 {
     while (bench_running()) {
-        access(self);
+        access_semaphore(self);
         bench_count(self);
     }
 }
@@ -90,7 +90,7 @@ static void stress(struct bench_task *self)
 
     while (bench_running()) {
         if (draw(&state) < percent) {
-            access(self);
+            access_semaphore(self);
             tallies[self->core].accesses++;
         }
         bench_count(self);

@@ -101,6 +101,8 @@ class TaskBlock(Strict):
     """The stack's size in words of four bytes."""
     priority: str | None = None
     """The priority the task has now, in the kernel's own numbers; `urgent_first`: the lowest is the most urgent."""
+    number: str | None = None
+    """What its calls know a task by, where that is neither its control block nor its priority."""
     urgent_first: bool = False
     top_call: str | None = None
     """A function that is called for each new task with the stack's upper end as its first argument."""

@@ -87,7 +87,7 @@ def _refresh_paper(catalogue: Catalogue, name: str, chosen: Sequence[str], jobs:
     if not points:
         click.echo(f"{paper.key}: nothing of {', '.join(chosen)} is in its suites.")
         return EXIT_OK
-    folder = _fresh(build_folder(catalogue.root) / "reference" / paper.key)
+    folder = _fresh(build_folder(catalogue.root).with_name("reference") / paper.key)
     with displayed(points, folder, quiet=False) as display:
         run_plan(catalogue.root, Plan(points, paper.key), folder, jobs=jobs, listener=display.note)
     stored = RunDirectory.open(folder).points()

@@ -1,6 +1,6 @@
 """Whether one step is what was wanted; see `course`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from rtoslab.catalogue import Kernel
@@ -82,12 +82,14 @@ class Matcher:
             for task in evidence.decoded.tasks
             if evidence.observed is not None and task.handle in evidence.observed.priorities
         ]
-        self._known_as = {
-            str(task.index): evidence.observed.priorities.get(task.handle)
-            for task in evidence.decoded.tasks
-            if evidence.observed is not None and task.core == core
+        observed = evidence.observed
+        mine = {str(task.index): task.handle for task in evidence.decoded.tasks if task.core == core}
+        self._known_as: dict[str, Mapping[str, int | None]] = {
+            "task": self._tasks,
+            "task_priority": {each: observed.priorities.get(block) for each, block in mine.items()} if observed else {},
+            "task_number": {each: observed.numbers.get(block) for each, block in mine.items()} if observed else {},
         }
-        """Of a kernel that knows tasks by their priorities."""
+        """Word of kernel.toml -> task -> what the kernel's calls know it by."""
         probes = self._kernel.probes
         self._inline_yield = probes is not None and self._kernel.symbols.get("yield") == (probes.switch_symbol,)
 
@@ -192,8 +194,8 @@ class Matcher:
         if operand[0] == "P" and operand[1:].isdecimal() and self._numbers:
             abstract, number = self._numbers[0]
             return value == number + (-1 if self._kernel.urgent_first else 1) * (int(operand[1:]) - abstract)
-        if word in {"task", "task_priority"} and operand[0] == "T" and operand[1:].isdecimal():
-            return (self._tasks if word == "task" else self._known_as).get(operand[1:], -1) == value
+        if word in self._known_as and operand[0] == "T" and operand[1:].isdecimal():
+            return self._known_as[word].get(operand[1:], -1) == value
         return names.is_called(operand, value)
 
     def _block_is_so(self, step: Step, service: str, names: Names) -> bool:

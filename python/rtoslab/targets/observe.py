@@ -79,6 +79,8 @@ class Observed:
     """What tasks and handlers did in the first part of the window, in the order of time."""
     priorities: dict[int, int] = field(default_factory=dict)
     """Control block -> priority in the kernel's own numbers as the window opened; empty if the kernel does not tell."""
+    numbers: dict[int, int] = field(default_factory=dict)
+    """Control block -> the number that the kernel's calls know the task by; likewise."""
     objects_at_open: dict[tuple[str, int], dict[str, int]] = field(default_factory=dict)
     """(kind of object, address) -> what kernel.toml says of it, as the window opened."""
     loads: "dict[int, Load]" = field(default_factory=dict)

@@ -99,9 +99,16 @@ class Structures:
 
     def priorities(self, word: Word, blocks: Iterable[int]) -> dict[int, int]:
         """Control block -> priority in the kernel's own numbers; nothing if kernel.toml does not name the member."""
-        if self._block is None or self._block.priority is None:
+        return self._of_blocks(self._block.priority if self._block else None, word, blocks)
+
+    def numbers(self, word: Word, blocks: Iterable[int]) -> dict[int, int]:
+        """Control block -> the number that the kernel's calls know the task by; likewise."""
+        return self._of_blocks(self._block.number if self._block else None, word, blocks)
+
+    def _of_blocks(self, member: str | None, word: Word, blocks: Iterable[int]) -> dict[int, int]:
+        if self._block is None or member is None:
             return {}
-        place = self._members.get(self._block.type, {}).get(self._block.priority)
+        place = self._members.get(self._block.type, {}).get(member)
         found = {each: place.read(word, each) for each in sorted(blocks) if each} if place is not None else {}
         return {block: value for block, value in found.items() if value is not None}
 

@@ -100,7 +100,9 @@ class StepsWatch:
         self._watching = Watching(names, addresses, behind, blocks, own, self._pin, brackets, completes)
         self._current = dict(current)
         structures = Structures(self._image, self._kernel)
-        self._told.priorities = structures.priorities(self._word, self._blocks(before) | set(current.values()))
+        blocks_of_tasks = self._blocks(before) | set(current.values())
+        self._told.priorities = structures.priorities(self._word, blocks_of_tasks)
+        self._told.numbers = structures.numbers(self._word, blocks_of_tasks)
         self._told.objects_at_open = structures.objects(self._word, self._called(before))
 
     def _is_kernels(self, name: str) -> bool:
@@ -118,17 +120,23 @@ class StepsWatch:
         ident, kind = events["id"], events["kind"]
         known = (kind == KIND_EXEC) & (ident >= IDENT_MARK)
         is_call = known & (ident >= IDENT_SYMBOL) & (ident < IDENT_BEHIND)
-        callers, which = np.unique(events["pc"][is_call], return_inverse=True)
-        outside = np.array([not self._watching.is_kernels(int(each) & ~1) for each in callers], dtype=np.bool_)
-        known[is_call] = outside[which] if len(callers) else False
+        known[is_call] = self._is_outside(events["pc"][is_call])
         task = (kind == KIND_WRITE) & (ident >= IDENT_CURRENT) & (ident < IDENT_CURRENT + self._cores)
         fill = (kind == KIND_WRITE) & (ident >= IDENT_FILL) & (ident < IDENT_FILL + _MOST_BLOCKS)
+        fill[fill] = self._is_outside(events["pc"][fill])  # a heap may keep its lists where blocks were
         return np.asarray(known | task | fill | (kind > KIND_WRITE), dtype=np.bool_)
+
+    def _is_outside(self, pcs: NDArray[np.void]) -> NDArray[np.bool_]:
+        """Which of the instructions are none of the kernel's."""
+        places, which = np.unique(pcs, return_inverse=True)
+        outside = np.array([not self._watching.is_kernels(int(each) & ~1) for each in places], dtype=np.bool_)
+        return np.asarray(outside[which], dtype=np.bool_)
 
     def close(self, observed: Observed) -> None:
         """Puts in what was seen."""
         observed.steps = find_steps(bytes(self._raw), self._watching, self._current)
         observed.priorities = self._told.priorities
+        observed.numbers = self._told.numbers
         observed.objects_at_open = self._told.objects_at_open
 
     def _blocks(self, before: bytes) -> set[int]:
