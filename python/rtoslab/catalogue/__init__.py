@@ -3,7 +3,7 @@
 from rtoslab.catalogue.benchmark import EMPTY_SERIES, INSTRUMENTS, Benchmark, SeriesFacts
 from rtoslab.catalogue.catalogue import Catalogue, Entry
 from rtoslab.catalogue.conformance_table import Check
-from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
+from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT
 from rtoslab.catalogue.kernel_facts import ExportWants, Kernel, TaskBlock, TreeWants
 from rtoslab.catalogue.paper_folders import PaperFolder, Published, find_paper, papers
 from rtoslab.catalogue.paper_schemas import Condition, Figure, Part, Slip, Table
@@ -24,6 +24,7 @@ from rtoslab.catalogue.trees import (
 __all__ = [
     "DEFAULT_BOARD",
     "DEFAULT_KERNEL",
+    "DEFAULT_OPT",
     "EMPTY_SERIES",
     "INSTRUMENTS",
     "TIMED",

@@ -166,6 +166,8 @@ class ExportWants(Strict):
     """The option that tells its board, by the kernel's own name of it."""
     cores: str
     """The option that tells on how many cores it runs; none: one."""
+    optimisation: str
+    """The option that holds the compiler's: part of what an export is for, and no fixed one is asked for."""
     headers: tuple[str, ...]
     """Its folders of headers."""
     linked: tuple[str, ...]

@@ -14,6 +14,7 @@ import platformdirs
 from pydantic import AfterValidator, Field
 
 from rtoslab.base import CatalogueError, Strict
+from rtoslab.catalogue.defaults import DEFAULT_OPT
 from rtoslab.catalogue.strict_files import strictly
 from rtoslab.intake import read_table
 
@@ -78,7 +79,7 @@ class Tree(TreePart):
     lacks: tuple[Word, ...] = ()
     """Services that the exports were made without."""
     exports: dict[str, Plain] = Field(default_factory=dict)
-    """Of a kernel that builds itself: by board and number of cores (`export_key`) the folder of its export."""
+    """Of a kernel that builds itself: the folder of its export by what that is for (`export_key`)."""
     linked: tuple[Inside, ...] = Field(default=(), exclude=True)
     """Of one export: patterns of what is linked, or read without a compiler."""
     cores: dict[str, TreePart] = Field(default_factory=dict)
@@ -100,15 +101,16 @@ class Tree(TreePart):
         )
 
 
-def export_key(board: str, cores: int) -> str:
-    """What an export is for; `export_place` reads it."""
-    return f"{board}-{cores}"
+def export_key(board: str, cores: int, opt: str = DEFAULT_OPT) -> str:
+    """What an export is for; `export_place` reads it. The usual optimisation is not said."""
+    return f"{board}-{cores}{'' if opt == DEFAULT_OPT else opt}"
 
 
-def export_place(key: str) -> tuple[str, int]:
-    """The board and the number of cores that an export is for."""
-    board, _, cores = key.rpartition("-")
-    return board, int(cores)
+def export_place(key: str) -> tuple[str, int, str]:
+    """The board, the number of cores and the optimisation that an export is for."""
+    place, marked, opt = key.partition("-O")
+    board, _, cores = place.rpartition("-")
+    return board, int(cores), f"-O{opt}" if marked else DEFAULT_OPT
 
 
 def trees_folder() -> Path:

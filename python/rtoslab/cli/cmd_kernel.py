@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 from rtoslab.base import EXIT_OK, CatalogueError, find_root, make_folder, write_whole
-from rtoslab.catalogue import Catalogue
+from rtoslab.catalogue import DEFAULT_OPT, Catalogue
 from rtoslab.cli.names import CatalogueName
-from rtoslab.trees import defconfig, read_me
+from rtoslab.trees import OPTIMISATIONS, defconfig, read_me
 
 
 @click.group("kernel")
@@ -20,15 +20,16 @@ def command() -> None:
 @click.option("--board", required=True, type=CatalogueName("boards"), help="The board that the kernel is for.")
 @click.option("--smp", "needs", flag_value="smp", multiple=True, help="For all cores of the board.")
 @click.option("--inherit", "needs", flag_value="inherit", multiple=True, help="With mutexes that inherit priorities.")
+@click.option("--opt", type=click.Choice(OPTIMISATIONS), default=DEFAULT_OPT, show_default=True, help="Compiled with.")
 @click.option("-o", "--output", "folder", required=True, type=click.Path(path_type=Path), help="Where to write them.")
-def files(ident: str, board: str, needs: tuple[str, ...], folder: Path) -> int:
+def files(ident: str, board: str, needs: tuple[str, ...], opt: str, folder: Path) -> int:
     """Write what your own build of KERNEL takes from rtoslab: its configuration, and a README that says what to do."""
     catalogue = Catalogue(find_root())
     entry, place = catalogue.kernel(ident), catalogue.board(board).id
     unknown = set(needs) - set(entry.facts.export.lacks if entry.facts.export else ())
     if entry.facts.export is not None and unknown:
         raise CatalogueError(f"{entry.facts.title} knows no {', '.join(sorted(unknown))}; leave it out.")
-    told = defconfig(entry, place, needs), read_me(entry, place, needs, folder.absolute())
+    told = defconfig(entry, place, needs, opt), read_me(entry, place, needs, folder.absolute())
     make_folder(folder)
     write_whole(folder / "defconfig", told[0], "the kernel's configuration")
     write_whole(folder / "README.md", told[1], "what to do")

@@ -89,9 +89,9 @@ def _refresh_paper(catalogue: Catalogue, name: str, chosen: Sequence[str], jobs:
         return EXIT_OK
     folder = _fresh(build_folder(catalogue.root).with_name("reference") / paper.key)
     with displayed(points, folder, quiet=False) as display:
-        run_plan(catalogue.root, Plan(points, paper.key), folder, jobs=jobs, listener=display.note)
+        outcomes = run_plan(catalogue.root, Plan(points, paper.key), folder, jobs=jobs, listener=display.note)
     stored = RunDirectory.open(folder).points()
-    failed = [each.result for each in stored if each.result.status == "failed"]
+    failed = [each.result for each in outcomes if each.result.status == "failed"]
     for each in failed:
         click.echo(f"failed: {each.point.benchmark} {each.point.kernel} {each.point.board}: {each.message}")
     for kernel in dict.fromkeys(each.result.point.kernel for each in stored):

@@ -160,14 +160,14 @@ def _check_exports(catalogue: Catalogue, entry: Entry[Kernel], boards: tuple[str
     assert entry.tree is not None
     verdicts = []
     for key in entry.tree.exports:
-        board, cores = export_place(key)
+        board, cores, opt = export_place(key)
         if boards and board not in boards:
             continue
-        trouble = export_trouble(entry, board, cores)
+        trouble = export_trouble(entry, key)
         if trouble is not None:
             click.echo(f"{entry.id} for {key}: {trouble}.")
             return EXIT_ERROR
-        points = conformance_points(catalogue, Options((entry.id,), (board,), (cores,), config=config))
+        points = conformance_points(catalogue, Options((entry.id,), (board,), (cores,), config={"opt": opt, **config}))
         verdicts += [_conforms(catalogue, each) for each in points]
     return EXIT_OK if all(verdicts) else EXIT_POINT_FAILED
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.base import build_folder, listing, tools
-from rtoslab.catalogue import Catalogue, Tree, description_path
+from rtoslab.catalogue import Catalogue, Tree, description_path, export_key
 from rtoslab.plan import DEFAULT_COMPILER, Point
 from rtoslab.records import Expected
 from rtoslab.trees import contents, names_in, one_export, repositories
@@ -69,9 +69,11 @@ def _given(value: int | None) -> str:
 
 
 def tree_of(catalogue: Catalogue, point: Point) -> Tree | None:
-    """What a point's kernel is built from, if its user names that: a tree, or the export for its board and cores."""
+    """What a point's kernel is built from, if its user names that: a tree, or the export for it."""
     kernel = catalogue.kernel(point.kernel)
-    return kernel.tree if kernel.facts.export is None else one_export(kernel, point.board, point.cores)
+    if kernel.facts.export is None:
+        return kernel.tree
+    return one_export(kernel, export_key(point.board, point.cores, point.opt))
 
 
 def kernel_options(catalogue: Catalogue, point: Point) -> list[str]:

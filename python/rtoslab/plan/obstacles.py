@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, find_clang
-from rtoslab.catalogue import Benchmark, Board, Entry, Kernel
+from rtoslab.catalogue import DEFAULT_OPT, Benchmark, Board, Entry, Kernel, export_key
 from rtoslab.intake import whole as as_integer
 from rtoslab.trees import export_trouble
 
@@ -17,7 +17,7 @@ def obstacle(
     """The reason as a clause; None if nothing is in the way. Raises PlanError, UnknownNameError for a wrong value."""
     return (
         _tree_lacks(kernel, board.facts)
-        or _export_lacks(kernel, board.id, cores)
+        or _export_lacks(kernel, export_key(board.id, cores, config.get("opt", DEFAULT_OPT)))
         or _services_lack(benchmark, kernel, board, cores, config)
         or _board_lacks(board.facts, config)
         or _compiler_lacks(kernel.facts, config)
@@ -41,9 +41,9 @@ def _tree_lacks(kernel: Entry[Kernel], board: Board) -> str | None:
     return None
 
 
-def _export_lacks(kernel: Entry[Kernel], board: str, cores: int) -> str | None:
+def _export_lacks(kernel: Entry[Kernel], key: str) -> str | None:
     """Of a kernel that is linked from exports of its own build."""
-    return None if kernel.facts.export is None else export_trouble(kernel, board, cores)
+    return None if kernel.facts.export is None else export_trouble(kernel, key)
 
 
 def _services_lack(

@@ -13,6 +13,7 @@ from rtoslab.base import PlanError, UnknownNameError
 from rtoslab.catalogue import (
     DEFAULT_BOARD,
     DEFAULT_KERNEL,
+    DEFAULT_OPT,
     INSTRUMENTS,
     Benchmark,
     Board,
@@ -26,7 +27,6 @@ from rtoslab.plan.configuration import demand_config
 from rtoslab.plan.obstacles import DEFAULT_COMPILER, obstacle, optional, whole_option
 
 DEFAULT_WINDOW_MS = 250
-DEFAULT_OPT = "-O2"
 DEFAULT_CODE = "flash"
 SAMPLE_BYTES = 4
 USUAL = {"opt": DEFAULT_OPT, "compiler": DEFAULT_COMPILER, "lto": "0", "code": DEFAULT_CODE}

@@ -1,11 +1,12 @@
 """Kernel trees that users name: what is read of them, where they come from, how a description is drafted."""
 
 from rtoslab.trees.draft import draft
-from rtoslab.trees.kernel_exports import added, defconfig, export_trouble, one_export, read_me
+from rtoslab.trees.kernel_exports import OPTIMISATIONS, added, defconfig, export_trouble, one_export, read_me
 from rtoslab.trees.reads import contents, names_in, names_missing, read_by, remember
 from rtoslab.trees.repositories import repositories
 
 __all__ = [
+    "OPTIMISATIONS",
     "added",
     "contents",
     "defconfig",

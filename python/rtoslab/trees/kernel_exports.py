@@ -9,9 +9,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from rtoslab.base import CatalogueError
-from rtoslab.catalogue import Entry, ExportWants, Kernel, Tree, export_key
+from rtoslab.catalogue import DEFAULT_OPT, Entry, ExportWants, Kernel, Tree, export_key, export_place
 from rtoslab.intake import read_text, shown
 
+OPTIMISATIONS = ("-O0", "-Og", "-Os", "-O1", "-O2", "-O3")
+"""Those that an export may be made with."""
 MOST_NAMED = 6
 """Of options that differ; the rest is counted."""
 _BYTES = 4 << 20
@@ -34,12 +36,10 @@ def settings(path: Path) -> Settings:
     return found
 
 
-def defconfig(kernel: Entry[Kernel], board: str, needs: Iterable[str]) -> str:
+def defconfig(kernel: Entry[Kernel], board: str, needs: Iterable[str], opt: str = DEFAULT_OPT) -> str:
     """What the kernel's own build must be given. Raises CatalogueError for a board that the port does not know."""
-    lines = [
-        f"# {option} is not set" if value is None else f"{option}={value}"
-        for option, value in _asked(kernel, board, needs).items()
-    ]
+    asked = {**_asked(kernel, board, needs), _wants(kernel).optimisation: f'"{opt}"'}
+    lines = [f"# {option} is not set" if value is None else f"{option}={value}" for option, value in asked.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -63,7 +63,7 @@ def added(kernel: Entry[Kernel], port: str, ident: str, path: Path, before: Tree
     wrong = _differences(kernel, board, needs, said)
     if wrong:
         raise CatalogueError(f"The export {path} was not made as the port of {title} asks: {wrong}; {_again(kernel)}.")
-    key, version = export_key(board, cores), _version(wants, path)
+    key, version = export_key(board, cores, _opt(wants, said)), _version(wants, path)
     lacks = _lacks(wants, needs)
     if before is not None and (before.version, before.lacks) != (version, lacks):
         raise CatalogueError(
@@ -75,22 +75,22 @@ def added(kernel: Entry[Kernel], port: str, ident: str, path: Path, before: Tree
     return Tree(id=ident, port=port, path=first, version=version, lacks=lacks, exports=exports), key
 
 
-def one_export(kernel: Entry[Kernel], board: str, cores: int) -> Tree:
-    """The export for a board and a number of cores. Raises CatalogueError if there is none."""
-    tree, wants, key = kernel.tree, _wants(kernel), export_key(board, cores)
+def one_export(kernel: Entry[Kernel], key: str) -> Tree:
+    """The export for what `export_key` says. Raises CatalogueError if there is none."""
+    tree, wants = kernel.tree, _wants(kernel)
     if tree is None or key not in tree.exports:
-        raise CatalogueError(f"There is no export of {kernel.id} for {_place(board, cores)}; see {_how(kernel)}.")
+        raise CatalogueError(f"There is no export of {kernel.id} for {_place(key)}; see {_how(kernel)}.")
     return tree.of_export(key, wants.headers, wants.linked)
 
 
-def export_trouble(kernel: Entry[Kernel], board: str, cores: int) -> str | None:
-    """Why no image can be made of an export, as a clause; None if one can."""
-    wants, tree, key = _wants(kernel), kernel.tree, export_key(board, cores)
+def export_trouble(kernel: Entry[Kernel], key: str) -> str | None:
+    """Why no image can be made of the export for what `export_key` says, as a clause; None if one can."""
+    wants, tree, board = _wants(kernel), kernel.tree, export_place(key)[0]
     if tree is None or key not in tree.exports:
-        return f"no export of {kernel.facts.title} for {_place(board, cores)} is known: {_how(kernel)}"
+        return f"no export of {kernel.facts.title} for {_place(key)} is known: {_how(kernel)}"
     path = Path(tree.exports[key])
     if not (path / wants.config).is_file():
-        gone = f"the export of {kernel.id} for {_place(board, cores)} is gone from {path}"
+        gone = f"the export of {kernel.id} for {_place(key)} is gone from {path}"
         return f"{gone}: `rtoslab tree add {kernel.id}` names another"
     said = settings(path / wants.config)
     needs = _needs(kernel, said)
@@ -98,7 +98,7 @@ def export_trouble(kernel: Entry[Kernel], board: str, cores: int) -> str | None:
     if wrong:
         return f"the export {path} was not made as the port asks: {wrong}; {_again(kernel)}"
     found = (_version(wants, path), _lacks(wants, needs))
-    if found != (tree.version, tree.lacks) or export_key(board, _cores(wants, said)) != key:
+    if found != (tree.version, tree.lacks) or export_key(board, _cores(wants, said), _opt(wants, said)) != key:
         return f"the export {path} is another than was described: `rtoslab tree add {kernel.id} {path} --force`"
     return None
 
@@ -109,8 +109,9 @@ def _wants(kernel: Entry[Kernel]) -> ExportWants:
     return kernel.facts.export
 
 
-def _place(board: str, cores: int) -> str:
-    return f"{board} with {cores} core{'s' * (cores > 1)}"
+def _place(key: str) -> str:
+    board, cores, opt = export_place(key)
+    return f"{board} with {cores} core{'s' * (cores > 1)}{'' if opt == DEFAULT_OPT else f' and {opt}'}"
 
 
 def _how(kernel: Entry[Kernel]) -> str:
@@ -168,12 +169,17 @@ def _cores(wants: ExportWants, said: Settings) -> int:
     return int(told) if re.fullmatch(r"[1-9]", told) else 1
 
 
+def _opt(wants: ExportWants, said: Settings) -> str:
+    return str(said.get(wants.optimisation)).strip('"')
+
+
 def _differences(kernel: Entry[Kernel], board: str, needs: Iterable[str], said: Settings) -> str:
     """The options that are not as they should be, as a clause; empty: none."""
     wrong = [
         f"{option} {_word(said.get(option))}, should be {_word(value, '')}"
         for option, value in _asked(kernel, board, needs).items()
         if said.get(option) != value
+        and not (option == _wants(kernel).optimisation and _opt(_wants(kernel), said) in OPTIMISATIONS)
     ]
     more = f" and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
     return ", ".join(wrong[:MOST_NAMED]) + more

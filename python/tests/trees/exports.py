@@ -10,6 +10,7 @@ EXPORT = """
 config = ".config"
 board = "CONFIG_ARCH_BOARD"
 cores = "CONFIG_CPUS"
+optimisation = "CONFIG_OPTIMISATION"
 headers = ["include"]
 linked = [".config", "libs/*.a"]
 version_header = "include/tiny.h"
