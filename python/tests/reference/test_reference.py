@@ -1,0 +1,169 @@
+"""Reference results: what is kept gives the same figures, stands beside a run marked; an altered file is told."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rtoslab.analyses import values
+from rtoslab.base.errors import AlteredError, AlteredWarning, StoreError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.reference import WORD, Reference, of_paper, out_of_date, references, stand_ins, write_reference
+from rtoslab.reference.distributions import distribution, samples_of
+from rtoslab.reference.reference_file import read_reference, reference_path, under
+from rtoslab.reference.shared_parts import own, shared, together
+from rtoslab.reports import report_formats
+from rtoslab.reports.document import make_document
+from rtoslab.results.results import Failed, Measured, NotApplicable, SeriesSamples
+from rtoslab.store.stored_point import AnyResult, StoredPoint
+from tests.fakes import measured, point
+
+OTHER = "other"
+
+
+def manifest(**build: Any) -> dict[str, object]:
+    return {
+        "build": {"kernel": OTHER, "kernel_version": "1.5", "flags": ["-O2"], "sources": {}, **build},
+        "target": {"kind": "virtual", "sources_sha256": "ab" * 32},
+        "window_ms": 250,
+    }
+
+
+def stored(result: AnyResult, **build: Any) -> StoredPoint:
+    return StoredPoint(Path("p"), result, manifest(**build))
+
+
+def of_other(result: AnyResult) -> AnyResult:
+    return under(stored(result), OTHER).result
+
+
+def kept(root: Path, *results: AnyResult, **build: Any) -> Path:
+    path = reference_path(root, "doe2020", OTHER)
+    write_reference(path, [stored(of_other(each), **build) for each in results])
+    return path
+
+
+columns = st.lists(
+    st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 2), st.integers(0, 2), st.integers(0, 2)),
+    min_size=1, max_size=40,
+)  # fmt: skip
+
+
+def series(samples: list[tuple[int, ...]]) -> SeriesSamples:
+    cycles, marks, switches, ticks, interrupts = zip(*samples, strict=True)
+    return SeriesSamples(
+        id="a.b", title="A", instrument="counter", comparable=True, cycles=cycles, mark_cycles=marks,
+        start_cycle=tuple(range(len(samples))), switches=switches, ticks=ticks, interrupts=interrupts,
+    )  # fmt: skip
+
+
+@given(columns, st.randoms())
+def test_a_distribution_is_the_samples_in_another_order(samples: list[tuple[int, ...]], chance: Any) -> None:
+    one = distribution(series(samples))
+    again = SeriesSamples.model_validate_json(json.dumps(samples_of(json.loads(json.dumps(one)))))
+    found = zip(again.cycles, again.mark_cycles, again.switches, again.ticks, again.interrupts, strict=True)
+    assert sorted(found) == sorted(samples)
+    assert again.start_cycle == ()
+    chance.shuffle(samples)
+    assert distribution(series(samples)) == one, "whichever came first"
+
+
+objects = st.recursive(
+    st.integers(0, 3), lambda inner: st.dictionaries(st.sampled_from("abc"), inner, max_size=3), max_leaves=8
+)
+tables = st.lists(st.dictionaries(st.sampled_from("abc"), objects, max_size=3), min_size=1, max_size=4)
+
+
+@given(tables)
+def test_shared_and_own_parts_make_the_whole(manifests: list[dict[str, Any]]) -> None:
+    common = shared(manifests)
+    assert [together(common, own(each, common)) for each in manifests] == manifests
+    if len(manifests) == 1:
+        assert common == manifests[0]
+
+
+def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
+    one, two = measured(1, 1000), measured(2, 400, wait=3_000_000, heap=4800)
+    absent = NotApplicable(run_id="0" * 16, point=point(4), reason="two cores")
+    failed = Failed(run_id="0" * 16, point=point(8), stage="proof", error="ProofError", message="no")
+    path = kept(tmp_path, one, two, absent, failed)
+    found = read_reference(path)
+    assert [each.result for each in found.points] == [of_other(each) for each in (one, two, absent)]
+    assert found.points[0].manifest == manifest()
+    before = path.read_bytes()
+    kept(tmp_path, one, two, absent, failed)
+    assert path.read_bytes() == before
+    with pytest.raises(StoreError, match="No point was measured"):
+        kept(tmp_path, failed)
+
+
+def test_every_altered_byte_is_told_and_the_rest_goes_on(tmp_path: Path) -> None:
+    path = kept(tmp_path, measured(1, 1000))
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(AlteredError, match=re.escape(str(path))):
+            read_reference(path)
+    with pytest.warns(AlteredWarning, match="rtoslab reference refresh doe2020"):
+        assert list(references(tmp_path)) == []
+
+
+def test_a_kernel_that_a_run_lacks_stands_beside_it(tmp_path: Path) -> None:
+    kept(tmp_path, measured(1, 500), measured(2, 800))
+    mine = stored(measured(1, 1000))
+    (beside,) = stand_ins(tmp_path, [mine])
+    assert beside.result.point.kernel == f"{OTHER} {WORD}"
+    assert isinstance(beside.result, Measured)
+    assert beside.result.counters == measured(1, 500).counters, "the same point, not that with two cores"
+    other_window = mine.result.model_copy(update={"point": point(1).model_copy(update={"window_ms": 7})})
+    assert stand_ins(tmp_path, [replace(mine, result=other_window)]) == []
+    assert stand_ins(tmp_path, [mine, stored(of_other(measured(1, 1)))]) == [], "it was measured here"
+    assert [each.result.point.kernel for each in of_paper(tmp_path, "doe2020", [mine])] == [OTHER, OTHER]
+    assert of_paper(tmp_path, "roe2021", [mine]) == []
+
+
+def test_a_report_marks_it_and_says_where_it_comes_from(tmp_path: Path) -> None:
+    kept(tmp_path, measured(1, 500), tree={"repositories": [{"commit": "c0ffee" * 6, "dirty": True}]})
+    points = [stored(measured(1, 1000))]
+    catalogue = Catalogue(find_root())
+    alone = make_document(catalogue, points, None)
+    both = make_document(catalogue, points, None, stand_ins(tmp_path, points))
+    assert both.summary == alone.summary, "it counts among the run's points nowhere"
+    assert both.points == alone.points
+    text = report_formats()["md"](both)
+    assert f"{OTHER} {WORD}" in text
+    assert "1.5, commit c0ffeec0ffee, edited" in text
+    assert WORD not in report_formats()["md"](alone)
+
+
+def test_what_changed_since_is_named(tmp_path: Path) -> None:
+    file = next((find_root() / "firmware" / "core").rglob("*.c"))
+    name = str(file.relative_to(find_root()))
+    path = kept(tmp_path, measured(1, 500), sources={name: "0" * 64, "firmware/gone.c": "1" * 64, "build/made.h": "2"})
+    assert out_of_date(find_root(), read_reference(path)) == ["the virtual board", name, "firmware/gone.c"]
+
+
+REFERENCES = list(references(find_root()))
+
+
+@pytest.mark.parametrize("reference", REFERENCES, ids=lambda each: f"{each.paper}-{each.kernel}")
+def test_what_is_kept_here_is_whole(reference: Reference) -> None:
+    """Read, measured, of papers and kernels that there are, without a path of a machine."""
+    catalogue = Catalogue(find_root())
+    assert reference.kernel in catalogue.kernels
+    results = [each.result for each in reference.points if isinstance(each.result, Measured)]
+    assert values(results)
+    assert {each.point.benchmark for each in results} <= catalogue.benchmarks.keys()
+    assert not re.search(r"[\"' =](/(?!tmp\"|var/|dev/|data\")[a-z]+/)", reference.points[0].folder.read_text())
+
+
+def test_there_are_some() -> None:
+    """NuttX on one core and two for the newcomer, the kernels of paper 004."""
+    there = {(each.paper, each.kernel) for each in REFERENCES}
+    assert there >= {("vieira2026", "nuttx"), ("ungurean2020", "ucos2"), ("ungurean2020", "ucos3")}
