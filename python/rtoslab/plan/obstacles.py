@@ -29,7 +29,7 @@ def _tree_lacks(kernel: Entry[Kernel], board: Board) -> str | None:
     wants, tree = kernel.facts.tree, kernel.tree
     if tree is None:
         how = f"`rtoslab tree add {kernel.id} PATH`, see docs/trees.md"
-        return f"{kernel.facts.title} comes as a tree that you name: {how}" if wants is not None else None
+        return f"{kernel.facts.title} comes as a tree that you name: {how}" if kernel.facts.comes_as_tree else None
     if tree.exports:
         return None
     if not Path(tree.path).is_dir():
