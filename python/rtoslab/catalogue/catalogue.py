@@ -174,10 +174,11 @@ def _of_tree(tree: Tree, ports: Mapping[str, Entry[Kernel]]) -> Entry[Kernel]:
         )
     title = port.facts.title if tree.id == port.id else f"{port.facts.title} {tree.version}"
     facts = port.facts.without(tree.lacks).earlier_than(tree.absent)
-    update = {"id": tree.id, "title": title, "version": tree.version, "package": ""}
     if facts.tree is not None and facts.tree.one_core:
-        update |= {"smp": False, "reasons": {**facts.reasons, "smp": facts.tree.one_core}}
-    return Entry(tree.id, port.folder, facts.model_copy(update=update), tree)
+        reasons = {**facts.reasons, "smp": facts.tree.one_core}
+        facts = facts.model_copy(update={"smp": False, "reasons": reasons})
+    facts = facts.model_copy(update={"id": tree.id, "title": title, "version": tree.version, "package": ""})
+    return Entry(tree.id, port.folder, facts, tree)
 
 
 def _entry(path: Path, ident: str, folder: Path, model: type[Item]) -> Entry[Item]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, find_clang
 from rtoslab.catalogue import Benchmark, Board, Entry, Kernel
 from rtoslab.intake import whole as as_integer
-from rtoslab.trees import export_trouble
+from rtoslab.trees import another_version, export_trouble
 
 DEFAULT_COMPILER = "gcc"
 
@@ -38,7 +38,7 @@ def _tree_lacks(kernel: Entry[Kernel], board: Board) -> str | None:
         return f"the port of {kernel.facts.title} is for {', '.join(wants.cores)}"
     if tree.cores and board.core not in tree.cores:
         return f"the tree {tree.id} has nothing for a {board.core}, but for {', '.join(tree.cores)}"
-    return None
+    return another_version(kernel)
 
 
 def _export_lacks(kernel: Entry[Kernel], board: str, cores: int) -> str | None:

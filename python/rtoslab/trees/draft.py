@@ -17,10 +17,9 @@ from rtoslab.base import CatalogueError
 from rtoslab.catalogue import Kernel, Tree, TreePart, TreeWants
 from rtoslab.intake import read_bytes
 from rtoslab.trees.repositories import described
+from rtoslab.trees.versions import FILE_BYTES, MOST_FILES, absent_names
 
-MOST_FILES: Final = 400_000
 _CODE: Final = {".c", ".s", ".S"}
-_FILE_BYTES: Final = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +42,16 @@ def draft(kernel: Kernel, port: str, ident: str, path: Path, version: str | None
         looked = "; ".join(f"{core}: {', '.join(words)}" for core, words in wants.cores.items())
         raise CatalogueError(f"No folder in {path} holds the port for one core (looked for {looked}); check the path.")
     headers = _header_folders(index, wants, common)
-    used = [*common, *headers, *(each for part in kept.values() for each in (*part.sources, *part.headers))]
-    return Tree(
+    tree = Tree(
         id=ident,
         port=port,
         path=str(path),
         version=version or _version(index, wants, headers) or described(path) or "unknown",
         sources=tuple(common),
         headers=tuple(headers),
-        absent=tuple(_absent(index, kernel, used)),
         cores=kept,
     )
+    return tree.model_copy(update={"absent": absent_names(kernel, tree)})
 
 
 def _indexed(root: Path, wants: TreeWants) -> _Index:
@@ -177,17 +175,6 @@ def _distance(place: PurePosixPath, near: list[PurePosixPath]) -> int:
     return min(map(apart, near))
 
 
-def _absent(index: _Index, kernel: Kernel, used: list[str]) -> Iterator[str]:
-    """Names that later versions have and no file here does, in the folders that are used."""
-    if not kernel.earlier:
-        return
-    folders = {PurePosixPath(each.removeprefix("!")) for each in used}
-    folders |= {each.parent for each in folders if each.suffix}
-    files = [each for each in (*index.code, *index.headers) if each.parent in folders]
-    words = {word for each in files for word in re.findall(rb"\w+", _text(index.root / each))}
-    yield from (each.name for each in kernel.earlier if each.name.encode() not in words)
-
-
 def _version(index: _Index, wants: TreeWants, used: list[str]) -> str:
     """What the text of a header says, or the values of the macros that tell it, joined by dots; empty if they are not
     there. Headers of the folders that are used come first: an old one of the same name may lie elsewhere."""
@@ -224,4 +211,4 @@ def _macro(path: Path, name: str) -> str | None:
 
 
 def _text(path: Path) -> bytes:
-    return read_bytes(path, _FILE_BYTES, "the source file", CatalogueError)
+    return read_bytes(path, FILE_BYTES, "the source file", CatalogueError)
