@@ -113,6 +113,9 @@ def _common(index: _Index, kernel: Kernel, wants: TreeWants) -> list[str]:
     chosen = _covering(found)
     if not chosen:
         raise CatalogueError(f"Nothing that the port of {kernel.title} calls is in {index.root}; check the path.")
+    missing = names.intersection(wants.also).difference(*found.values())
+    if missing:
+        raise CatalogueError(f"No file in {index.root} defines {', '.join(sorted(missing))}; check the path.")
     return [pattern for folder in sorted(chosen, key=str) for pattern in _glob(folder, index, wants)]
 
 

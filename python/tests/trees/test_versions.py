@@ -129,6 +129,19 @@ def test_what_a_cores_own_file_defines_is_looked_for_nowhere_else(home: Path) ->
     assert draft(facts, "tiny", "new", home / "new", None).sources == ("kernel/*.c", "!kernel/template.c")
 
 
+def test_a_tree_without_a_folder_that_is_needed_is_refused(home: Path) -> None:
+    """A kernel whose heap lies in a folder of its own is no kernel without it."""
+    facts = Catalogue(find_root()).kernels["tiny"].facts
+    assert facts.tree is not None
+    needing = facts.model_copy(update={"tree": facts.tree.model_copy(update={"also": ("tiny_heap", "tiny_mask")})})
+    with pytest.raises(CatalogueError, match=r"No file in .* defines tiny_heap; check the path"):
+        draft(needing, "tiny", "new", home / "new", None)
+    heap = home / "new" / "memory" / "heap.c"
+    heap.parent.mkdir()
+    heap.write_text("void tiny_heap(void);\nvoid tiny_heap(void)\n{\n}\n")
+    assert "memory/*.c" in draft(needing, "tiny", "new", home / "new", None).sources
+
+
 def freertos_without(absent: set[str], user: Path) -> Kernel:
     """The facts of a tree of FreeRTOS that has not these names."""
     (user / "trees").mkdir(exist_ok=True)
