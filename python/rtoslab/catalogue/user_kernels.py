@@ -18,7 +18,7 @@ class TreeWants(Strict):
     skip: tuple[str, ...] = ()
     """Words in a file's name that say it is no part of a kernel without options."""
     also: tuple[str, ...] = ()
-    """Functions, beside those of `[symbols]`, whose sources are needed; without one of them it is no tree of the kernel."""
+    """Functions, beside those of `[symbols]`, whose sources are needed: without one it is no tree of the kernel."""
     version_text: str = ""
     """What the version stands behind in the text of a header that the port includes; `version` counts where it does not
     stand there."""
