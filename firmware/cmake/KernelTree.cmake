@@ -8,13 +8,26 @@
 # Or a kernel that builds itself: the description names exports, by board and number of cores, and what they lack; a port's
 # [export] says what of one is linked (TREE_SOURCES) and where its headers lie (TREE_HEADERS).
 #
-#   tree_lacks()                    switches off the services that the exports were made without
+#   tree_lacks()                    switches off the services that the exports were made without, or that need a name
+#                                   which the tree's version has not yet ([[earlier]]); TREE_ABSENT: those names
 
 macro(tree_lacks)
   toml_get_or(lacking tree lacks "")
+  toml_get_or(TREE_ABSENT tree absent "")
+  toml_parts(earlier kernel earlier)
+  foreach(number IN LISTS earlier)
+    toml_get(name kernel earlier.${number}.name)
+    if(name IN_LIST TREE_ABSENT)
+      toml_get_or(gone kernel earlier.${number}.lacks "")
+      list(APPEND lacking ${gone})
+    endif()
+  endforeach()
   foreach(service IN LISTS lacking)
     toml_set(kernel services.${service} false)
   endforeach()
+  if(DEFINED kernel.tree.one_core)
+    toml_set(kernel smp false)
+  endif()
 endmacro()
 
 macro(tree_read)

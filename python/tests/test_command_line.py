@@ -20,8 +20,9 @@ from rtoslab.plan.plan import Options, make_plan
 CATALOGUE: Final = Catalogue(find_root())
 ALREADY_MADE: Final = {"decode", "rta bounds", "kernel files"}
 """Commands on what an image did already, or for what is built elsewhere: which one it is must be said."""
-DEFAULTS_OF_ITS_OWN: Final = {"tree check"}
-"""Commands whose default follows from what they are given, and is told: a tree is for some cores only."""
+DEFAULTS_OF_ITS_OWN: Final = {"tree check", "reference refresh"}
+"""Commands whose default follows from what they are given, and is told: a tree is for some cores only, a paper
+names its kernels."""
 FILTERS: Final = "runs "
 """Commands that look stored points up: without an option they take all."""
 

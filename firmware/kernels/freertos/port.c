@@ -21,6 +21,7 @@ void port_start(void)
     vTaskStartScheduler();
 }
 
+#if KERNEL_SERVICES_HEAP_PEAK
 void port_heap_figures(struct port_heap_figures *figures)
 {
     HeapStats_t stats;
@@ -30,7 +31,9 @@ void port_heap_figures(struct port_heap_figures *figures)
     figures->peak_bytes = configTOTAL_HEAP_SIZE - stats.xMinimumEverFreeBytesRemaining;
     figures->allocations = stats.xNumberOfSuccessfulAllocations;
 }
+#endif
 
+#if KERNEL_SERVICES_HEAP_PIECES
 void port_heap_free(struct port_heap_free *figures)
 {
     HeapStats_t stats;
@@ -40,6 +43,7 @@ void port_heap_free(struct port_heap_free *figures)
     figures->largest_bytes = stats.xSizeOfLargestFreeBlockInBytes;
     figures->pieces = stats.xNumberOfFreeBlocks;
 }
+#endif
 
 #if configBENCH_ASSERT
 void port_assert_failed(const char *file, int line)
@@ -48,6 +52,8 @@ void port_assert_failed(const char *file, int line)
 }
 #endif
 
+/* Versions before V10.5.0 declare their hooks in no header. */
+void vApplicationMallocFailedHook(void);
 void vApplicationMallocFailedHook(void)
 {
     last_words_error(ERROR_NO_MEMORY, "the kernel's heap is used up");
@@ -78,6 +84,7 @@ void port_hook_choice_end(void)
 #endif
 
 #if configCHECK_FOR_STACK_OVERFLOW
+void vApplicationStackOverflowHook(TaskHandle_t task, char *name);
 void vApplicationStackOverflowHook(TaskHandle_t task, char *name)
 {
     (void)task;

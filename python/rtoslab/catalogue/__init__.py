@@ -4,7 +4,7 @@ from rtoslab.catalogue.benchmark import EMPTY_SERIES, INSTRUMENTS, Benchmark, Se
 from rtoslab.catalogue.catalogue import Catalogue, Entry
 from rtoslab.catalogue.conformance_table import Check
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT
-from rtoslab.catalogue.kernel_facts import ExportWants, Kernel, TaskBlock, TreeWants
+from rtoslab.catalogue.kernel_facts import Kernel, TaskBlock
 from rtoslab.catalogue.paper_folders import PaperFolder, Published, find_paper, papers
 from rtoslab.catalogue.paper_schemas import Condition, Figure, Part, Slip, Table
 from rtoslab.catalogue.schemas import Board
@@ -20,6 +20,7 @@ from rtoslab.catalogue.trees import (
     read_trees,
     tree_text,
 )
+from rtoslab.catalogue.user_kernels import ExportWants, TreeWants
 
 __all__ = [
     "DEFAULT_BOARD",

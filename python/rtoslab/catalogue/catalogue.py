@@ -58,7 +58,7 @@ class Catalogue:
         return {
             name: each
             for name, each in self.kernels.items()
-            if each.tree is not None or (each.facts.tree is None and each.facts.export is None)
+            if each.tree is not None or not (each.facts.comes_as_tree or each.facts.export)
         }
 
     @cached_property
@@ -173,8 +173,12 @@ def _of_tree(tree: Tree, ports: Mapping[str, Entry[Kernel]]) -> Entry[Kernel]:
             f"folder it lies in, or remove the tree with `rtoslab tree remove {tree.id}`."
         )
     title = port.facts.title if tree.id == port.id else f"{port.facts.title} {tree.version}"
-    facts = port.facts.model_copy(update={"id": tree.id, "title": title, "version": tree.version, "package": ""})
-    return Entry(tree.id, port.folder, facts.without(tree.lacks), tree)
+    facts = port.facts.without(tree.lacks).earlier_than(tree.absent)
+    if facts.tree is not None and facts.tree.one_core:
+        reasons = {**facts.reasons, "smp": facts.tree.one_core}
+        facts = facts.model_copy(update={"smp": False, "reasons": reasons})
+    facts = facts.model_copy(update={"id": tree.id, "title": title, "version": tree.version, "package": ""})
+    return Entry(tree.id, port.folder, facts, tree)
 
 
 def _entry(path: Path, ident: str, folder: Path, model: type[Item]) -> Entry[Item]:

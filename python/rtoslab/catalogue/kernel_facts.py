@@ -1,11 +1,13 @@
 """The strict form of `firmware/kernels/<id>/kernel.toml`. Unknown keys are refused."""
 
 from collections.abc import Iterable
+from functools import reduce
 from typing import Literal
 
 from pydantic import Field
 
 from rtoslab.base import Strict
+from rtoslab.catalogue.user_kernels import ExportWants, TreeWants
 
 
 class Probes(Strict):
@@ -131,56 +133,24 @@ class ObjectFacts(Strict):
     structure inside is `outer.inner`."""
 
 
-class TreeWants(Strict):
-    """A kernel whose sources its user names (`rtoslab tree add`): by what its parts are known in a tree of any layout.
-
-    Nothing here is a list of the kernel's files: header names are those that our own port and configuration include.
-    """
-
-    headers: tuple[str, ...]
-    """Headers that the port includes: the folder of each is a folder of headers."""
-    cores: dict[str, tuple[str, ...]]
-    """By a board's core: words that the path of a folder with code for that core has, the most telling first."""
-    avoid: tuple[str, ...] = ()
-    """Words in a path that say it is something else: variants, tests, examples."""
-    skip: tuple[str, ...] = ()
-    """Words in a file's name that say it is no part of a kernel without options."""
-    also: tuple[str, ...] = ()
-    """Functions, beside those of `[symbols]`, whose sources are needed."""
-    version: tuple[str, ...] = ()
-    """Macros that say which version it is, in the order they are joined by dots."""
-    version_digits: tuple[int, ...] = ()
-    """Of a version in one number: how many decimal digits each part behind the first has (30802, 2 and 2: 3.08.02)."""
-
-
-class ExportWants(Strict):
-    """A kernel that builds itself: its user's own build makes an export of it (libraries, headers, its configuration)
-    with the configuration that the port's `config/` asks for, and `rtoslab tree add` names that folder.
-
-    `config/common.defconfig` is for every export, `<board>.defconfig` for one board, `<need>.defconfig` for one need.
-    """
-
-    config: str
-    """The file of an export that holds the whole configuration it was made with."""
-    board: str
-    """The option that tells its board, by the kernel's own name of it."""
-    cores: str
-    """The option that tells on how many cores it runs; none: one."""
-    optimisation: str
-    """The option that holds the compiler's: part of what an export is for, and no fixed one is asked for."""
-    headers: tuple[str, ...]
-    """Its folders of headers."""
-    linked: tuple[str, ...]
-    """What else an image is made of, as patterns."""
-    version_header: str
-    version: str
-    """The macro there that tells the version."""
-    lacks: dict[str, tuple[str, ...]]
-    """By need: the services that an export lacks that was made without. Of a need's file the first option tells."""
-
-
 Argument = str | int
 """What R0 or R1 holds as a function begins: a word for what a proof names, or a number that it must be."""
+
+
+class Earlier(Strict):
+    """What is otherwise in versions that have not yet a name that later ones have. Whether a tree has it is read in the
+    tree: what headers say of their version has been wrong."""
+
+    name: str
+    """A function, macro or structure; what C needs in its place is for the port to say."""
+    since: str
+    """The version that it came with."""
+    lacks: tuple[str, ...] = ()
+    """Services that need it."""
+    symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)
+    objects: dict[str, ObjectFacts] = Field(default_factory=dict)
+    waits: Waits | None = None
 
 
 class Kernel(Strict):
@@ -209,9 +179,11 @@ class Kernel(Strict):
     probes: Probes | None = None
     memory: KernelMemory | None = None
     tree: TreeWants | None = None
-    """Its sources are a tree that the user names; None: a package's, or it has none."""
+    """By what its parts are known in a tree that the user names; None: it is built from no tree."""
     export: ExportWants | None = None
     """It is linked from exports that its user's own build made."""
+    earlier: tuple[Earlier, ...] = ()
+    """What is otherwise in versions older than the port was written for."""
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """The kernel functions that each service ends in."""
     completes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -271,6 +243,15 @@ class Kernel(Strict):
         """The same, lacking these services."""
         return self.model_copy(update={"services": {**self.services, **dict.fromkeys(services, False)}})
 
+    def earlier_than(self, absent: Iterable[str]) -> "Kernel":
+        """The same in a version that has not these names of its `earlier` ones."""
+        return reduce(_before, (each for each in self.earlier if each.name in absent), self)
+
+    @property
+    def comes_as_tree(self) -> bool:
+        """Whether it can be built only from a tree that its user names."""
+        return self.tree is not None and not self.package
+
     def lacks(self) -> dict[str, str]:
         """What this kernel does not offer, with the reason: services, and more than one core."""
         found = {service: self.reason(service) for service, offered in self.services.items() if not offered}
@@ -280,3 +261,15 @@ class Kernel(Strict):
         """The facts as they are on one architecture."""
         differences = self.cpus.get(cpu, CpuDifferences())
         return self.model_copy(update={"symbols": {**self.symbols, **differences.symbols}})
+
+
+def _before(kernel: Kernel, change: Earlier) -> Kernel:
+    why = f"it needs {change.name}, which came with {kernel.title} {change.since}"
+    update = {
+        "reasons": {**kernel.reasons, **dict.fromkeys(change.lacks, why)},
+        "symbols": {**kernel.symbols, **change.symbols},
+        "arguments": {**kernel.arguments, **change.arguments},
+        "objects": {**kernel.objects, **change.objects},
+        "waits": change.waits or kernel.waits,
+    }
+    return kernel.without(change.lacks).model_copy(update=update)

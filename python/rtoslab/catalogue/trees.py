@@ -78,6 +78,8 @@ class Tree(TreePart):
     version: Plain
     lacks: tuple[Word, ...] = ()
     """Services that the exports were made without."""
+    absent: tuple[Word, ...] = ()
+    """Names that later versions of the kernel have (`[[earlier]]` of the port)."""
     exports: dict[str, Plain] = Field(default_factory=dict)
     """Of a kernel that builds itself: the folder of its export by what that is for (`export_key`)."""
     linked: tuple[Inside, ...] = Field(default=(), exclude=True)
@@ -155,6 +157,7 @@ def tree_text(tree: Tree) -> str:
         f"# What `--kernel {tree.id}` is built from. Edit it as you like; `rtoslab tree check {tree.id}` tries it.",
         *(f'{key} = "{getattr(tree, key)}"' for key in ("id", "port", "path", "version")),
         *([f"lacks = {_listed(tree.lacks)}"] if tree.exports else _part_lines(tree)),
+        *([f"absent = {_listed(tree.absent)}"] if tree.absent else []),
     ]
     if tree.exports:
         lines += ["", "[exports]", *(f'{key} = "{path}"' for key, path in sorted(tree.exports.items()))]

@@ -9,8 +9,8 @@ from rich.table import Table
 
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, CatalogueError, build_folder, find_root
 from rtoslab.catalogue import Catalogue, find_paper, papers
-from rtoslab.cli.choices import jobs_option
-from rtoslab.cli.display import displayed
+from rtoslab.cli.choices import dry_run_option, jobs_option
+from rtoslab.cli.display import announce, displayed
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueNames, PaperName, split_names
 from rtoslab.cli.plain import PlainConsole
@@ -59,9 +59,16 @@ def list_references(*, as_json: bool) -> int:
 
 @command.command("refresh")
 @click.argument("names", nargs=-1, type=PaperName(), metavar="[PAPER]...")
-@click.option("--kernel", "kernels", multiple=True, type=CatalogueNames("kernels"), help="Only these: one, a,b or all.")
+@click.option(
+    "--kernel",
+    "kernels",
+    multiple=True,
+    type=CatalogueNames("kernels"),
+    help="Only these of the papers' kernels: one, a,b or all.",
+)
 @jobs_option
-def refresh(names: tuple[str, ...], kernels: tuple[str, ...], jobs: int) -> int:
+@dry_run_option
+def refresh(names: tuple[str, ...], kernels: tuple[str, ...], jobs: int, *, dry_run: bool) -> int:
     """Measure the papers' points again with every kernel that is here, and keep them in reference/.
 
     A kernel whose tree or export is not named stays as it is, and is told. Exit code 3 if a point fails; it is
@@ -72,7 +79,7 @@ def refresh(names: tuple[str, ...], kernels: tuple[str, ...], jobs: int) -> int:
     chosen = split_names(kernels, catalogue.kernels_here) or ()
     code = EXIT_OK
     for name in names or tuple(papers(catalogue)):
-        code = max(code, _refresh_paper(catalogue, name, chosen, jobs))
+        code = max(code, _refresh_paper(catalogue, name, chosen, jobs, dry_run=dry_run))
     for each in references(root):
         changed = [] if each.kernel in catalogue.kernels_here else out_of_date(root, each)
         if changed:
@@ -80,7 +87,7 @@ def refresh(names: tuple[str, ...], kernels: tuple[str, ...], jobs: int) -> int:
     return code
 
 
-def _refresh_paper(catalogue: Catalogue, name: str, chosen: Sequence[str], jobs: int) -> int:
+def _refresh_paper(catalogue: Catalogue, name: str, chosen: Sequence[str], jobs: int, *, dry_run: bool) -> int:
     paper = find_paper(catalogue, name)
     whole = paper_plan(catalogue, paper, Options())
     points = tuple(each for each in whole.points if not chosen or each.kernel in chosen)
@@ -88,8 +95,11 @@ def _refresh_paper(catalogue: Catalogue, name: str, chosen: Sequence[str], jobs:
         click.echo(f"{paper.key}: nothing of {', '.join(chosen)} is in its suites.")
         return EXIT_OK
     folder = _fresh(build_folder(catalogue.root).with_name("reference") / paper.key)
+    plan = Plan(points, paper.key)
+    if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
+        return EXIT_OK
     with displayed(points, folder, quiet=False) as display:
-        outcomes = run_plan(catalogue.root, Plan(points, paper.key), folder, jobs=jobs, listener=display.note)
+        outcomes = run_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.note)
     stored = RunDirectory.open(folder).points()
     failed = [each.result for each in outcomes if each.result.status == "failed"]
     for each in failed:

@@ -23,7 +23,7 @@ from rtoslab.cli.names import CatalogueName, split_names
 from rtoslab.cli.plain import PlainConsole, painted
 from rtoslab.conformance import examine
 from rtoslab.plan import Options, Point, conformance_points
-from rtoslab.trees import added, draft, export_trouble, names_missing, repositories
+from rtoslab.trees import added, draft, export_trouble, names_missing, recognised, repositories
 
 
 @click.group("tree")
@@ -38,7 +38,9 @@ def command() -> None:
 @command.command("add")
 @click.argument("ident", metavar="ID")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--port", help="The port it belongs to, or a folder with a port of your own.  [default: ID]")
+@click.option(
+    "--port", help="The port, or a folder with one of your own.  [default: ID, or whose headers the tree has]"
+)
 @click.option("--version", "version", help="What to call this version, if the tree's own headers do not tell.")
 @click.option("--force", is_flag=True, help="Describe anew what is described, exports added before included.")
 def add(ident: str, path: Path, port: str | None, version: str | None, force: bool) -> int:
@@ -48,7 +50,9 @@ def add(ident: str, path: Path, port: str | None, version: str | None, force: bo
     """
     catalogue = Catalogue(find_root())
     target = description_path(ident)
-    entry = _port(catalogue, port or ident)
+    if not path.is_dir():
+        raise CatalogueError(f"There is no folder {path}; name the tree's own.")
+    entry = _port(catalogue, port or ident) if port or ident in catalogue.kernels else recognised(catalogue, path)
     if target.exists() and not force and entry.facts.export is None:
         raise CatalogueError(
             f"There is a tree {ident} already, {target}; edit that file, or draft it anew with --force."
@@ -58,8 +62,6 @@ def add(ident: str, path: Path, port: str | None, version: str | None, force: bo
             f"{entry.facts.title} comes from a package already; give the tree a name of its own, such as "
             f"`rtoslab tree add {ident}-mine {path} --port {ident}`."
         )
-    if not path.is_dir():
-        raise CatalogueError(f"There is no folder {path}; name the tree's own.")
     where, place = catalogue.port_name(entry), path.absolute()
     if entry.facts.export is None:
         tree = draft(entry.facts, where, ident, place, version)
@@ -79,7 +81,7 @@ def _port(catalogue: Catalogue, named: str) -> Entry[Kernel]:
     folder = Path(named).absolute()
     if (folder / "kernel.toml").is_file():
         return catalogue.port(folder)
-    return catalogue.kernel(named)
+    return catalogue.port(catalogue.kernel(named).folder)
 
 
 def _counted(tree: Tree) -> str:

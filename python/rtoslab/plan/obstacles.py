@@ -6,7 +6,7 @@ from pathlib import Path
 from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, find_clang
 from rtoslab.catalogue import DEFAULT_OPT, Benchmark, Board, Entry, Kernel, export_key
 from rtoslab.intake import whole as as_integer
-from rtoslab.trees import export_trouble
+from rtoslab.trees import another_version, export_trouble
 
 DEFAULT_COMPILER = "gcc"
 
@@ -29,7 +29,7 @@ def _tree_lacks(kernel: Entry[Kernel], board: Board) -> str | None:
     wants, tree = kernel.facts.tree, kernel.tree
     if tree is None:
         how = f"`rtoslab tree add {kernel.id} PATH`, see docs/trees.md"
-        return f"{kernel.facts.title} comes as a tree that you name: {how}" if wants is not None else None
+        return f"{kernel.facts.title} comes as a tree that you name: {how}" if kernel.facts.comes_as_tree else None
     if tree.exports:
         return None
     if not Path(tree.path).is_dir():
@@ -38,7 +38,7 @@ def _tree_lacks(kernel: Entry[Kernel], board: Board) -> str | None:
         return f"the port of {kernel.facts.title} is for {', '.join(wants.cores)}"
     if tree.cores and board.core not in tree.cores:
         return f"the tree {tree.id} has nothing for a {board.core}, but for {', '.join(tree.cores)}"
-    return None
+    return another_version(kernel)
 
 
 def _export_lacks(kernel: Entry[Kernel], key: str) -> str | None:

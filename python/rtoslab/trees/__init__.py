@@ -4,10 +4,12 @@ from rtoslab.trees.draft import draft
 from rtoslab.trees.kernel_exports import OPTIMISATIONS, added, defconfig, export_trouble, one_export, read_me
 from rtoslab.trees.reads import contents, names_in, names_missing, read_by, remember
 from rtoslab.trees.repositories import repositories
+from rtoslab.trees.versions import another_version, recognised
 
 __all__ = [
     "OPTIMISATIONS",
     "added",
+    "another_version",
     "contents",
     "defconfig",
     "draft",
@@ -17,6 +19,7 @@ __all__ = [
     "one_export",
     "read_by",
     "read_me",
+    "recognised",
     "remember",
     "repositories",
 ]

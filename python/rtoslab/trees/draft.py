@@ -17,10 +17,9 @@ from rtoslab.base import CatalogueError
 from rtoslab.catalogue import Kernel, Tree, TreePart, TreeWants
 from rtoslab.intake import read_bytes
 from rtoslab.trees.repositories import described
+from rtoslab.trees.versions import FILE_BYTES, MOST_FILES, absent_names
 
-MOST_FILES: Final = 400_000
 _CODE: Final = {".c", ".s", ".S"}
-_FILE_BYTES: Final = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ def draft(kernel: Kernel, port: str, ident: str, path: Path, version: str | None
         looked = "; ".join(f"{core}: {', '.join(words)}" for core, words in wants.cores.items())
         raise CatalogueError(f"No folder in {path} holds the port for one core (looked for {looked}); check the path.")
     headers = _header_folders(index, wants, common)
-    return Tree(
+    tree = Tree(
         id=ident,
         port=port,
         path=str(path),
@@ -52,6 +51,7 @@ def draft(kernel: Kernel, port: str, ident: str, path: Path, version: str | None
         headers=tuple(headers),
         cores=kept,
     )
+    return tree.model_copy(update={"absent": absent_names(kernel, tree)})
 
 
 def _indexed(root: Path, wants: TreeWants) -> _Index:
@@ -103,20 +103,27 @@ def _common(index: _Index, kernel: Kernel, wants: TreeWants) -> list[str]:
     names = {each for symbols in kernel.symbols.values() for each in symbols} | set(wants.also)
     own = {each for words in wants.cores.values() for each in index.code if _fits(each, words)}
     for each in own:
-        labels = re.findall(rb"^[ \t]*(\w+):", _text(index.root / each), re.MULTILINE)
-        names -= {label.decode() for label in labels}
-    words = b"|".join(re.escape(each.encode()) for each in sorted(names))
-    pattern = re.compile(rb"^[A-Za-z_][^;=#\n]*?\b(" + words + rb")[ \t]*\(", re.MULTILINE)
+        text = _text(index.root / each)
+        names -= {label.decode() for label in re.findall(rb"^[ \t]*(\w+):", text, re.MULTILINE)}
+        names -= _defined(text, names)
     found: dict[PurePosixPath, set[str]] = {}
     for each in index.code:
         if each.suffix == ".c" and each not in own:
-            text = _text(index.root / each)
-            defined = {match[1].decode() for match in pattern.finditer(text) if _is_definition(text, match.end())}
-            found.setdefault(each.parent, set()).update(defined)
+            found.setdefault(each.parent, set()).update(_defined(_text(index.root / each), names))
     chosen = _covering(found)
     if not chosen:
         raise CatalogueError(f"Nothing that the port of {kernel.title} calls is in {index.root}; check the path.")
+    missing = names.intersection(wants.also).difference(*found.values())
+    if missing:
+        raise CatalogueError(f"No file in {index.root} defines {', '.join(sorted(missing))}; check the path.")
     return [pattern for folder in sorted(chosen, key=str) for pattern in _glob(folder, index, wants)]
+
+
+def _defined(text: bytes, names: Iterable[str]) -> set[str]:
+    """Those of the names that are functions with a body there."""
+    words = b"|".join(re.escape(each.encode()) for each in sorted(names))
+    pattern = re.compile(rb"^[A-Za-z_][^;=#\n]*?\b(" + words + rb")[ \t]*\(", re.MULTILINE)
+    return {match[1].decode() for match in pattern.finditer(text) if _is_definition(text, match.end())}
 
 
 def _covering(found: dict[PurePosixPath, set[str]]) -> list[PurePosixPath]:
@@ -172,10 +179,15 @@ def _distance(place: PurePosixPath, near: list[PurePosixPath]) -> int:
 
 
 def _version(index: _Index, wants: TreeWants, used: list[str]) -> str:
-    """The values of the macros that tell it, joined by dots; empty if they are not there. Those of the folders that are
-    used come first: an old header of the same name may lie elsewhere."""
+    """What the text of a header says, or the values of the macros that tell it, joined by dots; empty if they are not
+    there. Headers of the folders that are used come first: an old one of the same name may lie elsewhere."""
     values = []
     headers = sorted(index.headers, key=lambda each: str(each.parent) not in used)
+    if wants.version_text:
+        told = re.compile(re.escape(wants.version_text.encode()) + rb"[ \t]+([Vv]?\d[\w.+-]*)")
+        texts = (_text(index.root / each) for each in headers if each.name in wants.headers)
+        if found := next(filter(None, map(told.search, texts)), None):
+            return found[1].decode()
     for macro in wants.version:
         value = next(filter(None, (_macro(index.root / each, macro) for each in headers)), None)
         if value is None:
@@ -202,4 +214,4 @@ def _macro(path: Path, name: str) -> str | None:
 
 
 def _text(path: Path) -> bytes:
-    return read_bytes(path, _FILE_BYTES, "the source file", CatalogueError)
+    return read_bytes(path, FILE_BYTES, "the source file", CatalogueError)

@@ -141,5 +141,6 @@ void port_hook_choice_end(void);
 #define INCLUDE_xTaskGetSchedulerState 1
 #define INCLUDE_xTimerPendFunctionCall BENCH_NEEDS_EVENT_FROM_ISR
 
-/* What only the chip's own layer knows. */
+/* What only the chip's own layer knows, and what an earlier version of the kernel does not know yet. */
 #include "freertos_chip_config.h"
+#include "freertos_earlier.h"

@@ -1,0 +1,4 @@
+/* There is one core. */
+#pragma once
+
+#define portGET_CORE_ID() 0

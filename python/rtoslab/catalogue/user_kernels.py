@@ -1,0 +1,57 @@
+"""What a kernel.toml says of kernels that users name: how a tree's parts are known, what an export must hold."""
+
+from rtoslab.base import Strict
+
+
+class TreeWants(Strict):
+    """A kernel whose sources its user names (`rtoslab tree add`): by what its parts are known in a tree of any layout.
+
+    Nothing here is a list of the kernel's files: header names are those that our own port and configuration include.
+    """
+
+    headers: tuple[str, ...]
+    """Headers that the port includes: the folder of each is a folder of headers."""
+    cores: dict[str, tuple[str, ...]]
+    """By a board's core: words that the path of a folder with code for that core has, the most telling first."""
+    avoid: tuple[str, ...] = ()
+    """Words in a path that say it is something else: variants, tests, examples."""
+    skip: tuple[str, ...] = ()
+    """Words in a file's name that say it is no part of a kernel without options."""
+    also: tuple[str, ...] = ()
+    """Functions, beside those of `[symbols]`, whose sources are needed: without one it is no tree of the kernel."""
+    version_text: str = ""
+    """What the version stands behind in the text of a header that the port includes; `version` counts where it does not
+    stand there."""
+    version: tuple[str, ...] = ()
+    """Macros that say which version it is, in the order they are joined by dots."""
+    version_digits: tuple[int, ...] = ()
+    """Of a version in one number: how many decimal digits each part behind the first has (30802, 2 and 2: 3.08.02)."""
+
+    one_core: str = ""
+    """Why a tree is built for one core alone, though the port knows more."""
+
+
+class ExportWants(Strict):
+    """A kernel that builds itself: its user's own build makes an export of it (libraries, headers, its configuration)
+    with the configuration that the port's `config/` asks for, and `rtoslab tree add` names that folder.
+
+    `config/common.defconfig` is for every export, `<board>.defconfig` for one board, `<need>.defconfig` for one need.
+    """
+
+    config: str
+    """The file of an export that holds the whole configuration it was made with."""
+    board: str
+    """The option that tells its board, by the kernel's own name of it."""
+    cores: str
+    """The option that tells on how many cores it runs; none: one."""
+    optimisation: str
+    """The option that holds the compiler's: part of what an export is for, and no fixed one is asked for."""
+    headers: tuple[str, ...]
+    """Its folders of headers."""
+    linked: tuple[str, ...]
+    """What else an image is made of, as patterns."""
+    version_header: str
+    version: str
+    """The macro there that tells the version."""
+    lacks: dict[str, tuple[str, ...]]
+    """By need: the services that an export lacks that was made without. Of a need's file the first option tells."""

@@ -1,0 +1,186 @@
+"""Several versions of one kernel: told by what their trees hold, side by side, each lacking what it lacks."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtoslab import api
+from rtoslab.base.errors import CatalogueError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.kernel_facts import Kernel
+from rtoslab.catalogue.trees import Tree, read_trees, tree_text
+from rtoslab.results.results import Measured, NotApplicable, Result
+from rtoslab.trees.draft import draft
+from rtoslab.trees.versions import recognised
+from tests.test_cli import error, rtoslab
+from tests.trees.tiny import make_port, make_tree
+
+EARLIER = """
+[[earlier]]
+name = "TINY_PAUSE"
+since = "1.5"
+lacks = ["pool"]
+symbols = { semaphore_count = ["tiny_count"] }
+
+[[earlier]]
+name = "tiny_mask"
+since = "1.2"
+"""
+
+
+@pytest.fixture
+def home(user: Path) -> Path:
+    """A user with two versions of the tiny kernel, `new` and `old`, and its port; nothing is described yet."""
+    make_tree(user / "new")
+    make_tree(user / "old")
+    for name in ("include/tiny.h", "kernel/semaphore.c"):
+        path = user / "old" / name
+        path.write_text(path.read_text().replace("TINY_PAUSE", "").replace('"1.5"', '"1.4"').replace("#define \n", ""))
+    port = make_port(user / "ports")
+    with (port / "kernel.toml").open("a") as facts:
+        facts.write(EARLIER)
+    return user
+
+
+def t7(kernel: str, out: Path) -> Result:
+    ask: dict[str, Any] = {"kernels": [kernel], "boards": ["pico"], "cores": [1], "window_ms": 10}
+    (outcome,) = api.run("t7", **ask, out=out)
+    return outcome.result
+
+
+def test_a_version_lacks_what_needs_a_name_that_its_tree_does_not_have(home: Path) -> None:
+    assert rtoslab("tree", "add", "tiny-old", home / "old").returncode == 0
+    assert rtoslab("tree", "add", "tiny-new", home / "new").returncode == 0
+    assert [each.absent for each in read_trees().values()] == [(), ("TINY_PAUSE",)]
+    kernels = Catalogue(find_root()).kernels
+    old, new = kernels["tiny-old"].facts, kernels["tiny-new"].facts
+    assert (old.title, new.title) == ("Tiny 1.4", "Tiny 1.5")
+    assert (old.services["pool"], new.services["pool"]) == (False, True)
+    assert old.lacking(["pool"]) == "Tiny 1.4 has no pool service: it needs TINY_PAUSE, which came with Tiny 1.5"
+    assert old.symbols["semaphore_count"] == ("tiny_count",)
+    assert new.symbols["semaphore_count"] == ("bare_semaphore_count",)
+    assert old.symbols["semaphore_take"] == new.symbols["semaphore_take"]
+
+
+def test_the_build_knows_the_same_as_the_catalogue(home: Path) -> None:
+    with (home / "ports" / "tiny" / "port.h").open("a") as header:
+        header.write("\n#if KERNEL_SERVICES_POOL\n#error a pool that there is not\n#endif\n")
+    for name in ("old", "new"):
+        assert rtoslab("tree", "add", f"tiny-{name}", home / name).returncode == 0
+    old, new = t7("tiny-old", home / "one"), t7("tiny-new", home / "two")
+    assert isinstance(old, Measured), old
+    assert "a pool that there is not" in str(new)
+
+
+def test_a_tree_that_became_another_version_is_not_measured_under_the_old_name(home: Path) -> None:
+    assert rtoslab("tree", "add", "tiny-9", home / "old").returncode == 0
+    header = home / "old" / "include" / "tiny.h"
+    header.write_text(header.read_text() + "#define TINY_PAUSE\n")
+    result = t7("tiny-9", home / "one")
+    assert isinstance(result, NotApplicable)
+    assert "of another version than was described: `rtoslab tree add tiny-9 PATH --force`" in result.reason
+    assert rtoslab("tree", "add", "tiny-9", home / "old", "--force").returncode == 0
+    assert read_trees()["tiny-9"].absent == ()
+
+
+def test_a_word_that_only_begins_alike_is_another_name(home: Path) -> None:
+    header = home / "old" / "include" / "tiny.h"
+    header.write_text(header.read_text() + "#define TINY_PAUSES\n")
+    facts = Catalogue(find_root()).kernels["tiny"].facts
+    assert draft(facts, "tiny", "old", home / "old", None).absent == ("TINY_PAUSE",)
+
+
+def test_a_tree_tells_whose_it_is(home: Path) -> None:
+    catalogue = Catalogue(find_root())
+    assert recognised(catalogue, home / "new").id == "tiny"
+    (home / "new" / "include" / "tiny.h").unlink()
+    with pytest.raises(CatalogueError, match="no port finds all its headers there: name it by --port"):
+        recognised(catalogue, home / "new")
+    assert "no port finds" in error(rtoslab("tree", "add", "mine", home / "new"), 1)
+    make_port(home / "ports" / "more").rename(home / "ports" / "other")
+    facts = home / "ports" / "other" / "kernel.toml"
+    facts.write_text(facts.read_text().replace('id = "tiny"', 'id = "other"'))
+    with pytest.raises(CatalogueError, match="more than one port fits: name it by --port, one of other, tiny"):
+        recognised(Catalogue(find_root()), home / "old")
+
+
+def test_what_a_header_says_in_words_outdoes_its_macros(home: Path) -> None:
+    facts = Catalogue(find_root()).kernels["tiny"].facts
+    assert facts.tree is not None
+    wants = facts.tree.model_copy(update={"version_text": "Tiny Kernel"})
+    worded = facts.model_copy(update={"tree": wants})
+    header = home / "new" / "include" / "tiny.h"
+    assert draft(worded, "tiny", "new", home / "new", None).version == "1.5"
+    header.write_text("/* Tiny Kernel <IN DEVELOPMENT> */\n" + header.read_text())
+    assert draft(worded, "tiny", "new", home / "new", None).version == "1.5"
+    header.write_text("/* Tiny Kernel V1.5.1 */\n" + header.read_text())
+    assert draft(worded, "tiny", "new", home / "new", None).version == "V1.5.1"
+
+
+def test_what_a_cores_own_file_defines_is_looked_for_nowhere_else(home: Path) -> None:
+    """In C as in assembler: else a port for another compiler, which defines it too, would be compiled."""
+    taken = "bool bare_queue_send(void);\nbool bare_queue_send(void)\n{\n    return true;\n}\n"
+    for name in ("ports/v6m/cpu.c", "ports/v7m/cpu.c", "ports/v8m/cpu.c"):
+        path = home / "new" / name
+        path.write_text(path.read_text() + taken)
+    facts = Catalogue(find_root()).kernels["tiny"].facts
+    assert draft(facts, "tiny", "new", home / "new", None).sources == ("kernel/*.c", "!kernel/template.c")
+
+
+def test_a_tree_without_a_folder_that_is_needed_is_refused(home: Path) -> None:
+    """A kernel whose heap lies in a folder of its own is no kernel without it."""
+    facts = Catalogue(find_root()).kernels["tiny"].facts
+    assert facts.tree is not None
+    needing = facts.model_copy(update={"tree": facts.tree.model_copy(update={"also": ("tiny_heap", "tiny_mask")})})
+    with pytest.raises(CatalogueError, match=r"No file in .* defines tiny_heap; check the path"):
+        draft(needing, "tiny", "new", home / "new", None)
+    heap = home / "new" / "memory" / "heap.c"
+    heap.parent.mkdir()
+    heap.write_text("void tiny_heap(void);\nvoid tiny_heap(void)\n{\n}\n")
+    assert "memory/*.c" in draft(needing, "tiny", "new", home / "new", None).sources
+
+
+def freertos_without(absent: set[str], user: Path) -> Kernel:
+    """The facts of a tree of FreeRTOS that has not these names."""
+    (user / "trees").mkdir(exist_ok=True)
+    tree = Tree(id="old", port="freertos", path=str(user), version="V9", absent=tuple(sorted(absent)))
+    (user / "trees" / "old.toml").write_text(tree_text(tree))
+    return Catalogue(find_root()).kernels["old"].facts
+
+
+@pytest.mark.parametrize(("since", "lacks"), [
+    ("V11.1.0", set()),
+    ("V11.0.0", {"hooks"}),
+    ("V10.4.0", {"hooks"}),
+    ("V10.3.0", {"hooks", "heap_peak", "heap_pieces"}),
+    ("V10.0.0", {"hooks", "heap_peak", "heap_pieces", "mutex_gives_back"}),
+])  # fmt: skip
+def test_a_freertos_older_than_a_version_lacks_what_came_since(user: Path, since: str, lacks: set[str]) -> None:
+    port = Catalogue(find_root()).kernels["freertos"].facts
+    absent = {each.name for each in port.earlier if _number(each.since) >= _number(since)}
+    old = freertos_without(absent, user)
+    assert {each for each in port.services if port.services[each] and not old.services[each]} == lacks
+    assert (old.symbols["semaphore_take"] == port.symbols["semaphore_take"]) == ("xQueueSemaphoreTake" not in absent)
+    assert (old.smp, old.package, old.title) == (False, "", "FreeRTOS V9")
+    assert "ports for one core" in old.reasons["smp"]
+    assert (port.smp, port.package) == (True, "freertos-next")
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.removeprefix("V").split("."))
+
+
+def test_the_packages_freertos_needs_no_tree_and_has_every_name() -> None:
+    catalogue = Catalogue(find_root())
+    assert "freertos" in catalogue.kernels_here
+    entry = catalogue.kernels["freertos"]
+    names = [each.name for each in entry.facts.earlier]
+    assert len(set(names)) == len(names)
+    stand_ins = {path.stem for path in (entry.folder / "config" / "earlier").glob("*.h")}
+    assert stand_ins
+    assert stand_ins <= set(names)
+    for each in entry.facts.earlier:
+        assert set(each.lacks) <= set(entry.facts.services)
+        assert set(each.symbols) <= set(entry.facts.symbols)
