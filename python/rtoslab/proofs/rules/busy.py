@@ -4,12 +4,14 @@ Where the benchmark's own code is all that runs, a count may also be asked to ta
 should, and no fewer: an idle loop beside the work is neither asleep nor a call.
 
 A kernel that waits for another core's lock asleep sleeps while it has work to do: there a core is idle if it switches
-to a task that is none of the image's.
+to a task that is none of the image's. Where a benchmark's tasks may wait for each other, all sleep is counted.
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.results import Finding
 
+HARDLY = 2
+"""Percent of the window: of a benchmark that never waits."""
 SWITCHES_TO_IDLE = 2
 """At most, at the window's edges, where a core's sleep does not tell."""
 
@@ -17,7 +19,7 @@ SWITCHES_TO_IDLE = 2
 class Params(RuleParams):
     """Keys of `rule = "busy"`."""
 
-    idle_percent: float = 2
+    idle_percent: float = HARDLY
     """At most, of each core's cycles."""
     instructions: int | None = None
     """At most, of the benchmark's own code for a count of the core's tasks, whether part of the figure or not."""
@@ -33,7 +35,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     """From the profile of each core."""
     times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
     least, most = params.least * times, int((params.instructions or 0) * times * evidence.slowness())
-    by_switches = len(evidence.cores) > 1 and evidence.kernel.behaviour.lock_wait == "asleep"
+    never_waits = params.idle_percent <= HARDLY
+    by_switches = never_waits and len(evidence.cores) > 1 and evidence.kernel.behaviour.lock_wait == "asleep"
     demands = f"no core idles more than {params.idle_percent:g} % of the window"
     if by_switches:
         demands = "no core switches to an idle task"
