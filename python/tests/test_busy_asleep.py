@@ -44,6 +44,6 @@ def evidence(idle_percent: int, to_idle: int, lock_wait: str) -> Any:
 def test_sleep_is_idling_unless_it_waits_for_a_lock(
     allowed: int, idle: int, to_idle: int, lock_wait: str, verdict: Verdict
 ) -> None:
-    """Of a benchmark that never waits its switches to the idle task tell; the share, where tasks wait for each other."""
+    """Switches to the idle task tell, of a benchmark that never waits; the share, where tasks wait for each other."""
     params = busy.Params.model_validate({"rule": "busy", "idle_percent": allowed, "instructions": 20})
     assert busy.judge(params, evidence(idle, to_idle, lock_wait)).verdict is verdict
