@@ -148,9 +148,9 @@ def events(rows: Sequence[tuple[int, int, int, int]]) -> bytes:
     return made.tobytes()
 
 
-def point(cores: int = 1, benchmark_id: str = "t2", title: str = "T2 test") -> results.PointId:
+def point(cores: int = 1, benchmark_id: str = "t2", title: str = "T2 test", kernel: str = "k") -> results.PointId:
     return results.PointId(
-        benchmark=benchmark_id, title=title, kernel="k", board="b", cores=cores, window_ms=250, config={}
+        benchmark=benchmark_id, title=title, kernel=kernel, board="b", cores=cores, window_ms=250, config={}
     )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from rtoslab.analyses import core_claims
 from rtoslab.base.errors import UnknownNameError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
@@ -61,7 +62,8 @@ def test_every_point_of_a_paper_can_be_measured(key: str) -> None:
 
 
 def test_a_plain_report_of_a_papers_suite_tells_the_statements_it_can() -> None:
-    points = [measured(1, 1000, benchmark_id="t8_allocation"), measured(2, 300, benchmark_id="t8_allocation")]
+    counts = ((1, 1000), (2, 300))
+    points = [measured(*each, benchmark_id="t8_allocation", kernel="freertos") for each in counts]
     stored = [StoredPoint(Path("p"), each, {}) for each in points]
     document = make_document(CATALOGUE, stored, "vieira2026")
     (section,) = [each for each in document.sections if each.id == "paper"]
@@ -119,3 +121,10 @@ def test_what_leads_all_kernels_is_held_against_all_of_them(key: str) -> None:
         if claim.kind in {"least", "most"}:
             assert {each["kernel"] for each in claim.of} == set(paper.facts.kernels), claim.id
             assert set(claim.needs) == set(paper.facts.kernels) - {"freertos"}, claim.id
+
+
+@pytest.mark.parametrize("key", list(papers(CATALOGUE)))
+def test_a_claim_by_cores_names_its_kernel(key: str) -> None:
+    """Or every kernel in the run would be asked what the paper says of one."""
+    by_cores = [each for each in papers(CATALOGUE)[key].claims if each.kind in core_claims.RULES]
+    assert [each.id for each in by_cores if "kernel" not in each.where] == []

@@ -92,8 +92,12 @@ def _by_cores(claim: Claim, every: list[Gain]) -> Judged:
 
 
 def _lies(pair: Gain, claim: Claim) -> bool:
-    """Whether the pair was measured as `where` says, by keys of `--config`."""
-    params, config = pair.many.point.params, pair.many.point.point.config
-    return all(
-        config.get(key, params.get(key.removeprefix("param."))) == str(wanted) for key, wanted in claim.where.items()
-    )
+    """Whether the pair was measured as `where` says, by the kernel and keys of `--config`."""
+    point, params = pair.many.point.point, pair.many.point.params
+    said = {
+        "kernel": point.kernel,
+        **params,
+        **{f"param.{key}": value for key, value in params.items()},
+        **point.config,
+    }
+    return all(said.get(key) == str(wanted) for key, wanted in claim.where.items())
