@@ -1,6 +1,8 @@
 /* Memory for a kernel that allocates none of its own: tasks, stacks and queues are cut from one array, the board's
- * allowance for what a kernel takes from its heap. Included by a port's port.c and by nobody else; `memory` and
- * `memory_used` are what kernel.toml names for `rtoslab footprint`. */
+ * allowance for what a kernel takes from its heap. A kernel that keeps tasks, objects and the idle task's stack in tables
+ * of its own says in PIECES_ELSEWHERE_BYTES how large they are, before it includes this: they are part of the allowance.
+ * Included by a port's port.c and by nobody else; `memory` and `memory_used` are what kernel.toml names for `rtoslab
+ * footprint`. */
 #pragma once
 
 #include <stddef.h>
@@ -9,7 +11,11 @@
 #include "bench_board_facts.h"
 #include "bench_cut.h"
 
-static _Alignas(8) unsigned char memory[BOARD_LIMITS_HEAP_BYTES];
+#ifndef PIECES_ELSEWHERE_BYTES
+#define PIECES_ELSEWHERE_BYTES 0u
+#endif
+
+static _Alignas(8) unsigned char memory[BOARD_LIMITS_HEAP_BYTES - PIECES_ELSEWHERE_BYTES];
 static size_t memory_used;
 
 static void *cut(size_t bytes)

@@ -148,9 +148,15 @@ def events(rows: Sequence[tuple[int, int, int, int]]) -> bytes:
     return made.tobytes()
 
 
-def point(cores: int = 1, benchmark_id: str = "t2", title: str = "T2 test", kernel: str = "k") -> results.PointId:
+def point(
+    cores: int = 1,
+    benchmark_id: str = "t2",
+    title: str = "T2 test",
+    kernel: str = "k",
+    config: dict[str, str] | None = None,
+) -> results.PointId:
     return results.PointId(
-        benchmark=benchmark_id, title=title, kernel=kernel, board="b", cores=cores, window_ms=250, config={}
+        benchmark=benchmark_id, title=title, kernel=kernel, board="b", cores=cores, window_ms=250, config=config or {}
     )
 
 
@@ -159,7 +165,7 @@ def proof(verdict: Verdict = Verdict.HOLDS) -> Finding:
 
 
 def measured(
-    cores: int = 1, per_core: int = 1000, *, wait: int = 0, heap: int = 3000, **names: str
+    cores: int = 1, per_core: int = 1000, *, wait: int = 0, heap: int = 3000, **names: Any
 ) -> results.Measured:
     """A verified point whose every core counts `per_core` in a window of 31 250 000 cycles."""
     window = 31_250_000

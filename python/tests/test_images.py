@@ -11,7 +11,7 @@ from rtoslab.base.errors import BuildError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.schemas import Board
-from rtoslab.images.builder import build
+from rtoslab.images.builder import build, reason
 from rtoslab.plan.plan import Options, Point, make_plan
 
 CATALOGUE: Final = Catalogue(find_root())
@@ -105,3 +105,26 @@ def test_every_image_builds_without_a_warning(point: Point) -> None:
 def test_a_macro_nobody_has_is_refused_with_the_nearest(macro: str) -> None:
     with pytest.raises(BuildError, match=f"has no setting `{macro}`; did you mean `configTICK_RATE_HZ`"):
         build(CATALOGUE, _point("t2", "pico", **{macro: "100"}))
+
+
+LD = "/usr/lib/gcc/arm-none-eabi/12.2.1/../../../arm-none-eabi/bin/ld: "
+
+
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [
+        ("x.c:3:1: error: 'y' undeclared\nninja: stopped", "x.c:3:1: error: 'y' undeclared."),
+        (
+            f"{LD}data leaves no room\n{LD}region `sram' overflowed by 352 bytes\ncollect2: error: ld returned 1\n",
+            "region `sram' overflowed by 352 bytes.",
+        ),
+        (f"{LD}data leaves no room\ncollect2: error: ld returned 1 exit status\n", "data leaves no room."),
+        (
+            "x.c:(.text+0x4): undefined reference to `port_yeild'\ncollect2: error: ld returned 1 exit status\n",
+            "x.c:(.text+0x4): undefined reference to `port_yeild'.",
+        ),
+        ("ninja: stopped", "the last step returned an error."),
+    ],
+)
+def test_a_failed_build_says_why_and_not_only_that_it_failed(log: str, said: str) -> None:
+    assert reason(log) == said

@@ -3,6 +3,11 @@
 #include "bench/port.h"
 #include "bench_core.h"
 #include "bench_cpu.h"
+
+/* The kernel's own tables. */
+#define PIECES_ELSEWHERE_BYTES                                                                                                \
+    (sizeof OSTCBTbl + sizeof OSTCBPrioTbl + sizeof OSEventTbl + sizeof OSFlagTbl + sizeof OSMemTbl + sizeof OSQTbl +        \
+     sizeof OSTaskIdleStk)
 #include "bench_pieces.h"
 
 #define SYST_RELOAD_COUNTS (BOARD_CLOCK_SYS_HZ / OS_TICKS_PER_SEC)

@@ -78,6 +78,27 @@ class Weighed(Strict):
     config: dict[str, str] = Field(default_factory=dict)
 
 
+class Setup(Strict):
+    """Another way in which a paper's authors may have built what they measured: only what differs from the suites."""
+
+    id: str = Field(pattern=r"^[a-z0-9_]+$")
+    title: str
+    evidence: str
+    """What speaks for it; a guess says that it is one."""
+    config: dict[str, str] = Field(default_factory=dict)
+    """As in `--config`, for every kernel."""
+    kernel: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """Further, by kernel. Without `config` the other kernels stay as the suites say."""
+    instead: dict[str, str] = Field(default_factory=dict)
+    """By kernel: the version that stands for it, if a tree of that name is there."""
+    benchmarks: tuple[str, ...] = ()
+    """Empty: all that the suites name."""
+
+    def changes(self, kernel: str) -> dict[str, str]:
+        """What differs for a kernel of the suites."""
+        return {**self.config, **self.kernel.get(kernel, {})}
+
+
 class Paper(Strict):
     """`papers/<key>/paper.toml`."""
 
@@ -91,6 +112,7 @@ class Paper(Strict):
     condition: tuple[Condition, ...]
     part: tuple[Part, ...]
     footprint: tuple[Weighed, ...] = ()
+    setup: tuple[Setup, ...] = ()
 
 
 class Slip(Strict):

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from rtoslab.analyses import ClaimVerdict
 from rtoslab.api import default_out, load
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
 from rtoslab.catalogue import Catalogue, find_paper
@@ -16,7 +17,7 @@ from rtoslab.cli.ended import answer
 from rtoslab.cli.names import PaperName
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.measure import run_plan
-from rtoslab.papers import Reproduction, missing_benchmarks, paper_document, paper_plan, reproduce, show_paper
+from rtoslab.papers import Compared, Reproduction, missing_benchmarks, paper_document, paper_plan, reproduce, show_paper
 from rtoslab.plan import Options
 from rtoslab.reference import of_paper
 from rtoslab.reports import export, report_formats
@@ -26,11 +27,20 @@ from rtoslab.store import AnyResult
 @click.command("paper")
 @click.argument("name", type=PaperName(), metavar="PAPER")
 @click.option("--full", is_flag=True, help="The paper's own durations and numbers of samples; takes longer.")
+@click.option(
+    "--setup",
+    "setups",
+    multiple=True,
+    metavar="ID",
+    help="Of the paper's other set-ups only these; `none`: the suites alone.  [default: all]",
+)
 @out_option
 @jobs_option
 @dry_run_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
-def command(name: str, full: bool, out: Path | None, jobs: int, dry_run: bool, as_json: bool) -> int:
+def command(
+    name: str, full: bool, setups: tuple[str, ...], out: Path | None, jobs: int, dry_run: bool, as_json: bool
+) -> int:
     """Reproduce a published paper: run its experiments on the virtual boards and set our figures beside its own.
 
     Writes report.html and the folder export/ (SVG, CSV, LaTeX) into the run directory. What cannot be measured here
@@ -39,7 +49,8 @@ def command(name: str, full: bool, out: Path | None, jobs: int, dry_run: bool, a
     root = find_root()
     catalogue = Catalogue(root)
     paper = find_paper(catalogue, name)
-    plan = paper_plan(catalogue, paper, Options(full=full))
+    wanted = [each for each in setups if each != "none"] if setups else None
+    plan = paper_plan(catalogue, paper, Options(full=full), wanted)
     folder = out or default_out(root, plan, [paper.key])
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
@@ -72,24 +83,35 @@ def _as_json(folder: Path, done: Reproduction) -> dict[str, Any]:
     return {
         "paper": done.paper.key,
         "run": str(folder),
-        "figures": [
+        "figures": [_figure(each) for each in done.compared.values()],
+        "claims": [_claim(each) for each in done.verdicts],
+        "setups": [
             {
-                "id": each.published.id,
-                "metric": each.published.metric,
-                "stat": each.published.stat,
-                "kernel": each.published.kernel,
-                "board": each.published.lab_board,
-                "unit": each.published.unit,
-                "paper": each.published.number,
-                "here": each.here,
-                "ratio": each.ratio,
-                "state": each.state,
-                "why": each.why,
+                "id": each.setup.id,
+                "title": each.setup.title,
+                "figures": [_figure(one) for one in each.own().values()],
+                "claims": [_claim(one) for one in each.verdicts],
             }
-            for each in done.compared.values()
-        ],
-        "claims": [
-            {"id": each.claim.id, "outcome": each.outcome, "seen": each.seen, "threshold": each.threshold}
-            for each in done.verdicts
+            for each in done.setups
         ],
     }
+
+
+def _figure(each: Compared) -> dict[str, Any]:
+    return {
+        "id": each.published.id,
+        "metric": each.published.metric,
+        "stat": each.published.stat,
+        "kernel": each.published.kernel,
+        "board": each.published.lab_board,
+        "unit": each.published.unit,
+        "paper": each.published.number,
+        "here": each.here,
+        "ratio": each.ratio,
+        "state": each.state,
+        "why": each.why,
+    }
+
+
+def _claim(each: ClaimVerdict) -> dict[str, Any]:
+    return {"id": each.claim.id, "outcome": each.outcome, "seen": each.seen, "threshold": each.threshold}

@@ -43,6 +43,12 @@ TIMES = 4
 LITTLE_BYTES = 4 << 20
 """With less room than a build takes, that is why it failed."""
 _NO_SETTING = re.compile(r"has no setting `(\w+)` that may be changed; known: ([^.]*)\.")
+_FAULTS = (
+    re.compile(r"/ld: (region [^\n]* overflowed by [^\n]*)"),
+    re.compile(r"^((?!collect2)[^\n]*(?:error: |undefined reference)[^\n]*)$", re.MULTILINE),
+    re.compile(r"/ld: ([^\n]*)"),
+)
+"""What a failed build says of itself, the most telling first: a linker's last words are only that it failed."""
 _REFUSAL = re.compile(r"CMake Error at [^\n]*:\n((?:  [^\n]+\n)+)")
 
 
@@ -203,9 +209,9 @@ def _cmake(catalogue: Catalogue, point: Point, expected: Expected, work: Path) -
                 if _disk_is_full(text, work):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 kept = _keep_log(text, work.parent, point)
-                message = f"Building {point.label} failed: {_reason(text)} The whole log is {kept}."
+                message = f"Building {point.label} failed: {reason(text)} The whole log is {kept}."
                 if command is configure and _REFUSAL.search(text):
-                    raise RefusedError(message, _reason(text).rstrip("."))
+                    raise RefusedError(message, reason(text).rstrip("."))
                 raise BuildError(message)
 
 
@@ -220,13 +226,13 @@ def _keep_log(text: str, folder: Path, point: Point) -> Path:
     return path
 
 
-def _reason(log: str) -> str:
-    """The first sentence of CMake's refusal, or the compiler's first error line."""
+def reason(log: str) -> str:
+    """The first sentence of CMake's refusal, or the compiler's first error line, or why the linker gave up."""
     refusal = _REFUSAL.search(log)
     if refusal:
         return _NO_SETTING.sub(_nearest, " ".join(refusal.group(1).split()))
-    error = re.search(r"^[^\n]*(?:error: |undefined reference)[^\n]*$", log, re.MULTILINE)
-    return (error.group(0).strip() if error else "the last step returned an error") + "."
+    said = (found.group(1).strip() for pattern in _FAULTS if (found := pattern.search(log)))
+    return next(said, "the last step returned an error") + "."
 
 
 def _nearest(refused: re.Match[str]) -> str:

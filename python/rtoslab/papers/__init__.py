@@ -3,9 +3,10 @@
 A folder `papers/<key>/` with a paper.toml is the registration; everything a report says of a paper stands there.
 """
 
+from rtoslab.papers.compare import Compared
 from rtoslab.papers.document import paper_document
 from rtoslab.papers.experiment import missing_benchmarks, paper_plan
 from rtoslab.papers.on_terminal import show_paper
 from rtoslab.papers.reproduction import Reproduction, reproduce
 
-__all__ = ["Reproduction", "missing_benchmarks", "paper_document", "paper_plan", "reproduce", "show_paper"]
+__all__ = ["Compared", "Reproduction", "missing_benchmarks", "paper_document", "paper_plan", "reproduce", "show_paper"]

@@ -9,6 +9,7 @@ from rtoslab.analyses import TOLD, ClaimVerdict
 from rtoslab.catalogue import Catalogue, Condition, Part
 from rtoslab.papers.paper_charts import replot
 from rtoslab.papers.reproduction import Reproduction
+from rtoslab.papers.setup_report import setups_section
 from rtoslab.papers.slips import slips_table, touching
 from rtoslab.papers.tables import pairs_chart, redraw
 from rtoslab.reference import WORD, labelled
@@ -39,6 +40,7 @@ def paper_document(catalogue: Catalogue, done: Reproduction) -> Document:
         _conditions(done),
         *(_part(done, part, titles) for part in facts.part),
         claims_section(done.verdicts),
+        *setups_section(done),
         *(replace(each, charts=()) if each.id in _REDRAWN else each for each in plain if each.id not in _REPLACED),
     ]
     return Document(

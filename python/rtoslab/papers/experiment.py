@@ -1,20 +1,40 @@
 """A paper's experiments as a plan: the points of all its suites, without those whose benchmark is not there yet."""
 
-from rtoslab.catalogue import Catalogue, PaperFolder
-from rtoslab.plan import Options, Plan, Point, experiment_points
+from collections.abc import Sequence
+from itertools import chain
+
+from rtoslab.base import UnknownNameError
+from rtoslab.catalogue import Catalogue, Experiment, PaperFolder, Setup
+from rtoslab.papers.setups import setup_points
+from rtoslab.plan import Options, Plan, experiment_points
 
 
-def paper_plan(catalogue: Catalogue, paper: PaperFolder, options: Options) -> Plan:
-    """Every point of every suite of the paper, each once. Raises UnknownNameError, PlanError."""
-    points: list[Point] = []
-    for suite in paper.suites:
-        for experiment in suite.experiments:
-            there = tuple(each for each in experiment.benchmarks if each in catalogue.benchmarks)
-            present = experiment.model_copy(update={"benchmarks": there})
-            for point in experiment_points(catalogue, present, options):
-                if point not in points:
-                    points.append(point)
-    return Plan(tuple(points), paper.key)
+def paper_plan(catalogue: Catalogue, paper: PaperFolder, options: Options, setups: Sequence[str] | None = None) -> Plan:
+    """Every point of every suite of the paper, then of its set-ups, each once. Raises UnknownNameError, PlanError.
+
+    `setups` are ids of those wanted; None: all.
+    """
+    experiments = [_present(catalogue, each) for suite in paper.suites for each in suite.experiments]
+    points = chain(
+        *(experiment_points(catalogue, each, options) for each in experiments),
+        *(setup_points(catalogue, experiments, each, options) for each in chosen_setups(paper, setups)),
+    )
+    # Mappings in a point have no hash.
+    return Plan(tuple({repr(point): point for point in points}.values()), paper.key)
+
+
+def chosen_setups(paper: PaperFolder, wanted: Sequence[str] | None) -> list[Setup]:
+    """The paper's set-ups of these ids; None: all. Raises UnknownNameError."""
+    known = {each.id: each for each in paper.facts.setup}
+    for name in wanted or ():
+        if name not in known:
+            raise UnknownNameError("set-up", name, known)
+    return [each for each in known.values() if wanted is None or each.id in wanted]
+
+
+def _present(catalogue: Catalogue, experiment: Experiment) -> Experiment:
+    there = tuple(each for each in experiment.benchmarks if each in catalogue.benchmarks)
+    return experiment.model_copy(update={"benchmarks": there})
 
 
 def missing_benchmarks(catalogue: Catalogue, paper: PaperFolder) -> list[str]:

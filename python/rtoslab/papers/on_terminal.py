@@ -7,6 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from rtoslab.papers.reproduction import Reproduction
+from rtoslab.papers.setup_report import changed, distance
+from rtoslab.papers.setups import InSetup
 from rtoslab.papers.tables import REFERENCE, REFERENCE_NOTE, here_text, ratio_text
 
 _COLOURS = {"same": "green", "tie": "yellow", "different": "red", "not computed": "yellow", "bring your own": "yellow"}
@@ -46,3 +48,18 @@ def show_paper(done: Reproduction, console: Console) -> None:
             by = f" ({verdict.threshold})" if verdict.threshold else ""
             claims.add_row(verdict.claim.section, verdict.claim.says + by, outcome, verdict.seen)
         console.print(claims)
+    for setup in done.setups:
+        console.print(_setup_line(done, setup))
+        for above, there in changed(done, setup):
+            console.print(f"  {there.outcome}, above {above.outcome}: {above.claim.says} ({there.seen})")
+
+
+def _setup_line(done: Reproduction, setup: InSetup) -> str:
+    own = setup.own()
+    before, after = distance({ident: done.compared[ident] for ident in own}), distance(own)
+    said = f"Set-up {setup.setup.id} ({setup.setup.title}): {len(changed(done, setup))} statements judged otherwise"
+    if before is None or after is None:
+        return f"{said}."
+    return (
+        f"{said}; {len(own)} figures, by a factor of {after:.2f} from the paper's, above {before:.2f} (geometric mean)."
+    )

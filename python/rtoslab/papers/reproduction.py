@@ -4,12 +4,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from rtoslab.analyses import ClaimVerdict, Value, judge_claims, values
-from rtoslab.catalogue import Catalogue, PaperFolder
+from rtoslab.catalogue import Catalogue, PaperFolder, Setup
 from rtoslab.papers.compare import Compared, compare
+from rtoslab.papers.setups import InSetup, stands_for
 from rtoslab.papers.weights import weights
 from rtoslab.reference import WORD
 from rtoslab.results import Measured
-from rtoslab.store import StoredPoint
+from rtoslab.store import AnyResult, StoredPoint
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Reproduction:
     verdicts: tuple[ClaimVerdict, ...]
     missing: tuple[str, ...] = ()
     """Benchmarks that the paper's suites name and this checkout does not have."""
+    setups: tuple[InSetup, ...] = ()
+    """The same in the paper's other set-ups, of which the run holds points."""
 
 
 def reproduce(
@@ -39,24 +42,55 @@ def reproduce(
 
     `beside` are reference results; a figure or verdict that rests on one says so.
     """
-    results = [each.result for each in (*points, *beside)]
     lent = {each.result.point.kernel for each in beside}
     kernels = {*catalogue.kernels_here, *lent}
-    measured = [each for each in results if isinstance(each, Measured)]
     weighed = weights(catalogue, paper)
-    found = [*values(measured), *weighed]
+    plain, others = _by_setup(paper, [each.result for each in (*points, *beside)])
+
+    def told(results: Sequence[AnyResult]) -> tuple[list[Value], dict[int, Compared], tuple[ClaimVerdict, ...]]:
+        measured = [each for each in results if isinstance(each, Measured)]
+        found = [*values(measured), *weighed]
+        verdicts = judge_claims(paper.claims, measured, kernels, weighed, paper.facts.resolution)
+        compared = compare(paper, results, found, kernels, lent)
+        return found, compared, tuple(_with_source(each, lent) for each in verdicts)
+
+    found, compared, verdicts = told(plain)
     return Reproduction(
         paper,
         tuple(points),
         tuple(beside),
         tuple(found),
-        compare(paper, results, found, kernels, lent),
-        tuple(
-            _with_source(each, lent)
-            for each in judge_claims(paper.claims, measured, kernels, weighed, paper.facts.resolution)
-        ),
+        compared,
+        verdicts,
         tuple(missing),
+        tuple(InSetup(setup, frozenset(_run_ids(own)), *told(_in_place_of(plain, own))[1:]) for setup, own in others),
     )
+
+
+def _by_setup(
+    paper: PaperFolder, results: Sequence[AnyResult]
+) -> tuple[list[AnyResult], list[tuple[Setup, list[AnyResult]]]]:
+    """Results of the suites themselves, and those of each set-up in the place of the points that they stand for."""
+    own: dict[str, list[AnyResult]] = {each.id: [] for each in paper.facts.setup}
+    plain = []
+    for each in results:
+        meant = {setup.id: stands_for(paper, setup, each.point) for setup in paper.facts.setup}
+        for name, point in meant.items():
+            if point is not None:
+                own[name].append(each.model_copy(update={"point": point}))
+        if not any(meant.values()):
+            plain.append(each)
+    return plain, [(each, own[each.id]) for each in paper.facts.setup if own[each.id]]
+
+
+def _in_place_of(plain: Sequence[AnyResult], own: Sequence[AnyResult]) -> list[AnyResult]:
+    """What a set-up does not change, and what it does."""
+    changed = {each.point.model_dump_json() for each in own}
+    return [*(each for each in plain if each.point.model_dump_json() not in changed), *own]
+
+
+def _run_ids(results: Sequence[AnyResult]) -> list[str]:
+    return [each.run_id for each in results if isinstance(each, Measured)]
 
 
 def _with_source(verdict: ClaimVerdict, lent: Collection[str]) -> ClaimVerdict:

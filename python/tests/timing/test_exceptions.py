@@ -63,6 +63,26 @@ def test_entry_and_exit_take_their_cycles() -> None:
     assert whole == 2 + ENTRY + EXIT
 
 
+@pytest.mark.parametrize("low", range(16))
+def test_where_a_return_leads(low: int) -> None:
+    """Bit 0 of EXC_RETURN does not matter, bits 3 to 1 say whose stack is read; a reserved value faults."""
+    board = _board({IRQ26: HANDLER, HARD_FAULT: OTHER_HANDLER}, 1 << 26)
+    board.code(0x4700 | 2 << 3, at=HANDLER)  # bx r2
+    board.code(SELF, at=OTHER_HANDLER)
+    process = STACK - 0x400
+    frames = [*range(4), 12, 14, CODE + 4, 1 << 24]
+    board.poke([(process + 4 * index, word) for index, word in enumerate(frames)])
+    # msr psp, r3; str r1, [r0]; nop; and behind it, where the frame on the process stack leads: b .
+    board.code(0xF383, 0x8809, STORE, NOP, SELF)
+    board.start(r0=ISPR, r1=1 << 26, r2=0xFFFFFFF0 | low, r3=process)
+    board.machine.run(300)
+    left = board.machine.registers(0)
+    faulted = HARD_FAULT in _entered(board)
+    assert faulted == (low | 1 not in {9, 13})
+    if not faulted:
+        assert (left["r3"] == 3) == (low | 1 == 13), "only a frame on the process stack holds 3 for r3"
+
+
 def test_two_pending_exceptions_chain_in_order_of_priority_then_number() -> None:
     """The second handler follows the first without unstacking."""
     for priorities, order in [(0, [IRQ26, IRQ27]), (0x0080_0000, [IRQ27, IRQ26])]:

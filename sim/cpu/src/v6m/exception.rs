@@ -130,6 +130,9 @@ pub fn jump<B: Bus>(core: &mut Core, bus: &mut B, target: u32) {
 }
 
 /// Branch to an EXC_RETURN value in handler mode at `core.t`.
+///
+/// Bit 0 does not matter. Clear, it makes the return unpredictable by the manual (ARMv6-M B1.5.8), but RT-Thread's port
+/// for the Cortex-M0 changes tasks with 0xFFFFFFFC, and so runs on silicon.
 pub fn exception_return<B: Bus, const CONTEND: bool>(
     core: &mut Core,
     bus: &mut B,
@@ -137,6 +140,7 @@ pub fn exception_return<B: Bus, const CONTEND: bool>(
     timing: ExceptionTiming,
 ) -> Outcome {
     let number = core.ipsr;
+    let value = value | 1;
     if !matches!(value, 0xffff_fff1 | 0xffff_fff9 | 0xffff_fffd) {
         hard_fault::<B, CONTEND>(core, bus, timing);
         return Outcome::None;

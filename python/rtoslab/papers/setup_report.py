@@ -1,0 +1,95 @@
+"""A paper's other set-ups beside the suites' own: figures with both ratios, and what they change in the verdicts."""
+
+from collections.abc import Mapping
+from math import exp, log
+from statistics import fmean
+
+from rtoslab.analyses import ClaimVerdict
+from rtoslab.papers.compare import Compared
+from rtoslab.papers.reproduction import Reproduction
+from rtoslab.papers.setups import InSetup
+from rtoslab.papers.tables import NONE, here_text, ratio_text
+from rtoslab.reports import Section, TableData
+
+_PROSE = (
+    "The paper does not say how everything was built. Each set-up is another way in which its authors may have built "
+    "it; what it does not name is as in the sections above. Distance: the larger of the paper's figure and ours over "
+    "the smaller, as the geometric mean of all."
+)
+
+
+def distance(compared: Mapping[int, Compared]) -> float | None:
+    """How far our figures lie from the paper's: the geometric mean of the larger over the smaller. None: no figure."""
+    ratios = [each.ratio for each in compared.values() if each.ratio]
+    return exp(fmean(abs(log(each)) for each in ratios)) if ratios else None
+
+
+def changed(done: Reproduction, setup: InSetup) -> list[tuple[ClaimVerdict, ClaimVerdict]]:
+    """Statements that are judged otherwise in the set-up: the verdict above, and the one there."""
+    above = {each.claim.id: each for each in done.verdicts}
+    return [
+        (above[each.claim.id], each)
+        for each in setup.verdicts
+        if each.outcome != above[each.claim.id].outcome and each.outcome != "not computed"
+    ]
+
+
+def setups_section(done: Reproduction) -> list[Section]:
+    """A section for the set-ups that the run holds points of; none without."""
+    if not done.setups:
+        return []
+    tables = [TableData("Set-ups", ("set-up", "evidence", "statements", ">figures", ">distance"), _overview(done))]
+    figures = _figures(done)
+    if figures:
+        heads = [f">{each.setup.id}: {part}" for each in done.setups for part in ("here", "ratio")]
+        columns = ("figure", "unit", ">paper", ">here", ">ratio", *heads)
+        tables.append(TableData("Published figures by set-up", columns, figures))
+    rows = [
+        [above.claim.section, above.claim.says, above.outcome, each.setup.id, there.outcome, there.seen]
+        for each in done.setups
+        for above, there in changed(done, each)
+    ]
+    if rows:
+        columns = ("section", "the paper says", "above", "set-up", "there", "seen there")
+        tables.append(TableData("Statements that a set-up decides otherwise", columns, rows))
+    return [Section("setups", "As its authors may have built it", (_PROSE,), (), tuple(tables))]
+
+
+def _overview(done: Reproduction) -> list[list[str]]:
+    rows = []
+    for each in done.setups:
+        own = each.own()
+        before = distance({ident: done.compared[ident] for ident in own})
+        after = distance(own)
+        far = NONE if before is None or after is None else f"{before:.2f} \N{RIGHTWARDS ARROW} {after:.2f}"
+        said = f"{len(changed(done, each))} of {len(each.verdicts)} otherwise"
+        rows.append([f"{each.setup.id}: {each.setup.title}", each.setup.evidence, said, str(len(own)), far])
+    return rows
+
+
+def _figures(done: Reproduction) -> list[list[str]]:
+    own = [each.own() for each in done.setups]
+    kernels = {each.published.kernel for each in done.compared.values()}
+    boards = {each.published.board for each in done.compared.values()}
+    rows = []
+    for ident, above in done.compared.items():
+        if not any(ident in each for each in own):
+            continue
+        row = above.published
+        name = ", ".join(
+            part
+            for part in (
+                row.metric,
+                row.stat,
+                row.kernel if len(kernels) > 1 else "",
+                row.board if len(boards) > 1 else "",
+            )
+            if part
+        )
+        cells = [
+            cell
+            for each in own
+            for cell in ((here_text(each[ident]), ratio_text(each[ident])) if ident in each else (NONE, NONE))
+        ]
+        rows.append([name, row.unit, row.value, here_text(above), ratio_text(above), *cells])
+    return rows

@@ -1,0 +1,115 @@
+"""Set-ups of a paper: what is planned for them, which point of a run is of which, and what the report says of them."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtoslab.base.errors import UnknownNameError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.paper_folders import PaperFolder, papers
+from rtoslab.catalogue.paper_schemas import Setup
+from rtoslab.catalogue.suites import Experiment, Suite
+from rtoslab.measure.identity import point_id
+from rtoslab.papers.experiment import paper_plan
+from rtoslab.papers.reproduction import reproduce
+from rtoslab.papers.setup_report import changed, distance, setups_section
+from rtoslab.papers.setups import stands_for
+from rtoslab.plan import Options
+from rtoslab.results.results import PointId
+from rtoslab.store.stored_point import StoredPoint
+from tests.fakes import measured
+from tests.test_papers import folder, published
+
+CATALOGUE = Catalogue(find_root())
+PAPERS = papers(CATALOGUE)
+
+
+def _setup(**facts: Any) -> Setup:
+    return Setup.model_validate({"id": "s", "title": "S", "evidence": "a guess", **facts})
+
+
+def _paper(base: PaperFolder, setup: Setup, config: Mapping[str, str]) -> PaperFolder:
+    """The paper with one set-up and one experiment: t2 with two kernels on board b."""
+    experiment = Experiment(benchmarks=("t2",), kernels=("k", "freertos"), boards=("b",), config=dict(config))
+    suite = Suite(id="x", title="X", paper="X", experiment=(experiment,))
+    facts = base.facts.model_copy(update={"setup": (setup,)})
+    return PaperFolder(base.key, base.folder, facts, (suite,))
+
+
+def _point(kernel: str = "k", **config: str) -> PointId:
+    return PointId(benchmark="t2", title="T2", kernel=kernel, board="b", cores=1, window_ms=250, config=config)
+
+
+@pytest.mark.parametrize(
+    ("facts", "base", "given", "stands"),
+    [
+        ({"config": {"opt": "-Os"}}, {}, _point(opt="-Os"), _point()),
+        ({"config": {"opt": "-Os"}}, {}, _point(), None),
+        ({"config": {"opt": "-Os"}}, {}, _point(opt="-O0"), None),
+        ({"config": {"opt": "-Os"}}, {"opt": "-O3"}, _point(opt="-Os", samples="9"), _point(opt="-O3", samples="9")),
+        ({"config": {"opt": "-Os"}}, {"opt": "-Os"}, _point(opt="-Os"), None),
+        ({"kernel": {"k": {"opt": "-Os"}}}, {}, _point(opt="-Os"), _point()),
+        ({"kernel": {"other": {"opt": "-Os"}}}, {}, _point(opt="-Os"), None),
+        ({"instead": {"k": "k-9"}}, {}, _point("k-9"), _point()),
+        ({"instead": {"k": "k-9"}}, {}, _point(), None),
+        ({"instead": {"k": "k-9"}, "config": {"opt": "-Os"}}, {}, _point("k-9", opt="-Os"), _point()),
+        ({"instead": {"k": "k-9"}, "config": {"opt": "-Os"}}, {}, _point("k-9"), None),
+    ],
+)
+def test_which_point_a_point_of_a_setup_stands_for(
+    facts: dict[str, Any], base: dict[str, str], given: PointId, stands: PointId | None
+) -> None:
+    setup = _setup(**facts)
+    assert stands_for(_paper(PAPERS["vieira2026"], setup, base), setup, given) == stands
+
+
+@pytest.mark.parametrize("key", list(PAPERS))
+def test_every_planned_point_is_of_the_suites_or_of_one_setup(key: str) -> None:
+    """None is of two, and each set-up plans something that stands for a point of the suites."""
+    paper = PAPERS[key]
+    plain = paper_plan(CATALOGUE, paper, Options(), ()).points
+    whole = paper_plan(CATALOGUE, paper, Options()).points
+    assert whole[: len(plain)] == plain
+    suites = [point_id(CATALOGUE, each) for each in plain]
+    assert not [point for point in suites for setup in paper.facts.setup if stands_for(paper, setup, point)]
+    for setup in paper.facts.setup:
+        own = paper_plan(CATALOGUE, paper, Options(), [setup.id]).points[len(plain) :]
+        stands = [stands_for(paper, setup, point_id(CATALOGUE, each)) for each in own]
+        assert stands
+        assert all(each in suites for each in stands), (setup.id, [each for each in stands if each not in suites])
+
+
+def test_an_unknown_setup_is_told() -> None:
+    with pytest.raises(UnknownNameError, match="There is no set-up named 'small'; known: own_defaults"):
+        paper_plan(CATALOGUE, PAPERS["vieira2026"], Options(), ["small"])
+
+
+def test_a_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
+    """1,000 a window on one core is 4,000 a second: the paper's 2,000 in the set-up, and T2 no longer loses."""
+    claims = '[[claim]]\nid = "c"\nsection = "2"\nsays = "K loses"\nkind = "throughput_drops"\nbenchmarks = ["t2"]\n'
+    row = published(1, lab_kernel="freertos")
+    paper = _paper(folder(tmp_path, [row], claims), _setup(config={"opt": "-Os"}), {})
+    results = [
+        measured(cores, count, kernel="freertos", config=config).model_copy(update={"run_id": f"{count}"})
+        for cores, count, config in ((1, 1000, {}), (2, 300, {}), (1, 500, {"opt": "-Os"}), (2, 400, {"opt": "-Os"}))
+    ]
+    done = reproduce(CATALOGUE, paper, [StoredPoint(tmp_path, each, {}) for each in results])
+    (setup,) = done.setups
+    assert (done.compared[1].ratio, setup.compared[1].ratio) == (2, 1)
+    assert (distance(done.compared), distance(setup.own())) == (2, 1)
+    assert [(above.outcome, there.outcome) for above, there in changed(done, setup)] == [("same", "different")]
+    (section,) = setups_section(done)
+    overview, figures, statements = section.tables
+    assert overview.rows == [["s: S", "a guess", "1 of 1 otherwise", "1", "2.00 \N{RIGHTWARDS ARROW} 1.00"]]
+    assert [row[2:] for row in figures.rows] == [["2000", "4,000", "2.00", "2,000", "1.00"]]
+    assert statements.rows[0][2:5] == ["same", "s", "different"]
+    assert json.dumps(statements.rows)
+
+
+def test_without_a_point_of_a_setup_the_report_has_no_section_for_it(tmp_path: Path) -> None:
+    paper = _paper(folder(tmp_path, [published(1)]), _setup(config={"opt": "-Os"}), {})
+    assert setups_section(reproduce(CATALOGUE, paper, [StoredPoint(tmp_path, measured(1), {})])) == []
