@@ -38,19 +38,31 @@ def settings(path: Path) -> Settings:
 
 def defconfig(kernel: Entry[Kernel], board: str, needs: Iterable[str], opt: str = DEFAULT_OPT) -> str:
     """What the kernel's own build must be given. Raises CatalogueError for a board that the port does not know."""
-    asked = {**_asked(kernel, board, needs), _wants(kernel).optimisation: f'"{opt}"'}
-    lines = [f"# {option} is not set" if value is None else f"{option}={value}" for option, value in asked.items()]
+    wants = _wants(kernel)
+    asked = {**_asked(kernel, board, needs), wants.optimisation: f'"{opt}"'}
+    written = {option: value for option, value in asked.items() if option not in wants.asked_elsewhere}
+    lines = [f"# {option} is not set" if value is None else f"{option}={value}" for option, value in written.items()]
     return "\n".join(lines) + "\n"
 
 
-def read_me(kernel: Entry[Kernel], board: str, needs: Iterable[str], folder: Path) -> str:
-    """What the user does with it, in the port's own words (`config/README.in`). Raises CatalogueError."""
-    machine = str(_asked(kernel, board, ()).get(_wants(kernel).board)).strip('"')
-    ident = "-".join([kernel.folder.name, *(need for need in needs if _wants(kernel).lacks[need])])
-    text = read_text(kernel.folder / "config" / "README.in", "the port's instructions", CatalogueError)
+def handed_over(
+    kernel: Entry[Kernel], board: str, needs: Iterable[str], opt: str, folder: Path
+) -> tuple[dict[str, str], str]:
+    """All that the kernel's own build takes from us, by file name, and what the user does with it in the port's own
+    words (`config/README.in`); `folder` is where it will lie. Raises CatalogueError."""
+    wants, config = _wants(kernel), kernel.folder / "config"
+    machine = str(_asked(kernel, board, ()).get(wants.board)).strip('"')
+    ident = "-".join([kernel.folder.name, *(need for need in needs if wants.lacks[need])])
     words = {"board": board, "machine": machine, "folder": str(folder), "id": ident, "port": kernel.folder.name}
     words["needs"] = "".join(f", {need}" for need in needs)
-    return re.sub(r"\{(\w+)\}", lambda place: words.get(place[1], place[0]), text)
+
+    def told(path: Path, what: str) -> str:
+        text = read_text(path, what, CatalogueError)
+        return re.sub(r"(?<!\$)\{(\w+)\}", lambda place: words.get(place[1], place[0]), text)
+
+    files = {each.name: told(each, "a file for the kernel's build") for each in sorted(config.glob("application/*"))}
+    files[wants.asked_in] = defconfig(kernel, board, needs, opt)
+    return files, told(config / "README.in", "the port's instructions")
 
 
 def added(kernel: Entry[Kernel], port: str, ident: str, path: Path, before: Tree | None) -> tuple[Tree, str]:
