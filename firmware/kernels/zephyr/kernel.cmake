@@ -40,6 +40,7 @@ SECTIONS
 }
 " @ONLY)
 
+set(KERNEL_BOOT_BLOCK TRUE) # where a chip wants one, Zephyr's own is linked
 set(KERNEL_PORT_SOURCES "${KERNEL_DIR}/port.c")
 set(KERNEL_CONFIG_HEADER "autoconf.h")
 set(KERNEL_CONFIG_PATTERN "CONFIG_[A-Z0-9_]+")

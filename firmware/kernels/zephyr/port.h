@@ -84,7 +84,7 @@ static inline void port_sleep_ticks(uint32_t ticks)
 /* Ticks are counted in 64 bits, and a sleep until a past one would last until the next. */
 static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
 {
-    int64_t now = k_uptime_ticks();
+    int64_t now = sys_clock_tick_get();
     int32_t left;
 
     *tick += ticks;
@@ -154,11 +154,6 @@ static inline bool port_semaphore_give(port_semaphore_t *semaphore)
 static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
 {
     k_sem_give(semaphore);
-}
-
-static inline uint32_t port_semaphore_count(port_semaphore_t *semaphore)
-{
-    return k_sem_count_get(semaphore);
 }
 
 static inline bool port_mutex_create(port_mutex_t *mutex)
