@@ -58,5 +58,7 @@ class ExportWants(Strict):
     version_header: str
     version: str
     """The macro there that tells the version."""
+    made_of: str = ""
+    """A file of an export that lists, by absolute path, the files its build read: one changed since makes it stale."""
     lacks: dict[str, tuple[str, ...]]
     """By need: the services that an export lacks that was made without. Of a need's file the first option tells."""

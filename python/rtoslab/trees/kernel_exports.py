@@ -75,6 +75,8 @@ def added(kernel: Entry[Kernel], port: str, ident: str, path: Path, before: Tree
     wrong = _differences(kernel, board, needs, said)
     if wrong:
         raise CatalogueError(f"The export {path} was not made as the port of {title} asks: {wrong}; {_again(kernel)}.")
+    if stale := _stale(wants, path):
+        raise CatalogueError(f"The export {path} {stale}; {_again(kernel)}.")
     key, version = export_key(board, cores, _opt(wants, said)), _version(wants, path)
     lacks = _lacks(wants, needs)
     if before is not None and (before.version, before.lacks) != (version, lacks):
@@ -109,6 +111,8 @@ def export_trouble(kernel: Entry[Kernel], key: str) -> str | None:
     wrong = _differences(kernel, board, needs, said)
     if wrong:
         return f"the export {path} was not made as the port asks: {wrong}; {_again(kernel)}"
+    if stale := _stale(wants, path):
+        return f"the export {path} {stale}; {_again(kernel)}"
     found = (_version(wants, path), _lacks(wants, needs))
     if found != (tree.version, tree.lacks) or export_key(board, _cores(wants, said), _opt(wants, said)) != key:
         return f"the export {path} is another than was described: `rtoslab tree add {kernel.id} {path} --force`"
@@ -206,6 +210,19 @@ def _version(wants: ExportWants, path: Path) -> str:
     text = read_text(header, "the export's header of its version", CatalogueError, _BYTES)
     told = re.search(rf'^[ \t]*#[ \t]*define[ \t]+{wants.version}[ \t]+"([\w.+-]+)"', text, re.MULTILINE)
     return told[1] if told else "unknown"
+
+
+def _stale(wants: ExportWants, path: Path) -> str | None:
+    """Whether a file that it was made of was changed since, as the end of a sentence; one that is gone does not tell."""
+    made = path / wants.made_of
+    if not wants.made_of:
+        return None
+    if not made.is_file():
+        return f"does not say what it was made of, for lack of {wants.made_of}"
+    since = made.stat().st_mtime_ns
+    listed = read_text(made, "the list of what the export was made of", CatalogueError, _BYTES).splitlines()
+    edited = (each for each in map(Path, listed) if each.is_file() and each.stat().st_mtime_ns > since)
+    return next((f"is older than {each}, which it was made of" for each in edited), None)
 
 
 def _named(services: Iterable[str]) -> str:

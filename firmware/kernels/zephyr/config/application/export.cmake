@@ -1,4 +1,4 @@
-# cmake -DBUILD=FOLDER -P export.cmake: gathers in FOLDER/export what an image is linked with, after Zephyr's build.
+# cmake -DBUILD=FOLDER -DNINJA=PROGRAM -P export.cmake: gathers in FOLDER/export what an image is linked with, after Zephyr's build.
 cmake_minimum_required(VERSION 3.20)
 include("${BUILD}/export_input.cmake")
 set(export "${BUILD}/export")
@@ -21,6 +21,17 @@ configure_file("${BUILD}/zephyr/linker.cmd" "${export}/scripts/zephyr.ld" COPYON
 list(TRANSFORM definitions REPLACE "^-D" "")
 list(JOIN definitions "\n" definitions)
 file(WRITE "${export}/definitions.txt" "${definitions}\n")
+
+# What the compiler read outside the build's own folder: when one of these is edited, the export is no longer what it says.
+execute_process(COMMAND "${NINJA}" -C "${BUILD}" -t deps OUTPUT_VARIABLE read COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "\n    [^\n]+" read "${read}")
+list(TRANSFORM read STRIP)
+list(REMOVE_DUPLICATES read)
+list(FILTER read INCLUDE REGEX "^/")
+list(FILTER read EXCLUDE REGEX "^${BUILD}/")
+list(SORT read)
+list(JOIN read "\n" read)
+file(WRITE "${export}/sources.txt" "${read}\n")
 
 # Each header by every name that it could be included by; of two of one name the first folder's counts. Those of the C
 # library are the compiler's own matter.
