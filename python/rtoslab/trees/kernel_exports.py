@@ -213,7 +213,7 @@ def _version(wants: ExportWants, path: Path) -> str:
 
 
 def _stale(wants: ExportWants, path: Path) -> str | None:
-    """Whether a file that it was made of was changed since, as the end of a sentence; one that is gone does not tell."""
+    """Whether a file that it was made of was changed since, as a sentence's end; one that is gone does not tell."""
     made = path / wants.made_of
     if not wants.made_of:
         return None

@@ -1,4 +1,4 @@
-"""Zephyr: what its own build is given, and the script that gathers an export behind that build, tried without Zephyr."""
+"""Zephyr: what its own build is given, and the script that gathers an export behind that build, tried without it."""
 
 import re
 import subprocess
@@ -55,7 +55,8 @@ def make_build(folder: Path, tables: str = TABLES) -> Path:
         'set(definitions "-DKERNEL;-DHSE_VALUE=8000000")\n',
     )
     read = [*headers, write(tree / "kernel" / "sched.c", "")]
-    ninja = write(folder / "ninja", "#!/bin/sh\necho 'a.obj: #deps'\n" + "".join(f"echo '    {each}'\n" for each in read))
+    told = "".join(f"echo '    {each}'\n" for each in read)
+    ninja = write(folder / "ninja", f"#!/bin/sh\necho 'a.obj: #deps'\n{told}")
     ninja.chmod(0o755)
     return build
 
