@@ -182,21 +182,6 @@ def test_a_kernel_that_slices_may_break_the_order_at_its_ticks() -> None:
     assert judge(CHAIN, steps, {**FACTS, "time_slice_ticks": 1}).verdict is Verdict.HOLDS
 
 
-SLEEP = {"rule": "course", "round": ["0 sleep_ticks 1", "switch 0 1", "tick", "preempt 1 0"]}
-ASLEEP = [call("sleep", first=1), switch(ONE, OTHER, "sleep")]
-A_TICK = Step(0, 0, TICK, HANDLER, "tick")
-WOKEN = [A_TICK, switch(OTHER, ONE, "preempt")]
-LATE = {**FACTS, "behaviour": {"sleep_adds_ticks": 1}}
-
-
-def test_a_sleep_that_lasts_a_tick_longer_lets_one_go_by() -> None:
-    assert judge(SLEEP, [*ASLEEP, *WOKEN] * 5).verdict is Verdict.HOLDS
-    assert judge(SLEEP, [*ASLEEP, A_TICK, *WOKEN] * 5).verdict is Verdict.FAILS, "not declared"
-    assert judge(SLEEP, [*ASLEEP, A_TICK, *WOKEN] * 5, LATE).verdict is Verdict.HOLDS
-    assert judge(SLEEP, [*ASLEEP, A_TICK, A_TICK, *WOKEN] * 5, LATE).verdict is Verdict.FAILS, "two go by"
-    assert judge(SLEEP, [*ASLEEP, A_TICK, call("yield", OTHER), *WOKEN] * 5, LATE).verdict is Verdict.FAILS
-
-
 @pytest.mark.parametrize("text", ["", "0", "switch 0", "interrupt usb", "0 take {nothing}", "nobody take S"])
 def test_a_text_that_is_no_step_is_refused(text: str) -> None:
     with pytest.raises(CatalogueError, match="step"):
