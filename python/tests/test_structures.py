@@ -57,7 +57,16 @@ def test_a_control_block_with_structures_inside(tmp_path: Path) -> None:
         "struct block { int state; info stack; char name[8]; union { int a, b; }; } one;\n"
     )
     elf = tmp_path / "block.o"
-    compile_it = ["arm-none-eabi-gcc", "-mcpu=cortex-m0plus", "-mthumb", "-g", "-c", tmp_path / "block.c", "-o", elf]
+    compile_it: list[str | Path] = [
+        "arm-none-eabi-gcc",
+        "-mcpu=cortex-m0plus",
+        "-mthumb",
+        "-g",
+        "-c",
+        tmp_path / "block.c",
+        "-o",
+        elf,
+    ]
     subprocess.run(compile_it, check=True)
     found = {name: each.offset for name, each in members_of(elf, "block").items() if name}
     assert found == {"state": 0, "stack": 4, "stack.start": 4, "stack.size": 8, "name": 12}
