@@ -1,5 +1,6 @@
 """Headers of ours stand in one include path with a kernel's own: none has a name that a kernel may use as well."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,38 @@ def test_there_are_headers() -> None:
 @pytest.mark.parametrize("path", HEADERS, ids=lambda path: str(path.relative_to(FIRMWARE)))
 def test_a_header_of_ours_has_our_prefix(path: Path) -> None:
     assert path.name.startswith("bench_")
+
+
+COMMON = {
+    *("ABS", "ALIGN", "ARRAY_SIZE", "BIT", "BITS", "BOOL", "CLAMP", "CONCAT", "CONTAINER_OF", "EOF", "ERROR", "FALSE"),
+    *(
+        "MASK",
+        "MAX",
+        "MIN",
+        "NULL",
+        "OFFSETOF",
+        "OK",
+        "PACKED",
+        "POINTER",
+        "STRINGIFY",
+        "SWAP",
+        "TRUE",
+        "UNUSED",
+        "WEAK",
+    ),
+}
+"""Macros that kernels' own headers define, and a port brings into each of our files."""
+
+
+def test_no_macro_of_ours_has_a_name_that_a_kernel_may_define() -> None:
+    found = {
+        f"{path.relative_to(FIRMWARE)}: {name}"
+        for path in FIRMWARE.rglob("*.[ch]")
+        if "kernels" not in path.parts
+        for name in re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", path.read_text(), re.MULTILINE)
+        if name in COMMON
+    }
+    assert not found
 
 
 def test_a_generated_header_has_our_prefix() -> None:

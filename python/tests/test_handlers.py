@@ -1,6 +1,7 @@
 """The kernel's own handlers: read from events, split by what they did, modelled; the golden facts of miranda2021."""
 
 from collections import Counter
+from dataclasses import replace
 from math import lcm
 from typing import Any
 
@@ -189,6 +190,18 @@ def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> 
     finding = found.judge(found.Params.model_validate(rule), evidence(show, **facts))
     assert finding.verdict is verdict, finding.saw
     assert finding.saw
+
+
+@pytest.mark.parametrize(("first", "verdict"), [(0, Verdict.HOLDS), (1, Verdict.FAILS)])
+def test_sleeps_that_last_a_tick_longer_release_a_tick_later(first: int, verdict: Verdict) -> None:
+    """All of the pattern comes a tick later, behind one tick that releases nobody (or, wrongly, task 0)."""
+    late = [(row[0] + MS, *row[1:]) for row in pattern()]
+    ahead = tick_at(MS) + (switch_at(MS + 100, handle(0)) + switch_at(MS + 250, IDLE) if first else [])
+    made = evidence("tick", [*ahead, *late])
+    behaviour = made.kernel.behaviour.model_copy(update={"sleep_adds_ticks": 1})
+    made = replace(made, kernel=made.kernel.model_copy(update={"behaviour": behaviour}))
+    found = all_rules()["releases_as_periods"]
+    assert found.judge(found.Params.model_validate(RELEASES), made).verdict is verdict
 
 
 @pytest.mark.parametrize("rule", [RELEASES, PAIRS, STEPS])

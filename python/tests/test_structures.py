@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from rtoslab.footprint import members_of
 from rtoslab.targets.structures import Place, places
 
 CODE = """
@@ -48,3 +49,25 @@ def test_what_lies_behind_a_member_is_not_its_value(size: int, value: int) -> No
     memory = {0x1005: 0x0807_0605}
     assert Place(5, size).read(memory.get, 0x1000) == value
     assert Place(5, size).read(memory.get, 0x2000) is None
+
+
+def test_a_control_block_with_structures_inside(tmp_path: Path) -> None:
+    (tmp_path / "block.c").write_text(
+        "struct inner { char *start; int size; };\ntypedef const struct inner info;\n"
+        "struct block { int state; info stack; char name[8]; union { int a, b; }; } one;\n"
+    )
+    elf = tmp_path / "block.o"
+    compile_it: list[str | Path] = [
+        "arm-none-eabi-gcc",
+        "-mcpu=cortex-m0plus",
+        "-mthumb",
+        "-g",
+        "-c",
+        tmp_path / "block.c",
+        "-o",
+        elf,
+    ]
+    subprocess.run(compile_it, check=True)
+    found = {name: each.offset for name, each in members_of(elf, "block").items() if name}
+    assert found == {"state": 0, "stack": 4, "stack.start": 4, "stack.size": 8, "name": 12}
+    assert [name for name, each in members_of(elf, "block").items() if each.is_array] == ["name"]

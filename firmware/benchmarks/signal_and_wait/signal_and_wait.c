@@ -16,7 +16,7 @@
  * kernels); task 1 ends it. A kernel without events or mailboxes has the others' rounds alone. */
 #include "bench/latency.h"
 
-#define BIT 1u
+#define AWAITED_BIT 1u
 
 enum step { STEP_NONE, STEP_WAITS, STEP_BLOCKS, STEP_LEAVES };
 
@@ -55,13 +55,13 @@ static bool prepare(struct bench_task *self)
 #if BENCH_NEEDS_EVENT
 static inline bool event_signal(void)
 {
-    port_event_set(&event, BIT);
+    port_event_set(&event, AWAITED_BIT);
     return true;
 }
 
 static inline bool event_wait(void)
 {
-    return (port_event_wait_any(&event, BIT) & BIT) != 0;
+    return (port_event_wait_any(&event, AWAITED_BIT) & AWAITED_BIT) != 0;
 }
 #endif
 

@@ -17,7 +17,7 @@
  * Each phase begins with 10 and 12 unmeasured, which brings task 2 from the gate to its place. */
 #include "bench/latency.h"
 
-#define MIN PORT_PRIORITY(0)
+#define LEAST PORT_PRIORITY(0)
 #define LOW PORT_PRIORITY(1)
 #define RAISED PORT_PRIORITY(3)
 
@@ -70,9 +70,9 @@ static void without_switch(port_task_t other)
     bench_stop(SERIES_TASK_PRIORITY_GET);
     wrong_priorities += told == LOW ? 0 : 1;
     bench_start(SERIES_TASK_PRIORITY_SET); /* 4 */
-    port_priority_set(other, MIN);
+    port_priority_set(other, LEAST);
     bench_stop(SERIES_TASK_PRIORITY_SET);
-    wrong_priorities += port_priority_get(other) == MIN ? 0 : 1;
+    wrong_priorities += port_priority_get(other) == LEAST ? 0 : 1;
     port_priority_set(other, LOW); /* 5 */
 }
 

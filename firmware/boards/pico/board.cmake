@@ -1,4 +1,7 @@
 # The second-stage boot block: compiled on its own, cut to its bytes, padded and signed with the boot ROM's CRC.
+if(KERNEL_BOOT_BLOCK) # the kernel's libraries hold one
+  return()
+endif()
 toml_get(flash_clock_divider board memory.flash_clock_divider)
 add_library(boot2_code OBJECT "${FIRMWARE_DIR}/boards/${BOARD}/boot2.S")
 target_compile_options(boot2_code PRIVATE ${gcc_flags} "-DFLASH_CLOCK_DIVIDER=${flash_clock_divider}")

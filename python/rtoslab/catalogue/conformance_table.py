@@ -12,8 +12,9 @@ class Instead(Strict):
 
     when: str = Field(pattern=r"^[a-z_]+ = [a-z0-9_]+$")
     """`fact = word`: a service, or a fact of `[behaviour]`, as kernel.toml has it."""
-    notes: tuple[int, ...]
     demands: str
+    notes: tuple[int, ...] = ()
+    ticks: tuple[int, ...] = ()
 
 
 class Check(Strict):

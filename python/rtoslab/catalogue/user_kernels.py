@@ -35,9 +35,14 @@ class ExportWants(Strict):
     """A kernel that builds itself: its user's own build makes an export of it (libraries, headers, its configuration)
     with the configuration that the port's `config/` asks for, and `rtoslab tree add` names that folder.
 
-    `config/common.defconfig` is for every export, `<board>.defconfig` for one board, `<need>.defconfig` for one need.
+    `config/common.defconfig` is for every export, `<board>.defconfig` for one board, `<need>.defconfig` for one need;
+    the files of `config/application`, if the kernel is built with an application, are handed over with them.
     """
 
+    asked_in: str = "defconfig"
+    """What the kernel's build calls the file with the options that it is asked for."""
+    asked_elsewhere: tuple[str, ...] = ()
+    """Options that are asked for, but not to be set in that file: something else decides them."""
     config: str
     """The file of an export that holds the whole configuration it was made with."""
     board: str
@@ -53,5 +58,7 @@ class ExportWants(Strict):
     version_header: str
     version: str
     """The macro there that tells the version."""
+    made_of: str = ""
+    """A file of an export that lists, by absolute path, the files its build read: one changed since makes it stale."""
     lacks: dict[str, tuple[str, ...]]
     """By need: the services that an export lacks that was made without. Of a need's file the first option tells."""

@@ -7,7 +7,7 @@ import click
 from rtoslab.base import EXIT_OK, CatalogueError, find_root, make_folder, write_whole
 from rtoslab.catalogue import DEFAULT_OPT, Catalogue
 from rtoslab.cli.names import CatalogueName
-from rtoslab.trees import OPTIMISATIONS, defconfig, read_me
+from rtoslab.trees import OPTIMISATIONS, handed_over
 
 
 @click.group("kernel")
@@ -29,9 +29,10 @@ def files(ident: str, board: str, needs: tuple[str, ...], opt: str, folder: Path
     unknown = set(needs) - set(entry.facts.export.lacks if entry.facts.export else ())
     if entry.facts.export is not None and unknown:
         raise CatalogueError(f"{entry.facts.title} knows no {', '.join(sorted(unknown))}; leave it out.")
-    told = defconfig(entry, place, needs, opt), read_me(entry, place, needs, folder.absolute())
+    written, read_me = handed_over(entry, place, needs, opt, folder.absolute())
     make_folder(folder)
-    write_whole(folder / "defconfig", told[0], "the kernel's configuration")
-    write_whole(folder / "README.md", told[1], "what to do")
-    click.echo(f"{folder / 'README.md'} says what to do with {folder / 'defconfig'}.")
+    for name, text in written.items():
+        write_whole(folder / name, text, "a file for the kernel's build")
+    write_whole(folder / "README.md", read_me, "what to do")
+    click.echo(f"{folder / 'README.md'} says what to do with {', '.join(str(folder / name) for name in written)}.")
     return EXIT_OK

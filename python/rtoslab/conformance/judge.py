@@ -108,7 +108,7 @@ def _of_this_kernel(check: Check, kernel: Kernel) -> Check:
     fact, word = check.instead.when.split(" = ")
     if kernel.fact(fact) != word:
         return check
-    return check.model_copy(update={"notes": check.instead.notes, "demands": check.instead.demands})
+    return check.model_copy(update=check.instead.model_dump(exclude={"when"}))
 
 
 def _declared(findings: Sequence[CheckFinding], reason: str) -> list[CheckFinding]:

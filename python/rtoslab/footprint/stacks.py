@@ -82,9 +82,14 @@ class _Run:
         load_image(self.machine, weighed.build.elf.read_bytes(), weighed.build.elf.name)
 
     def start(self) -> None:
-        """To main(), where memory is cleared and the main stack is still unused."""
+        """To main(), where memory is cleared and the main stack is still unused.
+
+        A kernel with a start-up of its own has no such stack: there main() runs on a task's.
+        """
         self.machine.until(find_address(self.machine, "main"))
         self._run(self._cycles())
+        if self.kernel.owns_start:
+            return
         top = self.weighed.footprint.constants["__main_stack_top"]
         size = self.weighed.footprint.constants.get("__main_stack_bytes", _MAIN_STACK_BYTES)
         self._paint(0, _Stack("(main stack)", top - size, top), self.machine.registers(0)["sp"])
@@ -139,7 +144,7 @@ class _Run:
     def _pool(self) -> tuple[int, int]:
         facts = self.kernel.memory
         size = next((s for _, s, name in self.machine.symbols() if facts and name == facts.pool_symbol), 0)
-        if facts is None or not size:
+        if facts is None or not size or not (facts.pool_free_symbol or facts.pool_used_symbol):
             return 0, 0
         if facts.pool_free_symbol:
             return size - _word(self.machine, find_word(self.machine, facts.pool_free_symbol)), size

@@ -1,7 +1,7 @@
 """Kernel trees that users name: what is read of them, where they come from, how a description is drafted."""
 
 from rtoslab.trees.draft import draft
-from rtoslab.trees.kernel_exports import OPTIMISATIONS, added, defconfig, export_trouble, one_export, read_me
+from rtoslab.trees.kernel_exports import OPTIMISATIONS, added, export_trouble, handed_over, one_export
 from rtoslab.trees.reads import contents, names_in, names_missing, read_by, remember
 from rtoslab.trees.repositories import repositories
 from rtoslab.trees.versions import another_version, recognised
@@ -11,14 +11,13 @@ __all__ = [
     "added",
     "another_version",
     "contents",
-    "defconfig",
     "draft",
     "export_trouble",
+    "handed_over",
     "names_in",
     "names_missing",
     "one_export",
     "read_by",
-    "read_me",
     "recognised",
     "remember",
     "repositories",

@@ -38,19 +38,31 @@ def settings(path: Path) -> Settings:
 
 def defconfig(kernel: Entry[Kernel], board: str, needs: Iterable[str], opt: str = DEFAULT_OPT) -> str:
     """What the kernel's own build must be given. Raises CatalogueError for a board that the port does not know."""
-    asked = {**_asked(kernel, board, needs), _wants(kernel).optimisation: f'"{opt}"'}
-    lines = [f"# {option} is not set" if value is None else f"{option}={value}" for option, value in asked.items()]
+    wants = _wants(kernel)
+    asked = {**_asked(kernel, board, needs), wants.optimisation: f'"{opt}"'}
+    written = {option: value for option, value in asked.items() if option not in wants.asked_elsewhere}
+    lines = [f"# {option} is not set" if value is None else f"{option}={value}" for option, value in written.items()]
     return "\n".join(lines) + "\n"
 
 
-def read_me(kernel: Entry[Kernel], board: str, needs: Iterable[str], folder: Path) -> str:
-    """What the user does with it, in the port's own words (`config/README.in`). Raises CatalogueError."""
-    machine = str(_asked(kernel, board, ()).get(_wants(kernel).board)).strip('"')
-    ident = "-".join([kernel.folder.name, *(need for need in needs if _wants(kernel).lacks[need])])
-    text = read_text(kernel.folder / "config" / "README.in", "the port's instructions", CatalogueError)
+def handed_over(
+    kernel: Entry[Kernel], board: str, needs: Iterable[str], opt: str, folder: Path
+) -> tuple[dict[str, str], str]:
+    """All that the kernel's own build takes from us, by file name, and what the user does with it in the port's own
+    words (`config/README.in`); `folder` is where it will lie. Raises CatalogueError."""
+    wants, config = _wants(kernel), kernel.folder / "config"
+    machine = str(_asked(kernel, board, ()).get(wants.board)).strip('"')
+    ident = "-".join([kernel.folder.name, *(need for need in needs if wants.lacks[need])])
     words = {"board": board, "machine": machine, "folder": str(folder), "id": ident, "port": kernel.folder.name}
     words["needs"] = "".join(f", {need}" for need in needs)
-    return re.sub(r"\{(\w+)\}", lambda place: words.get(place[1], place[0]), text)
+
+    def told(path: Path, what: str) -> str:
+        text = read_text(path, what, CatalogueError)
+        return re.sub(r"(?<!\$)\{(\w+)\}", lambda place: words.get(place[1], place[0]), text)
+
+    files = {each.name: told(each, "a file for the kernel's build") for each in sorted(config.glob("application/*"))}
+    files[wants.asked_in] = defconfig(kernel, board, needs, opt)
+    return files, told(config / "README.in", "the port's instructions")
 
 
 def added(kernel: Entry[Kernel], port: str, ident: str, path: Path, before: Tree | None) -> tuple[Tree, str]:
@@ -63,6 +75,8 @@ def added(kernel: Entry[Kernel], port: str, ident: str, path: Path, before: Tree
     wrong = _differences(kernel, board, needs, said)
     if wrong:
         raise CatalogueError(f"The export {path} was not made as the port of {title} asks: {wrong}; {_again(kernel)}.")
+    if stale := _stale(wants, path):
+        raise CatalogueError(f"The export {path} {stale}; {_again(kernel)}.")
     key, version = export_key(board, cores, _opt(wants, said)), _version(wants, path)
     lacks = _lacks(wants, needs)
     if before is not None and (before.version, before.lacks) != (version, lacks):
@@ -97,6 +111,8 @@ def export_trouble(kernel: Entry[Kernel], key: str) -> str | None:
     wrong = _differences(kernel, board, needs, said)
     if wrong:
         return f"the export {path} was not made as the port asks: {wrong}; {_again(kernel)}"
+    if stale := _stale(wants, path):
+        return f"the export {path} {stale}; {_again(kernel)}"
     found = (_version(wants, path), _lacks(wants, needs))
     if found != (tree.version, tree.lacks) or export_key(board, _cores(wants, said), _opt(wants, said)) != key:
         return f"the export {path} is another than was described: `rtoslab tree add {kernel.id} {path} --force`"
@@ -194,6 +210,19 @@ def _version(wants: ExportWants, path: Path) -> str:
     text = read_text(header, "the export's header of its version", CatalogueError, _BYTES)
     told = re.search(rf'^[ \t]*#[ \t]*define[ \t]+{wants.version}[ \t]+"([\w.+-]+)"', text, re.MULTILINE)
     return told[1] if told else "unknown"
+
+
+def _stale(wants: ExportWants, path: Path) -> str | None:
+    """Whether a file that it was made of was changed since, as a sentence's end; one that is gone does not tell."""
+    made = path / wants.made_of
+    if not wants.made_of:
+        return None
+    if not made.is_file():
+        return f"does not say what it was made of, for lack of {wants.made_of}"
+    since = made.stat().st_mtime_ns
+    listed = read_text(made, "the list of what the export was made of", CatalogueError, _BYTES).splitlines()
+    edited = (each for each in map(Path, listed) if each.is_file() and each.stat().st_mtime_ns > since)
+    return next((f"is older than {each}, which it was made of" for each in edited), None)
 
 
 def _named(services: Iterable[str]) -> str:

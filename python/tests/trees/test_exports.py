@@ -122,6 +122,22 @@ def test_an_export_that_went_wrong_later_gives_no_number(home: Path) -> None:
     assert "pico-1" in rtoslab("tree", "check", "tiny").stdout
 
 
+def test_an_export_older_than_what_it_was_made_of_gives_no_number(home: Path) -> None:
+    facts = home / "ports" / "tiny" / "kernel.toml"
+    facts.write_text(facts.read_text().replace('config = ".config"', 'made_of = "sources.txt"\nconfig = ".config"'))
+    assert "for lack of sources.txt" in refusal("tree", "add", "tiny", str(home / "export"))
+    source, made = home / "semaphore.c", home / "export" / "sources.txt"
+    source.write_text("of the kernel's own tree")
+    made.write_text(f"{source}\n{home / 'gone.c'}\n")
+    said("tree", "add", "tiny", str(home / "export"))
+    edited = made.stat().st_mtime_ns + 1
+    os.utime(source, ns=(edited, edited))
+    assert f"is older than {source}" in refusal("tree", "add", "tiny", str(home / "export"))
+    assert f"is older than {source}" in reason(home)
+    os.utime(made, ns=(edited, edited))
+    said("tree", "check", "tiny")
+
+
 def test_a_board_without_an_export_says_how_one_is_made(home: Path) -> None:
     assert "rtoslab kernel files tiny" in reason(home)
     said("tree", "add", "tiny", str(home / "export"))
@@ -153,6 +169,20 @@ def test_files_for_the_kernels_own_build_are_the_parts_put_together(home: Path) 
     assert "from no export" in refusal("kernel", "files", "bare", "--board", "pico", "-o", str(home / "files"))
 
 
+def test_an_application_is_handed_over_with_its_configuration(home: Path) -> None:
+    port = home / "ports" / "tiny"
+    asks = 'asked_in = "prj.conf"\nasked_elsewhere = ["CONFIG_ARCH_BOARD"]\nconfig = ".config"'
+    (port / "kernel.toml").write_text((port / "kernel.toml").read_text().replace('config = ".config"', asks))
+    (port / "config" / "application").mkdir()
+    (port / "config" / "application" / "CMakeLists.txt").write_text("set(BOARD {machine})\nuse(${machine} {other})\n")
+    said("kernel", "files", "tiny", "--board", "pico", "-o", str(home / "files"))
+    assert {each.name for each in (home / "files").iterdir()} == {"CMakeLists.txt", "README.md", "prj.conf"}
+    assert (home / "files" / "CMakeLists.txt").read_text() == "set(BOARD small)\nuse(${machine} {other})\n"
+    assert "CONFIG_ARCH_BOARD" not in (home / "files" / "prj.conf").read_text(), "it is read back all the same:"
+    (home / "export" / ".config").write_text(CONFIG.replace('BOARD="small"', 'BOARD="large"'))
+    assert 'the port knows "small"' in refusal("tree", "add", "tiny", str(home / "export"))
+
+
 def test_nuttx_asks_for_both_cores_and_for_inheritance(tmp_path: Path) -> None:
     said("kernel", "files", "nuttx", "--board", "pico", "--smp", "--inherit", "-o", str(tmp_path))
     text = (tmp_path / "defconfig").read_text()
@@ -165,9 +195,9 @@ def test_nuttx_asks_for_both_cores_and_for_inheritance(tmp_path: Path) -> None:
     assert "{" not in told
 
 
-@pytest.mark.skipif(
-    not (Path(NAMED) / "nuttx.toml").is_file(), reason="needs an export of NuttX named with `rtoslab tree add nuttx`"
-)
-def test_nuttx_conforms_wherever_an_export_of_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kernel", ["nuttx", "zephyr"])
+def test_a_kernel_conforms_wherever_an_export_of_it_is(monkeypatch: pytest.MonkeyPatch, kernel: str) -> None:
+    if not (Path(NAMED) / f"{kernel}.toml").is_file():
+        pytest.skip(f"needs an export of it, named with `rtoslab tree add {kernel}`")
     monkeypatch.setenv("RTOSLAB_TREES", NAMED)
-    assert "fails" not in said("tree", "check", "nuttx")
+    assert "fails" not in said("tree", "check", kernel)

@@ -5,10 +5,11 @@ benchmark.toml writes the round down step by step (`steps_wanted` has the words)
 stand there breaks it. Between two steps lies the benchmark's own code: at most `own_cycles`, in three of four
 rounds; in a latency benchmark only where it is part of an interval. Seen are the window's first `targets.steps.EVENTS`
 events; that the rest is alike is for the rules that count. A kernel that slices time among equals may break the order
-at every tick.
+at every tick. Where sleeps last a tick longer, one tick more goes by before that which ends one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from math import ceil, comb, log, log1p
 from typing import Final
 
@@ -98,6 +99,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         rounds = [matcher.visible(each) for each in wanted]
         if not all(rounds):
             return unseen(params.rule, demands, "what a round calls is no function of this kernel")
+        if evidence.kernel.behaviour.sleep_adds_ticks:
+            steps = _without_waited(steps, rounds, matcher)
         found = follow(matcher, steps, rounds, only_inside=latency and not params.everywhere)
         allowed = params.tolerance + (3 * ticks if evidence.kernel.time_slice_ticks else 0)
         times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
@@ -107,6 +110,26 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         problems += [f"core {core}: {each}" for each in _problems(found, least, allowed, limits)]
         words.append(f"core {core}: {found.rounds} rounds")
     return finding(params.rule, demands, problems, words)
+
+
+def _without_waited(
+    steps: Sequence[seen.Step], rounds: Sequence[Sequence[Wanted]], matcher: Matcher
+) -> list[seen.Step]:
+    """Without the tick that each sleep waits longer: behind it comes nothing that a round wants behind a tick.
+
+    No two of them in a row are left out: a sleep that lasts still longer breaks the order.
+    """
+    behind = [step for each in rounds for tick, step in pairwise(each) if tick.kind == seen.TICK]
+    kept: list[seen.Step] = []
+    waited = False
+    for step, next_one in zip(steps, [*steps[1:], None], strict=True):
+        if step.kind == seen.TICK:
+            ends = next_one is None or any(matcher.fits(next_one, each, Names()) for each in behind)
+            waited = not (waited or ends)
+            if waited:
+                continue
+        kept.append(step)
+    return kept
 
 
 def _kinds(wanted: Wanted) -> set[str]:

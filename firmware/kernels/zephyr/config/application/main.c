@@ -1,0 +1,15 @@
+/* An application that does nothing: what is made of it is the kernel, which each of rtoslab's images is then linked with.
+ * It includes what rtoslab's port includes, so that the compiler tells which headers that is. */
+#include <zephyr/kernel.h>
+
+#include <zephyr/fatal.h>
+#include <zephyr/irq.h>
+#include <zephyr/linker/sections.h>
+#include <zephyr/sw_isr_table.h>
+
+#include <version.h>
+
+int main(void)
+{
+    return 0;
+}

@@ -1,0 +1,133 @@
+/* Zephyr behind the port contract: what is never measured, and the tables through which its entry code finds a handler. */
+#include "bench/async.h"
+#include "bench/board.h"
+#include "bench/port.h"
+#include "bench_core.h"
+
+#include <zephyr/fatal.h>
+#include <zephyr/irq.h>
+#include <zephyr/linker/sections.h>
+#include <zephyr/sw_isr_table.h>
+
+#define STACK_ALIGNMENT_BYTES 8u
+#define SYST_CORE_CLOCK (1u << 2)
+
+/* The image's handlers, of which it may have any. */
+static void no_handler(void)
+{
+    z_irq_spurious(NULL);
+}
+
+void BOARD_SOFT_IRQ_HANDLER(void) __attribute__((weak, alias("no_handler")));
+void BOARD_EDGE_IRQ_HANDLER(void) __attribute__((weak, alias("no_handler")));
+void BOARD_ASYNC_IRQ_HANDLER(void) __attribute__((weak, alias("no_handler")));
+
+/* What Zephyr's build makes of its applications' IRQ_CONNECT, in the same places: every vector leads to its entry code,
+ * which looks a line's handler up. All of the chip's lines are in it: Zephyr leaves out those without a source, one of
+ * which is ours (RP2040). No handler of ours takes the argument that it hands over. */
+#define CALLED(handler) ((void (*)(const void *))(void (*)(void))(handler))
+
+#pragma GCC diagnostic ignored "-Woverride-init"
+uintptr_t __irq_vector_table _irq_vector_table[BOARD_IRQ_LINES] = {
+    [0 ... BOARD_IRQ_LINES - 1] = (uintptr_t)&_isr_wrapper,
+};
+
+struct _isr_table_entry __sw_isr_table _sw_isr_table[BOARD_IRQ_LINES] = {
+    [0 ... BOARD_IRQ_LINES - 1] = {.isr = z_irq_spurious},
+    [BOARD_IRQ_ASYNCHRONOUS] = {.isr = CALLED(BOARD_ASYNC_IRQ_HANDLER)},
+    [BOARD_PINS_IN_IRQ] = {.isr = CALLED(BOARD_EDGE_IRQ_HANDLER)},
+    [BOARD_IRQ_SOFT] = {.isr = CALLED(BOARD_SOFT_IRQ_HANDLER)},
+};
+
+/* The board may have another clock now than Zephyr set; a SysTick that counts something else is not concerned. */
+void port_prepare(void)
+{
+    if ((CPU_SYST_CSR & SYST_CORE_CLOCK) != 0) {
+        CPU_SYST_RVR = BOARD_CLOCK_SYS_HZ / PORT_TICK_HZ - 1u;
+        CPU_SYST_CVR = 0;
+    }
+}
+
+static void begin(void *task, void *unused, void *unused_too)
+{
+    struct port_task *self = task;
+
+    (void)unused;
+    (void)unused_too;
+    self->entry(self->argument);
+}
+
+bool port_task_create(port_task_t *handle, const struct port_task_request *request)
+{
+    struct port_task *task = k_malloc(sizeof *task);
+    k_thread_stack_t *stack = k_aligned_alloc(STACK_ALIGNMENT_BYTES, K_THREAD_STACK_LEN(request->stack_bytes));
+
+    if (task == NULL || stack == NULL || request->core != 0) {
+        return false;
+    }
+    task->entry = request->entry;
+    task->argument = request->argument;
+    *handle = task;
+    (void)k_sem_init(&task->notified, 0, K_SEM_MAX_LIMIT);
+    (void)k_thread_create(&task->thread, stack, request->stack_bytes, begin, task, NULL, NULL,
+                          (int)PORT_PRIORITY(request->priority), 0, K_NO_WAIT);
+    return k_thread_name_set(&task->thread, request->name) == 0;
+}
+
+/* Zephyr's main thread, which none of the tasks preempts, made them; they run when it waits. */
+void port_start(void)
+{
+    (void)k_sleep(K_FOREVER);
+    last_words_error(ERROR_KERNEL_START, "Zephyr woke its main thread");
+}
+
+uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
+{
+    size_t unused = 0;
+
+    return k_thread_stack_space_get(&task->thread, &unused) == 0 ? stack_bytes - (uint32_t)unused : stack_bytes;
+}
+
+bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
+{
+    char *items = k_malloc((size_t)length * item_bytes);
+
+    if (items != NULL) {
+        k_msgq_init(queue, items, item_bytes, length);
+    }
+    return items != NULL;
+}
+
+bool port_mailbox_create(port_mailbox_t *mailbox)
+{
+    return port_queue_create(mailbox, 1, sizeof(void *));
+}
+
+bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
+{
+    void *memory = k_malloc((size_t)blocks * block_bytes);
+
+    return memory != NULL && k_mem_slab_init(pool, memory, block_bytes, blocks) == 0;
+}
+
+static uint32_t running_exception(void)
+{
+    uint32_t number;
+
+    __asm volatile("mrs %0, ipsr" : "=r"(number));
+    return number;
+}
+
+/* In place of Zephyr's: what it finds broken, and the faults that it does not know what to do with. */
+void k_sys_fatal_error_handler(unsigned int reason, const z_arch_esf_t *frame)
+{
+    if (frame != NULL) {
+        last_words_fault(&(struct fault_facts){.kind = reason == K_ERR_SPURIOUS_IRQ ? "unexpected" : "hardfault",
+                                               .exception = running_exception(),
+                                               .pc = frame->basic.pc,
+                                               .lr = frame->basic.lr,
+                                               .psr = frame->basic.xpsr,
+                                               .sp = (uintptr_t)(frame + 1)});
+    }
+    last_words_assert("Zephyr", reason);
+}

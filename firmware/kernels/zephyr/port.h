@@ -1,0 +1,259 @@
+/* Zephyr behind the port contract: each function one call of the kernel's own interface, inlined away. */
+#pragma once
+
+#include <version.h>
+#include <zephyr/kernel.h>
+
+#define PORT_CONTRACT 3
+#define PORT_TICK_HZ CONFIG_SYS_CLOCK_TICKS_PER_SEC
+/* To Zephyr the smallest number is the most urgent; below 0 a thread is not preempted. */
+#define PORT_PRIORITY_MAX (CONFIG_NUM_PREEMPT_PRIORITIES - 1)
+#define PORT_PRIORITY(abstract) ((uint32_t)(PORT_PRIORITY_MAX - (abstract)))
+#define PORT_TIME_SLICE_TICKS 0
+/* Where critical sections raise BASEPRI, they do so to the level below the kernel's own supervisor calls. */
+#ifdef CONFIG_CPU_CORTEX_M_HAS_BASEPRI
+#define PORT_ISR_URGENCY 1u
+#else
+#define PORT_ISR_URGENCY 0u
+#endif
+
+/* A thread with what a thread of Zephyr does not have: a semaphore to be notified by. */
+struct port_task {
+    struct k_thread thread;
+    struct k_sem notified;
+    void (*entry)(void *argument);
+    void *argument;
+};
+
+typedef struct port_task *port_task_t;
+typedef struct k_sem port_semaphore_t;
+typedef struct k_mutex port_mutex_t;
+typedef struct k_condvar port_condition_t;
+typedef struct k_msgq port_queue_t;
+typedef struct k_msgq port_mailbox_t;
+typedef struct k_mem_slab port_pool_t;
+typedef unsigned int port_critical_t;
+
+void port_prepare(void);
+void port_start(void);
+bool port_task_create(port_task_t *task, const struct port_task_request *request);
+uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes);
+bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes);
+bool port_mailbox_create(port_mailbox_t *mailbox);
+bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes);
+
+static inline unsigned port_core(void)
+{
+    return 0;
+}
+
+static inline uint32_t port_tick_now(void)
+{
+    return (uint32_t)k_uptime_ticks();
+}
+
+static inline port_critical_t port_critical_enter(void)
+{
+    return irq_lock();
+}
+
+static inline void port_critical_exit(port_critical_t before)
+{
+    irq_unlock(before);
+}
+
+/* A handler calls the services as they are; what Zephyr wants done round it, its own entry code does. */
+static inline void port_isr_enter(void)
+{
+}
+
+static inline void port_isr_exit(void)
+{
+}
+
+static inline uintptr_t port_task_address(port_task_t task)
+{
+    return (uintptr_t)&task->thread;
+}
+
+static inline void port_sleep_ticks(uint32_t ticks)
+{
+    (void)k_sleep(K_TICKS(ticks));
+}
+
+/* Ticks are counted in 64 bits, and a sleep until a past one would last until the next. */
+static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
+{
+    int64_t now = sys_clock_tick_get();
+    int32_t left;
+
+    *tick += ticks;
+    left = (int32_t)(*tick - (uint32_t)now);
+    if (left > 0) {
+        (void)k_sleep(K_TIMEOUT_ABS_TICKS(now + left));
+    }
+}
+
+static inline void port_yield(void)
+{
+    k_yield();
+}
+
+static inline void port_notify_give(port_task_t task)
+{
+    k_sem_give(&task->notified);
+}
+
+static inline void port_notify_take(port_task_t self)
+{
+    (void)k_sem_take(&self->notified, K_FOREVER);
+}
+
+static inline void port_suspend_self(port_task_t self)
+{
+    k_thread_suspend(&self->thread);
+}
+
+static inline void port_suspend(port_task_t task)
+{
+    k_thread_suspend(&task->thread);
+}
+
+static inline void port_resume(port_task_t task)
+{
+    k_thread_resume(&task->thread);
+}
+
+static inline void port_resume_from_isr(port_task_t task)
+{
+    k_thread_resume(&task->thread);
+}
+
+static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
+{
+    return k_sem_init(semaphore, initial, maximum) == 0;
+}
+
+static inline bool port_semaphore_take(port_semaphore_t *semaphore)
+{
+    return k_sem_take(semaphore, K_FOREVER) == 0;
+}
+
+static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
+{
+    return k_sem_take(semaphore, K_TICKS(ticks)) == 0;
+}
+
+/* Zephyr does not tell whether a semaphore was at its limit. */
+static inline bool port_semaphore_give(port_semaphore_t *semaphore)
+{
+    k_sem_give(semaphore);
+    return true;
+}
+
+static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
+{
+    k_sem_give(semaphore);
+}
+
+static inline bool port_mutex_create(port_mutex_t *mutex)
+{
+    return k_mutex_init(mutex) == 0;
+}
+
+static inline bool port_mutex_lock(port_mutex_t *mutex)
+{
+    return k_mutex_lock(mutex, K_FOREVER) == 0;
+}
+
+static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
+{
+    return k_mutex_lock(mutex, K_TICKS(ticks)) == 0;
+}
+
+static inline bool port_mutex_unlock(port_mutex_t *mutex)
+{
+    return k_mutex_unlock(mutex) == 0;
+}
+
+static inline bool port_condition_create(port_condition_t *condition)
+{
+    return k_condvar_init(condition) == 0;
+}
+
+static inline void port_condition_wait(port_condition_t *condition, port_mutex_t *mutex)
+{
+    (void)k_condvar_wait(condition, mutex, K_FOREVER);
+}
+
+static inline void port_condition_signal(port_condition_t *condition)
+{
+    (void)k_condvar_signal(condition);
+}
+
+static inline bool port_queue_send(port_queue_t *queue, const void *item)
+{
+    return k_msgq_put(queue, item, K_FOREVER) == 0;
+}
+
+static inline bool port_queue_receive(port_queue_t *queue, void *item)
+{
+    return k_msgq_get(queue, item, K_FOREVER) == 0;
+}
+
+static inline bool port_queue_send_from_isr(port_queue_t *queue, const void *item)
+{
+    return k_msgq_put(queue, item, K_NO_WAIT) == 0;
+}
+
+static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
+{
+    return k_msgq_get(queue, item, K_NO_WAIT) == 0;
+}
+
+/* What Zephyr calls a mailbox is a meeting of two threads; what holds a pointer is a message queue of one. */
+static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
+{
+    return k_msgq_put(mailbox, &message, K_FOREVER) == 0;
+}
+
+static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
+{
+    return k_msgq_get(mailbox, message, K_FOREVER) == 0;
+}
+
+static inline void *port_pool_take(port_pool_t *pool)
+{
+    void *block;
+
+    return k_mem_slab_alloc(pool, &block, K_NO_WAIT) == 0 ? block : NULL;
+}
+
+static inline void port_pool_give(port_pool_t *pool, void *block)
+{
+#if KERNEL_VERSION_NUMBER < 0x30500
+    k_mem_slab_free(pool, &block);
+#else
+    k_mem_slab_free(pool, block);
+#endif
+}
+
+static inline uint32_t port_priority_get(port_task_t task)
+{
+    return (uint32_t)k_thread_priority_get(&task->thread);
+}
+
+static inline void port_priority_set(port_task_t task, uint32_t priority)
+{
+    k_thread_priority_set(&task->thread, (int)priority);
+}
+
+static inline void *port_malloc(size_t bytes)
+{
+    return k_malloc(bytes);
+}
+
+static inline void port_free(void *block)
+{
+    k_free(block);
+}

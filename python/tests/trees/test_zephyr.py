@@ -1,0 +1,112 @@
+"""Zephyr: what its own build is given, and the script that gathers an export behind that build, tried without it."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.user_kernels import ExportWants
+from tests.trees.test_exports import said
+
+CONFIG = find_root() / "firmware" / "kernels" / "zephyr" / "config"
+TABLES = """typedef void (* ISR)(const void *);
+	{(const void *)0x0, (ISR)((uintptr_t)&z_irq_spurious)},
+"""
+DRIVER = "	{(const void *)0x20000010, (ISR)0x8001235},\n"
+
+
+def wants() -> ExportWants:
+    export = Catalogue(find_root()).kernel("zephyr").facts.export
+    assert export is not None
+    return export
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def make_build(folder: Path, tables: str = TABLES) -> Path:
+    """What Zephyr's build leaves, as far as the script looks, and a stand-in for Ninja. Gives the build's folder."""
+    build, tree = folder / "build", folder / "tree"
+    write(build / "zephyr" / ".config", "CONFIG_A=y\n")
+    write(build / "zephyr" / "linker.cmd", "SECTIONS { }\n")
+    write(build / "zephyr" / "isr_tables.c", tables)
+    headers = [
+        write(tree / "include" / "zephyr" / "kernel.h", "first"),
+        write(build / "zephyr" / "generated" / "autoconf.h", "made"),
+        write(tree / "soc" / "zephyr" / "kernel.h", "second"),
+        write(tree / "libc" / "string.h", "of the C library"),
+    ]
+    write(build / "headers.d", "main.o: main.c \\\n " + " \\\n ".join(map(str, headers)) + "\n")
+    folders = [tree / "include", build / "zephyr" / "generated", tree / "soc", tree / "libc"]
+    objects = [write(build / "objects" / f"{name}.c.obj", "") for name in ("offsets", "isr_tables", "devices")]
+    write(
+        build / "export_input.cmake",
+        f'set(libraries "{write(build / "libs" / "libdrivers.a", "")}")\n'
+        f'set(kernel "{write(build / "libs" / "libkernel.a", "")}")\n'
+        f'set(objects "{";".join(map(str, objects))}")\n'
+        f'set(folders "{";".join(f"-I{each}" for each in folders)}")\n'
+        f'set(library_folders "-isystem{folders[-1]}")\n'
+        'set(definitions "-DKERNEL;-DHSE_VALUE=8000000")\n',
+    )
+    read = [*headers, write(tree / "kernel" / "sched.c", "")]
+    told = "".join(f"echo '    {each}'\n" for each in read)
+    ninja = write(folder / "ninja", f"#!/bin/sh\necho 'a.obj: #deps'\n{told}")
+    ninja.chmod(0o755)
+    return build
+
+
+def gather(build: Path) -> subprocess.CompletedProcess[str]:
+    script = CONFIG / "application" / "export.cmake"
+    words = ["cmake", f"-DBUILD={build}", f"-DNINJA={build.parent / 'ninja'}", "-P", str(script)]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def test_an_export_is_gathered_behind_the_build(tmp_path: Path) -> None:
+    build = make_build(tmp_path)
+    done = gather(build)
+    assert done.returncode == 0, done.stderr
+    export = build / "export"
+    for pattern in (*wants().linked, wants().made_of, *wants().headers):
+        assert list(export.glob(pattern)), f"the port links {pattern}"
+    assert {each.name for each in (export / "objects").iterdir()} == {"offsets.c.obj", "devices.c.obj"}
+    assert (export / "include" / "zephyr" / "kernel.h").read_text() == "first", "as the order of folders has it"
+    assert (export / "include" / "autoconf.h").is_file()
+    assert not (export / "include" / "string.h").exists(), "the compiler has its own"
+    assert (export / "definitions.txt").read_text().split() == ["KERNEL", "HSE_VALUE=8000000"]
+    listed = (export / "sources.txt").read_text().split()
+    assert str(tmp_path / "tree" / "kernel" / "sched.c") in listed
+    assert not [each for each in listed if each.startswith(str(build))]
+
+
+def test_a_driver_with_an_interrupt_is_refused(tmp_path: Path) -> None:
+    done = gather(make_build(tmp_path, TABLES + DRIVER))
+    assert done.returncode != 0
+    assert "1 interrupt(s) belong to drivers" in done.stderr
+
+
+@pytest.mark.parametrize("board", sorted(set(Catalogue(find_root()).boards) & {each.stem for each in CONFIG.iterdir()}))
+def test_each_board_has_its_application(tmp_path: Path, board: str) -> None:
+    said("kernel", "files", "zephyr", "--board", board, "-o", str(tmp_path))
+    (machine,) = re.findall('^CONFIG_BOARD="(.*)"$', (CONFIG / f"{board}.defconfig").read_text(), re.MULTILINE)
+    assert f"set(BOARD {machine})" in (tmp_path / "CMakeLists.txt").read_text()
+    asked = (tmp_path / "prj.conf").read_text()
+    assert "CONFIG_BOARD=" not in asked
+    assert 'CONFIG_COMPILER_OPT="-O2"\n' in asked
+    assert "CONFIG_HEAP_MEM_POOL_SIZE=" in asked
+    told = (tmp_path / "README.md").read_text()
+    assert f"rtoslab tree add zephyr {tmp_path}/build/export" in told
+    assert "{" not in told
+
+
+def test_the_application_reads_every_header_that_the_port_reads() -> None:
+    """An export has only those that the application read."""
+    port = CONFIG.parent
+    included = [set(filter(lambda line: line.startswith("#include <"), each.read_text().splitlines())) for each in (
+        CONFIG / "application" / "main.c", port / "port.h", port / "port.c")]  # fmt: skip
+    assert included[0] >= included[1] | included[2]
