@@ -1,0 +1,135 @@
+"""A compilation as CMake's build files have it: what it reads, what it makes, and which macros its code asked for.
+
+The trap it prevents: the headers that a build generates hold what differs from image to image, and nearly every file
+includes them, so that by content alone every object would be new. The compiler itself says which macros it expanded or
+tested; only their values count. A macro that was asked for and not found counts too.
+"""
+
+import hashlib
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rtoslab.base import tools
+
+_DEFINED: Final = re.compile(r"#define ([A-Za-z_]\w*)")
+_ASKED: Final = re.compile(r"^#(?:define|undef) ([A-Za-z_]\w*)", re.MULTILINE)
+_PATHS: Final = frozenset({"-MT", "-MF", "-o"})
+_FOLDERS: Final = ("-I", "-isystem", "-iquote")
+_OPEN_COMMENT: Final = re.compile(r"/\*(?!.*\*/)")
+_QUOTED: Final = re.compile(r"['\"\\]")
+_BETWEEN_FILES: Final = re.compile(r"(?<!\\)\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """One compiler call, to be made in the build's folder."""
+
+    work: Path
+    arguments: tuple[str, ...]
+
+    @property
+    def object(self) -> Path:
+        """What it makes."""
+        return self.work / self._after("-o")
+
+    @property
+    def source(self) -> Path:
+        """What it compiles."""
+        return self.work / self.arguments[-1]
+
+    @property
+    def callgraph(self) -> Path:
+        """What it writes beside the object if it is told to say what calls what."""
+        return self.object.with_suffix(".ci")
+
+    @property
+    def is_gcc(self) -> bool:
+        """Whether the compiler can be asked for the macros that a file asks for."""
+        return self.arguments[0].endswith("gcc")
+
+    @property
+    def placeless(self) -> list[str]:
+        """The call without the name of its build folder, of which an object bears no trace."""
+        return [each.replace(str(self.work), "@") for each in self.arguments]
+
+    @property
+    def folders(self) -> list[Path]:
+        """Where headers are looked for, and the source's own folder; not those of the build."""
+        found = [str(self.source.parent)]
+        for at, each in enumerate(self.arguments):
+            options = (option for option in _FOLDERS if each.startswith(option))
+            found.extend(each[len(option) :] or self.arguments[at + 1] for option in options)
+        return sorted({Path(os.path.normpath(self.work / each)) for each in found} - {self.work / "generated"})
+
+    def files(self) -> list[str]:
+        """Absolute paths of what the compiler said it read. Raises OSError."""
+        text = (self.work / self._after("-MF")).read_text(encoding="utf-8", errors="surrogateescape")
+        names = _BETWEEN_FILES.split(text.partition(":")[2].replace("\\\n", " ").strip())
+        plain = {re.sub(r"\\(.)", r"\1", each).replace("$$", "$") for each in names if each}
+        return sorted({os.path.normpath(self.work / each) for each in plain})
+
+    def asked(self) -> list[str] | None:
+        """Names of all macros that the code expands or tests, the generated headers' among them.
+
+        None if the compiler does not say: then all that is generated counts.
+        """
+        if not self.is_gcc:
+            return None
+        arguments = list(self.arguments)
+        for option in _PATHS:
+            at = arguments.index(option)
+            del arguments[at : at + 2]
+        arguments.remove("-MD")
+        arguments[arguments.index("-c")] = "-E"
+        done = subprocess.run(
+            [*arguments, "-dU"],
+            cwd=self.work,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=tools.plain_environment(),
+            check=False,
+        )
+        if done.returncode != 0:
+            return None
+        return sorted(set(_ASKED.findall(done.stdout.decode("utf-8", errors="replace"))))
+
+    def _after(self, option: str) -> str:
+        return self.arguments[self.arguments.index(option) + 1]
+
+
+def compilation(work: Path, line: str) -> Compilation | None:
+    """A line of the build as a compilation; None if it is something else."""
+    if "&&" in line:
+        return None
+    words = tuple(shlex.split(line) if _QUOTED.search(line) else line.split())  # shlex takes its time
+    is_one = {"-c", "-MD", *_PATHS} <= set(words) and words[-2] == "-c"
+    return Compilation(work, words) if is_one else None
+
+
+def content_key(call: str, files: Mapping[str, str], generated: Mapping[str, str], asked: Sequence[str] | None) -> str:
+    """Names an object: what is called, the digest of each file read, and what is asked for of each generated one."""
+    names = None if asked is None else frozenset(asked)
+    parts = [call, *(f"{path} {digest}" for path, digest in sorted(files.items()))]
+    parts += [f"{path}\n{_counts(text, names)}" for path, text in sorted(generated.items())]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _counts(text: str, names: frozenset[str] | None) -> str:
+    """What of a generated file can reach an object: macros that are asked for, in whatever line they stand, and every
+    other line with its number, which a debugger is told."""
+    if names is None or "\\\n" in text or _OPEN_COMMENT.search(text):
+        return text
+    kept = []
+    for number, line in enumerate(text.splitlines()):
+        macro = _DEFINED.match(line)
+        if macro is None:
+            kept.append(f"{number} {line}")
+        elif macro[1] in names:
+            kept.append(line)
+    return "\n".join(kept)

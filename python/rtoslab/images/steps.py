@@ -1,0 +1,122 @@
+"""The steps of a configured build, in the order that its build files give: compilations out of the kept objects where
+they are known, everything else as it is.
+
+The trap it prevents: a step that failed or was ended must leave nothing that a later build takes for whole. Only what a
+compiler ended well is kept, and each build has a folder of its own.
+"""
+
+import shlex
+import subprocess
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from threading import Lock
+from typing import IO, Final
+
+from rtoslab.base import StoreError, tools
+from rtoslab.images.compilation import Compilation, compilation
+from rtoslab.images.objects import Made, Objects, now_ns
+
+AT_ONCE: Final = 2
+"""Compilers that a build starts side by side."""
+
+
+class StepFailedError(Exception):
+    """A step ended with an error; what it printed is in the log."""
+
+
+@dataclass(slots=True)
+class _Steps:
+    objects: Objects
+    log: IO[str]
+    writing: Lock = field(default_factory=Lock)
+    read: set[str] = field(default_factory=set)
+
+    def compile(self, asked: Compilation) -> None:
+        """Makes an object or copies the one that is kept."""
+        call = self.objects.call(asked)
+        made, how = self.objects.find(asked, call), "Kept"
+        if made is None:
+            with self.objects.alone(call):
+                made = self.objects.find(asked, call)  # another build may have kept it meanwhile
+                if made is None:
+                    made, how = self._compiled(asked, call), "Compiled"
+        if how == "Kept":
+            asked.object.parent.mkdir(parents=True, exist_ok=True)
+            asked.object.write_bytes(made.object)
+            if made.callgraph is not None:
+                asked.callgraph.write_bytes(made.callgraph)
+        self._tell(f"{how}: {asked.source}\n{made.said}")
+        with self.writing:
+            self.read.update(made.files)
+
+    def _compiled(self, asked: Compilation, call: str) -> Made:
+        began_ns = now_ns()
+        said = self._run(asked.arguments, asked.work)
+        callgraph = asked.callgraph.read_bytes() if asked.callgraph.is_file() else None
+        made = Made(tuple(asked.files()), asked.object.read_bytes(), callgraph, said)
+        with suppress(StoreError):  # the image needs no kept object; a disk without room says so at the image itself
+            self.objects.keep(asked, call, made, began_ns)
+        return made
+
+    def other(self, work: Path, line: str) -> None:
+        """A step that is no compilation, in the words of the build's files."""
+        self._tell(self._run(("/bin/sh", "-c", line), work))
+
+    def _run(self, arguments: tuple[str, ...], work: Path) -> str:
+        done = subprocess.run(
+            arguments,
+            cwd=work,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env=tools.plain_environment(),
+            check=False,
+        )
+        if done.returncode != 0:
+            self._tell(f"FAILED ({done.returncode}): {shlex.join(arguments)}\n{done.stdout}")
+            raise StepFailedError
+        return done.stdout
+
+    def _tell(self, text: str) -> None:
+        with self.writing:
+            self.log.write(text if not text or text.endswith("\n") else f"{text}\n")
+
+
+def make(work: Path, objects: Objects, log: IO[str]) -> frozenset[str]:
+    """Carries out a configured build; the files that its compilers read.
+
+    Raises StepFailedError, its words in the log; OSError.
+    """
+    steps = _Steps(objects, log)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for are_compilations, group in groupby(_lines(work), key=lambda each: isinstance(each, Compilation)):
+            if are_compilations:
+                _all(pool, steps, group)
+            else:
+                for line in group:
+                    steps.other(work, str(line))
+    return frozenset(steps.read)
+
+
+def _all(pool: ThreadPoolExecutor, steps: _Steps, group: Iterable[Compilation | str]) -> None:
+    """The compilations of a group side by side; the first one that fails is the last one begun."""
+    waiting: list[Future[None]] = [pool.submit(steps.compile, each) for each in group if isinstance(each, Compilation)]
+    try:
+        for each in waiting:
+            each.result()
+    except BaseException:
+        for each in waiting:
+            each.cancel()
+        raise
+
+
+def _lines(work: Path) -> Iterator[Compilation | str]:
+    for line in tools.said([tools.find("ninja"), "-C", work, "-t", "commands"]).splitlines():
+        if not line.startswith("ninja: "):
+            yield compilation(work, line) or line
