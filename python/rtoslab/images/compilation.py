@@ -23,6 +23,8 @@ _PATHS: Final = frozenset({"-MT", "-MF", "-o"})
 _FOLDERS: Final = ("-I", "-isystem", "-iquote")
 _OPEN_COMMENT: Final = re.compile(r"/\*(?!.*\*/)")
 _QUOTED: Final = re.compile(r"['\"\\]")
+_ARCHIVE: Final = re.compile(r": && \S+ -E rm -f (\S+) && \S+ qc \1 +(.+) && \S+ \1 && :")
+"""As CMake writes it: away with the one before, the members, the index."""
 _BETWEEN_FILES: Final = re.compile(r"(?<!\\)\s+")
 
 
@@ -110,6 +112,29 @@ def compilation(work: Path, line: str) -> Compilation | None:
     words = tuple(shlex.split(line) if _QUOTED.search(line) else line.split())  # shlex takes its time
     is_one = {"-c", "-MD", *_PATHS} <= set(words) and words[-2] == "-c"
     return Compilation(work, words) if is_one else None
+
+
+@dataclass(frozen=True, slots=True)
+class Archiving:
+    """Objects put into a library, to be done in the build's folder."""
+
+    work: Path
+    line: str
+    archive: Path
+    members: tuple[Path, ...]
+
+    @property
+    def placeless(self) -> str:
+        """The step without the name of its build folder."""
+        return self.line.replace(str(self.work), "@")
+
+
+def archiving(work: Path, line: str) -> Archiving | None:
+    """A line of the build as the making of a library; None if it is something else."""
+    found = _ARCHIVE.fullmatch(line)
+    if found is None or _QUOTED.search(line):
+        return None
+    return Archiving(work, line, work / found[1], tuple(work / each for each in found[2].split()))
 
 
 def content_key(call: str, files: Mapping[str, str], generated: Mapping[str, str], asked: Sequence[str] | None) -> str:

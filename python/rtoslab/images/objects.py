@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import alone, canonical, make_folder, sha256_of, tools, write_whole
-from rtoslab.images.compilation import Compilation, content_key
+from rtoslab.images.compilation import Archiving, Compilation, content_key
 
 SHELVES: Final = 64
 SHELF_BYTES: Final = 8 << 20
@@ -30,6 +30,8 @@ JUST_NOW_NS: Final = 50_000_000
 """More than a step of any file system's clock."""
 UNTOLD: Final = (b"__DATE__", b"__TIME__", b"__TIMESTAMP__", b"incbin")
 """In a file of which an object is made: what it depends on is in no list."""
+ONE_IMAGE: Final = frozenset({"BENCH_RUN_ID", "BENCH_MANIFEST"})
+"""Macros that no two images share: an object that asks for them is not worth its room."""
 _ENVIRONMENT: Final = ("CPATH", "C_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH")
 _FORMAT: Final = 1
 
@@ -48,20 +50,22 @@ class Made:
 
 @dataclass(slots=True)
 class Objects:
-    """The kept objects, as one build sees them: each file is read once."""
+    """The kept objects, as one build in one folder sees them: each file is read once."""
 
     folder: Path
     compilers: str
     """What says which compilers these are."""
     _digests: dict[str, str | None] = field(default_factory=dict)
     _names: dict[Path, str] = field(default_factory=dict)
+    _texts: dict[Path, str] = field(default_factory=dict)
     _untold: dict[str, bool] = field(default_factory=dict)
 
     def call(self, asked: Compilation) -> str:
         """Names a compiler call: arguments, compiler, and all that could be read, by name."""
         names = [self._names_below(each) for each in asked.folders]
         environment = {name: os.environ.get(name) for name in _ENVIRONMENT}
-        everything = [_FORMAT, self.compilers, asked.placeless, names, environment]
+        source = self._digest(str(asked.source)) if not _is_below(str(asked.source), asked.work) else None
+        everything = [_FORMAT, self.compilers, asked.placeless, source, names, environment]
         return hashlib.sha256(canonical(everything).encode("utf-8", "surrogateescape")).hexdigest()
 
     def alone(self, call: str) -> AbstractContextManager[None]:
@@ -82,29 +86,48 @@ class Objects:
         outside = [each for each in made.files if not _is_below(each, asked.work)]
         if any(_changed_since(each, began_ns) for each in outside) or any(map(self._holds_untold, made.files)):
             return
+        files = tuple(_placeless(each, asked.work) for each in made.files)
+        if any(ONE_IMAGE & set(names or ()) for known, names in self._lists(call) if known == files):
+            return
         names = asked.asked()
+        self._add_list(call, files, names)
         for each in outside:
             self._digests[each] = None
-        key = self._key(asked, call, made.files, names)
-        if key is None:
-            return
+        key = self._key(asked, call, files, names)
+        if key is not None and not ONE_IMAGE & set(names or ()):
+            self._put(key, made)
+
+    def archive(self, asked: Archiving) -> str:
+        """Names a library: what is called, and what the members hold. Raises OSError."""
+        members = [hashlib.sha256(each.read_bytes()).hexdigest() for each in asked.members]
+        return hashlib.sha256(canonical([_FORMAT, self.compilers, asked.placeless, members]).encode()).hexdigest()
+
+    def find_archive(self, key: str) -> bytes | None:
+        """None if it is not known or not whole."""
+        made = self._read(key, ())
+        return None if made is None else made.object
+
+    def keep_archive(self, key: str, content: bytes) -> None:
+        """Raises StoreError."""
+        self._put(key, Made((), content, None, ""))
+
+    def _put(self, key: str, made: Made) -> None:
         shelf = self._shelf(key)
         make_folder(shelf)
         head = {"callgraph": made.callgraph is not None, "object": len(made.object), "said": made.said}
         body = json.dumps(head, sort_keys=True).encode() + b"\n" + made.object + (made.callgraph or b"")
         write_whole(shelf / key, hashlib.sha256(body).hexdigest().encode() + b"\n" + body, "an object")
         _make_room(shelf)
-        self._add_list(call, asked.work, made.files, names)
 
     def _lists(self, call: str) -> Iterator[tuple[tuple[str, ...], list[str] | None]]:
         """Files and macros of earlier compilations of a call, the last one first; `@` stands for the build's folder."""
         for each in _listed(self._shelf(call) / f"{call}.json"):
             yield tuple(each["files"]), each["asked"]
 
-    def _add_list(self, call: str, work: Path, files: tuple[str, ...], names: list[str] | None) -> None:
+    def _add_list(self, call: str, files: tuple[str, ...], names: list[str] | None) -> None:
         path = self._shelf(call) / f"{call}.json"
         make_folder(path.parent)
-        new = {"asked": names, "files": [_placeless(each, work) for each in files]}
+        new = {"asked": names, "files": list(files)}
         others = [each for each in _listed(path) if each != new]
         write_whole(path, canonical([new, *others][:LISTS]), "which files an object is made of")
 
@@ -113,18 +136,23 @@ class Objects:
         digests: dict[str, str] = {}
         generated: dict[str, str] = {}
         for each in files:
-            place = _placeless(each, asked.work)
-            if place.startswith("@"):
-                with suppress(OSError, UnicodeDecodeError):
-                    generated[place] = (asked.work / place[2:]).read_text(encoding="utf-8")
-                if place not in generated:
+            if each.startswith("@"):
+                text = self._generated(asked.work / each[2:])
+                if text is None:
                     return None
+                generated[each] = text
             else:
                 digest = self._digest(each)
                 if digest is None:
                     return None
                 digests[each] = digest
         return content_key(call, digests, generated, names)
+
+    def _generated(self, path: Path) -> str | None:
+        if path not in self._texts:
+            with suppress(OSError, UnicodeDecodeError):
+                self._texts[path] = path.read_text(encoding="utf-8")
+        return self._texts.get(path)
 
     def _digest(self, file: str) -> str | None:
         if self._digests.get(file) is None:

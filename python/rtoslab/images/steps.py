@@ -17,11 +17,13 @@ from threading import Lock
 from typing import IO, Final
 
 from rtoslab.base import StoreError, tools
-from rtoslab.images.compilation import Compilation, compilation
+from rtoslab.images.compilation import Archiving, Compilation, archiving, compilation
 from rtoslab.images.objects import Made, Objects, now_ns
 
 AT_ONCE: Final = 2
 """Compilers that a build starts side by side."""
+
+_Step = Compilation | Archiving | str
 
 
 class StepFailedError(Exception):
@@ -62,6 +64,18 @@ class _Steps:
             self.objects.keep(asked, call, made, began_ns)
         return made
 
+    def archive(self, asked: Archiving) -> None:
+        """Makes a library or copies the one that is kept."""
+        key = self.objects.archive(asked)
+        content = self.objects.find_archive(key)
+        if content is not None:
+            asked.archive.parent.mkdir(parents=True, exist_ok=True)
+            asked.archive.write_bytes(content)
+            return
+        self.other(asked.work, asked.line)
+        with suppress(StoreError):
+            self.objects.keep_archive(key, asked.archive.read_bytes())
+
     def other(self, work: Path, line: str) -> None:
         """A step that is no compilation, in the words of the build's files."""
         self._tell(self._run(("/bin/sh", "-c", line), work))
@@ -99,12 +113,15 @@ def make(work: Path, objects: Objects, log: IO[str]) -> frozenset[str]:
             if are_compilations:
                 _all(pool, steps, group)
             else:
-                for line in group:
-                    steps.other(work, str(line))
+                for each in group:
+                    if isinstance(each, Archiving):
+                        steps.archive(each)
+                    elif isinstance(each, str):
+                        steps.other(work, each)
     return frozenset(steps.read)
 
 
-def _all(pool: ThreadPoolExecutor, steps: _Steps, group: Iterable[Compilation | str]) -> None:
+def _all(pool: ThreadPoolExecutor, steps: _Steps, group: Iterable[_Step]) -> None:
     """The compilations of a group side by side; the first one that fails is the last one begun."""
     waiting: list[Future[None]] = [pool.submit(steps.compile, each) for each in group if isinstance(each, Compilation)]
     try:
@@ -116,7 +133,7 @@ def _all(pool: ThreadPoolExecutor, steps: _Steps, group: Iterable[Compilation | 
         raise
 
 
-def _lines(work: Path) -> Iterator[Compilation | str]:
+def _lines(work: Path) -> Iterator[_Step]:
     for line in tools.said([tools.find("ninja"), "-C", work, "-t", "commands"]).splitlines():
         if not line.startswith("ninja: "):
-            yield compilation(work, line) or line
+            yield compilation(work, line) or archiving(work, line) or line
