@@ -7,6 +7,7 @@ named by all that made them, and laid into the next build's folder, where CMake 
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -23,6 +24,9 @@ from rtoslab.records import SEAL_FILE, Expected, read_sealed, sealed
 
 PACKAGE: Final = "kernel_package.cmake"
 """Where a kernel's package lies, as firmware/cmake/KernelSource.cmake writes and reads it."""
+_PROGRAMS: Final = "programs.cmake"
+"""Programs beside the compiler that CMake found, for its cache."""
+_PROGRAM: Final = re.compile(r"^(CMAKE_\w+):FILEPATH=(/.*)$", re.MULTILINE)
 _FOUND: Final = ("CMakeSystem.cmake", "CMakeCCompiler.cmake", "CMakeASMCompiler.cmake")
 """What CMake writes of a compiler; it lies in a folder named by CMake's version."""
 _MADE_BY: Final = (
@@ -43,7 +47,7 @@ def configure(catalogue: Catalogue, point: Point, expected: Expected, work: Path
     command: list[str | Path] = [
         tools.find("cmake"),
         *("-S", catalogue.root / "firmware", "-B", work, "-G", "Ninja"),
-        *(["-DCMAKE_PLATFORM_INFO_INITIALIZED:INTERNAL=1"] if mine else []),
+        *(["-C", work / _PROGRAMS, "-DCMAKE_PLATFORM_INFO_INITIALIZED:INTERNAL=1"] if mine else []),
         *cmake_options(point, expected),
         *kernel_options(catalogue, point),
         *([f"-DRTOSLAB_ZIG={tools.find_clang() or ''}"] if point.compiler == "clang" else []),
@@ -90,9 +94,8 @@ def _laid(catalogue: Catalogue, point: Point, known: Path, work: Path) -> bool:
         return False
     folder = work / "CMakeFiles" / files["version"].decode()
     folder.mkdir(parents=True, exist_ok=True)
-    for name in (*_FOUND, PACKAGE):
-        if name in files:
-            ((work if name == PACKAGE else folder) / name).write_bytes(files[name])
+    for name in {*_FOUND, _PROGRAMS, PACKAGE} & set(files):
+        ((folder if name in _FOUND else work) / name).write_bytes(files[name])
     return True
 
 
@@ -103,6 +106,7 @@ def _keep(place: Path, work: Path) -> None:
         return
     files: Mapping[str, bytes] = {
         "version": found[0].name.encode(),
+        _PROGRAMS: _programs((work / "CMakeCache.txt").read_text(encoding="utf-8")).encode(),
         **{name: (found[0] / name).read_bytes() for name in _FOUND},
         **({PACKAGE: (work / PACKAGE).read_bytes()} if (work / PACKAGE).is_file() else {}),
     }
@@ -119,3 +123,8 @@ def _keep(place: Path, work: Path) -> None:
             shutil.rmtree(mine, ignore_errors=True)
     except OSError as cause:
         raise disk_error("keep what CMake found out in", place, cause) from None
+
+
+def _programs(cache: str) -> str:
+    lines = [f'set({name} [==[{path}]==] CACHE FILEPATH "")' for name, path in _PROGRAM.findall(cache)]
+    return "\n".join([*lines, ""])
