@@ -32,6 +32,7 @@ from rtoslab.images.image_inputs import (
     tree_of,
 )
 from rtoslab.images.objects import Objects, compilers
+from rtoslab.images.shelves import Shelves
 from rtoslab.images.steps import StepFailedError, make
 from rtoslab.plan import Point
 from rtoslab.records import SEAL_FILE, Expected, read_sealed, sealed
@@ -174,7 +175,7 @@ def _join_callgraphs(work: Path) -> None:
 
 def _cmake(catalogue: Catalogue, point: Point, expected: Expected, work: Path) -> frozenset[str]:
     """Configures and builds; the files that were read."""
-    kept = Objects(work.parent / "objects", compilers(point.compiler == "clang"))
+    kept = Objects(work, Shelves(work.parent / "objects"), compilers(point.compiler == "clang"))
     is_configured = False
     with (work / LOG).open("w+", encoding="utf-8", errors="replace") as log:
         try:

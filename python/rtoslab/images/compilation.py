@@ -18,7 +18,7 @@ from typing import Final
 from rtoslab.base import tools
 
 _DEFINED: Final = re.compile(r"#define ([A-Za-z_]\w*)")
-_ASKED: Final = re.compile(r"^#(?:define|undef) ([A-Za-z_]\w*)", re.MULTILINE)
+_ASKED: Final = re.compile(rb"^#(?:define|undef) ([A-Za-z_]\w*).*\n", re.MULTILINE)
 _PATHS: Final = frozenset({"-MT", "-MF", "-o"})
 _FOLDERS: Final = ("-I", "-isystem", "-iquote")
 _OPEN_COMMENT: Final = re.compile(r"/\*(?!.*\*/)")
@@ -26,6 +26,19 @@ _QUOTED: Final = re.compile(r"['\"\\]")
 _ARCHIVE: Final = re.compile(r": && \S+ -E rm -f (\S+) && \S+ qc \1 +(.+) && \S+ \1 && :")
 """As CMake writes it: away with the one before, the members, the index."""
 _BETWEEN_FILES: Final = re.compile(r"(?<!\\)\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Preprocessed:
+    """A source after the compiler's first half."""
+
+    files: tuple[str, ...]
+    """Absolute paths of what it read."""
+    asked: list[str] | None
+    """Names of all macros that the code expands or tests, the generated headers' among them. None if the compiler does
+    not say: then all that is generated counts."""
+    digest: str
+    """Of the code, which tells the lines that it comes from, but not the macros that are gone in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,37 +82,45 @@ class Compilation:
             found.extend(each[len(option) :] or self.arguments[at + 1] for option in options)
         return sorted({Path(os.path.normpath(self.work / each)) for each in found} - {self.work / "generated"})
 
-    def files(self) -> list[str]:
-        """Absolute paths of what the compiler said it read. Raises OSError."""
-        text = (self.work / self._after("-MF")).read_text(encoding="utf-8", errors="surrogateescape")
-        names = _BETWEEN_FILES.split(text.partition(":")[2].replace("\\\n", " ").strip())
-        plain = {re.sub(r"\\(.)", r"\1", each).replace("$$", "$") for each in names if each}
-        return sorted({os.path.normpath(self.work / each) for each in plain})
-
-    def asked(self) -> list[str] | None:
-        """Names of all macros that the code expands or tests, the generated headers' among them.
-
-        None if the compiler does not say: then all that is generated counts.
-        """
-        if not self.is_gcc:
-            return None
+    def preprocess(self) -> Preprocessed | None:
+        """What the compiler's first half makes of the source. None if it refuses: then the whole says why."""
         arguments = list(self.arguments)
-        for option in _PATHS:
-            at = arguments.index(option)
-            del arguments[at : at + 2]
-        arguments.remove("-MD")
+        at = arguments.index("-o")
+        del arguments[at : at + 2]
         arguments[arguments.index("-c")] = "-E"
         done = subprocess.run(
-            [*arguments, "-dU"],
+            [*arguments, *(["-dU"] if self.is_gcc else [])],
             cwd=self.work,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             env=tools.plain_environment(),
             check=False,
         )
-        if done.returncode != 0:
+        if done.returncode != 0 or not self._told.is_file():
             return None
-        return sorted(set(_ASKED.findall(done.stdout.decode("utf-8", errors="replace"))))
+        code = done.stdout.replace(str(self.work).encode(), b"@")
+        names = sorted({each.decode() for each in _ASKED.findall(code)}) if self.is_gcc else None
+        return Preprocessed(self.files(), names, hashlib.sha256(_ASKED.sub(b"", code)).hexdigest())
+
+    def files(self) -> tuple[str, ...]:
+        """Absolute paths of what the compiler said it read; of what it does not preprocess it says nothing."""
+        if not self._told.is_file():
+            return (os.path.normpath(self.source),)
+        text = self._told.read_text(encoding="utf-8", errors="surrogateescape")
+        names = _BETWEEN_FILES.split(text.partition(":")[2].replace("\\\n", " ").strip())
+        plain = {re.sub(r"\\(.)", r"\1", each).replace("$$", "$") for each in names if each}
+        return tuple(sorted({os.path.normpath(self.work / each) for each in plain}))
+
+    def put(self, content: bytes, callgraph: bytes | None) -> None:
+        """What another compilation made, in the place of this one's. Raises OSError."""
+        self.object.parent.mkdir(parents=True, exist_ok=True)
+        self.object.write_bytes(content)
+        if callgraph is not None:
+            self.callgraph.write_bytes(callgraph)
+
+    @property
+    def _told(self) -> Path:
+        return self.work / self._after("-MF")
 
     def _after(self, option: str) -> str:
         return self.arguments[self.arguments.index(option) + 1]

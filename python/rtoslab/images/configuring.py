@@ -44,10 +44,10 @@ def configure(catalogue: Catalogue, point: Point, expected: Expected, work: Path
     `known`: a folder for what was found out. Raises StoreError, ToolMissingError.
     """
     mine = _laid(catalogue, point, known, work)
+    before: list[str | Path] = ["-C", work / _PROGRAMS, "-DCMAKE_PLATFORM_INFO_INITIALIZED:INTERNAL=1"] if mine else []
     command: list[str | Path] = [
-        tools.find("cmake"),
-        *("-S", catalogue.root / "firmware", "-B", work, "-G", "Ninja"),
-        *(["-C", work / _PROGRAMS, "-DCMAKE_PLATFORM_INFO_INITIALIZED:INTERNAL=1"] if mine else []),
+        *(tools.find("cmake"), "-S", catalogue.root / "firmware", "-B", work, "-G", "Ninja"),
+        *before,
         *cmake_options(point, expected),
         *kernel_options(catalogue, point),
         *([f"-DRTOSLAB_ZIG={tools.find_clang() or ''}"] if point.compiler == "clang" else []),

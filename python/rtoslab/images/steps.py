@@ -40,29 +40,34 @@ class _Steps:
     def compile(self, asked: Compilation) -> None:
         """Makes an object or copies the one that is kept."""
         call = self.objects.call(asked)
-        made, how = self.objects.find(asked, call), "Kept"
-        if made is None:
+        found = self.objects.find(call)
+        if found is None and self.objects.is_of_one_image(call):
+            found = self._compiled(asked), asked.files()
+        if found is None:
             with self.objects.alone(call):
-                made = self.objects.find(asked, call)  # another build may have kept it meanwhile
-                if made is None:
-                    made, how = self._compiled(asked, call), "Compiled"
-        if how == "Kept":
-            asked.object.parent.mkdir(parents=True, exist_ok=True)
-            asked.object.write_bytes(made.object)
-            if made.callgraph is not None:
-                asked.callgraph.write_bytes(made.callgraph)
-        self._tell(f"{how}: {asked.source}\n{made.said}")
+                found = self.objects.find(call) or self._kept(asked, call)  # another build may have kept it meanwhile
+        made, files = found
+        asked.put(made.object, made.callgraph)
+        self._tell(made.said)
         with self.writing:
-            self.read.update(made.files)
+            self.read.update(files)
 
-    def _compiled(self, asked: Compilation, call: str) -> Made:
+    def _kept(self, asked: Compilation, call: str) -> tuple[Made, tuple[str, ...]]:
+        """Compiled, if no other source gave the same code, and kept."""
         began_ns = now_ns()
+        found = asked.preprocess()
+        made = None if found is None else self.objects.find_preprocessed(asked, found)
+        made = made or self._compiled(asked)
+        if found is not None:
+            with suppress(StoreError):  # the image needs no kept object; on a disk without room it fails itself
+                self.objects.keep(asked, call, found, made, began_ns)
+        return made, asked.files()
+
+    def _compiled(self, asked: Compilation) -> Made:
         said = self._run(asked.arguments, asked.work)
+        self._tell(f"Compiled: {asked.source}")
         callgraph = asked.callgraph.read_bytes() if asked.callgraph.is_file() else None
-        made = Made(tuple(asked.files()), asked.object.read_bytes(), callgraph, said)
-        with suppress(StoreError):  # the image needs no kept object; a disk without room says so at the image itself
-            self.objects.keep(asked, call, made, began_ns)
-        return made
+        return Made(asked.object.read_bytes(), callgraph, said)
 
     def archive(self, asked: Archiving) -> None:
         """Makes a library or copies the one that is kept."""
