@@ -31,9 +31,9 @@ from rtoslab.images.image_inputs import (
     reads_path,
     tree_of,
 )
-from rtoslab.images.objects import Objects, compilers
+from rtoslab.images.kept_objects import Objects, compilers
+from rtoslab.images.making import StepFailedError, make
 from rtoslab.images.shelves import Shelves
-from rtoslab.images.steps import StepFailedError, make
 from rtoslab.plan import Point
 from rtoslab.records import SEAL_FILE, Expected, read_sealed, sealed
 from rtoslab.trees import read_by, remember, repositories

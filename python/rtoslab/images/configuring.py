@@ -18,7 +18,7 @@ from typing import IO, Final
 from rtoslab.base import AlteredError, canonical, disk_error, listing, tools
 from rtoslab.catalogue import Catalogue
 from rtoslab.images.image_inputs import cmake_options, kernel_options
-from rtoslab.images.objects import compilers
+from rtoslab.images.kept_objects import compilers
 from rtoslab.plan import DEFAULT_COMPILER, Point
 from rtoslab.records import SEAL_FILE, Expected, read_sealed, sealed
 

@@ -56,7 +56,7 @@ def _make_room(shelf: Path) -> None:
     with suppress(OSError), os.scandir(shelf) as entries:
         for each in entries:
             with suppress(OSError):
-                if not each.name.startswith("."):
+                if not each.name.endswith(".lock"):  # also what a killed process left half written
                     found = each.stat()
                     held.append((found.st_mtime_ns, found.st_size, each.path))
     excess = sum(size for _, size, _ in held) - SHELF_BYTES

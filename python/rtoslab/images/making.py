@@ -18,7 +18,7 @@ from typing import IO, Final
 
 from rtoslab.base import StoreError, tools
 from rtoslab.images.compilation import Archiving, Compilation, archiving, compilation
-from rtoslab.images.objects import Made, Objects, now_ns
+from rtoslab.images.kept_objects import Made, Objects, now_ns
 
 AT_ONCE: Final = 2
 """Compilers that a build starts side by side."""
