@@ -33,7 +33,7 @@ class Place:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
-    def build(self, facts: str = PLAIN, source: str = "source.c") -> tuple[bool, bytes]:
+    def build(self, facts: str = PLAIN, *more: str, maps: bool = True) -> tuple[bool, bytes]:
         """Whether the compiler had to work, and the object."""
         time.sleep(1.5 * JUST_NOW_NS / 1e9)
         self.builds += 1
@@ -42,9 +42,9 @@ class Place:
         (work / "generated" / "facts.h").write_text(facts)
         said = ("-MD", "-MT", "x.obj", "-MF", "x.d", "-o", "x.obj", "-c")
         folders = (f"-I{work}/generated", f"-I{self.folder}/first", f"-I{self.folder}/headers")
-        maps = (f"-ffile-prefix-map={self.folder}=here", f"-ffile-prefix-map={work}=build")
+        mapped = (f"-ffile-prefix-map={self.folder}=here", f"-ffile-prefix-map={work}=build") if maps else ()
         gcc = str(find("arm-none-eabi-gcc"))
-        call = Compilation(work, (gcc, "-g", "-O2", *folders, *maps, *said, str(self.folder / source)))
+        call = Compilation(work, (gcc, "-g", "-O2", *more, *folders, *mapped, *said, str(self.folder / "source.c")))
         log = io.StringIO()
         steps = making._Steps(Objects(work, Shelves(self.folder / "kept"), compilers(clang=False)), log)
         steps.compile(call)
@@ -126,6 +126,12 @@ def test_what_changes_while_it_is_compiled_is_not_kept(place: Place, monkeypatch
     monkeypatch.setattr(making, "now_ns", lambda: time.time_ns() - 10 * JUST_NOW_NS)
     place.build()
     assert place.build()[0]
+
+
+def test_what_names_its_build_folder_is_not_kept(place: Place) -> None:
+    place.build(maps=False)
+    place.build(PLAIN, "-flto=1")
+    assert not list((place.folder / "kept").rglob("*.of"))
 
 
 def test_an_object_of_one_image_is_not_kept(place: Place) -> None:

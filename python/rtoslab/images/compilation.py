@@ -68,9 +68,14 @@ class Compilation:
         """Whether the compiler can be asked for the macros that a file asks for."""
         return self.arguments[0].endswith("gcc")
 
+    def bears_its_place(self, content: bytes) -> bool:
+        """Whether an object names its build's folder: what is translated at the link keeps the paths as they were."""
+        translated_later = any(each.startswith("-flto") for each in self.arguments)
+        return translated_later or str(self.work).encode() in content
+
     @property
     def placeless(self) -> list[str]:
-        """The call without the name of its build folder, of which an object bears no trace."""
+        """The call without the name of its build folder."""
         return [each.replace(str(self.work), "@") for each in self.arguments]
 
     @property

@@ -58,7 +58,7 @@ class _Steps:
         found = asked.preprocess()
         made = None if found is None else self.objects.find_preprocessed(asked, found)
         made = made or self._compiled(asked)
-        if found is not None:
+        if found is not None and not asked.bears_its_place(made.object):
             with suppress(StoreError):  # the image needs no kept object; on a disk without room it fails itself
                 self.objects.keep(asked, call, found, made, began_ns)
         return made, asked.files()
