@@ -94,7 +94,7 @@ class Objects:
             return
         new = {"asked": found.asked, "files": list(files)}
         others = [each for each in self._listed(call) if each != new]
-        self.shelves.put(f"{call}.lists", canonical([new, *others][:LISTS]).encode())
+        self.shelves.put(f"{call}.lists", json.dumps([new, *others][:LISTS]).encode())
         for each in outside:
             self._digests.pop(each, None)
         key = self._content(call, files, found.asked)
@@ -201,7 +201,7 @@ def now_ns() -> int:
 
 
 def _key(*parts: Any) -> str:
-    return hashlib.sha256(canonical([_FORMAT, *parts]).encode("utf-8", "surrogateescape")).hexdigest()
+    return hashlib.sha256(json.dumps([_FORMAT, *parts], sort_keys=True).encode()).hexdigest()
 
 
 def _changed_since(file: str, began_ns: int) -> bool:
