@@ -79,13 +79,15 @@ class Compilation:
         return [each.replace(str(self.work), "@") for each in self.arguments]
 
     @property
-    def folders(self) -> list[Path]:
+    def folders(self) -> list[str]:
         """Where headers are looked for, and the source's own folder; not those of the build."""
         found = [str(self.source.parent)]
         for at, each in enumerate(self.arguments):
-            options = (option for option in _FOLDERS if each.startswith(option))
-            found.extend(each[len(option) :] or self.arguments[at + 1] for option in options)
-        return sorted({Path(os.path.normpath(self.work / each)) for each in found} - {self.work / "generated"})
+            if each.startswith(_FOLDERS):
+                option = next(option for option in _FOLDERS if each.startswith(option))
+                found.append(each[len(option) :] or self.arguments[at + 1])
+        absolute = {os.path.normpath(f"{self.work}/{each}" if each[0] != "/" else each) for each in found}
+        return sorted(absolute - {f"{self.work}/generated"})
 
     def preprocess(self) -> Preprocessed | None:
         """What the compiler's first half makes of the source. None if it refuses: then the whole says why."""

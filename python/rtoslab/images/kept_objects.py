@@ -54,7 +54,7 @@ class Objects:
     compilers: str
     """What says which compilers these are."""
     _digests: dict[str, str | None] = field(default_factory=dict)
-    _names: dict[Path, str] = field(default_factory=dict)
+    _names: dict[str, str] = field(default_factory=dict)
     _texts: dict[str, str | None] = field(default_factory=dict)
     _untold: dict[str, bool] = field(default_factory=dict)
 
@@ -165,7 +165,7 @@ class Objects:
             self._untold[file] = any(each in content for each in UNTOLD)
         return self._untold[file]
 
-    def _names_below(self, folder: Path) -> str:
+    def _names_below(self, folder: str) -> str:
         """The names of all files below, without content: one that is new may come before another."""
         if folder not in self._names:
             found = sorted(f"{base}/{name}" for base, _, names in os.walk(folder) for name in names)
