@@ -24,7 +24,7 @@ SIM_SOURCES := $(shell find sim -name "*.rs" -o -name Cargo.toml) Cargo.toml Car
 # What the firmware and the simulator are built with; a linker for Rust is in gcc and libc6-dev.
 APT_PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi binutils-arm-none-eabi cmake ninja-build python3-venv gcc libc6-dev
 
-.PHONY: help demo docs site report-check test test-rust test-python gate mutants lint lint-rust lint-python bench bench-sweep bench-plan fuzz fuzz-inputs test-all test-checked test-sanitized set-up packages clean
+.PHONY: help demo docs site report-check test test-rust test-python gate mutants lint lint-rust lint-python bench bench-build bench-sweep bench-plan fuzz fuzz-inputs test-all test-checked test-sanitized set-up packages clean
 
 help:
 	@echo "make demo      install what is missing, run T1-T8 on one core and on two, write the report"
@@ -33,6 +33,7 @@ help:
 	@echo "make mutants   every benchmark broken on purpose, which its proofs must refuse; some minutes"
 	@echo "make lint      formatters, linters, types"
 	@echo "make bench     speed of the virtual boards beside unicorn and QEMU, tightness of bounds; installs qemu-system-arm"
+	@echo "make bench-build  what the first image of a configuration and further ones take, beside whole builds"
 	@echo "make bench-sweep  how long a phase sweep over 100 000 offsets takes"
 	@echo "make bench-plan   how long a sweep of 536 configurations and benchmarks takes: cold, warm, known"
 	@echo "make report-check  every kind of page in headless Chromium: accessibility, widths, dark, print; installs chromium"
@@ -136,6 +137,9 @@ bench: set-up
 	@$(MAKE) --no-print-directory packages APT_PACKAGES=qemu-system-arm
 	$(BIN)/python bench/run.py
 	$(BIN)/python bench/tightness.py
+
+bench-build: set-up
+	$(BIN)/python bench/builds.py
 
 bench-sweep: set-up
 	$(BIN)/python bench/sweep.py

@@ -1,11 +1,33 @@
 # Where the pinned sources of a kernel lie. Cargo fetches and verifies them (kernels/Cargo.lock holds the checksum);
 # nothing is built as Rust and nothing is copied into this tree.
 
-# Sets the three variables to the folder, the version and the checksum of <package>.
+# Sets the three variables to the folder, the version and the checksum of <package>. What was found lies in the build's
+# folder, and cargo is asked again only when its lock has changed or the package is gone.
 function(kernel_source out_dir out_version out_checksum package folder)
   set(manifest "${FIRMWARE_DIR}/kernels/Cargo.toml")
   set(lock "${FIRMWARE_DIR}/kernels/Cargo.lock")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${manifest}" "${lock}")
+  file(SHA256 "${lock}" lock_digest)
+  set(found_before "${CMAKE_BINARY_DIR}/kernel_package.cmake")
+  include("${found_before}" OPTIONAL) # sets kept_*
+  if(NOT "${kept_for}" STREQUAL "${package} ${lock_digest}" OR NOT EXISTS "${kept_dir}/Cargo.toml")
+    kernel_package(kept_dir kept_version kept_checksum "${package}")
+    set(text "set(kept_for [==[${package} ${lock_digest}]==])\n")
+    foreach(name IN ITEMS dir version checksum)
+      string(APPEND text "set(kept_${name} [==[${kept_${name}}]==])\n")
+    endforeach()
+    file(WRITE "${found_before}" "${text}")
+  endif()
+  set(${out_checksum} "${kept_checksum}" PARENT_SCOPE)
+  set(${out_version} "${kept_version}" PARENT_SCOPE)
+  if(folder)
+    string(APPEND kept_dir "/${folder}")
+  endif()
+  set(${out_dir} "${kept_dir}" PARENT_SCOPE)
+endfunction()
+
+# The same from cargo: the package's own folder.
+function(kernel_package out_dir out_version out_checksum package)
   find_program(RTOSLAB_CARGO cargo HINTS "$ENV{HOME}/.cargo/bin")
   if(NOT RTOSLAB_CARGO)
     message(FATAL_ERROR "cargo is not on PATH: it fetches the kernel sources; install Rust (rustup.rs or your system's package).")
@@ -45,8 +67,5 @@ function(kernel_source out_dir out_version out_checksum package folder)
   set(${out_checksum} "${CMAKE_MATCH_1}" PARENT_SCOPE)
   set(${out_version} "${version}" PARENT_SCOPE)
   get_filename_component(dir "${found}" DIRECTORY)
-  if(folder)
-    string(APPEND dir "/${folder}")
-  endif()
   set(${out_dir} "${dir}" PARENT_SCOPE)
 endfunction()

@@ -33,8 +33,25 @@ ALLOWED = {
     "images/builder.py": {
         "open": "the compilers' log", "read_text": "the compilers' call graphs", "write_text": "in a folder of its own",
         "read_bytes": "what the build just wrote", "write_bytes": "sealed, in a folder of its own",
-        "subprocess": "with no standard input", "json.loads": "sealed with the image",
+        "json.loads": "sealed with the image",
     },
+    "images/compilation.py": {
+        "read_text": "what the compiler just wrote", "write_bytes": "an object, in the build's own folder",
+        "subprocess": "with no standard input",
+    },
+    "images/configuring.py": {
+        "read_bytes": "what CMake just wrote", "read_text": "the same", "write_bytes": "sealed, in a folder of its own",
+        "subprocess": "with no standard input",
+    },
+    "images/kept_objects.py": {
+        "read_bytes": "what a compiler just read", "read_text": "the build's own headers",
+        "json.loads": "kept under its digest",
+    },
+    "images/making.py": {
+        "read_bytes": "what the compiler just wrote", "write_bytes": "a library, in the build's own folder",
+        "subprocess": "with no standard input",
+    },
+    "images/shelves.py": {"read_bytes": "what is kept, its digest checked"},
     "store/cache.py": {"zipfile.ZipFile": "sealed; and the writer"},
     "base/closure.py": {"read_bytes": "this package's own modules"},
     "base/web_page.py": {"read_text": "this package's own style and script"},

@@ -21,7 +21,7 @@ def to_plain(value: object) -> Any:
     if isinstance(value, _PLAIN):
         return value
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: to_plain(getattr(value, each.name)) for each in fields(value)}
+        return {name: to_plain(getattr(value, name)) for name in _field_names(type(value))}
     if isinstance(value, Mapping):
         return [[to_plain(key), to_plain(item)] for key, item in value.items()]
     if isinstance(value, AbstractSet):
@@ -29,6 +29,11 @@ def to_plain(value: object) -> Any:
     if isinstance(value, list | tuple | array):
         return [to_plain(each) for each in value]
     raise TypeError(f"a {type(value).__name__} has no plain form")
+
+
+@cache
+def _field_names(kind: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind))
 
 
 class _Arrays:
@@ -69,7 +74,7 @@ class Reader:
         return self.read(only, plain)
 
     def _dataclass(self, kind: Any, plain: Any) -> Any:
-        names = [each.name for each in fields(kind)]
+        names = _field_names(kind)
         if not isinstance(plain, dict) or set(plain) != set(names):
             raise ValueError(f"no {kind.__name__}")
         hints = self._hints(kind)

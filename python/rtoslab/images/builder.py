@@ -12,7 +12,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 
 from rtoslab.base import AlteredError, BuildError, RefusedError, alone, build_folder, disk_error, listing, tools
 from rtoslab.catalogue import Catalogue, Tree
+from rtoslab.images.configuring import configure
 from rtoslab.images.image_inputs import (
     CALLGRAPH,
     IMAGE,
@@ -27,12 +27,13 @@ from rtoslab.images.image_inputs import (
     KEPT,
     LOG,
     asked_digest,
-    cmake_options,
     inputs_digest,
-    kernel_options,
     reads_path,
     tree_of,
 )
+from rtoslab.images.kept_objects import Objects, compilers
+from rtoslab.images.making import StepFailedError, make
+from rtoslab.images.shelves import Shelves
 from rtoslab.plan import Point
 from rtoslab.records import SEAL_FILE, Expected, read_sealed, sealed
 from rtoslab.trees import read_by, remember, repositories
@@ -146,10 +147,10 @@ def _made(catalogue: Catalogue, point: Point, digest: str, work: Path) -> str:
     """Compiles in `work` until what was read of a tree is what the image's own id was made from; that digest."""
     tree = tree_of(catalogue, point)
     for _ in range(TIMES):
-        _cmake(catalogue, point, _expected(digest), work)
+        read = _cmake(catalogue, point, _expected(digest), work)
         if tree is None:
             return digest
-        files = read_by(work, tree)
+        files = read_by(read, tree)
         remember(reads_path(catalogue.root, asked_digest(catalogue, point)), files)
         found = inputs_digest(catalogue, point)
         if found == digest:
@@ -178,41 +179,27 @@ def _join_callgraphs(work: Path) -> None:
         (work / CALLGRAPH).write_text("".join(parts), encoding="utf-8")
 
 
-def _cmake(catalogue: Catalogue, point: Point, expected: Expected, work: Path) -> None:
-    configure: list[str | Path] = [
-        tools.find("cmake"),
-        "-S",
-        catalogue.root / "firmware",
-        "-B",
-        work,
-        "-G",
-        "Ninja",
-        *cmake_options(point, expected),
-        *kernel_options(catalogue, point),
-        *([f"-DRTOSLAB_ZIG={tools.find_clang() or ''}"] if point.compiler == "clang" else []),
-    ]
+def _cmake(catalogue: Catalogue, point: Point, expected: Expected, work: Path) -> frozenset[str]:
+    """Configures and builds; the files that were read."""
+    kept = Objects(work, Shelves(work.parent / "objects"), compilers(point.compiler == "clang"))
+    is_configured = False
     with (work / LOG).open("w+", encoding="utf-8", errors="replace") as log:
-        commands: tuple[list[str | Path], ...] = (configure, [tools.find("cmake"), "--build", work, "-j", "2"])
-        for command in commands:
-            log.flush()
-            done = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=tools.plain_environment(),
-                check=False,
-            )
-            if done.returncode != 0:
-                log.seek(0)
-                text = log.read()
-                if _disk_is_full(text, work):
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                kept = _keep_log(text, work.parent, point)
-                message = f"Building {point.label} failed: {reason(text)} The whole log is {kept}."
-                if command is configure and _REFUSAL.search(text):
-                    raise RefusedError(message, reason(text).rstrip("."))
-                raise BuildError(message)
+        try:
+            is_configured = configure(catalogue, point, expected, work, work.parent / "configured", log)
+            log.seek(0, os.SEEK_END)
+            if is_configured:
+                return make(work, kept, log)
+        except StepFailedError:
+            pass
+        log.seek(0)
+        text = log.read()
+    if _disk_is_full(text, work):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    log_path = _keep_log(text, work.parent, point)
+    message = f"Building {point.label} failed: {reason(text)} The whole log is {log_path}."
+    if not is_configured and _REFUSAL.search(text):
+        raise RefusedError(message, reason(text).rstrip("."))
+    raise BuildError(message)
 
 
 def _disk_is_full(text: str, work: Path) -> bool:

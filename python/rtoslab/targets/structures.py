@@ -1,8 +1,9 @@
 """What a kernel's objects and control blocks hold, read from the board's memory by the image's debug information."""
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from elftools.dwarf.die import DIE
 
@@ -30,10 +31,25 @@ class Place:
         return None if value is None else value & ((1 << 8 * min(self.bytes, 4)) - 1)
 
 
-def places(image: bytes, structures: Iterable[str]) -> dict[str, dict[str, Place]]:
+Places = dict[str, dict[str, Place]]
+_KNOWN: Final[dict[tuple[str, frozenset[str]], Places]] = {}
+"""By an image's digest: points that differ in the board's timing alone have one image."""
+_MOST_KNOWN: Final = 256
+
+
+def places(image: bytes, structures: Iterable[str]) -> Places:
     """Structure -> member -> place; a structure that the image does not know is left out."""
-    wanted = set(structures)
-    found: dict[str, dict[str, Place]] = {}
+    wanted = frozenset(structures)
+    key = hashlib.sha256(image).hexdigest(), wanted
+    if key not in _KNOWN:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            del _KNOWN[next(iter(_KNOWN))]
+        _KNOWN[key] = _read(image, set(wanted))
+    return _KNOWN[key]
+
+
+def _read(image: bytes, wanted: set[str]) -> Places:
+    found: Places = {}
     try:
         with debug(image, "the image", ImageFileError) as elf:
             _fill(found, wanted, elf)
@@ -42,7 +58,7 @@ def places(image: bytes, structures: Iterable[str]) -> dict[str, dict[str, Place
     return found
 
 
-def _fill(found: dict[str, dict[str, Place]], wanted: set[str], elf: "ELFFile") -> None:
+def _fill(found: Places, wanted: set[str], elf: "ELFFile") -> None:
     for unit in elf.get_dwarf_info().iter_CUs() if wanted and elf.has_dwarf_info() else ():
         for die in unit.get_top_DIE().iter_children():
             structure = _structure(die) if _name(die) in wanted else None

@@ -6,13 +6,13 @@ image's key. A file that is new among the headers' folders may come before anoth
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 from pydantic import ValidationError
 
-from rtoslab.base import BuildError, Strict, canonical, listing, make_folder, tools, write_whole
+from rtoslab.base import BuildError, Strict, canonical, listing, make_folder, write_whole
 from rtoslab.catalogue import Tree, path_variable
 from rtoslab.intake import read_object
 
@@ -80,13 +80,13 @@ def remember(kept: Path, files: tuple[str, ...]) -> None:
     write_whole(kept, canonical({"files": files}), "what was read of a tree")
 
 
-def read_by(work: Path, tree: Tree) -> tuple[str, ...]:
-    """Files of the tree that the build in `work` read or linked, relative to it, in order.
+def read_by(read: Iterable[str], tree: Tree) -> tuple[str, ...]:
+    """Files of the tree that a build linked, or that are among those its compilers read; relative to it, in order.
 
     Raises BuildError if it read none.
     """
     root = Path(os.path.normpath(tree.path)).as_posix() + "/"
-    found = {each[len(root) :] for each in _dependencies(work) if each.startswith(root)}
+    found = {each[len(root) :] for each in read if each.startswith(root)}
     found |= {each.relative_to(root).as_posix() for name in tree.linked for each in Path(root).glob(name)}
     if not found:
         raise BuildError(
@@ -94,10 +94,3 @@ def read_by(work: Path, tree: Tree) -> tuple[str, ...]:
             f"`rtoslab tree check {tree.id}` tries it."
         )
     return tuple(sorted(found))
-
-
-def _dependencies(work: Path) -> Iterator[str]:
-    """Every file that any compilation read, by ninja's record of the compiler's own dependency files."""
-    for line in tools.said([tools.find("ninja"), "-C", work, "-t", "deps"]).splitlines():
-        if line.startswith("    "):
-            yield Path(os.path.normpath(work / line.strip())).as_posix()

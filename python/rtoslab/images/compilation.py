@@ -1,0 +1,188 @@
+"""A compilation as CMake's build files have it: what it reads, what it makes, and which macros its code asked for.
+
+The trap it prevents: the headers that a build generates hold what differs from image to image, and nearly every file
+includes them, so that by content alone every object would be new. The compiler itself says which macros it expanded or
+tested; only their values count. A macro that was asked for and not found counts too.
+"""
+
+import hashlib
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rtoslab.base import tools
+
+_DEFINED: Final = re.compile(r"#define ([A-Za-z_]\w*)")
+_ASKED: Final = re.compile(rb"^#(?:define|undef) ([A-Za-z_]\w*).*\n", re.MULTILINE)
+_PATHS: Final = frozenset({"-MT", "-MF", "-o"})
+_FOLDERS: Final = ("-I", "-isystem", "-iquote")
+_OPEN_COMMENT: Final = re.compile(r"/\*(?!.*\*/)")
+_QUOTED: Final = re.compile(r"['\"\\]")
+_ARCHIVE: Final = re.compile(r": && \S+ -E rm -f (\S+) && \S+ qc \1 +(.+) && \S+ \1 && :")
+"""As CMake writes it: away with the one before, the members, the index."""
+_BETWEEN_FILES: Final = re.compile(r"(?<!\\)\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Preprocessed:
+    """A source after the compiler's first half."""
+
+    files: tuple[str, ...]
+    """Absolute paths of what it read."""
+    asked: list[str] | None
+    """Names of all macros that the code expands or tests, the generated headers' among them. None if the compiler does
+    not say: then all that is generated counts."""
+    digest: str
+    """Of the code, which tells the lines that it comes from, but not the macros that are gone in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """One compiler call, to be made in the build's folder."""
+
+    work: Path
+    arguments: tuple[str, ...]
+
+    @property
+    def object(self) -> Path:
+        """What it makes."""
+        return self.work / self._after("-o")
+
+    @property
+    def source(self) -> Path:
+        """What it compiles."""
+        return self.work / self.arguments[-1]
+
+    @property
+    def callgraph(self) -> Path:
+        """What it writes beside the object if it is told to say what calls what."""
+        return self.object.with_suffix(".ci")
+
+    @property
+    def is_gcc(self) -> bool:
+        """Whether the compiler can be asked for the macros that a file asks for."""
+        return self.arguments[0].endswith("gcc")
+
+    def bears_its_place(self, content: bytes) -> bool:
+        """Whether an object names its build's folder: what is translated at the link keeps the paths as they were."""
+        translated_later = any(each.startswith("-flto") for each in self.arguments)
+        return translated_later or str(self.work).encode() in content
+
+    @property
+    def placeless(self) -> list[str]:
+        """The call without the name of its build folder."""
+        return [each.replace(str(self.work), "@") for each in self.arguments]
+
+    @property
+    def folders(self) -> list[str]:
+        """Where headers are looked for, and the source's own folder; not those of the build."""
+        found = [str(self.source.parent)]
+        for at, each in enumerate(self.arguments):
+            if each.startswith(_FOLDERS):
+                option = next(option for option in _FOLDERS if each.startswith(option))
+                found.append(each[len(option) :] or self.arguments[at + 1])
+        absolute = {os.path.normpath(f"{self.work}/{each}" if each[0] != "/" else each) for each in found}
+        return sorted(absolute - {f"{self.work}/generated"})
+
+    def preprocess(self) -> Preprocessed | None:
+        """What the compiler's first half makes of the source. None if it refuses: then the whole says why."""
+        arguments = list(self.arguments)
+        at = arguments.index("-o")
+        del arguments[at : at + 2]
+        arguments[arguments.index("-c")] = "-E"
+        done = subprocess.run(
+            [*arguments, *(["-dU"] if self.is_gcc else [])],
+            cwd=self.work,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=tools.plain_environment(),
+            check=False,
+        )
+        if done.returncode != 0 or not self._told.is_file():
+            return None
+        code = done.stdout.replace(str(self.work).encode(), b"@")
+        names = sorted({each.decode() for each in _ASKED.findall(code)}) if self.is_gcc else None
+        return Preprocessed(self.files(), names, hashlib.sha256(_ASKED.sub(b"", code)).hexdigest())
+
+    def files(self) -> tuple[str, ...]:
+        """Absolute paths of what the compiler said it read; of what it does not preprocess it says nothing."""
+        if not self._told.is_file():
+            return (os.path.normpath(self.source),)
+        text = self._told.read_text(encoding="utf-8", errors="surrogateescape")
+        names = _BETWEEN_FILES.split(text.partition(":")[2].replace("\\\n", " ").strip())
+        plain = {re.sub(r"\\(.)", r"\1", each).replace("$$", "$") for each in names if each}
+        return tuple(sorted({os.path.normpath(self.work / each) for each in plain}))
+
+    def put(self, content: bytes, callgraph: bytes | None) -> None:
+        """What another compilation made, in the place of this one's. Raises OSError."""
+        self.object.parent.mkdir(parents=True, exist_ok=True)
+        self.object.write_bytes(content)
+        if callgraph is not None:
+            self.callgraph.write_bytes(callgraph)
+
+    @property
+    def _told(self) -> Path:
+        return self.work / self._after("-MF")
+
+    def _after(self, option: str) -> str:
+        return self.arguments[self.arguments.index(option) + 1]
+
+
+def compilation(work: Path, line: str) -> Compilation | None:
+    """A line of the build as a compilation; None if it is something else."""
+    if "&&" in line:
+        return None
+    words = tuple(shlex.split(line) if _QUOTED.search(line) else line.split())  # shlex takes its time
+    is_one = {"-c", "-MD", *_PATHS} <= set(words) and words[-2] == "-c"
+    return Compilation(work, words) if is_one else None
+
+
+@dataclass(frozen=True, slots=True)
+class Archiving:
+    """Objects put into a library, to be done in the build's folder."""
+
+    work: Path
+    line: str
+    archive: Path
+    members: tuple[Path, ...]
+
+    @property
+    def placeless(self) -> str:
+        """The step without the name of its build folder."""
+        return self.line.replace(str(self.work), "@")
+
+
+def archiving(work: Path, line: str) -> Archiving | None:
+    """A line of the build as the making of a library; None if it is something else."""
+    found = _ARCHIVE.fullmatch(line)
+    if found is None or _QUOTED.search(line):
+        return None
+    return Archiving(work, line, work / found[1], tuple(work / each for each in found[2].split()))
+
+
+def content_key(call: str, files: Mapping[str, str], generated: Mapping[str, str], asked: Sequence[str] | None) -> str:
+    """Names an object: what is called, the digest of each file read, and what is asked for of each generated one."""
+    names = None if asked is None else frozenset(asked)
+    parts = [call, *(f"{path} {digest}" for path, digest in sorted(files.items()))]
+    parts += [f"{path}\n{_counts(text, names)}" for path, text in sorted(generated.items())]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _counts(text: str, names: frozenset[str] | None) -> str:
+    """What of a generated file can reach an object: macros that are asked for, in whatever line they stand, and every
+    other line with its number, which a debugger is told."""
+    if names is None or "\\\n" in text or _OPEN_COMMENT.search(text):
+        return text
+    kept = []
+    for number, line in enumerate(text.splitlines()):
+        macro = _DEFINED.match(line)
+        if macro is None:
+            kept.append(f"{number} {line}")
+        elif macro[1] in names:
+            kept.append(line)
+    return "\n".join(kept)

@@ -1,0 +1,130 @@
+"""CMake's configuration of one image, less what CMake found out before: the compiler's nature and where a kernel's
+package lies.
+
+Both take longer than the rest of a configuration together, and only the machine can change them. So they are kept,
+named by all that made them, and laid into the next build's folder, where CMake takes them for its own.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Final
+
+from rtoslab.base import AlteredError, canonical, disk_error, listing, tools
+from rtoslab.catalogue import Catalogue
+from rtoslab.images.image_inputs import cmake_options, kernel_options
+from rtoslab.images.kept_objects import compilers
+from rtoslab.plan import DEFAULT_COMPILER, Point
+from rtoslab.records import SEAL_FILE, Expected, read_sealed, sealed
+
+PACKAGE: Final = "kernel_package.cmake"
+"""Where a kernel's package lies, as firmware/cmake/KernelSource.cmake writes and reads it."""
+_PROGRAMS: Final = "programs.cmake"
+"""Programs beside the compiler that CMake found, for its cache."""
+_PROGRAM: Final = re.compile(r"^(CMAKE_\w+):FILEPATH=(/.*)$", re.MULTILINE)
+_FOUND: Final = ("CMakeSystem.cmake", "CMakeCCompiler.cmake", "CMakeASMCompiler.cmake")
+"""What CMake writes of a compiler; it lies in a folder named by CMake's version."""
+_MADE_BY: Final = (
+    "CMakeLists.txt",
+    "cmake/arm-none-eabi.cmake",
+    "cmake/KernelSource.cmake",
+    "kernels/Cargo.toml",
+    "kernels/Cargo.lock",
+)
+
+
+def configure(catalogue: Catalogue, point: Point, expected: Expected, work: Path, known: Path, log: IO[str]) -> bool:
+    """Makes the build files of a point's image in `work`; whether CMake ended well, what it said in the log.
+
+    `known`: a folder for what was found out. Raises StoreError, ToolMissingError.
+    """
+    mine = _laid(catalogue, point, known, work)
+    before: list[str | Path] = ["-C", work / _PROGRAMS, "-DCMAKE_PLATFORM_INFO_INITIALIZED:INTERNAL=1"] if mine else []
+    command: list[str | Path] = [
+        *(tools.find("cmake"), "-S", catalogue.root / "firmware", "-B", work, "-G", "Ninja"),
+        *before,
+        *cmake_options(point, expected),
+        *kernel_options(catalogue, point),
+        *([f"-DRTOSLAB_ZIG={tools.find_clang() or ''}"] if point.compiler == "clang" else []),
+    ]
+    log.flush()
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        env=tools.plain_environment(),
+        check=False,
+    )
+    if done.returncode == 0 and not mine and point.compiler == DEFAULT_COMPILER:
+        _keep(_place(catalogue, point, known), work)
+    return done.returncode == 0
+
+
+def _place(catalogue: Catalogue, point: Point, known: Path) -> Path:
+    firmware = catalogue.root / "firmware"
+    cmake = tools.find("cmake")
+    everything = [
+        str(firmware),
+        listing(firmware, [firmware / each for each in _MADE_BY]),
+        [tools.banner("cmake"), str(cmake), cmake.stat().st_mtime_ns],
+        compilers(clang=False),
+        str(tools.find("cargo")),
+        point.kernel,
+        point.lto,
+        {name: value for name, value in os.environ.items() if name.startswith(("CMAKE", "CARGO"))},
+        {name: os.environ.get(name) for name in ("CC", "ASM", "CFLAGS", "ASMFLAGS", "LDFLAGS", "PATH", "HOME")},
+    ]
+    return known / hashlib.sha256(canonical(everything).encode()).hexdigest()[:32]
+
+
+def _laid(catalogue: Catalogue, point: Point, known: Path, work: Path) -> bool:
+    """Whether what was found out before lies in the build's folder now."""
+    if point.compiler != DEFAULT_COMPILER:  # Clang is started by a script in the build's folder itself
+        return False
+    place = _place(catalogue, point, known)
+    try:
+        files = read_sealed(place)
+    except AlteredError:
+        return False
+    folder = work / "CMakeFiles" / files["version"].decode()
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in {*_FOUND, _PROGRAMS, PACKAGE} & set(files):
+        ((folder if name in _FOUND else work) / name).write_bytes(files[name])
+    return True
+
+
+def _keep(place: Path, work: Path) -> None:
+    """Raises StoreError."""
+    found = [each for each in (work / "CMakeFiles").iterdir() if (each / _FOUND[0]).is_file()]
+    if len(found) != 1:
+        return
+    files: Mapping[str, bytes] = {
+        "version": found[0].name.encode(),
+        _PROGRAMS: _programs((work / "CMakeCache.txt").read_text(encoding="utf-8")).encode(),
+        **{name: (found[0] / name).read_bytes() for name in _FOUND},
+        **({PACKAGE: (work / PACKAGE).read_bytes()} if (work / PACKAGE).is_file() else {}),
+    }
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        mine = Path(tempfile.mkdtemp(prefix=".known-", dir=place.parent))
+        for name, content in sealed(place.name, files).items():
+            (mine / name).write_bytes(content)
+        try:
+            if place.exists() and not (place / SEAL_FILE).exists():
+                shutil.rmtree(place)
+            mine.rename(place)
+        except OSError:  # another build kept the same
+            shutil.rmtree(mine, ignore_errors=True)
+    except OSError as cause:
+        raise disk_error("keep what CMake found out in", place, cause) from None
+
+
+def _programs(cache: str) -> str:
+    lines = [f'set({name} [==[{path}]==] CACHE FILEPATH "")' for name, path in _PROGRAM.findall(cache)]
+    return "\n".join([*lines, ""])

@@ -1,0 +1,212 @@
+"""Objects kept by content: what is compiled once is only copied for the next image that asks for the same.
+
+Headers are known only after a compiler has read them, so a call leads to the lists of files that it read before, with
+the macros it asked for; what those hold now names the object. Where that name is new the preprocessor is run, and what
+it gives names an object too: much of a kernel is the same code in another configuration.
+
+The trap it prevents: an edited file must never be answered by an old object. So the files are read anew for each image,
+and nothing is kept where one of them changed meanwhile, or may hold what no list of files tells.
+"""
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from rtoslab.base import canonical, sha256_of, tools
+from rtoslab.images.compilation import Archiving, Compilation, Preprocessed, content_key
+from rtoslab.images.shelves import Shelves
+
+LISTS: Final = 16
+"""Of files, kept for one call: each combination of conditions may read others."""
+JUST_NOW_NS: Final = 50_000_000
+"""More than a step of any file system's clock."""
+UNTOLD: Final = (b"__DATE__", b"__TIME__", b"__TIMESTAMP__", b"incbin")
+"""In a file of which an object is made: what it depends on is in no list."""
+ONE_IMAGE: Final = frozenset({"BENCH_RUN_ID", "BENCH_MANIFEST"})
+"""Macros that no two images share: an object that asks for them is not worth its room."""
+_ENVIRONMENT: Final = ("CPATH", "C_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH")
+_FORMAT: Final = 1
+_Lists = Iterator[tuple[tuple[str, ...], list[str] | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a compilation gave."""
+
+    object: bytes
+    callgraph: bytes | None
+    said: str
+    """What the compiler printed."""
+
+
+@dataclass(slots=True)
+class Objects:
+    """The kept objects, as one build in one folder sees them: each file is read once."""
+
+    work: Path
+    shelves: Shelves
+    compilers: str
+    """What says which compilers these are."""
+    _digests: dict[str, str | None] = field(default_factory=dict)
+    _names: dict[str, str] = field(default_factory=dict)
+    _texts: dict[str, str | None] = field(default_factory=dict)
+    _untold: dict[str, bool] = field(default_factory=dict)
+
+    def call(self, asked: Compilation) -> str:
+        """Names a compiler call: arguments, compiler, the source, and all that could be read, by name."""
+        source = self._digest(str(asked.source)) if self._place(str(asked.source))[0] != "@" else None
+        return _key(self._bare(asked), source, [self._names_below(each) for each in asked.folders])
+
+    def alone(self, call: str) -> AbstractContextManager[None]:
+        """One process at a time compiles this; the others find it kept."""
+        return self.shelves.alone(call)
+
+    def find(self, call: str) -> tuple[Made, tuple[str, ...]] | None:
+        """What was made of the same call and the same files, and those; None if that is not known."""
+        for files, names in self._lists(call):
+            key = self._content(call, files, names)
+            of = None if key is None else self.shelves.get(f"{key}.of")
+            made = None if of is None else self._made(of.decode())
+            if made is not None:
+                return made, files
+        return None
+
+    def is_of_one_image(self, call: str) -> bool:
+        """Whether it is known that the code holds what no other image has."""
+        return any(ONE_IMAGE & set(names or ()) for _, names in self._lists(call))
+
+    def find_preprocessed(self, asked: Compilation, found: Preprocessed) -> Made | None:
+        """What was made of the same code."""
+        return self._made(self._code(asked, found))
+
+    def keep(self, asked: Compilation, call: str, found: Preprocessed, made: Made, began_ns: int) -> None:
+        """What was preprocessed and compiled from then on, unless nothing tells all that it is made of. Raises
+        StoreError."""
+        files = tuple(map(self._place, found.files))
+        outside = [each for each in files if each[0] != "@"]
+        if any(_changed_since(each, began_ns) for each in outside) or any(map(self._holds_untold, found.files)):
+            return
+        new = {"asked": found.asked, "files": list(files)}
+        others = [each for each in self._listed(call) if each != new]
+        self.shelves.put(f"{call}.lists", json.dumps([new, *others][:LISTS]).encode())
+        for each in outside:
+            self._digests.pop(each, None)
+        key = self._content(call, files, found.asked)
+        if key is not None and not ONE_IMAGE & set(found.asked or ()):
+            code = self._code(asked, found)
+            self._put(code, made)
+            self.shelves.put(f"{key}.of", code.encode())
+
+    def archive(self, asked: Archiving) -> str:
+        """Names a library: what is called, and what the members hold. Raises OSError."""
+        members = [hashlib.sha256(each.read_bytes()).hexdigest() for each in asked.members]
+        return _key(self.compilers, asked.placeless, members)
+
+    def find_archive(self, key: str) -> bytes | None:
+        """None if it is not known."""
+        return self.shelves.get(key)
+
+    def keep_archive(self, key: str, content: bytes) -> None:
+        """Raises StoreError."""
+        self.shelves.put(key, content)
+
+    def _bare(self, asked: Compilation) -> list[Any]:
+        return [self.compilers, asked.placeless, {name: os.environ.get(name) for name in _ENVIRONMENT}]
+
+    def _code(self, asked: Compilation, found: Preprocessed) -> str:
+        return _key(self._bare(asked), found.digest)
+
+    def _lists(self, call: str) -> _Lists:
+        """Files and macros of earlier compilations of a call, the last one first; `@` stands for the build's folder."""
+        for each in self._listed(call):
+            yield tuple(each["files"]), each["asked"]
+
+    def _listed(self, call: str) -> list[dict[str, Any]]:
+        kept = self.shelves.get(f"{call}.lists")
+        return [] if kept is None else json.loads(kept)
+
+    def _content(self, call: str, files: tuple[str, ...], names: list[str] | None) -> str | None:
+        """None if a file is gone."""
+        digests = {each: self._digest(each) for each in files if each[0] != "@"}
+        generated = {each: self._text(each) for each in files if each[0] == "@"}
+        there = {each: digest for each, digest in digests.items() if digest is not None}
+        texts = {each: text for each, text in generated.items() if text is not None}
+        if len(there) + len(texts) < len(files):
+            return None
+        return content_key(call, there, texts, names)
+
+    def _text(self, place: str) -> str | None:
+        if place not in self._texts:
+            self._texts[place] = None
+            with suppress(OSError, UnicodeDecodeError):
+                self._texts[place] = (self.work / place[2:]).read_text(encoding="utf-8")
+        return self._texts[place]
+
+    def _digest(self, file: str) -> str | None:
+        if file not in self._digests:
+            self._digests[file] = None
+            with suppress(OSError):
+                self._digests[file] = sha256_of(Path(file))
+        return self._digests[file]
+
+    def _place(self, file: str) -> str:
+        inside = f"{self.work}/"
+        return f"@/{file[len(inside) :]}" if file.startswith(inside) else file
+
+    def _holds_untold(self, file: str) -> bool:
+        if file not in self._untold:
+            content = Path(file).read_bytes()
+            self._untold[file] = any(each in content for each in UNTOLD)
+        return self._untold[file]
+
+    def _names_below(self, folder: str) -> str:
+        """The names of all files below, without content: one that is new may come before another."""
+        if folder not in self._names:
+            found = sorted(f"{base}/{name}" for base, _, names in os.walk(folder) for name in names)
+            self._names[folder] = hashlib.sha256("\n".join(found).encode("utf-8", "surrogateescape")).hexdigest()
+        return self._names[folder]
+
+    def _put(self, key: str, made: Made) -> None:
+        head = {"callgraph": made.callgraph is not None, "object": len(made.object), "said": made.said}
+        first = json.dumps(head, sort_keys=True).encode()
+        self.shelves.put(key, first + b"\n" + made.object + (made.callgraph or b""))
+
+    def _made(self, key: str) -> Made | None:
+        kept = self.shelves.get(key)
+        if kept is None:
+            return None
+        first, _, rest = kept.partition(b"\n")
+        head = json.loads(first)
+        length = head["object"]
+        return Made(rest[:length], rest[length:] if head["callgraph"] else None, head["said"])
+
+
+def compilers(clang: bool) -> str:
+    """What says which compilers are here: their words, and the size and time of the program."""
+    program = tools.find("arm-none-eabi-gcc")
+    found = program.stat()
+    words = [tools.banner("arm-none-eabi-gcc"), str(program), found.st_size, found.st_mtime_ns]
+    return canonical([*words, *([tools.clang_banner()] if clang else [])])
+
+
+def now_ns() -> int:
+    """The time by which files' times are judged."""
+    return time.time_ns()
+
+
+def _key(*parts: Any) -> str:
+    return hashlib.sha256(json.dumps([_FORMAT, *parts], sort_keys=True).encode()).hexdigest()
+
+
+def _changed_since(file: str, began_ns: int) -> bool:
+    try:
+        found = Path(file).stat()
+    except OSError:
+        return True
+    return max(found.st_mtime_ns, found.st_ctime_ns) > began_ns - JUST_NOW_NS

@@ -1,0 +1,144 @@
+"""The steps of a configured build, in the order that its build files give: compilations out of the kept objects where
+they are known, everything else as it is.
+
+The trap it prevents: a step that failed or was ended must leave nothing that a later build takes for whole. Only what a
+compiler ended well is kept, and each build has a folder of its own.
+"""
+
+import shlex
+import subprocess
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from threading import Lock
+from typing import IO, Final
+
+from rtoslab.base import StoreError, tools
+from rtoslab.images.compilation import Archiving, Compilation, archiving, compilation
+from rtoslab.images.kept_objects import Made, Objects, now_ns
+
+AT_ONCE: Final = 2
+"""Compilers that a build starts side by side."""
+
+_Step = Compilation | Archiving | str
+
+
+class StepFailedError(Exception):
+    """A step ended with an error; what it printed is in the log."""
+
+
+@dataclass(slots=True)
+class _Steps:
+    objects: Objects
+    log: IO[str]
+    writing: Lock = field(default_factory=Lock)
+    read: set[str] = field(default_factory=set)
+
+    def compile(self, asked: Compilation) -> None:
+        """Makes an object or copies the one that is kept."""
+        call = self.objects.call(asked)
+        found = self.objects.find(call)
+        if found is None and self.objects.is_of_one_image(call):
+            found = self._compiled(asked), asked.files()
+        if found is None:
+            with self.objects.alone(call):
+                found = self.objects.find(call) or self._kept(asked, call)  # another build may have kept it meanwhile
+        made, files = found
+        asked.put(made.object, made.callgraph)
+        self._tell(made.said)
+        with self.writing:
+            self.read.update(files)
+
+    def _kept(self, asked: Compilation, call: str) -> tuple[Made, tuple[str, ...]]:
+        """Compiled, if no other source gave the same code, and kept."""
+        began_ns = now_ns()
+        found = asked.preprocess()
+        made = None if found is None else self.objects.find_preprocessed(asked, found)
+        made = made or self._compiled(asked)
+        if found is not None and not asked.bears_its_place(made.object):
+            with suppress(StoreError):  # the image needs no kept object; on a disk without room it fails itself
+                self.objects.keep(asked, call, found, made, began_ns)
+        return made, asked.files()
+
+    def _compiled(self, asked: Compilation) -> Made:
+        said = self._run(asked.arguments, asked.work)
+        self._tell(f"Compiled: {asked.source}")
+        callgraph = asked.callgraph.read_bytes() if asked.callgraph.is_file() else None
+        return Made(asked.object.read_bytes(), callgraph, said)
+
+    def archive(self, asked: Archiving) -> None:
+        """Makes a library or copies the one that is kept."""
+        key = self.objects.archive(asked)
+        content = self.objects.find_archive(key)
+        if content is not None:
+            asked.archive.parent.mkdir(parents=True, exist_ok=True)
+            asked.archive.write_bytes(content)
+            return
+        self.other(asked.work, asked.line)
+        with suppress(StoreError):
+            self.objects.keep_archive(key, asked.archive.read_bytes())
+
+    def other(self, work: Path, line: str) -> None:
+        """A step that is no compilation, in the words of the build's files."""
+        self._tell(self._run(("/bin/sh", "-c", line), work))
+
+    def _run(self, arguments: tuple[str, ...], work: Path) -> str:
+        done = subprocess.run(
+            arguments,
+            cwd=work,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env=tools.plain_environment(),
+            check=False,
+        )
+        if done.returncode != 0:
+            self._tell(f"FAILED ({done.returncode}): {shlex.join(arguments)}\n{done.stdout}")
+            raise StepFailedError
+        return done.stdout
+
+    def _tell(self, text: str) -> None:
+        with self.writing:
+            self.log.write(text if not text or text.endswith("\n") else f"{text}\n")
+
+
+def make(work: Path, objects: Objects, log: IO[str]) -> frozenset[str]:
+    """Carries out a configured build; the files that its compilers read.
+
+    Raises StepFailedError, its words in the log; OSError.
+    """
+    steps = _Steps(objects, log)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for are_compilations, group in groupby(_lines(work), key=lambda each: isinstance(each, Compilation)):
+            if are_compilations:
+                _all(pool, steps, group)
+            else:
+                for each in group:
+                    if isinstance(each, Archiving):
+                        steps.archive(each)
+                    elif isinstance(each, str):
+                        steps.other(work, each)
+    return frozenset(steps.read)
+
+
+def _all(pool: ThreadPoolExecutor, steps: _Steps, group: Iterable[_Step]) -> None:
+    """The compilations of a group side by side; the first one that fails is the last one begun."""
+    waiting: list[Future[None]] = [pool.submit(steps.compile, each) for each in group if isinstance(each, Compilation)]
+    try:
+        for each in waiting:
+            each.result()
+    except BaseException:
+        for each in waiting:
+            each.cancel()
+        raise
+
+
+def _lines(work: Path) -> Iterator[_Step]:
+    for line in tools.said([tools.find("ninja"), "-C", work, "-t", "commands"]).splitlines():
+        if not line.startswith("ninja: "):
+            yield compilation(work, line) or archiving(work, line) or line

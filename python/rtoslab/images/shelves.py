@@ -1,0 +1,68 @@
+"""Bytes kept under a key, in a folder of bounded size: what was not used for longest goes when a shelf is full.
+
+What is kept bears its digest, is written whole or not at all, and counts as not there if it is not whole.
+"""
+
+import hashlib
+import os
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rtoslab.base import alone, make_folder, write_whole
+
+SHELVES: Final = 64
+SHELF_BYTES: Final = 8 << 20
+"""512 MB in all: objects of some hundred configurations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelves:
+    """The folder. Keys are hexadecimal digests, with an ending perhaps."""
+
+    folder: Path
+
+    def alone(self, key: str) -> AbstractContextManager[None]:
+        """One process at a time. Raises StoreError."""
+        return alone(self._shelf(key) / f".{key[:32]}.lock")
+
+    def get(self, key: str) -> bytes | None:
+        """None if it is not there or not whole."""
+        path = self._shelf(key) / key
+        try:
+            digest, _, content = path.read_bytes().partition(b"\n")
+            if hashlib.sha256(content).hexdigest().encode() != digest:
+                return None
+            os.utime(path)
+        except OSError:
+            return None
+        return content
+
+    def put(self, key: str, content: bytes) -> None:
+        """Raises StoreError."""
+        shelf = self._shelf(key)
+        make_folder(shelf)
+        write_whole(shelf / key, hashlib.sha256(content).hexdigest().encode() + b"\n" + content, "an object")
+        _make_room(shelf)
+
+    def _shelf(self, key: str) -> Path:
+        return self.folder / f"{int(key[:8], 16) % SHELVES:02d}"
+
+
+def _make_room(shelf: Path) -> None:
+    """Another process may do the same meanwhile."""
+    held: list[tuple[int, int, str]] = []
+    with suppress(OSError), os.scandir(shelf) as entries:
+        for each in entries:
+            with suppress(OSError):
+                if not each.name.endswith(".lock"):  # also what a killed process left half written
+                    found = each.stat()
+                    held.append((found.st_mtime_ns, found.st_size, each.path))
+    excess = sum(size for _, size, _ in held) - SHELF_BYTES
+    for _, size, path in sorted(held):
+        if excess <= 0:
+            return
+        with suppress(OSError):
+            Path(path).unlink()
+        excess -= size

@@ -1,0 +1,168 @@
+"""Images made of kept objects are, byte for byte, those that CMake and ninja make alone from nothing; and what was
+ended, broken or edited meanwhile never reaches one."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from rtoslab.base.errors import BuildError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.conformance import suite_point
+from rtoslab.footprint.points import footprint_point
+from rtoslab.images.builder import Build, build
+from rtoslab.images.image_inputs import cmake_options, kernel_options
+from rtoslab.plan.plan import Options, Point, make_plan
+from tests.checkouts import alter
+from tests.processes import started
+
+BUILD: Final = "import sys; from tests.test_images_kept import build_one; build_one(*sys.argv[1:])"
+
+
+def points(catalogue: Catalogue, benchmarks: Sequence[str], kernel: str, board: str, **config: str) -> list[Point]:
+    cores = [int(config.pop("cores", "1"))]
+    plan = make_plan(catalogue, benchmarks, Options([kernel], [board], cores=cores, config=config))
+    return [each for each in plan.points if each.not_applicable is None]
+
+
+def build_one(root: str, benchmark: str) -> None:
+    """For another process."""
+    catalogue = Catalogue(Path(root))
+    build(catalogue, points(catalogue, [benchmark], "freertos", "nucleo-f446re")[0])
+
+
+def demand_as_from_nothing(catalogue: Catalogue, point: Point, built: Build, folder: Path) -> None:
+    """Builds with nothing known, without any of our code, and compares all that is kept of an image but the log."""
+    options = [*cmake_options(point, built.expected), *kernel_options(catalogue, point)]
+    folders = ["-S", str(catalogue.root / "firmware"), "-B", str(folder)]
+    subprocess.run(["cmake", *folders, "-G", "Ninja", *options], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", folder], check=True, stdout=subprocess.DEVNULL)
+    for name in ("image.elf", "build-info.json", *([] if point.lto else ["image.map"])):
+        assert (folder / name).read_bytes() == (built.folder / name).read_bytes(), name
+    calls = "".join(each.read_text() for each in sorted(folder.rglob("*.ci")))
+    assert calls == ((built.folder / "callgraph.ci").read_text() if calls else "")
+
+
+def compiled(built: Build) -> list[str]:
+    """The sources that were compiled for an image: folder and name."""
+    lines = (built.folder / "build.log").read_text().splitlines()
+    paths = [Path(each) for each in lines if each.startswith("Compiled: ")]
+    return sorted(f"{each.parent.name}/{each.name}" for each in paths)
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalogue:
+    """This checkout with nothing built and nothing kept."""
+    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
+    return Catalogue(find_root())
+
+
+@pytest.mark.parametrize(
+    ("kernel", "board", "benchmarks", "config"),
+    [
+        ("freertos", "nucleo-f446re", ["t6", "t7"], {}),
+        ("freertos", "pico", ["t2", "t3"], {"cores": "2"}),
+        ("rt", "nucleo-f767zi", ["t6", "t7"], {}),
+        ("bare", "pico", ["t1", "t4"], {}),
+        ("freertos", "nucleo-l053r8", ["t1", "t4"], {"lto": "1", "opt": "-Os"}),
+    ],
+)
+def test_an_image_is_the_same_both_ways(
+    elsewhere: Catalogue, tmp_path: Path, kernel: str, board: str, benchmarks: list[str], config: dict[str, str]
+) -> None:
+    for point in points(elsewhere, benchmarks, kernel, board, **config):
+        built = build(elsewhere, point)
+    known = {"core/wire.c", "cortexm/startup.S", *({"FreeRTOS-Kernel/tasks.c", "src/rt.c"} if not point.lto else ())}
+    assert not set(compiled(built)) & known, "it was compiled for the image before"
+    demand_as_from_nothing(elsewhere, point, built, tmp_path / "whole")
+
+
+def test_the_suite_and_what_is_weighed_are_the_same_both_ways(elsewhere: Catalogue, tmp_path: Path) -> None:
+    first = points(elsewhere, ["t1"], "bare", "nucleo-f103rb")[0]
+    build(elsewhere, first)
+    weighed = [footprint_point(elsewhere, name, "bare", "nucleo-f103rb", 1, {}) for name in ("minimal", "heap")]
+    for number, point in enumerate([suite_point(first), *(each for each in weighed if each.not_applicable is None)]):
+        demand_as_from_nothing(elsewhere, point, build(elsewhere, point), tmp_path / f"whole-{number}")
+
+
+def test_a_further_image_compiles_what_is_its_own(elsewhere: Catalogue) -> None:
+    first, second = points(elsewhere, ["t6", "t7"], "freertos", "nucleo-f446re")
+    assert "FreeRTOS-Kernel/tasks.c" in compiled(build(elsewhere, first))
+    assert compiled(build(elsewhere, second)) == [
+        "core/last_words.c",
+        "core/main.c",
+        "t7_synchronisation/t7_synchronisation.c",
+    ]
+
+
+def test_what_an_option_does_not_reach_is_not_compiled_again(elsewhere: Catalogue) -> None:
+    build(elsewhere, points(elsewhere, ["t1"], "freertos", "nucleo-f446re")[0])
+    other = build(elsewhere, points(elsewhere, ["t1"], "freertos", "nucleo-f446re", **{"feature.icache": "0"})[0])
+    assert compiled(other) == ["core/last_words.c", "core/main.c", "f4/flash.c"]
+
+
+def test_an_edited_checkout_gives_what_it_says_now(checkout: Path, tmp_path: Path) -> None:
+    catalogue = Catalogue(checkout)
+    (point,) = points(catalogue, ["t1"], "bare", "pico")
+    before = build(catalogue, point)
+    alter(checkout, "core/bench_wire.h", "#pragma once", "#pragma once\n/* a line more, which a debugger is told */")
+    after = build(Catalogue(checkout), point)
+    assert after.folder != before.folder
+    assert "core/wire.c" in compiled(after)
+    demand_as_from_nothing(Catalogue(checkout), point, after, tmp_path / "whole")
+    (checkout / "firmware" / "include" / "bench_core.h").write_text("#error this comes first\n")
+    with pytest.raises(BuildError, match="this comes first"):
+        build(Catalogue(checkout), point)
+
+
+def test_a_mistake_is_named_and_mended(checkout: Path, tmp_path: Path) -> None:
+    file = "benchmarks/t1_arithmetic/t1_arithmetic.c"
+    catalogue = Catalogue(checkout)
+    (point,) = points(catalogue, ["t1"], "bare", "pico")
+    alter(checkout, file, "#include", "int wrong = ;\n#include")
+    with pytest.raises(BuildError, match=r"t1_arithmetic\.c:\d+:\d+: error: expected expression"):
+        build(catalogue, point)
+    alter(checkout, file, "int wrong = ;\n", "")
+    demand_as_from_nothing(catalogue, point, build(catalogue, point), tmp_path / "whole")
+
+
+@pytest.mark.parametrize("ended_by", [signal.SIGKILL, signal.SIGINT])
+def test_an_ended_build_leaves_nothing_that_is_taken_for_whole(
+    elsewhere: Catalogue, tmp_path: Path, ended_by: signal.Signals
+) -> None:
+    kept = tmp_path / "build" / "objects"
+    command = [sys.executable, "-c", BUILD, str(elsewhere.root), "t6"]
+    with started(command, stderr=subprocess.DEVNULL, start_new_session=True) as running:
+        while len(list(kept.rglob("*.of"))) < 6:
+            assert running.poll() is None, "the build ended before the test could end it"
+            time.sleep(0.01)
+        running.send_signal(ended_by)
+        assert running.wait() != 0
+    (point,) = points(elsewhere, ["t6"], "freertos", "nucleo-f446re")
+    demand_as_from_nothing(elsewhere, point, build(elsewhere, point), tmp_path / "whole")
+
+
+def test_builds_side_by_side_compile_a_file_once(elsewhere: Catalogue) -> None:
+    command = [sys.executable, "-c", BUILD, str(elsewhere.root)]
+    with started([*command, "t6"]) as one, started([*command, "t7"]) as other:
+        assert (one.wait(), other.wait()) == (0, 0)
+    both = [build(elsewhere, each) for each in points(elsewhere, ["t6", "t7"], "freertos", "nucleo-f446re")]
+    names = [name for each in both for name in compiled(each)]
+    twice = {name for name in names if names.count(name) > 1}
+    assert twice == {"core/last_words.c", "core/main.c"}
+
+
+def test_what_cmake_found_is_taken_as_it_found_it(elsewhere: Catalogue, tmp_path: Path) -> None:
+    first, second = points(elsewhere, ["t1", "t4"], "bare", "pico")
+    assert "compiler identification" in (build(elsewhere, first).folder / "build.log").read_text()
+    assert "compiler identification" not in (build(elsewhere, second).folder / "build.log").read_text()
+    (kept,) = [each for each in (tmp_path / "build" / "configured").iterdir() if not each.name.startswith(".")]
+    (kept / "CMakeCCompiler.cmake").write_text("damaged")
+    (third,) = points(elsewhere, ["t4"], "bare", "pico", opt="-Os")
+    assert "compiler identification" in (build(elsewhere, third).folder / "build.log").read_text()

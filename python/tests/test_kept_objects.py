@@ -1,0 +1,201 @@
+"""Objects kept by content, by single files and the real compiler: what makes one new, and what does not."""
+
+import io
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base.errors import StoreError
+from rtoslab.base.tools import find
+from rtoslab.images import making, shelves
+from rtoslab.images.compilation import Compilation, archiving, compilation
+from rtoslab.images.kept_objects import JUST_NOW_NS, Objects, compilers
+from rtoslab.images.shelves import Shelves
+
+PLAIN = "#define ASKED 1\n#define OTHER 2\n"
+SOURCE = '#include "facts.h"\n#include "own.h"\nint value(void) { return ASKED + OWN; }\n'
+
+
+class Place:
+    """A folder with one source, its header and what is kept; each build has a folder of its own, as images have."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.builds = 0
+        self.write("source.c", SOURCE)
+        self.write("headers/own.h", "#define OWN 10\n")
+
+    def write(self, name: str, text: str) -> None:
+        """A file that nothing takes for just written."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def build(self, facts: str = PLAIN, *more: str, maps: bool = True) -> tuple[bool, bytes]:
+        """Whether the compiler had to work, and the object."""
+        time.sleep(1.5 * JUST_NOW_NS / 1e9)
+        self.builds += 1
+        work = self.folder / f"build-{self.builds}"
+        (work / "generated").mkdir(parents=True)
+        (work / "generated" / "facts.h").write_text(facts)
+        said = ("-MD", "-MT", "x.obj", "-MF", "x.d", "-o", "x.obj", "-c")
+        folders = (f"-I{work}/generated", f"-I{self.folder}/first", f"-I{self.folder}/headers")
+        mapped = (f"-ffile-prefix-map={self.folder}=here", f"-ffile-prefix-map={work}=build") if maps else ()
+        gcc = str(find("arm-none-eabi-gcc"))
+        call = Compilation(work, (gcc, "-g", "-O2", *more, *folders, *mapped, *said, str(self.folder / "source.c")))
+        log = io.StringIO()
+        steps = making._Steps(Objects(work, Shelves(self.folder / "kept"), compilers(clang=False)), log)
+        steps.compile(call)
+        return "Compiled" in log.getvalue(), call.object.read_bytes()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    (tmp_path / "first").mkdir()
+    return Place(tmp_path)
+
+
+def test_the_same_is_compiled_once(place: Place) -> None:
+    compiled, content = place.build()
+    assert compiled
+    assert place.build() == (False, content)
+
+
+@pytest.mark.parametrize(
+    ("facts", "compiles"),
+    [
+        ("#define ASKED 2\n#define OTHER 2\n", True),
+        ("#define ASKED 1\n#define OTHER 3\n", False),
+        ("#define MORE 7\n#define ASKED 1\n", False),
+        ("#define ASKED 1\n#define OWN 3\n", True),  # the header's own wins, but was asked for
+        ("#define ASKED OTHER\n#define OTHER 1\n", False),  # it comes to the same code
+        ("#define ASKED OTHER\n#define OTHER 2\n", True),
+        ("#define OTHER 2\n#define ASKED 1 /* a comment\nover lines */\n", False),  # the same code, by the preprocessor
+        ("#define ASKED 1\nenum { LATER };\n", True),
+    ],
+)
+def test_of_what_is_generated_only_what_is_asked_for_counts(place: Place, facts: str, compiles: bool) -> None:
+    place.write("headers/own.h", "#ifndef OWN\n#define OWN 10\n#endif\n")
+    place.build()
+    assert place.build(facts)[0] is compiles
+
+
+def test_a_macro_by_a_pasted_name_is_asked_for(place: Place) -> None:
+    place.write("source.c", '#include "facts.h"\n#define P(a, b) a##b\nint value(void) { return P(AS, KED); }\n')
+    _, first = place.build()
+    compiled, second = place.build("#define ASKED 5\n")
+    assert compiled
+    assert first != second
+
+
+def test_a_macro_that_was_not_there_is_asked_for(place: Place) -> None:
+    place.write("source.c", '#include "facts.h"\n#ifdef LATER\nint late;\n#endif\nint value = ASKED;\n')
+    _, first = place.build()
+    compiled, second = place.build(PLAIN + "#define LATER\n")
+    assert compiled
+    assert first != second
+
+
+def test_an_edited_header_is_never_answered_by_an_old_object(place: Place) -> None:
+    _, first = place.build()
+    place.write("headers/own.h", "#define OWN 11\n")
+    compiled, second = place.build()
+    assert compiled
+    assert first != second
+    place.write("headers/own.h", "#define OWN 10\n")
+    assert place.build() == (False, first)
+
+
+def test_a_header_that_comes_before_another_is_seen(place: Place) -> None:
+    _, first = place.build()
+    place.write("first/own.h", "#define OWN 12\n")
+    compiled, second = place.build()
+    assert compiled
+    assert first != second
+
+
+def test_what_is_in_no_list_of_files_is_not_kept(place: Place) -> None:
+    place.write("source.c", '#include "facts.h"\nconst char built[] = __DATE__ " " __TIME__;\n')
+    assert place.build()[0]
+    assert not list((place.folder / "kept").rglob("*.of"))
+
+
+def test_what_changes_while_it_is_compiled_is_not_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(making, "now_ns", lambda: time.time_ns() - 10 * JUST_NOW_NS)
+    place.build()
+    assert place.build()[0]
+
+
+def test_what_names_its_build_folder_is_not_kept(place: Place) -> None:
+    place.build(maps=False)
+    place.build(PLAIN, "-flto=1")
+    assert not list((place.folder / "kept").rglob("*.of"))
+
+
+def test_an_object_of_one_image_is_not_kept(place: Place) -> None:
+    place.write("source.c", '#include "facts.h"\nconst char id[] = BENCH_RUN_ID;\n')
+    for run in ("one", "two"):
+        compiled, content = place.build(f'#define BENCH_RUN_ID "{run}"\n')
+        assert compiled
+        assert run.encode() in content
+    assert not list((place.folder / "kept").rglob("*.of"))
+
+
+@pytest.mark.parametrize("damage", [b"", b"x", b"\n"])
+def test_a_damaged_object_counts_as_none(place: Place, damage: bytes) -> None:
+    _, content = place.build()
+    for each in (place.folder / "kept").rglob("*"):
+        if each.is_file():
+            each.write_bytes(each.read_bytes()[:-20] + damage)
+    assert place.build() == (True, content)
+    assert place.build() == (False, content)
+
+
+def test_a_disk_without_room_costs_only_what_would_be_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise StoreError("no space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shelves, "write_whole", full)
+        compiled, content = place.build()
+    assert compiled
+    assert place.build() == (True, content)
+
+
+def test_an_error_of_the_compiler_is_told_and_nothing_kept(place: Place) -> None:
+    place.write("source.c", SOURCE.replace("ASKED", "NOBODY"))
+    with pytest.raises(making.StepFailedError):
+        place.build()
+    assert not [each for each in (place.folder / "kept").rglob("*") if each.is_file()]
+
+
+def test_a_full_shelf_gives_up_what_was_not_used_for_longest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shelves, "SHELF_BYTES", 3_500)
+    kept = Shelves(tmp_path)
+    keys = [f"{number * shelves.SHELVES:08x}" for number in range(4)]  # of one shelf
+    for age, key in enumerate(keys[:3]):
+        kept.put(key, bytes(1_000))
+        os.utime(tmp_path / "00" / key, ns=(age, age))
+    assert kept.get(keys[0]) == bytes(1_000)
+    kept.put(keys[3], bytes(1_000))
+    assert [kept.get(key) is not None for key in keys] == [True, False, True, True]
+
+
+def test_which_lines_of_a_build_are_compilations_and_libraries(tmp_path: Path) -> None:
+    line = '/usr/bin/arm-none-eabi-gcc -DX=\\"a.h\\" -MD -MT a.obj -MF a.obj.d -o a.obj -c /src/a.c'
+    found = compilation(tmp_path, line)
+    assert found is not None
+    assert found.arguments[1] == '-DX="a.h"'
+    assert (found.source, found.object) == (Path("/src/a.c"), tmp_path / "a.obj")
+    assert compilation(tmp_path, f": && {line} && :") is None
+    assert compilation(tmp_path, "/usr/bin/arm-none-eabi-gcc -o image.elf a.obj") is None
+    library = (
+        ": && /usr/bin/cmake -E rm -f k/libk.a && /usr/bin/ar qc k/libk.a  a.obj b.obj && /usr/bin/ranlib k/libk.a && :"
+    )
+    made = archiving(tmp_path, library)
+    assert made is not None
+    assert made.archive == tmp_path / "k" / "libk.a"
+    assert made.members == (tmp_path / "a.obj", tmp_path / "b.obj")
+    assert archiving(tmp_path, library.replace("b.obj", "'b c.obj'")) is None
