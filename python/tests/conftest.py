@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from rtoslab.catalogue.trees import trees_folder
 
@@ -27,6 +28,10 @@ def _take_simulator(library: str) -> None:
     loader.exec_module(module)
     sys.modules["rtoslab"].__dict__["_sim"] = module
 
+
+# How long an example takes says something of the machine, and nothing of what is tested.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 # What the user of this machine has named is no part of a test, but of those that are about it.
 os.environ.setdefault("RTOSLAB_NAMED_TREES", str(trees_folder()))

@@ -110,6 +110,34 @@ def test_a_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
     assert json.dumps(statements.rows)
 
 
+def test_a_version_goes_before_the_kernel_of_the_suites_and_a_reference_is_marked(tmp_path: Path) -> None:
+    """The run has no tree of the version: its reference result stands for the point, and is told as one."""
+    setup = _setup(config={"opt": "-Os"}, instead={"freertos": "freertos-9"})
+    claims = (
+        '[[claim]]\nid = "c"\nsection = "2"\nsays = "K"\nkind = "ascending"\n'
+        'where = { kernel = "freertos", metric = "throughput", stat = "total" }\nof = [{ cores = 1 }, { cores = 2 }]\n'
+    )
+    paper = _paper(folder(tmp_path, [published(1, lab_kernel="freertos")], claims), setup, {})
+    size = {"opt": "-Os"}
+    points, lent = (
+        [
+            StoredPoint(
+                tmp_path,
+                measured(cores, count, kernel=kernel, config=size).model_copy(update={"run_id": f"{count}"}),
+                {},
+            )
+            for cores, count in counts
+        ]
+        for kernel, counts in (("freertos", ((1, 500), (2, 400))), ("freertos-9", ((1, 600), (2, 700))))
+    )
+    for given in (([*points], [*lent]), ([*lent, *points], [])):
+        done = reproduce(CATALOGUE, paper, given[0], beside=given[1])
+        (seen,) = done.setups
+        assert seen.compared[1].here == 2400
+        assert seen.compared[1].state == ("reference" if given[1] else "measured")
+        assert ("[freertos (reference)]" in seen.verdicts[0].seen) == bool(given[1])
+
+
 def test_without_a_point_of_a_setup_the_report_has_no_section_for_it(tmp_path: Path) -> None:
     paper = _paper(folder(tmp_path, [published(1)]), _setup(config={"opt": "-Os"}), {})
     assert setups_section(reproduce(CATALOGUE, paper, [StoredPoint(tmp_path, measured(1), {})])) == []

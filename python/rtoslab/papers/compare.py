@@ -40,7 +40,7 @@ def compare(
 ) -> dict[int, Compared]:
     """Every published row that asks for a value of ours, by id.
 
-    `kernels` are those of which there is something, `lent` those among them that have reference results only.
+    `kernels` are those of which there is something; `lent` are run ids of reference results.
 
     `found` are our values, `stored` says of those that are not there why. Raises ReportError if a row's mapping fits
     several values, or a value of another quantity.
@@ -53,7 +53,7 @@ def compare(
 
 
 def _marked(compared: Compared, lent: Collection[str]) -> Compared:
-    is_lent = compared.state == "measured" and compared.published.lab_kernel in lent
+    is_lent = compared.value is not None and compared.value.run_id in lent
     return replace(compared, state="reference") if is_lent else compared
 
 

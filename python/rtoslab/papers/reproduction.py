@@ -9,7 +9,7 @@ from rtoslab.papers.compare import Compared, compare
 from rtoslab.papers.setups import InSetup, stands_for
 from rtoslab.papers.weights import weights
 from rtoslab.reference import WORD
-from rtoslab.results import Measured
+from rtoslab.results import Measured, PointId
 from rtoslab.store import AnyResult, StoredPoint
 
 
@@ -42,8 +42,8 @@ def reproduce(
 
     `beside` are reference results; a figure or verdict that rests on one says so.
     """
-    lent = {each.result.point.kernel for each in beside}
-    kernels = {*catalogue.kernels_here, *lent}
+    lent = frozenset(_run_ids([each.result for each in beside]))
+    kernels = {*catalogue.kernels_here, *(each.result.point.kernel for each in beside)}
     weighed = weights(catalogue, paper)
     plain, others = _by_setup(paper, [each.result for each in (*points, *beside)])
 
@@ -52,7 +52,8 @@ def reproduce(
         found = [*values(measured), *weighed]
         verdicts = judge_claims(paper.claims, measured, kernels, weighed, paper.facts.resolution)
         compared = compare(paper, results, found, kernels, lent)
-        return found, compared, tuple(_with_source(each, lent) for each in verdicts)
+        named = {each.point.kernel for each in measured if each.run_id in lent}
+        return found, compared, tuple(_with_source(each, named) for each in verdicts)
 
     found, compared, verdicts = told(plain)
     return Reproduction(
@@ -70,17 +71,25 @@ def reproduce(
 def _by_setup(
     paper: PaperFolder, results: Sequence[AnyResult]
 ) -> tuple[list[AnyResult], list[tuple[Setup, list[AnyResult]]]]:
-    """Results of the suites themselves, and those of each set-up in the place of the points that they stand for."""
-    own: dict[str, list[AnyResult]] = {each.id: [] for each in paper.facts.setup}
+    """Results of the suites themselves, and those of each set-up in the place of the points that they stand for.
+
+    Of two that stand for one point the one with the version that the set-up names counts.
+    """
+    own: dict[str, dict[str, AnyResult]] = {each.id: {} for each in paper.facts.setup}
     plain = []
-    for each in results:
+    # What is built as the suites build it comes first, so that a version takes its place.
+    for each in sorted(results, key=lambda one: _is_version(paper, one.point)):
         meant = {setup.id: stands_for(paper, setup, each.point) for setup in paper.facts.setup}
         for name, point in meant.items():
             if point is not None:
-                own[name].append(each.model_copy(update={"point": point}))
+                own[name][point.model_dump_json()] = each.model_copy(update={"point": point})
         if not any(meant.values()):
             plain.append(each)
-    return plain, [(each, own[each.id]) for each in paper.facts.setup if own[each.id]]
+    return plain, [(each, list(own[each.id].values())) for each in paper.facts.setup if own[each.id]]
+
+
+def _is_version(paper: PaperFolder, point: PointId) -> bool:
+    return any(point.kernel in each.instead.values() for each in paper.facts.setup)
 
 
 def _in_place_of(plain: Sequence[AnyResult], own: Sequence[AnyResult]) -> list[AnyResult]:
