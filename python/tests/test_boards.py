@@ -61,7 +61,7 @@ def test_a_benchmark_with_an_interrupt_is_measured_and_proved(name: str, tmp_pat
 @pytest.mark.parametrize(
     ("name", "config"),
     [
-        (name, config)
+        pytest.param(name, config, marks=pytest.mark.long if "clock_hz" in config else ())
         for name, config in [
             ("stm32f407ig", {"data": "ccm"}),
             ("nucleo-f767zi", {"code": "flash_itcm"}),

@@ -22,7 +22,7 @@ def stored(out: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("benchmark", ["t7", "mutex"])
+@pytest.mark.parametrize("benchmark", ["t7", pytest.param("mutex", marks=pytest.mark.long)])
 def test_the_order_of_sets_is_in_no_stored_byte(benchmark: str, tmp_path: Path) -> None:
     runs = []
     for seed in SEEDS:

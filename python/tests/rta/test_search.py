@@ -52,7 +52,7 @@ def test_a_job_of_many_ticks_stays_below_its_bound(board: str) -> None:
     assert max(found.ratios.values()) < 1.01
 
 
-@pytest.mark.parametrize("equals", ["any", "slices"])
+@pytest.mark.parametrize("equals", [pytest.param("any", marks=pytest.mark.long), "slices"])
 def test_equals_that_take_turns_and_a_task_below_them_stay_below_their_bounds(equals: str) -> None:
     of = bench("freertos", BOARD, SLICING)
     tick = of.firmware.tick_cycles
