@@ -93,6 +93,8 @@ class Setup(Strict):
     """By kernel: the version that stands for it, if a tree of that name is there."""
     benchmarks: tuple[str, ...] = ()
     """Empty: all that the suites name."""
+    boards: tuple[str, ...] = ()
+    """The same."""
 
     def changes(self, kernel: str) -> dict[str, str]:
         """What differs for a kernel of the suites."""

@@ -42,8 +42,9 @@ def setup_points(
         for kernel, name in _changed(setup, experiment, catalogue.kernels_here).items():
             config = {**experiment.config, **setup.changes(kernel)}
             benchmarks = tuple(each for each in experiment.benchmarks if each in (setup.benchmarks or (each,)))
-            update = {"benchmarks": benchmarks, "kernels": (name,), "bring_your_own": (), "config": config}
-            yield from experiment_points(catalogue, experiment.model_copy(update=update), options)
+            boards = tuple(each for each in experiment.boards if each in (setup.boards or (each,)))
+            only = {"benchmarks": benchmarks, "boards": boards, "kernels": (name,), "bring_your_own": ()}
+            yield from experiment_points(catalogue, experiment.model_copy(update={**only, "config": config}), options)
 
 
 def stands_for(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | None:
@@ -52,7 +53,10 @@ def stands_for(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | No
     kernel = names.get(point.kernel, point.kernel)
     changes = setup.changes(kernel)
     experiment = _experiment(paper, point, kernel)
-    if experiment is None or not (changes or point.kernel in names):
+    meant = point.benchmark in (setup.benchmarks or (point.benchmark,)) and point.board in (
+        setup.boards or (point.board,)
+    )
+    if experiment is None or not meant or not (changes or point.kernel in names):
         return None
     if any(point.config.get(key) != value for key, value in changes.items()):
         return None
