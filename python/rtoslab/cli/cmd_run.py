@@ -31,8 +31,8 @@ from rtoslab.reports import report_formats, show_points
     "--config",
     type=KeyValue(),
     multiple=True,
-    help="opt=-O3, lto=1, compiler=clang, placement=1, code=sram, data=dtcm, wait_states=5, feature.NAME=0, warmup_ms=10, "
-    "param.NAME=N, timing.KEY=N, or a macro of the kernel's configuration.",
+    help="opt=-O3, lto=1, compiler=clang, placement=1, code=sram, data=dtcm, wait_states=5, feature.NAME=0, "
+    "warmup_ms=10, param.NAME=N, timing.KEY=N, or a macro of the kernel's configuration.",
 )
 @click.option("--full", is_flag=True, help="The papers' own durations and numbers of samples, where a suite has them.")
 @out_option

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from rtoslab.analyses import BYTES, CYCLES
-from rtoslab.compare.attribution import attribution, unit_of
+from rtoslab.analyses import BYTES, CYCLES, per_what
+from rtoslab.compare.attribution import attribution
 from rtoslab.compare.comparison import Change, Comparison, Verdict
 from rtoslab.compare.differences import condensed
 from rtoslab.compare.matching import Pair
@@ -163,7 +163,7 @@ def _parts(pair: Pair) -> TableData | None:
     parts = attribution(pair)
     if not parts or pair.before.result is None:
         return None
-    per = unit_of(pair.before.result)
+    per = per_what(pair.before.result)
     rows = [
         [
             each.function,
