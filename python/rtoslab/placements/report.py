@@ -57,6 +57,9 @@ def _figures(study: Study) -> Section:
 
 
 def _functions(study: Study) -> Section:
+    title, ident = f"Which functions moved{_named(study)}", f"functions{_suffix(study)}"
+    if not study.functions:
+        return Section(ident, title, [f"No function's own cycles moved by {LEAST_MOVED} per {study.unit}."])
     moved = study.functions[:SHOWN_FUNCTIONS]
     rows = [
         [
@@ -73,12 +76,10 @@ def _functions(study: Study) -> Section:
     rest = len(study.functions) - len(moved)
     note = f"{rest} more functions moved less." if rest > 0 else ""
     table = TableData(f"Own cycles per {study.unit}, most moved first", columns, rows, note)
-    return Section(f"functions{_suffix(study)}", f"Which functions moved{_named(study)}", _prose(study), (), [table])
+    return Section(ident, title, _prose(study), (), [table])
 
 
 def _prose(study: Study) -> list[str]:
-    if not study.functions:
-        return [f"No function's own cycles moved by {LEAST_MOVED} per {study.unit}."]
     own = [each.name for each in study.functions if (each.explained or 0.0) >= LARGE]
     said = (
         f"moved: most less least. r: how it goes with all cycles per {study.unit} (1: together). own: the part of its "
