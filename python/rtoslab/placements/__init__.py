@@ -5,6 +5,6 @@ says both to people and machines.
 """
 
 from rtoslab.placements.report import study_as_json, study_document
-from rtoslab.placements.study import Study, make_studies
+from rtoslab.placements.study import make_studies
 
-__all__ = ["Study", "make_studies", "study_as_json", "study_document"]
+__all__ = ["make_studies", "study_as_json", "study_document"]
