@@ -129,6 +129,7 @@ file(WRITE "${OUTPUT}" "{
   \"cores\": ${CORES},
   \"code\": \"${CODE}\",
   \"data\": \"${DATA}\",
+  \"placement\": ${PLACEMENT},
   \"clock_hz\": ${CLOCK_HZ},
   \"clock\": ${clock_json},
   \"features\": ${features_json},

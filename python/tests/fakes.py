@@ -93,7 +93,7 @@ def board() -> Board:
         "timer": {"hz": 1_000_000, "bits": 64},
         "uart": {"index": 0, "baud": 115_200, "tx_pin": 0, "rx_pin": 1},
         "pins": {"out": 2, "in": 3, "in_irq": 13},
-        "memory": {"flash_start": 0x1000_0000, "flash_bytes": 2_097_152, "sram_start": 0x2000_0000, "sram_bytes": 270_336},
+        "memory": {"flash_start": 0x1000_0000, "flash_bytes": 2_097_152, "line_bytes": 8, "sram_start": 0x2000_0000, "sram_bytes": 270_336},
         "limits": {"heap_bytes": 65_536},
         "flash": {"tool": "t", "format": "uf2"},
     })  # fmt: skip

@@ -22,7 +22,7 @@ def recorded(folder: Path, macros: str) -> dict[str, str]:
     facts = {
         "macros": folder / "macros.txt", "KERNEL_CONFIG_PATTERN": "cfg[A-Z_]+", "FIRMWARE_DIR": empty,
         "BENCH_DIR": empty, "KERNEL": "k", "KERNEL_ID": "k", "KERNEL_DIR": empty,
-        "KERNEL_SOURCE_DIR": empty, "CORES": 1, "CLOCK_HZ": 1,
+        "KERNEL_SOURCE_DIR": empty, "CORES": 1, "PLACEMENT": 0, "CLOCK_HZ": 1,
         "WINDOW_MS": 1, "WARMUP_MS": 1, "banner": "gcc",
     }  # fmt: skip
     lines = [f"set({name} [==[{value}]==])" for name, value in facts.items()] + [

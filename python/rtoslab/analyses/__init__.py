@@ -1,10 +1,12 @@
 """From stored points to what can be said of them: figures, latencies, losses by cause, claims."""
 
 from rtoslab.analyses.axis_values import Value, select, values
+from rtoslab.analyses.bands import Band
 from rtoslab.analyses.claims import TOLD, ClaimVerdict, judge_claims
 from rtoslab.analyses.collisions import LEVEL, SEED, Level, Step, levels, steps
 from rtoslab.analyses.counts_per_second import Gain, gains, throughput
 from rtoslab.analyses.cycles import PARTS, VISIBLE_PART, lock_costs, shares, top_functions
+from rtoslab.analyses.function_cycles import calls_by_function, cycles_by_function, per_what
 from rtoslab.analyses.heap_fragmentation import fragmentation
 from rtoslab.analyses.instrument_agreement import WAYS, FourWays, four_ways
 from rtoslab.analyses.latency import (
@@ -37,6 +39,7 @@ __all__ = [
     "VISIBLE_PART",
     "WAYS",
     "Absence",
+    "Band",
     "BusiestLock",
     "ClaimVerdict",
     "Comparison",
@@ -50,9 +53,11 @@ __all__ = [
     "Value",
     "absences",
     "by_loops",
+    "calls_by_function",
     "comparisons",
     "conditions",
     "core_words",
+    "cycles_by_function",
     "four_ways",
     "fragmentation",
     "gains",
@@ -65,6 +70,7 @@ __all__ = [
     "lock_costs",
     "losses",
     "metrics",
+    "per_what",
     "probe_effect",
     "released",
     "ruler_costs",

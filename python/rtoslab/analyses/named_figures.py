@@ -9,6 +9,7 @@ image.text, .data, .bss      bytes of the image
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rtoslab.analyses.bands import Band
 from rtoslab.analyses.counts_per_second import throughput
 from rtoslab.analyses.latency import Latency, latencies
 from rtoslab.results import Measured
@@ -32,6 +33,8 @@ class Metric:
     """What a median is of, in the metric's unit; empty for any other figure."""
     resolution: float = 0.0
     """How much of a difference may be the grain of the clock that it was measured by alone."""
+    band: Band | None = None
+    """Of a figure in several placements, whose median is the value."""
 
 
 def unit_of(metric_id: str) -> str:

@@ -84,6 +84,8 @@ class Memory(Strict):
 
     flash_start: int
     flash_bytes: int
+    line_bytes: int
+    """What one read of the flash gives, or a line of the cache before it."""
     sram_start: int
     sram_bytes: int
     flash_itcm_start: int | None = None

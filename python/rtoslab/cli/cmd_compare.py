@@ -11,7 +11,16 @@ from rtoslab.cli.cmd_report import write
 from rtoslab.cli.names import form_of, report_files
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
-from rtoslab.compare import Comparison, Side, as_json, as_junit, compare, comparison_document, read_side
+from rtoslab.compare import (
+    Comparison,
+    Side,
+    as_json,
+    as_junit,
+    compare,
+    comparison_document,
+    over_placements,
+    read_side,
+)
 from rtoslab.parity import Subject, lint, read_costs
 from rtoslab.reports import Section, parity_section, report_formats
 
@@ -28,7 +37,8 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
 
     On virtual boards any difference is real and is shown to the cycle, with the functions it comes from. On real
     boards medians are compared with a confidence interval and a rank test; directories that repeat the same
-    measurement are joined by commas (A1,A2,A3). What differs between the manifests is listed first.
+    measurement are joined by commas (A1,A2,A3). Points in several placements (`run --placements`) are compared by
+    their medians, and only what exceeds their bands is claimed. What differs between the manifests is listed first.
     """
     base = _side(reference)
     comparisons = [compare(base, _side(each)) for each in others]
@@ -48,7 +58,7 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
 
 
 def _side(text: str) -> Side:
-    return read_side([Path(part) for part in text.split(",") if part])
+    return over_placements(read_side([Path(part) for part in text.split(",") if part]))
 
 
 def _fair(comparisons: Sequence[Comparison]) -> list[Section]:

@@ -14,7 +14,7 @@ from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, Frequency, KeyValue, split_names
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.measure import Manner, Outcome, run_image, run_plan
-from rtoslab.plan import Options, make_plan, whole_option
+from rtoslab.plan import Options, make_plan, placed, whole_option
 from rtoslab.reports import report_formats, show_points
 
 
@@ -31,8 +31,11 @@ from rtoslab.reports import report_formats, show_points
     "--config",
     type=KeyValue(),
     multiple=True,
-    help="opt=-O3, lto=1, compiler=clang, code=sram, data=dtcm, wait_states=5, feature.NAME=0, warmup_ms=10, "
-    "param.NAME=N, timing.KEY=N, or a macro of the kernel's configuration.",
+    help="opt=-O3, lto=1, compiler=clang, placement=1, code=sram, data=dtcm, wait_states=5, feature.NAME=0, "
+    "warmup_ms=10, param.NAME=N, timing.KEY=N, or a macro of the kernel's configuration.",
+)
+@click.option(
+    "--placements", type=click.IntRange(1, 1000), default=1, show_default=True, help="Of each point so many, from 0 on."
 )
 @click.option("--full", is_flag=True, help="The papers' own durations and numbers of samples, where a suite has them.")
 @out_option
@@ -57,6 +60,7 @@ def command(
     instrument: str | None,
     clock: int | None,
     config: tuple[tuple[str, str], ...],
+    placements: int,
     full: bool,
     out: Path | None,
     jobs: int,
@@ -77,7 +81,7 @@ def command(
     """
     root = find_root()
     if image is not None:
-        if names or kernels or cores or window or samples or instrument or clock or port:
+        if names or kernels or cores or window or samples or instrument or clock or port or placements > 1:
             raise PlanError("An image says itself what it measures; beside --image give --board, --config and --out.")
         folder, outcome = _own_image(root, image, boards, dict(config), out)
         return _conclude(folder, [outcome], report=report, as_json=as_json)
@@ -89,10 +93,14 @@ def command(
     kernel_names, board_names = split_names(kernels, catalogue.kernels_here), split_names(boards, catalogue.boards)
     options = Options(kernel_names, board_names, cores, window, chosen, full)
     plan = make_plan(catalogue, names, options)
+    if placements > 1:
+        plan = placed(plan, placements)
     folder = out or default_out(root, plan, names)
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     if port is not None:
+        if placements > 1:
+            raise PlanError("On a real board images are flashed one by one; choose one with --config placement=N.")
         folder, outcomes = run_on_port(names, options, port, out)
         return _conclude(folder, outcomes, report=report, as_json=as_json)
     with displayed(plan.points, folder, quiet=as_json) as display:

@@ -1,8 +1,9 @@
 """Runs set against each other: what differs between them, by how much, and where it went.
 
-`sides` reads what is compared, `matching` says which points belong together, `differences` what differs in their
-manifests, `noise` what noisy samples allow to say, `comparison` puts it together, `attribution` tells where cycles
-went, `document` and the other renderers say it to people and machines. `baseline` and `gate` make it a test.
+`sides` reads what is compared, `placed` makes one of a point in several placements, `matching` says which points belong
+together, `differences` what differs in their manifests, `noise` what noisy samples allow to say, `comparison` puts it
+together, `attribution` tells where cycles went, `document` and the other renderers say it to people and machines.
+`baseline` and `gate` make it a test.
 """
 
 from rtoslab.compare.baseline import Baseline, baseline_path, make_baseline, read_baseline, write_baseline
@@ -11,6 +12,7 @@ from rtoslab.compare.document import comparison_document
 from rtoslab.compare.gate import Judgement, baseline_points, gate_document, judge, verdict_text
 from rtoslab.compare.history import history_document
 from rtoslab.compare.machines import as_json, as_junit
+from rtoslab.compare.placed import over_placements
 from rtoslab.compare.rules import Rules
 from rtoslab.compare.sides import Side, read_side
 
@@ -31,6 +33,7 @@ __all__ = [
     "history_document",
     "judge",
     "make_baseline",
+    "over_placements",
     "read_baseline",
     "read_side",
     "verdict_text",

@@ -4,14 +4,15 @@ A profile covers the whole window; it is divided by what was counted in it, or b
 windows of different speed can be set against each other. The parts add up to the difference of the whole.
 """
 
-from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import fmean
 
+from rtoslab.analyses import calls_by_function, cycles_by_function
 from rtoslab.compare.matching import Pair
+from rtoslab.compare.sides import Figures
 from rtoslab.results import Measured
 
-EXCEPTIONS = "(exception entry and exit)"
-ASLEEP = "(asleep)"
 LEAST_CYCLES = 0.005
 """Smaller parts are left out of what is shown."""
 
@@ -42,10 +43,10 @@ class Part:
 
 def attribution(pair: Pair) -> list[Part]:
     """Parts that differ, the largest first; empty where a side has no profile."""
-    before, after = _profile(pair.before.result), _profile(pair.after.result)
-    if before is None or after is None:
+    cycles_before, cycles_after = _means(pair.before, cycles_by_function), _means(pair.after, cycles_by_function)
+    if not cycles_before or not cycles_after:
         return []
-    (cycles_before, calls_before), (cycles_after, calls_after) = before, after
+    calls_before, calls_after = _means(pair.before, calls_by_function), _means(pair.after, calls_by_function)
     parts = [
         Part(name, *(each.get(name, 0.0) for each in (cycles_before, cycles_after, calls_before, calls_after)))
         for name in {*cycles_before, *cycles_after}
@@ -54,34 +55,10 @@ def attribution(pair: Pair) -> list[Part]:
     return sorted(shown, key=lambda each: (-abs(each.delta), each.function))
 
 
-def unit_of(result: Measured) -> str:
-    """What the parts are per."""
-    return "sample" if result.is_latency else "count"
-
-
-def _profile(result: Measured | None) -> tuple[dict[str, float], dict[str, float]] | None:
-    """Cycles and entries by function, of all cores, each per count or per sample."""
-    if result is None or result.virtual is None:
-        return None
-    events = _events(result)
-    if not events:
-        return None
-    cycles: Counter[str] = Counter()
-    calls: Counter[str] = Counter()
-    for each in result.virtual.functions:
-        cycles[each.name] += each.cycles
-        calls[each.name] += each.entries
-    for core in result.virtual.cores:
-        cycles[EXCEPTIONS] += core.exception_cycles
-        cycles[ASLEEP] += core.sleep_cycles
-    return (
-        {name: value / events for name, value in cycles.items()},
-        {name: value / events for name, value in calls.items()},
-    )
-
-
-def _events(result: Measured) -> int:
-    if result.is_latency:
-        return sum(len(each.cycles) for each in result.series)
-    tasks, cores = set(result.metric_tasks), set(result.metric_cores)
-    return sum(each.count for each in result.counters if each.index in tasks and each.core in cores)
+def _means(figures: Figures, by_function: Callable[[Measured], dict[str, float]]) -> dict[str, float]:
+    """Over all placements of the point; empty where one has no profile."""
+    results = figures.placed or ([figures.result] if figures.result is not None else [])
+    found = [by_function(each) for each in results]
+    if not all(found):
+        return {}
+    return {name: fmean(each.get(name, 0.0) for each in found) for name in dict.fromkeys(n for e in found for n in e)}

@@ -9,6 +9,7 @@ from rtoslab.analyses import Metric
 from rtoslab.compare.differences import Difference, differences
 from rtoslab.compare.matching import Matching, Pair, match
 from rtoslab.compare.noise import Shift, claims, shift, too_few
+from rtoslab.compare.placed import interval
 from rtoslab.compare.sides import Side
 
 
@@ -18,6 +19,8 @@ class Verdict(StrEnum):
     WORSE = "worse"
     BETTER = "better"
     SAME = "same"
+    PLACEMENT = "placement"
+    """The bands of the two sides' placements overlap: another place of the same code may be worth the difference."""
     UNCLEAR = "not told apart"
     """Noise covers whatever difference there may be."""
     TOO_FEW = "too few samples"
@@ -33,6 +36,8 @@ class Change:
     verdict: Verdict
     noisy: Shift | None = None
     """What the samples say; None for exact figures, where any difference beyond their resolution is real."""
+    placed: tuple[float, float] | None = None
+    """Of figures in several placements the least and the most difference that they allow."""
 
     @property
     def delta(self) -> float:
@@ -90,6 +95,11 @@ def _is_exact(pair: Pair) -> bool:
 def _exact(pair: Pair, before: Metric, after: Metric) -> Change:
     delta = after.value - before.value
     grain = max(before.resolution, after.resolution) * (1 + 1e-9)  # a tick is not more than a tick for rounding
+    if before.band or after.band:
+        low, high = interval(before, after)
+        apart = low > grain or high < -grain
+        open_verdict = Verdict.SAME if max(-low, high) <= grain else Verdict.PLACEMENT
+        return Change(pair, before, after, _direction(delta) if apart else open_verdict, placed=(low, high))
     return Change(pair, before, after, Verdict.SAME if abs(delta) <= grain else _direction(delta))
 
 
@@ -116,6 +126,6 @@ def _is_median(metric: Metric) -> bool:
 
 
 def _rank(change: Change) -> tuple[int, float, str, str]:
-    order = (Verdict.WORSE, Verdict.BETTER, Verdict.TOO_FEW, Verdict.UNCLEAR, Verdict.SAME)
+    order = (Verdict.WORSE, Verdict.BETTER, Verdict.TOO_FEW, Verdict.UNCLEAR, Verdict.PLACEMENT, Verdict.SAME)
     group = 0 if order.index(change.verdict) < 2 else order.index(change.verdict)
     return group, -abs(change.percent), change.pair.label, change.before.id

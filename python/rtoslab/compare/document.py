@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from rtoslab.analyses import BYTES, CYCLES
-from rtoslab.compare.attribution import attribution, unit_of
+from rtoslab.analyses import BYTES, CYCLES, per_what
+from rtoslab.compare.attribution import attribution
 from rtoslab.compare.comparison import Change, Comparison, Verdict
 from rtoslab.compare.differences import condensed
 from rtoslab.compare.matching import Pair
@@ -59,8 +59,11 @@ def sentence(change: Change) -> str:
 
 def _subtitle(comparisons: Sequence[Comparison]) -> str:
     exact = {pair.before.exact and pair.after.exact for each in comparisons for pair in each.matching.pairs}
+    placed = any(change.placed is not None for each in comparisons for change in each.changes)
     words = {
-        frozenset({True}): "virtual boards: any difference is real",
+        frozenset({True}): "virtual boards in several placements: a difference is real where the bands are apart"
+        if placed
+        else "virtual boards: any difference is real",
         frozenset({False}): f"noisy samples: at most {ALPHA:.0%} false alarms",
         frozenset({True, False}): "virtual boards exactly, real ones by their samples",
     }
@@ -74,6 +77,7 @@ def _sections(comparison: Comparison, suffix: str) -> list[Section]:
         _unequal(comparison, f"differs{suffix}", against),
         _changes(comparison, f"changes{suffix}", against),
         _undecided(comparison, f"undecided{suffix}", against),
+        _placement(comparison, f"placement{suffix}", against),
         _attribution(comparison, f"where{suffix}", against),
         _missing(comparison, f"missing{suffix}", against),
     ]
@@ -104,10 +108,8 @@ def _changes(comparison: Comparison, ident: str, against: str) -> Section:
 
 
 def _row(change: Change) -> list[str]:
-    interval = ""
-    if change.noisy is not None:
-        low, high = change.noisy.interval
-        interval = f" [{number(low)} to {number(high)}]"
+    found = change.placed if change.noisy is None else change.noisy.interval
+    interval = "" if found is None else f" [{number(found[0])} to {number(found[1])}]"
     return [
         change.pair.label,
         change.before.id,
@@ -139,13 +141,29 @@ def _undecided(comparison: Comparison, ident: str, against: str) -> Section | No
     return Section(ident, f"What noise covers{against}", prose, (), tables)
 
 
+def _placement(comparison: Comparison, ident: str, against: str) -> Section | None:
+    placed = [each for each in comparison.changes if each.placed is not None]
+    if not placed:
+        return None
+    rule = (
+        "Figures in several placements are medians. A difference is claimed if the bands of the two sides, from least "
+        "to most, have nothing in common; a side in one placement is given the other's width on both sides. The "
+        "interval holds every difference between a place of the one and a place of the other."
+    )
+    rows = [_row(each) for each in placed if each.verdict is Verdict.PLACEMENT]
+    columns = ("point", "figure", ">before", ">after", ">change [interval]", ">%", "verdict")
+    tables = [TableData("Not more than placement", columns, rows)] if rows else []
+    return Section(ident, f"What placement covers{against}", (rule,), (), tables)
+
+
 def _attribution(comparison: Comparison, ident: str, against: str) -> Section | None:
     tables = [table for pair in _timed(comparison.real) if (table := _parts(pair)) is not None]
     if not tables:
         return None
     prose = (
         "Cycles of each function in the window, divided by what was counted in it; waiting for buses and flash is "
-        "inside. The parts add up to the whole difference."
+        "inside. The parts add up to the whole difference; of a point in several placements they are means, and add up "
+        "to the difference of means."
     )
     return Section(ident, f"Where the cycles went{against}", (prose,), (), tables[:ATTRIBUTED])
 
@@ -163,7 +181,7 @@ def _parts(pair: Pair) -> TableData | None:
     parts = attribution(pair)
     if not parts or pair.before.result is None:
         return None
-    per = unit_of(pair.before.result)
+    per = per_what(pair.before.result)
     rows = [
         [
             each.function,

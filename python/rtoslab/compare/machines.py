@@ -56,6 +56,10 @@ def _change(change: Change) -> dict[str, Any]:
     }
     if change.noisy is not None:
         found |= {"interval": list(change.noisy.interval), "p": change.noisy.p, "samples": list(change.noisy.counts)}
+    if change.placed is not None:
+        bands = {"before_band": change.before.band, "after_band": change.after.band}
+        found |= {"placement_interval": list(change.placed)}
+        found |= {key: None if band is None else list(band.values) for key, band in bands.items()}
     return found
 
 

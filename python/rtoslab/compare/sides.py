@@ -26,6 +26,8 @@ class Figures:
     """None where there is a figure alone (a baseline)."""
     tree: Mapping[str, Any] = field(default_factory=dict)
     """The whole manifest; empty of a baseline."""
+    placed: Sequence[Measured] = ()
+    """Of a point in several placements all its results; `result` is the first."""
     missing: str = ""
     """Why there is no figure; empty if there is."""
 

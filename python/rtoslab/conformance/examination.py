@@ -127,6 +127,7 @@ def suite_point(point: Point) -> Point:
         params={},
         instrument=None,
         samples=None,
+        placement=0,  # of another image it says nothing where that one's code lies
         not_applicable=None,
     )
 

@@ -60,6 +60,7 @@ def cmake_options(point: Point, expected: Expected) -> list[str]:
         "SAMPLES": _given(point.samples),
         "COMPILER": "" if point.compiler == DEFAULT_COMPILER else point.compiler,
         "LTO": "1" if point.lto else "",
+        "PLACEMENT": str(point.placement) if point.placement else "",
     }
     return [f"-D{key}={value}" for key, value in options.items() if value]
 

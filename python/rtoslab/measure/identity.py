@@ -22,6 +22,8 @@ def point_id(catalogue: Catalogue, point: Point) -> PointId:
         config["compiler"] = point.compiler
     if point.lto:
         config["lto"] = "1"
+    if point.placement:
+        config["placement"] = str(point.placement)
     if point.code != Point.__dataclass_fields__["code"].default:
         config["code"] = point.code
     if point.data is not None:

@@ -2,6 +2,7 @@
 
 from rtoslab.plan.labels import varying_labels
 from rtoslab.plan.obstacles import DEFAULT_COMPILER, whole_option
+from rtoslab.plan.placements import placed
 from rtoslab.plan.plan import (
     DEFAULT_WINDOW_MS,
     USUAL,
@@ -27,6 +28,7 @@ __all__ = [
     "experiment_points",
     "make_plan",
     "one_point",
+    "placed",
     "varying_labels",
     "whole_option",
 ]

@@ -9,6 +9,8 @@ from rtoslab.intake import whole as as_integer
 from rtoslab.trees import another_version, export_trouble
 
 DEFAULT_COMPILER = "gcc"
+MOST_PLACEMENT = 99_999
+"""As firmware/cmake/Options.cmake has it."""
 
 
 def obstacle(
@@ -21,6 +23,7 @@ def obstacle(
         or _services_lack(benchmark, kernel, board, cores, config)
         or _board_lacks(board.facts, config)
         or _compiler_lacks(kernel.facts, config)
+        or _linker_lacks(kernel.facts, config)
     )
 
 
@@ -93,6 +96,20 @@ def _compiler_lacks(kernel: Kernel, config: Mapping[str, str]) -> str | None:
     if optional("lto", config):
         return f"GNU's linker cannot optimise across files that {compiler} compiled"
     return None if find_clang() else CLANG_MISSING
+
+
+def _linker_lacks(kernel: Kernel, config: Mapping[str, str]) -> str | None:
+    if placement_option(config) and kernel.owns_start:
+        return f"{kernel.title} is linked by its own script, which says where everything lies"
+    return None
+
+
+def placement_option(config: Mapping[str, str]) -> int:
+    """Of the linker's own order 0, like any number that is not given. Raises PlanError."""
+    number = optional("placement", config) or 0
+    if not 0 <= number <= MOST_PLACEMENT:
+        raise PlanError(f"--config placement={number} must lie between 0 and {MOST_PLACEMENT}.")
+    return number
 
 
 def optional(key: str, config: Mapping[str, str]) -> int | None:

@@ -24,13 +24,15 @@ from rtoslab.catalogue import (
 )
 from rtoslab.intake import POINTS
 from rtoslab.plan.configuration import demand_config
-from rtoslab.plan.obstacles import DEFAULT_COMPILER, obstacle, optional, whole_option
+from rtoslab.plan.obstacles import DEFAULT_COMPILER, obstacle, optional, placement_option, whole_option
 
 DEFAULT_WINDOW_MS = 250
 DEFAULT_CODE = "flash"
 SAMPLE_BYTES = 4
-USUAL = {"opt": DEFAULT_OPT, "compiler": DEFAULT_COMPILER, "lto": "0", "code": DEFAULT_CODE}
+USUAL = {"opt": DEFAULT_OPT, "compiler": DEFAULT_COMPILER, "lto": "0", "placement": "0", "code": DEFAULT_CODE}
 """What a point's configuration does not say, because it says only what differs."""
+_PLAIN = frozenset({*USUAL, "data", "clock_hz", "wait_states", "warmup_ms", "instrument", "samples"})
+"""Keys that are no macro of the kernel's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class Point:
     compiler: str = DEFAULT_COMPILER
     lto: bool = False
     """The kernel optimised across its files when linking; its services stay calls."""
+    placement: int = 0
+    """In which order code and data lie: 0 the linker's, any other number one of its own."""
     code: str = DEFAULT_CODE
     data: str | None = None
     """Where data and stacks lie; None: what board.toml says. The same holds for the next two."""
@@ -81,9 +85,9 @@ class Options:
     cores: Sequence[int] | None = None
     window_ms: int | None = None
     config: Mapping[str, str] = field(default_factory=dict)
-    """`opt`, `compiler`, `lto`, `code`, `data`, `clock_hz`, `wait_states`, `warmup_ms`, `feature.NAME`, `param.NAME`,
-    `timing.KEY`; of latencies `instrument` (separated by commas if several) and `samples`; any other key is a macro of
-    the kernel."""
+    """`opt`, `compiler`, `lto`, `placement`, `code`, `data`, `clock_hz`, `wait_states`, `warmup_ms`, `feature.NAME`,
+    `param.NAME`, `timing.KEY`; of latencies `instrument` (separated by commas if several) and `samples`; any other
+    key is a macro of the kernel."""
     full: bool = False
     """The papers' own durations and numbers of samples instead of the short ones."""
 
@@ -249,7 +253,6 @@ def one_point(
     for name in params:
         if name not in benchmark.facts.params:
             raise UnknownNameError(f"parameter of {benchmark.id}", name, benchmark.facts.params)
-    plain = {"opt", "compiler", "lto", "code", "data", "clock_hz", "wait_states", "warmup_ms", "instrument", "samples"}
     features = {key: whole_option(key, value) for key, value in sorted(config.items()) if key.startswith("feature.")}
     return Point(
         benchmark=benchmark.id,
@@ -261,12 +264,13 @@ def one_point(
         opt=config.get("opt", DEFAULT_OPT),
         compiler=config.get("compiler", DEFAULT_COMPILER),
         lto=bool(optional("lto", config)),
+        placement=placement_option(config),
         code=config.get("code", DEFAULT_CODE),
         data=config.get("data"),
         clock_hz=optional("clock_hz", config),
         wait_states=optional("wait_states", config),
         features={key.removeprefix("feature."): value for key, value in features.items()},
-        kernel_config={key: value for key, value in sorted(config.items()) if "." not in key and key not in plain},
+        kernel_config={key: value for key, value in sorted(config.items()) if "." not in key and key not in _PLAIN},
         params=params,
         timing={key: whole_option(key, value) for key, value in sorted(config.items()) if key.startswith("timing.")},
         not_applicable=obstacle(benchmark, kernel, board, cores, config),

@@ -105,6 +105,14 @@ def test_exports_of_other_optimisation_stand_beside(home: Path) -> None:
     assert 'CONFIG_OPTIMISATION="-Os"' in (home / "files" / "defconfig").read_text()
 
 
+def test_an_export_for_one_optimisation_needs_none_for_the_default(home: Path) -> None:
+    make_export(home / "small", CONFIG.replace("-O2", "-Os"))
+    said("tree", "add", "tiny", str(home / "small"))
+    config = {"opt": "-Os"}
+    (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], window_ms=10, config=config, out=home / "small-run")
+    assert isinstance(outcome.result, Measured), outcome.result
+
+
 def reason(home: Path, board: str = "pico") -> str:
     (outcome,) = api.run("t7", kernels=["tiny"], boards=[board], cores=[1], window_ms=10, out=home / f"none-{board}")
     assert isinstance(outcome.result, NotApplicable), outcome.result

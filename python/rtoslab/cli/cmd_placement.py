@@ -1,0 +1,78 @@
+"""`rtoslab placement`: the same code in other places, and which functions' place it is that costs."""
+
+from pathlib import Path
+
+import click
+
+from rtoslab.api import default_out
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.choices import board_option, config_option, dry_run_option, jobs_option, kernel_option, out_option
+from rtoslab.cli.cmd_report import write
+from rtoslab.cli.display import announce, displayed, say_known, short_path
+from rtoslab.cli.ended import answer
+from rtoslab.cli.names import CatalogueName, Duration, form_of, report_files
+from rtoslab.cli.plain import PlainConsole
+from rtoslab.cli.sections import show_document
+from rtoslab.measure import run_plan
+from rtoslab.placements import make_studies, study_as_json, study_document
+from rtoslab.plan import Options, make_plan, placed
+from rtoslab.reports import report_formats
+
+
+@click.command("placement")
+@click.argument("benchmark", type=CatalogueName("benchmarks"))
+@kernel_option
+@board_option
+@click.option("--cores", type=click.IntRange(1, 8), default=1, show_default=True, help="Cores in use.")
+@click.option(
+    "--placements", "count", type=click.IntRange(2, 1000), default=8, show_default=True, help="How many, from 0 on."
+)
+@click.option("--window", "window_ms", type=Duration(), help="Length of the measured window.")
+@config_option
+@out_option
+@jobs_option
+@dry_run_option
+@report_files("html", "md")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
+def command(
+    benchmark: str,
+    kernel: str,
+    board: str,
+    cores: int,
+    count: int,
+    window_ms: int | None,
+    config: tuple[tuple[str, str], ...],
+    out: Path | None,
+    jobs: int,
+    dry_run: bool,
+    outputs: tuple[Path, ...],
+    as_json: bool,
+) -> int:
+    """Measure a BENCHMARK in many placements: the same code, linked in other orders.
+
+    Placement 0 is the linker's own order, every other number one that it always gives. Each is a point with all its
+    proofs. Shown are the median of each figure, the band from least to most, and the functions whose own cycles moved:
+    with which part their own address within a line of flash or cache goes, where in the line it is best and worst.
+    """
+    root = find_root()
+    catalogue = Catalogue(root)
+    options = Options((kernel,), (board,), (cores,), window_ms, dict(config))
+    plan = placed(make_plan(catalogue, [benchmark], options), count)
+    folder = out or default_out(root, plan, ["placement", benchmark])
+    if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
+        return EXIT_OK
+    with displayed(plan.points, folder, quiet=as_json) as display:
+        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
+    failed = [each.result for each in outcomes if each.result.status == "failed"]
+    studies = make_studies(catalogue, plan, outcomes)
+    document = study_document(studies)
+    for output in outputs:
+        write(report_formats()[form_of(output)](document), output)
+    if as_json:
+        answer({"run": str(folder), "failed": len(failed), **study_as_json(studies)})
+    else:
+        say_known(outcomes)
+        show_document(document, PlainConsole())
+        click.echo(f"Stored in {short_path(folder)}.")
+    return EXIT_POINT_FAILED if failed else EXIT_OK

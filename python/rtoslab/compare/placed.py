@@ -1,0 +1,58 @@
+"""Points in several placements as one: each figure's median, with the band that the place alone is worth.
+
+The trap it prevents: code that merely moved would be called slower. A difference is claimed if the bands of the two
+sides have nothing in common; otherwise some place of the one is as good as some place of the other.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rtoslab.analyses import Band, Metric
+from rtoslab.compare.sides import Figures, Side
+
+AXIS = "placement"
+
+
+def over_placements(side: Side) -> Side:
+    """Points of virtual boards that differ in their placement alone become one; what stands in one placement stays."""
+    groups: dict[str, list[Figures]] = {}
+    for each in side.figures:
+        groups.setdefault(_without(each).point.model_dump_json(), []).append(each)
+    return replace(side, figures=[one for each in groups.values() for one in _joined(each)])
+
+
+def interval(before: Metric, after: Metric) -> tuple[float, float]:
+    """The least and the most that the second may differ by from the first, whatever the places."""
+    width = max(each.band.width for each in (before, after) if each.band is not None)
+    (first_low, first_high), (second_low, second_high) = _reach(before, width), _reach(after, width)
+    return second_low - first_high, second_high - first_low
+
+
+def _reach(metric: Metric, width: float) -> tuple[float, float]:
+    """The band; of a figure in one placement, be it the best or the worst, the other's width to both sides."""
+    if metric.band is None:
+        return metric.value - width, metric.value + width
+    return metric.band.least, metric.band.most
+
+
+def _without(figures: Figures) -> Figures:
+    config = {key: value for key, value in figures.point.config.items() if key != AXIS}
+    return replace(figures, point=figures.point.model_copy(update={"config": config}))
+
+
+def _joined(group: Sequence[Figures]) -> Sequence[Figures]:
+    measured = [each for each in group if each.exact and each.result is not None]
+    if len(group) == 1 or len(measured) < len(group):  # what failed somewhere is shown as it is
+        return group
+    first = _without(group[0])
+    shared = [name for name in first.metrics if all(name in each.metrics for each in group)]
+    metrics = {name: _figure([each.metrics[name] for each in group]) for name in shared}
+    manifest = {**first.manifest, f"build.{AXIS}": f"{len(group)} placements"}
+    results = [each.result for each in group if each.result is not None]
+    return [replace(first, metrics=metrics, manifest=manifest, placed=results)]
+
+
+def _figure(metrics: Sequence[Metric]) -> Metric:
+    grain = max(each.resolution for each in metrics)
+    band = Band([each.value for each in metrics], grain)
+    return replace(metrics[0], value=band.median, samples=(), resolution=grain, band=band)

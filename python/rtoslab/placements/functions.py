@@ -1,0 +1,105 @@
+"""Which functions' place a difference between placements goes with.
+
+A function's own cycles (those of what it calls are theirs) are set against its address modulo a line of what code is
+read through. Two things are told apart: how its cycles go with the whole figure, and how much of their spread its own
+address in the line explains. What its address does not explain comes of others: a cache that they share, a line of two
+functions, the place of constants.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import StatisticsError, correlation, fmean, variance
+
+from rtoslab.images import Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An address within a line, with the mean of the cycles that the function took there."""
+
+    offset: int
+    cycles: float
+    placements: int
+    """So many had the function there."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFunction:
+    """One function's cycles per count or per sample, and its address, by placement."""
+
+    name: str
+    cycles: Sequence[float]
+    addresses: Sequence[int] | None
+    """None if the image has several functions of that name, or none."""
+    line_bytes: int
+    figure: Sequence[float]
+    """The whole, by placement."""
+
+    @property
+    def moved(self) -> float:
+        """Most less least of its cycles."""
+        return max(self.cycles) - min(self.cycles)
+
+    @property
+    def with_figure(self) -> float | None:
+        """Correlation of its cycles with the figure; None where one of them does not move."""
+        try:
+            return correlation(self.cycles, self.figure)
+        except StatisticsError:
+            return None
+
+    @property
+    def places(self) -> list[Place]:
+        """Each offset within a line that it had, the quickest first; empty where its address is not known."""
+        found: dict[int, list[float]] = defaultdict(list)
+        for address, cycles in zip(self.addresses or (), self.cycles, strict=False):
+            found[address % self.line_bytes].append(cycles)
+        places = [Place(offset, fmean(cycles), len(cycles)) for offset, cycles in found.items()]
+        return sorted(places, key=lambda each: (each.cycles, each.offset))
+
+    @property
+    def explained(self) -> float | None:
+        """The share of its cycles' variance that its offset in the line explains, less what as many offsets of any
+        random numbers would; None where it had one offset only, or no two placements had the same."""
+        places = self.places
+        rest = len(self.cycles) - len(places)
+        if len(places) < 2 or rest < 1 or not self.moved:
+            return None
+        mean_of = {each.offset: each.cycles for each in places}
+        within = sum(
+            (cycles - mean_of[address % self.line_bytes]) ** 2
+            for address, cycles in zip(self.addresses or (), self.cycles, strict=True)
+        )
+        return max(0.0, 1 - within / rest / variance(self.cycles))
+
+
+def placed_functions(
+    cycles: Sequence[Mapping[str, float]],
+    symbols: Sequence[Sequence[Symbol]],
+    figure: Sequence[float],
+    line_bytes: int,
+    least: float,
+) -> list[PlacedFunction]:
+    """Functions whose cycles moved by at least `least`, the most first. All by placement."""
+    addresses = [_addresses(each) for each in symbols]
+    found = []
+    for name in sorted({name for each in cycles for name in each}):
+        where = [each.get(name) for each in addresses]
+        known = [each for each in where if each is not None]
+        found.append(
+            PlacedFunction(
+                name,
+                [each.get(name, 0.0) for each in cycles],
+                known if len(known) == len(where) else None,
+                line_bytes,
+                figure,
+            )
+        )
+    return sorted((each for each in found if each.moved >= least), key=lambda each: (-each.moved, each.name))
+
+
+def _addresses(symbols: Sequence[Symbol]) -> dict[str, int]:
+    """Of names that one function alone has."""
+    counts = Counter(each.name for each in symbols if each.is_function)
+    return {each.name: each.address for each in symbols if each.is_function and counts[each.name] == 1}

@@ -1,0 +1,147 @@
+"""A study of placements as a report and as JSON."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rtoslab.analyses import Band, core_words
+from rtoslab.placements.functions import Place, PlacedFunction
+from rtoslab.placements.study import LEAST_MOVED, Study
+from rtoslab.reports import Document, Section, TableData
+
+SHOWN_FUNCTIONS = 12
+LARGE = 0.5
+"""From so much of a function's spread on, its own place is said to explain it."""
+
+
+def study_document(studies: Sequence[Study]) -> Document:
+    """One section of figures and one of functions for each."""
+    first = studies[0].point
+    sections = [section for each in studies for section in (_figures(each), _functions(each))]
+    return Document(
+        title=f"{first.title} in {len(studies[0].placements)} placements",
+        subtitle=" · ".join([first.title, first.kernel, first.board, core_words(first.cores), *_config(studies)]),
+        summary=" ".join(_sentence(name, band) for each in studies for name, band in list(each.bands.items())[:1]),
+        sections=tuple(sections),
+    )
+
+
+def _config(studies: Sequence[Study]) -> list[str]:
+    shared = set.intersection(*(set(each.point.config.items()) for each in studies))
+    return [f"{key}={value}" for key, value in sorted(shared)]
+
+
+def _sentence(name: str, band: Band) -> str:
+    if not band.width:
+        return f"{name}: {band.median:,.2f} in each of {len(band.values)} placements; the place costs nothing here."
+    return (
+        f"{name}: median {band.median:,.2f} cycles, band {band.least:,.2f} to {band.most:,.2f} "
+        f"({band.percent:.2f} %) over {len(band.values)} placements."
+    )
+
+
+def _figures(study: Study) -> Section:
+    rows = [
+        [name, *(f"{value:,.2f}" for value in (band.median, band.least, band.most)), f"{band.percent:.2f} %"]
+        for name, band in study.bands.items()
+    ]
+    columns = ("figure", ">median", ">least", ">most", ">band")
+    tables = [TableData("Over all placements, in cycles", columns, rows)]
+    for name, band in list(study.bands.items())[:1]:
+        each = [
+            [str(number), f"{value:,.2f}", f"{value - band.median:+,.2f}"]
+            for number, value in zip(study.placements, band.values, strict=True)
+        ]
+        tables.append(TableData(f"{name}, by placement", ("placement", ">cycles", ">to median"), each))
+    prose = ("Placement 0 is the linker's own order. The instructions are the same in all of them.",)
+    return Section(f"figures{_suffix(study)}", f"Figures{_named(study)}", prose, (), tables)
+
+
+def _functions(study: Study) -> Section:
+    title, ident = f"Which functions moved{_named(study)}", f"functions{_suffix(study)}"
+    if not study.functions:
+        return Section(ident, title, [f"No function's own cycles moved by {LEAST_MOVED} per {study.unit}."])
+    moved = study.functions[:SHOWN_FUNCTIONS]
+    rows = [
+        [
+            each.name,
+            f"{each.moved:,.2f}",
+            _share(each.with_figure),
+            _share(each.explained),
+            _place(each.places[:1]),
+            _place(each.places[-1:]),
+        ]
+        for each in moved
+    ]
+    columns = ("function", ">moved", ">r", ">own", ">best at", ">worst at")
+    rest = len(study.functions) - len(moved)
+    note = f"{rest} more functions moved less." if rest > 0 else ""
+    table = TableData(f"Own cycles per {study.unit}, most moved first", columns, rows, note)
+    return Section(ident, title, _prose(study), (), [table])
+
+
+def _prose(study: Study) -> list[str]:
+    own = [each.name for each in study.functions if (each.explained or 0.0) >= LARGE]
+    said = (
+        f"moved: most less least. r: how it goes with all cycles per {study.unit} (1: together). own: the part of its "
+        "spread that its own address in the line explains. best at, worst at: that address modulo the line of "
+        f"{study.line_bytes} bytes, with its mean cycles there."
+    )
+    if own:
+        return [said, f"Their own place explains half or more of what moved: {', '.join(own[:SHOWN_FUNCTIONS])}."]
+    return [said, "No function's own place explains half of what it moved: it is what they share that does."]
+
+
+def _suffix(study: Study) -> str:
+    instrument = study.point.config.get("instrument", "")
+    return f"-{instrument}" if instrument else ""
+
+
+def _named(study: Study) -> str:
+    instrument = study.point.config.get("instrument", "")
+    return f", by {instrument}" if instrument else ""
+
+
+def _share(value: float | None) -> str:
+    return "n/a" if value is None else f"{value:.2f}"
+
+
+def _place(found: Sequence[Place]) -> str:
+    return f"{found[0].offset}: {found[0].cycles:,.2f}" if found else "n/a"
+
+
+def study_as_json(studies: Sequence[Study]) -> dict[str, Any]:
+    """Every figure of every placement, and every function that moved."""
+    return {
+        "studies": [
+            {
+                "point": each.point.model_dump(mode="json"),
+                "placements": list(each.placements),
+                "run_ids": list(each.run_ids),
+                "line_bytes": each.line_bytes,
+                "figures": {name: _band_as_json(band) for name, band in each.bands.items()},
+                "functions": [_function_as_json(one) for one in each.functions],
+            }
+            for each in studies
+        ]
+    }
+
+
+def _band_as_json(band: Band) -> dict[str, Any]:
+    return {
+        "cycles": list(band.values),
+        "median": band.median,
+        "least": band.least,
+        "most": band.most,
+        "width": band.width,
+    }
+
+
+def _function_as_json(each: PlacedFunction) -> dict[str, Any]:
+    return {
+        "name": each.name,
+        "cycles": list(each.cycles),
+        "addresses": None if each.addresses is None else list(each.addresses),
+        "with_figure": each.with_figure,
+        "own_place": each.explained,
+        "places": [{"offset": one.offset, "cycles": one.cycles, "placements": one.placements} for one in each.places],
+    }

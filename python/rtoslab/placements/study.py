@@ -1,0 +1,70 @@
+"""The figures of one point in all its placements."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rtoslab.analyses import Band, cycles_by_function, leading, per_what
+from rtoslab.base import PlanError
+from rtoslab.catalogue import Catalogue
+from rtoslab.images import build, read_elf
+from rtoslab.measure import Outcome
+from rtoslab.placements.functions import PlacedFunction, placed_functions
+from rtoslab.plan import Plan, Point
+from rtoslab.results import Measured, PointId
+
+LEAST_MOVED = 0.01
+"""Cycles per count or per sample; what moved less is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """One benchmark on one board: figures and functions by placement."""
+
+    point: PointId
+    """In placement 0."""
+    unit: str
+    """What cycles of functions are per: a count or a sample."""
+    placements: Sequence[int]
+    """Those that were measured."""
+    run_ids: Sequence[str]
+    bands: Mapping[str, Band]
+    functions: Sequence[PlacedFunction]
+    line_bytes: int
+
+
+def make_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[Outcome]) -> list[Study]:
+    """Of a plan made by `placed`: one for each point that was measured in two placements or more. Raises PlanError if
+    there is none."""
+    groups: dict[str, list[tuple[Point, Measured]]] = {}
+    for point, outcome in zip(plan.points, outcomes, strict=True):
+        if isinstance(outcome.result, Measured):
+            groups.setdefault(repr(replace(point, placement=0)), []).append((point, outcome.result))
+    studies = [_study(catalogue, each) for each in groups.values() if len(each) > 1]
+    if not studies:
+        raise PlanError("No point was measured in two placements, so there is nothing to set side by side.")
+    return studies
+
+
+def _study(catalogue: Catalogue, measured: Sequence[tuple[Point, Measured]]) -> Study:
+    points = [point for point, _ in measured]
+    results = [result for _, result in measured]
+    figures = [{each.id: each for each in leading(result)} for result in results]
+    bands = {
+        name: Band([each[name].value for each in figures], max(each[name].resolution for each in figures))
+        for name in figures[0]
+        if all(name in each for each in figures)
+    }
+    cycles = [cycles_by_function(each) for each in results]
+    line_bytes = catalogue.board(points[0].board).facts.memory.line_bytes
+    symbols = [read_elf(build(catalogue, each).elf).symbols for each in points]
+    whole = [sum(each.values()) for each in cycles]
+    first = results[0].point
+    return Study(
+        first.model_copy(update={"config": {key: first.config[key] for key in first.config if key != "placement"}}),
+        per_what(results[0]),
+        [each.placement for each in points],
+        [each.run_id for each in results],
+        bands,
+        placed_functions(cycles, symbols, whole, line_bytes, LEAST_MOVED),
+        line_bytes,
+    )

@@ -1,0 +1,98 @@
+"""Comparisons over placements: what merely moved is neither slower nor faster, what is slower everywhere is."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rtoslab.analyses.named_figures import Metric
+from rtoslab.compare.comparison import Verdict, compare
+from rtoslab.compare.document import comparison_document
+from rtoslab.compare.placed import over_placements
+from rtoslab.compare.sides import Figures, Side
+from rtoslab.reports import report_formats
+from tests.checkouts import alter, copy_checkout
+from tests.fakes import measured, point
+from tests.test_cli import rtoslab
+
+TAKE = "    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;"
+
+
+def side(values: Sequence[float], *, exact: bool = True, resolution: float = 0.002) -> Side:
+    found = []
+    for number, cycles in enumerate(values):
+        where = point().model_copy(update={"config": {"placement": str(number)} if number else {}})
+        metric = Metric("cycles_per_count", "cycles", cycles, resolution=resolution)
+        manifest = {"build.placement": str(number)}
+        found.append(Figures(where, {metric.id: metric}, exact, manifest, measured()))
+    return over_placements(Side("s", found))
+
+
+def verdict(before: Sequence[float], after: Sequence[float]) -> Verdict:
+    (change,) = compare(side(before), side(after)).changes
+    return change.verdict
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "wanted"),
+    [
+        ([428.67, 439.81, 437.69], [437.09, 428.10, 441.09], Verdict.PLACEMENT),
+        ([428.67, 439.81, 437.69], [439.82, 441.00, 443.00], Verdict.WORSE),
+        ([428.67, 439.81, 437.69], [420.00, 428.00, 427.00], Verdict.BETTER),
+        ([490.73, 490.73, 490.73], [491.73, 491.73, 491.73], Verdict.WORSE),
+        ([490.73, 490.73, 490.73], [490.73, 490.731, 490.73], Verdict.SAME),
+        ([428.67, 439.81, 437.69], [445.00], Verdict.PLACEMENT),
+        ([428.67, 439.81, 437.69], [460.00], Verdict.WORSE),
+        ([445.00], [428.67, 439.81, 437.69], Verdict.PLACEMENT),
+        ([437.09], [428.67], Verdict.BETTER),  # one placement each: exact, as ever
+    ],
+)
+def test_what_the_bands_allow_to_say(before: list[float], after: list[float], wanted: Verdict) -> None:
+    assert verdict(before, after) is wanted
+
+
+def test_a_point_in_placements_is_one_with_its_median() -> None:
+    (one,) = side([428.67, 439.81, 437.69]).figures
+    assert one.point.config == {}
+    metric = one.metrics["cycles_per_count"]
+    assert metric.value == 437.69
+    assert metric.band is not None
+    assert list(metric.band.values) == [428.67, 439.81, 437.69]
+    assert one.manifest["build.placement"] == "3 placements"
+    assert len(one.placed) == 3
+
+
+def test_what_failed_in_a_placement_stays_as_it_is() -> None:
+    (whole,) = side([1.0]).figures
+    other = point().model_copy(update={"config": {"placement": "1"}})
+    failed = replace(whole, point=other, metrics={}, result=None, missing="failed: a proof")
+    assert over_placements(Side("s", [whole, failed])).figures == [whole, failed]
+
+
+def test_a_report_states_the_rule() -> None:
+    found = compare(side([428.67, 439.81]), side([437.09, 441.09]))
+    text = report_formats()["md"](comparison_document([found]))
+    assert "have nothing in common" in text
+    assert "-2.72 to 12.42" in text
+    assert "any difference is real" not in text
+
+
+def test_a_planted_nop_is_more_than_placement(tmp_path: Path) -> None:
+    """In RAM, where no flash waits: the take is slower in every place, the give beside it in none."""
+    root = copy_checkout(tmp_path / "checkout")
+    config = ("--config", "code=sram", "--config", "samples=20", "--config", "instrument=probe", "--placements", "2")
+    ask = ("run", "call_times", "--board", "nucleo-f446re", *config, "--out")
+    elsewhere = {"RTOSLAB_ROOT": str(root), "RTOSLAB_BUILD": str(tmp_path / "build")}
+    assert rtoslab(*ask, tmp_path / "before").returncode == 0
+    alter(root, "kernels/freertos/port.h", TAKE, f'    __asm volatile("nop");\n{TAKE}')
+    done = rtoslab(*ask, tmp_path / "after", **elsewhere)
+    assert done.returncode == 0, done.stderr
+    shown = rtoslab("compare", tmp_path / "before", tmp_path / "after", "--format", "json")
+    (found,) = json.loads(shown.stdout)["comparisons"]
+    changes = {each["metric"]: each for each in found["changes"]}
+    take = changes["semaphore.take.available.median"]
+    assert (take["verdict"], len(take["before_band"])) == ("worse", 2)
+    assert take["placement_interval"][0] >= 1, "no place of the one is as good as any of the other"
+    assert changes["semaphore.give.available.median"]["verdict"] in {"same", "placement"}

@@ -1,0 +1,226 @@
+"""Placements: the same code elsewhere. 0 is the linker's own order to the byte, any other an order of its own."""
+
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+from click.testing import CliRunner
+
+from rtoslab.analyses.bands import Band
+from rtoslab.analyses.counts_per_second import throughput
+from rtoslab.base.errors import PlanError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.cli import app
+from rtoslab.images.builder import build
+from rtoslab.images.elf import Symbol, read_elf
+from rtoslab.measure.identity import point_id
+from rtoslab.measure.pool import run_plan
+from rtoslab.placements.functions import PlacedFunction, placed_functions
+from rtoslab.plan.placements import placed
+from rtoslab.plan.plan import Options, Point, make_plan, one_point
+from rtoslab.results.results import Measured
+from rtoslab.store.store import RunDirectory
+
+ROOT: Final = find_root()
+CATALOGUE: Final = Catalogue(ROOT)
+BOARDS: Final = ["pico", "nucleo-f446re", "nucleo-f767zi"]
+"""An XIP cache, a flash accelerator, caches before and behind an AXI bus."""
+
+
+def _point(benchmark: str, board: str, **config: str) -> Point:
+    (point,) = make_plan(CATALOGUE, [benchmark], Options(["freertos"], [board], config=config)).points
+    return point
+
+
+def _linked(firmware: Path, folder: Path, *options: str) -> Path:
+    """An image made by CMake alone, without anything kept of other builds."""
+    what = ["-DBENCH=t8_allocation", "-DKERNEL=freertos", "-DBOARD=nucleo-f446re", *options]
+    subprocess.run(["cmake", "-S", firmware, "-B", folder, "-G", "Ninja", *what], check=True, capture_output=True)
+    subprocess.run(["cmake", "--build", folder], check=True, capture_output=True)
+    return folder / "image.elf"
+
+
+def _symbols(elf: Path) -> tuple[Symbol, ...]:
+    return read_elf(elf).symbols
+
+
+def _loaded(elf: Path) -> bytes:
+    flat = elf.with_suffix(".bin")
+    subprocess.run(["arm-none-eabi-objcopy", "-O", "binary", elf, flat], check=True)
+    return flat.read_bytes()
+
+
+def test_placement_0_is_what_scripts_without_placements_give(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "spec", tmp_path / "spec")
+    firmware = shutil.copytree(ROOT / "firmware", tmp_path / "firmware")
+    taken = 0
+    for script in firmware.rglob("*.ld"):
+        text, count = re.subn(r"^ *INCLUDE placed_\w+\.ld\n", "", script.read_text(), flags=re.MULTILINE)
+        script.write_text(text)
+        taken += count
+    assert taken == 2 * 5 + 2, "code and constants of three scripts, data, zeroed data and stacks of two"
+    plain = _linked(firmware, tmp_path / "plain")
+    usual = _linked(ROOT / "firmware", tmp_path / "usual")
+    assert _loaded(usual) == _loaded(plain)
+    assert _symbols(usual) == _symbols(plain)
+
+
+def test_a_placement_is_the_same_on_every_build_and_another_than_the_next(tmp_path: Path) -> None:
+    first, again, other = (
+        _linked(ROOT / "firmware", tmp_path / str(at), f"-DPLACEMENT={number}")
+        for at, number in enumerate(("3", "3", "4"))
+    )
+    assert _loaded(first) == _loaded(again)
+    assert _symbols(first) == _symbols(again)
+    assert _loaded(first) != _loaded(other)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_placement_moves_everything_and_changes_nothing_else(board: str) -> None:
+    usual, placed = (build(CATALOGUE, _point("t8", board, placement=each)) for each in ("0", "2"))
+    assert (usual.info["placement"], placed.info["placement"]) == (0, 2)
+    before, after = _symbols(usual.elf), _symbols(placed.elf)
+
+    def sizes(found: tuple[Symbol, ...]) -> list[tuple[str, int]]:
+        return sorted((each.name, each.size) for each in found)
+
+    assert sizes(before) == sizes(after), "the same functions and objects, byte for byte as long"
+    # The vector table and what stands before it in the script is all that has its own place.
+    orders = [[each.name for each in found] for found in (before, after)]
+    still = sum(mine == other for mine, other in zip(*orders, strict=True))
+    assert still < len(before) / 4, "their order is another one"
+    for part in ("memset", "pvPortMalloc", "ucHeap"):  # the C library's, the kernel's, an object
+        assert _address(before, part) != _address(after, part), part
+
+
+def _address(found: tuple[Symbol, ...], name: str) -> int:
+    return next(each.address for each in found if each.name == name)
+
+
+def test_the_number_is_part_of_the_point_unless_it_is_0() -> None:
+    placed, usual = _point("t8", "pico", placement="7"), _point("t8", "pico", placement="0")
+    assert point_id(CATALOGUE, placed).config == {"placement": "7"}
+    assert usual == _point("t8", "pico")
+    assert point_id(CATALOGUE, usual).config == {}
+
+
+def test_a_kernel_with_a_script_of_its_own_has_no_placements() -> None:
+    kernel = CATALOGUE.kernel("freertos")
+    owner = replace(kernel, facts=kernel.facts.model_copy(update={"owns_start": True}))
+    benchmark, board = CATALOGUE.benchmark("t8_allocation"), CATALOGUE.board("pico")
+    assert one_point(benchmark, owner, board, 1, 20, {}).not_applicable is None
+    assert "its own script" in str(one_point(benchmark, owner, board, 1, 20, {"placement": "1"}).not_applicable)
+
+
+@pytest.mark.parametrize("number", ["-1", "100000", "first"])
+def test_a_number_that_is_none_is_refused(number: str) -> None:
+    with pytest.raises(PlanError, match="placement"):
+        _point("t8", "pico", placement=number)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_all_proofs_hold_in_another_place(board: str, tmp_path: Path) -> None:
+    plan = make_plan(CATALOGUE, ["t2", "t8"], Options(["freertos"], [board], window_ms=20, config={"placement": "6"}))
+    for each in run_plan(ROOT, plan, tmp_path / "run", jobs=1):
+        assert each.result.status == "measured", each.result
+
+
+def _function(cycles: list[float], addresses: list[int] | None, figure: list[float]) -> PlacedFunction:
+    symbols = [[Symbol("f", each, 8, True, True)] for each in addresses or [0] * len(cycles)]
+    if addresses is None:
+        symbols = [[*each, Symbol("f", 64, 8, True, False)] for each in symbols]  # a second one of its name
+    (found,) = placed_functions([{"f": each} for each in cycles], symbols, figure, 16, 0.01)
+    return found
+
+
+def test_a_function_whose_own_place_it_is() -> None:
+    found = _function([10, 14, 10, 14], [0x100, 0x10C, 0x240, 0x24C], [100, 104, 101, 104])
+    assert found.moved == 4
+    assert found.explained == 1.0
+    assert found.with_figure == pytest.approx(0.98, abs=0.01)
+    assert [(each.offset, each.cycles, each.placements) for each in found.places] == [(0, 10, 2), (12, 14, 2)]
+
+
+def test_a_function_whose_place_explains_nothing() -> None:
+    found = _function([10, 14, 14, 10], [0x100, 0x10C, 0x240, 0x24C], [100, 100, 100, 100])
+    assert found.explained == 0.0
+    assert found.with_figure is None, "the figure did not move"
+
+
+def test_what_cannot_be_told_is_not_told() -> None:
+    assert _function([10, 14], [0x100, 0x10C], [1, 2]).explained is None, "no two placements share an offset"
+    assert _function([10, 14, 12], [0x100, 0x200, 0x300], [1, 2, 3]).explained is None, "one offset only"
+    ambiguous = _function([10, 14, 12], None, [1, 2, 3])
+    assert ambiguous.addresses is None
+    assert ambiguous.places == []
+
+
+def test_a_function_that_stayed_is_left_out() -> None:
+    symbols = [[Symbol("f", 0, 8, True, True)]] * 2
+    assert placed_functions([{"f": 10.0}, {"f": 10.009}], symbols, [1, 2], 16, 0.01) == []
+
+
+def test_a_band_within_the_grain_of_its_clock_is_none() -> None:
+    assert Band([428.67, 428.671, 428.669], 0.002).width == 0.0
+    band = Band([428.67, 439.81, 437.0], 0.002)
+    assert (band.median, band.least, band.most) == (437.0, 428.67, 439.81)
+    assert band.width == pytest.approx(11.14)
+
+
+def test_a_plan_in_placements() -> None:
+    plan = make_plan(CATALOGUE, ["t2", "t8"], Options(["freertos"], ["pico"]))
+    assert placed(plan, 1) == plan
+    assert [each.placement for each in placed(plan, 3).points] == [0, 1, 2, 0, 1, 2]
+    with pytest.raises(PlanError, match="leave one out"):
+        placed(make_plan(CATALOGUE, ["t2"], Options(["freertos"], ["pico"], config={"placement": "2"})), 3)
+
+
+def test_the_command_says_what_was_measured(tmp_path: Path) -> None:
+    words = ["placement", "t8", "--board", "nucleo-f446re", "--placements", "3", "--window", "20ms", "--jobs", "1"]
+    done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "run"), "--json"])
+    assert done.exit_code in {None, 0}, done.output
+    (study,) = json.loads(done.stdout)["studies"]
+    stored = RunDirectory.open(tmp_path / "run").points()
+    of_run = {each.result.run_id: each.result for each in stored if isinstance(each.result, Measured)}
+    cycles = [throughput(of_run[each]).cycles_per_count for each in study["run_ids"]]
+    band = study["figures"]["cycles_per_count"]
+    assert band["cycles"] == cycles
+    assert band["width"] > 1, "this board's flash has waits"
+    assert (band["least"], band["most"]) == (min(cycles), max(cycles))
+    first = study["functions"][0]
+    elfs = [build(CATALOGUE, _point_of(each)).elf for each in range(3)]
+    assert first["addresses"] == [_address(_symbols(each), first["name"]) for each in elfs]
+    assert len(set(first["addresses"])) == 3
+
+
+def _point_of(number: int) -> Point:
+    options = Options(["freertos"], ["nucleo-f446re"], window_ms=20, config={"placement": str(number)})
+    return make_plan(CATALOGUE, ["t8"], options).points[0]
+
+
+def test_where_nothing_waits_the_place_costs_nothing(tmp_path: Path) -> None:
+    words = ["placement", "t8", "--board", "nucleo-f446re", "--placements", "3", "--window", "20ms", "--jobs", "1"]
+    words += ["--config", "wait_states=0", "--config", "clock_hz=16000000"]
+    done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "run")])
+    assert done.exit_code in {None, 0}, done.output
+    assert "the place costs nothing here" in done.output
+
+
+@pytest.mark.parametrize("board", sorted(CATALOGUE.boards))
+def test_a_boards_line_is_the_virtual_boards(board: str) -> None:
+    facts = CATALOGUE.board(board).facts
+    family = {"rp2": None, "f1": "F1", "f4": "F4", "f7": "F7", "h7": "H7", "l0": "L0"}
+    name = next(value for key, value in family.items() if facts.chip.removeprefix("stm32").startswith(key))
+    if name is None:
+        source, found = ROOT / "sim/timing/src/rp2040.rs", r"\d+-bit flash frames per (\d+)-byte cache line"
+    else:
+        source, found = ROOT / "sim/timing/src/stm32_flash.rs", rf"pub const {name}_LINE_BYTES: u32 = (\d+);"
+    said = re.search(found, source.read_text())
+    assert said is not None
+    assert facts.memory.line_bytes == int(said[1])
