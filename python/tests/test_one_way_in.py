@@ -76,7 +76,7 @@ ALLOWED = {
     "base/tools.py": {"subprocess": "the one place that asks programs"},
     "verify/point.py": {"model_validate_json": "sealed"},
     "worst_case/folder.py": {"json.loads": "sealed", "pq.read_table": "sealed"},
-    "worst_case/source_lines.py": {"elftools": "names of forms; what is read goes through intake.debug"},
+    "images/source_lines.py": {"elftools": "names of forms; what is read goes through intake.debug"},
 }  # fmt: skip
 
 

@@ -3,13 +3,16 @@
 A `subject` is what is observed (a benchmark's window, or a stretch of any image); `session` runs it under the virtual
 board's observer; `profiler` and `masked` turn what that took into values with names and source lines,
 `profile_tables`, `flame`, `html`, `formats` show them, `difference` sets two profiles against each other. `timelines`
-tells what ran when, `perfetto` and `vcd` write it.
+tells what ran when, `perfetto` and `vcd` write it. `measured_calls` measures each call of some `functions`;
+`call_counts` sums them up, `call_replay` goes through the greatest again, `call_tables` shows them.
 """
 
+from rtoslab.instruments.call_tables import call_heading, call_notes, call_table, call_told, calls_as_json
 from rtoslab.instruments.difference import difference_tables
 from rtoslab.instruments.formats import folded, speedscope
 from rtoslab.instruments.html import render, summary
 from rtoslab.instruments.masked import owner
+from rtoslab.instruments.measured_calls import EndedMeasureError, MeasuredCalls, measure_calls
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.perfetto import perfetto_trace
 from rtoslab.instruments.profile_tables import brief_tables, tables
@@ -23,16 +26,24 @@ from rtoslab.instruments.vcd import vcd_text
 __all__ = [
     "DEFAULT_CYCLES",
     "Choice",
+    "EndedMeasureError",
     "EndedProfileError",
+    "MeasuredCalls",
     "ObservedMachine",
     "Profile",
     "Stretch",
     "Timeline",
     "brief_tables",
+    "call_heading",
+    "call_notes",
+    "call_table",
+    "call_told",
+    "calls_as_json",
     "difference_tables",
     "folded",
     "load_profile",
     "make_subject",
+    "measure_calls",
     "owner",
     "perfetto_trace",
     "priorities",
