@@ -34,7 +34,14 @@ _WIDTH = 80
 @click.option("--image", type=click.Path(path_type=Path), metavar="FILE", help="The image: ELF or UF2, anybody's.")
 @board_option
 @click.option("--cores", type=click.IntRange(1, 8), help="Cores released from reset; all of the board's by default.")
-@click.option("--for", "length_ms", type=Duration(), default="1s", show_default=True, help="At most so long.")
+@click.option(
+    "--for",
+    "length_ms",
+    type=Duration(),
+    default="1s",
+    show_default=True,
+    help="At most so long, at the board's usual clock.",
+)
 @click.option("--from", "start", metavar="SYMBOL|0xADDR|CYCLES", help="Measure from there, not from reset.")
 @click.option("--until", "end", metavar="SYMBOL|0xADDR|CYCLES", help="Until there, if it comes before --for is over.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
@@ -80,17 +87,16 @@ def _show(found: MeasuredCalls) -> None:
     cycles = found.end_cycle - found.start_cycle
     cut = f"; {found.cut}" if found.cut else ""
     _say(
-        f"{found.label} on {found.board}: {cycles:,} cycles ({cycles * 1000 / found.clock_hz:,.3f} ms) "
-        f"from cycle {found.start_cycle:,}{cut}."
+        f"{found.label} on {found.board}: {cycles:,} cycles ({cycles * 1000 / found.clock_hz:,.3f} ms "
+        f"at {found.clock_hz / 1e6:g} MHz) from cycle {found.start_cycle:,}{cut}."
     )
     for each in found.functions:
         click.echo()
+        _say(call_heading(each))
         if each.cycles:
             console.print(rich_table(call_table(each)))
-        else:
-            _say(call_heading(each))
         for greatest in each.greatest:
-            for line in call_told(greatest, found.clock_hz):
+            for line in call_told(greatest):
                 _say(line)
         for note in call_notes(each):
             _say(note)

@@ -20,7 +20,7 @@ def call_table(measured: MeasuredFunction) -> Table:
         (name, each.minimum, _half(each.median), each.p99, each.maximum, each.total)
         for name, each in measured.cycles.items()
     ]
-    return Table(measured.function.name, call_heading(measured), _HEADS, rows)
+    return Table(measured.function.name, "", _HEADS, rows)
 
 
 def call_heading(measured: MeasuredFunction) -> str:
@@ -59,11 +59,10 @@ def call_notes(measured: MeasuredFunction) -> Iterator[str]:
         yield "It may be inlined where it is used, or have another name there; `rtoslab profile` shows what ran."
 
 
-def call_told(greatest: GreatestCall, clock_hz: int) -> Iterator[str]:
+def call_told(greatest: GreatestCall) -> Iterator[str]:
     """A greatest call: where it happened, the path that led there, what it spent."""
-    at_ms = greatest.start * 1000 / clock_hz
     cycles = ", ".join(f"{greatest.cycles[name]:,} {name}" for name in greatest.cycles if greatest.cycles[name])
-    yield f"Greatest {' and '.join(greatest.by)}: from cycle {greatest.start:,} ({at_ms:,.3f} ms), core {greatest.core}"
+    yield f"Greatest {' and '.join(greatest.by)}: from cycle {greatest.start:,}, core {greatest.core}"
     yield f"  cycles  {cycles}"
     yield f"  path    {path_text(greatest.path)}"
     spending = greatest.spending

@@ -78,6 +78,7 @@ class MeasuredCalls:
     board: str
     cores: int
     clock_hz: int
+    """The board's usual clock, by which `--for` counts too; an image may run at another."""
     start_cycle: int
     end_cycle: int
     cut: str
@@ -153,24 +154,28 @@ class _Counting:
                     source=names.source(function.address).line,
                     tally=tally,
                     cycles={name: spread for name, spread in spreads.items() if spread is not None},
-                    greatest=_greatest(tally, names, nodes, spent),
+                    greatest=_greatest(function, tally, names, nodes, spent),
                     open=tuple(
-                        OpenCall(
-                            int(each["start"]), int(each["core"]), names.stack(int(each["node"]), function.address)
-                        )
+                        OpenCall(int(each["start"]), int(each["core"]), _path(function, each, names))
                         for each in still_open[still_open["id"] == number]
                     ),
                 )
             )
         subject = recording.subject
         return MeasuredCalls(
-            subject.label, subject.board.id, subject.cores, recording.clock_hz,
+            subject.label, subject.board.id, subject.cores, subject.board.clock.sys_hz,
             recording.start_cycle, recording.end_cycle, cut, tuple(functions),
         )  # fmt: skip
 
 
+def _path(function: Function, call: "np.void", names: Names) -> tuple[str, ...]:
+    """The call's path, which ends as the function was named, not as other symbols of the same code."""
+    *callers, last = names.stack(int(call["node"]), function.address)
+    return (*callers, function.name + "".join(last.partition(" [")[1:]))
+
+
 def _greatest(
-    tally: Tally, names: Names, nodes: "NDArray[np.void]", spent: Mapping[Window, Spending]
+    function: Function, tally: Tally, names: Names, nodes: "NDArray[np.void]", spent: Mapping[Window, Spending]
 ) -> tuple[GreatestCall, ...]:
     found: dict[Window, tuple[list[str], np.void]] = {}
     for name in GREATEST:
@@ -182,7 +187,7 @@ def _greatest(
             by=tuple(by),
             start=window.start,
             core=window.core,
-            path=names.stack(int(call["node"]), window.path[-1][0]),
+            path=_path(function, call, names),
             cycles={name: int(value) for name, value in cycles_of(call).items()},
             interruptions=int(call["interruptions"]),
             stack_bytes=int(call["stack"]),

@@ -83,12 +83,14 @@ impl Context {
 
     /// Follows an instruction.
     pub fn follow(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, mut tell: impl FnMut(Move)) {
+        // A return that goes to itself: of a recursive call behind which nothing but the return is left.
+        let again = step.next == step.pc && step.sp > self.sp;
         self.pc = step.next;
         self.sp = step.sp;
         self.process_stack = step.process_stack;
         if step.call {
             self.call(step, functions, paths, &mut tell);
-        } else if !matches!(step.next.wrapping_sub(step.pc), 0 | 2 | 4) {
+        } else if again || !matches!(step.next.wrapping_sub(step.pc), 0 | 2 | 4) {
             self.jump(step, functions, paths, &mut tell);
         }
     }
@@ -311,11 +313,27 @@ mod tests {
     }
 
     #[test]
+    fn a_return_that_goes_to_itself_is_one() {
+        let mut bench = Bench::new();
+        bench.follow(MAIN + 8, FIRST, 0x1000, true);
+        for sp in [0x0ff8, 0x0ff0] {
+            bench.follow(FIRST, FIRST + 2, sp, false);
+            bench.follow(FIRST + 8, FIRST, sp, true);
+        }
+        bench.follow(FIRST, FIRST + 2, 0x0fe8, false);
+        for (sp, path) in [(0x0ff0, vec![MAIN, FIRST, FIRST]), (0x0ff8, vec![MAIN, FIRST])] {
+            assert!(matches!(bench.follow(FIRST + 12, FIRST + 12, sp, false)[..], [Move::Out(_)]));
+            assert_eq!(bench.path(), path);
+        }
+    }
+
+    #[test]
     fn a_long_jump_leaves_all_calls_between() {
         let mut bench = Bench::new();
         bench.follow(MAIN + 8, FIRST, 0x1000, true);
         bench.follow(FIRST + 8, SECOND, 0x0ff0, true);
-        assert_eq!(bench.follow(SECOND + 8, MAIN + 30, 0x1000, false).len(), 2);
+        let moves = bench.follow(SECOND + 8, MAIN + 30, 0x1000, false);
+        assert!(matches!(moves[..], [Move::Left(_), Move::Out(_)]), "{moves:?}");
         assert_eq!(bench.path(), [MAIN]);
     }
 
