@@ -100,7 +100,7 @@ def calls_as_json(measured: MeasuredCalls) -> dict[str, Any]:
 def _function(measured: MeasuredFunction) -> dict[str, Any]:
     function, tally = measured.function, measured.tally
     return {
-        "asked": function.asked,
+        "asked": list(function.asked),
         "name": function.name,
         "address": function.address,
         "also": list(function.also),

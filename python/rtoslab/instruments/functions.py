@@ -21,8 +21,8 @@ _LISTED: Final = 5
 class Function:
     """A function of an image."""
 
-    asked: str
-    """As it was named."""
+    asked: tuple[str, ...]
+    """As it was named, in each way."""
     name: str
     """Its symbol; its address where the image has none for it."""
     address: int
@@ -91,9 +91,10 @@ class Functions:
     def _function(self, asked: str, address: int) -> Function:
         names = [name for start, _, name in self._symbols if start == address]
         if not names:
-            return Function(asked, asked if self._machine.symbol(asked) is not None else f"{address:#010x}", address)
+            name = asked if self._machine.symbol(asked) is not None else f"{address:#010x}"
+            return Function((asked,), name, address)
         name = asked if asked in names else names[0]
-        return Function(asked, name, address, tuple(sorted(set(names) - {name})))
+        return Function((asked,), name, address, tuple(sorted(set(names) - {name})))
 
     def _listed(self, asked: str, addresses: Sequence[int]) -> str:
         shown = []

@@ -5,7 +5,7 @@ they spent their cycles on. Both take the same cycles, for nothing that is obser
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -120,9 +120,10 @@ class _Counting:
     def wanted(self, machine: ObservedMachine) -> Wanted:
         known = Functions(self.subject.elf, machine)
         found: dict[int, Function] = {}
-        for name in self.asked:
+        for name in dict.fromkeys(self.asked):
             function = known.find(name)
-            found.setdefault(function.address, function)
+            before = found.get(function.address)
+            found[function.address] = function if before is None else replace(before, asked=(*before.asked, name))
         self.functions = list(found.values())
         self.tallies = [Tally() for _ in self.functions]
         return Wanted(measured={address: number for number, address in enumerate(found)}, take=self.take)
