@@ -52,7 +52,11 @@ def call_notes(measured: MeasuredFunction) -> Iterator[str]:
         if count:
             yield f"Not counted: {count:,} that {text}."
     if measured.open:
-        listed = [f"since cycle {each.start:,} on core {each.core}, {path_text(each.path)}" for each in measured.open]
+        listed = [
+            f"since cycle {each.start:,} on core {each.core}, {path_text(each.path)} (so far "
+            f"{each.cycles['exclusive']:,} cycles exclusive, {_stack(each.stack_bytes)})"
+            for each in measured.open
+        ]
         rest = f"; {len(listed) - _LISTED:,} more" if len(listed) > _LISTED else ""
         yield f"Not counted, for they had not returned: {'; '.join(listed[:_LISTED])}{rest}."
     if not tally.calls and not measured.open:
@@ -77,6 +81,12 @@ def _parts(cycles: Mapping[str, int]) -> str:
     shown = [f"{name} {each:,}" for name, each in cycles.items()]
     rest = sum(list(cycles.values())[_LISTED:])
     return ", ".join(shown[:_LISTED]) + (f", others {rest:,}" if rest else "")
+
+
+def _stack(stack_bytes: int | None) -> str:
+    return (
+        "stack n/a, for it sets the stack pointer itself" if stack_bytes is None else f"{stack_bytes:,} bytes of stack"
+    )
 
 
 def _half(value: float) -> int | str:

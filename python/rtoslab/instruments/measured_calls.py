@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 GREATEST: Final = ("inclusive", "undisturbed")
 """Measures whose greatest call is gone through again."""
+_FIRST_THREAD: Final = 1
+"""Number of the thread that the board begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +51,15 @@ class GreatestCall:
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A call that had not returned as the stretch ended."""
+    """A call that had not returned as the stretch ended, and what it took until then."""
 
     start: int
     core: int
     path: tuple[str, ...]
+    cycles: dict[str, int]
+    """By measure, up to its last instruction."""
+    stack_bytes: int | None
+    """None of the function that the board begins with at reset: that sets the stack pointer itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +163,7 @@ class _Counting:
                     cycles={name: spread for name, spread in spreads.items() if spread is not None},
                     greatest=_greatest(function, tally, names, nodes, spent),
                     open=tuple(
-                        OpenCall(int(each["start"]), int(each["core"]), _path(function, each, names))
-                        for each in still_open[still_open["id"] == number]
+                        _open(each, _path(function, each, names)) for each in still_open[still_open["id"] == number]
                     ),
                 )
             )
@@ -167,6 +172,12 @@ class _Counting:
             subject.label, subject.board.id, subject.cores, subject.board.clock.sys_hz,
             recording.start_cycle, recording.end_cycle, cut, tuple(functions),
         )  # fmt: skip
+
+
+def _open(call: "np.void", path: tuple[str, ...]) -> OpenCall:
+    cycles = {name: int(value) for name, value in cycles_of(call).items()}
+    at_reset = int(call["thread"]) == _FIRST_THREAD and len(path) == 1
+    return OpenCall(int(call["start"]), int(call["core"]), path, cycles, None if at_reset else int(call["stack"]))
 
 
 def _path(function: Function, call: "np.void", names: Names) -> tuple[str, ...]:
