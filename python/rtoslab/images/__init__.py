@@ -11,6 +11,7 @@ from rtoslab.images.image_inputs import (
     cmake_options,
     inputs_digest,
 )
+from rtoslab.images.source_lines import SourceLines
 
 __all__ = [
     "CALLGRAPH",
@@ -21,6 +22,7 @@ __all__ = [
     "Build",
     "Image",
     "Section",
+    "SourceLines",
     "Symbol",
     "berkeley",
     "build",

@@ -3,17 +3,22 @@
 A `subject` is what is observed (a benchmark's window, or a stretch of any image); `session` runs it under the virtual
 board's observer; `profiler` and `masked` turn what that took into values with names and source lines,
 `profile_tables`, `flame`, `html`, `formats` show them, `difference` sets two profiles against each other. `timelines`
-tells what ran when, `perfetto` and `vcd` write it.
+tells what ran when, `perfetto` and `vcd` write it. `measured_calls` measures each call of some `functions`;
+`call_counts` sums them up, `call_replay` goes through the greatest again, `call_tables` shows them;
+`project` reads what a project of anybody's wants measured, and within which budgets.
 """
 
+from rtoslab.instruments.call_tables import call_heading, call_notes, call_table, call_told, calls_as_json
 from rtoslab.instruments.difference import difference_tables
 from rtoslab.instruments.formats import folded, speedscope
 from rtoslab.instruments.html import render, summary
 from rtoslab.instruments.masked import owner
+from rtoslab.instruments.measured_calls import EndedMeasureError, MeasuredCalls, measure_calls
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.perfetto import perfetto_trace
 from rtoslab.instruments.profile_tables import brief_tables, tables
 from rtoslab.instruments.profiler import EndedProfileError, Profile, load_profile, priorities, profile
+from rtoslab.instruments.project import PROJECT_FILE, build_image, over_budget, read_project
 from rtoslab.instruments.show import rich_table
 from rtoslab.instruments.subject import DEFAULT_CYCLES, Choice, Stretch, make_subject
 from rtoslab.instruments.survey import survey_table
@@ -22,21 +27,33 @@ from rtoslab.instruments.vcd import vcd_text
 
 __all__ = [
     "DEFAULT_CYCLES",
+    "PROJECT_FILE",
     "Choice",
+    "EndedMeasureError",
     "EndedProfileError",
+    "MeasuredCalls",
     "ObservedMachine",
     "Profile",
     "Stretch",
     "Timeline",
     "brief_tables",
+    "build_image",
+    "call_heading",
+    "call_notes",
+    "call_table",
+    "call_told",
+    "calls_as_json",
     "difference_tables",
     "folded",
     "load_profile",
     "make_subject",
+    "measure_calls",
+    "over_budget",
     "owner",
     "perfetto_trace",
     "priorities",
     "profile",
+    "read_project",
     "render",
     "rich_table",
     "speedscope",

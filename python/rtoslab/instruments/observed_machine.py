@@ -21,6 +21,7 @@ class ObservedMachine(VirtualMachine, Protocol):
         priorities: list[int] = ...,
         keep_intervals: int = 0,
         calls: list[tuple[int, int]] = ...,
+        measured: list[tuple[int, int]] = ...,
         events: bool = False,
     ) -> None: ...
     def observed(self) -> Observed: ...

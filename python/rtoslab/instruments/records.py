@@ -25,5 +25,22 @@ LOCK: Final = np.dtype(
 """`waited`: 0 for holding a lock, 1 for waiting for it. Of a wait the opener is the read that found it taken, the
 closer the one with which its holder had taken it."""
 
+CALL: Final = np.dtype(
+    [
+        *[("id", "<u2"), ("core", "u1"), ("end", "u1"), ("flags", "<u4"), ("node", "<u4"), ("thread", "<u4")],
+        *[(name, "<u8") for name in ("start", "until", "interrupts", "away", "own")],
+        *[("stack", "<u4"), ("interruptions", "<u4")],
+    ]
+)
+"""A measured call; see `Observed.calls`."""
+RETURNED: Final = 0
+LEFT: Final = 1
+LOST: Final = 2
+"""How a call ended."""
+ENTERED_BY_JUMP: Final = 1
+WENT_ON: Final = 2
+INSIDE_ITSELF: Final = 4
+"""Its flags."""
+
 NO_NODE: Final = 0xFFFF_FFFF
 """Parent of a node that nobody called."""

@@ -50,6 +50,11 @@ class Wanted:
     """Address of a word -> identifier of its write events."""
     exceptions: bool = False
     pins: bool = False
+    measured: dict[int, int] = field(default_factory=dict)
+    """Address of a function -> identifier of its calls, each of which is measured."""
+    take: "Callable[[Observed, int], None] | None" = None
+    """Is handed what the stretch gave piece by piece, with the stretch's first cycle, so that nothing need be held; the
+    recording has the last piece."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +107,8 @@ class _Session:
         self.progress = progress
         self.uart = bytearray()
         self.events: list[NDArray[np.void]] = []
+        self.start: int | None = None
+        """First cycle of the stretch, within it."""
 
     def whole(self) -> Recording:
         with simulator_errors(RunError):
@@ -115,7 +122,9 @@ class _Session:
             start = self.machine.cycle()
             words = {address: self._word(address) for address in self.wanted.writes}
             self.events.clear()
+            self.start = start
             ended = self._ended_on_the_way()
+            self.start = None
             observed, events = self.machine.observed(), self._take()
             end = self.machine.cycle()
             self.machine.observe(False)
@@ -158,6 +167,7 @@ class _Session:
             priorities=list(self.wanted.priorities),
             keep_intervals=self.wanted.keep_intervals,
             calls=list(self.wanted.calls.items()),
+            measured=list(self.wanted.measured.items()),
             events=self.wanted.threads_and_locks,
         )
         for address, ident in self.wanted.writes.items():
@@ -217,6 +227,8 @@ class _Session:
             stop = self.machine.run(min(CHUNK_CYCLES, cycles - spent))
             self.uart += self.machine.take_uart()
             self.events.append(np.frombuffer(self.machine.take_events(), dtype=EVENT))
+            if self.wanted.take is not None and self.start is not None:
+                self.wanted.take(self.machine.observed(), self.start)
             self.progress(phase, min(1.0, spent / cycles))
             if stop["reason"] == passes:
                 continue

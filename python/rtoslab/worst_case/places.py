@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.base import said
-from rtoslab.worst_case.source_lines import SourceLines
+from rtoslab.images import SourceLines
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,20 +167,22 @@ impl Machine {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    #[pyo3(signature = (on, *, priorities=vec![], keep_intervals=0, calls=vec![], events=false))]
+    #[pyo3(signature = (on, *, priorities=vec![], keep_intervals=0, calls=vec![], measured=vec![], events=false))]
     fn observe(
         &mut self,
         on: bool,
         priorities: Vec<i16>,
         keep_intervals: usize,
         calls: Vec<(u32, u16)>,
+        measured: Vec<(u32, u16)>,
         events: bool,
     ) -> PyResult<()> {
-        for &(address, _) in &calls {
+        for &(address, _) in calls.iter().chain(&measured) {
             self.check_executable(address)?;
         }
-        let calls = calls.into_iter().collect();
-        self.inner.observe(on.then_some(Wanted { levels: priorities, kept: keep_intervals, calls, events }));
+        let (calls, measured) = (calls.into_iter().collect(), measured.into_iter().collect());
+        let wanted = Wanted { levels: priorities, kept: keep_intervals, calls, measured, events };
+        self.inner.observe(on.then_some(wanted));
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
+use rtoslab_lab::observer::calls::Call;
 use rtoslab_lab::observer::costs::{Cost, Place};
 use rtoslab_lab::observer::locks::{LockKey, LockSum};
 use rtoslab_lab::observer::masks::{Masked, MaskedSum};
@@ -44,6 +45,8 @@ pub fn to_dict<'py>(py: Python<'py>, observed: &Observed) -> PyResult<Bound<'py,
     dict.set_item("masked", packed(py, observed.masked.iter().map(masked_sum)))?;
     dict.set_item("intervals", packed(py, observed.intervals.iter().map(interval)))?;
     dict.set_item("locks", packed(py, observed.locks.iter().map(lock)))?;
+    dict.set_item("calls", packed(py, observed.calls.iter().map(call)))?;
+    dict.set_item("open_calls", packed(py, observed.open_calls.iter().map(call)))?;
     Ok(dict)
 }
 
@@ -76,4 +79,11 @@ fn lock(((span, lock, core, from, to), sum): (&LockKey, &LockSum)) -> Record {
     let head = *span as u32 | u32::from(*lock) << 8 | (*core as u32) << 16;
     let record = Record::default().words(&[head]).places(*from, *to);
     record.longs(&[sum.count, sum.total_cycles, sum.max_cycles, sum.max_start])
+}
+
+fn call(call: &Call) -> Record {
+    let head = u32::from(call.id) | u32::from(call.core) << 16 | (call.end as u32) << 24;
+    let times = [call.start, call.until, call.interrupt_cycles, call.away_cycles, call.own_cycles];
+    let record = Record::default().words(&[head, u32::from(call.flags), call.node, call.thread]);
+    record.longs(&times).words(&[call.stack_bytes, call.interruptions])
 }

@@ -2,6 +2,7 @@
 //! and who held and who waited for spinlocks. The machine tells it each [`Step`] and what exceptions do; it tells the
 //! machine nothing.
 
+pub mod calls;
 pub mod costs;
 pub mod functions;
 pub mod locks;
@@ -14,6 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 use rtoslab_cpu::step::Step;
 
 use crate::event::{Event, Kind};
+use calls::{Book, Call, End, Entry};
 use costs::{Cost, Costs, Place, Spent};
 use functions::Functions;
 use locks::{LockAct, LockEvent, LockKey, LockSum, Locks};
@@ -30,6 +32,8 @@ pub struct Wanted {
     pub kept: usize,
     /// Functions whose calls and returns are events, with the identifiers of these.
     pub calls: HashMap<u32, u16>,
+    /// Functions each of whose calls is measured, with the identifiers of these.
+    pub measured: HashMap<u32, u16>,
     /// Threads that go on and accesses to spinlocks are events.
     pub events: bool,
 }
@@ -79,6 +83,10 @@ pub struct Observed {
     pub intervals: Vec<Masked>,
     /// Spinlocks.
     pub locks: BTreeMap<LockKey, LockSum>,
+    /// Measured calls that have ended, in order of ends.
+    pub calls: Vec<Call>,
+    /// Those that have not.
+    pub open_calls: Vec<Call>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -108,6 +116,7 @@ pub struct Observer {
     locks: Locks,
     /// Accesses to spinlocks in this turn of the run loop.
     accesses: Vec<(LockEvent, Place)>,
+    calls: Vec<Call>,
     events: Vec<Event>,
 }
 
@@ -126,6 +135,7 @@ impl Observer {
             masks: Masks::new(wanted.levels.clone(), wanted.kept),
             locks: Locks::default(),
             accesses: Vec::new(),
+            calls: Vec::new(),
             events: Vec::new(),
             wanted,
         };
@@ -221,33 +231,46 @@ impl Observer {
     }
 
     fn follow(&mut self, core: usize, step: &Step) {
-        let Observer { wanted, functions, paths, cores, events, threads, .. } = self;
+        let Observer { wanted, functions, paths, cores, events, threads, calls, .. } = self;
         let watched = &mut cores[core];
+        let measuring = !wanted.measured.is_empty();
         if watched.handlers.is_empty() {
             let here = watched.thread.as_ref().is_some_and(|thread| thread.process_stack == step.process_stack);
             if !here {
                 // The other stack pointer was selected: a kernel starts its first thread like that.
-                if let Some(thread) = watched.thread.take() {
+                if let Some(mut thread) = watched.thread.take() {
+                    thread.activity.wait(step.end);
+                    thread.activity.leave();
                     threads.suspend(thread);
                 }
                 let goes_on = threads.on_stack(step.sp);
                 let mut thread = goes_on.unwrap_or_else(|| threads.begin(step.next, functions, paths));
                 thread.process_stack = step.process_stack;
+                if measuring {
+                    goes_on_measured(&mut thread, wanted, paths, calls, core, step.end, step.sp);
+                }
                 watched.thread = Some(thread);
                 tell_thread(wanted, events, watched.thread.as_ref(), core, step.end, paths);
             }
         }
         let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()) else { return };
         let root = context.root();
-        if wanted.calls.is_empty() {
+        if measuring {
+            context.activity.go_on(step.start, false);
+            context.activity.reach(step.end, step.sp);
+        }
+        if wanted.calls.is_empty() && !measuring {
             context.follow(step, functions, paths, |_| {});
         } else {
             let mut moves = Vec::new();
             context.follow(step, functions, paths, |told| moves.push(told));
             for told in moves {
+                if measuring {
+                    follow_measured(context, told, wanted, paths, calls, core, step);
+                }
                 let (kind, node) = match told {
                     Move::Into(node) => (Kind::Call, node),
-                    Move::Out(node) => (Kind::Return, node),
+                    Move::Out(node) | Move::Left(node) | Move::Onward(node) => (Kind::Return, node),
                 };
                 let entry = paths.get(node).entry;
                 if let Some(&id) = wanted.calls.get(&entry) {
@@ -290,15 +313,21 @@ impl Observer {
         let watched = &mut self.cores[core];
         watched.place = Place { node, pc: look.pc };
         watched.costs.spend(watched.place, look.t, Spent::Exception);
+        if let Some(before) = watched.handlers.last_mut().or(watched.thread.as_mut()) {
+            before.activity.leave();
+        }
         let mut context = Context::new(0, node, look.pc, &self.functions);
         context.sp = look.sp;
+        if !self.wanted.measured.is_empty() {
+            goes_on_measured(&mut context, &self.wanted, &self.paths, &mut self.calls, core, look.t, look.sp);
+        }
         watched.handlers.push(context);
         self.prioritise(core, look.t, look.priority);
     }
 
     /// A handler returned straight into another.
     pub fn chained(&mut self, core: usize, exception: u32, look: &Look) {
-        self.cores[core].handlers.pop();
+        self.end_of_handler(core);
         self.entered(core, exception, look);
     }
 
@@ -306,24 +335,32 @@ impl Observer {
     pub fn returned(&mut self, core: usize, look: &Look) {
         let watched = &mut self.cores[core];
         watched.costs.spend(watched.place, look.t, Spent::Exception);
-        watched.handlers.pop();
+        self.end_of_handler(core);
         self.prioritise(core, look.t, look.priority);
-        if self.cores[core].handlers.is_empty() {
-            self.thread_goes_on(core, look);
+        match self.cores[core].handlers.last_mut() {
+            Some(handler) => handler.activity.go_on(look.t, false),
+            None => self.thread_goes_on(core, look),
         }
     }
 
     /// A handler returned into sleep.
     pub fn slept(&mut self, core: usize, look: &Look) {
-        self.cores[core].handlers.pop();
+        self.end_of_handler(core);
         self.prioritise(core, look.t, look.priority);
+    }
+
+    fn end_of_handler(&mut self, core: usize) {
+        if let Some(mut handler) = self.cores[core].handlers.pop() {
+            let wanted = &self.wanted.measured;
+            handler.activity.finish(&mut Book { wanted, calls: &mut self.calls, thread: 0 });
+        }
     }
 
     /// A core was reset: whatever it did is over.
     pub fn restarted(&mut self, core: usize) {
         let watched = &mut self.cores[core];
-        watched.thread = None;
-        watched.handlers.clear();
+        self.threads.end(watched.thread.take());
+        watched.handlers.drain(..).for_each(|handler| self.threads.end(Some(handler)));
         watched.waiting = None;
         watched.stopped = true;
     }
@@ -351,7 +388,24 @@ impl Observer {
             accounts.push(Account { from, until, rows });
         }
         let (masked, intervals) = self.masks.take();
-        Observed { accounts, nodes: self.paths.nodes().to_vec(), masked, intervals, locks: self.locks.take() }
+        let (nodes, locks) = (self.paths.nodes().to_vec(), self.locks.take());
+        let (calls, open_calls) = self.take_calls();
+        Observed { accounts, nodes, masked, intervals, locks, calls, open_calls }
+    }
+
+    /// Measured calls that have ended, and those in progress.
+    fn take_calls(&mut self) -> (Vec<Call>, Vec<Call>) {
+        let wanted = &self.wanted.measured;
+        for mut context in self.threads.take_over() {
+            context.activity.lose(&mut Book { wanted, calls: &mut self.calls, thread: context.number });
+        }
+        let mut open = Vec::new();
+        let running = self.cores.iter().flat_map(|watched| watched.thread.iter().chain(&watched.handlers));
+        for context in running.chain(self.threads.suspended()) {
+            context.activity.in_progress(&mut Book { wanted, calls: &mut open, thread: context.number });
+        }
+        open.sort_unstable_by_key(|call| (call.start, call.thread, call.id));
+        (std::mem::take(&mut self.calls), open)
     }
 
     /// Takes the events.
@@ -365,6 +419,9 @@ impl Observer {
         let cycles = look.sleep_cycles.saturating_sub(watched.slept);
         watched.costs.spend(watched.place, watched.costs.until() + cycles, Spent::Sleep);
         watched.slept = watched.slept.max(look.sleep_cycles);
+        if let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()).filter(|_| cycles > 0) {
+            context.activity.wait(watched.costs.until());
+        }
     }
 
     fn prioritise(&mut self, core: usize, at: u64, priority: i16) {
@@ -376,10 +433,12 @@ impl Observer {
     /// Thread mode goes on where `look` says: the thread that was interrupted, another, or a new one.
     fn thread_goes_on(&mut self, core: usize, look: &Look) {
         let stands = |thread: &Context| thread.pc == look.pc && thread.sp == look.sp;
-        if self.cores[core].thread.as_ref().is_some_and(stands) {
+        if let Some(thread) = self.cores[core].thread.as_mut().filter(|thread| stands(thread)) {
+            thread.activity.go_on(look.t, false);
             return;
         }
-        if let Some(thread) = self.cores[core].thread.take() {
+        if let Some(mut thread) = self.cores[core].thread.take() {
+            thread.activity.leave();
             self.threads.suspend(thread);
         }
         // One that another core's handler has not put aside yet may go on here already.
@@ -390,8 +449,51 @@ impl Observer {
         });
         let mut thread = found.unwrap_or_else(|| self.threads.begin(look.pc, &self.functions, &mut self.paths));
         (thread.pc, thread.sp, thread.process_stack) = (look.pc, look.sp, look.process_stack);
+        if !self.wanted.measured.is_empty() {
+            goes_on_measured(&mut thread, &self.wanted, &self.paths, &mut self.calls, core, look.t, look.sp);
+        }
         self.cores[core].thread = Some(thread);
         tell_thread(&self.wanted, &mut self.events, self.cores[core].thread.as_ref(), core, look.t, &self.paths);
+    }
+}
+
+/// A context goes on after others, or begins with its first function.
+fn goes_on_measured(
+    context: &mut Context,
+    wanted: &Wanted,
+    paths: &Paths,
+    calls: &mut Vec<Call>,
+    core: usize,
+    at: u64,
+    sp: u32,
+) {
+    context.activity.go_on(at, true);
+    if context.activity.is_empty() {
+        let to = Entry { node: context.node, entry: paths.get(context.node).entry, depth: 0, core, sp };
+        context.activity.enter(at, to, &mut Book { wanted: &wanted.measured, calls, thread: context.number });
+    }
+}
+
+/// A context that is measured entered a function or left it.
+fn follow_measured(
+    context: &mut Context,
+    told: Move,
+    wanted: &Wanted,
+    paths: &Paths,
+    calls: &mut Vec<Call>,
+    core: usize,
+    step: &Step,
+) {
+    let depth = context.depth();
+    let book = &mut Book { wanted: &wanted.measured, calls, thread: context.number };
+    match told {
+        Move::Into(node) => {
+            let to = Entry { node, entry: paths.get(node).entry, depth, core, sp: step.sp };
+            context.activity.enter(step.end, to, book);
+        }
+        Move::Out(_) => context.activity.exit(step.end, End::Returned, book),
+        Move::Left(_) => context.activity.exit(step.end, End::Left, book),
+        Move::Onward(_) => {}
     }
 }
 

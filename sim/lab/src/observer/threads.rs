@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use rtoslab_cpu::step::Step;
 
+use super::calls::Activity;
 use super::functions::Functions;
 use super::paths::Paths;
 
@@ -32,6 +33,10 @@ pub enum Move {
     Into(u32),
     /// Out of it.
     Out(u32),
+    /// Out of it by a jump that leaves its caller as well.
+    Left(u32),
+    /// A context's first function goes on as another one.
+    Onward(u32),
 }
 
 /// A thread, or a handler in progress.
@@ -47,6 +52,8 @@ pub struct Context {
     pub sp: u32,
     /// It runs on the process stack.
     pub process_stack: bool,
+    /// Calls in progress with what they took so far; empty unless calls are measured.
+    pub activity: Activity,
     root: u32,
     frames: Vec<Frame>,
     /// Functions that went on as another by a tail call and return with it: calls in progress then, and their paths.
@@ -60,7 +67,8 @@ impl Context {
     pub fn new(number: u32, node: u32, pc: u32, functions: &Functions) -> Context {
         let around = functions.around(pc);
         let (frames, replaced) = (Vec::new(), Vec::new());
-        Context { number, node, pc, sp: 0, process_stack: false, root: node, frames, replaced, around }
+        let activity = Activity::default();
+        Context { number, node, pc, sp: 0, process_stack: false, activity, root: node, frames, replaced, around }
     }
 
     /// Calls in progress.
@@ -75,19 +83,21 @@ impl Context {
 
     /// Follows an instruction.
     pub fn follow(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, mut tell: impl FnMut(Move)) {
+        // A return that goes to itself: of a recursive call behind which nothing but the return is left.
+        let again = step.next == step.pc && step.sp > self.sp;
         self.pc = step.next;
         self.sp = step.sp;
         self.process_stack = step.process_stack;
         if step.call {
             self.call(step, functions, paths, &mut tell);
-        } else if !matches!(step.next.wrapping_sub(step.pc), 0 | 2 | 4) {
+        } else if again || !matches!(step.next.wrapping_sub(step.pc), 0 | 2 | 4) {
             self.jump(step, functions, paths, &mut tell);
         }
     }
 
     fn call(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, tell: &mut impl FnMut(Move)) {
         if self.frames.len() == DEEPEST {
-            self.unwind(0, tell);
+            self.unwind(0, true, tell);
         }
         self.frames.push(Frame { back: step.lr & !1, sp: step.sp, node: self.node });
         self.node = paths.child(self.node, functions.entry(step.next));
@@ -98,7 +108,7 @@ impl Context {
     fn jump(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, tell: &mut impl FnMut(Move)) {
         let next = step.next;
         if self.frames.last().is_some_and(|frame| frame.back == next && step.sp >= frame.sp) {
-            self.unwind(self.frames.len() - 1, tell);
+            self.unwind(self.frames.len() - 1, false, tell);
             self.around = functions.around(next);
             return;
         }
@@ -110,14 +120,14 @@ impl Context {
         // Helpers of a switch return to somewhere in their caller; so does a long jump.
         let inside = |frame: &Frame| paths.get(frame.node).entry == entry && step.sp >= frame.sp;
         if let Some(depth) = self.frames.iter().rposition(returns) {
-            self.unwind(depth, tell);
+            self.unwind(depth, false, tell);
         } else if next == entry && functions.begins(next) {
             // A handler stays to be seen on the path of what it goes on as.
             let handler = self.frames.is_empty() && paths.get(self.root).exception != 0;
             let next = if handler { paths.child(self.root, entry) } else { paths.sibling(self.node, entry) };
             self.tail_call(next, handler, tell);
         } else if let Some(depth) = self.frames.iter().rposition(inside) {
-            self.unwind(depth, tell);
+            self.unwind(depth, false, tell);
         }
         self.around = functions.around(next);
     }
@@ -126,7 +136,7 @@ impl Context {
     fn tail_call(&mut self, next: u32, handler: bool, tell: &mut impl FnMut(Move)) {
         let depth = self.frames.len();
         if depth == 0 {
-            tell(Move::Out(self.node));
+            tell(Move::Onward(self.node));
             self.root = if handler { self.root } else { next };
         } else if let Some(again) = self.replaced.iter().position(|&each| each == (depth, next)) {
             // Functions that take turns like that would never return.
@@ -139,12 +149,13 @@ impl Context {
         tell(Move::Into(next));
     }
 
-    /// Leaves all calls from the one at `depth` on.
-    fn unwind(&mut self, depth: usize, tell: &mut impl FnMut(Move)) {
+    /// Leaves all calls from the one at `depth` on; none of them returns if they are `cut` off.
+    fn unwind(&mut self, depth: usize, cut: bool, tell: &mut impl FnMut(Move)) {
         while self.frames.len() > depth {
-            tell(Move::Out(self.node));
+            let way = if cut || self.frames.len() > depth + 1 { Move::Left } else { Move::Out };
+            tell(way(self.node));
             while self.replaced.last().is_some_and(|each| each.0 == self.frames.len()) {
-                self.replaced.pop().into_iter().for_each(|(_, node)| tell(Move::Out(node)));
+                self.replaced.pop().into_iter().for_each(|(_, node)| tell(way(node)));
             }
             self.node = self.frames.pop().map_or(self.node, |frame| frame.node);
         }
@@ -155,23 +166,46 @@ impl Context {
 #[derive(Debug, Clone, Default)]
 pub struct Threads {
     suspended: HashMap<u32, Context>,
+    /// Threads that are over, with calls in progress.
+    over: Vec<Context>,
     count: u32,
 }
 
 impl Threads {
     /// Puts a thread aside.
     pub fn suspend(&mut self, context: Context) {
-        self.suspended.insert(context.sp, context);
+        let before = self.suspended.insert(context.sp, context);
+        self.end(before);
     }
 
     /// The thread that stands there, if one does; one that stood there with that stack pointer before is over.
     pub fn resume(&mut self, pc: u32, sp: u32) -> Option<Context> {
-        self.suspended.remove(&sp).filter(|context| context.pc == pc)
+        let found = self.suspended.remove(&sp)?;
+        if found.pc == pc {
+            return Some(found);
+        }
+        self.end(Some(found));
+        None
     }
 
     /// The thread with that stack pointer, wherever it goes on.
     pub fn on_stack(&mut self, sp: u32) -> Option<Context> {
         self.suspended.remove(&sp)
+    }
+
+    /// All that wait to go on.
+    pub fn suspended(&self) -> impl Iterator<Item = &Context> {
+        self.suspended.values()
+    }
+
+    /// Takes the threads that ended with calls in progress.
+    pub fn take_over(&mut self) -> Vec<Context> {
+        std::mem::take(&mut self.over)
+    }
+
+    /// A thread will not go on.
+    pub fn end(&mut self, context: Option<Context>) {
+        self.over.extend(context.filter(|context| !context.activity.is_empty()));
     }
 
     /// A new thread that begins at `pc`.
@@ -279,11 +313,27 @@ mod tests {
     }
 
     #[test]
+    fn a_return_that_goes_to_itself_is_one() {
+        let mut bench = Bench::new();
+        bench.follow(MAIN + 8, FIRST, 0x1000, true);
+        for sp in [0x0ff8, 0x0ff0] {
+            bench.follow(FIRST, FIRST + 2, sp, false);
+            bench.follow(FIRST + 8, FIRST, sp, true);
+        }
+        bench.follow(FIRST, FIRST + 2, 0x0fe8, false);
+        for (sp, path) in [(0x0ff0, vec![MAIN, FIRST, FIRST]), (0x0ff8, vec![MAIN, FIRST])] {
+            assert!(matches!(bench.follow(FIRST + 12, FIRST + 12, sp, false)[..], [Move::Out(_)]));
+            assert_eq!(bench.path(), path);
+        }
+    }
+
+    #[test]
     fn a_long_jump_leaves_all_calls_between() {
         let mut bench = Bench::new();
         bench.follow(MAIN + 8, FIRST, 0x1000, true);
         bench.follow(FIRST + 8, SECOND, 0x0ff0, true);
-        assert_eq!(bench.follow(SECOND + 8, MAIN + 30, 0x1000, false).len(), 2);
+        let moves = bench.follow(SECOND + 8, MAIN + 30, 0x1000, false);
+        assert!(matches!(moves[..], [Move::Left(_), Move::Out(_)]), "{moves:?}");
         assert_eq!(bench.path(), [MAIN]);
     }
 

@@ -121,7 +121,13 @@ fn come_to_rest(board: &mut dyn Board, plain: &Outcome) {
 fn observed(setup: &Setup, plain: &Outcome) {
     let mut board = setup.open().expect("as before");
     let calls: HashMap<u32, u16> = setup.sites.iter().map(|&site| (site, 7)).collect();
-    board.observe(Some(Wanted { levels: vec![-1, 0, 64, 192, 255], kept: 4, calls, events: true }));
+    board.observe(Some(Wanted {
+        levels: vec![-1, 0, 64, 192, 255],
+        kept: 4,
+        measured: calls.clone(),
+        calls,
+        events: true,
+    }));
     let before: Vec<Stats> = (0..board.cores()).map(|core| board.stats(core)).collect();
     let mut instructions = vec![0; board.cores()];
     let mut ends = vec![0; board.cores()];

@@ -31,6 +31,17 @@ class SourceLines:
         except ImageFileError:
             return ()
 
+    def of(self, file: str, line: int) -> tuple[list[int], list[int]]:
+        """Where code of a line begins, and which lines of the file have code. Of a path to it the last part counts."""
+        try:
+            with debug_errors(self._path.name, ImageFileError):
+                starts, rows = self._lines
+        except ImageFileError:
+            return [], []
+        wanted = PurePosixPath(file).name
+        here = [(start, row[2]) for start, row in zip(starts, rows, strict=True) if row[1] == wanted]
+        return [start for start, number in here if number == line], sorted({number for _, number in here})
+
     def _found(self, address: int) -> tuple[str, ...]:
         starts, rows = self._lines
         place = bisect_right(starts, address) - 1

@@ -1,0 +1,109 @@
+"""Sums over the calls of one function: exact distributions in little memory, whatever their number."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rtoslab.instruments.records import ENTERED_BY_JUMP, INSIDE_ITSELF, LEFT, LOST, RETURNED, WENT_ON
+
+MEASURES: Final = ("inclusive", "undisturbed", "exclusive", "interrupts", "other tasks")
+"""Cycles of a call: from its first instruction to its return; of these without what interrupts and other tasks took;
+of those without functions that it called; what interrupts took; what other tasks took."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Cycles per call."""
+
+    minimum: int
+    median: float
+    p99: int
+    """The least that 99 of 100 do not exceed."""
+    maximum: int
+    total: int
+
+
+@dataclass(slots=True)
+class Distribution:
+    """How often each value was seen."""
+
+    counts: dict[int, int] = field(default_factory=dict)
+
+    def add(self, values: NDArray[np.uint64]) -> None:
+        """Counts them."""
+        for value, count in zip(*(each.tolist() for each in np.unique(values, return_counts=True)), strict=True):
+            self.counts[value] = self.counts.get(value, 0) + count
+
+    def spread(self) -> Spread | None:
+        """None of no values."""
+        if not self.counts:
+            return None
+        values = sorted(self.counts)
+        number = sum(self.counts.values())
+        total = sum(value * count for value, count in self.counts.items())
+        ranks = np.cumsum([self.counts[value] for value in values])
+
+        def at(rank: int) -> int:
+            return values[int(np.searchsorted(ranks, rank))]
+
+        median = (at((number + 1) // 2) + at(number // 2 + 1)) / 2
+        return Spread(values[0], median, at(math.ceil(0.99 * number)), values[-1], total)
+
+
+@dataclass(slots=True)
+class Tally:
+    """The calls of one function."""
+
+    calls: int = 0
+    """That began in the stretch and returned."""
+    recursive: int = 0
+    """Of these: inside another call of the same function."""
+    entered_by_jump: int = 0
+    """Of these: by a tail call."""
+    went_on: int = 0
+    """Of these: ended as another function, by a tail call."""
+    left: int = 0
+    lost: int = 0
+    begun_before: int = 0
+    """Ended in the stretch, but began before it."""
+    interruptions_most: int = 0
+    stack_bytes: int | None = None
+    cycles: dict[str, Distribution] = field(default_factory=lambda: {name: Distribution() for name in MEASURES})
+    greatest: dict[str, Any] = field(default_factory=dict)
+    """By measure (inclusive, undisturbed): the record of its first greatest call."""
+
+    def add(self, ended: NDArray[np.void], stretch_start: int) -> None:
+        """Counts calls that have ended, in order of ends."""
+        self.begun_before += int((ended["start"] < stretch_start).sum())
+        ended = ended[ended["start"] >= stretch_start]
+        self.left += int((ended["end"] == LEFT).sum())
+        self.lost += int((ended["end"] == LOST).sum())
+        mine = ended[ended["end"] == RETURNED]
+        if not len(mine):
+            return
+        self.calls += len(mine)
+        for name, flag in (("recursive", INSIDE_ITSELF), ("entered_by_jump", ENTERED_BY_JUMP), ("went_on", WENT_ON)):
+            setattr(self, name, getattr(self, name) + int((mine["flags"] & flag != 0).sum()))
+        self.interruptions_most = max(self.interruptions_most, int(mine["interruptions"].max()))
+        self.stack_bytes = max(self.stack_bytes or 0, int(mine["stack"].max()))
+        for name, values in cycles_of(mine).items():
+            self.cycles[name].add(values)
+            if name in {"inclusive", "undisturbed"}:
+                self._keep(name, mine, values)
+
+    def _keep(self, name: str, mine: NDArray[np.void], values: NDArray[np.uint64]) -> None:
+        greatest = mine[int(np.argmax(values))]
+        before = self.greatest.get(name)
+        if before is None or int(values.max()) > int(cycles_of(before)[name]):
+            self.greatest[name] = greatest.copy()
+
+
+def cycles_of(calls: Any) -> dict[str, Any]:
+    """Each measure of calls, or of one."""
+    inclusive = calls["until"] - calls["start"]
+    undisturbed = inclusive - calls["interrupts"] - calls["away"]
+    values = (inclusive, undisturbed, calls["own"], calls["interrupts"], calls["away"])
+    return dict(zip(MEASURES, values, strict=True))

@@ -1,0 +1,147 @@
+"""Measured functions as a table and sentences for a terminal, and as JSON."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from rtoslab.base import Table
+from rtoslab.instruments.call_replay import ITSELF, Spending
+from rtoslab.instruments.measured_calls import GreatestCall, MeasuredCalls, MeasuredFunction
+from rtoslab.instruments.profile_tables import path_text
+
+_HEADS: Final = ("cycles per call", "min", "median", "p99", "max", "total")
+_LISTED: Final = 8
+"""Callees, and calls in progress, on the terminal; the rest is counted."""
+
+
+def call_table(measured: MeasuredFunction) -> Table:
+    """A row for each measure."""
+    rows = [
+        (name, each.minimum, _half(each.median), each.p99, each.maximum, each.total)
+        for name, each in measured.cycles.items()
+    ]
+    return Table(measured.function.name, "", _HEADS, rows)
+
+
+def call_heading(measured: MeasuredFunction) -> str:
+    """The function, how often it was called and its stack."""
+    function, tally = measured.function, measured.tally
+    place = f"{function.address:#010x}" + (f", {measured.source}" if measured.source else "")
+    stack = f", at most {tally.stack_bytes} bytes of stack" if tally.stack_bytes is not None else ""
+    calls = f"{tally.calls:,} call{'' if tally.calls == 1 else 's'}" if tally.calls else "no call that returned"
+    return f"{function.name} ({place}): {calls}{stack}"
+
+
+def call_notes(measured: MeasuredFunction) -> Iterator[str]:
+    """What a reader of the figures must know."""
+    tally, name = measured.tally, measured.function.name
+    if measured.function.also:
+        yield f"The same code is called {', '.join(measured.function.also)} too."
+    for count, text in (
+        (tally.recursive, f"inside another call of {name}, whose inclusive cycles hold theirs"),
+        (tally.entered_by_jump, "entered by a tail call; the path is that of the function left"),
+        (tally.went_on, "ended as another function, by a tail call: inclusive cycles hold its time, exclusive do not"),
+    ):
+        if count:
+            yield f"Of the calls {count:,}: {text}."
+    for count, text in (
+        (tally.begun_before, "began before the stretch"),
+        (tally.left, "were left by a jump past their caller, or lay too deep to be followed"),
+        (tally.lost, "ended with their thread: its stack was taken over, or the core was reset"),
+    ):
+        if count:
+            yield f"Not counted: {count:,} that {text}."
+    if measured.open:
+        listed = [
+            f"since cycle {each.start:,} on core {each.core}, {path_text(each.path)} (so far "
+            f"{each.cycles['exclusive']:,} cycles exclusive, {_stack(each.stack_bytes)})"
+            for each in measured.open
+        ]
+        rest = f"; {len(listed) - _LISTED:,} more" if len(listed) > _LISTED else ""
+        yield f"Not counted, for they had not returned: {'; '.join(listed[:_LISTED])}{rest}."
+    if not tally.calls and not measured.open:
+        yield "It may be inlined where it is used, or have another name there; `rtoslab profile` shows what ran."
+
+
+def call_told(greatest: GreatestCall) -> Iterator[str]:
+    """A greatest call: where it happened, the path that led there, what it spent."""
+    cycles = ", ".join(f"{greatest.cycles[name]:,} {name}" for name in greatest.cycles if greatest.cycles[name])
+    yield f"Greatest {' and '.join(greatest.by)}: from cycle {greatest.start:,}, core {greatest.core}"
+    yield f"  cycles  {cycles}"
+    yield f"  path    {path_text(greatest.path)}"
+    spending = greatest.spending
+    if spending is None:
+        return
+    yield f"  spent   {spending.problem or _parts(spending.inside)}"
+    if spending.beside:
+        yield f"  beside  {_parts(spending.beside)}"
+
+
+def _parts(cycles: Mapping[str, int]) -> str:
+    shown = [f"{name} {each:,}" for name, each in cycles.items()]
+    rest = sum(list(cycles.values())[_LISTED:])
+    return ", ".join(shown[:_LISTED]) + (f", others {rest:,}" if rest else "")
+
+
+def _stack(stack_bytes: int | None) -> str:
+    return (
+        "stack n/a, for it sets the stack pointer itself" if stack_bytes is None else f"{stack_bytes:,} bytes of stack"
+    )
+
+
+def _half(value: float) -> int | str:
+    return int(value) if value == int(value) else f"{value:,.1f}"
+
+
+def calls_as_json(measured: MeasuredCalls) -> dict[str, Any]:
+    """All of it as plain values; what could not be told is null, with its reason beside it."""
+    return {
+        "image": measured.label,
+        "board": measured.board,
+        "cores": measured.cores,
+        "clock_hz": measured.clock_hz,
+        "from_cycle": measured.start_cycle,
+        "until_cycle": measured.end_cycle,
+        "cut": measured.cut or None,
+        "functions": [_function(each) for each in measured.functions],
+    }
+
+
+def _function(measured: MeasuredFunction) -> dict[str, Any]:
+    function, tally = measured.function, measured.tally
+    return {
+        "asked": list(function.asked),
+        "name": function.name,
+        "address": function.address,
+        "also": list(function.also),
+        "source": measured.source or None,
+        "calls": tally.calls,
+        "recursive": tally.recursive,
+        "entered_by_tail_call": tally.entered_by_jump,
+        "went_on_by_tail_call": tally.went_on,
+        "begun_before": tally.begun_before,
+        "left": tally.left,
+        "lost": tally.lost,
+        "open": [asdict(each) for each in measured.open],
+        "stack_bytes": tally.stack_bytes,
+        "interruptions_most": tally.interruptions_most,
+        "cycles": {name: asdict(each) for name, each in measured.cycles.items()},
+        "greatest": [_greatest(each) for each in measured.greatest],
+    }
+
+
+def _greatest(call: GreatestCall) -> dict[str, Any]:
+    spending = call.spending or Spending({}, {}, "the command was ended before the second run")
+    callees = {name: each for name, each in spending.inside.items() if name != ITSELF}
+    return {
+        "by": list(call.by),
+        "start_cycle": call.start,
+        "core": call.core,
+        "path": list(call.path),
+        "cycles": call.cycles,
+        "interruptions": call.interruptions,
+        "stack_bytes": call.stack_bytes,
+        "callees": None if spending.problem else callees,
+        "callees_unknown": spending.problem or None,
+        "beside": dict(spending.beside),
+    }

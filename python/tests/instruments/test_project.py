@@ -1,0 +1,115 @@
+"""rtoslab.toml: what a project wants measured, built and held against its budgets."""
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from rtoslab.base import BuildError, CatalogueError
+from rtoslab.cli import app
+from rtoslab.instruments.project import read_project
+from tests.instruments.small_program import small_program
+
+IMAGE = """
+[image.small]
+elf = "made.elf"
+board = "pico"
+cores = 1
+for_ms = 1
+build = ["./make.sh", "a b"]
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder whose build copies the image."""
+    build = tmp_path / "make.sh"
+    build.write_text(f'#!/bin/sh\n[ "$1" = "a b" ] && cp {small_program("pico")} made.elf\n')
+    build.chmod(build.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(folder: Path, *functions: str, image: str = IMAGE) -> None:
+    tables = [f'[[function]]\nimage = "small"\n{each}\n' for each in functions]
+    path = folder / "rtoslab.toml"
+    path.write_text(image + "\n".join(tables))
+    os.utime(path, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns + 1))
+
+
+def measure(*words: str) -> Any:
+    return CliRunner().invoke(app, ["measure", *words], standalone_mode=False)
+
+
+def test_within_its_budgets_a_project_passes(project: Path) -> None:
+    outer = 'name = "outer"\nmax_cycles = 28\nmax_stack_bytes = 8'
+    write(project, outer, 'name = "outer"\nby = "exclusive"\nmax_cycles = 16', 'name = "endless"')
+    done = measure()
+    assert done.return_value == 0, done.output
+    assert "outer (0x" in done.output
+    assert (project / "made.elf").is_file()
+
+
+def test_each_budget_exceeded_is_one_line_and_exit_code_3(project: Path) -> None:
+    write(
+        project,
+        'name = "outer"\nmax_cycles = 27\nmax_stack_bytes = 7',
+        'name = "leaf"\nmax_cycles = 12\nmax_stack_bytes = 0',
+        'name = "recursive"\nmax_cycles = 10\nby = "exclusive"',
+        'name = "never_called"\nmax_cycles = 10',
+        'name = "reset"\nmax_stack_bytes = 11',
+        'name = "endless"\nmax_stack_bytes = 0',
+    )
+    done = measure("--json")
+    assert done.return_value == 3
+    found = json.loads(done.stdout)
+    assert [each["calls"] for each in found["images"]["small"]["functions"]] == [20, 60, 60, 0, 0, 0]
+    assert found["over"] == [
+        "small: outer: 28 cycles inclusive, 27 allowed, begun in cycle 22",
+        "small: outer: 8 bytes of stack, 7 allowed",
+        "small: recursive: 11 cycles exclusive, 10 allowed",
+        "small: never_called: no call returned, so that its budget is not held",
+        "small: reset: its stack cannot be told, for it sets the stack pointer itself",
+    ]
+    assert done.stderr.splitlines()[-5:] == found["over"]
+
+
+def test_a_stretch_that_is_cut_is_no_pass(project: Path) -> None:
+    write(project, 'name = "outer"', image=IMAGE + 'until = "never_called"\n')
+    assert measure().return_value == 3
+
+
+@pytest.mark.parametrize(
+    ("functions", "image", "told"),
+    [
+        (['name = "outer"\nmax_cycle = 3'], IMAGE, "max_cycle"),
+        (['name = "outer"\nmax_cycles = "3"'], IMAGE, "max_cycles"),
+        (['name = "outer"\nmax_cycles = 0'], IMAGE, "max_cycles"),
+        ([], IMAGE, "function"),
+        (['name = "outer"'], IMAGE.replace("small", "smell"), "no image is named 'small'; known: smell"),
+        (['name = "outer"'], IMAGE + '[image.more]\nelf = "a"\nboard = "pico"\n', "names the image 'more'"),
+        (['name = "outer"'], IMAGE.replace('board = "pico"', ""), "board"),
+    ],
+)
+def test_a_slip_in_the_file_is_named(project: Path, functions: list[str], image: str, told: str) -> None:
+    write(project, *functions, image=image)
+    with pytest.raises(CatalogueError, match=told):
+        read_project(project)
+
+
+@pytest.mark.parametrize(("build", "told"), [('["false"]', "ended with 1"), ('["./none"]', "No such file")])
+def test_a_build_that_fails_is_an_error(project: Path, build: str, told: str) -> None:
+    write(project, 'name = "outer"', image=IMAGE.replace('["./make.sh", "a b"]', build))
+    (project / "made.elf").write_bytes(small_program("pico").read_bytes())
+    done = measure()
+    assert isinstance(done.exception, BuildError)
+    assert told in str(done.exception)
+
+
+def test_options_of_a_single_image_do_not_go_with_it(project: Path) -> None:
+    write(project, 'name = "outer"')
+    assert "say it there" in str(measure("--for", "2ms").exception)

@@ -1,0 +1,319 @@
+//! Calls of chosen functions: when each began and ended, what it took itself, what was taken from it meanwhile, and how
+//! far down the stack it reached.
+//!
+//! A call's time is its context's. What passes between the last instruction before an exception and the next one of the
+//! same context was taken by interrupts if the context went on at once, by other tasks if another thread ran in between.
+
+use std::collections::HashMap;
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum End {
+    /// To its caller; a handler's to what it interrupted.
+    #[default]
+    Returned,
+    /// By a jump that left other calls with it, or since calls were too deep to be followed.
+    Left,
+    /// With its thread: another one stands on that stack, or the core was reset.
+    Lost,
+    /// Not yet.
+    Open,
+}
+
+/// It was entered by a tail call.
+pub const ENTERED_BY_JUMP: u8 = 1;
+/// It went on as another function by a tail call, whose time is in it.
+pub const WENT_ON: u8 = 2;
+/// It is inside another call of the same function.
+pub const INSIDE_ITSELF: u8 = 4;
+
+/// One call of a function asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Call {
+    /// The identifier given.
+    pub id: u16,
+    /// Core on which it began.
+    pub core: u8,
+    /// How it ended.
+    pub end: End,
+    /// [`ENTERED_BY_JUMP`], [`WENT_ON`], [`INSIDE_ITSELF`].
+    pub flags: u8,
+    /// Its call path.
+    pub node: u32,
+    /// Number of its thread; a handler's 0.
+    pub thread: u32,
+    /// Cycle of its first instruction.
+    pub start: u64,
+    /// Cycle behind its last; of an open one, of the last so far.
+    pub until: u64,
+    /// Of that: exceptions after which it went on at once.
+    pub interrupt_cycles: u64,
+    /// Of that: other threads ran, switches to and fro included.
+    pub away_cycles: u64,
+    /// Of the rest: what it spent itself, not in functions that it called.
+    pub own_cycles: u64,
+    /// Bytes below its first stack pointer that it and what it called reached.
+    pub stack_bytes: u32,
+    /// How often it was interrupted, as `interrupt_cycles` counts it.
+    pub interruptions: u32,
+}
+
+/// What was taken from a context so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Taken {
+    interrupt_cycles: u64,
+    away_cycles: u64,
+    interruptions: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    node: u32,
+    entry: u32,
+    /// Calls in progress in it; functions that a tail call joined share one.
+    depth: usize,
+    core: u8,
+    start: u64,
+    before: Taken,
+    /// Cycles of functions it called.
+    inside: u64,
+    sp: u32,
+    low: u32,
+    flags: u8,
+}
+
+/// The calls in progress of one thread or handler, outermost first, and what was taken from it.
+#[derive(Debug, Clone, Default)]
+pub struct Activity {
+    open: Vec<Open>,
+    taken: Taken,
+    /// Cycle behind its last instruction.
+    at: u64,
+    left: Option<u64>,
+}
+
+/// Where a call begins.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Its call path.
+    pub node: u32,
+    /// Its function.
+    pub entry: u32,
+    /// Calls in progress.
+    pub depth: usize,
+    /// The core.
+    pub core: usize,
+    /// The stack pointer.
+    pub sp: u32,
+}
+
+/// Functions asked for, with their identifiers, and where their calls go.
+pub struct Book<'a> {
+    /// By first address.
+    pub wanted: &'a HashMap<u32, u16>,
+    /// Calls that have ended.
+    pub calls: &'a mut Vec<Call>,
+    /// Number of the thread whose calls these are.
+    pub thread: u32,
+}
+
+impl Activity {
+    /// No call is in progress yet.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// An instruction ended.
+    pub fn reach(&mut self, at: u64, sp: u32) {
+        self.at = at;
+        if let Some(open) = self.open.last_mut() {
+            open.low = open.low.min(sp);
+        }
+    }
+
+    /// It was asleep until then, or waited.
+    pub fn wait(&mut self, until: u64) {
+        self.at = self.at.max(until);
+    }
+
+    /// Something else executes.
+    pub fn leave(&mut self) {
+        self.left.get_or_insert(self.at);
+    }
+
+    /// It goes on; `switched`: another thread has run meanwhile.
+    pub fn go_on(&mut self, at: u64, switched: bool) {
+        let Some(left) = self.left.take() else { return };
+        let cycles = at.saturating_sub(left);
+        if switched {
+            self.taken.away_cycles += cycles;
+        } else {
+            self.taken.interrupt_cycles += cycles;
+            self.taken.interruptions += 1;
+        }
+        self.at = at;
+    }
+
+    /// A function is entered, the first one or one that is called.
+    pub fn enter(&mut self, at: u64, to: Entry, book: &mut Book) {
+        let mut flags = 0;
+        if let Some(before) = self.open.last_mut().filter(|open| open.depth == to.depth) {
+            before.flags |= WENT_ON;
+            flags = ENTERED_BY_JUMP;
+            // Functions that take turns like that would never return.
+            if let Some(again) = self.open.iter().position(|open| open.depth == to.depth && open.node == to.node) {
+                while self.open.len() > again {
+                    self.exit(at, End::Returned, book);
+                }
+            }
+        }
+        let Entry { node, entry, depth, core, sp } = to;
+        let (core, before) = (core as u8, self.taken);
+        self.at = at;
+        self.open.push(Open { node, entry, depth, core, start: at, before, inside: 0, sp, low: sp, flags });
+    }
+
+    /// The innermost call ends.
+    pub fn exit(&mut self, at: u64, end: End, book: &mut Book) {
+        let Some(open) = self.open.pop() else { return };
+        let call = self.call(&open, at, end, book.thread);
+        if let Some(outer) = self.open.last_mut() {
+            outer.inside += call.own_cycles + open.inside;
+            outer.low = outer.low.min(open.low);
+        }
+        self.note(&open, call, book);
+    }
+
+    /// All of them end with the handler that this is, which returns; those in which it should have returned first are left.
+    pub fn finish(&mut self, book: &mut Book) {
+        while let Some(open) = self.open.last() {
+            let end = if open.depth == 0 { End::Returned } else { End::Left };
+            self.exit(self.at, end, book);
+        }
+    }
+
+    /// All of them are lost.
+    pub fn lose(&mut self, book: &mut Book) {
+        while !self.open.is_empty() {
+            self.exit(self.at, End::Lost, book);
+        }
+    }
+
+    /// Those in progress, as if they ended now.
+    pub fn in_progress(&self, book: &mut Book) {
+        let mut so_far = self.clone();
+        while !so_far.open.is_empty() {
+            so_far.exit(self.at, End::Open, book);
+        }
+    }
+
+    fn call(&self, open: &Open, at: u64, end: End, thread: u32) -> Call {
+        let until = at.max(open.start);
+        let interrupt_cycles = self.taken.interrupt_cycles - open.before.interrupt_cycles;
+        let away_cycles = self.taken.away_cycles - open.before.away_cycles;
+        let spent = (until - open.start).saturating_sub(interrupt_cycles + away_cycles);
+        let Open { node, core, start, flags, .. } = *open;
+        Call {
+            id: 0,
+            core,
+            end,
+            flags,
+            node,
+            thread,
+            start,
+            until,
+            interrupt_cycles,
+            away_cycles,
+            own_cycles: spent.saturating_sub(open.inside),
+            stack_bytes: open.sp.saturating_sub(open.low),
+            interruptions: self.taken.interruptions - open.before.interruptions,
+        }
+    }
+
+    fn note(&self, open: &Open, call: Call, book: &mut Book) {
+        if let Some(&id) = book.wanted.get(&open.entry) {
+            let inside = self.open.iter().any(|outer| outer.entry == open.entry);
+            let flags = call.flags | if inside { INSIDE_ITSELF } else { 0 };
+            book.calls.push(Call { id, flags, ..call });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OUTER: u32 = 0x100;
+    const INNER: u32 = 0x200;
+
+    struct Bench {
+        wanted: HashMap<u32, u16>,
+        calls: Vec<Call>,
+        activity: Activity,
+    }
+
+    impl Bench {
+        fn new() -> Bench {
+            let wanted = HashMap::from([(OUTER, 1), (INNER, 2)]);
+            Bench { wanted, calls: Vec::new(), activity: Activity::default() }
+        }
+
+        fn enter(&mut self, at: u64, entry: u32, depth: usize, sp: u32) {
+            let mut book = Book { wanted: &self.wanted, calls: &mut self.calls, thread: 7 };
+            self.activity.enter(at, Entry { node: entry, entry, depth, core: 0, sp }, &mut book);
+        }
+
+        fn exit(&mut self, at: u64) {
+            let mut book = Book { wanted: &self.wanted, calls: &mut self.calls, thread: 7 };
+            self.activity.exit(at, End::Returned, &mut book);
+        }
+    }
+
+    #[test]
+    fn a_call_is_what_it_spent_what_it_called_and_what_was_taken_from_it() {
+        let mut bench = Bench::new();
+        bench.enter(100, OUTER, 0, 0x1000);
+        bench.activity.reach(110, 0x0ff0);
+        bench.enter(110, INNER, 1, 0x0ff0);
+        bench.activity.reach(115, 0x0fe0);
+        bench.activity.leave();
+        bench.activity.go_on(135, false);
+        bench.activity.reach(140, 0x0ff0);
+        bench.exit(140);
+        bench.activity.leave();
+        bench.activity.go_on(1140, true);
+        bench.activity.reach(1150, 0x1000);
+        bench.exit(1150);
+        let [inner, outer] = bench.calls[..] else { panic!("two calls") };
+        assert_eq!((inner.until - inner.start, inner.interrupt_cycles, inner.own_cycles), (30, 20, 10));
+        assert_eq!((inner.stack_bytes, outer.stack_bytes), (0x10, 0x20));
+        assert_eq!((outer.interrupt_cycles, outer.away_cycles, outer.own_cycles), (20, 1000, 20));
+        assert_eq!((outer.until - outer.start, outer.interruptions, outer.thread), (1050, 1, 7));
+    }
+
+    #[test]
+    fn tail_calls_and_recursion_are_told() {
+        let mut bench = Bench::new();
+        bench.enter(0, OUTER, 0, 0x1000);
+        bench.enter(10, INNER, 1, 0x1000);
+        bench.enter(20, OUTER, 1, 0x1000);
+        bench.enter(30, INNER, 2, 0x1000);
+        for at in [40, 50, 50] {
+            bench.exit(at);
+        }
+        let told: Vec<_> = bench.calls.iter().map(|call| (call.id, call.flags, call.own_cycles)).collect();
+        assert_eq!(told, [(2, INSIDE_ITSELF, 10), (1, ENTERED_BY_JUMP | INSIDE_ITSELF, 20), (2, WENT_ON, 10)]);
+    }
+
+    #[test]
+    fn functions_that_take_turns_do_not_pile_up() {
+        let mut bench = Bench::new();
+        for turn in 0..100 {
+            bench.enter(turn * 20, OUTER, 0, 0x1000);
+            bench.enter(turn * 20 + 10, INNER, 0, 0x1000);
+        }
+        assert!(bench.activity.open.len() < 3);
+        assert!(bench.calls.len() > 190);
+    }
+}
