@@ -21,7 +21,7 @@ from rtoslab.images.builder import build
 from rtoslab.images.elf import Symbol, read_elf
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.pool import run_plan
-from rtoslab.placements.functions import PlacedFunction, placed_functions
+from rtoslab.placements.moved_functions import PlacedFunction, placed_functions
 from rtoslab.plan.placements import placed
 from rtoslab.plan.plan import Options, Point, make_plan, one_point
 from rtoslab.results.results import Measured

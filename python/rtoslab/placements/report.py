@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rtoslab.analyses import Band, core_words
-from rtoslab.placements.functions import Place, PlacedFunction
+from rtoslab.placements.moved_functions import Place, PlacedFunction
 from rtoslab.placements.study import LEAST_MOVED, Study
 from rtoslab.reports import Document, Section, TableData
 

@@ -8,7 +8,7 @@ from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import build, read_elf
 from rtoslab.measure import Outcome
-from rtoslab.placements.functions import PlacedFunction, placed_functions
+from rtoslab.placements.moved_functions import PlacedFunction, placed_functions
 from rtoslab.plan import Plan, Point
 from rtoslab.results import Measured, PointId
 
