@@ -1,6 +1,6 @@
 """One benchmark in many placements: what moving the same code costs, and which functions' place it is.
 
-`functions` sets each function's cycles against its address, `study` gathers the figures of all placements, `report`
+`moved_functions` sets each function's cycles against its address, `study` gathers the figures of all placements, `report`
 says both to people and machines.
 """
 
