@@ -157,7 +157,9 @@ REFERENCES = list(references(find_root()))
 def test_what_is_kept_here_is_whole(reference: Reference) -> None:
     """Read, measured, of papers and kernels that there are, without a path of a machine."""
     catalogue = Catalogue(find_root())
-    assert reference.kernel in {*catalogue.kernels, *find_paper(catalogue, reference.paper).facts.kernels}
+    facts = find_paper(catalogue, reference.paper).facts
+    versions = {version for each in facts.setup for version in each.instead.values()}
+    assert reference.kernel in {*catalogue.kernels, *facts.kernels, *versions}
     results = [each.result for each in reference.points if isinstance(each.result, Measured)]
     assert values(results)
     assert {each.point.benchmark for each in results} <= catalogue.benchmarks.keys()
