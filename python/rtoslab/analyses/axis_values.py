@@ -56,9 +56,7 @@ class Value:
             return self.counted.partition(".")[0]
         if name == "clock_mhz":
             return f"{self.clock_hz / 1e6:g}"
-        if name in {"benchmark", "kernel", "board", "cores", "window_ms"}:
-            return str(getattr(self.point, name))
-        return self.point.config.get(name) or self.params.get(name.removeprefix("param."), "")
+        return axis_of_point(self.point, self.params, name)
 
     def in_unit(self, unit: str) -> float | None:
         """The value in another unit; cycles and times turn into each other by the point's clock. None if it cannot."""
@@ -75,6 +73,13 @@ class Value:
         if self.unit == "cycles":
             return self.value / self.clock_hz
         return self.value * TIME_S[self.unit] if self.unit in TIME_S else None
+
+
+def axis_of_point(point: PointId, params: Mapping[str, str], name: str) -> str:
+    """A point's place on an axis that its id and its parameters tell, "" if it has none."""
+    if name in {"benchmark", "kernel", "board", "cores", "window_ms"}:
+        return str(getattr(point, name))
+    return point.config.get(name) or params.get(name.removeprefix("param."), "")
 
 
 def values(points: Iterable[Measured]) -> list[Value]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rtoslab.analyses import core_claims, value_claims
-from rtoslab.analyses.axis_values import Value, select, values
+from rtoslab.analyses.axis_values import Value, axis_of_point, select, values
 from rtoslab.analyses.counts_per_second import Gain, gains
 from rtoslab.analyses.value_claims import Judged, Picked, worst
 from rtoslab.catalogue import TIMED, Claim, Resolution
@@ -93,11 +93,5 @@ def _by_cores(claim: Claim, every: list[Gain]) -> Judged:
 
 def _lies(pair: Gain, claim: Claim) -> bool:
     """Whether the pair was measured as `where` says, by the kernel and keys of `--config`."""
-    point, params = pair.many.point.point, pair.many.point.params
-    said = {
-        "kernel": point.kernel,
-        **params,
-        **{f"param.{key}": value for key, value in params.items()},
-        **point.config,
-    }
-    return all(said.get(key) == str(wanted) for key, wanted in claim.where.items())
+    point = pair.many.point
+    return all(axis_of_point(point.point, point.params, key) == str(wanted) for key, wanted in claim.where.items())

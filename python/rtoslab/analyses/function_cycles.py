@@ -15,31 +15,32 @@ def per_what(result: Measured) -> str:
 
 def cycles_by_function(result: Measured) -> dict[str, float]:
     """Of all cores: each function's own cycles, and those of none. Empty where there is no profile, or no count."""
-    events = _events(result)
-    if result.virtual is None or not events:
+    if result.virtual is None:
         return {}
-    cycles: Counter[str] = Counter()
+    cycles = Counter[str]()
     for each in result.virtual.functions:
         cycles[each.name] += each.cycles
     for core in result.virtual.cores:
         cycles[EXCEPTIONS] += core.exception_cycles
         cycles[ASLEEP] += core.sleep_cycles
-    return {name: value / events for name, value in cycles.items()}
+    return _per_event(result, cycles)
 
 
 def calls_by_function(result: Measured) -> dict[str, float]:
     """How often each was entered."""
-    events = _events(result)
-    if result.virtual is None or not events:
+    if result.virtual is None:
         return {}
-    calls: Counter[str] = Counter()
+    calls = Counter[str]()
     for each in result.virtual.functions:
         calls[each.name] += each.entries
-    return {name: value / events for name, value in calls.items()}
+    return _per_event(result, calls)
 
 
-def _events(result: Measured) -> int:
+def _per_event(result: Measured, found: Counter[str]) -> dict[str, float]:
+    """Per count or per sample; empty if there is none."""
     if result.is_latency:
-        return sum(len(each.cycles) for each in result.series)
-    tasks, cores = set(result.metric_tasks), set(result.metric_cores)
-    return sum(each.count for each in result.counters if each.index in tasks and each.core in cores)
+        events = sum(len(each.cycles) for each in result.series)
+    else:
+        tasks, cores = set(result.metric_tasks), set(result.metric_cores)
+        events = sum(each.count for each in result.counters if each.index in tasks and each.core in cores)
+    return {name: value / events for name, value in found.items()} if events else {}

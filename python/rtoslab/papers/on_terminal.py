@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rtoslab.papers.reproduction import Reproduction
-from rtoslab.papers.setup_report import changed, distance
+from rtoslab.papers.setup_report import changed, distances
 from rtoslab.papers.setups import InSetup
 from rtoslab.papers.tables import REFERENCE, REFERENCE_NOTE, here_text, ratio_text
 
@@ -55,11 +55,10 @@ def show_paper(done: Reproduction, console: Console) -> None:
 
 
 def _setup_line(done: Reproduction, setup: InSetup) -> str:
-    own = setup.own()
-    before, after = distance({ident: done.compared[ident] for ident in own}), distance(own)
     said = f"Set-up {setup.setup.id} ({setup.setup.title}): {len(changed(done, setup))} statements judged otherwise"
-    if before is None or after is None:
+    far = distances(done, setup)
+    if far is None:
         return f"{said}."
-    return (
-        f"{said}; {len(own)} figures, by a factor of {after:.2f} from the paper's, above {before:.2f} (geometric mean)."
-    )
+    before, after = far
+    figures = len(setup.own())
+    return f"{said}; {figures} figures, a factor of {after:.2f} from the paper's, above {before:.2f} (geometric mean)."

@@ -1,6 +1,6 @@
 """A paper set against a run: what its report, its terminal tables and its JSON are all made from."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rtoslab.analyses import ClaimVerdict, Value, judge_claims, values
@@ -64,14 +64,17 @@ def reproduce(
         compared,
         verdicts,
         tuple(missing),
-        tuple(InSetup(setup, frozenset(_run_ids(own)), *told(_in_place_of(plain, own))[1:]) for setup, own in others),
+        tuple(
+            InSetup(setup, frozenset(_run_ids(own.values())), *told(_in_place_of(plain, own))[1:])
+            for setup, own in others
+        ),
     )
 
 
 def _by_setup(
     paper: PaperFolder, results: Sequence[AnyResult]
-) -> tuple[list[AnyResult], list[tuple[Setup, list[AnyResult]]]]:
-    """Results of the suites themselves, and those of each set-up in the place of the points that they stand for.
+) -> tuple[list[AnyResult], list[tuple[Setup, dict[str, AnyResult]]]]:
+    """Results of the suites themselves, and those of each set-up by the point that they stand for, in JSON.
 
     Of two that stand for one point the one with the version that the set-up names counts.
     """
@@ -85,20 +88,19 @@ def _by_setup(
                 own[name][point.model_dump_json()] = each.model_copy(update={"point": point})
         if not any(meant.values()):
             plain.append(each)
-    return plain, [(each, list(own[each.id].values())) for each in paper.facts.setup if own[each.id]]
+    return plain, [(each, own[each.id]) for each in paper.facts.setup if own[each.id]]
 
 
 def _is_version(paper: PaperFolder, point: PointId) -> bool:
     return any(point.kernel in each.instead.values() for each in paper.facts.setup)
 
 
-def _in_place_of(plain: Sequence[AnyResult], own: Sequence[AnyResult]) -> list[AnyResult]:
+def _in_place_of(plain: Sequence[AnyResult], own: Mapping[str, AnyResult]) -> list[AnyResult]:
     """What a set-up does not change, and what it does."""
-    changed = {each.point.model_dump_json() for each in own}
-    return [*(each for each in plain if each.point.model_dump_json() not in changed), *own]
+    return [*(each for each in plain if each.point.model_dump_json() not in own), *own.values()]
 
 
-def _run_ids(results: Sequence[AnyResult]) -> list[str]:
+def _run_ids(results: Iterable[AnyResult]) -> list[str]:
     return [each.run_id for each in results if isinstance(each, Measured)]
 
 

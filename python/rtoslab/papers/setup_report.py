@@ -24,6 +24,13 @@ def distance(compared: Mapping[int, Compared]) -> float | None:
     return exp(fmean(abs(log(each)) for each in ratios)) if ratios else None
 
 
+def distances(done: Reproduction, setup: InSetup) -> tuple[float, float] | None:
+    """Of the figures that the set-up changes: as the suites have them, and in the set-up. None: no figure."""
+    own = setup.own()
+    before, after = distance({ident: done.compared[ident] for ident in own}), distance(own)
+    return None if before is None or after is None else (before, after)
+
+
 def changed(done: Reproduction, setup: InSetup) -> list[tuple[ClaimVerdict, ClaimVerdict]]:
     """Statements that are judged otherwise in the set-up: the verdict above, and the one there."""
     above = {each.claim.id: each for each in done.verdicts}
@@ -58,12 +65,9 @@ def setups_section(done: Reproduction) -> list[Section]:
 def _overview(done: Reproduction) -> list[list[str]]:
     rows = []
     for each in done.setups:
-        own = each.own()
-        before = distance({ident: done.compared[ident] for ident in own})
-        after = distance(own)
-        far = NONE if before is None or after is None else f"{before:.2f} \N{RIGHTWARDS ARROW} {after:.2f}"
+        far = " \N{RIGHTWARDS ARROW} ".join(f"{part:.2f}" for part in distances(done, each) or ()) or NONE
         said = f"{len(changed(done, each))} of {len(each.verdicts)} otherwise"
-        rows.append([f"{each.setup.id}: {each.setup.title}", each.setup.evidence, said, str(len(own)), far])
+        rows.append([f"{each.setup.id}: {each.setup.title}", each.setup.evidence, said, str(len(each.own())), far])
     return rows
 
 
