@@ -7,7 +7,8 @@ from random import Random
 
 import pytest
 
-from tests.inputs.kinds import KINDS, Kind
+from tests.inputs.kind import Kind
+from tests.inputs.kinds import KINDS
 from tests.inputs.large import LARGE
 from tests.inputs.measure import LIMIT_BYTES, LIMIT_S
 

@@ -61,7 +61,6 @@ ALLOWED = {
     },
     "base/contents.py": {"read_bytes": "hashes of sources, never parsed"},
     "store/evidence_file.py": {"json.loads": "sealed"},
-    "footprint/control_blocks.py": {"elftools": "types of what intake.debug gives"},
     "instruments/project.py": {"subprocess": "a project's own build, with no standard input"},
     "instruments/html.py": {"read_text": "this package's own templates"},
     "store/journal.py": {"subprocess": "git, with a time limit", "open": "its own file, to append a line under a lock"},

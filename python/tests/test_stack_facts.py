@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from rtoslab.catalogue import TaskBlock
-from rtoslab.footprint.control_blocks import Member
 from rtoslab.footprint.stacks import _Run, _Stack
+from rtoslab.targets import Place
 
 BLOCK, BASE, NAME = 0x2000_0100, 0x2000_0800, 0x0800_4000
-MEMBERS = {"base": Member(0, False), "size": Member(4, False), "name": Member(8, False)}
+MEMBERS = {"base": Place(0, 4), "size": Place(4, 4), "name": Place(8, 4)}
 FACTS = {"type": "block", "name": "name", "stack": "base", "stack_pointer": "top"}
 
 

@@ -1,12 +1,18 @@
 """Members of a kernel's structures: where the image's debug information has them, and no more than their own bytes."""
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from elftools.dwarf.die import DIE
 
+from rtoslab.base import ImageFileError
 from rtoslab.footprint import members_of
-from rtoslab.targets.structures import Place, places
+from rtoslab.images import SourceLines
+from rtoslab.intake import Elf, debug
+from rtoslab.targets import Place, places
+from tests.inputs import debug_info
 
 CODE = """
 struct inner { unsigned short size, used; };
@@ -71,3 +77,38 @@ def test_a_control_block_with_structures_inside(tmp_path: Path) -> None:
     found = {name: each.offset for name, each in members_of(elf, "block").items() if name}
     assert found == {"state": 0, "stack": 4, "stack.start": 4, "stack.size": 8, "name": 12}
     assert [name for name, each in members_of(elf, "block").items() if each.is_array] == ["name"]
+
+
+def _referring(attribute: str, tag: str, to: Callable[[DIE], int]) -> bytes:
+    """An image in which the first entry of a kind refers to another place of its unit."""
+    image = debug_info.images()[0]
+    with debug(image, "it", ImageFileError) as elf:
+        dwarf = elf.get_dwarf_info()
+        unit = next(iter(dwarf.iter_CUs()))
+        entry = next(each for each in unit.iter_DIEs() if each.tag == tag and attribute in each.attributes)
+        found = entry.attributes[attribute]
+        assert found.form == "DW_FORM_ref4"
+    section = Elf(image).section(".debug_info")
+    assert section is not None
+    place, value = section.offset + found.offset, to(entry) - unit.cu_offset
+    return image[:place] + value.to_bytes(4, "little") + image[place + 4 :]
+
+
+CIRCLES = {
+    "a sibling before it": ("DW_AT_sibling", "DW_TAG_structure_type", lambda each: each.offset),
+    "a function's sibling before it": ("DW_AT_sibling", "DW_TAG_subprogram", lambda each: each.offset),
+    "a name for itself": ("DW_AT_type", "DW_TAG_const_type", lambda each: each.offset),
+    "a structure in itself": ("DW_AT_type", "DW_TAG_member", lambda each: each.get_parent().offset),
+}
+
+
+@pytest.mark.parametrize("circle", CIRCLES.values(), ids=CIRCLES)
+def test_debug_information_that_goes_in_circles_comes_to_an_end(
+    circle: tuple[str, str, Callable[[DIE], int]], tmp_path: Path
+) -> None:
+    image = _referring(*circle)
+    assert image != debug_info.images()[0]
+    (tmp_path / "x.elf").write_bytes(image)
+    whole, damaged = places(debug_info.images()[0], debug_info.NAMES), places(image, debug_info.NAMES)
+    lines = SourceLines(tmp_path / "x.elf")
+    assert damaged != whole or not any(lines.at(each) for each in range(debug_info.WHERE, debug_info.WHERE + 64, 4))

@@ -77,17 +77,7 @@ class PaperFolder:
     def published(self) -> Mapping[int, Published]:
         """By id, in the file's order."""
         path = self.folder / "published.csv"
-        found: dict[int, Published] = {}
-        try:
-            text = io.StringIO(read_text(path, "the published figures", CatalogueError), newline="")
-            for line, fields in enumerate(csv.DictReader(text, restkey="more", strict=True), start=2):
-                row = _row(path, line, fields)
-                if row.id in found:
-                    raise CatalogueError(f"{path}, line {line}: id {row.id} stands there twice; number it anew.")
-                found[row.id] = row
-        except csv.Error as cause:
-            raise CatalogueError(f"{path} cannot be read ({cause}); correct it.") from None
-        return found
+        return parse_published(read_text(path, "the published figures", CatalogueError), path)
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -112,6 +102,21 @@ class PaperFolder:
     def numbers(self) -> dict[int, float]:
         """The published figures that are numbers."""
         return {ident: row.number for ident, row in self.published.items() if row.number is not None}
+
+
+def parse_published(text: str, path: Path) -> dict[int, Published]:
+    """The rows of a `published.csv` by id. Raises CatalogueError naming file and line."""
+    found: dict[int, Published] = {}
+    try:
+        rows = csv.DictReader(io.StringIO(text, newline=""), restkey="more", strict=True)
+        for line, fields in enumerate(rows, start=2):
+            row = _row(path, line, fields)
+            if row.id in found:
+                raise CatalogueError(f"{path}, line {line}: id {row.id} stands there twice; number it anew.")
+            found[row.id] = row
+    except csv.Error as cause:
+        raise CatalogueError(f"{path} cannot be read ({cause}); correct it.") from None
+    return found
 
 
 def papers(catalogue: Catalogue) -> dict[str, PaperFolder]:

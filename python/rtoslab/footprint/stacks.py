@@ -12,11 +12,12 @@ import numpy as np
 
 from rtoslab.base import RunError
 from rtoslab.catalogue import Catalogue, TaskBlock
-from rtoslab.footprint.control_blocks import Member, members_of
+from rtoslab.footprint.control_blocks import members_of
 from rtoslab.footprint.programs import Weighed
 from rtoslab.targets import (
     EVENT,
     KIND_EXEC,
+    Place,
     VirtualMachine,
     current_task_words,
     find_address,
@@ -114,7 +115,7 @@ class _Run:
                     first = _word(self.machine, address + members[block.stack_pointer].offset)
                     self._paint(address, self._stack(address, block, members), first)
 
-    def _stack(self, address: int, block: TaskBlock, members: dict[str, Member]) -> _Stack:
+    def _stack(self, address: int, block: TaskBlock, members: dict[str, Place]) -> _Stack:
         base = _word(self.machine, address + members[block.stack].offset)
         if block.bytes:
             end = base + _word(self.machine, address + members[block.bytes].offset)

@@ -10,7 +10,7 @@ from typing import Any
 from elftools.dwarf.descriptions import describe_form_class
 
 from rtoslab.base import ImageFileError
-from rtoslab.intake import debug, debug_errors, read_image
+from rtoslab.intake import children, debug, debug_errors, read_image
 
 Row = tuple[int, str, int, int]
 """(end of the code, file, line, number of the compilation unit)"""
@@ -79,7 +79,7 @@ class SourceLines:
         found = []
         die = unit.get_top_DIE()
         while die is not None:
-            die = next((each for each in die.iter_children() if self._holds(unit, each, address)), None)
+            die = next((each for each in children(die) if self._holds(unit, each, address)), None)
             if die is not None and die.tag == "DW_TAG_inlined_subroutine" and "DW_AT_call_line" in die.attributes:
                 file = names.get(die.attributes["DW_AT_call_file"].value, "?")
                 found.append(f"{file}:{die.attributes['DW_AT_call_line'].value}")

@@ -10,6 +10,7 @@ from pydantic import Field
 from rtoslab.base import BuildError, CatalogueError, Strict
 from rtoslab.catalogue import read_toml
 from rtoslab.instruments.measured_calls import MeasuredCalls, MeasuredFunction
+from rtoslab.intake import shown
 
 PROJECT_FILE: Final = "rtoslab.toml"
 Positive = Annotated[int, Field(gt=0, lt=2**63)]
@@ -54,18 +55,24 @@ class Project(Strict):
 
 def read_project(folder: Path) -> Project:
     """The project of a folder. Raises CatalogueError naming file and key."""
-    path = folder / PROJECT_FILE
-    project = read_toml(path, Project)
+    project = read_toml(folder / PROJECT_FILE, Project)
+    demand_images(project)
+    return project
+
+
+def demand_images(project: Project) -> None:
+    """Functions and images name each other. Raises CatalogueError."""
     for each in project.function:
         if each.image not in project.image:
-            known = ", ".join(sorted(project.image)) or "none"
+            known = shown(", ".join(sorted(project.image)) or "none")
             raise CatalogueError(
-                f"{path.name}, function {each.name!r}: no image is named {each.image!r}; known: {known}."
+                f"{PROJECT_FILE}, function {shown(each.name)}: no image is named {shown(each.image)}; known: {known}."
             )
     unused = sorted(set(project.image) - {each.image for each in project.function})
     if unused:
-        raise CatalogueError(f"{path.name}: no [[function]] names the image {unused[0]!r}; name one or remove it.")
-    return project
+        raise CatalogueError(
+            f"{PROJECT_FILE}: no [[function]] names the image {shown(unused[0])}; name one or remove it."
+        )
 
 
 def build_image(name: str, image: ProjectImage, folder: Path) -> None:

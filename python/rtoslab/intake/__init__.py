@@ -3,11 +3,12 @@
 A reader of this package refuses in one sentence what is too large, too deep, too wide, too long or too late, before it
 costs memory or time; no other module opens or parses what comes from outside (`test_one_way_in.py` looks). `limits`
 holds all numbers; `input_files` reads bytes and text; `tables` TOML, `objects` JSON, `archives` zip files,
-`elf_images` ELF; `numbers` integers and decimals in any of them and on the command line; `names` what becomes part of
-a file's name.
+`elf_images` ELF, `debug_entries` its debug information; `numbers` integers and decimals in any of them and on the
+command line; `names` what becomes part of a file's name.
 """
 
 from rtoslab.intake.archives import Archive, opened
+from rtoslab.intake.debug_entries import children
 from rtoslab.intake.elf_images import MAGIC, Elf, ElfSection, ElfSegment, debug, debug_errors
 from rtoslab.intake.escapes import markdown, paragraph, sheet, xml
 from rtoslab.intake.input_files import is_file, printable_output, read_bytes, read_text, shown_path
@@ -16,6 +17,7 @@ from rtoslab.intake.limits import (
     CAPTURE_ROWS,
     CHANGES,
     CHANNELS,
+    DEPTH,
     KEPT_BYTES,
     LAST_TICK,
     MAP_BYTES,
@@ -41,6 +43,7 @@ __all__ = [
     "CAPTURE_ROWS",
     "CHANGES",
     "CHANNELS",
+    "DEPTH",
     "KEPT_BYTES",
     "LAST_TICK",
     "MAGIC",
@@ -57,6 +60,7 @@ __all__ = [
     "Elf",
     "ElfSection",
     "ElfSegment",
+    "children",
     "debug",
     "debug_errors",
     "decimal",

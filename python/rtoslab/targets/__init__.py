@@ -44,6 +44,7 @@ from rtoslab.targets.profiles import APPLICATION, IDLE, LIBRARY, FunctionCycles,
 from rtoslab.targets.serial import SILENCE_LIMIT_S, listen_to_board
 from rtoslab.targets.simulation import SimRequest, SimResult, parse_script, simulate, unescape
 from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, Step
+from rtoslab.targets.structures import Place, places
 from rtoslab.targets.virtual import (
     CHUNK_CYCLES,
     DONE_SYMBOL,
@@ -97,6 +98,7 @@ __all__ = [
     "Interval",
     "Intervals",
     "Observed",
+    "Place",
     "Progress",
     "RunOutput",
     "SimRequest",
@@ -121,6 +123,7 @@ __all__ = [
     "make_machine",
     "parse_script",
     "pin_number",
+    "places",
     "read_marks",
     "run_virtual",
     "simulate",

@@ -3,13 +3,14 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from elftools.dwarf.die import DIE
 
 from rtoslab.base import ImageFileError
 from rtoslab.catalogue import Kernel
-from rtoslab.intake import debug
+from rtoslab.intake import DEPTH, children, debug
 
 if TYPE_CHECKING:
     from elftools.elf.elffile import ELFFile
@@ -24,6 +25,8 @@ class Place:
 
     offset: int
     bytes: int
+    """Of an array those of an element."""
+    is_array: bool = False
 
     def read(self, word: Word, base: int) -> int | None:
         """Its value in the structure at `base`, of four bytes at most."""
@@ -35,6 +38,8 @@ Places = dict[str, dict[str, Place]]
 _KNOWN: Final[dict[tuple[str, frozenset[str]], Places]] = {}
 """By an image's digest: points that differ in the board's timing alone have one image."""
 _MOST_KNOWN: Final = 256
+_MOST_MEMBERS: Final = 10_000
+"""Of one structure, with those of structures inside."""
 
 
 def places(image: bytes, structures: Iterable[str]) -> Places:
@@ -60,10 +65,10 @@ def _read(image: bytes, wanted: set[str]) -> Places:
 
 def _fill(found: Places, wanted: set[str], elf: "ELFFile") -> None:
     for unit in elf.get_dwarf_info().iter_CUs() if wanted and elf.has_dwarf_info() else ():
-        for die in unit.get_top_DIE().iter_children():
+        for die in children(unit.get_top_DIE()):
             structure = _structure(die) if _name(die) in wanted else None
             if structure is not None:
-                found[_name(die)] = dict(_members(structure))
+                found[_name(die)] = _counted(_members(structure))
                 wanted.discard(_name(die))
         if not wanted:
             return
@@ -83,25 +88,38 @@ def _structure(die: DIE) -> DIE | None:
 
 
 def _members(structure: DIE, before: str = "", base: int = 0) -> Iterator[tuple[str, Place]]:
-    """Of structures inside, too: `outer.inner`."""
-    for each in structure.iter_children():
+    """Of structures inside, too: `outer.inner`. Raises ValueError for a structure in itself."""
+    if before.count(".") > DEPTH:
+        raise ValueError("a structure of it holds itself")
+    for each in children(structure):
         if each.tag != "DW_TAG_member" or "DW_AT_data_member_location" not in each.attributes:
             continue
         name, offset = before + _name(each), base + each.attributes["DW_AT_data_member_location"].value
-        kind = _sized(each)
-        yield name, Place(offset, kind.attributes["DW_AT_byte_size"].value if kind else 4)
-        if kind is not None and kind.tag == "DW_TAG_structure_type":
+        kind, is_array = _sized(each)
+        yield name, Place(offset, kind.attributes["DW_AT_byte_size"].value if kind else 4, is_array)
+        if kind is not None and kind.tag == "DW_TAG_structure_type" and not is_array:
             yield from _members(kind, f"{name}.", offset)
 
 
-def _sized(member: DIE) -> DIE | None:
-    """The type that tells a member's size, behind names for it; of an array its elements'."""
-    kind = member
-    while "DW_AT_byte_size" not in kind.attributes:
+def _counted(members: Iterator[tuple[str, Place]]) -> dict[str, Place]:
+    """By name. Raises ValueError: a structure that holds itself twice doubles with every level."""
+    found = dict(islice(members, _MOST_MEMBERS + 1))
+    if len(found) > _MOST_MEMBERS:
+        raise ValueError(f"a structure of it has more than {_MOST_MEMBERS:,} members")
+    return found
+
+
+def _sized(member: DIE) -> tuple[DIE | None, bool]:
+    """The type that tells a member's size, behind names for it, and whether the member is an array of that type."""
+    kind, is_array = member, False
+    for _ in range(DEPTH):
+        if "DW_AT_byte_size" in kind.attributes:
+            return kind, is_array
         if "DW_AT_type" not in kind.attributes:
-            return None
+            return None, is_array
         kind = kind.get_DIE_from_attribute("DW_AT_type")
-    return kind
+        is_array |= kind.tag == "DW_TAG_array_type"
+    raise ValueError("a type of it is a name for itself")
 
 
 class Structures:

@@ -27,8 +27,13 @@ Settings = Mapping[str, str | None]
 
 def settings(path: Path) -> Settings:
     """The options that a configuration or a part of one names. Raises CatalogueError."""
+    return parse_settings(read_text(path, "the kernel's configuration", CatalogueError, _BYTES))
+
+
+def parse_settings(text: str) -> Settings:
+    """Of a configuration in the form that Kconfig writes; lines of no such form say nothing."""
     found: dict[str, str | None] = {}
-    for line in read_text(path, "the kernel's configuration", CatalogueError, _BYTES).splitlines():
+    for line in text.splitlines():
         if told := _SET.fullmatch(line.strip()):
             found[told[1]] = told[2]
         elif told := _NOT_SET.fullmatch(line.strip()):

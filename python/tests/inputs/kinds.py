@@ -1,4 +1,4 @@
-"""Every kind of input from outside: seeds of it, what reads it, and what may be raised."""
+"""Every kind of input from outside."""
 
 import io
 import json
@@ -7,22 +7,21 @@ import tomllib
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import cache
 from random import Random
 from typing import Any, Final
 
 import click
 
-from rtoslab.base.errors import CatalogueError, OverheadsError, ReportError, RtoslabError, TaskSetError
+from rtoslab.base.errors import OverheadsError, ReportError, RtoslabError, TaskSetError
 from rtoslab.base.paths import find_root
 from rtoslab.captures.forms import capture_forms, parse_capture
 from rtoslab.captures.pulses import find_pulses
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.kernel_facts import Kernel
+from rtoslab.catalogue.paper_schemas import ClaimFile, Paper, SlipFile
 from rtoslab.catalogue.schemas import Board
-from rtoslab.catalogue.strict_files import strictly
 from rtoslab.catalogue.suites import Suite
+from rtoslab.catalogue.trees import Tree
 from rtoslab.cli.names import CoreCounts, Duration, Frequency, IsoDate, KeyValue, integer
 from rtoslab.compare.baseline import Baseline
 from rtoslab.compare.rules import parse_limits
@@ -42,61 +41,21 @@ from rtoslab.rta.taskset import parse_task_set
 from rtoslab.sweep.plan import SweepPlan
 from rtoslab.targets.marks import read_marks
 from rtoslab.targets.simulation import parse_script
+from rtoslab.trees.kernel_exports import parse_settings
 from tests.capture_files import VCD
 from tests.fakes import WIRE, stream
+from tests.inputs import debug_info, descriptions
+from tests.inputs.kind import Kind, Read, files, model, text_of
 from tests.inputs.mutate import mutated
 from tests.inputs.seeds import DSVIEW, GRAPH, MAP, OVERHEADS, PROFILE, PULSEVIEW, SALEAE, SESSION, TASKS_CSV, elf, runs
 
 ROOT: Final = find_root()
 _COMMENT: Final = re.compile(rb"^[ \t]*#.*\n", re.MULTILINE)
-Read = Callable[[bytes], object]
-
-
-@dataclass(frozen=True)
-class Kind:
-    """One kind of input."""
-
-    name: str
-    seeds: Callable[[], Sequence[bytes]]
-    read: Read
-    refusals: tuple[type[Exception], ...] = (RtoslabError,)
-    alter: Callable[[bytes, Random, bytes], bytes] = field(default=mutated)
-    """Damages a seed; where a check sum would refuse all damage, it is made right again."""
-
-    def made(self, random: Random) -> bytes:
-        """One input."""
-        seeds = _seeds(self)
-        return self.alter(random.choice(seeds), random, random.choice(seeds))
-
-    def refuses(self, data: bytes) -> str | None:
-        """The sentence; None if it was read. Raises whatever else the reader raises."""
-        try:
-            self.read(data)
-        except self.refusals as cause:
-            return str(getattr(cause, "message", cause))
-        return None
-
-
-@cache
-def _seeds(kind: Kind) -> Sequence[bytes]:
-    return kind.seeds()
-
-
-def _text(data: bytes) -> str:
-    """As the guarded reader of files gives it: what is no text never comes further."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as cause:
-        raise CatalogueError(f"no text: {cause.reason}") from None
-
-
-def _files(*patterns: str) -> Callable[[], Sequence[bytes]]:
-    return lambda: [path.read_bytes() for pattern in patterns for path in sorted(ROOT.glob(pattern))]
 
 
 def _bare(*patterns: str) -> Callable[[], Sequence[bytes]]:
     """Without comments, in which damage does nothing."""
-    return lambda: [_COMMENT.sub(b"", data) for data in _files(*patterns)()]
+    return lambda: [_COMMENT.sub(b"", data) for data in files(*patterns)()]
 
 
 def _kernels() -> Sequence[bytes]:
@@ -162,25 +121,21 @@ def _image(data: bytes) -> None:
 
 
 def _callgraph(data: bytes) -> None:
-    graph = parse_callgraph(_text(data))
+    graph = parse_callgraph(text_of(data))
     for name in list(graph.names.values())[:20]:
         graph.deepest(name)
 
 
 def _tasks(data: bytes) -> None:
-    make_system(parse_task_set(parse_table(_text(data), "x", TaskSetError, exact=True), "x"), 84_000_000)
+    make_system(parse_task_set(parse_table(text_of(data), "x", TaskSetError, exact=True), "x"), 84_000_000)
 
 
 def _tasks_csv(data: bytes) -> None:
-    make_system(parse_task_set(from_csv(_text(data), "x"), "x"), None)
-
-
-def _model(model: type) -> Read:
-    return lambda data: strictly(parse_table(_text(data), "x", CatalogueError), "x", model)
+    make_system(parse_task_set(from_csv(text_of(data), "x"), "x"), None)
 
 
 def _overheads(data: bytes) -> None:
-    parse_overheads(parse_table(_text(data), "x", OverheadsError), "x")
+    parse_overheads(parse_table(text_of(data), "x", OverheadsError), "x")
 
 
 def _profile(data: bytes) -> None:
@@ -191,7 +146,7 @@ def _profile(data: bytes) -> None:
 def _object(data: bytes) -> dict[str, Any]:
     """As `read_object`, but from memory."""
     try:
-        return parse_object(_text(data))
+        return parse_object(text_of(data))
     except ValueError as cause:
         raise ReportError(f"no object: {cause}") from None
 
@@ -233,12 +188,12 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("task set, TOML", _bare("examples/response-time/[ct]*.toml"), _tasks),
         Kind("task set, CSV", lambda: [TASKS_CSV], _tasks_csv),
         Kind("overheads, TOML", lambda: [OVERHEADS], _overheads),
-        Kind("sweep plan", _bare("docs/sweeps/*.toml"), _model(SweepPlan)),
-        Kind("suite", _bare("papers/*/suite.toml"), _model(Suite)),
-        Kind("baseline", _baselines, _model(Baseline)),
-        Kind("board", _bare("firmware/boards/*/board.toml"), _model(Board)),
-        Kind("kernel", _kernels, _model(Kernel)),
-        Kind("benchmark", _bare("firmware/benchmarks/t?_*/benchmark.toml"), _model(Benchmark)),
+        Kind("sweep plan", _bare("docs/sweeps/*.toml"), model(SweepPlan)),
+        Kind("suite", _bare("papers/*/suite.toml"), model(Suite)),
+        Kind("baseline", _baselines, model(Baseline)),
+        Kind("board", _bare("firmware/boards/*/board.toml"), model(Board)),
+        Kind("kernel", _kernels, model(Kernel)),
+        Kind("benchmark", _bare("firmware/benchmarks/t?_*/benchmark.toml"), model(Benchmark)),
         Kind("profile, JSON", lambda: [json.dumps(PROFILE).encode()],
              _profile),
         Kind("overheads, JSON", lambda: [json.dumps(tomllib.loads(OVERHEADS.decode())).encode()],
@@ -247,7 +202,17 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("map file", lambda: [MAP], lambda data: parse_map(data, "x")),
         Kind("call graph", lambda: [GRAPH], _callgraph),
         Kind("options", _words, _options),
+        Kind("tree", lambda: [descriptions.TREE], model(Tree)),
+        Kind("project", lambda: [descriptions.PROJECT], descriptions.read_project),
+        Kind("export's settings", lambda: [descriptions.EXPORT], lambda data: parse_settings(text_of(data))),
+        Kind("paper", lambda: descriptions.papers("paper.toml"), model(Paper)),
+        Kind("claims", lambda: descriptions.papers("claims.toml"), model(ClaimFile)),
+        Kind("slips", lambda: descriptions.papers("slips.toml"), model(SlipFile)),
+        Kind("published figures", lambda: descriptions.papers("published.csv"), descriptions.read_published),
+        Kind("reference results", descriptions.references, descriptions.read_references,
+             alter=descriptions.reference_altered),
+        Kind("debug information", debug_info.images, debug_info.read, alter=debug_info.altered),
         Kind("typing script", lambda: [b"$ => help\n=> now\nname: => a\\tb\\c\n# x\n\\x41\\q => \\x\n"],
-             lambda data: parse_script(_text(data))),
+             lambda data: parse_script(text_of(data))),
     )
 }  # fmt: skip

@@ -1,0 +1,43 @@
+"""The entries of debug information, walked so that damage cannot keep a reader busy for ever.
+
+The trap: an entry says where its sibling lies, and the general reader goes there, backwards, too, without end.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from elftools.dwarf.die import DIE
+
+_FROM_UNIT: Final = frozenset({"DW_FORM_ref1", "DW_FORM_ref2", "DW_FORM_ref4", "DW_FORM_ref8", "DW_FORM_ref_udata"})
+
+
+def children(entry: "DIE") -> Iterator["DIE"]:
+    """The entries inside one, in order (DWARF 5, 2.3). To be used inside `debug`, for it raises what the general reader
+    raises, and ValueError for a sibling that does not lie behind."""
+    place = entry.offset + entry.size
+    while entry.has_children:
+        child = entry.cu.get_DIE_from_refaddr(place)
+        if child.is_null():
+            return
+        yield child
+        place = _behind(child)
+
+
+def _behind(entry: "DIE") -> int:
+    """Where the entry after this one and all inside it lies, in `.debug_info`."""
+    inside = entry.offset + entry.size
+    if not entry.has_children:
+        return inside
+    sibling = entry.attributes.get("DW_AT_sibling")
+    if sibling is None:
+        depth, place = 1, inside
+        while depth:
+            each = entry.cu.get_DIE_from_refaddr(place)
+            depth += -1 if each.is_null() else int(bool(each.has_children))
+            place += each.size
+        return place
+    place = sibling.value + (entry.cu.cu_offset if sibling.form in _FROM_UNIT else 0)
+    if place < inside:
+        raise ValueError("the sibling of an entry does not lie behind it")
+    return int(place)

@@ -1,0 +1,113 @@
+"""Inputs that describe something: trees, exports, projects, papers, reference results."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from rtoslab.base.errors import CatalogueError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.paper_folders import parse_published
+from rtoslab.catalogue.strict_files import strictly
+from rtoslab.instruments.project import Project, demand_images
+from rtoslab.intake.tables import parse_table
+from rtoslab.reference.reference_file import read_reference
+from tests.inputs.kind import text_of
+from tests.inputs.mutate import mutated
+
+COMMENT: Final = re.compile(rb"^[ \t]*#.*\n", re.MULTILINE)
+TREE: Final = b"""id = "tiny"
+port = "threadx"
+path = "/elsewhere/threadx"
+version = "6.4.1"
+sources = ["common/src/*.c", "!common/src/tx_misra.c"]
+headers = ["common/inc"]
+defines = ["TX_NO_FILEX", "A=1"]
+absent = ["tx_later"]
+[exports]
+pico-1 = "/elsewhere/export"
+[cores.cortex-m4f]
+sources = ["ports/cortex_m4/gnu/src/*.S"]
+headers = ["ports/cortex_m4/gnu/inc"]
+flags = ["-mfloat-abi=hard"]
+"""
+PROJECT: Final = b"""[image.app]
+elf = "build/app.elf"
+board = "nucleo-f446re"
+build = ["make", "-C", "firmware"]
+for_ms = 500
+until = "work_done"
+[[function]]
+image = "app"
+name = "control.c:120"
+max_cycles = 900
+by = "undisturbed"
+max_stack_bytes = 256
+"""
+EXPORT: Final = b'CONFIG_ARCH_BOARD="nucleo"\n# CONFIG_SMP is not set\nCONFIG_SMP_NCPUS=2\nCONFIG_OPT="-O2"\n\n# end\n'
+
+
+def papers(name: str) -> Sequence[bytes]:
+    """Of each paper one file, without comments and only its head where it is long: the rest is more of the same."""
+    found = [COMMENT.sub(b"", each.read_bytes()) for each in sorted(find_root().glob(f"papers/*/{name}"))]
+    return [b"\n".join(each.split(b"\n")[:60]) if name.endswith("csv") else _shortest_tables(each) for each in found]
+
+
+def _shortest_tables(data: bytes) -> bytes:
+    """Two of every array of tables."""
+    head, *tables = re.split(rb"^(?=\[\[)", data, flags=re.MULTILINE)
+    seen: dict[bytes, int] = {}
+    kept = [head]
+    for each in tables:
+        name = each.split(b"\n")[0]
+        seen[name] = seen.get(name, 0) + 1
+        kept += [each] * (seen[name] <= 2)
+    return b"".join(kept)
+
+
+def read_project(data: bytes) -> None:
+    """`rtoslab.toml`, and whether its names fit."""
+    demand_images(strictly(parse_table(text_of(data), "x", CatalogueError), "x", Project))
+
+
+def read_published(data: bytes) -> None:
+    """A paper's figures, the numbers among them."""
+    rows = parse_published(text_of(data), Path("published.csv"))
+    assert all(each.number is None or each.number == each.number for each in rows.values())
+
+
+def references() -> Sequence[bytes]:
+    """The head and two points of files of reference results."""
+    found = []
+    for path in sorted(find_root().glob("reference/*/*.jsonl")):
+        head, *points = path.read_bytes().split(b"\n")[:-2]
+        found.append(b"\n".join([head, *sorted(points, key=len)[len(points) // 2 :][:2], b""]))
+    return [_sealed(each) for each in found]
+
+
+def _sealed(data: bytes) -> bytes:
+    return data + b'{"sha256":"%b"}\n' % hashlib.sha256(data).hexdigest().encode()
+
+
+def reference_altered(data: bytes, random: Random, other: bytes) -> bytes:
+    """Mostly with the seal made right again."""
+    if random.random() < 0.2:
+        return mutated(data, random, other)
+    lines, others = data.split(b"\n")[:-2], other.split(b"\n")[:-2]
+    place = random.randrange(len(lines))
+    lines[place] = mutated(lines[place], random, random.choice(others))
+    return _sealed(b"\n".join([*lines, b""]))
+
+
+def read_references(data: bytes) -> None:
+    """As its name says it is of this paper and kernel."""
+    told = re.search(rb'"kernel":"([\w.-]{1,40})","manifest".{0,100000}?"paper":"([\w.-]{1,40})"', data, re.DOTALL)
+    paper, kernel = (told[2].decode(), told[1].decode()) if told else ("paper", "kernel")
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / paper / f"{kernel}.jsonl"
+        path.parent.mkdir()
+        path.write_bytes(data)
+        read_reference(path)
