@@ -26,6 +26,8 @@ def _has_machine(board: Board) -> bool:
 
 BOARDS: Final = [name for name, entry in CATALOGUE.boards.items() if entry.facts.clocks and _has_machine(entry.facts)]
 """Boards with a clock tree to set up, of those that have a virtual one."""
+OF_EACH_CORE: Final = {"nucleo-l053r8", "nucleo-f103rb", "nucleo-f446re", "nucleo-h743zi"}
+"""One with each kind of core; the others' turn comes with the long tests."""
 
 
 def _measure(out: Path, benchmark: str, board: str, window_ms: int, **config: str) -> Measured:
@@ -50,9 +52,12 @@ def _check(result: Measured, clock_hz: int, window_ms: int) -> None:
 
 def test_which_boards_these_are() -> None:
     assert len(BOARDS) >= 6
+    assert set(BOARDS) >= OF_EACH_CORE
 
 
-@pytest.mark.parametrize("name", BOARDS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=() if each in OF_EACH_CORE else pytest.mark.long) for each in BOARDS]
+)
 def test_a_benchmark_with_an_interrupt_is_measured_and_proved(name: str, tmp_path: Path) -> None:
     result = _measure(tmp_path / "run", "t5", name, 20)
     _check(result, CATALOGUE.board(name).facts.clock.sys_hz, 20)

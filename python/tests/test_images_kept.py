@@ -132,7 +132,7 @@ def test_a_mistake_is_named_and_mended(checkout: Path, tmp_path: Path) -> None:
     demand_as_from_nothing(catalogue, point, build(catalogue, point), tmp_path / "whole")
 
 
-@pytest.mark.parametrize("ended_by", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("ended_by", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.long)])
 def test_an_ended_build_leaves_nothing_that_is_taken_for_whole(
     elsewhere: Catalogue, tmp_path: Path, ended_by: signal.Signals
 ) -> None:
@@ -148,6 +148,7 @@ def test_an_ended_build_leaves_nothing_that_is_taken_for_whole(
     demand_as_from_nothing(elsewhere, point, build(elsewhere, point), tmp_path / "whole")
 
 
+@pytest.mark.long
 def test_builds_side_by_side_compile_a_file_once(elsewhere: Catalogue) -> None:
     command = [sys.executable, "-c", BUILD, str(elsewhere.root)]
     with started([*command, "t6"]) as one, started([*command, "t7"]) as other:

@@ -112,6 +112,7 @@ def test_collisions_are_counted_from_outside(tmp_path: Path) -> None:
         assert 0 < use.cycles < held, "the kernel counts itself inside once it has its locks"
 
 
+@pytest.mark.long  # `test_mutants` has others of its kind
 def test_stress_that_stays_away_is_an_error_not_a_number(checkout: Path, tmp_path: Path) -> None:
     alter(checkout, "benchmarks/contention/contention.c", "access_semaphore(self);\n            tallies", "tallies")
     failed = one(measure("contention", 2, 10, tmp_path / "run", **STRESS))
@@ -120,6 +121,7 @@ def test_stress_that_stays_away_is_an_error_not_a_number(checkout: Path, tmp_pat
     assert broken_rules == {"stress_share", "object_shared", "collisions", "course"}
 
 
+@pytest.mark.long  # `test_mutants` has others of its kind
 def test_equal_priorities_do_not_preempt_and_the_proof_says_so(checkout: Path, tmp_path: Path) -> None:
     alter(checkout, T3, ".priority = {0, 1, 2, 3, 4}", ".priority = {2, 2, 2, 2, 2}")
     failed = broken(tmp_path, "t3")
