@@ -1,4 +1,4 @@
-/* Who runs first: by priority, by the order of getting ready, by yield, by time slice. */
+/* Who runs first: by priority, by the order of getting ready, by yield, by time slice; and when who was held up goes on. */
 #include "bench_scene.h"
 
 #define SLICE_SCENE_TICKS 7u
@@ -127,6 +127,30 @@ static void compute_b(void)
 }
 #endif
 
+#if KERNEL_SERVICES_SLEEP_UNTIL
+/* sleep_until_held: the most urgent computes past the tick until which the least urgent sleeps. */
+#define HELD_UNTIL_TICKS 5u
+
+static void hold_up(void)
+{
+    uint32_t start = port_tick_now();
+
+    port_sleep_ticks(1);
+    while (port_tick_now() - start < HELD_UNTIL_TICKS) {
+    }
+}
+
+static void sleep_until_held(void)
+{
+    uint32_t start = port_tick_now(), tick = start;
+
+    for (unsigned round = 0; round < 2; round++) {
+        port_sleep_until(&tick, 3);
+        note(port_tick_now() - start);
+    }
+}
+#endif
+
 const struct scene order_scenes[] = {
     {"priority_order", {note_low, note_mid, note_high, note_mid, note_mid}, NULL},
 #if KERNEL_SERVICES_SEMAPHORE && KERNEL_SERVICES_EQUAL_PRIORITIES
@@ -135,6 +159,9 @@ const struct scene order_scenes[] = {
 #if KERNEL_SERVICES_YIELD
     {"yield_order", {NULL, yield_a, let_go, yield_b, yield_c}, NULL},
 #endif
+#endif
+#if KERNEL_SERVICES_SLEEP_UNTIL
+    {"sleep_until_held", {[LOW] = sleep_until_held, [HIGH] = hold_up}, NULL},
 #endif
 };
 const size_t order_scene_count = sizeof order_scenes / sizeof order_scenes[0];

@@ -89,7 +89,7 @@ static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
     rt_tick_t from = *tick;
 
     (void)rt_thread_delay_until(&from, ticks);
-    *tick = from;
+    *tick += ticks; /* `from` is the tick at which the call came back: with it, every delay would stay in the period */
 }
 
 static inline void port_yield(void)

@@ -114,11 +114,12 @@ def read(
     first = _origin(events, rows, tick_cycles) if origin is None else origin
     if cores == 1:
         trace = Trace(rows, lines, tick_cycles, first, end=end)
-        _Reader(trace, _names(events, 0), numbers, 0, asked).read(events)
+        _Reader(trace, _names(events, 0), numbers, 0, asked, chosen=_chosen(events, 0)).read(events)
         return trace
     trace = Trace(rows, lines, tick_cycles, first, end=end, spins=tuple(_spins(events, core) for core in range(cores)))
     for core in range(cores):
-        _Reader(trace, _names(events, core), numbers, core, asked).read(events[events["core"] == core])
+        mine = events[events["core"] == core]
+        _Reader(trace, _names(events, core), numbers, core, asked, chosen=_chosen(mine, core)).read(mine)
     for told in (trace.jobs, trace.handlers):
         told.sort(key=lambda each: each.end)
     return trace
@@ -144,6 +145,14 @@ def _names(events: npt.NDArray[np.void], core: int) -> dict[int, int]:
     return names
 
 
+def _chosen(events: npt.NDArray[np.void], core: int) -> bool:
+    """Whether the kernel names the task that it chose before the exception that changes to it: it writes in a task."""
+    entries, exits = ((events["kind"] == kind).astype(np.int64) for kind in (KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT))
+    writes = (events["kind"] == KIND_WRITE) & (events["id"] == IDENT_CURRENT + core)
+    begun = np.cumsum((events["kind"] == KIND_EXEC) & (events["id"] == IDENT_BEGIN)) > 0
+    return bool(np.any(writes & begun & (np.cumsum(entries - exits) <= 0)))
+
+
 def _phase(events: npt.NDArray[np.void], tick_cycles: int) -> int:
     """A cycle at which the tick was due: the earliest at which any was recognised, seen within its period."""
     ticks = events[(events["kind"] == KIND_EXCEPTION_ENTER) & (events["id"] == SYSTICK)]
@@ -157,7 +166,14 @@ def _phase(events: npt.NDArray[np.void], tick_cycles: int) -> int:
 
 class _Reader:
     def __init__(
-        self, trace: Trace, names: dict[int, int], lines: Sequence[int], core: int, asked: Collection[int]
+        self,
+        trace: Trace,
+        names: dict[int, int],
+        lines: Sequence[int],
+        core: int,
+        asked: Collection[int],
+        *,
+        chosen: bool,
     ) -> None:
         self.trace = trace
         self.core = core
@@ -166,6 +182,8 @@ class _Reader:
         self.lines = {exception: at for at, exception in enumerate(lines, 1) if trace.lines}
         self.names = names
         self.current = IDLE
+        self.chosen = chosen
+        self.named = IDLE  # by the kernel's word; of one that writes what it chose, not running before the switch
         self.open: list[Handler] = []
         self.running: dict[int, int] = {}  # task -> begin of its job
         self.parts: dict[int, int] = {}  # task -> parts of its job that have begun
@@ -179,7 +197,8 @@ class _Reader:
             elif kind == KIND_EXCEPTION_EXIT:
                 self._exit(cycle, ident)
             elif kind == KIND_WRITE and ident == self.word:
-                self.current = self.names.get(value, IDLE)
+                self.named = self.names.get(value, IDLE)
+                self.current = self.current if self.chosen else self.named
             elif kind == KIND_EXEC and ident == IDENT_BEGIN and value < IDENT_LINE:
                 self._begin(cycle, value)
             elif kind == KIND_EXEC and ident == IDENT_END and value < IDENT_LINE:
@@ -189,6 +208,8 @@ class _Reader:
     def _enter(self, cycle: int, entry: int, exception: int) -> None:
         asked = exception in self.asked
         self.open.append(Handler(exception, cycle, entry, self.current, self.current, core=self.core, asked=asked))
+        if self.chosen and asked:
+            self.current = self.named
 
     def _exit(self, cycle: int, exception: int) -> None:
         if not self.open:
@@ -198,6 +219,8 @@ class _Reader:
         if at is None:
             return
         done = self.open.pop(at)
+        if self.chosen and done.asked:
+            self.current = self.named
         done.end, done.after = cycle, self.current
         trace = self.trace
         if exception in self.lines:
