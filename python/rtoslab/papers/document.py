@@ -25,7 +25,7 @@ _REDRAWN = frozenset({"scaling", "stress"})
 _CLAIMS_PROSE = (
     "Each statement is computed from this run, by the threshold beside it. Where it says different, our numbers "
     "contradict the paper; where it says tie, they differ by less than the paper's instrument could tell; where it "
-    "says bring your own, a kernel is needed that has no folder in firmware/kernels/ yet."
+    "says bring your own, a kernel is needed of which no tree or export is named (`rtoslab tree add`)."
 )
 
 

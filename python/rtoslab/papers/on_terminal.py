@@ -40,7 +40,7 @@ def show_paper(done: Reproduction, console: Console) -> None:
         if any(each.state == "reference" for each in here):
             console.print(f"{REFERENCE} {REFERENCE_NOTE}")
     for kernel, count in waiting.items():
-        console.print(f"n/a: {count} figures of {kernel} wait for a kernel of your own in firmware/kernels/.")
+        console.print(f"n/a: {count} figures of {kernel} wait for a tree or an export of it: `rtoslab tree add`.")
     if done.verdicts:
         claims = Table("section", "the paper says", "here", "seen", title="Its statements", title_justify="left")
         for verdict in done.verdicts:
