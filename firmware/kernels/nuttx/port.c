@@ -64,6 +64,15 @@ static void *begin(void *task)
     return NULL;
 }
 
+/* NuttX keeps on a thread's stack what other kernels keep in its control block: data of the thread, and all registers
+ * while it does not run. A smaller stack would hold little else. */
+#define LEAST_STACK_BYTES 768u
+
+static size_t stack_of(const struct port_task_request *request)
+{
+    return request->stack_bytes < LEAST_STACK_BYTES ? LEAST_STACK_BYTES : request->stack_bytes;
+}
+
 static bool make_thread(struct port_task *task, const struct port_task_request *request)
 {
     struct sched_param is = {.sched_priority = (int)PORT_PRIORITY(request->priority)};
@@ -74,7 +83,7 @@ static bool make_thread(struct port_task *task, const struct port_task_request *
 
     return pthread_attr_init(&how) == 0 && pthread_attr_setinheritsched(&how, PTHREAD_EXPLICIT_SCHED) == 0 &&
            pthread_attr_setschedpolicy(&how, SCHED_FIFO) == 0 && pthread_attr_setschedparam(&how, &is) == 0 &&
-           pthread_attr_setstacksize(&how, request->stack_bytes) == 0 &&
+           pthread_attr_setstacksize(&how, stack_of(request)) == 0 &&
 #ifdef CONFIG_SMP
            pthread_attr_setaffinity_np(&how, sizeof cores, &cores) == 0 &&
 #endif
@@ -112,17 +121,18 @@ uintptr_t port_task_address(port_task_t task)
     return (uintptr_t)nxsched_get_tcb((pid_t)task->thread);
 }
 
-/* The kernel colours a new stack; what it keeps below it for the thread counts as used. */
+/* The kernel colours a new stack; what it keeps below it for the thread counts as used, but for what a stack was made
+ * larger for it. */
 uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
 {
     const struct tcb_s *block = nxsched_get_tcb((pid_t)task->thread);
     const uint32_t *stack = block->stack_base_ptr;
     uint32_t untouched = 0;
 
-    while (untouched * sizeof *stack < block->adj_stack_size && stack[untouched] == STACK_COLOUR) {
-        untouched++;
+    while (untouched < block->adj_stack_size && stack[untouched / sizeof *stack] == STACK_COLOUR) {
+        untouched += sizeof *stack;
     }
-    return stack_bytes - untouched * (uint32_t)sizeof *stack;
+    return untouched < stack_bytes ? stack_bytes - untouched : 0;
 }
 
 /* Who gives need not be who took: no priority is lent. The kernel keeps no maximum. */
