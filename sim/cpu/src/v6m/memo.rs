@@ -152,6 +152,8 @@ impl Memo {
 ///
 /// # Safety
 /// As for [`exec::run`]; `cores[0]` stands before an instruction and not inside one.
+// In line, the interpreter's loop would share the host's registers with the caller's.
+#[inline(never)]
 pub unsafe fn run<B: Remembered>(cores: *mut Core, bus: &mut B) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
