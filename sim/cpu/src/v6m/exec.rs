@@ -22,10 +22,10 @@ mod system;
 mod watching;
 
 use crate::step::watch;
+use crate::v6m::block::{Block, Turn};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 use crate::v6m::op::{Op, op};
-use crate::v6m::pair::{Stretch, Turn};
 use crate::v6m::trace::Trace;
 use branch::off_the_code;
 use cursor::{Cursor, Flow};
@@ -81,7 +81,7 @@ fn hand_over<B: Bus>(from: &Core, to: &mut Core, bus: &B) {
 /// act.
 ///
 /// # Safety
-/// As for [`run`]; in the mode that executes ahead nothing else uses the flights of `bus`.
+/// As for [`run`]; in the mode that executes ahead nothing else uses the logs of `bus`.
 #[inline(always)]
 #[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
 unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
@@ -92,18 +92,18 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     let paired = Cursor::<CONTEND, WATCH>::PAIRED;
     let traced = Cursor::<CONTEND, WATCH>::TRACED;
     let ahead = Cursor::<CONTEND, WATCH>::AHEAD;
-    let [flight, mut other_flight] = if paired && ahead { bus.flights(core.id) } else { [std::ptr::null_mut(); 2] };
+    let [log, mut other_log] = if paired && ahead { bus.logs(core.id) } else { [std::ptr::null_mut(); 2] };
     // SAFETY of what follows, where it says no more: `ip` points into the ops of `core.region`. The caller promises it of
     // where the core stands; instructions lead to another op of the region or to those behind its last, near branches stay
     // inside by the decoder's word, and others are compared with the region or ask the bus for theirs.
-    let mut cursor = Cursor::<CONTEND, WATCH>::new(core, flight);
+    let mut cursor = Cursor::<CONTEND, WATCH>::new(core, log);
     let mut profiled = Profiled::default();
     let mut in_hand = Started::default();
-    // The stretch in hand; see [`Stretch`].
-    let (mut from, mut end) = (cursor.ip, cursor.ip.wrapping_byte_add(Stretch::BYTES));
+    // The basic block in hand; see [`Block`].
+    let (mut from, mut end) = (cursor.ip, cursor.ip.wrapping_byte_add(Block::BYTES));
     if paired && ahead {
-        // SAFETY: the bus's flights live as long as it.
-        unsafe { (*flight).begin(core) };
+        // SAFETY: the bus's logs live as long as it.
+        unsafe { (*log).begin(core) };
     }
 
     'run: loop {
@@ -357,8 +357,8 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         };
         if paired && CONTEND {
             if flow == Flow::Next {
-                core.rest.instructions -= 1;
-                if core.rest.instructions == 0 {
+                core.remainder.instructions -= 1;
+                if core.remainder.instructions == 0 {
                     cursor.put_down(core);
                     return false;
                 }
@@ -375,25 +375,27 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             }
             core.ip = cursor.ip;
             let last = if flow == Flow::Taken { from.wrapping_byte_add(1) } else { cursor.ip };
-            let shape = (last as usize).wrapping_sub(end.wrapping_byte_sub(Stretch::BYTES) as usize) as u64;
+            let start = end.wrapping_byte_sub(Block::BYTES) as usize;
+            let shape = (last as usize).wrapping_sub(start) as u64;
             if flow == Flow::InTime && shape == 0 {
                 return false;
             }
             let cores = [&raw mut *core, &raw mut *other];
-            let stretch = Stretch { shape, next: cursor.ip, accesses: cursor.accesses };
-            // SAFETY: this core has just executed the stretch.
-            match unsafe { bus.paired(cores, [cursor.flight, other_flight], stretch) } {
+            let block =
+                Block { shape, next: (cursor.ip as usize).wrapping_sub(start) as u64, accesses: cursor.accesses };
+            // SAFETY: this core has just executed the block.
+            match unsafe { bus.paired(cores, [cursor.log, other_log], block) } {
                 Turn::Same => {}
                 Turn::Other => {
                     std::mem::swap(&mut core, &mut other);
-                    std::mem::swap(&mut cursor.flight, &mut other_flight);
+                    std::mem::swap(&mut cursor.log, &mut other_log);
                     cursor.ip = core.ip;
                 }
                 Turn::Stop => return false,
             }
-            (end, cursor.accesses) = (cursor.ip.wrapping_byte_add(Stretch::BYTES), 0);
-            // SAFETY: the bus's flights live as long as it.
-            unsafe { (*cursor.flight).begin(core) };
+            (end, cursor.accesses) = (cursor.ip.wrapping_byte_add(Block::BYTES), 0);
+            // SAFETY: the bus's logs live as long as it.
+            unsafe { (*cursor.log).begin(core) };
             continue 'run;
         }
         if traced && CONTEND {
@@ -408,12 +410,12 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 continue 'run;
             }
             core.ip = cursor.ip;
-            let trace = Trace { branches: cursor.branches, wild: cursor.wild, instructions: cursor.count };
+            let trace = Trace { branches: cursor.branches, indirect: cursor.indirect, instructions: cursor.count };
             let goes_on = cursor.count == 0 || bus.traced(core, trace);
             if flow == Flow::InTime || !goes_on {
                 return false;
             }
-            (cursor.count, cursor.branches, cursor.wild) = (0, Trace::NO_BRANCHES, Trace::TAME);
+            (cursor.count, cursor.branches, cursor.indirect) = (0, Trace::NO_BRANCHES, Trace::NO_INDIRECT);
             continue 'run;
         }
         if WATCH == watch::PROFILE {

@@ -29,7 +29,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         let taken = match (Self::TIMES, Self::PAIRED) {
             (false, _) => condition,
             (true, false) => core.trace.next_branch(),
-            (true, true) => core.rest.takes_branch(),
+            (true, true) => core.remainder.takes_branch(),
         };
         if Self::AHEAD && !Self::PAIRED {
             self.branches = self.branches << 1 | u64::from(taken);
@@ -85,7 +85,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     pub fn link_exchange<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32) -> Flow {
         let link = core.address_of(self.ip).wrapping_add(3);
         if Self::TRACED {
-            return self.leap(core, bus, target, self.t, true, Some(link));
+            return self.indirect(core, bus, target, self.t, true, Some(link));
         }
         core.r[14] = link;
         self.far_thumb(core, bus, target, self.t)
@@ -95,7 +95,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     #[inline(always)]
     pub fn exchange<B: Bus>(&mut self, core: &mut Core, bus: &mut B, value: u32, at: u64) -> Flow {
         if Self::TRACED {
-            return self.leap(core, bus, value, at, true, None);
+            return self.indirect(core, bus, value, at, true, None);
         }
         if core.ipsr != 0 && value >= 0xf000_0000 {
             self.t = at;
@@ -120,7 +120,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     #[inline(always)]
     pub fn far<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32, at: u64) -> Flow {
         if Self::TRACED {
-            return self.leap(core, bus, address, at, false, None);
+            return self.indirect(core, bus, address, at, false, None);
         }
         let address = address & !1;
         let offset = address.wrapping_sub(core.region.base);
@@ -144,9 +144,9 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Flow::Jumped
     }
 
-    /// Branch by register inside a trace or stretch. `odd`: the target must have the Thumb bit; `link` goes to LR.
+    /// Branch by register inside a trace or block. `odd`: the target must have the Thumb bit; `link` goes to LR.
     #[inline(always)]
-    fn leap<B: Bus>(
+    fn indirect<B: Bus>(
         &mut self,
         core: &mut Core,
         bus: &mut B,
@@ -156,11 +156,11 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         link: Option<u32>,
     ) -> Flow {
         self.ip = if CONTEND && Self::PAIRED {
-            core.rest.next
+            core.remainder.next
         } else if CONTEND {
-            core.trace.target()
+            core.trace.target(&core.region)
         } else {
-            match self.leap_target(core, address, odd) {
+            match self.indirect_target(core, address, odd) {
                 Ok(target) => {
                     if let Some(link) = link {
                         core.r[14] = link;
@@ -175,7 +175,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     }
 
     #[inline(always)]
-    fn leap_target(&mut self, core: &Core, address: u32, odd: bool) -> Result<*mut Op, Flow> {
+    fn indirect_target(&mut self, core: &Core, address: u32, odd: bool) -> Result<*mut Op, Flow> {
         if odd && address & 1 == 0 {
             return Err(Flow::InTime);
         }
@@ -185,7 +185,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         let target = core.region.ops.wrapping_add(offset as usize / 2);
         if !Self::PAIRED {
-            self.note_wild(Trace::leap(target))?;
+            self.note_indirect(Trace::indirect_branch(offset))?;
         }
         Ok(target)
     }
@@ -205,7 +205,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
     }
 
-    /// A branch is over; a stretch ends behind it.
+    /// A branch is over; a basic block ends behind it.
     #[inline(always)]
     fn taken() -> Flow {
         if Self::PAIRED && Self::AHEAD { Flow::Taken } else { Flow::Jumped }

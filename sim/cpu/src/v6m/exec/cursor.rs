@@ -3,7 +3,7 @@
 use crate::step::watch;
 use crate::v6m::core::{Core, Request};
 use crate::v6m::op::{Op, Word};
-use crate::v6m::pair::Flight;
+use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::trace::Trace;
 
 /// How an instruction ended.
@@ -13,11 +13,11 @@ pub(super) enum Flow {
     Next,
     /// It is retired and has set where execution goes on.
     Jumped,
-    /// The same, and a stretch ends behind it: a branch that was taken.
+    /// The same, and a basic block ends behind it: a branch that was taken.
     Taken,
     /// It is stalled: to be begun, or gone on with, another time.
     Stalled,
-    /// It cannot be executed ahead of time: the trace or stretch ends before it.
+    /// It cannot be executed ahead of time: the trace or basic block ends before it.
     InTime,
     /// The trace ends before it, and it begins the next one.
     NextTrace,
@@ -39,16 +39,16 @@ pub(super) struct Cursor<const CONTEND: bool, const WATCH: u8> {
     pub count: u64,
     /// What the time of the trace in hand depends on; see [`Trace`].
     pub branches: u64,
-    pub wild: u64,
-    /// What that of the stretch in hand depends on; see [`Stretch`](crate::v6m::pair::Stretch).
+    pub indirect: u64,
+    /// What that of the basic block in hand depends on; see [`Block`](crate::v6m::block::Block).
     pub accesses: u64,
-    pub flight: *mut Flight,
+    pub log: *mut SpeculationLog,
 }
 
 impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
-    /// Stretches of two cores.
+    /// Basic blocks of two cores.
     pub const PAIRED: bool = WATCH == watch::PAIRS;
-    /// Traces or stretches: without arbitration they are executed without time, with it their time is found out without
+    /// Traces or basic blocks: without arbitration they are executed without time, with it their time is found out without
     /// effects.
     pub const TRACED: bool = WATCH == watch::TRACES || Self::PAIRED;
     /// Execution without time.
@@ -59,16 +59,16 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     const COUNTS: bool = !CONTEND && !Self::TRACED;
 
     #[inline(always)]
-    pub fn new(core: &Core, flight: *mut Flight) -> Self {
+    pub fn new(core: &Core, log: *mut SpeculationLog) -> Self {
         Cursor {
             ip: core.ip,
             t: core.t,
             word: Op::default().to_word(),
             count: if Self::COUNTS { core.instructions } else { 0 },
             branches: Trace::NO_BRANCHES,
-            wild: Trace::TAME,
+            indirect: Trace::NO_INDIRECT,
             accesses: 0,
-            flight,
+            log,
         }
     }
 

@@ -5,10 +5,10 @@
 
 use super::cursor::{Cursor, Flow};
 use super::operands::in_ram;
+use crate::v6m::block::Block;
 use crate::v6m::bus::{Bus, Trap};
 use crate::v6m::core::Core;
 use crate::v6m::op::{Code, op};
-use crate::v6m::pair::Stretch;
 use crate::v6m::trace::Trace;
 use rtoslab_timing::cortex_m0plus as timing;
 
@@ -65,7 +65,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         address: u32,
     ) -> Result<u32, Flow> {
         if Self::PAIRED && CONTEND {
-            let memory = core.rest.access();
+            let memory = core.remainder.access();
             if memory == B::CONSTANT_MEMORY {
                 self.t = bus.time_constant(core, self.t);
                 return Ok(0);
@@ -109,8 +109,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 if SINGLE {
                     self.note_access(bus.memory_of(offset, BYTES))?;
                 }
-                // SAFETY: the bus's flights live as long as it.
-                unsafe { (*self.flight).read(offset) };
+                // SAFETY: the bus's logs live as long as it.
+                unsafe { (*self.log).read(offset) };
             }
             self.t = slot + timing::MEMORY_CYCLES;
             // SAFETY: it is in the RAM.
@@ -121,7 +121,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             if Self::PAIRED && SINGLE {
                 self.note_access(Some(B::CONSTANT_MEMORY))?;
             } else if !Self::PAIRED && self.word.code() != op::LdrLit {
-                self.note_wild(Trace::read(self.count, address))?;
+                self.note_indirect(Trace::indirect_read(self.count, address))?;
             }
             return Ok(narrowed::<BYTES>(value));
         }
@@ -158,7 +158,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         let address = match (Self::TIMES, Self::PAIRED) {
             (false, _) => address,
             (true, false) => B::RAM_BASE,
-            (true, true) => bus.sample_of(core.rest.access()),
+            (true, true) => bus.sample_of(core.remainder.access()),
         };
         self.store_at::<B, BYTES, true>(core, other, bus, address, value)
     }
@@ -184,10 +184,10 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                     if SINGLE {
                         self.note_access(bus.memory_of(offset, BYTES))?;
                     }
-                    // SAFETY: the word is in the RAM; the bus's flights live as long as it.
+                    // SAFETY: the word is in the RAM; the bus's logs live as long as it.
                     unsafe {
                         let word = bus.ram().add((offset & !3) as usize).cast::<u32>().read_unaligned();
-                        (*self.flight).write(offset, word);
+                        (*self.log).write(offset, word);
                     }
                 }
                 // SAFETY: it is in the RAM.
@@ -218,21 +218,21 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         bus.claim(core, row, self.t, true)
     }
 
-    /// The next access of the stretch in hand goes to this memory.
+    /// The next access of the basic block in hand goes to this memory.
     #[inline(always)]
     pub fn note_access(&mut self, memory: Option<u32>) -> Result<(), Flow> {
         let memory = memory.ok_or(Flow::InTime)?;
-        self.accesses = self.accesses << Stretch::ACCESS_BITS | Stretch::ACCESS | u64::from(memory);
+        self.accesses = self.accesses << Block::ACCESS_BITS | Block::ACCESS | u64::from(memory);
         Ok(())
     }
 
     /// A trace has room for one thing that its opcodes and branches do not tell.
     #[inline(always)]
-    pub fn note_wild(&mut self, what: u64) -> Result<(), Flow> {
-        if self.wild != Trace::TAME {
+    pub fn note_indirect(&mut self, what: u64) -> Result<(), Flow> {
+        if self.indirect != Trace::NO_INDIRECT {
             return Err(Flow::NextTrace);
         }
-        self.wild = what;
+        self.indirect = what;
         Ok(())
     }
 

@@ -56,7 +56,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             if target & 1 == 0 || offset >= core.region.bytes {
                 return Err(Flow::InTime);
             }
-            if !Self::PAIRED && self.wild != Trace::TAME {
+            if !Self::PAIRED && self.indirect != Trace::NO_INDIRECT {
                 return Err(Flow::NextTrace);
             }
         }
@@ -145,7 +145,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             self.note_access(bus.memory_of(address.wrapping_sub(B::RAM_BASE), 4 * u32::from(words)))?;
         }
         core.transfer.mask = mask;
-        core.transfer.address = if Self::PAIRED && CONTEND { bus.sample_of(core.rest.access()) } else { address };
+        core.transfer.address = if Self::PAIRED && CONTEND { bus.sample_of(core.remainder.access()) } else { address };
         Ok(true)
     }
 

@@ -231,7 +231,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const GUARD: bool, con
         code::LdrLit => load!(field!(imm), 4, u32),
         code::Load => apart!(memory::load_general::<B, P, GUARD>),
         code::Store => apart!(memory::store_general::<B, P, GUARD>),
-        code::LdrPc => admitted!(memory::load_pc::<B, P, GUARD>),
+        code::LdrPc => admitted!(branch::load_pc::<B, P, GUARD>),
         code::Ldrd | code::Strd => admitted!(memory::double::<B, P, GUARD>),
         code::Ldm | code::LdmPc => admitted!(multiple::load::<B, P, GUARD>),
         code::Stm => admitted!(multiple::store::<B, P, GUARD>),
