@@ -8,13 +8,14 @@ use super::exit;
 use super::fault::{DFSR_BKPT, Fault, cfsr, hfsr};
 use super::nvic::exception;
 use super::pipeline::Pipeline;
-use super::scb::{fpccr, scr};
+use super::scb::fpccr;
 
 pub use super::entry::begin;
 pub(super) use super::escalation::pend_fault;
 pub use super::exit::exception_return;
 pub use super::jump::jump;
 pub use super::outcome::{ExceptionTiming, Outcome};
+pub use super::pending::{drive_line, pend, pulse_line};
 
 use super::escalation::escalated;
 
@@ -22,34 +23,6 @@ use super::escalation::escalated;
 pub fn wakes(core: &Core) -> bool {
     let mask = core.nvic.active_priority().min(core.boosted_priority(false));
     core.nvic.candidate().is_some_and(|(_, priority)| priority < mask)
-}
-
-/// Pends an exception; with SEVONPEND a fresh interrupt is an event too.
-pub fn pend(core: &mut Core, number: u32) {
-    if core.nvic.set_pending(number, true) {
-        noticed(core);
-    }
-}
-
-/// The chip drives an external line to a level: a rising edge pends, and a line that is high when its handler
-/// returns pends again.
-pub fn drive_line(core: &mut Core, line: u32, level: bool) {
-    if core.nvic.drive_line(line, level) {
-        noticed(core);
-    }
-}
-
-/// The chip pulses an external line.
-pub fn pulse_line(core: &mut Core, line: u32) {
-    drive_line(core, line, true);
-    drive_line(core, line, false);
-}
-
-fn noticed(core: &mut Core) {
-    if core.scb.scr & scr::SEVONPEND != 0 {
-        core.event = true;
-    }
-    core.call_attention();
 }
 
 /// Does what is due at cycle `now`: takes, completes or pre-empts exceptions, wakes the core. The machine calls it

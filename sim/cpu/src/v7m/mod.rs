@@ -30,6 +30,7 @@ mod mpu_state;
 pub mod nvic;
 pub mod op;
 mod outcome;
+mod pending;
 pub mod pipeline;
 pub mod scb;
 mod scb_state;

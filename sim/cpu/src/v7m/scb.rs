@@ -51,11 +51,11 @@ fn icsr(core: &Core) -> u32 {
 
 fn set_icsr(core: &mut Core, value: u32) {
     if value >> 31 != 0 {
-        super::exception::pend(core, exception::NMI);
+        super::pending::pend(core, exception::NMI);
     }
     for (number, set, clear) in [(exception::PENDSV, 28, 27), (exception::SYSTICK, 26, 25)] {
         if value >> set & 1 != 0 {
-            super::exception::pend(core, number);
+            super::pending::pend(core, number);
         } else if value >> clear & 1 != 0 {
             core.nvic.set_pending(number, false);
         }
@@ -176,7 +176,7 @@ pub fn write(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> b
         0xf00 => {
             let line = value & 0x1ff;
             if line < core.nvic.line_count() {
-                super::exception::pend(core, exception::IRQ0 + line);
+                super::pending::pend(core, exception::IRQ0 + line);
             }
         }
         0xf34 if core.features.float => {

@@ -5,10 +5,10 @@ use rtoslab_cpu::v7m::bus::Bus;
 use rtoslab_lab::{Console, Probes};
 use rtoslab_periph::stm32::Chip;
 
-use super::family::{F1, F4, F7, Family, H7};
+use super::families::{F1, F4, F7, H7, Run};
 use super::l0;
 use super::machine::{Machine, Options};
-use super::quick::Runner;
+use super::runner::Runner;
 use crate::board::{Board, Position, ProfileRow, Stats};
 
 /// Makes the board of a chip.
@@ -23,7 +23,7 @@ pub fn board(chip: Chip, options: Options) -> Box<dyn Board> {
     }
 }
 
-impl<F: Family> Board for Machine<F> {
+impl<F: Run> Board for Machine<F> {
     crate::board::as_the_machine!();
 
     fn cores(&self) -> usize {

@@ -4,10 +4,10 @@ use rtoslab_cpu::v7m::core::Request;
 use rtoslab_cpu::v7m::exception;
 use rtoslab_cpu::v7m::pipeline::Pipeline;
 
-use super::family::Family;
+use super::families::Run;
 use super::machine::Machine;
 
-impl<F: Family> Machine<F> {
+impl<F: Run> Machine<F> {
     /// Registers by name.
     pub fn registers(&self) -> Vec<(String, u32)> {
         let core = &self.core;

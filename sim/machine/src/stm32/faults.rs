@@ -3,11 +3,11 @@
 use rtoslab_cpu::v7m::exception::Outcome;
 use rtoslab_cpu::v7m::fault::Fault;
 
-use super::family::Family;
+use super::families::Run;
 use super::machine::Machine;
 use crate::stop::StopReason;
 
-impl<F: Family> Machine<F> {
+impl<F: Run> Machine<F> {
     /// Warns of a fault, or stops the run if the core is locked up by it.
     pub(super) fn note_fault(&mut self, fault: Fault, pc: u32, cycle: u64, outcome: Outcome) {
         let why = describe(fault);

@@ -6,12 +6,12 @@ use rtoslab_cpu::v7m::exception;
 use rtoslab_periph::stm32::Chip;
 
 use super::chip::{FLASH_BASE, RAM_BASE};
-use super::family::Family;
+use super::families::Run;
 use super::machine::Machine;
 use super::system::Home;
 use crate::image::{Image, ImageError};
 
-impl<F: Family> Machine<F> {
+impl<F: Run> Machine<F> {
     /// Loads an ELF image and resets the board.
     pub fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
         let image = Image::parse(data, name)?;

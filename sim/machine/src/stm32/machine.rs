@@ -13,8 +13,8 @@ use rtoslab_periph::stm32::{Chip, Options as BoardOptions, ResetCause, Stm32};
 use rtoslab_timing::stm32_bus;
 
 use super::chip::map;
-use super::family::Family;
-use super::quick::Runner;
+use super::families::Run;
+use super::runner::Runner;
 use super::system::System;
 use crate::board::{Position, Stats};
 use crate::image::Symbol;
@@ -35,7 +35,7 @@ pub struct Options {
 }
 
 /// A virtual STM32 board.
-pub struct Machine<F: Family> {
+pub struct Machine<F: Run> {
     pub(super) core: Box<Core>,
     pub(super) pipe: F::Pipe,
     pub(super) runner: F::Runner,
@@ -50,7 +50,7 @@ pub struct Machine<F: Family> {
     pub(super) stats_base: Stats,
 }
 
-impl<F: Family> Machine<F> {
+impl<F: Run> Machine<F> {
     /// A board with erased flash. Panics if the chip is not one of the family: a mistake in the caller.
     pub fn new(chip: Chip, options: &Options) -> Machine<F> {
         let map = map(chip).expect("a chip with an ARMv7-M core");

@@ -8,10 +8,11 @@ use rtoslab_lab::{Console, Injections, Probes};
 use rtoslab_periph::stm32::{Chip, Effects, ResetCause, Stm32};
 use rtoslab_timing::stm32_bus;
 
+use super::families::Run;
 use super::family::Family;
 use super::flash_port::FlashPort;
 use super::machine::Machine;
-use super::quick::Runner;
+use super::runner::Runner;
 use super::settings::Settings;
 use super::system::{Home, MARK_CODE, MARK_SHIFT, System};
 use crate::board::Stats;
@@ -56,7 +57,7 @@ struct SavedSystem<F: Family> {
     chip_reset: Option<ResetCause>,
 }
 
-impl<F: Family> Machine<F> {
+impl<F: Run> Machine<F> {
     /// The board as it stands.
     pub fn snapshot(&self) -> Snapshot {
         // Every field by name, here and below, so that a new one is not forgotten.
