@@ -320,3 +320,25 @@ pub(crate) fn check_crystal(hz: u64) -> Result<(), SettingError> {
     }
     Err(SettingError(format!("a crystal of {hz} Hz cannot be modelled; give up to {MOST_HZ} Hz")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_begin_again_in_every_sum() {
+        let sums = |n: u64| Stats {
+            cycles: n,
+            instructions: 2 * n,
+            sleep_cycles: 3 * n,
+            bus_wait_cycles: 4 * n,
+            flash_wait_cycles: 5 * n,
+            xip_misses: 6 * n,
+            exception_cycles: 7 * n,
+            exceptions: vec![8 * n, 9 * n],
+        };
+        assert_eq!(format!("{:?}", sums(30).since(&sums(10))), format!("{:?}", sums(20)));
+        let before_the_first = Stats { exceptions: Vec::new(), ..sums(0) };
+        assert_eq!(sums(5).since(&before_the_first).exceptions, [40, 45]);
+    }
+}

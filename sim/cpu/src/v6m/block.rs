@@ -121,6 +121,16 @@ mod tests {
     }
 
     #[test]
+    fn where_it_goes_on_is_a_distance_from_its_start() {
+        let mut ops = [Op::default(); 8];
+        let start = &raw mut ops[4];
+        for (next, place) in [(3 * size_of::<Op>() as u64, 7), ((size_of::<Op>() as u64).wrapping_neg(), 3)] {
+            let block = Block { shape: 9, next, ..Block::NONE };
+            assert_eq!(block.begun(start, 1).next, &raw mut ops[place]);
+        }
+    }
+
+    #[test]
     fn accesses_come_out_in_order() {
         let memories = [3, 0, 7, 5];
         let accesses = memories.iter().fold(0, |sum, memory| sum << Block::ACCESS_BITS | Block::ACCESS | memory);

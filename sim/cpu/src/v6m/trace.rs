@@ -93,6 +93,17 @@ mod tests {
     }
 
     #[test]
+    fn a_branch_is_told_by_its_place_in_the_region() {
+        let mut ops = [Op::default(); 8];
+        let region = Region { ops: ops.as_mut_ptr(), ..Region::nowhere(0x0800_0000) };
+        for offset in [0, 6] {
+            let trace = Trace { indirect: Trace::indirect_branch(offset), ..Trace::default() };
+            assert!(trace.indirect != Trace::NO_INDIRECT && trace.address(0).is_none());
+            assert_eq!(trace.target(&region), &raw mut ops[offset as usize / 2]);
+        }
+    }
+
+    #[test]
     fn keys_differ() {
         let all = [(1, 1), (1, 16), (2, 1), (3, 16), ((1 << 17) - 1, 16)];
         for (n, &(branches, instructions)) in all.iter().enumerate() {
