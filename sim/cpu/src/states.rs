@@ -40,7 +40,7 @@ impl Hasher for Multiply {
 /// How often remembered time was used, and how often it had to be found out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Traces or stretches whose time was known.
+    /// Traces or basic blocks whose time was known.
     pub known: u64,
     /// Those whose time was found out, and mostly remembered.
     pub learnt: u64,

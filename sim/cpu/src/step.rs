@@ -10,7 +10,7 @@ pub mod watch {
     pub const STEPS: u8 = 2;
     /// What the time of a [`Trace`](crate::v6m::trace::Trace) depends on, instead of that time.
     pub const TRACES: u8 = 3;
-    /// What the timing of two cores depends on, instead of that timing: [`Stretch`](crate::v6m::pair::Stretch)es.
+    /// What the timing of two cores depends on, instead of that timing: [`Block`](crate::v6m::pair::Block)es.
     pub const PAIRS: u8 = 4;
 }
 

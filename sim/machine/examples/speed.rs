@@ -2,7 +2,8 @@
 //! `speed IMAGE [SYMBOL] [CHIP] [CORES] [profile] [KEY=VALUE …]`.
 
 use rtoslab_machine::Image;
-use rtoslab_machine::board::{Options, board};
+use rtoslab_machine::board::Options;
+use rtoslab_machine::boards::board;
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,11 +1,11 @@
-//! The face that every virtual board shows to the outside, and how to make one by its chip's name.
+//! The face that every virtual board shows to the outside.
 //!
 //! Dynamic dispatch ends here: a call runs a board for millions of cycles, or reads an instrument.
 
 use rtoslab_cpu::states::Counts;
-use rtoslab_lab::{Between, Event, Stimulus};
+use rtoslab_lab::{Between, Console, Event, Observer, Probes, Stimulus};
 use rtoslab_periph::rp2040::LockStats;
-use rtoslab_periph::stm32::{Chip, Options as Stm32Board, Pin, Wire};
+use rtoslab_periph::stm32::Wire;
 use rtoslab_timing::Setting;
 
 use crate::image::{ImageError, Symbol};
@@ -13,7 +13,6 @@ use crate::observe::{Observed, Wanted};
 use crate::setting::SettingError;
 use crate::snapshot::Snapshot;
 use crate::stop::Stop;
-use crate::{rp2040, stm32};
 
 /// How the board differs from a plain one. Zero means the chip's usual value.
 #[derive(Debug, Clone, Default)]
@@ -53,6 +52,21 @@ pub struct Stats {
     pub exceptions: Vec<u64>,
 }
 
+impl Stats {
+    /// What came since `before`, statistics of the same core.
+    pub fn since(mut self, before: &Stats) -> Stats {
+        self.cycles -= before.cycles;
+        self.instructions -= before.instructions;
+        self.sleep_cycles -= before.sleep_cycles;
+        self.bus_wait_cycles -= before.bus_wait_cycles;
+        self.flash_wait_cycles -= before.flash_wait_cycles;
+        self.xip_misses -= before.xip_misses;
+        self.exception_cycles -= before.exception_cycles;
+        self.exceptions.iter_mut().zip(&before.exceptions).for_each(|(count, before)| *count -= before);
+        self
+    }
+}
+
 /// Where a core is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
@@ -68,6 +82,8 @@ pub struct Position {
 pub type ProfileRow = (u32, u64, u64, u64);
 
 /// A virtual board.
+///
+/// The first methods are what a machine gives to its instruments, those behind [`Board::until`] what follows from that.
 pub trait Board {
     /// Cores in the chip.
     fn cores(&self) -> usize;
@@ -87,26 +103,16 @@ pub trait Board {
     fn cycle(&self) -> u64;
     /// Core clock in Hz.
     fn clock_hz(&self) -> u64;
-    /// Stops the run when an address is about to execute.
-    fn until(&mut self, address: u32);
-    /// Records an event when an address is about to execute.
-    fn watch_exec(&mut self, address: u32, id: u16);
-    /// Records an event when a function is called: who calls it, its first argument and the second, or the `third`.
-    fn watch_call(&mut self, address: u32, id: u16, third: bool);
-    /// Records an event when a watched call returns to an address.
-    fn watch_return(&mut self, address: u32, id: u16);
-    /// Records writes to a word; false if it cannot be watched.
-    fn watch_write(&mut self, address: u32, id: u16, stop: bool) -> bool;
-    /// Measures cycles between two addresses; the result is found under the returned index.
-    fn between(&mut self, start: u32, end: u32) -> usize;
-    /// Result of [`Board::between`].
-    fn between_result(&mut self, index: usize) -> Option<Between>;
-    /// Records handler entries and exits.
-    fn trace_exceptions(&mut self, on: bool);
-    /// Records pin edges.
-    fn trace_pins(&mut self, on: bool);
-    /// Takes the recorded events.
-    fn take_events(&mut self) -> Vec<Event>;
+    /// Probes on code and memory. One on code takes effect at [`Board::refresh`], one on a word at [`Board::mark_watch`].
+    fn probes(&mut self) -> &mut Probes;
+    /// Looks again at the instruction of an address after probes on it changed.
+    fn refresh(&mut self, address: u32);
+    /// Tells writes to a word from now on; false if it cannot be watched.
+    fn mark_watch(&mut self, address: u32) -> bool;
+    /// What a serial port prints to.
+    fn console(&mut self, port: usize) -> &mut Console;
+    /// Who accounts for every cycle, if somebody does.
+    fn observer(&mut self) -> Option<&mut Observer>;
     /// Switches the per-instruction profile on (from zero) or off.
     fn profile(&mut self, on: bool);
     /// Takes a core's profile.
@@ -115,26 +121,16 @@ pub trait Board {
     fn observe(&mut self, wanted: Option<Wanted>);
     /// Takes what was observed; `None` while nothing is.
     fn observed(&mut self) -> Option<Observed>;
-    /// Local time of a core: the cycle in which its next instruction can begin. May lie beyond [`Board::cycle`].
-    fn core_cycle(&self, core: usize) -> u64;
-    /// Takes what a console has received.
-    fn take_uart(&mut self, port: usize) -> Vec<u8>;
     /// Types text into a console at line speed.
     fn type_uart(&mut self, port: usize, text: &[u8]);
-    /// Adds a scripted line: typed when `prompt` has appeared.
-    fn script_uart(&mut self, port: usize, prompt: &[u8], text: &[u8]);
-    /// Scripted lines that were never typed.
-    fn steps_left(&mut self, port: usize) -> usize;
     /// Statistics of a core since the start or the last [`Board::reset_stats`].
     fn stats(&self, core: usize) -> Stats;
     /// How often the board took the time of instructions from what it remembers.
     fn remembered(&self) -> Counts;
-    /// Statistics of hardware spinlocks, by lock and core; empty without any.
-    fn lock_stats(&mut self) -> Vec<[LockStats; 2]>;
     /// Starts all statistics again from now.
     fn reset_stats(&mut self);
     /// One sentence for each thing the firmware used that is not modelled, and each fault.
-    fn warnings(&mut self) -> Vec<String>;
+    fn warnings(&self) -> Vec<String>;
     /// Reads memory without side effects; `None` outside.
     fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>>;
     /// Writes RAM; false outside.
@@ -155,6 +151,95 @@ pub trait Board {
     fn registers(&self, core: usize) -> Vec<(String, u32)>;
     /// Sets a register of a core by name; false if that cannot be.
     fn set_register(&mut self, core: usize, name: &str, value: u32) -> bool;
+
+    /// Stops the run when an address is about to execute.
+    fn until(&mut self, address: u32) {
+        self.probes().until(address & !1);
+        self.refresh(address & !1);
+    }
+
+    /// Records an event when an address is about to execute.
+    fn watch_exec(&mut self, address: u32, id: u16) {
+        self.probes().watch_exec(address & !1, id);
+        self.refresh(address & !1);
+    }
+
+    /// Records an event when a function is called: who calls it, its first argument and the second, or the `third`.
+    fn watch_call(&mut self, address: u32, id: u16, third: bool) {
+        self.probes().watch_call(address & !1, id, third);
+        self.refresh(address & !1);
+    }
+
+    /// Records an event when a watched call returns to an address.
+    fn watch_return(&mut self, address: u32, id: u16) {
+        self.probes().watch_return(address & !1, id);
+        self.refresh(address & !1);
+    }
+
+    /// Records writes to a word; false if it cannot be watched.
+    fn watch_write(&mut self, address: u32, id: u16, stop: bool) -> bool {
+        let found = self.mark_watch(address);
+        if found {
+            self.probes().watch_write(address, id, stop);
+        }
+        found
+    }
+
+    /// Measures cycles between two addresses; the result is found under the returned index.
+    fn between(&mut self, start: u32, end: u32) -> usize {
+        let (start, end) = (start & !1, end & !1);
+        let index = self.probes().add_between(start, end);
+        self.refresh(start);
+        self.refresh(end);
+        index
+    }
+
+    /// Result of [`Board::between`].
+    fn between_result(&mut self, index: usize) -> Option<Between> {
+        self.probes().between(index).cloned()
+    }
+
+    /// Records handler entries and exits.
+    fn trace_exceptions(&mut self, on: bool) {
+        self.probes().trace_exceptions = on;
+    }
+
+    /// Records pin edges; an STM32's pins are numbered port by port, 16 to a port.
+    fn trace_pins(&mut self, on: bool) {
+        self.probes().trace_pins = on;
+    }
+
+    /// Takes the recorded events.
+    fn take_events(&mut self) -> Vec<Event> {
+        let mut events = self.probes().take_events();
+        events.extend(self.observer().into_iter().flat_map(Observer::take_events));
+        events
+    }
+
+    /// Local time of a core: the cycle in which its next instruction can begin. May lie beyond [`Board::cycle`].
+    fn core_cycle(&self, core: usize) -> u64 {
+        self.position(core).t
+    }
+
+    /// Takes what a console has received.
+    fn take_uart(&mut self, port: usize) -> Vec<u8> {
+        self.console(port).take()
+    }
+
+    /// Adds a scripted line: typed when `prompt` has appeared.
+    fn script_uart(&mut self, port: usize, prompt: &[u8], text: &[u8]) {
+        self.console(port).add_step(prompt, text);
+    }
+
+    /// Scripted lines that were never typed.
+    fn steps_left(&mut self, port: usize) -> usize {
+        self.console(port).steps_left()
+    }
+
+    /// Statistics of hardware spinlocks, by lock and core; empty without any.
+    fn lock_stats(&mut self) -> Vec<[LockStats; 2]> {
+        Vec::new()
+    }
 }
 
 /// The methods of [`Board`] that every machine has of its own, under the same name and with the same types.
@@ -212,6 +297,10 @@ macro_rules! as_the_machine {
             self.inject(cycle, stimulus)
         }
 
+        fn observer(&mut self) -> Option<&mut rtoslab_lab::Observer> {
+            self.observer.as_deref_mut()
+        }
+
         fn observe(&mut self, wanted: Option<$crate::observe::Wanted>) {
             self.observe(wanted);
         }
@@ -223,32 +312,6 @@ macro_rules! as_the_machine {
 }
 pub(crate) use as_the_machine;
 
-/// Another board of the same kind, standing where the snapshot was taken, with its probes. Errors: as [`board`], or
-/// the snapshot is not of such a board.
-pub fn board_from(chip: &str, options: &Options, snapshot: &Snapshot) -> Result<Box<dyn Board>, SettingError> {
-    let mut board = board(chip, options)?;
-    board.adopt_probes(snapshot);
-    if !board.restore(snapshot) {
-        return Err(SettingError(format!("the snapshot is not of a board with the chip {chip}")));
-    }
-    Ok(board)
-}
-
-/// A wire between two pins by name, such as PA8 and PB0.
-pub fn wire(from: &str, to: &str) -> Result<Wire, SettingError> {
-    Ok(Wire { from: pin(from)?, to: pin(to)? })
-}
-
-fn pin(name: &str) -> Result<Pin, SettingError> {
-    let parse = || {
-        let rest = name.strip_prefix('P')?;
-        let port = rest.bytes().next()?.checked_sub(b'A').filter(|port| *port < 11)?;
-        let pin = rest.get(1..)?.parse().ok().filter(|pin| *pin < 16)?;
-        Some(Pin { port, pin })
-    };
-    parse().ok_or_else(|| SettingError(format!("there is no pin {name}; pins are PA0 to PK15")))
-}
-
 /// Refuses a crystal that no chip here could use.
 pub(crate) fn check_crystal(hz: u64) -> Result<(), SettingError> {
     const MOST_HZ: u64 = 100_000_000;
@@ -258,24 +321,24 @@ pub(crate) fn check_crystal(hz: u64) -> Result<(), SettingError> {
     Err(SettingError(format!("a crystal of {hz} Hz cannot be modelled; give up to {MOST_HZ} Hz")))
 }
 
-/// Makes the board of a chip. Errors: the chip is not known, or the options do not fit it.
-pub fn board(chip: &str, options: &Options) -> Result<Box<dyn Board>, SettingError> {
-    if chip == "rp2040" {
-        return rp2040::board(options);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_begin_again_in_every_sum() {
+        let sums = |n: u64| Stats {
+            cycles: n,
+            instructions: 2 * n,
+            sleep_cycles: 3 * n,
+            bus_wait_cycles: 4 * n,
+            flash_wait_cycles: 5 * n,
+            xip_misses: 6 * n,
+            exception_cycles: 7 * n,
+            exceptions: vec![8 * n, 9 * n],
+        };
+        assert_eq!(format!("{:?}", sums(30).since(&sums(10))), format!("{:?}", sums(20)));
+        let before_the_first = Stats { exceptions: Vec::new(), ..sums(0) };
+        assert_eq!(sums(5).since(&before_the_first).exceptions, [40, 45]);
     }
-    let Some(part) = Chip::from_name(chip) else {
-        let parts = Chip::ALL.map(|part| format!("stm32{part:?}").to_ascii_lowercase()).join(", ");
-        return Err(SettingError(format!("there is no virtual chip {chip}; known are rp2040, {parts}")));
-    };
-    if options.cores > 1 {
-        return Err(SettingError(format!("the {chip} has 1 core to use, not {}", options.cores)));
-    }
-    check_crystal(options.crystal_hz)?;
-    let mut board = Stm32Board::default();
-    if options.crystal_hz != 0 {
-        board.hse_hz = options.crystal_hz;
-    }
-    let console_port = if options.console_port == 0 { 2 } else { options.console_port };
-    board.wires.clone_from(&options.wires);
-    Ok(stm32::board(part, stm32::Options { board, console_port, strict: options.strict }))
 }

@@ -1,8 +1,8 @@
 //! Tables of predecoded instructions, one per executable memory.
 
-use rtoslab_cpu::v6m::bus::SLOTS;
-use rtoslab_cpu::v6m::core::{ProfileCell, Region};
 use rtoslab_cpu::v6m::op::{Code, Op};
+use rtoslab_cpu::v6m::region::SLOTS;
+use rtoslab_cpu::v6m::region::{ProfileCell, Region};
 
 /// Four words of code: aligns the table so that an op's address tells the word's bank and the halfword's place in it.
 #[derive(Clone, Copy)]

@@ -1,6 +1,7 @@
 //! Machines: cores, memories and peripherals put together, deterministic to the cycle.
 
 pub mod board;
+pub mod boards;
 pub mod flat;
 pub mod image;
 pub mod observe;
@@ -13,6 +14,8 @@ pub mod sweep;
 
 mod code;
 mod injection;
+mod m0plus;
+mod words;
 mod xip;
 
 #[cfg(any(test, feature = "scenarios"))]

@@ -8,7 +8,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use rtoslab_cpu::v6m::pair::Rest;
+use rtoslab_cpu::v6m::block::Remainder;
 use rtoslab_cpu::v6m::trace::Trace;
 use rtoslab_cpu::{v6m, v7m};
 
@@ -86,16 +86,16 @@ impl Parked<v6m::core::Core> {
         core.ip = std::ptr::null_mut();
         core.region.ops = std::ptr::null_mut();
         core.region.profile = [std::ptr::null_mut(); 2];
-        (core.trace, core.rest) = (Trace::default(), Rest::NONE);
+        (core.trace, core.remainder) = (Trace::default(), Remainder::NONE);
         Parked { core, at }
     }
 
     /// Puts the core back into its place.
-    pub fn back(&self, core: &mut v6m::core::Core, mut region: impl FnMut(u32) -> Option<v6m::core::Region>) {
+    pub fn back(&self, core: &mut v6m::core::Core, mut region: impl FnMut(u32) -> Option<v6m::region::Region>) {
         core.clone_from(&self.core);
         if let Some((base, offset)) = self.at {
             core.region = if self.core.region.is_nowhere() {
-                v6m::core::Region::nowhere(base)
+                v6m::region::Region::nowhere(base)
             } else {
                 region(base).expect("a snapshot's code is in a memory of its chip")
             };

@@ -6,7 +6,8 @@
 
 use rtoslab_lab::{Kind, Stimulus};
 
-use crate::board::{Board, Options, Position, board_from};
+use crate::board::{Board, Options, Position};
+use crate::boards::board_from;
 use crate::snapshot::Snapshot;
 use crate::stop::StopReason;
 

@@ -3,7 +3,8 @@
 use rtoslab_periph::rp2040::limits::{FOUND_BY_BLOCKS, LIMITS, Limit};
 use rtoslab_periph::stm32::in_vain;
 
-use crate::board::{Board, Options, board};
+use crate::board::{Board, Options};
+use crate::boards::board;
 use crate::observe::Wanted;
 use crate::scenarios::CHIPS;
 use crate::scenarios::image::elf;

@@ -13,7 +13,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use rtoslab_lab::Kind;
 use rtoslab_machine::Stop;
-use rtoslab_machine::board::{Board, Options, board, wire};
+use rtoslab_machine::board::{Board, Options};
+use rtoslab_machine::boards::{board, wire};
 use rtoslab_machine::observe::Wanted;
 
 create_exception!(_sim, SimError, PyException, "Base of every error the simulator raises.");

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rtoslab_lab::Stimulus;
-use rtoslab_machine::board::{Options, board_from};
+use rtoslab_machine::board::Options;
+use rtoslab_machine::boards::board_from;
 use rtoslab_machine::sweep::{Plan, sweep};
 
 use crate::{Machine, SettingError, SimError};

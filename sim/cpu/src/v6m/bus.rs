@@ -1,13 +1,11 @@
 //! What the interpreter needs from a chip: memory, code regions, arbitration, time.
 
-use crate::v6m::core::{Core, Region};
+use crate::v6m::block::{Block, Turn};
+use crate::v6m::core::Core;
 use crate::v6m::op::Op;
-use crate::v6m::pair::{Flight, Stretch, Turn};
+use crate::v6m::region::{Region, SLOTS};
+use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::trace::Trace;
-
-/// Transfer slots per slave, by cycle modulo this; together they are a row. No core claims further ahead of the other one
-/// than a stack frame.
-pub const SLOTS: usize = 16;
 
 /// Why an access did not complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +26,7 @@ pub enum Trap {
 /// [`Bus::region`] gives regions whose ops (one for each halfword, and at least one [`Code::OutOfRegion`] behind them) and
 /// profile cells, if it has them, live as long as the bus, change only through it and are not reached by its own fields
 /// without a pointer. What [`Bus::decode`] and [`Bus::attend`] leave or give are ops made by
-/// [`decode`](crate::v6m::decode::decode) for their place. [`Bus::flights`] gives two flights, which live as long as the bus.
+/// [`decode`](crate::v6m::decode::decode) for their place. [`Bus::logs`] gives two logs, which live as long as the bus.
 ///
 /// [`Code::OutOfRegion`]: crate::v6m::op::Code::OutOfRegion
 pub unsafe trait Bus {
@@ -102,7 +100,7 @@ pub unsafe trait Bus {
     /// Literal load from cached flash: like [`Bus::load`] of an aligned word known to lie in flash.
     fn load_literal<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> u32;
 
-    /// The number of the constant memory among those that a [`Stretch`] accesses.
+    /// The number of the constant memory among those that a [`Block`] accesses.
     const CONSTANT_MEMORY: u32 = 7;
 
     /// The number of the memory that holds so many bytes of RAM, up to 6; `None` if it is not one memory, or one set of
@@ -122,20 +120,20 @@ pub unsafe trait Bus {
     }
 
     /// What this core does ahead of its time, and what the other one does.
-    fn flights(&mut self, _core: usize) -> [*mut Flight; 2] {
+    fn logs(&mut self, _core: usize) -> [*mut SpeculationLog; 2] {
         [std::ptr::null_mut(); 2]
     }
 
-    /// A stretch of the first of these cores was executed without time.
+    /// A basic block of the first of these cores was executed without time.
     ///
     /// # Safety
-    /// Both are cores that [`pair::run`](crate::v6m::pair::run) was given, with their flights.
-    unsafe fn paired(&mut self, _cores: [*mut Core; 2], _flights: [*mut Flight; 2], _stretch: Stretch) -> Turn {
+    /// Both are cores that [`pair::run`](crate::v6m::pair::run) was given, with their logs.
+    unsafe fn paired(&mut self, _cores: [*mut Core; 2], _logs: [*mut SpeculationLog; 2], _block: Block) -> Turn {
         Turn::Stop
     }
 
     /// What a load from constant memory gives, whose timing [`Bus::traced`] takes into account; `None` for other
-    /// addresses. Only asked in traces and stretches, as [`Bus::traced`] in traces.
+    /// addresses. Only asked in traces and basic blocks, as [`Bus::traced`] in traces.
     fn constant(&mut self, _address: u32, _bytes: u32) -> Option<u32> {
         None
     }

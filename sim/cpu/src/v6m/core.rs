@@ -2,10 +2,10 @@
 
 use crate::step::Step;
 use crate::systick::SysTick;
-use crate::v6m::bus::SLOTS;
+use crate::v6m::block::Remainder;
 use crate::v6m::nvic::Nvic;
-use crate::v6m::op::{Code, Op};
-use crate::v6m::pair::Rest;
+use crate::v6m::op::Op;
+use crate::v6m::region::Region;
 use crate::v6m::trace::Trace;
 
 /// What the core is doing besides executing the next instruction.
@@ -52,68 +52,6 @@ pub enum Request {
     RomHook(u8),
     /// A probe or an `until` address stopped the core before its instruction.
     Stopped,
-}
-
-/// A contiguous range of executable memory with its predecoded instructions.
-#[derive(Debug, Clone, Copy)]
-pub struct Region {
-    /// First address.
-    pub base: u32,
-    /// Length in bytes.
-    pub bytes: u32,
-    /// `bytes / 2 + 4` ops, aligned so that `ops >> 4 & 3` is the bank of the first word.
-    pub ops: *mut Op,
-    /// Number of the first transfer slot of the bus slave that holds the first word; see [`SLOTS`](crate::v6m::bus::SLOTS).
-    pub row: usize,
-    /// Selects the row among word-interleaved banks: (banks - 1) rows in slots.
-    pub row_mask: usize,
-    /// Behind the XIP cache.
-    pub cached: bool,
-    /// The boot ROM.
-    pub rom: bool,
-    /// Profile cells of each core, parallel to `ops`; null while profiling is off.
-    pub profile: [*mut ProfileCell; 2],
-}
-
-/// Where a core stands whose next instruction cannot be fetched: ops that fault when they are executed.
-#[repr(align(64))]
-struct Nowhere([Op; 8]);
-
-static NOWHERE: Nowhere = Nowhere([Op::bare(Code::OutOfRegion); 8]);
-
-impl Region {
-    /// An address that holds no code, or that was branched to without the Thumb bit: the fault comes in its time.
-    pub fn nowhere(address: u32) -> Region {
-        Region {
-            base: address,
-            bytes: 0,
-            // Nobody writes to ops that are decoded.
-            ops: NOWHERE.0.as_ptr().cast_mut(),
-            // The last row: no slave has that number, so nothing collides there.
-            row: 15 * SLOTS,
-            row_mask: 0,
-            cached: false,
-            rom: false,
-            profile: [std::ptr::null_mut(); 2],
-        }
-    }
-
-    /// True for [`Region::nowhere`].
-    pub fn is_nowhere(&self) -> bool {
-        self.bytes == 0
-    }
-}
-
-/// Where the time went at one instruction.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C)]
-pub struct ProfileCell {
-    /// Cycles from issue to the next issue.
-    pub cycles: u64,
-    /// Times executed.
-    pub executions: u64,
-    /// Part of `cycles` spent waiting for the bus or the flash.
-    pub wait_cycles: u64,
 }
 
 /// A multiple transfer (LDM, STM, PUSH, POP) in progress between two scheduler turns.
@@ -206,8 +144,8 @@ pub struct Core {
     pub steps: Vec<Step>,
     /// The trace whose time is being found out.
     pub trace: Trace,
-    /// The rest of the stretch whose time is being found out.
-    pub rest: Rest,
+    /// What remains of the basic block whose time is being found out.
+    pub remainder: Remainder,
 }
 
 impl Core {
@@ -261,7 +199,7 @@ impl Core {
             exceptions: [0; 48],
             steps: Vec::new(),
             trace: Trace::default(),
-            rest: Rest::NONE,
+            remainder: Remainder::NONE,
         }
     }
 

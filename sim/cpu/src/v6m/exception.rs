@@ -1,8 +1,9 @@
 //! Exception entry, return, tail-chaining and faults (ARMv6-M B1.5, ARM DDI0484C 3.6).
 
 use crate::v6m::bus::Bus;
-use crate::v6m::core::{Core, Phase, Region};
+use crate::v6m::core::{Core, Phase};
 use crate::v6m::nvic::exception;
+use crate::v6m::region::Region;
 
 /// The adjustable part of the exception timing, in cycles.
 #[derive(Debug, Clone, Copy)]

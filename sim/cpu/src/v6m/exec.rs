@@ -1,28 +1,36 @@
 //! The interpreter: ARMv6-M instructions with their cycles, for one or two cores interleaved to the cycle.
 //!
-//! One function, because dispatch, flags and time must stay in registers; it is longer than the house limit for
-//! that reason. A core runs until its `limit` (the chip's next event, or the other core's time) and then the
-//! core that is behind goes on, without leaving the function. Everything that happens only now and then (faults,
-//! exceptions, sleep, ROM functions) breaks out to the machine through `Core::request`.
+//! [`turn`] is the loop: it takes one predecoded instruction after the other and dispatches on its code. What an
+//! instruction does stands by subject in [`alu`], [`memory`], [`multiple`], [`branch`] and [`system`], all of it
+//! inlined here, because dispatch, flags and time must stay in registers of the host ([`Cursor`]). A core runs until its
+//! `limit` (the chip's next event, or the other core's time) and then the core that is behind goes on, without leaving the
+//! function. Everything that happens only now and then (faults, exceptions, sleep, ROM functions) breaks out to the
+//! machine through `Core::request`.
 //!
 //! Bus model under contention: an instruction's data access claims its slot in the cycle of issue; the next
 //! sequential word is fetched in the first slot that the instruction leaves free; a branch fetches its target in
 //! its last cycle but one. Without a collision this gives exactly the manual's table.
 
+mod alu;
+mod branch;
+mod cursor;
 mod fetching;
+mod memory;
+mod multiple;
 mod operands;
+mod system;
 mod watching;
 
 use crate::step::watch;
-use crate::v6m::bus::{Bus, Trap};
-use crate::v6m::core::{Core, Phase, ProfileCell, Request};
-use crate::v6m::op::{Code, Op, op};
-use crate::v6m::pair::{Stretch, Turn};
+use crate::v6m::block::{Block, Turn};
+use crate::v6m::bus::Bus;
+use crate::v6m::core::Core;
+use crate::v6m::op::{Op, op};
 use crate::v6m::trace::Trace;
-use fetching::{after_wide, fetch, second_half_ready, wait_for_fetch};
-use operands::{condition_holds, in_ram, is_plain, shift_by_register};
-use rtoslab_timing::cortex_m0plus as timing;
-use watching::{Started, profile_cell};
+use branch::off_the_code;
+use cursor::{Cursor, Flow};
+use fetching::{fetch, wait_for_fetch};
+use watching::{Profiled, Started};
 
 /// Runs `cores[start]` (and, under `CONTEND`, the other one too) until the machine must act.
 ///
@@ -73,7 +81,7 @@ fn hand_over<B: Bus>(from: &Core, to: &mut Core, bus: &B) {
 /// act.
 ///
 /// # Safety
-/// As for [`run`]; in the mode that executes ahead nothing else uses the flights of `bus`.
+/// As for [`run`]; in the mode that executes ahead nothing else uses the logs of `bus`.
 #[inline(always)]
 #[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
 unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
@@ -81,1020 +89,247 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     mut other: &'a mut Core,
     bus: &mut B,
 ) -> bool {
-    // Traces, and stretches of two cores: without arbitration they are executed without time, with it their time is found
-    // out without effects.
-    let paired = WATCH == watch::PAIRS;
-    let traced = WATCH == watch::TRACES || paired;
-    let ahead = traced && !CONTEND;
+    let paired = Cursor::<CONTEND, WATCH>::PAIRED;
+    let traced = Cursor::<CONTEND, WATCH>::TRACED;
+    let ahead = Cursor::<CONTEND, WATCH>::AHEAD;
+    let [log, mut other_log] = if paired && ahead { bus.logs(core.id) } else { [std::ptr::null_mut(); 2] };
     // SAFETY of what follows, where it says no more: `ip` points into the ops of `core.region`. The caller promises it of
     // where the core stands; instructions lead to another op of the region or to those behind its last, near branches stay
     // inside by the decoder's word, and others are compared with the region or ask the bus for theirs.
-    let mut ip = core.ip;
-    let mut t = core.t;
-    let mut count: u64 = if CONTEND || traced { 0 } else { core.instructions };
-    // Profile bookkeeping of the instruction in hand: its cell, its issue cycle, the waits so far.
-    let mut cell: *mut ProfileCell = std::ptr::null_mut();
-    let mut before = t;
-    let mut waits_before = 0;
-    let mut executed_before = 0;
+    let mut cursor = Cursor::<CONTEND, WATCH>::new(core, log);
+    let mut profiled = Profiled::default();
     let mut in_hand = Started::default();
-    // What the time of the trace in hand depends on; see [`Trace`].
-    let mut branches = Trace::NO_BRANCHES;
-    let mut wild = Trace::TAME;
-    // The stretch in hand; see [`Stretch`].
-    let (mut from, mut end) = (ip, ip.wrapping_byte_add(Stretch::BYTES));
-    let mut accesses: u64 = 0;
-    let [mut flight, mut other_flight] = if paired && ahead { bus.flights(core.id) } else { [std::ptr::null_mut(); 2] };
+    // The basic block in hand; see [`Block`].
+    let (mut from, mut end) = (cursor.ip, cursor.ip.wrapping_byte_add(Block::BYTES));
     if paired && ahead {
-        // SAFETY: the bus's flights live as long as it.
-        unsafe { (*flight).begin(core) };
-    }
-
-    // Two cores take turns too often for a register: each counts in its own place.
-    macro_rules! counted {
-        () => {
-            if CONTEND {
-                core.instructions += 1;
-            } else {
-                count += 1;
-            }
-        };
-    }
-    macro_rules! keep_count {
-        () => {
-            if !CONTEND && !traced {
-                core.instructions = count;
-            }
-        };
-    }
-    macro_rules! r {
-        ($index:expr) => {
-            core.r[($index & 15) as usize]
-        };
-    }
-    macro_rules! n {
-        () => {
-            core.nz < 0
-        };
-    }
-    macro_rules! z {
-        () => {
-            core.nz as u32 == 0
-        };
-    }
-    macro_rules! set_nz {
-        ($value:expr) => {
-            core.nz = i64::from($value as i32)
-        };
-    }
-    // a + b + carry with all four flags; subtraction is a + !b + carry (ARMv6-M A2.2.1).
-    macro_rules! add_flags {
-        ($a:expr, $b:expr) => {{
-            let (a, b): (u32, u32) = ($a, $b);
-            let (sum, carry) = a.overflowing_add(b);
-            core.c = carry;
-            core.v = (a as i32).overflowing_add(b as i32).1;
-            set_nz!(sum);
-            sum
-        }};
-    }
-    macro_rules! sub_flags {
-        ($a:expr, $b:expr) => {{
-            let (a, b): (u32, u32) = ($a, $b);
-            let difference = a.wrapping_sub(b);
-            core.c = a >= b;
-            core.v = (a as i32).overflowing_sub(b as i32).1;
-            set_nz!(difference);
-            difference
-        }};
-    }
-    macro_rules! adc_flags {
-        ($a:expr, $b:expr) => {{
-            let (a, b): (u32, u32) = ($a, $b);
-            let wide = u64::from(a) + u64::from(b) + u64::from(core.c);
-            let sum = wide as u32;
-            core.c = wide >> 32 != 0;
-            core.v = ((a ^ sum) & (b ^ sum)) >> 31 != 0;
-            set_nz!(sum);
-            sum
-        }};
+        // SAFETY: the bus's logs live as long as it.
+        unsafe { (*log).begin(core) };
     }
 
     'run: loop {
         if WATCH == watch::PROFILE {
             // SAFETY: the profile is on, so that there are cells.
-            cell = unsafe { profile_cell(core, ip) };
-            before = t;
-            waits_before = core.bus_wait + core.flash_wait;
-            executed_before = if CONTEND { core.instructions } else { count };
+            profiled = unsafe { Profiled::new(core, cursor.ip, cursor.t, cursor.retired(core)) };
         }
         if WATCH == watch::STEPS {
-            let executed = if CONTEND { core.instructions } else { count };
-            in_hand = Started::new(core, ip, t, executed);
+            in_hand = Started::new(core, cursor.ip, cursor.t, cursor.retired(core));
         }
         if paired && ahead {
-            from = ip;
+            from = cursor.ip;
         }
         // SAFETY: see above.
-        let mut word = unsafe { *ip }.to_word();
-        // The fields of [`Op`], taken from one register instead of five loads.
-        macro_rules! a {
-            () => {
-                (word >> 8) as u8
-            };
-        }
-        macro_rules! b {
-            () => {
-                (word >> 16) as u8
-            };
-        }
-        macro_rules! c {
-            () => {
-                (word >> 24) as u8
-            };
-        }
-        macro_rules! imm {
-            () => {
-                (word >> 32) as u32
-            };
-        }
-        // A call that advances time gets a copy: `t` itself must never have its address taken, or it lives in
-        // memory and every instruction waits for it.
-        macro_rules! slow {
-            (|$at:ident| $call:expr) => {{
-                let mut copy = t;
-                let $at = &mut copy;
-                let result = $call;
-                t = copy;
-                result
-            }};
-        }
+        cursor.word = unsafe { *cursor.ip }.to_word();
 
-        // How far the instruction came.
-        let came = 'hold: {
-            'instruction: {
-                // What no trace holds: it ends before this instruction.
-                macro_rules! apart {
+        let flow = 'ended: {
+            'jumped: {
+                // An instruction that may end in another way than by going on with the next one.
+                macro_rules! ends {
+                    ($flow:expr) => {
+                        match $flow {
+                            Flow::Next => {}
+                            Flow::Jumped => break 'jumped,
+                            Flow::Left => break 'run,
+                            flow => break 'ended flow,
+                        }
+                    };
+                }
+                macro_rules! got {
+                    ($result:expr) => {
+                        match $result {
+                            Ok(value) => value,
+                            Err(Flow::Left) => break 'run,
+                            Err(flow) => break 'ended flow,
+                        }
+                    };
+                }
+                macro_rules! alu {
+                    ($code:ident) => {{
+                        alu::execute::<{ op::$code }>(core, cursor.word);
+                        cursor.t += const { alu::cycles(op::$code) };
+                    }};
+                }
+                macro_rules! r {
+                    ($field:ident) => {
+                        core.r[(cursor.word.$field() & 15) as usize]
+                    };
+                }
+                // [rb + imm] and [rb + rc].
+                macro_rules! offset {
                     () => {
-                        if traced {
-                            break 'hold Came::Apart;
-                        }
+                        r!(b).wrapping_add(cursor.word.imm())
                     };
                 }
-                macro_rules! fault {
-                    ($why:expr) => {{
-                        apart!();
-                        core.request = Request::Fault($why);
-                        break 'run;
-                    }};
-                }
-                // A trace has room for one thing that its opcodes and branches do not tell.
-                macro_rules! wild {
-                    ($what:expr) => {{
-                        if wild != Trace::TAME {
-                            break 'hold Came::TooWild;
-                        }
-                        wild = $what;
-                    }};
-                }
-                // A branch is over; a stretch ends behind it.
-                macro_rules! branched {
-                    () => {{
-                        if paired && ahead {
-                            break 'hold Came::Elsewhere;
-                        }
-                        break 'instruction;
-                    }};
-                }
-                // Fetch of the word at `$target` (a branch): the instruction there issues two cycles later.
-                macro_rules! refill {
-                    ($target:expr, $at:expr) => {{
-                        if CONTEND {
-                            let fetched = fetch(bus, core, $target, 0, $at, true);
-                            t = fetched + 2;
-                            // A late fetch ahead is over: this one had to wait for its slot.
-                            if $target as usize & 8 != 0 {
-                                fetch(bus, core, $target, 1, fetched + 1, false);
-                            }
-                        } else {
-                            t = $at + 2;
-                        }
-                    }};
-                }
-                macro_rules! near {
-                    ($condition:expr) => {{
-                        let taken = match (traced && CONTEND, paired) {
-                            (false, _) => $condition,
-                            (true, false) => core.trace.next_branch(),
-                            (true, true) => core.rest.takes_branch(),
-                        };
-                        if ahead && !paired {
-                            branches = branches << 1 | u64::from(taken);
-                        }
-                        if taken {
-                            ip = ip.wrapping_offset(imm!() as i32 as isize);
-                            refill!(ip, t);
-                            branched!();
-                        }
-                        t += timing::SINGLE_CYCLES;
-                    }};
-                }
-                // Branch by register inside a trace; `$odd`: the target must have the Thumb bit.
-                macro_rules! leap {
-                        ($address:expr, $at:expr, $odd:expr $(, $link:expr)?) => {{
-                            ip = if CONTEND && paired {
-                                core.rest.next
-                            } else if CONTEND {
-                                core.trace.target()
-                            } else {
-                                let target: u32 = $address;
-                                if $odd && target & 1 == 0 {
-                                    break 'hold Came::Apart;
-                                }
-                                let offset = (target & !1).wrapping_sub(core.region.base);
-                                if offset >= core.region.bytes {
-                                    break 'hold Came::Apart;
-                                }
-                                let target = core.region.ops.wrapping_add(offset as usize / 2);
-                                if !paired {
-                                    wild!(Trace::leap(target));
-                                }
-                                $($link;)?
-                                target
-                            };
-                            refill!(ip, $at);
-                            branched!();
-                        }};
-                    }
-                // Branch to an absolute address; `$at` is the cycle of the target's fetch.
-                macro_rules! far {
-                    ($address:expr, $at:expr) => {{
-                        if traced {
-                            leap!($address, $at, false);
-                        }
-                        let address: u32 = $address & !1;
-                        let at: u64 = $at;
-                        let offset = address.wrapping_sub(core.region.base);
-                        if offset >= core.region.bytes {
-                            match bus.region(address) {
-                                Some(region) => {
-                                    core.region = region;
-                                    core.bus_free = core.bus_free.max(bus.region_free(core));
-                                }
-                                None => {
-                                    t = at + 2;
-                                    counted!();
-                                    core.stray = Some(address);
-                                    fault!("instruction fetch from an address that holds no code");
-                                }
-                            }
-                        }
-                        let offset = address.wrapping_sub(core.region.base);
-                        ip = core.region.ops.wrapping_add(offset as usize / 2);
-                        refill!(ip, at);
-                    }};
-                }
-                // BX, BLX and POP {PC}: exception return in handler mode, else the Thumb bit must be set.
-                macro_rules! exchange {
-                    ($value:expr, $at:expr) => {{
-                        let value: u32 = $value;
-                        if traced {
-                            leap!(value, $at, true);
-                        }
-                        if core.ipsr != 0 && value >= 0xf000_0000 {
-                            t = $at;
-                            counted!();
-                            core.request = Request::ExceptionReturn(value);
-                            break 'run;
-                        }
-                        far!(value, $at);
-                        if value & 1 == 0 {
-                            counted!();
-                            core.thumb = false;
-                            fault!("branch to an address without the Thumb bit");
-                        }
-                        break 'instruction;
-                    }};
-                }
-                macro_rules! trapped {
-                    ($trap:expr) => {
-                        match $trap {
-                            Trap::Fault(why) => fault!(why),
-                            Trap::Defer => {
-                                core.limit = 0;
-                                bus.request_attention();
-                                // Its probes have fired; they must not fire again when it is retried.
-                                // SAFETY: see above.
-                                core.retried = unsafe { *ip }.code == Code::Attend;
-                                break 'hold Came::Nowhere;
-                            }
-                        }
+                macro_rules! indexed {
+                    () => {
+                        r!(b).wrapping_add(r!(c))
                     };
                 }
-                // Where a single load or store goes; a stretch whose time is found out knows which memory it was.
                 macro_rules! load {
-                    ($address:expr, $bytes:literal, $type:ty) => {{
-                        if paired && CONTEND {
-                            let memory = core.rest.access();
-                            if memory == B::CONSTANT_MEMORY {
-                                t = bus.time_constant(core, t);
-                                0 as $type
-                            } else {
-                                load_at!(bus.sample_of(memory), $bytes, $type, true)
-                            }
-                        } else {
-                            load_word!($address, $bytes, $type, true)
-                        }
-                    }};
-                }
-                macro_rules! load_word {
-                    ($address:expr, $bytes:literal, $type:ty, $single:literal) => {{
-                        let address: u32 = if traced && CONTEND && !paired {
-                            core.trace.address(core.instructions).unwrap_or(B::RAM_BASE)
-                        } else {
-                            $address
-                        };
-                        load_at!(address, $bytes, $type, $single)
-                    }};
-                }
-                macro_rules! load_at {
-                    ($address:expr, $bytes:literal, $type:ty, $single:literal) => {{
-                        let address: u32 = $address;
-                        let offset = address.wrapping_sub(B::RAM_BASE);
-                        if in_ram::<B>(offset, $bytes) {
-                            let slot = if CONTEND {
-                                let row = bus.ram_row(offset);
-                                bus.claim(core, row, t, true)
-                            } else {
-                                t
-                            };
-                            if paired && ahead {
-                                if $single {
-                                    access!(bus.memory_of(offset, $bytes));
-                                }
-                                // SAFETY: the bus's flights live as long as it.
-                                unsafe { (*flight).read(offset) };
-                            }
-                            t = slot + timing::MEMORY_CYCLES;
-                            // SAFETY: it is in the RAM.
-                            <$type>::from_le(unsafe { bus.ram().add(offset as usize).cast::<$type>().read_unaligned() })
-                        } else if ahead {
-                            let Some(value) = bus.constant(address, $bytes) else { break 'hold Came::Apart };
-                            if paired && $single {
-                                access!(Some(B::CONSTANT_MEMORY));
-                            } else if !paired && word as u8 != op::LdrLit {
-                                wild!(Trace::read(count, address));
-                            }
-                            value as $type
-                        } else {
-                            // Who touches it is told from here.
-                            core.ip = ip;
-                            match slow!(|at| bus.load::<CONTEND>(core, Some(&*other), address, $bytes, at)) {
-                                Ok(value) => value as $type,
-                                Err(trap) => trapped!(trap),
-                            }
-                        }
-                    }};
-                }
-                // The next access of the stretch in hand.
-                macro_rules! access {
-                    ($memory:expr) => {{
-                        let Some(memory) = $memory else { break 'hold Came::Apart };
-                        accesses = accesses << Stretch::ACCESS_BITS | Stretch::ACCESS | u64::from(memory);
+                    ($bytes:literal, $type:ty, $address:expr) => {{
+                        let address = $address;
+                        let value = got!(cursor.load::<B, $bytes>(core, other, bus, address));
+                        r!(a) = value as $type as u32;
                     }};
                 }
                 macro_rules! store {
-                    ($address:expr, $bytes:literal, $type:ty, $value:expr) => {{
-                        let address: u32 = match (traced && CONTEND, paired) {
-                            (false, _) => $address,
-                            (true, false) => B::RAM_BASE,
-                            (true, true) => bus.sample_of(core.rest.access()),
-                        };
-                        store_at!(address, $bytes, $type, $value, true)
+                    ($bytes:literal, $address:expr) => {{
+                        let (address, value) = ($address, r!(a));
+                        got!(cursor.store::<B, $bytes>(core, other, bus, address, value));
                     }};
                 }
-                macro_rules! store_word {
-                    ($value:expr) => {{
-                        let address = if traced && CONTEND && !paired { B::RAM_BASE } else { core.transfer.address };
-                        store_at!(address, 4, u32, $value, false)
+                macro_rules! near_if {
+                    ($condition:expr) => {{
+                        let condition = $condition;
+                        ends!(cursor.near_if(core, bus, condition));
                     }};
                 }
-                macro_rules! store_at {
-                    ($address:expr, $bytes:literal, $type:ty, $value:expr, $single:literal) => {{
-                        let address: u32 = $address;
-                        let value: u32 = $value;
-                        let offset = address.wrapping_sub(B::RAM_BASE);
-                        if in_ram::<B>(offset, $bytes) {
-                            let slot = if CONTEND {
-                                let row = bus.ram_row(offset);
-                                bus.claim(core, row, t, true)
-                            } else {
-                                t
-                            };
-                            t = slot + timing::MEMORY_CYCLES;
-                            if traced && CONTEND {
-                                // It was stored when the trace was executed.
-                            } else if bus.marks(offset) == 0 {
-                                if paired && ahead {
-                                    if $single {
-                                        access!(bus.memory_of(offset, $bytes));
-                                    }
-                                    // SAFETY: the word is in the RAM; the bus's flights live as long as it.
-                                    unsafe {
-                                        let word = bus.ram().add((offset & !3) as usize).cast::<u32>().read_unaligned();
-                                        (*flight).write(offset, word);
-                                    }
-                                }
-                                let value = (value as $type).to_le();
-                                // SAFETY: it is in the RAM.
-                                unsafe { bus.ram().add(offset as usize).cast::<$type>().write_unaligned(value) };
-                            } else {
-                                apart!();
-                                core.ip = ip;
-                                bus.store_marked(core, offset, $bytes, value, slot);
-                            }
-                        } else if traced {
-                            break 'hold Came::Apart;
-                        } else {
-                            core.ip = ip;
-                            if let Err(trap) =
-                                slow!(|at| bus.store::<CONTEND>(core, Some(&*other), address, $bytes, value, at))
-                            {
-                                trapped!(trap)
-                            }
-                        }
-                    }};
-                }
-                // Behind a 32-bit instruction; the second half of its way is that of the others.
-                macro_rules! wide {
+                macro_rules! n {
                     () => {
-                        if CONTEND {
-                            t = after_wide(bus, core, ip, t, timing::BARRIER_CYCLES);
-                            ip = ip.wrapping_add(2);
-                            break 'instruction;
-                        }
-                        ip = ip.wrapping_add(1);
+                        (core.nz < 0)
                     };
                 }
-                // One word of a multiple transfer: a slot each, and one more cycle behind the last.
-                macro_rules! next_word {
-                ($first:expr, $body:block) => {{
-                    if (!traced || paired && CONTEND) && !$first && t >= core.limit {
-                        break 'hold Came::Nowhere;
-                    }
-                    let slot = t;
-                    $body
-                    t = (t - 1).max(slot + 1);
-                    let transfer = &mut core.transfer;
-                    transfer.address = transfer.address.wrapping_add(4);
-                    transfer.mask &= transfer.mask - 1;
-                }};
-            }
-                macro_rules! start_transfer {
-                    ($mask:expr, $address:expr, $words:expr, $store:expr) => {{
-                        if ahead && !is_plain(bus, $address, $words, $store) {
-                            break 'hold Came::Apart;
-                        }
-                        let first = core.transfer.mask == 0;
-                        if first {
-                            if paired && ahead {
-                                access!(bus.memory_of($address.wrapping_sub(B::RAM_BASE), 4 * u32::from($words)));
-                            }
-                            core.transfer.mask = $mask;
-                            core.transfer.address =
-                                if paired && CONTEND { bus.sample_of(core.rest.access()) } else { $address };
-                        }
-                        first
-                    }};
+                macro_rules! z {
+                    () => {
+                        (core.nz as u32 == 0)
+                    };
                 }
 
                 'dispatch: loop {
-                    match word as u8 {
-                        op::MovsReg => {
-                            let value = r!(b!());
-                            r!(a!()) = value;
-                            set_nz!(value);
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::LslImm => {
-                            let value = r!(b!());
-                            core.c = value >> (32 - imm!()) & 1 != 0;
-                            let value = value << (imm!() & 31);
-                            r!(a!()) = value;
-                            set_nz!(value);
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::LsrImm => {
-                            let value = u64::from(r!(b!())) << 1 >> imm!();
-                            core.c = value & 1 != 0;
-                            let value = (value >> 1) as u32;
-                            r!(a!()) = value;
-                            set_nz!(value);
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::AsrImm => {
-                            let value = i64::from(r!(b!()) as i32) << 1 >> imm!();
-                            core.c = value & 1 != 0;
-                            let value = (value >> 1) as u32;
-                            r!(a!()) = value;
-                            set_nz!(value);
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::AddReg => {
-                            r!(a!()) = add_flags!(r!(b!()), r!(c!()));
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::SubReg => {
-                            r!(a!()) = sub_flags!(r!(b!()), r!(c!()));
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::AddImm => {
-                            r!(a!()) = add_flags!(r!(b!()), imm!());
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::SubImm => {
-                            r!(a!()) = sub_flags!(r!(b!()), imm!());
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::MovImm => {
-                            r!(a!()) = imm!();
-                            set_nz!(imm!());
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::CmpImm => {
-                            sub_flags!(r!(b!()), imm!());
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::And => {
-                            let value = r!(a!()) & r!(b!());
-                            r!(a!()) = value;
-                            set_nz!(value);
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Eor => {
-                            let value = r!(a!()) ^ r!(b!());
-                            r!(a!()) = value;
-                            set_nz!(value);
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Orr => {
-                            let value = r!(a!()) | r!(b!());
-                            r!(a!()) = value;
-                            set_nz!(value);
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Bic => {
-                            let value = r!(a!()) & !r!(b!());
-                            r!(a!()) = value;
-                            set_nz!(value);
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Mvn => {
-                            let value = !r!(b!());
-                            r!(a!()) = value;
-                            set_nz!(value);
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Mul => {
-                            let value = r!(a!()).wrapping_mul(r!(b!()));
-                            r!(a!()) = value;
-                            set_nz!(value);
-                            t += timing::MULTIPLY_CYCLES;
-                        }
-                        op::Tst => {
-                            set_nz!(r!(a!()) & r!(b!()));
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::LslReg | op::LsrReg | op::AsrReg | op::RorReg => {
-                            let value = shift_by_register(word as u8, r!(a!()), r!(b!()) & 0xff, &mut core.c);
-                            r!(a!()) = value;
-                            set_nz!(value);
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Adc => {
-                            r!(a!()) = adc_flags!(r!(a!()), r!(b!()));
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Sbc => {
-                            r!(a!()) = adc_flags!(r!(a!()), !r!(b!()));
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Rsb => {
-                            r!(a!()) = sub_flags!(0, r!(b!()));
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Cmp | op::CmpHi => {
-                            sub_flags!(r!(a!()), r!(b!()));
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Cmn => {
-                            add_flags!(r!(a!()), r!(b!()));
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::AddHi => {
-                            r!(a!()) = r!(a!()).wrapping_add(r!(b!()));
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::AddHiSp => {
-                            r!(13) = r!(13).wrapping_add(r!(b!())) & !3;
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::MovHi => {
-                            r!(a!()) = r!(b!());
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::MovHiSp => {
-                            r!(13) = r!(b!()) & !3;
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::MovConst => {
-                            r!(a!()) = imm!();
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::AddConst => {
-                            r!(a!()) = r!(a!()).wrapping_add(imm!());
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::AddNoFlags => {
-                            r!(a!()) = r!(b!()).wrapping_add(imm!());
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Sxth => {
-                            r!(a!()) = r!(b!()) as i16 as u32;
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Sxtb => {
-                            r!(a!()) = r!(b!()) as i8 as u32;
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Uxth => {
-                            r!(a!()) = r!(b!()) & 0xffff;
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Uxtb => {
-                            r!(a!()) = r!(b!()) & 0xff;
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Rev => {
-                            r!(a!()) = r!(b!()).swap_bytes();
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Rev16 => {
-                            r!(a!()) = r!(b!()).swap_bytes().rotate_left(16);
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Revsh => {
-                            r!(a!()) = (r!(b!()) as u16).swap_bytes() as i16 as u32;
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Nop => t += timing::SINGLE_CYCLES,
+                    match cursor.word.code() {
+                        op::MovsReg => alu!(MovsReg),
+                        op::LslImm => alu!(LslImm),
+                        op::LsrImm => alu!(LsrImm),
+                        op::AsrImm => alu!(AsrImm),
+                        op::AddReg => alu!(AddReg),
+                        op::SubReg => alu!(SubReg),
+                        op::AddImm => alu!(AddImm),
+                        op::SubImm => alu!(SubImm),
+                        op::MovImm => alu!(MovImm),
+                        op::CmpImm => alu!(CmpImm),
+                        op::And => alu!(And),
+                        op::Eor => alu!(Eor),
+                        op::LslReg => alu!(LslReg),
+                        op::LsrReg => alu!(LsrReg),
+                        op::AsrReg => alu!(AsrReg),
+                        op::Adc => alu!(Adc),
+                        op::Sbc => alu!(Sbc),
+                        op::RorReg => alu!(RorReg),
+                        op::Tst => alu!(Tst),
+                        op::Rsb => alu!(Rsb),
+                        op::Cmp => alu!(Cmp),
+                        op::Cmn => alu!(Cmn),
+                        op::Orr => alu!(Orr),
+                        op::Mul => alu!(Mul),
+                        op::Bic => alu!(Bic),
+                        op::Mvn => alu!(Mvn),
+                        op::AddHi => alu!(AddHi),
+                        op::AddHiSp => alu!(AddHiSp),
+                        op::MovHi => alu!(MovHi),
+                        op::MovHiSp => alu!(MovHiSp),
+                        op::CmpHi => alu!(CmpHi),
+                        op::MovConst => alu!(MovConst),
+                        op::AddConst => alu!(AddConst),
+                        op::AddNoFlags => alu!(AddNoFlags),
+                        op::Sxth => alu!(Sxth),
+                        op::Sxtb => alu!(Sxtb),
+                        op::Uxth => alu!(Uxth),
+                        op::Uxtb => alu!(Uxtb),
+                        op::Rev => alu!(Rev),
+                        op::Rev16 => alu!(Rev16),
+                        op::Revsh => alu!(Revsh),
+                        op::Nop => alu!(Nop),
 
                         op::LdrLitFlash => {
-                            if !paired {
-                                apart!();
-                            }
-                            r!(a!()) = if ahead {
-                                let Some(value) = bus.constant(imm!(), 4) else { break 'hold Came::Apart };
-                                value
-                            } else {
-                                slow!(|at| bus.load_literal::<CONTEND>(core, imm!(), at))
-                            };
+                            let address = cursor.word.imm();
+                            r!(a) = got!(cursor.load_literal(core, bus, address));
                         }
-                        op::LdrLit => r!(a!()) = load_at!(imm!(), 4, u32, false),
-                        op::LdrImm => {
-                            r!(a!()) = load!(r!(b!()).wrapping_add(imm!()), 4, u32);
+                        op::LdrLit => {
+                            let address = cursor.word.imm();
+                            r!(a) = got!(cursor.load_at::<B, 4, false>(core, other, bus, address));
                         }
-                        op::LdrReg => {
-                            r!(a!()) = load!(r!(b!()).wrapping_add(r!(c!())), 4, u32);
-                        }
-                        op::LdrbImm => {
-                            let value = load!(r!(b!()).wrapping_add(imm!()), 1, u8);
-                            r!(a!()) = u32::from(value);
-                        }
-                        op::LdrbReg => {
-                            let value = load!(r!(b!()).wrapping_add(r!(c!())), 1, u8);
-                            r!(a!()) = u32::from(value);
-                        }
-                        op::LdrsbReg => {
-                            let value = load!(r!(b!()).wrapping_add(r!(c!())), 1, u8);
-                            r!(a!()) = value as i8 as u32;
-                        }
-                        op::LdrhImm => {
-                            let value = load!(r!(b!()).wrapping_add(imm!()), 2, u16);
-                            r!(a!()) = u32::from(value);
-                        }
-                        op::LdrhReg => {
-                            let value = load!(r!(b!()).wrapping_add(r!(c!())), 2, u16);
-                            r!(a!()) = u32::from(value);
-                        }
-                        op::LdrshReg => {
-                            let value = load!(r!(b!()).wrapping_add(r!(c!())), 2, u16);
-                            r!(a!()) = value as i16 as u32;
-                        }
-                        op::StrImm => {
-                            store!(r!(b!()).wrapping_add(imm!()), 4, u32, r!(a!()));
-                        }
-                        op::StrReg => {
-                            store!(r!(b!()).wrapping_add(r!(c!())), 4, u32, r!(a!()));
-                        }
-                        op::StrbImm => {
-                            store!(r!(b!()).wrapping_add(imm!()), 1, u8, r!(a!()));
-                        }
-                        op::StrbReg => {
-                            store!(r!(b!()).wrapping_add(r!(c!())), 1, u8, r!(a!()));
-                        }
-                        op::StrhImm => {
-                            store!(r!(b!()).wrapping_add(imm!()), 2, u16, r!(a!()));
-                        }
-                        op::StrhReg => {
-                            store!(r!(b!()).wrapping_add(r!(c!())), 2, u16, r!(a!()));
-                        }
+                        op::LdrImm => load!(4, u32, offset!()),
+                        op::LdrReg => load!(4, u32, indexed!()),
+                        op::LdrbImm => load!(1, u8, offset!()),
+                        op::LdrbReg => load!(1, u8, indexed!()),
+                        op::LdrsbReg => load!(1, i8, indexed!()),
+                        op::LdrhImm => load!(2, u16, offset!()),
+                        op::LdrhReg => load!(2, u16, indexed!()),
+                        op::LdrshReg => load!(2, i16, indexed!()),
+                        op::StrImm => store!(4, offset!()),
+                        op::StrReg => store!(4, indexed!()),
+                        op::StrbImm => store!(1, offset!()),
+                        op::StrbReg => store!(1, indexed!()),
+                        op::StrhImm => store!(2, offset!()),
+                        op::StrhReg => store!(2, indexed!()),
 
-                        op::Push => {
-                            let bottom = r!(13).wrapping_sub(u32::from(c!()) * 4);
-                            let mut first = start_transfer!(imm!(), bottom, c!(), true);
-                            while core.transfer.mask != 0 {
-                                next_word!(first, {
-                                    let register = core.transfer.mask.trailing_zeros();
-                                    store_word!(r!(register));
-                                });
-                                first = false;
-                            }
-                            r!(13) = bottom;
-                            t += 1;
-                        }
-                        op::Stm => {
-                            let base = r!(b!());
-                            let mut first = start_transfer!(imm!(), base, c!(), true);
-                            while core.transfer.mask != 0 {
-                                next_word!(first, {
-                                    let register = core.transfer.mask.trailing_zeros();
-                                    store_word!(r!(register));
-                                });
-                                first = false;
-                            }
-                            r!(b!()) = base.wrapping_add(u32::from(c!()) * 4);
-                            t += 1;
-                        }
-                        op::Pop => {
-                            let mut first = start_transfer!(imm!(), r!(13), c!(), false);
-                            while core.transfer.mask != 0 {
-                                next_word!(first, {
-                                    let register = core.transfer.mask.trailing_zeros();
-                                    r!(register) = load_word!(core.transfer.address, 4, u32, false);
-                                });
-                                first = false;
-                            }
-                            r!(13) = r!(13).wrapping_add(u32::from(c!()) * 4);
-                            t += 1;
-                        }
-                        op::PopPc => {
-                            if ahead {
-                                let last = r!(13).wrapping_add(u32::from(c!()) * 4);
-                                if !is_plain(bus, last, 1, false) {
-                                    break 'hold Came::Apart;
-                                }
-                                let target = load_at!(last, 4, u32, false);
-                                let offset = (target & !1).wrapping_sub(core.region.base);
-                                if target & 1 == 0 || offset >= core.region.bytes {
-                                    break 'hold Came::Apart;
-                                }
-                                if !paired && wild != Trace::TAME {
-                                    break 'hold Came::TooWild;
-                                }
-                            }
-                            // Bit 8 stands for PC, which is the last word.
-                            let mut first = start_transfer!(imm!() | 0x100, r!(13), c!() + 1, false);
-                            while core.transfer.mask != 0 {
-                                next_word!(first, {
-                                    let register = core.transfer.mask.trailing_zeros();
-                                    let value = load_word!(core.transfer.address, 4, u32, false);
-                                    if register == 8 {
-                                        core.transfer.held = value;
-                                    } else {
-                                        r!(register) = value;
-                                    }
-                                });
-                                first = false;
-                            }
-                            r!(13) = r!(13).wrapping_add(u32::from(c!()) * 4 + 4);
-                            exchange!(core.transfer.held, t + 1);
-                        }
-                        op::Ldm => {
-                            let base = r!(b!());
-                            let base_bit = 1 << b!();
-                            let mut first = start_transfer!(imm!(), base, c!(), false);
-                            while core.transfer.mask != 0 {
-                                next_word!(first, {
-                                    let register = core.transfer.mask.trailing_zeros();
-                                    let value = load_word!(core.transfer.address, 4, u32, false);
-                                    if register == u32::from(b!()) {
-                                        core.transfer.held = value;
-                                    } else {
-                                        r!(register) = value;
-                                    }
-                                });
-                                first = false;
-                            }
-                            r!(b!()) = if imm!() & base_bit != 0 {
-                                core.transfer.held
-                            } else {
-                                base.wrapping_add(u32::from(c!()) * 4)
-                            };
-                            t += 1;
-                        }
+                        op::Push => got!(cursor.push(core, other, bus)),
+                        op::Stm => got!(cursor.stm(core, other, bus)),
+                        op::Pop => got!(cursor.pop(core, other, bus)),
+                        op::PopPc => ends!(got!(cursor.pop_pc(core, other, bus))),
+                        op::Ldm => got!(cursor.ldm(core, other, bus)),
 
-                        op::Beq => near!(z!()),
-                        op::Bne => near!(!z!()),
-                        op::Bcs => near!(core.c),
-                        op::Bcc => near!(!core.c),
-                        op::Bmi => near!(n!()),
-                        op::Bpl => near!(!n!()),
-                        op::Bvs => near!(core.v),
-                        op::Bvc => near!(!core.v),
-                        op::Bhi => near!(core.c && !z!()),
-                        op::Bls => near!(!core.c || z!()),
-                        op::Bge => near!(n!() == core.v),
-                        op::Blt => near!(n!() != core.v),
-                        op::Bgt => near!(!z!() && n!() == core.v),
-                        op::Ble => near!(z!() || n!() != core.v),
-                        op::B => {
-                            ip = ip.wrapping_offset(imm!() as i32 as isize);
-                            refill!(ip, t);
-                            branched!();
+                        op::Beq => near_if!(z!()),
+                        op::Bne => near_if!(!z!()),
+                        op::Bcs => near_if!(core.c),
+                        op::Bcc => near_if!(!core.c),
+                        op::Bmi => near_if!(n!()),
+                        op::Bpl => near_if!(!n!()),
+                        op::Bvs => near_if!(core.v),
+                        op::Bvc => near_if!(!core.v),
+                        op::Bhi => near_if!(core.c && !z!()),
+                        op::Bls => near_if!(!core.c || z!()),
+                        op::Bge => near_if!(n!() == core.v),
+                        op::Blt => near_if!(n!() != core.v),
+                        op::Bgt => near_if!(!z!() && n!() == core.v),
+                        op::Ble => near_if!(z!() || n!() != core.v),
+                        op::B => ends!(cursor.near(core, bus, cursor.t)),
+                        op::Bl => ends!(cursor.near_link(core, bus)),
+                        op::BccFar => ends!(cursor.far_if(core, bus)),
+                        op::BFar if traced => break 'ended Flow::InTime,
+                        op::BFar => ends!(cursor.far(core, bus, cursor.word.imm(), cursor.t)),
+                        op::BlFar => ends!(cursor.far_link(core, bus)),
+                        op::Bx => {
+                            let target = r!(b);
+                            ends!(cursor.exchange(core, bus, target, cursor.t));
                         }
-                        op::Bl => {
-                            r!(14) = core.address_of(ip).wrapping_add(5);
-                            let second_half = second_half_ready::<CONTEND>(core, ip, t);
-                            ip = ip.wrapping_offset(imm!() as i32 as isize);
-                            refill!(ip, second_half + 1);
-                            branched!();
-                        }
-                        op::BccFar => {
-                            apart!();
-                            if condition_holds(core, a!()) {
-                                far!(imm!(), t);
-                                break 'instruction;
-                            }
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::BFar => {
-                            apart!();
-                            far!(imm!(), t);
-                            break 'instruction;
-                        }
-                        op::BlFar => {
-                            apart!();
-                            r!(14) = core.address_of(ip).wrapping_add(5);
-                            far!(imm!(), t + 1);
-                            break 'instruction;
-                        }
-                        op::Bx => exchange!(r!(b!()), t),
                         op::Blx => {
-                            let target = r!(b!());
-                            let link = core.address_of(ip).wrapping_add(3);
-                            if traced {
-                                leap!(target, t, true, r!(14) = link);
-                            }
-                            r!(14) = link;
-                            far!(target, t);
-                            if target & 1 == 0 {
-                                counted!();
-                                core.thumb = false;
-                                fault!("branch to an address without the Thumb bit");
-                            }
-                            break 'instruction;
+                            let target = r!(b);
+                            ends!(cursor.link_exchange(core, bus, target));
                         }
                         op::MovPc => {
-                            let target = if b!() == 15 { imm!() } else { r!(b!()) };
-                            far!(target, t);
-                            break 'instruction;
+                            let target = if cursor.word.b() == 15 { cursor.word.imm() } else { r!(b) };
+                            ends!(cursor.far(core, bus, target, cursor.t));
                         }
                         op::AddPc => {
-                            far!(imm!().wrapping_add(r!(b!())), t);
-                            break 'instruction;
+                            let target = cursor.word.imm().wrapping_add(r!(b));
+                            ends!(cursor.far(core, bus, target, cursor.t));
                         }
 
-                        op::Cpsid => {
-                            if core.privileged() {
-                                core.primask = true;
-                            }
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Cpsie => {
-                            if traced && core.nvic.pending & core.nvic.enabled != 0 {
-                                break 'hold Came::Apart;
-                            }
-                            if core.privileged() {
-                                core.primask = false;
-                                if core.nvic.pending & core.nvic.enabled != 0 {
-                                    core.limit = 0;
-                                    bus.request_attention();
-                                }
-                            }
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Mrs => {
-                            let value = core.special(imm!());
-                            r!(a!()) = if a!() == 13 { value & !3 } else { value };
-                            t += timing::SPECIAL_REGISTER_CYCLES;
-                            wide!();
-                        }
-                        op::Msr => {
-                            if paired && ahead {
-                                break 'hold Came::Apart;
-                            }
-                            if traced && core.nvic.pending & core.nvic.enabled != 0 {
-                                break 'hold Came::Apart;
-                            }
-                            if core.set_special(imm!(), r!(b!())) && core.nvic.pending & core.nvic.enabled != 0 {
-                                core.limit = 0;
-                                bus.request_attention();
-                            }
-                            t += timing::SPECIAL_REGISTER_CYCLES;
-                            wide!();
-                        }
-                        op::Barrier => {
-                            t += timing::BARRIER_CYCLES;
-                            wide!();
-                        }
-                        op::Sev => {
-                            apart!();
-                            core.event = true;
-                            other.event = true;
-                            if other.asleep() {
-                                core.limit = 0;
-                                bus.request_attention();
-                            }
-                            t += timing::SINGLE_CYCLES;
-                        }
-                        op::Wfe => {
-                            apart!();
-                            t += timing::SLEEP_CYCLES;
-                            if core.event {
-                                core.event = false;
-                            } else {
-                                core.phase = Phase::SleepEvent;
-                                core.slept_at = t;
-                                core.limit = 0;
-                                bus.request_attention();
-                            }
-                        }
-                        op::Wfi => {
-                            apart!();
-                            t += timing::SLEEP_CYCLES;
-                            core.phase = Phase::SleepInterrupt { on_exit: None };
-                            core.slept_at = t;
-                            core.limit = 0;
-                            bus.request_attention();
-                        }
-                        op::Svc => {
-                            apart!();
-                            ip = ip.wrapping_add(1);
-                            counted!();
-                            core.request = Request::Svc;
-                            break 'run;
-                        }
-                        op::RomHook => {
-                            apart!();
-                            core.request = Request::RomHook(imm!() as u8);
-                            counted!();
-                            break 'run;
-                        }
-                        op::Bkpt => fault!("BKPT without a debugger"),
-                        op::Udf => fault!("undefined instruction"),
-                        op::OutOfRegion => fault!(off_the_code(core)),
+                        op::Cpsid => cursor.mask_interrupts(core),
+                        op::Cpsie => ends!(cursor.unmask_interrupts(core, bus)),
+                        op::Mrs => ends!(cursor.read_special(core, bus)),
+                        op::Msr => ends!(cursor.write_special(core, bus)),
+                        op::Barrier => ends!(cursor.barrier(core, bus)),
+                        op::Sev => ends!(cursor.send_event(core, other, bus)),
+                        op::Wfe => ends!(cursor.wait_for_event(core, bus)),
+                        op::Wfi => ends!(cursor.wait_for_interrupt(core, bus)),
+                        op::Svc => ends!(cursor.call_supervisor(core)),
+                        op::RomHook => ends!(cursor.call_rom(core)),
+                        op::Bkpt => ends!(cursor.fault(core, "BKPT without a debugger")),
+                        op::Udf => ends!(cursor.fault(core, "undefined instruction")),
+                        op::OutOfRegion => ends!(cursor.fault(core, off_the_code(core))),
                         op::Undecoded => {
                             // SAFETY: see above.
-                            word = unsafe {
-                                bus.decode(core, ip);
-                                *ip
+                            cursor.word = unsafe {
+                                bus.decode(core, cursor.ip);
+                                *cursor.ip
                             }
                             .to_word();
                             continue 'dispatch;
                         }
                         op::Attend => {
-                            apart!();
-                            let address = core.address_of(ip);
-                            if core.brought.take() != Some(address) {
-                                let asked = t;
-                                // SAFETY: see above.
-                                let stays = slow!(|at| unsafe { bus.bring::<CONTEND>(core, ip, at) });
-                                if t > asked && t >= core.limit {
-                                    // It executes in its time: the other core, an event or the end of the run comes first.
-                                    core.brought = (!stays).then_some(address);
-                                    break 'hold Came::Nowhere;
-                                }
-                            }
-                            let served = std::mem::take(&mut core.retried) || core.transfer.mask != 0;
                             // SAFETY: see above.
-                            match slow!(|at| unsafe { bus.attend::<CONTEND>(core, ip, served, at) }) {
-                                Some(instruction) => word = instruction.to_word(),
-                                None => {
-                                    core.request = Request::Stopped;
-                                    break 'run;
-                                }
-                            }
+                            cursor.word = got!(unsafe { cursor.attend(core, bus) });
                             continue 'dispatch;
                         }
                         // The word is that of an op, whose code is one of `Code`, each of which has its arm.
@@ -1103,139 +338,115 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                     }
                     break 'dispatch;
                 }
-                ip = ip.wrapping_add(1);
+                cursor.ip = cursor.ip.wrapping_add(1);
                 if CONTEND {
-                    if ip as usize & 8 != 0 {
+                    if cursor.ip as usize & 8 != 0 {
                         // The last address phase of an access is two cycles before its end.
-                        fetch(bus, core, ip, 1, t - 1, false);
-                    } else if core.fetch_ready > t {
-                        t = wait_for_fetch(core, t);
+                        fetch(bus, core, cursor.ip, 1, cursor.t - 1, false);
+                    } else if core.fetch_ready > cursor.t {
+                        cursor.t = wait_for_fetch(core, cursor.t);
                     }
                 }
             }
             if WATCH == watch::PROFILE {
                 // SAFETY: the cell of this instruction.
-                unsafe { (*cell).executions += 1 };
+                unsafe { profiled.retire() };
             }
-            counted!();
-            Came::Through
+            cursor.retire(core);
+            Flow::Next
         };
         if paired && CONTEND {
-            if came == Came::Through {
-                core.rest.instructions -= 1;
-                if core.rest.instructions == 0 {
-                    core.ip = ip;
-                    core.t = t;
+            if flow == Flow::Next {
+                core.remainder.instructions -= 1;
+                if core.remainder.instructions == 0 {
+                    cursor.put_down(core);
                     return false;
                 }
             }
-            if t < core.limit {
+            if cursor.t < core.limit {
                 continue 'run;
             }
-            core.ip = ip;
-            core.t = t;
+            cursor.put_down(core);
             return true;
         }
         if paired {
-            if came == Came::Through && ip < end {
+            if flow == Flow::Next && cursor.ip < end {
                 continue 'run;
             }
-            core.ip = ip;
-            let last = if came == Came::Elsewhere { from.wrapping_byte_add(1) } else { ip };
-            let shape = (last as usize).wrapping_sub(end.wrapping_byte_sub(Stretch::BYTES) as usize) as u64;
-            if came == Came::Apart && shape == 0 {
+            core.ip = cursor.ip;
+            let last = if flow == Flow::Taken { from.wrapping_byte_add(1) } else { cursor.ip };
+            let start = end.wrapping_byte_sub(Block::BYTES) as usize;
+            let shape = (last as usize).wrapping_sub(start) as u64;
+            if flow == Flow::InTime && shape == 0 {
                 return false;
             }
             let cores = [&raw mut *core, &raw mut *other];
-            let stretch = Stretch { shape, next: ip, accesses };
-            // SAFETY: this core has just executed the stretch.
-            match unsafe { bus.paired(cores, [flight, other_flight], stretch) } {
+            let block =
+                Block { shape, next: (cursor.ip as usize).wrapping_sub(start) as u64, accesses: cursor.accesses };
+            // SAFETY: this core has just executed the block.
+            match unsafe { bus.paired(cores, [cursor.log, other_log], block) } {
                 Turn::Same => {}
                 Turn::Other => {
                     std::mem::swap(&mut core, &mut other);
-                    std::mem::swap(&mut flight, &mut other_flight);
-                    ip = core.ip;
+                    std::mem::swap(&mut cursor.log, &mut other_log);
+                    cursor.ip = core.ip;
                 }
                 Turn::Stop => return false,
             }
-            (end, accesses) = (ip.wrapping_byte_add(Stretch::BYTES), 0);
-            // SAFETY: the bus's flights live as long as it.
-            unsafe { (*flight).begin(core) };
+            (end, cursor.accesses) = (cursor.ip.wrapping_byte_add(Block::BYTES), 0);
+            // SAFETY: the bus's logs live as long as it.
+            unsafe { (*cursor.log).begin(core) };
             continue 'run;
         }
         if traced && CONTEND {
-            if came == Came::Through && core.instructions < core.trace.instructions {
+            if flow == Flow::Next && core.instructions < core.trace.instructions {
                 continue 'run;
             }
-            core.ip = ip;
-            core.t = t;
+            cursor.put_down(core);
             return false;
         }
         if traced {
-            if came == Came::Through && count < Trace::INSTRUCTIONS {
+            if flow == Flow::Next && cursor.count < Trace::INSTRUCTIONS {
                 continue 'run;
             }
-            core.ip = ip;
-            let trace = Trace { branches, wild, instructions: count };
-            let goes_on = count == 0 || bus.traced(core, trace);
-            if came == Came::Apart || !goes_on {
+            core.ip = cursor.ip;
+            let trace = Trace { branches: cursor.branches, indirect: cursor.indirect, instructions: cursor.count };
+            let goes_on = cursor.count == 0 || bus.traced(core, trace);
+            if flow == Flow::InTime || !goes_on {
                 return false;
             }
-            (count, branches, wild) = (0, Trace::NO_BRANCHES, Trace::TAME);
+            (cursor.count, cursor.branches, cursor.indirect) = (0, Trace::NO_BRANCHES, Trace::NO_INDIRECT);
             continue 'run;
         }
         if WATCH == watch::PROFILE {
             // SAFETY: the cell of this instruction.
-            unsafe {
-                (*cell).cycles += t - before;
-                (*cell).wait_cycles += core.bus_wait + core.flash_wait - waits_before;
-            }
+            unsafe { profiled.pass_time(core, cursor.t) };
         }
         if WATCH == watch::STEPS {
-            let executed = if CONTEND { core.instructions } else { count };
-            in_hand.log(core, ip, t, executed, word as u8);
+            in_hand.log(core, cursor.ip, cursor.t, cursor.retired(core), cursor.word.code());
         }
-        if t >= core.limit {
-            if !CONTEND || t >= bus.due() {
-                leave(core, ip, t);
-                keep_count!();
+        if cursor.t >= core.limit {
+            if !CONTEND || cursor.t >= bus.due() {
+                leave(core, cursor.ip, cursor.t);
+                cursor.keep_count(core);
                 return false;
             }
             // The limit was the other core's time: it is that core's turn, up to this one's time.
-            core.ip = ip;
-            core.t = t;
+            cursor.put_down(core);
             return true;
         }
     }
-    // Nowhere, there is nothing to count.
-    if WATCH == watch::PROFILE && !cell.is_null() {
+    if WATCH == watch::PROFILE {
         // SAFETY: the cell of the instruction in hand.
-        unsafe {
-            (*cell).cycles += t - before;
-            (*cell).wait_cycles += core.bus_wait + core.flash_wait - waits_before;
-            // SVC and exception returns are through, faults are not.
-            (*cell).executions += if CONTEND { core.instructions } else { count } - executed_before;
-        }
+        unsafe { profiled.leave(core, cursor.t, cursor.retired(core)) };
     }
     if WATCH == watch::STEPS {
-        let executed = if CONTEND { core.instructions } else { count };
-        in_hand.log(core, ip, t, executed, op::Nop);
+        in_hand.log(core, cursor.ip, cursor.t, cursor.retired(core), op::Nop);
     }
-    core.ip = ip;
-    core.t = t;
-    keep_count!();
+    cursor.put_down(core);
+    cursor.keep_count(core);
     bus.request_attention();
     false
-}
-
-/// Why nothing can be executed here.
-#[cold]
-fn off_the_code(core: &Core) -> &'static str {
-    match core.stray {
-        None => "execution ran off the end of a memory",
-        Some(_) if core.thumb => "instruction fetch from an address that holds no code",
-        Some(_) => "branch to an address without the Thumb bit",
-    }
 }
 
 /// Puts down where a core is, apart from the interpreter's frequent paths, so that those stay straight.
@@ -1244,19 +455,4 @@ fn off_the_code(core: &Core) -> &'static str {
 fn leave(core: &mut Core, ip: *mut Op, t: u64) {
     core.ip = ip;
     core.t = t;
-}
-
-/// How far an instruction came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Came {
-    /// It was executed.
-    Through,
-    /// It is to be begun, or gone on with, another time.
-    Nowhere,
-    /// It is not for a trace, which ends before it.
-    Apart,
-    /// It is for the next trace.
-    TooWild,
-    /// It was a branch and was taken: a stretch ends behind it.
-    Elsewhere,
 }

@@ -1,13 +1,22 @@
-//! Timing remembered: most of what a core executes it has executed before, in the same state of its flash interface.
+//! Remembered timing of one core whose flash makes it wait.
 //!
-//! Instructions run in traces ([`Trace`]), first without any time. Where a trace began, the trace, and the state that
-//! core and flash interface were in (times as distances from now) name a transition; if it was seen before, its cycles
-//! are added and its end state is the new one. If not, the interpreter goes through the trace again in its mode with
-//! arbitration, on a core of its own and without effects, and what came of it is remembered.
+//! Simulating every fetch is slow, and mostly it has been done before: the same instructions ran with the flash's buffers
+//! in the same state. So the interpreter runs ahead: it executes a [`Trace`], up to 16 instructions, without any time.
+//! Then the table below says what that trace takes from the state that core and flash are in.
 //!
-//! So rules of time are written down once, in the interpreter and the bus, and nothing is approximated: a trace accesses
-//! only memories that answer by fixed rules, and begins so far from the next event that it cannot reach it. Everything
-//! else is executed in time, one instruction after the other.
+//! ```text
+//!   execute a trace ──> (state, first instruction) + trace ──found──> add its cycles; the new state is known, too
+//!   without time             names a transition    │
+//!                                                  └─new──> simulate it on a shadow core; remember the outcome
+//! ```
+//!
+//! A state holds times as distances from now, so that it comes again. A transition that is new is simulated by the
+//! interpreter's mode with arbitration on a shadow core, which has no effects: what the trace did to registers and memory
+//! has happened already. So the rules of time stand in one place, interpreter and bus, and nothing is approximated.
+//!
+//! A trace accesses only memories that answer by fixed rules, and it begins so far from the next event that it cannot reach
+//! it. All other instructions are executed in time, one after the other. Where new transitions are too frequent (timing
+//! that depends on addresses, say), remembering backs off for a while.
 
 use crate::states::{Counts, States};
 use crate::step::watch;
@@ -42,7 +51,7 @@ const JUDGED: u64 = 256;
 /// Fewest instructions from one unseen trace to the next, on average, with which remembering pays.
 const WORTH_INSTRUCTIONS: u64 = 32;
 /// Cycles without remembering after it did not.
-const REST_CYCLES: u64 = 50_000;
+const BACKOFF_CYCLES: u64 = 50_000;
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Where a trace can begin: the state and the instruction.
@@ -57,7 +66,7 @@ struct Node {
 struct Transition {
     /// Number of the node and [`Trace::key`].
     key: u64,
-    wild: u64,
+    indirect: u64,
     cycles: u32,
     /// Of those, waits for the bus.
     waits: u32,
@@ -78,8 +87,8 @@ pub struct Memo {
     /// Unseen traces since the last judgement, and the core's instructions and time then.
     unseen: u64,
     judged_at: u64,
-    resting_since: Option<u64>,
-    /// Where unseen traces are gone through; the second one is not used.
+    backoff_since: Option<u64>,
+    /// Shadow cores: unseen traces are simulated on the first; the second one is not used.
     cores: Option<Box<[Core; 2]>>,
     counts: Counts,
 }
@@ -93,7 +102,7 @@ impl Default for Memo {
             stale: false,
             unseen: 0,
             judged_at: 0,
-            resting_since: None,
+            backoff_since: None,
             cores: None,
             counts: Counts::default(),
         }
@@ -119,25 +128,25 @@ impl Memo {
         self.counts
     }
 
-    /// Until when remembering rests at time `t`, if it does.
-    pub fn rests_until(&self, t: u64) -> Option<u64> {
-        let since = self.resting_since?;
-        (t.wrapping_sub(since) < REST_CYCLES).then_some(since + REST_CYCLES)
+    /// Until when nothing is looked up, if time `t` is in a back-off.
+    pub fn backoff_end(&self, t: u64) -> Option<u64> {
+        let since = self.backoff_since?;
+        (t.wrapping_sub(since) < BACKOFF_CYCLES).then_some(since + BACKOFF_CYCLES)
     }
 
-    /// Counts an unseen trace; begins a rest if they are too frequent: where timing depends on addresses, say.
+    /// Counts an unseen trace; backs off if they are too frequent: where timing depends on addresses, say.
     fn judge(&mut self, core: &Core) {
         self.unseen += 1;
         if self.unseen == JUDGED {
             let executed = core.instructions.wrapping_sub(self.judged_at);
-            self.resting_since = (executed < JUDGED * WORTH_INSTRUCTIONS).then_some(core.t);
+            self.backoff_since = (executed < JUDGED * WORTH_INSTRUCTIONS).then_some(core.t);
             (self.unseen, self.judged_at) = (0, core.instructions);
         }
     }
 
     #[inline(always)]
-    fn slot(&mut self, key: u64, wild: u64) -> &mut Transition {
-        let mixed = (key ^ wild.rotate_left(23)).wrapping_mul(ODD);
+    fn slot(&mut self, key: u64, indirect: u64) -> &mut Transition {
+        let mixed = (key ^ indirect.rotate_left(23)).wrapping_mul(ODD);
         &mut self.transitions[(mixed >> (u64::BITS - TRANSITIONS)) as usize]
     }
 
@@ -152,6 +161,8 @@ impl Memo {
 ///
 /// # Safety
 /// As for [`exec::run`]; `cores[0]` stands before an instruction and not inside one.
+// In line, the interpreter's loop would share the host's registers with the caller's.
+#[inline(never)]
 pub unsafe fn run<B: Remembered>(cores: *mut Core, bus: &mut B) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
@@ -194,8 +205,8 @@ pub fn traced<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool
     core.instructions += trace.instructions;
     let memo = bus.memo();
     let key = memo.key(trace);
-    let found = *memo.slot(key, trace.wild);
-    if found.key == key && found.wild == trace.wild {
+    let found = *memo.slot(key, trace.indirect);
+    if found.key == key && found.indirect == trace.indirect {
         core.t += u64::from(found.cycles);
         core.bus_wait += u64::from(found.waits);
         memo.node = found.next;
@@ -217,21 +228,21 @@ fn learn<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     let key = memo.key(trace);
     let start = memo.nodes.state(memo.node).ip;
     let mut cores = memo.cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
-    let double = &mut cores[0];
-    (double.region, double.ip, double.trace) = (core.region, start, trace.rewound());
-    (double.t, double.bus_free, double.fetch_ready) = (core.t, core.bus_free, core.fetch_ready);
-    (double.instructions, double.bus_wait) = (0, 0);
+    let shadow = &mut cores[0];
+    (shadow.region, shadow.ip, shadow.trace) = (core.region, start, trace.rewound());
+    (shadow.t, shadow.bus_free, shadow.fetch_ready) = (core.t, core.bus_free, core.fetch_ready);
+    (shadow.instructions, shadow.bus_wait) = (0, 0);
     // SAFETY: the trace was executed, so all its instructions are ops of the region.
     unsafe { exec::run::<B, true, { watch::TRACES }>(cores.as_mut_ptr(), 0, bus) };
-    let double = &cores[0];
+    let shadow = &cores[0];
     assert!(
-        double.ip == core.ip && double.instructions == trace.instructions,
+        shadow.ip == core.ip && shadow.instructions == trace.instructions,
         "a trace of {} instructions took another way when it was timed",
         trace.instructions
     );
-    let cycles = double.t - core.t;
-    let waits = double.bus_wait;
-    (core.t, core.bus_free, core.fetch_ready) = (double.t, double.bus_free, double.fetch_ready);
+    let cycles = shadow.t - core.t;
+    let waits = shadow.bus_wait;
+    (core.t, core.bus_free, core.fetch_ready) = (shadow.t, shadow.bus_free, shadow.fetch_ready);
     core.bus_wait += waits;
     debug_assert!(cycles <= Trace::CYCLES);
     bus.memo().cores = Some(cores);
@@ -240,11 +251,12 @@ fn learn<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     let memo = bus.memo();
     match memo.nodes.number(node) {
         Some(next) => {
-            let transition = Transition { key, wild: trace.wild, cycles: cycles as u32, waits: waits as u32, next };
-            *memo.slot(key, trace.wild) = transition;
+            let transition =
+                Transition { key, indirect: trace.indirect, cycles: cycles as u32, waits: waits as u32, next };
+            *memo.slot(key, trace.indirect) = transition;
             memo.node = next;
             memo.judge(core);
-            memo.rests_until(core.t).is_none()
+            memo.backoff_end(core.t).is_none()
         }
         None => enter(core, bus),
     }

@@ -1,5 +1,6 @@
 //! ARMv6-M: Cortex-M0+, one core or two of them in lock step.
 
+pub mod block;
 pub mod bus;
 pub mod core;
 pub mod decode;
@@ -10,4 +11,6 @@ pub mod nvic;
 pub mod op;
 pub mod pair;
 pub mod ppb;
+pub mod region;
+pub mod speculation;
 pub mod trace;

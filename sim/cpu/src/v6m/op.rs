@@ -82,14 +82,50 @@ impl Op {
 
     /// The op as the interpreter holds it, in one register.
     #[inline(always)]
-    pub fn to_word(self) -> u64 {
+    pub fn to_word(self) -> Word {
         // SAFETY: eight bytes without padding.
-        unsafe { std::mem::transmute(self) }
+        Word(unsafe { std::mem::transmute::<Op, u64>(self) })
     }
 
     /// True for the 32-bit encodings, which take up two halfwords.
     #[inline(always)]
     pub fn is_wide(self) -> bool {
         matches!(self.code, Code::Bl | Code::BlFar | Code::Msr | Code::Mrs | Code::Barrier)
+    }
+}
+
+/// An [`Op`] in one register of the host: its fields are taken from there instead of by five loads.
+#[derive(Debug, Clone, Copy)]
+pub struct Word(u64);
+
+impl Word {
+    /// [`Op::code`] as a number of [`op`].
+    #[inline(always)]
+    pub fn code(self) -> u8 {
+        self.0 as u8
+    }
+
+    /// [`Op::a`].
+    #[inline(always)]
+    pub fn a(self) -> u8 {
+        (self.0 >> 8) as u8
+    }
+
+    /// [`Op::b`].
+    #[inline(always)]
+    pub fn b(self) -> u8 {
+        (self.0 >> 16) as u8
+    }
+
+    /// [`Op::c`].
+    #[inline(always)]
+    pub fn c(self) -> u8 {
+        (self.0 >> 24) as u8
+    }
+
+    /// [`Op::imm`].
+    #[inline(always)]
+    pub fn imm(self) -> u32 {
+        (self.0 >> 32) as u32
     }
 }

@@ -1,32 +1,39 @@
-//! Two cores whose interleaving is remembered: how they collide on the bus they have collided before.
+//! Remembered timing of two cores: how they collide on the bus they have collided before.
 //!
-//! Instructions run in stretches ([`Stretch`]), first without any time, one core after the other, each ahead of its
-//! time. Where both cores stand, what is left of the other core's stretch, and the state of the arbitration (times as
-//! distances from now) name a node; node and stretch name a transition: how far both come until one of the stretches
-//! ends. If it was seen before, its cycles are added and its end is the new node. If not, the interpreter goes through
-//! both stretches in its mode with arbitration, on cores of its own and without effects.
+//! The interpreter runs ahead: each core in turn executes a basic block ([`Block`]) without any time. Where both cores
+//! stand, what remains of the other core's block, and the state of the arbitration (times as distances from now) are a
+//! node. Node and new block name a transition: how far both cores come until one of the two blocks ends.
 //!
-//! So rules of time are written down once, in the interpreter and the bus, and nothing is approximated. A stretch touches
-//! only memories that answer by fixed rules, and no word that the other core's stretch writes ([`Flight`]): then their
-//! order does not matter. Before an instruction that no stretch holds, what the other core did ahead of that cycle is
-//! undone, and both go on in time.
+//! ```text
+//!   core 0   |---- block A, under way ----|              node: both places, and the state of the arbitration
+//!   core 1   |-- new block B --|
+//!                              ^ B ends first: this cycle, what then remains of A, and the arbitration's state are
+//!                                the next node; core 1 executes its next block
+//! ```
+//!
+//! A transition that was seen before is looked up: its cycles are added and its end is the new node. A new one is
+//! simulated: the interpreter goes through both blocks in its mode with arbitration on two shadow cores, which have no
+//! effects. So the rules of time stand in one place, interpreter and bus, and nothing is approximated.
+//!
+//! Running ahead is speculation. A block accesses only memories that answer by fixed rules, and no word that the other
+//! core's block writes: then their order does not matter. Each core keeps a log ([`SpeculationLog`]) of what it read and
+//! wrote; if two blocks meet in a word, or before an instruction that no block holds, what a core did ahead of that cycle
+//! is undone, and both cores go on in time. Where that pays too little, remembering backs off ([`Pairs`]).
 
-mod flight;
 mod learn;
 mod memory;
-mod stretch;
 mod table;
 
 use crate::step::watch;
+use crate::v6m::block::{Block, Remainder, Turn};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 use crate::v6m::exec;
 use crate::v6m::op::Op;
+use crate::v6m::speculation::SpeculationLog;
 
-pub use flight::Flight;
 use learn::learn;
 pub use memory::Pairs;
-pub use stretch::{Rest, Stretch};
 use table::Transition;
 
 /// What the timing of two cores depends on, the one that goes on first, times as distances from the earlier one's.
@@ -51,17 +58,17 @@ impl State {
     pub const FIRST: u64 = 1 << 48;
 }
 
-/// Where a core stands inside a stretch.
+/// Where a core stands inside a basic block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Place {
     ip: *mut Op,
-    rest: Rest,
+    remainder: Remainder,
     /// Words left of a multiple transfer and where in its memory it is.
     mask: u32,
     address: u32,
 }
 
-/// Where both cores stand when one of them has come to the end of its stretch.
+/// Where both cores stand when one of them has come to the end of its block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Node {
     state: State,
@@ -82,35 +89,24 @@ pub trait Paired: Bus {
     fn resume(&mut self, state: &State, now: u64, first: &mut Core, other: &mut Core);
 }
 
-/// Who goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
-    /// The core whose stretch was handed in.
-    Same,
-    /// The other one.
-    Other,
-    /// Neither: the machine must act.
-    Stop,
-}
-
-/// Executes stretches, `cores[turn]` first, until an instruction that no stretch holds or until an event at `due` is near,
-/// which is later than [`Stretch::CYCLES`] from now. Cores and bus are up to date before and behind. Then remembering rests
-/// for a while, so that the machine goes on in time.
+/// Executes basic blocks, `cores[turn]` first, until an instruction that no block holds or until an event at `due` is
+/// near, which is later than [`Block::CYCLES`] from now. Cores and bus are up to date before and behind. Then remembering
+/// backs off for a while, so that the machine goes on in time.
 ///
 /// # Safety
 /// As for [`exec::run`]; both cores stand before an instruction and not inside one.
 pub unsafe fn run<B: Paired>(cores: *mut Core, turn: usize, due: u64, bus: &mut B) {
-    // SAFETY: the caller's promise; references to the cores end before the interpreter runs, and flights are the bus's.
+    // SAFETY: the caller's promise; references to the cores end before the interpreter runs, and logs are the bus's.
     unsafe {
         if !enter(&*cores.add(turn), &*cores.add(1 - turn), due, bus) {
             return;
         }
         let now = bus.pairs().now;
         bus.pairs().turn = turn;
-        bus.pairs().flights.of(0).into_iter().for_each(|flight| (*flight).forget());
+        bus.pairs().logs.of(0).into_iter().for_each(|log| (*log).forget());
         exec::run::<B, false, { watch::PAIRS }>(cores, turn, bus);
         land(cores, bus);
-        bus.pairs().rest_after(now);
+        bus.pairs().back_off_after(now);
     }
 }
 
@@ -120,12 +116,12 @@ fn enter<B: Paired>(first: &Core, other: &Core, due: u64, bus: &mut B) -> bool {
     let state = bus.state(first, other);
     let pairs = bus.pairs();
     let Some(state) = state else {
-        pairs.put_off(now);
+        pairs.back_off(now);
         return false;
     };
-    let place = Place { ip: other.ip, rest: Rest::NONE, mask: 0, address: 0 };
+    let place = Place { ip: other.ip, remainder: Remainder::NONE, mask: 0, address: 0 };
     pairs.node = pairs.table.number_anew(Node { state, ip: first.ip, other: place });
-    (pairs.now, pairs.until) = (now, due - Stretch::CYCLES);
+    (pairs.now, pairs.until) = (now, due - Block::CYCLES);
     true
 }
 
@@ -139,7 +135,7 @@ unsafe fn land<B: Paired>(cores: *mut Core, bus: &mut B) {
     // SAFETY: the caller's promise; a reference to a core ends before the interpreter runs again.
     unsafe {
         debug_assert!((*cores.add(turn)).ip == node.ip);
-        if node.other.rest.instructions != 0 {
+        if node.other.remainder.instructions != 0 {
             go_back(cores, 1 - turn, &node.other, bus);
             debug_assert!((*cores.add(1 - turn)).ip == node.other.ip);
         }
@@ -147,19 +143,19 @@ unsafe fn land<B: Paired>(cores: *mut Core, bus: &mut B) {
     }
 }
 
-/// Brings a core back to a place in its stretch, all of which it has executed.
+/// Brings a core back to a place in its block, all of which it has executed.
 ///
 /// # Safety
-/// As for [`run`]; the core's flight is that of the stretch.
+/// As for [`run`]; the core's log is that of the block.
 unsafe fn go_back<B: Paired>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
-    let [flight, _] = bus.pairs().flights.of(index);
+    let [log, _] = bus.pairs().logs.of(index);
     let ram = bus.ram();
     // SAFETY: the caller's promise.
     unsafe {
         let core = cores.add(index);
-        (*flight).undo(&mut *core, ram);
-        let target = (*core).instructions - place.rest.instructions;
-        (*core).instructions -= (*flight).instructions;
+        (*log).undo(&mut *core, ram);
+        let target = (*core).instructions - place.remainder.instructions;
+        (*core).instructions -= (*log).instructions;
         // Without the other core nothing but the number of instructions and words says where it stands.
         ((*core).t, (*core).transfer.mask) = (0, 0);
         while (*core).instructions != target || (*core).transfer.mask != place.mask {
@@ -172,13 +168,13 @@ unsafe fn go_back<B: Paired>(cores: *mut Core, index: usize, place: &Place, bus:
 /// What [`Bus::paired`] does.
 ///
 /// # Safety
-/// `core` has just executed the stretch; both are cores that [`run`] was given.
+/// `core` has just executed the basic block; both are cores that [`run`] was given.
 #[inline(always)]
 pub unsafe fn paired<B: Paired>(
     bus: &mut B,
     [core, other]: [*mut Core; 2],
-    [mine, theirs]: [*mut Flight; 2],
-    stretch: Stretch,
+    [mine, theirs]: [*mut SpeculationLog; 2],
+    block: Block,
 ) -> Turn {
     // SAFETY: the caller's promise.
     unsafe {
@@ -187,12 +183,12 @@ pub unsafe fn paired<B: Paired>(
             (*mine).undo(&mut *core, bus.ram());
             return Turn::Stop;
         }
-        let key = Transition::key(pairs.node, stretch.shape);
-        let found = &pairs.table.places(key, &stretch)[0];
-        if !found.is(key, &stretch) && !pairs.table.bring(key, &stretch) {
-            return learn(bus, [core, other], mine, stretch);
+        let key = Transition::key(pairs.node, block.shape);
+        let found = &pairs.table.places(key, &block)[0];
+        if !found.is(key, &block) && !pairs.table.bring(key, &block) {
+            return learn(bus, [core, other], mine, block);
         }
-        let found = pairs.table.places(key, &stretch)[0];
+        let found = pairs.table.places(key, &block)[0];
         (*mine).instructions = u64::from(found.instructions);
         (*core).instructions += u64::from(found.instructions);
         (*core).bus_wait += u64::from(found.waits[0]);

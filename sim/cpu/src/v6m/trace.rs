@@ -1,6 +1,7 @@
-//! Traces: stretches of instructions executed without time, and what their time depends on besides their opcodes.
+//! Traces: runs of instructions executed without time, and what their time depends on besides their opcodes.
 
 use crate::v6m::op::Op;
+use crate::v6m::region::Region;
 
 /// A trace that was executed. Together with its first instruction this tells which instructions it held and which
 /// memory each of their accesses went to.
@@ -8,8 +9,9 @@ use crate::v6m::op::Op;
 pub struct Trace {
     /// Verdicts on its conditional branches, the first in the highest place behind a leading 1.
     pub branches: u64,
-    /// The one thing in it that opcodes and branches do not tell: [`Trace::leap`], [`Trace::read`] or [`Trace::TAME`].
-    pub wild: u64,
+    /// The one thing in it that opcodes and branches do not tell: [`Trace::indirect_branch`],
+    /// [`Trace::indirect_read`] or [`Trace::NO_INDIRECT`].
+    pub indirect: u64,
     /// How many instructions.
     pub instructions: u64,
 }
@@ -22,30 +24,31 @@ impl Trace {
     /// No conditional branch yet.
     pub const NO_BRANCHES: u64 = 1;
     /// Nothing out of the ordinary yet.
-    pub const TAME: u64 = 0;
+    pub const NO_INDIRECT: u64 = 0;
     const READ: u64 = 1 << 63;
+    const BRANCH: u64 = 1 << 62;
 
-    /// A branch by register.
-    pub fn leap(target: *mut Op) -> u64 {
-        target as u64
+    /// A branch by register to this offset in the region.
+    pub const fn indirect_branch(offset: u32) -> u64 {
+        Trace::BRANCH | offset as u64
     }
 
     /// A read of constant memory by the instruction with this index; literals, whose address is in their opcode, are
-    /// not wild.
-    pub const fn read(index: u64, address: u32) -> u64 {
+    /// not indirect.
+    pub const fn indirect_read(index: u64, address: u32) -> u64 {
         Trace::READ | index << 32 | address as u64
     }
 
     /// Where its branch by register goes.
-    pub fn target(&self) -> *mut Op {
-        debug_assert!(self.wild != Trace::TAME && self.wild & Trace::READ == 0);
-        self.wild as *mut Op
+    pub fn target(&self, region: &Region) -> *mut Op {
+        debug_assert!(self.indirect & Trace::BRANCH != 0 && self.indirect & Trace::READ == 0);
+        region.ops.wrapping_add(self.indirect as u32 as usize / 2)
     }
 
     /// The address that the instruction with this index reads, if it is one in constant memory.
     pub fn address(&self, index: u64) -> Option<u32> {
-        let address = self.wild as u32;
-        (self.wild == Trace::read(index, address)).then_some(address)
+        let address = self.indirect as u32;
+        (self.indirect == Trace::indirect_read(index, address)).then_some(address)
     }
 
     /// The same, to be gone through from the start.
@@ -84,18 +87,29 @@ mod tests {
 
     #[test]
     fn a_read_is_found_at_its_place_alone() {
-        let trace = Trace { wild: Trace::read(5, 0x0800_1234), ..Trace::default() };
+        let trace = Trace { indirect: Trace::indirect_read(5, 0x0800_1234), ..Trace::default() };
         assert_eq!([4, 5, 6].map(|index| trace.address(index)), [None, Some(0x0800_1234), None]);
         assert_eq!(Trace::default().address(0), None);
+    }
+
+    #[test]
+    fn a_branch_is_told_by_its_place_in_the_region() {
+        let mut ops = [Op::default(); 8];
+        let region = Region { ops: ops.as_mut_ptr(), ..Region::nowhere(0x0800_0000) };
+        for offset in [0, 6] {
+            let trace = Trace { indirect: Trace::indirect_branch(offset), ..Trace::default() };
+            assert!(trace.indirect != Trace::NO_INDIRECT && trace.address(0).is_none());
+            assert_eq!(trace.target(&region), &raw mut ops[offset as usize / 2]);
+        }
     }
 
     #[test]
     fn keys_differ() {
         let all = [(1, 1), (1, 16), (2, 1), (3, 16), ((1 << 17) - 1, 16)];
         for (n, &(branches, instructions)) in all.iter().enumerate() {
-            let key = Trace { branches, instructions, wild: 0 }.key();
+            let key = Trace { branches, instructions, indirect: 0 }.key();
             assert!(key != 0 && key >> Trace::KEY_BITS == 0);
-            assert!(all[..n].iter().all(|&(b, i)| Trace { branches: b, instructions: i, wild: 0 }.key() != key));
+            assert!(all[..n].iter().all(|&(b, i)| Trace { branches: b, instructions: i, indirect: 0 }.key() != key));
         }
     }
 }

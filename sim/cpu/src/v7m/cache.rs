@@ -2,8 +2,6 @@
 //!
 //! The caches themselves are the chip's: what a write asks of them is an [`Operation`] that the bus carries out.
 
-use super::core::Core;
-
 /// What firmware asks of the caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
@@ -96,8 +94,7 @@ pub fn read(control: &Control, offset: u32) -> Option<u32> {
 }
 
 /// Writes at an offset from 0xE000E000; `None` elsewhere, else what is asked of the caches.
-pub fn write(core: &mut Core, offset: u32, value: u32) -> Option<Option<Operation>> {
-    let control = &mut core.cache;
+pub fn write(control: &mut Control, offset: u32, value: u32) -> Option<Option<Operation>> {
     let line = Line::of(value);
     Some(match offset {
         0xf50 => Some(Operation::InvalidateInstructions),

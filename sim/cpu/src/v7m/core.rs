@@ -3,10 +3,10 @@
 use super::cache;
 use super::dwt::Dwt;
 use super::fault::Fault;
-use super::mpu::Mpu;
+use super::mpu_state::Mpu;
 use super::nvic::{EXCEPTIONS, Nvic};
 use super::op::Op;
-use super::scb::Scb;
+use super::scb_state::Scb;
 use crate::step::Step;
 use crate::systick::SysTick;
 
@@ -360,13 +360,20 @@ impl Core {
     /// Data accesses that answer with an error are ignored instead (CCR.BFHFNMIGN, in NMI, HardFault or under
     /// FAULTMASK). The bus asks before it answers with [`Fault::DataBus`].
     pub fn ignores_bus_faults(&self) -> bool {
-        self.scb.ccr & super::scb::ccr::BFHFNMIGN != 0 && self.execution_priority() < 0
+        self.scb.ccr & super::scb_state::ccr::BFHFNMIGN != 0 && self.execution_priority() < 0
+    }
+
+    /// The exception to take now, if one beats the execution priority.
+    #[inline(always)]
+    pub fn takeable(&self) -> Option<u32> {
+        let (number, priority) = self.nvic.candidate()?;
+        (priority < self.execution_priority()).then_some(number)
     }
 
     /// Asks the machine to look before the next instruction if an exception is to be taken now.
     #[inline(always)]
     pub fn call_attention(&mut self) {
-        if super::exception::takeable(self).is_some() {
+        if self.takeable().is_some() {
             self.limit = 0;
         }
     }

@@ -7,11 +7,13 @@
 
 use super::bus::Bus;
 use super::core::{Core, Phase};
-use super::exception::{ExceptionTiming, Outcome, jump, pend_fault, takeable};
+use super::escalation::pend_fault;
 use super::fault::{Fault, hfsr};
 use super::float_context;
+use super::jump::jump;
 use super::mpu::{self, Access};
 use super::nvic::exception;
+use super::outcome::{ExceptionTiming, Outcome};
 use super::pipeline::Pipeline;
 use super::scb::ccr;
 
@@ -99,7 +101,7 @@ impl Stacking {
 /// returned, 0 if the core slept.
 pub(super) fn chain(core: &mut Core, from: u32, exc_return: u32, timing: &ExceptionTiming) -> Outcome {
     let recognised = core.t;
-    let number = takeable(core).unwrap_or(exception::HARD_FAULT);
+    let number = core.takeable().unwrap_or(exception::HARD_FAULT);
     core.select_psp(false);
     let handler = recognised + timing.tail_chain;
     core.phase = Phase::Entry { number, from: Some(from), exc_return, recognised, handler };

@@ -2,118 +2,27 @@
 //! `entry` and `exit`.
 
 use super::bus::Bus;
-use super::core::{Core, Phase, Request};
+use super::core::{Core, Phase};
 use super::entry;
 use super::exit;
-use super::fault::{DFSR_BKPT, Fault, Record, cfsr, hfsr};
-use super::mpu;
+use super::fault::{DFSR_BKPT, Fault, cfsr, hfsr};
 use super::nvic::exception;
 use super::pipeline::Pipeline;
-use super::scb::{fpccr, scr};
+use super::scb::fpccr;
 
 pub use super::entry::begin;
+pub(super) use super::escalation::pend_fault;
 pub use super::exit::exception_return;
+pub use super::jump::jump;
+pub use super::outcome::{ExceptionTiming, Outcome};
+pub use super::pending::{drive_line, pend, pulse_line};
 
-/// The adjustable part of the exception timing, in cycles, for memory without wait states.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ExceptionTiming {
-    /// Recognition to first handler instruction.
-    pub entry: u64,
-    /// The same if floating-point state is stacked at once.
-    pub entry_float: u64,
-    /// Return to first instruction of the interrupted code.
-    pub exit: u64,
-    /// The same if floating-point state is read back.
-    pub exit_float: u64,
-    /// Return to first instruction of the next handler.
-    pub tail_chain: u64,
-    /// Recognition to the choice of the vector: until then a more urgent exception takes over the entry.
-    pub late_arrival: u64,
-    /// Return to the point from which on a more urgent exception no longer aborts the unstacking.
-    pub pop_preemption: u64,
-}
-
-impl ExceptionTiming {
-    /// Cortex-M3: ARM 100165 3.9. Windows of late arrival and pop pre-emption: assumed (see [`entry`]).
-    pub const CORTEX_M3: ExceptionTiming = ExceptionTiming {
-        entry: 12,
-        entry_float: 12,
-        exit: 12,
-        exit_float: 12,
-        tail_chain: 6,
-        late_arrival: 7,
-        pop_preemption: 9,
-    };
-
-    /// Cortex-M4F: ARM DDI0439D 3.9; windows assumed.
-    pub const CORTEX_M4: ExceptionTiming =
-        ExceptionTiming { entry_float: 29, exit: 10, exit_float: 27, pop_preemption: 7, ..ExceptionTiming::CORTEX_M3 };
-
-    /// Cortex-M7: entry is ARM's published typical latency, all else assumed to be like the M3's and M4's.
-    pub const CORTEX_M7: ExceptionTiming =
-        ExceptionTiming { entry_float: 29, exit_float: 27, ..ExceptionTiming::CORTEX_M3 };
-}
-
-/// What happened, for traces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// A handler begins.
-    Entered(u32),
-    /// Returned from this exception to the interrupted code.
-    Returned(u32),
-    /// Returned from the first and entered the second without unstacking.
-    Chained(u32, u32),
-    /// Returned from this exception to sleep (SLEEPONEXIT).
-    Slept(u32),
-    /// Woke up and executes on.
-    Woken,
-    /// Something was begun that a later [`step`] completes.
-    Begun,
-    /// The core is locked up.
-    LockedUp,
-    /// Nothing.
-    None,
-}
-
-/// The exception to take now, if one beats the execution priority.
-#[inline(always)]
-pub fn takeable(core: &Core) -> Option<u32> {
-    let (number, priority) = core.nvic.candidate()?;
-    (priority < core.execution_priority()).then_some(number)
-}
+use super::escalation::escalated;
 
 /// True if a sleeping core must wake: a pending exception would pre-empt if PRIMASK were 0.
 pub fn wakes(core: &Core) -> bool {
     let mask = core.nvic.active_priority().min(core.boosted_priority(false));
     core.nvic.candidate().is_some_and(|(_, priority)| priority < mask)
-}
-
-/// Pends an exception; with SEVONPEND a fresh interrupt is an event too.
-pub fn pend(core: &mut Core, number: u32) {
-    if core.nvic.set_pending(number, true) {
-        noticed(core);
-    }
-}
-
-/// The chip drives an external line to a level: a rising edge pends, and a line that is high when its handler
-/// returns pends again.
-pub fn drive_line(core: &mut Core, line: u32, level: bool) {
-    if core.nvic.drive_line(line, level) {
-        noticed(core);
-    }
-}
-
-/// The chip pulses an external line.
-pub fn pulse_line(core: &mut Core, line: u32) {
-    drive_line(core, line, true);
-    drive_line(core, line, false);
-}
-
-fn noticed(core: &mut Core) {
-    if core.scb.scr & scr::SEVONPEND != 0 {
-        core.event = true;
-    }
-    core.call_attention();
 }
 
 /// Does what is due at cycle `now`: takes, completes or pre-empts exceptions, wakes the core. The machine calls it
@@ -129,7 +38,7 @@ pub fn step<B: Bus, P: Pipeline>(
     match core.phase {
         Phase::Entry { .. } if core.t <= now => entry::complete(core, bus, pipe, timing),
         Phase::Exit { .. } if core.t <= now => exit::complete(core, bus, pipe, timing),
-        Phase::Exit { number, exc_return, started, .. } if takeable(core).is_some() => {
+        Phase::Exit { number, exc_return, started, .. } if core.takeable().is_some() => {
             // What came while the returning instruction executed finds the return begun.
             core.t = now.max(started);
             entry::chain(core, number, exc_return, timing)
@@ -138,7 +47,7 @@ pub fn step<B: Bus, P: Pipeline>(
             if core.refetch {
                 refetch(core, bus);
             }
-            match takeable(core) {
+            match core.takeable() {
                 Some(number) => entry::begin(core, bus, number, timing),
                 None => Outcome::None,
             }
@@ -152,7 +61,7 @@ pub fn step<B: Bus, P: Pipeline>(
             wake(core, now);
             match on_exit {
                 None => Outcome::Woken,
-                Some(exc_return) if takeable(core).is_some() => entry::chain(core, 0, exc_return, timing),
+                Some(exc_return) if core.takeable().is_some() => entry::chain(core, 0, exc_return, timing),
                 Some(exc_return) => exit::unstack(core, bus, 0, exc_return, timing),
             }
         }
@@ -164,34 +73,6 @@ fn wake(core: &mut Core, now: u64) {
     core.t = core.t.max(now);
     core.sleep_cycles += core.t - core.slept_at;
     core.phase = Phase::Run;
-}
-
-/// The exception that a synchronous fault of this number becomes: itself, HardFault if it is disabled or cannot
-/// pre-empt, `None` for lock-up.
-fn escalated(core: &mut Core, number: u32) -> Option<u32> {
-    let priority = core.execution_priority();
-    let group = core.nvic.group(core.nvic.priority_of(number));
-    if core.nvic.is_enabled(number) && group < priority {
-        return Some(number);
-    }
-    if priority <= -1 {
-        return None;
-    }
-    core.scb.hfsr |= hfsr::FORCED;
-    Some(exception::HARD_FAULT)
-}
-
-/// Enters a fault into the status registers and pends what it raises. False: the core is locked up.
-pub(super) fn pend_fault(core: &mut Core, record: Record) -> bool {
-    core.scb.note(record);
-    match escalated(core, record.exception) {
-        Some(number) => core.nvic.set_pending(number, true),
-        None => {
-            core.phase = Phase::Lockup;
-            return false;
-        }
-    };
-    true
 }
 
 /// Takes a synchronous fault at the current instruction.
@@ -243,7 +124,7 @@ fn lazy_fault<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &Excep
         return Outcome::LockedUp;
     };
     core.nvic.set_pending(number, true);
-    if takeable(core).is_none() {
+    if core.takeable().is_none() {
         core.scb.fpccr &= !fpccr::LSPACT;
     }
     begin_pending(core, bus, timing)
@@ -275,33 +156,9 @@ pub fn imprecise_bus_fault(core: &mut Core) {
 }
 
 fn begin_pending<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> Outcome {
-    match takeable(core) {
+    match core.takeable() {
         Some(number) => entry::begin(core, bus, number, timing),
         None => Outcome::None,
-    }
-}
-
-/// Puts the core at an interworking address. Where nothing may execute, or with the Thumb bit clear, the fault of
-/// the instruction there is left as the request.
-pub fn jump<B: Bus>(core: &mut Core, bus: &mut B, target: u32) {
-    core.thumb = target & 1 != 0;
-    core.refetch = false;
-    let address = target & !1;
-    let permitted = mpu::check(core, address, mpu::Access::Fetch);
-    match (permitted, bus.region(address)) {
-        (Ok(()), Some(region)) => {
-            core.stray = None;
-            core.region = mpu::executable_part(core, region, address);
-            // SAFETY: the offset is inside the region, whose op table is longer than its halfwords.
-            core.ip = unsafe { core.region.ops.add((address.wrapping_sub(core.region.base) / 2) as usize) };
-            if !core.thumb {
-                core.request = Request::Fault(Fault::InvalidState);
-            }
-        }
-        (permitted, _) => {
-            core.stray = Some(address);
-            core.request = Request::Fault(permitted.err().unwrap_or(Fault::FetchBus));
-        }
     }
 }
 

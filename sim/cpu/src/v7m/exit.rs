@@ -3,11 +3,12 @@
 use super::bus::Bus;
 use super::core::{Core, Phase};
 use super::entry::{BASIC_FRAME, FLOAT_FRAME, FLOAT_WORDS, chain, go};
-use super::exception::{ExceptionTiming, Outcome, pend_fault, takeable};
+use super::escalation::pend_fault;
 use super::fault::Fault;
 use super::float_context;
 use super::mpu::{self, Access};
 use super::nvic::exception;
+use super::outcome::{ExceptionTiming, Outcome};
 use super::pipeline::Pipeline;
 use super::scb::{ccr, fpccr, scr};
 
@@ -45,7 +46,7 @@ pub fn exception_return<B: Bus>(core: &mut Core, bus: &mut B, value: u32, timing
     }
     core.event = true;
     core.exclusive = false;
-    if takeable(core).is_some() {
+    if core.takeable().is_some() {
         return chain(core, number, value, timing);
     }
     let last = core.nvic.active_count() == 0;
@@ -125,7 +126,7 @@ pub(super) fn complete<B: Bus, P: Pipeline>(
         return Outcome::None;
     };
     core.phase = Phase::Run;
-    if takeable(core).is_some() {
+    if core.takeable().is_some() {
         return chain(core, number, exc_return, timing);
     }
     let kind = Return(exc_return);

@@ -1,71 +1,18 @@
-//! System control block: the state behind 0xE000ED00–0xE000EDFF and the registers around it that are no other
+//! System control block: reads and writes of 0xE000ED00–0xE000EDFF and of the registers around it that are no other
 //! unit's (ARMv7-M B3.2).
 
 use super::core::Core;
-use super::fault::{Record, cfsr, hfsr};
-use super::features::Features;
+use super::fault::hfsr;
 use super::nvic::exception;
 
-/// Bits of CCR.
-pub mod ccr {
-    /// Return to thread mode with exceptions active is allowed.
-    pub const NONBASETHRDENA: u32 = 1 << 0;
-    /// Unprivileged code may write STIR.
-    pub const USERSETMPEND: u32 = 1 << 1;
-    /// Unaligned accesses fault.
-    pub const UNALIGN_TRP: u32 = 1 << 3;
-    /// Division by zero faults.
-    pub const DIV_0_TRP: u32 = 1 << 4;
-    /// NMI, HardFault and FAULTMASK ignore data bus faults.
-    pub const BFHFNMIGN: u32 = 1 << 8;
-    /// Frames begin at a multiple of 8.
-    pub const STKALIGN: u32 = 1 << 9;
-    /// Data cache on (M7).
-    pub const DC: u32 = 1 << 16;
-    /// Instruction cache on (M7).
-    pub const IC: u32 = 1 << 17;
-    /// Branch prediction on (M7: always).
-    pub const BP: u32 = 1 << 18;
-}
+pub use super::scb_state::{DEMCR_MON_EN, DEMCR_MON_PEND, DEMCR_TRCENA, Scb, ccr, fpccr, scr};
 
-/// Bits of SCR.
-pub mod scr {
-    /// Sleep when the last handler returns.
-    pub const SLEEPONEXIT: u32 = 1 << 1;
-    /// Deep sleep.
-    pub const SLEEPDEEP: u32 = 1 << 2;
-    /// A freshly pending interrupt is an event.
-    pub const SEVONPEND: u32 = 1 << 4;
+#[derive(Debug, Clone, Copy)]
+enum Shown {
+    Active,
+    Pending,
+    Enabled,
 }
-
-/// Bits of FPCCR.
-pub mod fpccr {
-    /// Exception entry sets FPCA and saves state.
-    pub const ASPEN: u32 = 1 << 31;
-    /// It saves lazily.
-    pub const LSPEN: u32 = 1 << 30;
-    /// DebugMonitor could be taken when the frame was allocated.
-    pub const MONRDY: u32 = 1 << 8;
-    /// BusFault could.
-    pub const BFRDY: u32 = 1 << 6;
-    /// MemManage could.
-    pub const MMRDY: u32 = 1 << 5;
-    /// HardFault could.
-    pub const HFRDY: u32 = 1 << 4;
-    /// The frame was allocated in thread mode.
-    pub const THREAD: u32 = 1 << 3;
-    /// It was allocated by unprivileged code.
-    pub const USER: u32 = 1 << 1;
-    /// Preservation is still due.
-    pub const LSPACT: u32 = 1 << 0;
-}
-
-/// DEMCR.MON_EN.
-pub const DEMCR_MON_EN: u32 = 1 << 16;
-/// DEMCR.MON_PEND.
-pub const DEMCR_MON_PEND: u32 = 1 << 17;
-/// DEMCR.TRCENA.
-pub const DEMCR_TRCENA: u32 = 1 << 24;
 
 /// SHCSR's bits: position, exception, what it shows.
 const SHCSR: [(u32, u32, Shown); 14] = [
@@ -84,84 +31,6 @@ const SHCSR: [(u32, u32, Shown); 14] = [
     (17, exception::BUS_FAULT, Shown::Enabled),
     (18, exception::USAGE_FAULT, Shown::Enabled),
 ];
-
-#[derive(Debug, Clone, Copy)]
-enum Shown {
-    Active,
-    Pending,
-    Enabled,
-}
-
-/// Registers that keep what is written to them.
-#[derive(Debug, Clone)]
-pub struct Scb {
-    /// Vector table address.
-    pub vtor: u32,
-    /// System control: [`scr`].
-    pub scr: u32,
-    /// Configuration and control: [`ccr`].
-    pub ccr: u32,
-    /// Auxiliary control: no effect on what instructions do; pipelines may look.
-    pub actlr: u32,
-    /// Coprocessor access.
-    pub cpacr: u32,
-    /// Configurable fault status: [`cfsr`].
-    pub cfsr: u32,
-    /// HardFault status: [`hfsr`].
-    pub hfsr: u32,
-    /// Debug fault status.
-    pub dfsr: u32,
-    /// MemManage fault address.
-    pub mmfar: u32,
-    /// BusFault address.
-    pub bfar: u32,
-    /// Debug exception and monitor control.
-    pub demcr: u32,
-    /// Floating-point context control: [`fpccr`].
-    pub fpccr: u32,
-    /// Floating-point context address.
-    pub fpcar: u32,
-    /// Floating-point defaults.
-    pub fpdscr: u32,
-    /// AIRCR.SYSRESETREQ was written: the chip resets.
-    pub reset_request: bool,
-}
-
-impl Scb {
-    /// Reset state.
-    pub fn new(features: &Features) -> Scb {
-        let align = if features.stack_align { ccr::STKALIGN } else { 0 };
-        let float = if features.float { fpccr::ASPEN | fpccr::LSPEN } else { 0 };
-        Scb {
-            vtor: 0,
-            scr: 0,
-            ccr: align | if features.caches { ccr::BP } else { 0 },
-            actlr: 0,
-            cpacr: 0,
-            cfsr: 0,
-            hfsr: 0,
-            dfsr: 0,
-            mmfar: 0,
-            bfar: 0,
-            demcr: 0,
-            fpccr: float,
-            fpcar: 0,
-            fpdscr: 0,
-            reset_request: false,
-        }
-    }
-
-    /// Enters a fault into the status registers.
-    pub fn note(&mut self, record: Record) {
-        self.cfsr |= record.cfsr;
-        if record.cfsr & cfsr::MMARVALID != 0 {
-            self.mmfar = record.address;
-        }
-        if record.cfsr & cfsr::BFARVALID != 0 {
-            self.bfar = record.address;
-        }
-    }
-}
 
 /// ICSR (B3.2.4). VECTPENDING knows BASEPRI and FAULTMASK but not PRIMASK.
 fn icsr(core: &Core) -> u32 {
@@ -182,11 +51,11 @@ fn icsr(core: &Core) -> u32 {
 
 fn set_icsr(core: &mut Core, value: u32) {
     if value >> 31 != 0 {
-        super::exception::pend(core, exception::NMI);
+        super::pending::pend(core, exception::NMI);
     }
     for (number, set, clear) in [(exception::PENDSV, 28, 27), (exception::SYSTICK, 26, 25)] {
         if value >> set & 1 != 0 {
-            super::exception::pend(core, number);
+            super::pending::pend(core, number);
         } else if value >> clear & 1 != 0 {
             core.nvic.set_pending(number, false);
         }
@@ -307,7 +176,7 @@ pub fn write(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> b
         0xf00 => {
             let line = value & 0x1ff;
             if line < core.nvic.line_count() {
-                super::exception::pend(core, exception::IRQ0 + line);
+                super::pending::pend(core, exception::IRQ0 + line);
             }
         }
         0xf34 if core.features.float => {

@@ -112,7 +112,7 @@ fn write_scs(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> O
         }
         _ if scb::write(core, offset, value, mask, now) => Effect::None,
         _ if core.features.caches && is_cache(offset) => {
-            cache::write(core, offset, value)?.map_or(Effect::None, Effect::Cache)
+            cache::write(&mut core.cache, offset, value)?.map_or(Effect::None, Effect::Cache)
         }
         _ => is_reserved(offset).then_some(Effect::None)?,
     };

@@ -8,86 +8,22 @@ pub mod functions;
 pub mod locks;
 pub mod masks;
 pub mod paths;
+mod report;
+mod telling;
 pub mod threads;
-
-use std::collections::{BTreeMap, HashMap};
 
 use rtoslab_cpu::step::Step;
 
 use crate::event::{Event, Kind};
-use calls::{Book, Call, End, Entry};
+use calls::{Book, Call};
 use costs::{Cost, Costs, Place, Spent};
 use functions::Functions;
-use locks::{LockAct, LockEvent, LockKey, LockSum, Locks};
-use masks::{Masked, MaskedSum, Masks};
-use paths::{Node, Paths};
+use locks::{LockAct, LockEvent, Locks};
+use masks::Masks;
+use paths::Paths;
+pub use report::{Account, Look, Observed, Wanted};
+use telling::{event, follow_measured, goes_on_measured, tell_thread};
 use threads::{Context, Move, Threads};
-
-/// What to observe beside the account.
-#[derive(Debug, Clone, Default)]
-pub struct Wanted {
-    /// Priorities of interrupts whose held-off intervals are recorded.
-    pub levels: Vec<i16>,
-    /// Held-off intervals kept whole, from the first on.
-    pub kept: usize,
-    /// Functions whose calls and returns are events, with the identifiers of these.
-    pub calls: HashMap<u32, u16>,
-    /// Functions each of whose calls is measured, with the identifiers of these.
-    pub measured: HashMap<u32, u16>,
-    /// Threads that go on and accesses to spinlocks are events.
-    pub events: bool,
-}
-
-/// A core as the machine sees it between instructions.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Look {
-    /// Its local time.
-    pub t: u64,
-    /// Cycles asleep so far, without a sleep in progress.
-    pub sleep_cycles: u64,
-    /// Since when it sleeps.
-    pub asleep_since: Option<u64>,
-    /// Held in reset, or locked up.
-    pub stopped: bool,
-    /// Next instruction.
-    pub pc: u32,
-    /// Active stack pointer.
-    pub sp: u32,
-    /// The process stack is active.
-    pub process_stack: bool,
-    /// Execution priority.
-    pub priority: i16,
-}
-
-/// What one core did from the first cycle of a window to the one behind its last.
-#[derive(Debug, Clone, Default)]
-pub struct Account {
-    /// First cycle.
-    pub from: u64,
-    /// Cycle behind the last.
-    pub until: u64,
-    /// By place; all cycles add up to `until - from`.
-    pub rows: Vec<(Place, Cost)>,
-}
-
-/// What was observed since the last time.
-#[derive(Debug, Clone, Default)]
-pub struct Observed {
-    /// One a core.
-    pub accounts: Vec<Account>,
-    /// All call paths since observation began.
-    pub nodes: Vec<Node>,
-    /// Held-off intervals, summed.
-    pub masked: Vec<MaskedSum>,
-    /// The first of them, whole.
-    pub intervals: Vec<Masked>,
-    /// Spinlocks.
-    pub locks: BTreeMap<LockKey, LockSum>,
-    /// Measured calls that have ended, in order of ends.
-    pub calls: Vec<Call>,
-    /// Those that have not.
-    pub open_calls: Vec<Call>,
-}
 
 #[derive(Debug, Clone, Default)]
 struct Watched {
@@ -455,62 +391,4 @@ impl Observer {
         self.cores[core].thread = Some(thread);
         tell_thread(&self.wanted, &mut self.events, self.cores[core].thread.as_ref(), core, look.t, &self.paths);
     }
-}
-
-/// A context goes on after others, or begins with its first function.
-fn goes_on_measured(
-    context: &mut Context,
-    wanted: &Wanted,
-    paths: &Paths,
-    calls: &mut Vec<Call>,
-    core: usize,
-    at: u64,
-    sp: u32,
-) {
-    context.activity.go_on(at, true);
-    if context.activity.is_empty() {
-        let to = Entry { node: context.node, entry: paths.get(context.node).entry, depth: 0, core, sp };
-        context.activity.enter(at, to, &mut Book { wanted: &wanted.measured, calls, thread: context.number });
-    }
-}
-
-/// A context that is measured entered a function or left it.
-fn follow_measured(
-    context: &mut Context,
-    told: Move,
-    wanted: &Wanted,
-    paths: &Paths,
-    calls: &mut Vec<Call>,
-    core: usize,
-    step: &Step,
-) {
-    let depth = context.depth();
-    let book = &mut Book { wanted: &wanted.measured, calls, thread: context.number };
-    match told {
-        Move::Into(node) => {
-            let to = Entry { node, entry: paths.get(node).entry, depth, core, sp: step.sp };
-            context.activity.enter(step.end, to, book);
-        }
-        Move::Out(_) => context.activity.exit(step.end, End::Returned, book),
-        Move::Left(_) => context.activity.exit(step.end, End::Left, book),
-        Move::Onward(_) => {}
-    }
-}
-
-fn tell_thread(
-    wanted: &Wanted,
-    events: &mut Vec<Event>,
-    thread: Option<&Context>,
-    core: usize,
-    at: u64,
-    paths: &Paths,
-) {
-    if let Some(thread) = thread.filter(|_| wanted.events) {
-        let first = paths.get(thread.root()).entry;
-        events.push(event(Kind::Thread, core, at, 0, thread.number, first));
-    }
-}
-
-fn event(kind: Kind, core: usize, cycle: u64, id: u16, value: u32, pc: u32) -> Event {
-    Event { cycle, value, pc, id, kind: kind as u8, core: core as u8, more: 0 }
 }

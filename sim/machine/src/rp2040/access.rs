@@ -2,44 +2,15 @@
 
 use rtoslab_cpu::v6m::bus::{Bus, Trap};
 use rtoslab_cpu::v6m::core::{Core, Phase};
-use rtoslab_cpu::v6m::ppb;
 use rtoslab_periph::rp2040::needs_extra_alias_cycles;
 use rtoslab_timing::rp2040::key;
 
-use super::system::{ROM_BYTES, SRAM_BASE, System, slave};
+use super::map::{ROM_BYTES, SRAM_BASE, bank_of, slave, unstriped};
+use super::system::System;
+use crate::m0plus::private_bus::PrivateBus;
+use crate::m0plus::{UNALIGNED, UNMAPPED};
+use crate::words::{get, put};
 use crate::xip::LINE_BYTES;
-
-const UNALIGNED: Trap = Trap::Fault("unaligned access");
-const UNMAPPED: Trap = Trap::Fault("access to an address where nothing is mapped");
-const PPB_WORDS_ONLY: Trap = Trap::Fault("narrow or unprivileged access to the private peripheral bus");
-
-/// Little-endian value of up to four bytes.
-pub(super) fn get(memory: &[u8], offset: u32, bytes: u32) -> u32 {
-    let at = offset as usize;
-    match bytes {
-        1 => u32::from(memory[at]),
-        2 => u32::from(u16::from_le_bytes([memory[at], memory[at + 1]])),
-        _ => u32::from_le_bytes([memory[at], memory[at + 1], memory[at + 2], memory[at + 3]]),
-    }
-}
-
-fn put(memory: &mut [u8], offset: u32, bytes: u32, value: u32) {
-    let at = offset as usize;
-    memory[at..at + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
-}
-
-/// SRAM bank of an offset: words of the first 256 kB are striped over four banks.
-#[inline(always)]
-pub(super) fn bank_of(offset: u32) -> usize {
-    if offset < 0x40000 { (offset >> 2 & 3) as usize } else { slave::SRAM4 + (offset >> 12 & 1) as usize }
-}
-
-/// Offset of a non-striped alias (0x21000000) in striped storage, with its bank.
-fn unstriped(address: u32) -> Option<(u32, usize)> {
-    let offset = address.wrapping_sub(0x2100_0000);
-    let bank = offset >> 16;
-    (bank < 4).then(|| ((((offset & 0xffff) >> 2) * 4 + bank) * 4 + (offset & 3), bank as usize))
-}
 
 /// The bytes of a register word that a narrow load selects.
 fn lanes(word: u32, address: u32, bytes: u32) -> u32 {
@@ -140,14 +111,7 @@ impl System {
                 let word = self.load_register::<CONTEND>(core, address & !3, t)?;
                 Ok(lanes(word, address, bytes))
             }
-            0xe => {
-                if bytes != 4 || !core.privileged() {
-                    return Err(PPB_WORDS_ONLY);
-                }
-                let value = self.load_ppb(core, address, *t)?;
-                *t += 2;
-                Ok(value)
-            }
+            0xe => self.load_private(core, address, bytes, t),
             _ => Err(UNMAPPED),
         }
     }
@@ -183,14 +147,7 @@ impl System {
                 };
                 self.store_register::<CONTEND>(core, address & !3, word, t)
             }
-            0xe => {
-                if bytes != 4 || !core.privileged() {
-                    return Err(PPB_WORDS_ONLY);
-                }
-                self.store_ppb(core, address, value, *t)?;
-                *t += 2;
-                Ok(())
-            }
+            0xe => self.store_private(core, address, bytes, value, t),
             0x1 => self.store_flash_side::<CONTEND>(core, address, bytes, value, t),
             0x2 => {
                 let (offset, bank) = match address.checked_sub(SRAM_BASE).filter(|&o| o < Self::RAM_BYTES) {
@@ -321,34 +278,14 @@ impl System {
         *t = slot + 2 + extra;
         Ok(())
     }
+}
 
-    fn load_ppb(&mut self, core: &mut Core, address: u32, now: u64) -> Result<u32, Trap> {
-        let (value, unmodelled) = ppb::load(core, address, now).ok_or(UNMAPPED)?;
-        self.after_ppb(core);
-        if let Some(what) = unmodelled {
-            self.not_modelled(core, address, what, now);
-        }
-        Ok(value)
+impl PrivateBus for System {
+    fn due_mut(&mut self) -> &mut u64 {
+        &mut self.due
     }
 
-    fn store_ppb(&mut self, core: &mut Core, address: u32, value: u32, now: u64) -> Result<(), Trap> {
-        if let Some(what) = ppb::store(core, address, value, now).ok_or(UNMAPPED)? {
-            self.not_modelled(core, address, what, now);
-        }
-        self.after_ppb(core);
-        Ok(())
-    }
-
-    /// A PPB access may have pended, enabled or rescheduled something.
-    fn after_ppb(&mut self, core: &mut Core) {
-        let due = core.systick.due();
-        if due < self.due {
-            self.due = due;
-            core.limit = core.limit.min(due);
-        }
-        if core.nvic.pending & core.nvic.enabled != 0 || core.nvic.reset_request {
-            core.limit = 0;
-            self.due = 0;
-        }
+    fn not_modelled(&mut self, core: &mut Core, address: u32, what: &str, now: u64) {
+        self.warn_of_address(core, address, what, now);
     }
 }

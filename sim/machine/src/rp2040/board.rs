@@ -1,11 +1,13 @@
 //! The RP2040 as a [`Board`].
 
 use rtoslab_cpu::states::Counts;
-use rtoslab_lab::{Between, Event};
+use rtoslab_cpu::v6m::bus::Bus;
+use rtoslab_lab::{Console, Probes};
 use rtoslab_periph::rp2040::LockStats;
 
 use super::machine::{Machine, Options};
 use crate::board::{self, Board, Position, ProfileRow, Stats};
+use crate::m0plus::face;
 use crate::setting::SettingError;
 
 /// Makes a virtual Pico. Errors: a number of cores or a size of flash that cannot be.
@@ -27,6 +29,8 @@ pub fn board(options: &board::Options) -> Result<Box<dyn Board>, SettingError> {
 }
 
 impl Board for Machine {
+    crate::board::as_the_machine!();
+
     fn cores(&self) -> usize {
         2
     }
@@ -35,73 +39,34 @@ impl Board for Machine {
         2
     }
 
-    crate::board::as_the_machine!();
-
-    fn until(&mut self, address: u32) {
-        self.instruments().until(address);
+    fn probes(&mut self) -> &mut Probes {
+        &mut self.system.probes
     }
 
-    fn watch_exec(&mut self, address: u32, id: u16) {
-        self.instruments().watch_exec(address, id);
+    fn refresh(&mut self, address: u32) {
+        self.system.refresh(address);
     }
 
-    fn watch_call(&mut self, address: u32, id: u16, third: bool) {
-        self.instruments().watch_call(address, id, third);
+    fn mark_watch(&mut self, address: u32) -> bool {
+        self.system.mark_watch(address)
     }
 
-    fn watch_return(&mut self, address: u32, id: u16) {
-        self.instruments().watch_return(address, id);
-    }
-
-    fn watch_write(&mut self, address: u32, id: u16, stop: bool) -> bool {
-        self.instruments().watch_write(address, id, stop)
-    }
-
-    fn between(&mut self, start: u32, end: u32) -> usize {
-        self.instruments().between(start, end)
-    }
-
-    fn between_result(&mut self, index: usize) -> Option<Between> {
-        self.instruments().between_result(index)
-    }
-
-    fn trace_exceptions(&mut self, on: bool) {
-        self.instruments().trace_exceptions(on);
+    fn console(&mut self, port: usize) -> &mut Console {
+        &mut self.system.consoles[port]
     }
 
     fn trace_pins(&mut self, on: bool) {
-        self.instruments().trace_pins(on);
-    }
-
-    fn take_events(&mut self) -> Vec<Event> {
-        let mut events = self.instruments().take_events();
-        events.extend(self.observer.iter_mut().flat_map(|observer| observer.take_events()));
-        events
-    }
-
-    fn core_cycle(&self, core: usize) -> u64 {
-        self.cores[core].t
+        self.system.probes.trace_pins = on;
+        self.system.sample_pins(0, 0);
     }
 
     fn take_profile(&mut self, core: usize) -> Vec<ProfileRow> {
-        let rows = self.take_profile(core).into_iter();
+        let rows = self.system.take_profile(core).into_iter();
         rows.map(|(address, cell)| (address, cell.cycles, cell.executions, cell.wait_cycles)).collect()
     }
 
-    fn take_uart(&mut self, port: usize) -> Vec<u8> {
-        self.instruments().take_uart(port)
-    }
-
     fn type_uart(&mut self, port: usize, text: &[u8]) {
-        self.instruments().type_uart(port, text);
-    }
-
-    fn script_uart(&mut self, port: usize, prompt: &[u8], text: &[u8]) {
-        self.instruments().script_uart(port, prompt, text);
-    }
-
-    fn steps_left(&mut self, port: usize) -> usize {
-        self.instruments().steps_left(port)
+        self.system.type_text(port, text);
     }
 
     fn remembered(&self) -> Counts {
@@ -109,45 +74,35 @@ impl Board for Machine {
     }
 
     fn stats(&self, core: usize) -> Stats {
-        let stats = self.core_stats(core);
-        Stats {
-            cycles: stats.cycles,
-            instructions: stats.instructions,
-            sleep_cycles: stats.sleep_cycles,
-            bus_wait_cycles: stats.bus_wait_cycles,
-            flash_wait_cycles: stats.flash_wait_cycles,
-            xip_misses: stats.xip_misses,
-            exception_cycles: stats.exception_cycles,
-            exceptions: stats.exceptions.to_vec(),
-        }
+        self.core_stats(core)
     }
 
     fn lock_stats(&mut self) -> Vec<[LockStats; 2]> {
-        self.instruments().lock_stats().to_vec()
+        self.system.periph.sio.lock_stats().to_vec()
     }
 
-    fn warnings(&mut self) -> Vec<String> {
-        self.instruments().warnings().to_vec()
+    fn warnings(&self) -> Vec<String> {
+        self.system.warnings.clone()
     }
 
     fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {
-        self.instruments().read(address, bytes)
+        self.system.bytes_at(address, bytes).map(<[u8]>::to_vec)
     }
 
     fn write(&mut self, address: u32, data: &[u8]) -> bool {
-        self.instruments().write(address, data)
+        self.system.write_sram(address, data)
     }
 
     fn executable(&mut self, address: u32) -> bool {
-        self.instruments().executable(address)
+        self.system.region(address & !1).is_some()
     }
 
     fn position(&self, core: usize) -> Position {
-        self.position(core)
+        face::position(&self.cores[core])
     }
 
     fn registers(&self, core: usize) -> Vec<(String, u32)> {
-        self.registers(core)
+        face::registers(&self.cores[core])
     }
 
     fn set_register(&mut self, core: usize, name: &str, value: u32) -> bool {

@@ -10,7 +10,7 @@ use rtoslab_cpu::v6m::exception;
 use rtoslab_periph::rp2040::bootrom;
 
 use super::machine::Machine;
-use super::system::{FLASH_BASE, SRAM_BASE, SRAM_BYTES};
+use super::map::{FLASH_BASE, SRAM_BASE, SRAM_BYTES};
 use crate::image::{Image, ImageError};
 
 /// The ROM's stack ends where the boot block's copy starts.

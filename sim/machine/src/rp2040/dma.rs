@@ -6,8 +6,8 @@ use rtoslab_cpu::v6m::core::Core;
 use rtoslab_periph::Access;
 use rtoslab_periph::rp2040::DmaBus;
 
-use super::access::bank_of;
-use super::system::{FLASH_BASE, SRAM_BASE, SRAM_BYTES, System, WriterAt};
+use super::map::{FLASH_BASE, SRAM_BASE, SRAM_BYTES, bank_of};
+use super::system::{System, WriterAt};
 
 /// The memories a transfer may touch, apart from the registers, which the peripheral crate handles itself.
 struct Memories<'a> {

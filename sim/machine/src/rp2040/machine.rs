@@ -3,18 +3,21 @@
 use std::sync::Arc;
 
 use rtoslab_cpu::step::watch;
+use rtoslab_cpu::v6m::block::Block;
 use rtoslab_cpu::v6m::bus::Bus;
-use rtoslab_cpu::v6m::core::{Core, Phase, ProfileCell, Request};
-use rtoslab_cpu::v6m::exception::{self, Outcome};
-use rtoslab_cpu::v6m::pair::{self, Stretch};
-use rtoslab_cpu::v6m::{exec, ppb};
-use rtoslab_lab::{Kind, Observer, Stimulus};
+use rtoslab_cpu::v6m::core::{Core, Phase, Request};
+use rtoslab_cpu::v6m::exception::Outcome;
+use rtoslab_cpu::v6m::pair;
+use rtoslab_cpu::v6m::ppb;
+use rtoslab_lab::{Observer, Stimulus};
 use rtoslab_periph::NEVER;
 
 use super::system::System;
-use crate::board::Position;
+use crate::board::Stats;
 use crate::image::{Image, ImageError, Symbol};
 use crate::injection;
+use crate::m0plus::face;
+use crate::m0plus::turn::{self, Faulted, is_active};
 use crate::observe::{TURN_CYCLES, look_v6m};
 use crate::setting::SettingError;
 use crate::stop::{Stop, StopReason};
@@ -43,42 +46,6 @@ impl Default for Options {
     }
 }
 
-/// Where one core's cycles went.
-#[derive(Debug, Clone, Copy)]
-pub struct CoreStats {
-    /// Cycles covered.
-    pub cycles: u64,
-    /// Instructions executed.
-    pub instructions: u64,
-    /// Cycles asleep.
-    pub sleep_cycles: u64,
-    /// Cycles lost to arbitration.
-    pub bus_wait_cycles: u64,
-    /// Cycles lost to XIP misses.
-    pub flash_wait_cycles: u64,
-    /// XIP line fills.
-    pub xip_misses: u64,
-    /// Cycles in exception entry, exit and tail-chaining.
-    pub exception_cycles: u64,
-    /// Exceptions entered, by number.
-    pub exceptions: [u64; 48],
-}
-
-impl Default for CoreStats {
-    fn default() -> CoreStats {
-        CoreStats {
-            cycles: 0,
-            instructions: 0,
-            sleep_cycles: 0,
-            bus_wait_cycles: 0,
-            flash_wait_cycles: 0,
-            xip_misses: 0,
-            exception_cycles: 0,
-            exceptions: [0; 48],
-        }
-    }
-}
-
 impl Default for Machine {
     fn default() -> Machine {
         Machine::new(Options::default())
@@ -97,7 +64,7 @@ pub struct Machine {
     pub(super) symbols: Arc<[Symbol]>,
     pub(super) watch: u8,
     pub(super) observer: Option<Box<Observer>>,
-    pub(super) stats_base: [CoreStats; 2],
+    pub(super) stats_base: [Stats; 2],
 }
 
 impl Machine {
@@ -113,7 +80,7 @@ impl Machine {
             symbols: Arc::default(),
             watch: watch::NOTHING,
             observer: None,
-            stats_base: [CoreStats::default(); 2],
+            stats_base: [Stats::default(), Stats::default()],
         };
         machine.system.clocks_changed(&mut machine.cores, 0);
         machine
@@ -224,12 +191,12 @@ impl Machine {
     /// core 1 that waits in the boot ROM was never started.
     fn goes_on_without_the_locked(&self) -> bool {
         let scheduled = self.next_due() != NEVER;
-        self.cores.iter().any(|core| active(core) || core.asleep() && scheduled && !core.region.rom)
+        self.cores.iter().any(|core| is_active(core) || core.asleep() && scheduled && !core.region.rom)
     }
 
     /// Earliest time of a core that is not asleep or in reset.
     fn horizon(&self) -> Option<u64> {
-        self.cores.iter().filter(|core| active(core)).map(|core| core.t).min()
+        self.cores.iter().filter(|core| is_active(core)).map(|core| core.t).min()
     }
 
     fn next_due(&self) -> u64 {
@@ -262,48 +229,21 @@ impl Machine {
             let core = &mut self.cores[index];
             let request = std::mem::replace(&mut core.request, Request::None);
             let before = core.t;
-            let outcome = match request {
-                Request::None => {
-                    // SYSRESETREQ restarts the processors only (RP2040 data sheet 2.4.8).
-                    if std::mem::take(&mut core.nvic.reset_request) {
-                        self.restart();
-                    }
-                    Outcome::None
+            if let Request::RomHook(id) = request {
+                let pc = core.pc();
+                self.system.call_rom(core, id);
+                if let Some(observer) = &mut self.observer {
+                    observer.executed(index, pc, &look_v6m(core));
                 }
-                Request::Stopped => Outcome::None,
-                Request::Svc => {
-                    exception::supervisor_call::<System, true>(core, &mut *self.system, timing);
-                    Outcome::None
-                }
-                Request::ExceptionReturn(value) => {
-                    exception::exception_return::<System, true>(core, &mut *self.system, value, timing)
-                }
-                Request::RomHook(id) => {
-                    let pc = core.pc();
-                    self.system.call_rom(core, id);
-                    if let Some(observer) = &mut self.observer {
-                        observer.executed(index, pc, &look_v6m(core));
-                    }
-                    if std::mem::take(&mut core.nvic.reset_request) {
-                        self.restart();
-                    }
-                    Outcome::None
-                }
-                Request::Fault(why) => {
-                    let (pc, at) = (core.pc(), core.t);
-                    exception::hard_fault::<System, true>(core, &mut *self.system, timing);
-                    if core.phase == Phase::Lockup {
-                        let detail = format!("core {index} is locked up: {why} at 0x{pc:08x} inside a fault handler");
-                        self.locked.get_or_insert(lock_up(index, at, pc, detail));
-                    } else {
-                        self.system.note_fault(index, pc, why, at);
-                    }
-                    if let Some(what) = not_executed_here(pc) {
-                        self.system.not_modelled(&mut self.cores[index], pc, what, at);
-                    }
-                    Outcome::None
-                }
-            };
+            }
+            // SYSRESETREQ restarts the processors only (RP2040 data sheet 2.4.8).
+            if matches!(request, Request::None | Request::RomHook(_)) && std::mem::take(&mut core.nvic.reset_request) {
+                self.restart();
+            }
+            let (outcome, fault) = turn::serve(&mut self.cores[index], &mut *self.system, request, timing);
+            if let Some(fault) = fault {
+                self.note_fault(index, fault);
+            }
             self.trace(index, outcome, before);
         }
         if std::mem::take(&mut self.system.effects.chip_reset) && self.system.watchdog_reset(self.now) & 1 != 0 {
@@ -336,36 +276,26 @@ impl Machine {
         self.system.clocks_changed(&mut self.cores, now);
     }
 
+    fn note_fault(&mut self, index: usize, Faulted { why, pc, cycle, lock_up }: Faulted) {
+        match lock_up {
+            Some(detail) => {
+                self.locked.get_or_insert(locked_up(index, cycle, pc, detail));
+            }
+            None => self.system.note_fault(index, pc, why, cycle),
+        }
+        if let Some(what) = not_executed_here(pc) {
+            self.system.warn_of_address(&mut self.cores[index], pc, what, cycle);
+        }
+    }
+
     fn wake_sleepers(&mut self) {
         let timing = self.system.timing.exception();
         // A sleeper wakes when its cause happened: at an event, or when the other core acted.
         let now = self.horizon().unwrap_or(self.now).max(self.now);
         for index in 0..2 {
-            let core = &mut self.cores[index];
-            let woken = match core.phase {
-                Phase::SleepEvent => core.event || exception::wakes(core),
-                Phase::SleepInterrupt { .. } => exception::wakes(core),
-                _ => false,
-            };
-            if !woken {
-                continue;
+            if let Some((outcome, before)) = turn::wake(&mut self.cores[index], &mut *self.system, now, timing) {
+                self.trace(index, outcome, before);
             }
-            core.t = core.t.max(now);
-            core.sleep_cycles += core.t - core.slept_at;
-            let before = core.t;
-            let outcome = match core.phase {
-                Phase::SleepInterrupt { on_exit: Some(value) } => {
-                    exception::chain_from_sleep(core, &mut *self.system, value, timing)
-                }
-                phase => {
-                    if phase == Phase::SleepEvent {
-                        core.event = false;
-                    }
-                    core.phase = Phase::Run;
-                    Outcome::None
-                }
-            };
-            self.trace(index, outcome, before);
         }
     }
 
@@ -374,25 +304,13 @@ impl Machine {
         let timing = self.system.timing.exception();
         let mut moved = false;
         for index in 0..2 {
-            let core = &mut self.cores[index];
-            match core.phase {
-                Phase::Entry { recognised, .. } if core.t <= self.now => {
-                    let outcome = exception::complete(core, &mut *self.system, timing);
-                    self.trace(index, outcome, recognised);
-                    moved = true;
-                }
-                Phase::Run => {
-                    if let Some(number) = exception::takeable(core) {
-                        exception::begin::<System, true>(core, &mut *self.system, number, timing);
-                        moved = true;
-                    }
-                }
-                _ => {}
+            if let Some((outcome, before)) = turn::enter(&mut self.cores[index], &mut *self.system, self.now, timing) {
+                self.trace(index, outcome, before);
+                moved = true;
             }
             let core = &self.cores[index];
             if core.phase == Phase::Lockup && self.locked.is_none() {
-                let detail = format!("core {index} is locked up: its stack or vector table cannot be accessed");
-                self.locked = Some(lock_up(index, core.t, core.pc(), detail));
+                self.locked = Some(locked_up(index, core.t, core.pc(), turn::lock_up_at_entry(core)));
                 moved = true;
             }
         }
@@ -418,24 +336,24 @@ impl Machine {
             _ => usize::from(t1 < t0),
         };
         let other = &self.cores[1 - turn];
-        let other_t = if active(other) { other.t } else { NEVER };
+        let other_t = if is_active(other) { other.t } else { NEVER };
         let tie = u64::from(first == turn);
         let both = running == [true, true];
         // A core that ran ahead and then sleeps, or enters a handler, left slaves busy for the one that is behind.
         let busy = self.system.busy.iter().copied().max().unwrap_or(0);
         let contend = both || busy > self.cores[turn].t;
         if both && self.watch == watch::NOTHING && self.system.held.is_empty() {
-            match self.system.pairs.rests_until(self.now) {
+            match self.system.pairs.backoff_end(self.now) {
                 Some(end) => due = due.min(end),
-                None if due - self.now <= Stretch::CYCLES => {}
+                None if due - self.now <= Block::CYCLES => {}
                 None if self.system.fixed_first.is_none() && self.cores.iter().all(stands_between_instructions) => {
                     // SAFETY: both cores live in `self.cores`; their `ip`s were set by `jump` or the interpreter.
                     unsafe { pair::run(self.cores.as_mut_ptr(), turn, due, &mut *self.system) };
                     return;
                 }
                 None => {
-                    self.system.pairs.put_off(self.now);
-                    due = due.min(self.system.pairs.rests_until(self.now).unwrap_or(due));
+                    self.system.pairs.back_off(self.now);
+                    due = due.min(self.system.pairs.backoff_end(self.now).unwrap_or(due));
                 }
             }
         }
@@ -452,16 +370,7 @@ impl Machine {
         }
         let cores = self.cores.as_mut_ptr();
         // SAFETY: both cores live in `self.cores`; a running core's `ip` was set by `jump` or the interpreter.
-        unsafe {
-            match (contend, self.watch) {
-                (true, watch::NOTHING) => exec::run::<System, true, { watch::NOTHING }>(cores, turn, &mut *self.system),
-                (true, watch::PROFILE) => exec::run::<System, true, { watch::PROFILE }>(cores, turn, &mut *self.system),
-                (true, _) => exec::run::<System, true, { watch::STEPS }>(cores, turn, &mut *self.system),
-                (_, watch::NOTHING) => exec::run::<System, false, { watch::NOTHING }>(cores, turn, &mut *self.system),
-                (_, watch::PROFILE) => exec::run::<System, false, { watch::PROFILE }>(cores, turn, &mut *self.system),
-                (_, _) => exec::run::<System, false, { watch::STEPS }>(cores, turn, &mut *self.system),
-            }
-        }
+        unsafe { turn::execute(cores, turn, &mut *self.system, contend, self.watch) };
         if self.observer.is_some() {
             self.after_turn();
         }
@@ -481,7 +390,7 @@ impl Machine {
 
     /// Cycle from which on no core that stands still has done anything.
     fn last_activity(&self) -> u64 {
-        let still = |core: &&Core| core.phase != Phase::Reset && !active(core);
+        let still = |core: &&Core| core.phase != Phase::Reset && !is_active(core);
         self.cores.iter().filter(still).map(|core| core.t).max().unwrap_or(0)
     }
 
@@ -493,111 +402,32 @@ impl Machine {
         if self.observer.is_some() {
             self.tell(index, outcome);
         }
-        if !self.system.probes.trace_exceptions {
-            return;
-        }
         let core = &self.cores[index];
-        let (t, pc) = (core.t, core.pc());
-        let probes = &mut self.system.probes;
-        let mut enter =
-            |number: u32| probes.record(Kind::ExceptionEnter, index, t, number as u16, (t - before) as u32, pc);
-        match outcome {
-            Outcome::Entered(number) => enter(number),
-            Outcome::Chained(from, to) => {
-                enter(to);
-                probes.record(Kind::ExceptionExit, index, before, from as u16, 0, pc);
-            }
-            Outcome::Returned(number) | Outcome::Slept(number) => {
-                probes.record(Kind::ExceptionExit, index, before, number as u16, 0, pc);
-            }
-            Outcome::None => {}
-        }
+        turn::record(&mut self.system.probes, core, face::pc(core), outcome, before);
     }
 
     /// Address of a core's next instruction.
     pub fn pc(&self, core: usize) -> u32 {
-        let core = &self.cores[core];
-        if core.ip.is_null() { 0 } else { core.pc() }
+        face::pc(&self.cores[core])
     }
 
-    /// Registers of a core by name.
-    pub fn registers(&self, core: usize) -> Vec<(String, u32)> {
-        let state = &self.cores[core];
-        let mut named: Vec<(String, u32)> = (0..13).map(|n| (format!("r{n}"), state.r[n])).collect();
-        named.extend(
-            [
-                ("sp", state.r[13]),
-                ("lr", state.r[14]),
-                ("pc", self.pc(core)),
-                ("xpsr", state.xpsr()),
-                ("msp", state.msp()),
-                ("psp", state.psp()),
-                ("primask", u32::from(state.primask)),
-                ("control", state.special(20)),
-            ]
-            .map(|(name, value)| (name.to_owned(), value)),
-        );
-        named
-    }
-
-    /// Sets a register (`r0`–`r12`, `sp`, `lr`, `pc`) or the flags (`apsr`, bits 31:28) of a core that executes.
-    /// False if there is no such register, or `pc` is no address of code.
+    /// Sets a register of a core by name; false if that cannot be.
     pub fn set_register(&mut self, core: usize, name: &str, value: u32) -> bool {
-        let state = &mut self.cores[core];
-        match name {
-            "sp" => state.r[13] = value & !3,
-            "lr" => state.r[14] = value,
-            "apsr" => state.set_apsr(value),
-            "pc" => {
-                if self.system.region(value & !1).is_none() {
-                    return false;
-                }
-                exception::jump(state, &mut *self.system, value | 1);
-                state.transfer.mask = 0;
-                self.system.passed_until[core] = None;
-                self.system.held.retain(|stop| stop.core != core || stop.reason != StopReason::Until);
-            }
-            _ => match name.strip_prefix('r').and_then(|digits| digits.parse::<usize>().ok()) {
-                Some(number) if number < 13 => state.r[number] = value,
-                _ => return false,
-            },
+        let done = face::set_register(&mut self.cores[core], &mut *self.system, name, value);
+        if done && name == "pc" {
+            self.system.passed_until[core] = None;
+            self.system.held.retain(|stop| stop.core != core || stop.reason != StopReason::Until);
         }
-        true
+        done
     }
 
     /// Statistics of a core since the start or the last [`Machine::reset_stats`].
-    pub fn core_stats(&self, core: usize) -> CoreStats {
-        let total = self.totals(core);
-        let base = &self.stats_base[core];
-        let mut exceptions = total.exceptions;
-        for (count, before) in exceptions.iter_mut().zip(base.exceptions) {
-            *count -= before;
-        }
-        CoreStats {
-            cycles: total.cycles - base.cycles,
-            instructions: total.instructions - base.instructions,
-            sleep_cycles: total.sleep_cycles - base.sleep_cycles,
-            bus_wait_cycles: total.bus_wait_cycles - base.bus_wait_cycles,
-            flash_wait_cycles: total.flash_wait_cycles - base.flash_wait_cycles,
-            xip_misses: total.xip_misses - base.xip_misses,
-            exception_cycles: total.exception_cycles - base.exception_cycles,
-            exceptions,
-        }
+    pub fn core_stats(&self, core: usize) -> Stats {
+        self.totals(core).since(&self.stats_base[core])
     }
 
-    fn totals(&self, index: usize) -> CoreStats {
-        let core = &self.cores[index];
-        let asleep = if core.asleep() { self.now.saturating_sub(core.slept_at) } else { 0 };
-        CoreStats {
-            cycles: self.now,
-            instructions: core.instructions,
-            sleep_cycles: core.sleep_cycles + asleep,
-            bus_wait_cycles: core.bus_wait,
-            flash_wait_cycles: core.flash_wait,
-            xip_misses: self.system.misses[index],
-            exception_cycles: core.exception_cycles,
-            exceptions: core.exceptions,
-        }
+    fn totals(&self, index: usize) -> Stats {
+        Stats { xip_misses: self.system.misses[index], ..face::totals(&self.cores[index], self.now) }
     }
 
     /// Starts all statistics again from now.
@@ -612,16 +442,8 @@ impl Machine {
         self.keep_observing();
         self.system.set_profile(on);
         for core in self.cores.iter_mut() {
-            if !core.ip.is_null() && core.stray.is_none() {
-                let target = core.pc() | u32::from(core.thumb);
-                exception::jump(core, &mut *self.system, target);
-            }
+            face::enter_again(core, &mut *self.system);
         }
-    }
-
-    /// Takes a core's profile: address and cell of each instruction that executed.
-    pub fn take_profile(&mut self, core: usize) -> Vec<(u32, ProfileCell)> {
-        self.system.take_profile(core)
     }
 
     /// Schedules a stimulus for a cycle that has not passed. The error is one sentence.
@@ -629,16 +451,6 @@ impl Machine {
         injection::check(self.now, (cycle, stimulus), self.core_count, INTERRUPT_LINES, |pin| pin < PINS)?;
         self.system.injections.add(cycle, stimulus);
         Ok(())
-    }
-
-    /// Where a core is.
-    pub fn position(&self, core: usize) -> Position {
-        Position { t: self.cores[core].t, pc: self.pc(core), asleep: self.cores[core].asleep() }
-    }
-
-    /// The chip behind the cores, for instruments.
-    pub fn instruments(&mut self) -> super::instruments::Instruments<'_> {
-        super::instruments::Instruments { system: &mut self.system }
     }
 }
 
@@ -653,15 +465,11 @@ fn not_executed_here(address: u32) -> Option<&'static str> {
 }
 
 /// The stop that a core's lock-up will be, once no other core goes on.
-fn lock_up(core: usize, cycle: u64, address: u32, detail: String) -> Stop {
+fn locked_up(core: usize, cycle: u64, address: u32, detail: String) -> Stop {
     Stop { reason: StopReason::Lockup, core, cycle, address, detail }
 }
 
 /// Neither inside one, nor in front of one that was begun or must fault.
 fn stands_between_instructions(core: &Core) -> bool {
     core.transfer.mask == 0 && !core.retried && core.stray.is_none() && core.thumb
-}
-
-fn active(core: &Core) -> bool {
-    matches!(core.phase, Phase::Run | Phase::Entry { .. })
 }

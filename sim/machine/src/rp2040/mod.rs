@@ -1,17 +1,20 @@
 //! The RP2040 as a machine: memories, bus fabric, boot, and the run loop.
 
 mod access;
+mod arbitration;
 mod board;
 mod boot;
+mod code;
 mod dma;
-pub mod instruments;
 mod machine;
+mod map;
 mod observe;
 mod registers;
 mod rom;
 mod settings;
 mod snapshot;
+mod stops;
 mod system;
 
 pub use board::board;
-pub use machine::{CoreStats, Machine, Options};
+pub use machine::{Machine, Options};

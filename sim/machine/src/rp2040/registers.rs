@@ -1,7 +1,8 @@
 //! Register accesses and what follows from them: interrupts, clocks, pins, resets, console bytes.
 
 use rtoslab_cpu::systick::Rate;
-use rtoslab_cpu::v6m::core::{Core, ProfileCell};
+use rtoslab_cpu::v6m::core::Core;
+use rtoslab_cpu::v6m::region::ProfileCell;
 use rtoslab_lab::{Kind, Stimulus};
 use rtoslab_periph::rp2040::{ResetCause, block_at};
 use rtoslab_periph::{Access, Effects};
@@ -57,7 +58,7 @@ impl System {
         if let Some((_, write)) = self.effects.unmodelled.take() {
             let block = block_at(address).map_or("register", |block| block.name());
             let direction = if write { "write to" } else { "read of" };
-            self.not_modelled(core, address & !0x3000, &format!("{direction} a {block} register"), now);
+            self.warn_of_address(core, address & !0x3000, &format!("{direction} a {block} register"), now);
         }
         if let Some(limit) = self.effects.limit.take() {
             self.falls_short(core, limit.about, now);

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use rtoslab_cpu::v6m::bus::{Bus, SLOTS};
+use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_cpu::v6m::core::Core;
+use rtoslab_cpu::v6m::region::SLOTS;
 use rtoslab_lab::{Console, Injections, Probes};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects};
 
-use super::machine::{CoreStats, Machine};
+use super::machine::Machine;
 use super::settings::Timing;
 use super::system::{MARK_CODE, System};
+use crate::board::Stats;
 use crate::image::Symbol;
 use crate::snapshot::{Parked, Snapshot, changed_pages};
 use crate::stop::Stop;
@@ -27,7 +29,7 @@ struct Saved {
     locked: Option<Stop>,
     now: u64,
     symbols: Arc<[Symbol]>,
-    stats_base: [CoreStats; 2],
+    stats_base: [Stats; 2],
     system: SavedSystem,
 }
 
@@ -83,7 +85,7 @@ impl Machine {
             locked: locked.clone(),
             now: *now,
             symbols: symbols.clone(),
-            stats_base: *stats_base,
+            stats_base: stats_base.clone(),
             system: system.save(),
         };
         Snapshot::new(*now, saved)
@@ -102,7 +104,7 @@ impl Machine {
         self.locked.clone_from(&saved.locked);
         self.now = saved.now;
         self.symbols = saved.symbols.clone();
-        self.stats_base = saved.stats_base;
+        self.stats_base.clone_from(&saved.stats_base);
         self.end_observing();
         true
     }
@@ -112,7 +114,9 @@ impl Machine {
         let Some(saved) = snapshot.state::<Saved>() else { return };
         self.system.probes = saved.system.probes.clone();
         let addresses: Vec<u32> = self.system.probes.watched().collect();
-        addresses.into_iter().for_each(|address| self.system.mark_watch(address));
+        for address in addresses {
+            self.system.mark_watch(address);
+        }
         let addresses: Vec<u32> = self.system.probes.sites().collect();
         addresses.into_iter().for_each(|address| self.system.refresh(address));
     }

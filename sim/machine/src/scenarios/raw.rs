@@ -1,6 +1,7 @@
 //! Loaders and single calls: whatever is given, there is an answer.
 
-use crate::board::{Board, Options, board, board_from};
+use crate::board::{Board, Options};
+use crate::boards::{board, board_from};
 use rtoslab_lab::Stimulus;
 
 use super::bytes::Bytes;

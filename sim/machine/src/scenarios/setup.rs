@@ -1,6 +1,7 @@
 //! What a scenario runs: a board with its settings, an image, stimuli; and how it is run.
 
-use crate::board::{Board, Options, board, wire};
+use crate::board::{Board, Options};
+use crate::boards::{board, wire};
 use rtoslab_lab::Stimulus;
 
 use super::bytes::Bytes;

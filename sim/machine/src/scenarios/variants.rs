@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use crate::StopReason;
-use crate::board::{Board, Stats, board_from};
+use crate::board::{Board, Stats};
+use crate::boards::board_from;
 use crate::observe::Wanted;
 use rtoslab_lab::Event;
 

@@ -11,7 +11,8 @@ use rtoslab_periph::stm32::{Bus as PeripheralBus, FlashStore};
 use rtoslab_timing::stm32_bus::{apb_wait, key};
 
 use super::chip::{FLASH_BASE, Kind};
-use super::family::{Family, FlashPort};
+use super::family::Family;
+use super::flash_port::FlashPort;
 use super::system::{Home, System, get};
 
 /// The debug unit's registers on the private peripheral bus: the chip's, not the core's.

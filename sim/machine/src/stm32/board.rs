@@ -1,14 +1,14 @@
 //! The STM32s as [`Board`]s.
 
 use rtoslab_cpu::states::Counts;
-use rtoslab_lab::{Between, Event};
-use rtoslab_periph::rp2040::LockStats;
+use rtoslab_cpu::v7m::bus::Bus;
+use rtoslab_lab::{Console, Probes};
 use rtoslab_periph::stm32::Chip;
 
-use super::family::{F1, F4, F7, Family, H7};
+use super::families::{F1, F4, F7, H7, Run};
 use super::l0;
 use super::machine::{Machine, Options};
-use super::quick::Runner;
+use super::runner::Runner;
 use crate::board::{Board, Position, ProfileRow, Stats};
 
 /// Makes the board of a chip.
@@ -23,7 +23,9 @@ pub fn board(chip: Chip, options: Options) -> Box<dyn Board> {
     }
 }
 
-impl<F: Family> Board for Machine<F> {
+impl<F: Run> Board for Machine<F> {
+    crate::board::as_the_machine!();
+
     fn cores(&self) -> usize {
         1
     }
@@ -32,73 +34,32 @@ impl<F: Family> Board for Machine<F> {
         1
     }
 
-    crate::board::as_the_machine!();
-
-    fn until(&mut self, address: u32) {
-        self.instruments().until(address);
+    fn probes(&mut self) -> &mut Probes {
+        &mut self.system.probes
     }
 
-    fn watch_exec(&mut self, address: u32, id: u16) {
-        self.instruments().watch_exec(address, id);
+    fn refresh(&mut self, address: u32) {
+        self.system.refresh(address);
     }
 
-    fn watch_call(&mut self, address: u32, id: u16, third: bool) {
-        self.instruments().watch_call(address, id, third);
+    fn mark_watch(&mut self, address: u32) -> bool {
+        self.system.watch(address)
     }
 
-    fn watch_return(&mut self, address: u32, id: u16) {
-        self.instruments().watch_return(address, id);
-    }
-
-    fn watch_write(&mut self, address: u32, id: u16, stop: bool) -> bool {
-        self.instruments().watch_write(address, id, stop)
-    }
-
-    fn between(&mut self, start: u32, end: u32) -> usize {
-        self.instruments().between(start, end)
-    }
-
-    fn between_result(&mut self, index: usize) -> Option<Between> {
-        self.instruments().between_result(index)
-    }
-
-    fn trace_exceptions(&mut self, on: bool) {
-        self.instruments().trace_exceptions(on);
-    }
-
-    fn trace_pins(&mut self, on: bool) {
-        self.instruments().trace_pins(on);
-    }
-
-    fn take_events(&mut self) -> Vec<Event> {
-        let mut events = self.instruments().take_events();
-        events.extend(self.observer.iter_mut().flat_map(|observer| observer.take_events()));
-        events
-    }
-
-    fn core_cycle(&self, _: usize) -> u64 {
-        self.core.t
+    /// All serial ports print to it, in the order of time.
+    fn console(&mut self, _: usize) -> &mut Console {
+        &mut self.system.console
     }
 
     fn take_profile(&mut self, _: usize) -> Vec<ProfileRow> {
-        let rows = self.take_profile().into_iter();
+        let rows = self.system.take_profile().into_iter();
         rows.map(|(address, cell)| (address, cell.cycles, cell.executions, cell.wait_cycles)).collect()
     }
 
-    fn take_uart(&mut self, _: usize) -> Vec<u8> {
-        self.instruments().take_uart()
-    }
-
+    /// Into the port that printed last.
     fn type_uart(&mut self, _: usize, text: &[u8]) {
-        self.instruments().type_uart(text);
-    }
-
-    fn script_uart(&mut self, _: usize, prompt: &[u8], text: &[u8]) {
-        self.instruments().script_uart(prompt, text);
-    }
-
-    fn steps_left(&mut self, _: usize) -> usize {
-        self.instruments().steps_left()
+        self.system.periph.uart_push(self.system.console_port, text);
+        self.core.limit = 0;
     }
 
     fn remembered(&self) -> Counts {
@@ -106,37 +67,23 @@ impl<F: Family> Board for Machine<F> {
     }
 
     fn stats(&self, _: usize) -> Stats {
-        let stats = self.core_stats();
-        Stats {
-            cycles: stats.cycles,
-            instructions: stats.instructions,
-            sleep_cycles: stats.sleep_cycles,
-            bus_wait_cycles: stats.bus_wait_cycles,
-            flash_wait_cycles: stats.flash_wait_cycles,
-            xip_misses: 0,
-            exception_cycles: stats.exception_cycles,
-            exceptions: stats.exceptions.to_vec(),
-        }
+        self.core_stats()
     }
 
-    fn lock_stats(&mut self) -> Vec<[LockStats; 2]> {
-        Vec::new()
-    }
-
-    fn warnings(&mut self) -> Vec<String> {
-        self.instruments().warnings().to_vec()
+    fn warnings(&self) -> Vec<String> {
+        self.system.warnings.clone()
     }
 
     fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {
-        self.instruments().read(address, bytes)
+        self.system.bytes_at(address, bytes).map(<[u8]>::to_vec)
     }
 
     fn write(&mut self, address: u32, data: &[u8]) -> bool {
-        self.instruments().write(address, data)
+        self.system.write_ram(address, data)
     }
 
     fn executable(&mut self, address: u32) -> bool {
-        self.instruments().executable(address)
+        self.system.region(address & !1).is_some()
     }
 
     fn position(&self, _: usize) -> Position {

@@ -7,7 +7,8 @@ use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::exception;
 
 use super::chip::FLASH_BASE;
-use super::family::{Family, FlashPort};
+use super::family::Family;
+use super::flash_port::FlashPort;
 use super::outputs;
 use super::system::{Home, System};
 

@@ -1,98 +1,11 @@
 //! What differs between the families that the machine is built for: pipeline, flash interface, rules.
 
-use rtoslab_cpu::v7m::cache::Operation;
-use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::exception::ExceptionTiming;
-use rtoslab_cpu::v7m::memo::Memo;
 use rtoslab_cpu::v7m::pipeline::Pipeline;
-use rtoslab_cpu::v7m::pipeline::m3m4::{CortexM3, CortexM4};
-use rtoslab_cpu::v7m::pipeline::m7::M7;
-use rtoslab_timing::{Setting, cortex_m3, cortex_m4, cortex_m7, stm32_bus, stm32_flash};
+use rtoslab_timing::Setting;
 
-use super::chip::{FLASH_BASE, Kind, Map};
-use super::flash::{FlashF1, FlashF4};
-use super::m7::Port;
-use super::quick::Runner;
-use super::system::System;
-
-/// A flash interface as the machine uses it. Addresses are those of the main flash at [`FLASH_BASE`].
-pub trait FlashPort: Clone {
-    /// First cycle in which the decoder can have the code word whose address phase is in cycle `at`.
-    fn fetch(&mut self, core: &Core, address: u32, at: u64) -> u64;
-    /// Extra cycles of a data read.
-    fn read(&mut self, core: &Core, address: u32, at: u64) -> u64;
-    /// FLASH_ACR was written, or an override of it changed.
-    fn set_acr(&mut self, acr: u32);
-    /// Whether a fetch can wait at all.
-    fn waits(&self) -> bool;
-
-    /// [`FlashPort::fetch`] through the flash's other address, at this offset in it.
-    fn fetch_alias(&mut self, core: &Core, offset: u32, at: u64) -> u64 {
-        self.fetch(core, FLASH_BASE + offset, at)
-    }
-
-    /// [`FlashPort::read`] through the flash's other address.
-    fn read_alias(&mut self, core: &Core, offset: u32, at: u64) -> u64 {
-        self.read(core, FLASH_BASE + offset, at)
-    }
-
-    /// [`FlashPort::fetch`] from a RAM.
-    fn fetch_ram(&mut self, _: &Core, _: Kind, _: u32, at: u64) -> u64 {
-        at + 2
-    }
-
-    /// Extra cycles of a load from a RAM.
-    fn read_ram(&mut self, _: &Core, _: Kind, _: u32, _: u64) -> u64 {
-        0
-    }
-
-    /// Extra cycles of a store to a RAM.
-    fn write_ram(&mut self, _: &Core, _: Kind, _: u32, _: u64) -> u64 {
-        0
-    }
-
-    /// The core's caches: switched on (instructions, data).
-    fn switch_caches(&mut self, _: bool, _: bool) {}
-
-    /// The core's caches: a maintenance operation.
-    fn maintain(&mut self, _: Operation) {}
-
-    /// Takes up the state of a snapshot. What tells one content of a cache from another goes on: a number that was in
-    /// use before may not come back with another content.
-    fn restore(&mut self, saved: &Self);
-}
-
-macro_rules! port {
-    ($name:ty) => {
-        impl FlashPort for $name {
-            #[inline(always)]
-            fn fetch(&mut self, _: &Core, address: u32, at: u64) -> u64 {
-                self.fetch(address, at)
-            }
-
-            #[inline(always)]
-            fn read(&mut self, _: &Core, address: u32, at: u64) -> u64 {
-                self.read(address, at)
-            }
-
-            fn set_acr(&mut self, acr: u32) {
-                self.set_acr(acr);
-            }
-
-            #[inline(always)]
-            fn waits(&self) -> bool {
-                self.waits()
-            }
-
-            fn restore(&mut self, saved: &Self) {
-                self.restore(saved);
-            }
-        }
-    };
-}
-
-port!(FlashF1);
-port!(FlashF4);
+use super::chip::Map;
+use super::flash_port::FlashPort;
 
 /// Bits of FLASH_ACR that a run may override by name.
 #[derive(Debug, Clone, Copy)]
@@ -105,7 +18,8 @@ pub struct AcrBit {
     pub about: &'static str,
 }
 
-const fn acr(name: &'static str, mask: u32, about: &'static str) -> AcrBit {
+/// One of them.
+pub(super) const fn acr(name: &'static str, mask: u32, about: &'static str) -> AcrBit {
     AcrBit { name, mask, about }
 }
 
@@ -118,8 +32,6 @@ pub trait Family: Clone + Send + Sync + 'static {
     type Pipe: Pipeline + Clone + Send + Sync;
     /// The flash interface.
     type Flash: FlashPort + Clone + Send + Sync;
-    /// How the core is run.
-    type Runner: Runner<Self::Pipe, System<Self>>;
     /// Exception timing.
     const EXCEPTIONS: ExceptionTiming;
     /// Adjustable rules of the core and the flash interface.
@@ -138,103 +50,4 @@ pub trait Family: Clone + Send + Sync + 'static {
 /// The values of a rule table, in its order.
 pub(super) fn values<const N: usize>(settings: &[Setting; N], rules: Rules) -> [u64; N] {
     settings.map(|setting| rules(setting.key))
-}
-
-/// STM32F1.
-#[derive(Debug, Clone)]
-pub struct F1;
-
-impl Family for F1 {
-    type Pipe = CortexM3;
-    type Flash = FlashF1;
-    type Runner = Memo<CortexM3, System<F1>>;
-    const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M3;
-    const RULES: &'static [&'static [Setting]] = &[&cortex_m3::SETTINGS];
-    const ACR: &'static [AcrBit] =
-        &[acr("wait_states", 7, "LATENCY"), acr("prefetch", 1 << 4, "PRFTBE: the prefetch buffer")];
-
-    fn pipe(rules: Rules) -> CortexM3 {
-        CortexM3::new(values(&cortex_m3::SETTINGS, rules))
-    }
-
-    fn flash(_: &Map, _: Rules) -> FlashF1 {
-        FlashF1::new()
-    }
-}
-
-/// STM32F4.
-#[derive(Debug, Clone)]
-pub struct F4;
-
-impl Family for F4 {
-    type Pipe = CortexM4;
-    type Flash = FlashF4;
-    type Runner = Memo<CortexM4, System<F4>>;
-    const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M4;
-    const RULES: &'static [&'static [Setting]] = &[&cortex_m4::SETTINGS];
-    const ACR: &'static [AcrBit] = &[
-        acr("wait_states", 15, "LATENCY"),
-        acr("prefetch", 1 << 8, "PRFTEN: prefetch of the next line"),
-        acr("icache", 1 << 9, "ICEN: the accelerator's instruction lines"),
-        acr("dcache", 1 << 10, "DCEN: the accelerator's data lines"),
-    ];
-
-    fn pipe(rules: Rules) -> CortexM4 {
-        CortexM4::new(values(&cortex_m4::SETTINGS, rules))
-    }
-
-    fn flash(map: &Map, _: Rules) -> FlashF4 {
-        FlashF4::new(FLASH_BASE, map.flash_bytes)
-    }
-}
-
-/// Rules of the Cortex-M7 parts.
-const M7_RULES: &[&[Setting]] = &[&cortex_m7::SETTINGS, &stm32_flash::SETTINGS];
-
-/// STM32F7.
-#[derive(Debug, Clone)]
-pub struct F7;
-
-impl Family for F7 {
-    type Pipe = M7;
-    type Flash = Port;
-    type Runner = Memo<M7, System<F7>>;
-    const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M7;
-    const RULES: &'static [&'static [Setting]] = M7_RULES;
-    const CACHES: bool = true;
-    const ACR: &'static [AcrBit] = &[
-        acr("wait_states", 15, "LATENCY"),
-        acr("prefetch", 1 << 8, "PRFTEN: prefetch on the ITCM path"),
-        acr("art", 1 << 9, "ARTEN: the accelerator on the ITCM path"),
-    ];
-
-    fn pipe(rules: Rules) -> M7 {
-        M7::new(values(&cortex_m7::SETTINGS, rules))
-    }
-
-    fn flash(map: &Map, rules: Rules) -> Port {
-        Port::f7(map, values(&stm32_flash::SETTINGS, rules), values(&stm32_bus::SETTINGS, rules))
-    }
-}
-
-/// STM32H7.
-#[derive(Debug, Clone)]
-pub struct H7;
-
-impl Family for H7 {
-    type Pipe = M7;
-    type Flash = Port;
-    type Runner = Memo<M7, System<H7>>;
-    const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M7;
-    const RULES: &'static [&'static [Setting]] = M7_RULES;
-    const CACHES: bool = true;
-    const ACR: &'static [AcrBit] = &[acr("wait_states", 15, "LATENCY")];
-
-    fn pipe(rules: Rules) -> M7 {
-        M7::new(values(&cortex_m7::SETTINGS, rules))
-    }
-
-    fn flash(_: &Map, rules: Rules) -> Port {
-        Port::h7(values(&stm32_flash::SETTINGS, rules), values(&stm32_bus::SETTINGS, rules))
-    }
 }

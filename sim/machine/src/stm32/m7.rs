@@ -15,8 +15,8 @@ use rtoslab_timing::cortex_m7::CACHE_LINE_BYTES;
 use rtoslab_timing::{stm32_bus, stm32_flash};
 
 use super::chip::{FLASH_BASE, Kind, Map};
-use super::family::FlashPort;
 use super::flash::{FlashAxi, FlashF7Itcm, Remembered};
+use super::flash_port::FlashPort;
 
 /// Caches and memory paths of a Cortex-M7 part.
 #[derive(Debug, Clone)]

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use rtoslab_cpu::step::watch;
-use rtoslab_cpu::v7m::core::{Core, Phase, ProfileCell, Request};
+use rtoslab_cpu::v7m::core::{Core, Phase, Request};
 use rtoslab_cpu::v7m::exception::{self, ExceptionTiming, Outcome};
-use rtoslab_cpu::v7m::fault::Fault;
-use rtoslab_cpu::v7m::nvic::EXCEPTIONS;
 use rtoslab_cpu::v7m::{exec, scs};
 use rtoslab_lab::{Kind, Observer, Stimulus};
 use rtoslab_periph::NEVER;
@@ -14,12 +12,12 @@ use rtoslab_periph::stm32::{Chip, Options as BoardOptions, ResetCause, Stm32};
 
 use rtoslab_timing::stm32_bus;
 
-use super::chip::{FLASH_BASE, RAM_BASE, map};
-use super::family::Family;
-use super::quick::Runner;
-use super::system::{Home, System};
-use crate::board::Position;
-use crate::image::{Image, ImageError, Symbol};
+use super::chip::map;
+use super::families::Run;
+use super::runner::Runner;
+use super::system::System;
+use crate::board::{Position, Stats};
+use crate::image::Symbol;
 use crate::injection;
 use crate::observe::{DEEP_SLEEP, SLEEPDEEP, TURN_CYCLES};
 use crate::setting::SettingError;
@@ -36,27 +34,8 @@ pub struct Options {
     pub strict: bool,
 }
 
-/// Where the core's cycles went.
-#[derive(Debug, Clone, Copy)]
-pub struct CoreStats {
-    /// Cycles covered.
-    pub cycles: u64,
-    /// Instructions executed.
-    pub instructions: u64,
-    /// Cycles asleep.
-    pub sleep_cycles: u64,
-    /// Cycles lost to buses.
-    pub bus_wait_cycles: u64,
-    /// Cycles lost to flash.
-    pub flash_wait_cycles: u64,
-    /// Cycles in exception entry, exit and tail-chaining.
-    pub exception_cycles: u64,
-    /// Exceptions entered, by number.
-    pub exceptions: [u64; EXCEPTIONS],
-}
-
 /// A virtual STM32 board.
-pub struct Machine<F: Family> {
+pub struct Machine<F: Run> {
     pub(super) core: Box<Core>,
     pub(super) pipe: F::Pipe,
     pub(super) runner: F::Runner,
@@ -68,10 +47,10 @@ pub struct Machine<F: Family> {
     pub(super) symbols: Arc<[Symbol]>,
     pub(super) watch: u8,
     pub(super) observer: Option<Box<Observer>>,
-    pub(super) stats_base: CoreStats,
+    pub(super) stats_base: Stats,
 }
 
-impl<F: Family> Machine<F> {
+impl<F: Run> Machine<F> {
     /// A board with erased flash. Panics if the chip is not one of the family: a mistake in the caller.
     pub fn new(chip: Chip, options: &Options) -> Machine<F> {
         let map = map(chip).expect("a chip with an ARMv7-M core");
@@ -113,73 +92,6 @@ impl<F: Family> Machine<F> {
     /// Every setting with the value in force.
     pub fn settings(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
         self.system.settings.list()
-    }
-
-    /// Loads an ELF image and resets the board.
-    pub fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
-        let image = Image::parse(data, name)?;
-        for (address, bytes) in &image.segments {
-            self.place(*address, bytes, name)?;
-        }
-        self.table_in_ram = self.vectors_in_ram(&image);
-        self.symbols = image.symbols.into();
-        self.system.stop = None;
-        self.start();
-        Ok(())
-    }
-
-    /// Copies a segment to where it belongs.
-    fn place(&mut self, address: u32, bytes: &[u8], name: &str) -> Result<(), ImageError> {
-        let system = &mut self.system;
-        let home = system.place(address);
-        let content = match home {
-            Some((Home::Flash, offset)) => Arc::make_mut(&mut system.flash).get_mut(offset as usize..),
-            Some((Home::Ram, offset)) => system.ram.get_mut(offset as usize..),
-            Some((Home::Area(index), offset)) => system.memories[index].bytes.get_mut(offset as usize..),
-            None => None,
-        };
-        match content {
-            Some(memory) if memory.len() >= bytes.len() => {
-                memory[..bytes.len()].copy_from_slice(bytes);
-                if let Some((home, offset)) = home {
-                    system.forget_code(home, offset, bytes.len() as u32);
-                }
-                Ok(())
-            }
-            _ => Err(ImageError(format!(
-                "{name} has {} bytes for 0x{address:08x}, which are not all in one of the chip's memories ({} kB of flash at 0x{FLASH_BASE:08x}, {} kB of RAM at 0x{RAM_BASE:08x}); link it for this board",
-                bytes.len(),
-                system.map.flash_bytes >> 10,
-                system.map.ram_bytes >> 10
-            ))),
-        }
-    }
-
-    /// The vector table of an image without any segment in flash: where its lowest segment begins, as a debugger
-    /// that loads it would set VTOR.
-    fn vectors_in_ram(&self, image: &Image) -> Option<u32> {
-        let in_flash = |&(address, _): &(u32, Vec<u8>)| matches!(self.system.place(address), Some((Home::Flash, _)));
-        if image.segments.iter().any(in_flash) {
-            return None;
-        }
-        image.segments.iter().map(|&(address, _)| address).min()
-    }
-
-    /// Starts the core as after reset.
-    fn start(&mut self) {
-        self.core.reset();
-        self.observer.iter_mut().for_each(|observer| observer.restarted(0));
-        self.core.t = self.core.t.max(self.now);
-        self.system.passed_until = None;
-        self.system.clocks_changed(&mut self.core, self.now);
-        self.system.lines = [0; 5];
-        self.system.switch_caches(&self.core);
-        let table = self.table_in_ram.unwrap_or(self.system.periph.boot_address());
-        exception::start(&mut self.core, &mut *self.system, &mut self.pipe, table);
-        if self.table_in_ram.is_none() && self.chip != Chip::H743 && self.chip != Chip::F767 {
-            // The table is read at address 0, where the flash shows.
-            self.core.scb.vtor = 0;
-        }
     }
 
     /// Address of a symbol of the image.
@@ -342,7 +254,7 @@ impl<F: Family> Machine<F> {
                 break;
             }
             self.events(due);
-            if exception::takeable(&self.core).is_some() {
+            if self.core.takeable().is_some() {
                 self.core.t = self.core.t.max(due);
                 self.now = self.now.max(due);
                 self.step(timing, due);
@@ -350,22 +262,6 @@ impl<F: Family> Machine<F> {
             }
         }
         self.core.committed = true;
-    }
-
-    fn note_fault(&mut self, fault: Fault, pc: u32, cycle: u64, outcome: Outcome) {
-        let why = describe(fault);
-        if outcome == Outcome::LockedUp {
-            let detail = format!("core 0 is locked up: {why} at 0x{pc:08x} inside a fault handler");
-            self.system.stop_at(StopReason::Lockup, pc, cycle, detail);
-            return;
-        }
-        let warnings = &mut self.system.warnings;
-        if warnings.iter().filter(|warning| warning.contains(" faulted at ")).count() < 8 {
-            warnings.push(format!("core 0 faulted at 0x{pc:08x} in cycle {cycle}: {why}"));
-        }
-        if fault == Fault::FetchBus && self.system.is_rom(pc) {
-            self.system.not_modelled(&mut self.core, pc, "code in system memory", cycle);
-        }
     }
 
     /// Chip reset: memories keep their content.
@@ -437,80 +333,9 @@ impl<F: Family> Machine<F> {
         if self.core.ip.is_null() { self.core.stray.unwrap_or(0) } else { self.core.pc() }
     }
 
-    /// Registers by name.
-    pub fn registers(&self) -> Vec<(String, u32)> {
-        let core = &self.core;
-        let mut named: Vec<(String, u32)> = (0..13).map(|n| (format!("r{n}"), core.r[n])).collect();
-        let others = [
-            ("sp", core.r[13]),
-            ("lr", core.r[14]),
-            ("pc", self.pc()),
-            ("xpsr", core.xpsr()),
-            ("msp", core.msp()),
-            ("psp", core.psp()),
-            ("primask", u32::from(core.primask)),
-            ("basepri", u32::from(core.basepri)),
-            ("faultmask", u32::from(core.faultmask)),
-            ("control", core.control()),
-            ("fpscr", core.fpscr),
-        ];
-        named.extend(others.map(|(name, value)| (name.to_owned(), value)));
-        if core.features.float {
-            named.extend((0..32).map(|n| (format!("s{n}"), core.s[n])));
-        }
-        named
-    }
-
-    /// Sets a register (`r0`–`r12`, `s0`–`s31`, `sp`, `lr`, `pc`) or the flags (`apsr`). False if there is no such
-    /// register, or `pc` is no address of code.
-    pub fn set_register(&mut self, name: &str, value: u32) -> bool {
-        let core = &mut self.core;
-        match name {
-            "sp" => core.r[13] = value & !3,
-            "lr" => core.r[14] = value,
-            "apsr" => {
-                core.set_nzcvq(value);
-                core.set_ge(value);
-            }
-            "pc" => {
-                exception::jump(core, &mut *self.system, value | 1);
-                (core.it, core.ici, core.words_moved, core.committed) = (0, 0, 0, false);
-                self.system.passed_until = None;
-                if core.stray.take().is_some() {
-                    core.request = Request::None;
-                    return false;
-                }
-                let at = core.t;
-                rtoslab_cpu::v7m::pipeline::Pipeline::flush(&mut self.pipe, core, &mut *self.system, value & !1, at);
-            }
-            _ => {
-                let number = |prefix: char| name.strip_prefix(prefix)?.parse::<usize>().ok();
-                match (number('r'), number('s')) {
-                    (Some(n), _) if n < 13 => core.r[n] = value,
-                    (_, Some(n)) if n < 32 && core.features.float => core.s[n] = value,
-                    _ => return false,
-                }
-            }
-        }
-        true
-    }
-
     /// Statistics since the start or the last [`Machine::reset_stats`].
-    pub fn core_stats(&self) -> CoreStats {
-        let (total, base) = (totals(&self.core, self.now), &self.stats_base);
-        let mut exceptions = total.exceptions;
-        for (count, before) in exceptions.iter_mut().zip(base.exceptions) {
-            *count -= before;
-        }
-        CoreStats {
-            cycles: total.cycles - base.cycles,
-            instructions: total.instructions - base.instructions,
-            sleep_cycles: total.sleep_cycles - base.sleep_cycles,
-            bus_wait_cycles: total.bus_wait_cycles - base.bus_wait_cycles,
-            flash_wait_cycles: total.flash_wait_cycles - base.flash_wait_cycles,
-            exception_cycles: total.exception_cycles - base.exception_cycles,
-            exceptions,
-        }
+    pub fn core_stats(&self) -> Stats {
+        totals(&self.core, self.now).since(&self.stats_base)
     }
 
     /// Starts all statistics again from now.
@@ -528,11 +353,6 @@ impl<F: Family> Machine<F> {
         }
     }
 
-    /// Takes the profile: address and cell of each instruction that executed.
-    pub fn take_profile(&mut self) -> Vec<(u32, ProfileCell)> {
-        self.system.take_profile()
-    }
-
     /// Schedules a stimulus for a cycle that has not passed. The error is one sentence.
     pub fn inject(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
         let lines = u32::from(self.system.map.features.irq_lines);
@@ -546,41 +366,18 @@ impl<F: Family> Machine<F> {
     pub fn position(&self) -> Position {
         Position { t: self.core.t, pc: self.pc(), asleep: self.core.asleep() }
     }
-
-    /// The observer's side.
-    pub fn instruments(&mut self) -> super::instruments::Instruments<'_, F> {
-        super::instruments::Instruments { system: &mut self.system, core: &mut self.core }
-    }
 }
 
-fn totals(core: &Core, now: u64) -> CoreStats {
+fn totals(core: &Core, now: u64) -> Stats {
     let asleep = if core.asleep() { now.saturating_sub(core.slept_at) } else { 0 };
-    CoreStats {
+    Stats {
         cycles: now,
         instructions: core.instructions,
         sleep_cycles: core.sleep_cycles + asleep,
         bus_wait_cycles: core.bus_wait,
         flash_wait_cycles: core.flash_wait,
+        xip_misses: 0,
         exception_cycles: core.exception_cycles,
-        exceptions: core.exceptions,
-    }
-}
-
-/// A fault in a person's words.
-fn describe(fault: Fault) -> String {
-    match fault {
-        Fault::Undefined => "undefined instruction".to_owned(),
-        Fault::NoCoprocessor => "floating-point or coprocessor instruction without access (CPACR)".to_owned(),
-        Fault::InvalidState => "execution with the Thumb bit clear".to_owned(),
-        Fault::InvalidPc => "illegal exception return".to_owned(),
-        Fault::Unaligned => "unaligned access".to_owned(),
-        Fault::DivideByZero => "division by zero".to_owned(),
-        Fault::FetchBus => "instruction fetch from an address that holds no code".to_owned(),
-        Fault::DataBus(address) => format!("access to 0x{address:08x}, where nothing answers"),
-        Fault::FetchProtection => "instruction fetch that protection forbids".to_owned(),
-        Fault::DataProtection(address) => format!("access to 0x{address:08x} that protection forbids"),
-        Fault::LazyBus => "saving floating-point state to where nothing answers".to_owned(),
-        Fault::LazyProtection => "saving floating-point state to where protection forbids it".to_owned(),
-        Fault::Breakpoint => "BKPT without a debugger".to_owned(),
+        exceptions: core.exceptions.to_vec(),
     }
 }

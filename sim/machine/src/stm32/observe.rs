@@ -3,11 +3,11 @@
 use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v7m::exception::Outcome;
 
-use super::family::Family;
+use super::families::Run;
 use super::machine::Machine;
 use crate::observe::{Observed, Wanted, look_v7m, observer};
 
-impl<F: Family> Machine<F> {
+impl<F: Run> Machine<F> {
     /// Observes from now on, or no longer.
     pub fn observe(&mut self, wanted: Option<Wanted>) {
         let look = look_v7m(&self.core);

@@ -3,27 +3,12 @@
 use rtoslab_cpu::states::Counts;
 use rtoslab_cpu::v7m::core::{Core, Request};
 use rtoslab_cpu::v7m::memo::{self, Memo, Memorable, QuickBus};
-use rtoslab_cpu::v7m::pipeline::Pipeline;
 
 use super::chip::{FLASH_BASE, Kind, RAM_BASE};
 use super::family::Family;
 use super::flash::Remembered;
+use super::runner::Runner;
 use super::system::{Home, MARK_SHIFT, System, get, put};
-
-/// How a family's machine runs its core.
-pub trait Runner<P: Pipeline, B>: Default {
-    /// Executes until `core.t` reaches `core.limit` or something is requested; no profile, no MPU.
-    ///
-    /// # Safety
-    /// As for [`exec::run`](rtoslab_cpu::v7m::exec::run).
-    unsafe fn run(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B);
-
-    /// Rules of time changed.
-    fn clear(&mut self) {}
-
-    /// How often remembered time was of use.
-    fn counts(&self) -> Counts;
-}
 
 impl<F: Family> Runner<F::Pipe, System<F>> for Memo<F::Pipe, System<F>>
 where
@@ -171,11 +156,11 @@ mod tests {
     use rtoslab_periph::stm32::Chip;
 
     use super::*;
-    use crate::stm32::family::{F1, F4, F7, H7};
+    use crate::stm32::families::{F1, F4, F7, H7, Run};
     use crate::stm32::machine::{Machine, Options};
 
     /// Accesses around the end of the memories, as any caller may make them.
-    fn ends_are_kept<F: Family>(chip: Chip)
+    fn ends_are_kept<F: Run>(chip: Chip)
     where
         F::Flash: Remembered,
     {

@@ -8,11 +8,14 @@ use rtoslab_lab::{Console, Injections, Probes};
 use rtoslab_periph::stm32::{Chip, Effects, ResetCause, Stm32};
 use rtoslab_timing::stm32_bus;
 
-use super::family::{Family, FlashPort};
-use super::machine::{CoreStats, Machine};
-use super::quick::Runner;
+use super::families::Run;
+use super::family::Family;
+use super::flash_port::FlashPort;
+use super::machine::Machine;
+use super::runner::Runner;
 use super::settings::Settings;
 use super::system::{Home, MARK_CODE, MARK_SHIFT, System};
+use crate::board::Stats;
 use crate::image::Symbol;
 use crate::snapshot::{Parked, Snapshot, changed_pages};
 use crate::stop::Stop;
@@ -28,7 +31,7 @@ struct Saved<F: Family> {
     table_in_ram: Option<u32>,
     now: u64,
     symbols: Arc<[Symbol]>,
-    stats_base: CoreStats,
+    stats_base: Stats,
     system: SavedSystem<F>,
 }
 
@@ -54,7 +57,7 @@ struct SavedSystem<F: Family> {
     chip_reset: Option<ResetCause>,
 }
 
-impl<F: Family> Machine<F> {
+impl<F: Run> Machine<F> {
     /// The board as it stands.
     pub fn snapshot(&self) -> Snapshot {
         // Every field by name, here and below, so that a new one is not forgotten.
@@ -78,7 +81,7 @@ impl<F: Family> Machine<F> {
             table_in_ram: *table_in_ram,
             now: *now,
             symbols: symbols.clone(),
-            stats_base: *stats_base,
+            stats_base: stats_base.clone(),
             system: system.save(),
         };
         Snapshot::new(*now, saved)
@@ -96,7 +99,7 @@ impl<F: Family> Machine<F> {
         self.table_in_ram = saved.table_in_ram;
         self.now = saved.now;
         self.symbols = saved.symbols.clone();
-        self.stats_base = saved.stats_base;
+        self.stats_base.clone_from(&saved.stats_base);
         self.end_observing();
         true
     }
@@ -106,7 +109,9 @@ impl<F: Family> Machine<F> {
         let Some(saved) = snapshot.state::<Saved<F>>() else { return };
         self.system.probes = saved.system.probes.clone();
         let addresses: Vec<u32> = self.system.probes.watched().collect();
-        self.instruments().mark_watched(&addresses);
+        for address in addresses {
+            self.system.watch(address);
+        }
         let addresses: Vec<u32> = self.system.probes.sites().collect();
         addresses.into_iter().for_each(|address| self.system.refresh(address));
     }

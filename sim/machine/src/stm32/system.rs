@@ -14,7 +14,8 @@ use rtoslab_timing::stm32_bus;
 
 use super::chip::{Area, FLASH_BASE, Map, RAM_BASE};
 use super::code::CodeTable;
-use super::family::{Family, FlashPort};
+use super::family::Family;
+use super::flash_port::FlashPort;
 use super::settings::Settings;
 use crate::stop::{Stop, StopReason};
 
@@ -196,9 +197,31 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// Marks the page of a watched word of the main RAM.
-    pub(super) fn mark_watch(&mut self, address: u32) {
-        self.marks[(address.wrapping_sub(RAM_BASE) >> MARK_SHIFT) as usize] |= MARK_WATCH;
+    /// Tells writes to a word from now on; false if there is no memory that can be written.
+    pub(super) fn watch(&mut self, address: u32) -> bool {
+        let offset = address.wrapping_sub(RAM_BASE);
+        if offset < self.map.ram_bytes {
+            self.marks[(offset >> MARK_SHIFT) as usize] |= MARK_WATCH;
+        } else if matches!(self.place(address), Some((Home::Area(_), _))) {
+            self.watched_elsewhere = true;
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Writes RAM; false outside.
+    pub(super) fn write_ram(&mut self, address: u32, data: &[u8]) -> bool {
+        let Some((home, offset)) = self.place(address) else { return false };
+        let memory = match home {
+            Home::Flash => return false,
+            Home::Ram => &mut self.ram,
+            Home::Area(index) => &mut self.memories[index].bytes,
+        };
+        let Some(target) = memory.get_mut(offset as usize..offset as usize + data.len()) else { return false };
+        target.copy_from_slice(data);
+        self.forget_code(home, offset, data.len() as u32);
+        true
     }
 
     /// Forgets what was decoded from a place in a memory, wherever it can be executed.

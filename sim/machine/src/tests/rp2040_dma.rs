@@ -1,5 +1,6 @@
 //! What DMA writes is seen as what a core writes: by watches, and by code that was decoded.
 
+use crate::board::Board;
 use crate::rp2040::{Machine, Options};
 
 const SRAM: u32 = 0x2000_0000;
@@ -58,10 +59,10 @@ fn machine(to: u32, size: u32) -> Machine {
 fn a_watched_word_that_dma_writes_stops_the_run() {
     for (offset, size, expected) in [(0, 2, WORD), (2, 1, WORD << 16), (1, 0, (WORD & 0xff) << 8)] {
         let mut machine = machine(TO + offset, size);
-        assert!(machine.instruments().watch_write(TO, 7, true));
+        assert!(machine.watch_write(TO, 7, true));
         let stop = machine.run(10_000);
         assert_eq!((stop.reason.name(), stop.address), ("watch", TO), "{size}: {}", stop.detail);
-        let events = machine.instruments().take_events();
+        let events = machine.take_events();
         assert_eq!(
             events.iter().map(|event| (event.id, event.value, event.pc)).collect::<Vec<_>>(),
             [(7, expected, 0)]
@@ -73,9 +74,9 @@ fn a_watched_word_that_dma_writes_stops_the_run() {
 #[test]
 fn one_that_is_watched_without_a_stop_is_recorded_and_its_neighbour_is_not() {
     let mut machine = machine(TO + 4, 2);
-    assert!(machine.instruments().watch_write(TO, 7, true));
-    assert!(machine.instruments().watch_write(TO + 4, 8, false));
+    assert!(machine.watch_write(TO, 7, true));
+    assert!(machine.watch_write(TO + 4, 8, false));
     assert_eq!(machine.run(10_000).reason.name(), "cycles");
-    let events = machine.instruments().take_events();
+    let events = machine.take_events();
     assert_eq!(events.iter().map(|event| (event.id, event.value)).collect::<Vec<_>>(), [(8, WORD)]);
 }

@@ -1,7 +1,8 @@
 //! Whatever keeps the flash busy, the other core's fetches wait for it, however the run is cut; and what a lone core takes
 //! does not depend on arbitration.
 
-use crate::board::{Board, Options, board};
+use crate::board::{Board, Options};
+use crate::boards::board;
 use crate::scenarios::image::{boot_checksum, elf};
 
 const SRAM: u32 = 0x2000_0000;

@@ -1,5 +1,6 @@
 //! One core of the RP2040 locks up: the other one goes on.
 
+use crate::board::Board;
 use crate::rp2040::{Machine, Options};
 
 const SRAM: u32 = 0x2000_0000;

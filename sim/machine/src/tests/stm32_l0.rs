@@ -1,6 +1,7 @@
 //! The STM32L0 machine: memory map, flash waits by the cycle, single-cycle port, exceptions, instruments.
 
-use crate::board::{Board, Options, board};
+use crate::board::{Board, Options};
+use crate::boards::board;
 
 const FLASH: u32 = 0x0800_0000;
 const CODE: u32 = FLASH + 0x100;

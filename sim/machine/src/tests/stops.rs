@@ -1,6 +1,7 @@
 //! Stops that instruments asked for come in their cycle, and what a core waits for does not depend on them.
 
-use crate::board::{Board, Options, board};
+use crate::board::{Board, Options};
+use crate::boards::board;
 use crate::scenarios::CHIPS;
 use crate::scenarios::image::{boot_checksum, elf};
 use crate::stop::StopReason;

@@ -1,8 +1,9 @@
-//! What the modes that watch note of an instruction.
+//! What the modes that watch note of an instruction: its [`Step`] for the observer, its part of the profile.
 
 use crate::step::Step;
-use crate::v6m::core::{Core, ProfileCell};
+use crate::v6m::core::Core;
 use crate::v6m::op::{Op, op};
+use crate::v6m::region::ProfileCell;
 
 /// The instruction in hand, for its [`Step`].
 #[derive(Clone, Copy, Default)]
@@ -42,14 +43,71 @@ impl Started {
     }
 }
 
-/// Profile cell of the instruction at `ip`; null in a region without code.
-///
-/// # Safety
-/// `ip` points into the ops of `core.region`, whose profile cells exist if it has code.
-#[inline(always)]
-pub(super) unsafe fn profile_cell(core: &Core, ip: *mut Op) -> *mut ProfileCell {
-    let index = (ip as usize).wrapping_sub(core.region.ops as usize) >> 3;
-    let cells = core.region.profile[core.id];
-    // SAFETY: the cells run parallel to the ops.
-    if cells.is_null() { cells } else { unsafe { cells.add(index) } }
+/// The instruction in hand, for its part of the profile.
+#[derive(Clone, Copy)]
+pub(super) struct Profiled {
+    /// Null in a region without code.
+    cell: *mut ProfileCell,
+    t: u64,
+    waits: u64,
+    retired: u64,
+}
+
+impl Default for Profiled {
+    fn default() -> Profiled {
+        Profiled { cell: std::ptr::null_mut(), t: 0, waits: 0, retired: 0 }
+    }
+}
+
+impl Profiled {
+    /// The instruction at `ip`, which issues in cycle `t` behind `retired` others.
+    ///
+    /// # Safety
+    /// `ip` points into the ops of `core.region`, whose profile cells exist if it has code.
+    #[inline(always)]
+    pub(super) unsafe fn new(core: &Core, ip: *mut Op, t: u64, retired: u64) -> Profiled {
+        let index = (ip as usize).wrapping_sub(core.region.ops as usize) >> 3;
+        let cells = core.region.profile[core.id];
+        // SAFETY: the cells run parallel to the ops.
+        let cell = if cells.is_null() { cells } else { unsafe { cells.add(index) } };
+        Profiled { cell, t, waits: core.bus_wait + core.flash_wait, retired }
+    }
+
+    /// It is retired.
+    ///
+    /// # Safety
+    /// The region has code, and its profile cells still exist.
+    #[inline(always)]
+    pub(super) unsafe fn retire(&self) {
+        // SAFETY: the caller's promise.
+        unsafe { (*self.cell).executions += 1 };
+    }
+
+    /// The time up to cycle `t` is its.
+    ///
+    /// # Safety
+    /// As for [`Profiled::retire`].
+    #[inline(always)]
+    pub(super) unsafe fn pass_time(&self, core: &Core, t: u64) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            (*self.cell).cycles += t - self.t;
+            (*self.cell).wait_cycles += core.bus_wait + core.flash_wait - self.waits;
+        }
+    }
+
+    /// It left a request in cycle `t`. SVC and exception returns are through, faults are not.
+    ///
+    /// # Safety
+    /// The profile cells still exist. In a region without code there is nothing to count.
+    #[inline(always)]
+    pub(super) unsafe fn leave(&self, core: &Core, t: u64, retired: u64) {
+        if !self.cell.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe {
+                self.pass_time(core, t);
+                (*self.cell).executions += retired - self.retired;
+            }
+        }
+    }
 }

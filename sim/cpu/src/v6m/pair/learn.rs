@@ -1,10 +1,13 @@
-//! Transitions that were not seen before: the interpreter goes through both stretches in time, on cores of its own.
+//! Transitions that were not seen before: both basic blocks are simulated in time, on shadow cores.
 
 use super::table::Transition;
-use super::{Flight, Node, Paired, Place, Stretch, Turn};
+use super::{Node, Paired, Place};
 use crate::step::watch;
-use crate::v6m::core::{Core, Region};
+use crate::v6m::block::{Block, Turn};
+use crate::v6m::core::Core;
 use crate::v6m::exec;
+use crate::v6m::region::Region;
+use crate::v6m::speculation::SpeculationLog;
 
 /// Where one transition leads.
 struct Outcome {
@@ -15,7 +18,7 @@ struct Outcome {
     swaps: bool,
 }
 
-/// Finds out how far both cores come until one is at the end of its stretch.
+/// Finds out how far both cores come until one is at the end of its block.
 ///
 /// # Safety
 /// As for [`paired`](super::paired).
@@ -24,16 +27,16 @@ struct Outcome {
 pub(super) unsafe fn learn<B: Paired>(
     bus: &mut B,
     [core, other]: [*mut Core; 2],
-    mine: *mut Flight,
-    stretch: Stretch,
+    mine: *mut SpeculationLog,
+    block: Block,
 ) -> Turn {
-    // SAFETY: `paired`'s promise: the stretch was executed, so that its instructions are ops, and so are the other core's.
+    // SAFETY: `paired`'s promise: the block was executed, so that its instructions are ops, and so are the other core's.
     unsafe {
         let pairs = bus.pairs();
         let node = *pairs.table.node(pairs.node);
-        let instructions = stretch.instructions(node.ip);
-        let begun = Place { ip: node.ip, rest: stretch.begun(instructions), mask: 0, address: 0 };
-        let outcome = if node.other.rest.instructions == 0 {
+        let instructions = block.instructions(node.ip);
+        let begun = Place { ip: node.ip, remainder: block.begun(node.ip, instructions), mask: 0, address: 0 };
+        let outcome = if node.other.remainder.instructions == 0 {
             // The other core has not executed its own one yet: that is handed in next, and no time passes before.
             let node = Node { state: node.state.swapped(), ip: node.other.ip, other: begun };
             Some(Outcome { node, cycles: 0, waits: [0; 2], instructions, swaps: true })
@@ -45,7 +48,7 @@ pub(super) unsafe fn learn<B: Paired>(
             return Turn::Stop;
         };
         let pairs = bus.pairs();
-        debug_assert!(cycles <= Stretch::CYCLES);
+        debug_assert!(cycles <= Block::CYCLES);
         (*mine).instructions = instructions;
         (*core).instructions += instructions;
         (*core).bus_wait += waits[0];
@@ -55,9 +58,9 @@ pub(super) unsafe fn learn<B: Paired>(
         pairs.turn ^= usize::from(swaps);
         match pairs.table.number(node) {
             Some(next) => {
-                let key = Transition::key(before, stretch.shape);
+                let key = Transition::key(before, block.shape);
                 if let Some(transition) = Transition::new(cycles, waits, instructions, swaps, next) {
-                    pairs.table.keep(key, &stretch, transition);
+                    pairs.table.keep(key, &block, transition);
                 }
                 pairs.node = next;
             }
@@ -73,45 +76,45 @@ pub(super) unsafe fn learn<B: Paired>(
     }
 }
 
-/// Goes through `begun`, a stretch of the first of these cores, and what is left of the other one's, from `node` on until
+/// Simulates `begun`, a basic block of the first of these cores, and what remains of the other one's, from `node` on until
 /// one is at its end. `None` if the state there is too far from usual.
 ///
 /// # Safety
-/// All instructions of `begun` and of the rest of the other stretch were executed: they are ops of these regions.
+/// All instructions of `begun` and of the rest of the other basic block were executed: they are ops of these regions.
 unsafe fn go_through<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, begun: Place) -> Option<Outcome> {
     let now = bus.pairs().now;
-    let mut doubles = bus.pairs().doubles.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
+    let mut shadows = bus.pairs().shadows.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
     for (index, place) in [begun, node.other].into_iter().enumerate() {
-        let double = &mut doubles[index];
-        double.region = regions[index];
-        (double.ip, double.rest) = (place.ip, place.rest);
-        (double.transfer.mask, double.transfer.address) = (place.mask, place.address);
-        double.bus_wait = 0;
+        let shadow = &mut shadows[index];
+        shadow.region = regions[index];
+        (shadow.ip, shadow.remainder) = (place.ip, place.remainder);
+        (shadow.transfer.mask, shadow.transfer.address) = (place.mask, place.address);
+        shadow.bus_wait = 0;
     }
-    let [first, other] = &mut *doubles;
+    let [first, other] = &mut *shadows;
     bus.resume(&node.state, now, first, other);
     let start = usize::from(first.t >= other.t + u64::from(bus.first() == 0));
-    doubles[start].limit = doubles[1 - start].t + u64::from(bus.first() == start);
-    // SAFETY: the caller's promise; the doubles are two cores in one allocation, which nothing else uses meanwhile.
-    unsafe { exec::run::<B, true, { watch::PAIRS }>(doubles.as_mut_ptr(), start, bus) };
-    let ended = usize::from(doubles[0].rest.instructions != 0);
-    let (at_end, under_way) = (&doubles[ended], &doubles[1 - ended]);
-    let expected = [begun, node.other][ended].rest.next;
+    shadows[start].limit = shadows[1 - start].t + u64::from(bus.first() == start);
+    // SAFETY: the caller's promise; the shadows are two cores in one allocation, which nothing else uses meanwhile.
+    unsafe { exec::run::<B, true, { watch::PAIRS }>(shadows.as_mut_ptr(), start, bus) };
+    let ended = usize::from(shadows[0].remainder.instructions != 0);
+    let (at_end, under_way) = (&shadows[ended], &shadows[1 - ended]);
+    let expected = [begun, node.other][ended].remainder.next;
     assert!(
-        at_end.ip == expected && at_end.rest.accesses == 0 && at_end.rest.instructions == 0,
-        "a stretch of {} instructions took another way when it was timed",
-        begun.rest.instructions
+        at_end.ip == expected && at_end.remainder.accesses == 0 && at_end.remainder.instructions == 0,
+        "a basic block of {} instructions took another way when it was timed",
+        begun.remainder.instructions
     );
     let mask = under_way.transfer.mask;
     let address = if mask == 0 { 0 } else { under_way.transfer.address };
-    let place = Place { ip: under_way.ip, rest: under_way.rest, mask, address };
+    let place = Place { ip: under_way.ip, remainder: under_way.remainder, mask, address };
     let outcome = bus.state(at_end, under_way).map(|state| Outcome {
         node: Node { state, ip: at_end.ip, other: place },
         cycles: at_end.t.min(under_way.t) - now,
-        waits: doubles.each_ref().map(|double| double.bus_wait),
-        instructions: begun.rest.instructions,
+        waits: shadows.each_ref().map(|shadow| shadow.bus_wait),
+        instructions: begun.remainder.instructions,
         swaps: ended != 0,
     });
-    bus.pairs().doubles = Some(doubles);
+    bus.pairs().shadows = Some(shadows);
     outcome
 }

@@ -1,7 +1,8 @@
 //! Nodes by number, and transitions between them.
 
-use super::{Node, Stretch};
+use super::Node;
 use crate::states::States;
+use crate::v6m::block::Block;
 
 /// log2 of the transitions kept.
 const TRANSITIONS: u32 = 14;
@@ -9,18 +10,19 @@ const TRANSITIONS: u32 = 14;
 const NODES: u32 = 15;
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// How a stretch of one core moved both.
+/// How a basic block of one core moved both.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Transition {
     /// [`Transition::key`]; 0 is none.
     key: u64,
-    next_ip: u64,
+    /// [`Block::next`] and [`Block::accesses`].
+    block_next: u64,
     accesses: u64,
     /// How far time moved.
     pub cycles: u16,
     /// Cycles that the core and the other one lost to each other meanwhile.
     pub waits: [u8; 2],
-    /// Instructions of the stretch.
+    /// Instructions of the block.
     pub instructions: u8,
     /// The other core goes on.
     pub swaps: bool,
@@ -29,16 +31,16 @@ pub(super) struct Transition {
 }
 
 impl Transition {
-    /// Node and shape of a stretch in one word that is not 0.
+    /// Node and shape of a basic block in one word that is not 0.
     #[inline(always)]
     pub fn key(node: u32, shape: u64) -> u64 {
         u64::from(node + 1) << 32 | shape
     }
 
-    /// Whether this is the transition of that node and stretch.
+    /// Whether this is the transition of that node and block.
     #[inline(always)]
-    pub fn is(&self, key: u64, stretch: &Stretch) -> bool {
-        (self.key ^ key) | (self.next_ip ^ stretch.next as u64) | (self.accesses ^ stretch.accesses) == 0
+    pub fn is(&self, key: u64, block: &Block) -> bool {
+        (self.key ^ key) | (self.block_next ^ block.next) | (self.accesses ^ block.accesses) == 0
     }
 
     /// `None` if a number is too large to be kept.
@@ -55,8 +57,8 @@ impl Transition {
     }
 
     /// With what it is found by.
-    fn named(self, key: u64, stretch: &Stretch) -> Transition {
-        Transition { key, next_ip: stretch.next as u64, accesses: stretch.accesses, ..self }
+    fn named(self, key: u64, block: &Block) -> Transition {
+        Transition { key, block_next: block.next, accesses: block.accesses, ..self }
     }
 }
 
@@ -105,33 +107,34 @@ impl Table {
 
     /// Where a transition may be.
     #[inline(always)]
-    pub fn places(&mut self, key: u64, stretch: &Stretch) -> &mut [Transition; 2] {
-        let mixed = (key ^ stretch.accesses.rotate_left(17) ^ (stretch.next as u64) << 20).wrapping_mul(ODD);
+    pub fn places(&mut self, key: u64, block: &Block) -> &mut [Transition; 2] {
+        let mixed = (key ^ block.accesses.rotate_left(17) ^ block.next << 20).wrapping_mul(ODD);
         &mut self.transitions[(mixed >> (u64::BITS - TRANSITIONS)) as usize]
     }
 
     /// Brings a transition from its second place to the first; false if it is not there.
     #[cold]
     #[inline(never)]
-    pub fn bring(&mut self, key: u64, stretch: &Stretch) -> bool {
-        let places = self.places(key, stretch);
+    pub fn bring(&mut self, key: u64, block: &Block) -> bool {
+        let places = self.places(key, block);
         places.swap(0, 1);
-        places[0].is(key, stretch)
+        places[0].is(key, block)
     }
 
     /// Remembers a transition, which [`Table::bring`] did not find.
-    pub fn keep(&mut self, key: u64, stretch: &Stretch, transition: Transition) {
-        self.places(key, stretch)[0] = transition.named(key, stretch);
+    pub fn keep(&mut self, key: u64, block: &Block, transition: Transition) {
+        self.places(key, block)[0] = transition.named(key, block);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Place, Rest, State};
+    use super::super::{Place, State};
     use super::*;
+    use crate::v6m::block::Remainder;
 
     fn node(times: u64) -> Node {
-        let other = Place { ip: std::ptr::null_mut(), rest: Rest::NONE, mask: 0, address: 0 };
+        let other = Place { ip: std::ptr::null_mut(), remainder: Remainder::NONE, mask: 0, address: 0 };
         Node { state: State { times, ..State::default() }, ip: std::ptr::null_mut(), other }
     }
 
@@ -150,24 +153,24 @@ mod tests {
     #[test]
     fn two_transitions_share_a_hash_and_the_older_one_gives_way() {
         let mut table = Table::default();
-        let stretch = Stretch { shape: 9, next: std::ptr::without_provenance_mut(0x40), accesses: 0x9 };
-        let all: Vec<u64> = (0..1 << 20).map(|node| Transition::key(node, stretch.shape)).collect();
-        let place = |table: &mut Table, key: u64| table.places(key, &stretch).as_ptr();
+        let block = Block { shape: 9, next: 0x40, accesses: 0x9 };
+        let all: Vec<u64> = (0..1 << 20).map(|node| Transition::key(node, block.shape)).collect();
+        let place = |table: &mut Table, key: u64| table.places(key, &block).as_ptr();
         let first = place(&mut table, all[0]);
         let alike: Vec<u64> = all.into_iter().filter(|&key| place(&mut table, key) == first).take(3).collect();
         let mut keep = |key: u64, cycles: u64| {
-            assert!(!table.bring(key, &stretch));
+            assert!(!table.bring(key, &block));
             let transition = Transition::new(cycles, [0; 2], 1, false, 0).expect("small numbers");
-            table.keep(key, &stretch, transition);
+            table.keep(key, &block, transition);
         };
         (0..).zip(&alike).for_each(|(cycles, &key)| keep(key, cycles));
-        assert!(!table.bring(alike[0], &stretch));
+        assert!(!table.bring(alike[0], &block));
         for (cycles, &key) in (1..).zip(&alike[1..]) {
-            let found = table.places(key, &stretch)[0];
-            assert!(found.is(key, &stretch) || table.bring(key, &stretch));
-            assert_eq!(table.places(key, &stretch)[0].cycles, cycles);
+            let found = table.places(key, &block)[0];
+            assert!(found.is(key, &block) || table.bring(key, &block));
+            assert_eq!(table.places(key, &block)[0].cycles, cycles);
         }
-        let other = Stretch { accesses: 0xa, ..stretch };
+        let other = Block { accesses: 0xa, ..block };
         assert!(!table.places(alike[2], &other)[0].is(alike[2], &other));
     }
 

@@ -9,7 +9,7 @@ use super::super::core::{Phase, Request};
 use super::super::nvic::exception::{HARD_FAULT, NMI, PENDSV, SVCALL, SYSTICK};
 use super::super::scb::{ccr, scr};
 use super::super::testing::{Bench, FLASH, RAM, THREAD, handler};
-use super::{Fault, Outcome, drive_line, pulse_line, takeable};
+use super::{Fault, Outcome, drive_line, pulse_line};
 
 const CFSR: u32 = 0xe000_ed28;
 const HFSR: u32 = 0xe000_ed2c;
@@ -180,7 +180,7 @@ fn masks_hold_back_what_they_should() {
             bench.core.set_special(19, 3, u32::from(faultmask));
             super::pend(&mut bench.core, number);
             let context = format!("PRIMASK {primask} FAULTMASK {faultmask} BASEPRI {basepri:#x} exception {number}");
-            assert_eq!(takeable(&bench.core).is_some(), taken[index], "{context}");
+            assert_eq!(bench.core.takeable().is_some(), taken[index], "{context}");
             assert_eq!(bench.core.limit == 0, taken[index], "attention: {context}");
         }
     }
@@ -193,9 +193,9 @@ fn basepri_masks_by_group() {
     bench.enable(0, 0x40);
     bench.core.set_special(17, 3, 0x70);
     pulse_line(&mut bench.core, 0);
-    assert_eq!(takeable(&bench.core), None, "0x70 is group 0x40");
+    assert_eq!(bench.core.takeable(), None, "0x70 is group 0x40");
     bench.core.set_special(17, 3, 0x80);
-    assert_eq!(takeable(&bench.core), Some(16));
+    assert_eq!(bench.core.takeable(), Some(16));
 }
 
 #[test]

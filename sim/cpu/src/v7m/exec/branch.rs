@@ -93,6 +93,20 @@ pub(super) fn loaded<B: Bus, P: Pipeline>(
     exchange_or_return(core, pipe, bus, op, Jump::Loaded, target)
 }
 
+/// LDR to the PC.
+#[inline(always)]
+pub(super) fn load_pc<B: Bus, P: Pipeline, const GUARD: bool>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
+    let (address, base) = memory::address(core, op);
+    let target = memory::load::<B, P, GUARD, 4>(core, pipe, bus, op, address)?;
+    memory::write_back(core, op, base);
+    loaded(core, pipe, bus, op, target)
+}
+
 /// TBB, TBH.
 #[inline(always)]
 pub(super) fn table<B: Bus, P: Pipeline, const GUARD: bool>(

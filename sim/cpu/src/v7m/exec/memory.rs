@@ -1,6 +1,6 @@
 //! Loads and stores of one or two words: alignment, protection, addressing.
 
-use super::{Flow, branch};
+use super::Flow;
 use crate::v7m::bus::Bus;
 use crate::v7m::code::Code;
 use crate::v7m::core::Core;
@@ -155,7 +155,7 @@ fn store_unaligned<B: Bus, P: Pipeline, const GUARD: bool>(
 
 /// Address of an access by its flags, and what the base becomes if it is written back.
 #[inline(always)]
-fn address(core: &Core, op: Op) -> (u32, u32) {
+pub(super) fn address(core: &Core, op: Op) -> (u32, u32) {
     let base = if op.rn == 15 { 0 } else { core.reg(op.rn) };
     let offset = if op.has(flag::REGISTER_OFFSET) { core.reg(op.rm) << op.shift } else { op.imm };
     let sum = base.wrapping_add(offset);
@@ -164,7 +164,7 @@ fn address(core: &Core, op: Op) -> (u32, u32) {
 
 /// Base write-back.
 #[inline(always)]
-fn write_back(core: &mut Core, op: Op, base: u32) {
+pub(super) fn write_back(core: &mut Core, op: Op, base: u32) {
     if op.has(flag::PRE_INDEXED | flag::POST_INDEXED) {
         core.set_any(op.rn, base);
     }
@@ -232,20 +232,6 @@ fn as_told<P: Pipeline, T>(core: &mut Core, op: Op, access: impl FnOnce(&mut Cor
         core.as_user = false;
     }
     answer
-}
-
-/// LDR to the PC.
-#[inline(always)]
-pub(super) fn load_pc<B: Bus, P: Pipeline, const GUARD: bool>(
-    core: &mut Core,
-    pipe: &mut P,
-    bus: &mut B,
-    op: Op,
-) -> Result<Flow, Fault> {
-    let (address, base) = address(core, op);
-    let target = load::<B, P, GUARD, 4>(core, pipe, bus, op, address)?;
-    write_back(core, op, base);
-    branch::loaded(core, pipe, bus, op, target)
 }
 
 /// LDRD and STRD: two words, aligned always.

@@ -1,8 +1,13 @@
-//! Multiplications of the DSP extension (ARMv7-M A7.7).
+//! Multiplications of the DSP extension, and what long multiplications and divisions share (ARMv7-M A7.7).
 
+use super::Flow;
+use crate::v7m::bus::Bus;
 use crate::v7m::code::Code;
-use crate::v7m::core::Core;
+use crate::v7m::core::{Core, Request};
+use crate::v7m::fault::Fault;
 use crate::v7m::op::Op;
+use crate::v7m::pipeline::Pipeline;
+use crate::v7m::scb::ccr;
 
 /// Top or bottom half, signed.
 fn half(value: u32, top: bool) -> i64 {
@@ -70,4 +75,37 @@ pub(super) fn execute(core: &mut Core, op: Op) {
 /// The accumulator of SMMLA and SMMLS, which is the upper half of a long.
 fn high(core: &Core, op: Op) -> i64 {
     i64::from(core.reg(op.ra) as i32) << 32
+}
+
+/// True if the instruction would run beyond the limit and the machine has yet to decide whether it may.
+#[inline(always)]
+pub(super) fn pauses_before<P: Pipeline>(core: &mut Core, pipe: &mut P, op: Op, first: u32, second: u32) -> bool {
+    if std::mem::take(&mut core.committed) {
+        return false;
+    }
+    let end = core.t + pipe.cycles(op, first, second);
+    if end > core.limit {
+        core.request = Request::Abandonable(end);
+        return true;
+    }
+    false
+}
+
+/// SDIV, UDIV.
+#[inline(always)]
+pub(super) fn divide<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, _: &mut B, op: Op) -> Result<Flow, Fault> {
+    let (n, m) = (core.reg(op.rn), core.reg(op.rm));
+    if m == 0 && core.scb.ccr & ccr::DIV_0_TRP != 0 {
+        return Err(Fault::DivideByZero);
+    }
+    if pauses_before(core, pipe, op, n, m) {
+        return Ok(Flow::Paused);
+    }
+    let quotient = match (op.code, m) {
+        (_, 0) => 0,
+        (Code::Udiv, _) => n / m,
+        _ => (n as i32).wrapping_div(m as i32) as u32,
+    };
+    core.set(op.rd, quotient);
+    Ok(Flow::Next)
 }

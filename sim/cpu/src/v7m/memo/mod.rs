@@ -1,15 +1,23 @@
-//! Timing remembered: most of what a core executes it has executed before, in the same state of pipeline and flash.
+//! Remembered timing of one core with a pipeline: M3, M4 and M7.
 //!
-//! Instructions run in traces, up to a branch by register, first without any time. What time depends on besides the
-//! opcodes is logged: which branches were taken, which memory answered each access, which predicated instructions were
-//! skipped, how long divisions took; on the M7 also banks, how many stores ago a loaded doubleword was stored, and
-//! whether the predictor was right. Start, end, log and the state that pipeline and flash interface were in (as
-//! distances from now) name a transition; if it was seen before, its cycles are added and its end state is the new one.
-//! If not, the pipeline is told the trace's story by [`replay`], and what came of it is remembered.
+//! Telling the pipeline of every instruction is slow, and mostly it has been told before: the same instructions ran in
+//! the same state of pipeline and flash interface. So the executor runs ahead: it executes a trace, instructions up to a
+//! branch by register, without any time, and logs what their time depends on. Then a table says what the trace takes.
 //!
-//! So the pipelines stay the only place where rules of time are written down, and nothing is approximated: a trace
-//! holds only what [`manner`] lists, accesses memories that answer by fixed rules, and begins so far from the next
-//! event that it cannot reach it. Everything else goes through the executor's usual path, one instruction at a time.
+//! ```text
+//!   execute a trace ──> state + start, end, log ──found──> add its cycles; the new state is known, too
+//!   without time           name a transition    │
+//!                                               └─new──> replay the log to the pipeline; remember the outcome
+//! ```
+//!
+//! Besides the opcodes, time depends on which branches were taken, which memory answered each access, which predicated
+//! instructions were skipped, how long divisions took; on the M7 also on banks, on how many stores ago a loaded
+//! doubleword was stored, and on whether the predictor was right. That is the log. A state holds times as distances from
+//! now, so that it comes again. A transition that is new is told to the pipeline by [`replay`].
+//!
+//! So the pipelines stay the only place where rules of time are written down, and nothing is approximated. A trace holds
+//! only what [`manner`] lists, accesses memories that answer by fixed rules, and begins so far from the next event that
+//! it cannot reach it. Everything else goes through the executor's usual path, one instruction at a time.
 
 mod distance;
 mod log;

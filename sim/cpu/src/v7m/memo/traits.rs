@@ -73,7 +73,7 @@ pub trait Memorable: Pipeline {
 pub trait QuickBus: Bus {
     /// What the timing of future fetches depends on, but for caches; times as distances from `t`.
     type State: Copy + Eq + Hash;
-    /// What a stretch of fetches asked of caches, and what they answered.
+    /// What a run of fetches asked of caches, and what they answered.
     type Lookups: Copy + Default;
 
     /// A number that changes when opcodes or rules of time do: everything remembered before is void.

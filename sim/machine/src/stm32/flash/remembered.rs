@@ -1,6 +1,6 @@
 //! Flash interfaces whose timing can be remembered: see [`rtoslab_cpu::v7m::memo`].
 
-use super::super::family::FlashPort;
+use super::super::flash_port::FlashPort;
 use super::lru::{self, Lru};
 use super::{FlashF1, FlashF4};
 use rtoslab_cpu::v7m::memo::{Distances, Home, cycle_at};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::exception::{self, ExceptionTiming, Outcome};
-use rtoslab_cpu::v6m::{exec, ppb};
-use rtoslab_lab::{Kind, Observer, Stimulus};
+use rtoslab_cpu::v6m::ppb;
+use rtoslab_lab::{Observer, Stimulus};
 use rtoslab_periph::NEVER;
 use rtoslab_periph::stm32::{Chip, ResetCause};
 use rtoslab_timing::cortex_m0plus::key;
@@ -14,9 +14,11 @@ use rtoslab_timing::cortex_m0plus::key;
 use super::chip::RAM_BASE;
 use super::devices::Devices;
 use super::system::System;
-use crate::board::{Position, Stats};
+use crate::board::Stats;
 use crate::image::{Image, ImageError, Symbol};
 use crate::injection;
+use crate::m0plus::face;
+use crate::m0plus::turn::{self, Faulted, is_active};
 use crate::observe::{DEEP_SLEEP, SLEEPDEEP, TURN_CYCLES};
 use crate::setting::SettingError;
 use crate::stm32::Options;
@@ -170,7 +172,7 @@ impl<const RAM: u32> Machine<RAM> {
 
     fn horizon(&self) -> u64 {
         let core = &self.cores[0];
-        if matches!(core.phase, Phase::Run | Phase::Entry { .. }) { core.t } else { NEVER }
+        if is_active(core) { core.t } else { NEVER }
     }
 
     fn events(&mut self) {
@@ -215,25 +217,14 @@ impl<const RAM: u32> Machine<RAM> {
         let core = &mut self.cores[0];
         let system = &mut *self.system;
         let before = core.t;
-        let outcome = match std::mem::replace(&mut core.request, Request::None) {
-            Request::Svc => {
-                exception::supervisor_call::<_, true>(core, system, timing);
-                Outcome::None
+        let request = std::mem::replace(&mut core.request, Request::None);
+        let (outcome, fault) = turn::serve(core, system, request, timing);
+        if let Some(Faulted { why, pc, cycle, lock_up }) = fault {
+            match lock_up {
+                Some(detail) => system.devices.stop_at(StopReason::Lockup, pc, cycle, detail),
+                None => system.devices.note_fault(pc, why, cycle),
             }
-            Request::ExceptionReturn(value) => exception::exception_return::<_, true>(core, system, value, timing),
-            Request::Fault(why) => {
-                let pc = core.pc();
-                exception::hard_fault::<_, true>(core, system, timing);
-                if core.phase == Phase::Lockup {
-                    let detail = format!("core 0 is locked up: {why} at 0x{pc:08x} inside a fault handler");
-                    system.devices.stop_at(StopReason::Lockup, pc, before, detail);
-                } else {
-                    system.devices.note_fault(pc, why, before);
-                }
-                Outcome::None
-            }
-            Request::None | Request::Stopped | Request::RomHook(_) => Outcome::None,
-        };
+        }
         self.trace(outcome, before);
         if matches!(outcome, Outcome::Slept(_)) {
             self.note_deep_sleep();
@@ -242,57 +233,25 @@ impl<const RAM: u32> Machine<RAM> {
 
     fn wake(&mut self) {
         let timing = self.timing();
-        let core = &mut self.cores[0];
-        let woken = match core.phase {
-            Phase::SleepEvent => core.event || exception::wakes(core),
-            Phase::SleepInterrupt { .. } => exception::wakes(core),
-            _ => false,
-        };
-        if !woken {
-            return;
+        if let Some((outcome, before)) = turn::wake(&mut self.cores[0], &mut *self.system, self.now, timing) {
+            self.trace(outcome, before);
         }
-        core.t = core.t.max(self.now);
-        core.sleep_cycles += core.t - core.slept_at;
-        let before = core.t;
-        let outcome = match core.phase {
-            Phase::SleepInterrupt { on_exit: Some(value) } => {
-                exception::chain_from_sleep(core, &mut *self.system, value, timing)
-            }
-            phase => {
-                core.event &= phase != Phase::SleepEvent;
-                core.phase = Phase::Run;
-                Outcome::None
-            }
-        };
-        self.trace(outcome, before);
     }
 
     /// Begins or completes an exception entry. True if time moved.
     fn enter_exception(&mut self) -> bool {
         let timing = self.timing();
-        let core = &mut self.cores[0];
-        let moved = match core.phase {
-            Phase::Entry { recognised, .. } if core.t <= self.now => {
-                let outcome = exception::complete(core, &mut *self.system, timing);
-                self.trace(outcome, recognised);
-                true
-            }
-            Phase::Run => match exception::takeable(core) {
-                Some(number) => {
-                    exception::begin::<_, true>(core, &mut *self.system, number, timing);
-                    true
-                }
-                None => false,
-            },
-            _ => false,
-        };
-        if self.cores[0].phase == Phase::Lockup {
-            let (pc, t) = (self.pc(), self.cores[0].t);
-            let detail = "core 0 is locked up: its stack or vector table cannot be accessed".to_owned();
-            self.system.devices.stop_at(StopReason::Lockup, pc, t, detail);
+        let entered = turn::enter(&mut self.cores[0], &mut *self.system, self.now, timing);
+        if let Some((outcome, before)) = entered {
+            self.trace(outcome, before);
+        }
+        let core = &self.cores[0];
+        if core.phase == Phase::Lockup {
+            let detail = turn::lock_up_at_entry(core);
+            self.system.devices.stop_at(StopReason::Lockup, face::pc(core), core.t, detail);
             return true;
         }
-        moved
+        entered.is_some()
     }
 
     /// Lets the core execute up to `due`.
@@ -309,11 +268,7 @@ impl<const RAM: u32> Machine<RAM> {
         unsafe {
             match (system.flash.waits(), self.watch) {
                 (true, watch::NOTHING) => system.run_remembered(cores),
-                (true, watch::PROFILE) => exec::run::<_, true, { watch::PROFILE }>(cores, 0, system),
-                (true, _) => exec::run::<_, true, { watch::STEPS }>(cores, 0, system),
-                (false, watch::NOTHING) => exec::run::<_, false, { watch::NOTHING }>(cores, 0, system),
-                (false, watch::PROFILE) => exec::run::<_, false, { watch::PROFILE }>(cores, 0, system),
-                (false, _) => exec::run::<_, false, { watch::STEPS }>(cores, 0, system),
+                (waits, watch) => turn::execute(cores, 0, system, waits, watch),
             }
         }
         if self.observer.is_some() {
@@ -334,23 +289,8 @@ impl<const RAM: u32> Machine<RAM> {
         if self.observer.is_some() {
             self.tell(outcome);
         }
-        if !self.system.devices.probes.trace_exceptions {
-            return;
-        }
-        let (t, pc) = (self.cores[0].t, self.pc());
-        let probes = &mut self.system.devices.probes;
-        let took = t.saturating_sub(before) as u32;
-        match outcome {
-            Outcome::Entered(number) => probes.record(Kind::ExceptionEnter, 0, t, number as u16, took, pc),
-            Outcome::Chained(from, to) => {
-                probes.record(Kind::ExceptionEnter, 0, t, to as u16, took, pc);
-                probes.record(Kind::ExceptionExit, 0, before, from as u16, 0, pc);
-            }
-            Outcome::Returned(number) | Outcome::Slept(number) => {
-                probes.record(Kind::ExceptionExit, 0, before, number as u16, 0, pc);
-            }
-            Outcome::None => {}
-        }
+        let core = &self.cores[0];
+        turn::record(&mut self.system.devices.probes, core, face::pc(core), outcome, before);
     }
 
     fn stop(&self, reason: StopReason, detail: String) -> Stop {
@@ -376,15 +316,9 @@ impl<const RAM: u32> Machine<RAM> {
         Ok(())
     }
 
-    /// Where the core is.
-    pub fn position(&self) -> Position {
-        Position { t: self.cores[0].t, pc: self.pc(), asleep: self.cores[0].asleep() }
-    }
-
     /// Address of the next instruction.
     pub fn pc(&self) -> u32 {
-        let core = &self.cores[0];
-        if core.ip.is_null() { core.stray.unwrap_or(0) } else { core.pc() }
+        face::pc(&self.cores[0])
     }
 
     /// Functions and objects of the image by address.
@@ -392,77 +326,24 @@ impl<const RAM: u32> Machine<RAM> {
         &self.symbols
     }
 
-    /// Registers by name.
-    pub fn registers(&self) -> Vec<(String, u32)> {
-        let core = &self.cores[0];
-        let mut named: Vec<(String, u32)> = (0..13).map(|n| (format!("r{n}"), core.r[n])).collect();
-        let rest = [
-            ("sp", core.r[13]),
-            ("lr", core.r[14]),
-            ("pc", self.pc()),
-            ("xpsr", core.xpsr()),
-            ("msp", core.msp()),
-            ("psp", core.psp()),
-            ("primask", u32::from(core.primask)),
-            ("control", core.special(20)),
-        ];
-        named.extend(rest.map(|(name, value)| (name.to_owned(), value)));
-        named
-    }
-
-    /// Sets a register (`r0`–`r12`, `sp`, `lr`, `pc`) or the flags (`apsr`). False if there is none, or `pc` is no
-    /// address of code.
+    /// Sets a register by name; false if that cannot be.
     pub fn set_register(&mut self, name: &str, value: u32) -> bool {
-        let core = &mut self.cores[0];
-        match name {
-            "sp" => core.r[13] = value & !3,
-            "lr" => core.r[14] = value,
-            "apsr" => core.set_apsr(value),
-            "pc" => {
-                if !self.system.memories.executable(value) {
-                    return false;
-                }
-                exception::jump(core, &mut *self.system, value | 1);
-                core.transfer.mask = 0;
-                self.system.devices.passed_until = None;
-            }
-            _ => match name.strip_prefix('r').and_then(|digits| digits.parse::<usize>().ok()) {
-                Some(number) if number < 13 => core.r[number] = value,
-                _ => return false,
-            },
+        let done = face::set_register(&mut self.cores[0], &mut *self.system, name, value);
+        if done && name == "pc" {
+            self.system.devices.passed_until = None;
         }
-        true
+        done
     }
 
     /// Statistics since the start or the last [`Machine::reset_stats`].
     pub fn core_stats(&self) -> Stats {
-        let (now, base) = (self.totals(), &self.stats_base);
-        let before = base.exceptions.iter().copied().chain(std::iter::repeat(0));
-        Stats {
-            cycles: now.cycles - base.cycles,
-            instructions: now.instructions - base.instructions,
-            sleep_cycles: now.sleep_cycles - base.sleep_cycles,
-            bus_wait_cycles: now.bus_wait_cycles - base.bus_wait_cycles,
-            flash_wait_cycles: now.flash_wait_cycles - base.flash_wait_cycles,
-            xip_misses: 0,
-            exception_cycles: now.exception_cycles - base.exception_cycles,
-            exceptions: now.exceptions.iter().zip(before).map(|(now, before)| now - before).collect(),
-        }
+        self.totals().since(&self.stats_base)
     }
 
     fn totals(&self) -> Stats {
         let core = &self.cores[0];
-        let asleep = if core.asleep() { self.now.saturating_sub(core.slept_at) } else { 0 };
-        Stats {
-            cycles: self.now,
-            instructions: core.instructions,
-            sleep_cycles: core.sleep_cycles + asleep,
-            bus_wait_cycles: waits(core).0,
-            flash_wait_cycles: waits(core).1,
-            xip_misses: 0,
-            exception_cycles: core.exception_cycles,
-            exceptions: core.exceptions.to_vec(),
-        }
+        let (bus_wait_cycles, flash_wait_cycles) = waits(core);
+        Stats { bus_wait_cycles, flash_wait_cycles, ..face::totals(core, self.now) }
     }
 
     /// Starts the statistics again from now.
@@ -475,11 +356,7 @@ impl<const RAM: u32> Machine<RAM> {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
         self.keep_observing();
         self.system.memories.set_profile(on);
-        let core = &mut self.cores[0];
-        if !core.ip.is_null() && core.stray.is_none() {
-            let target = core.pc() | u32::from(core.thumb);
-            exception::jump(core, &mut *self.system, target);
-        }
+        face::enter_again(&mut self.cores[0], &mut *self.system);
     }
 }
 

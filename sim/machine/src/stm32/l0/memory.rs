@@ -3,8 +3,8 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
-use rtoslab_cpu::v6m::core::ProfileCell;
 use rtoslab_cpu::v6m::op::{Code, Op};
+use rtoslab_cpu::v6m::region::ProfileCell;
 
 use super::chip::{Kind, MemorySpec, WindowSpec};
 use crate::board::ProfileRow;

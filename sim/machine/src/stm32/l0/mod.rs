@@ -1,11 +1,13 @@
 //! STM32L0: the Cortex-M0+ on the ARMv6-M interpreter.
 
+mod access;
 mod board;
 mod chip;
 mod devices;
 mod machine;
 mod memory;
 mod observe;
+mod remembered;
 mod settings;
 mod snapshot;
 mod system;

@@ -4,28 +4,23 @@
 //! one, and what is late keeps the core's only port busy. At zero wait states the other mode, which does without, takes
 //! the same cycles.
 
-use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v6m::bus::{Bus, Trap};
-use rtoslab_cpu::v6m::core::{Core, Phase, Region, Request};
+use rtoslab_cpu::v6m::core::Core;
 use rtoslab_cpu::v6m::decode::{Place, decode};
-use rtoslab_cpu::v6m::exec;
-use rtoslab_cpu::v6m::memo::{self, Memo, Remembered, State};
+use rtoslab_cpu::v6m::memo::{self, Memo};
 use rtoslab_cpu::v6m::op::{Code, Op};
-use rtoslab_cpu::v6m::ppb;
+use rtoslab_cpu::v6m::region::Region;
 use rtoslab_cpu::v6m::trace::Trace;
 use rtoslab_lab::{Held, Stimulus};
 use rtoslab_periph::stm32::FlashStore;
+use rtoslab_timing::cortex_m0plus::MEMORY_CYCLES;
 
-use super::chip::{FLASH_BASE, Kind, RAM_BASE, SYSTEM_MEMORY, map};
+use super::chip::{FLASH_BASE, Kind, RAM_BASE, map};
 use super::devices::{Changes, Devices};
 use super::memory::{MARK_CODE, MARK_SHIFT, MARK_WATCH, Memories};
+use crate::m0plus::UNALIGNED;
+use crate::m0plus::private_bus::PrivateBus;
 use crate::stm32::flash::FlashL0;
-
-const UNALIGNED: Trap = Trap::Fault("unaligned access");
-const UNMAPPED: Trap = Trap::Fault("access to an address where nothing is mapped");
-const PPB_WORDS_ONLY: Trap = Trap::Fault("narrow or unprivileged access to the private peripheral bus");
-/// A load or store takes the core two cycles, at its single-cycle I/O port one.
-const ACCESS_CYCLES: u64 = 2;
 
 /// Everything behind the core; `RAM` is the length of its RAM.
 pub struct System<const RAM: u32> {
@@ -69,7 +64,7 @@ impl<const RAM: u32> System<RAM> {
         self.due = 0;
     }
 
-    fn ask_for_attention(&mut self, core: &mut Core) {
+    pub(super) fn ask_for_attention(&mut self, core: &mut Core) {
         core.limit = 0;
         self.due = 0;
     }
@@ -127,162 +122,6 @@ impl<const RAM: u32> System<RAM> {
         }
     }
 
-    /// First cycle from `t` on in which the core's port is free.
-    fn port<const CONTEND: bool>(&mut self, core: &mut Core, t: u64) -> u64 {
-        if !CONTEND || core.bus_free <= t {
-            return t;
-        }
-        core.bus_wait += core.bus_free - t;
-        core.bus_free
-    }
-
-    /// The data phase of an access begun in cycle `at` waits: the port is busy so much longer.
-    fn ends(&mut self, core: &mut Core, at: u64, wait: u64) -> u64 {
-        core.bus_wait += wait;
-        core.bus_free = at + 1 + wait;
-        at + ACCESS_CYCLES + wait
-    }
-
-    fn load_register<const CONTEND: bool>(
-        &mut self,
-        core: &mut Core,
-        address: u32,
-        bytes: u32,
-        t: &mut u64,
-    ) -> Result<u32, Trap> {
-        let bus = self.devices.periph.bus(address).ok_or(UNMAPPED)?;
-        let io_port = bus == rtoslab_periph::stm32::Bus::IoPort;
-        let at = if io_port { *t } else { self.port::<CONTEND>(core, *t) };
-        let wait = self.devices.bus_wait(bus, false, at);
-        core.flash_wait += wait;
-        let now = at + u64::from(!io_port) + wait;
-        let value = self.devices.periph.read(address, bytes, now, &mut self.devices.effects);
-        *t = if io_port { *t + 1 } else { self.ends(core, at, wait) };
-        self.settle(core, now);
-        Ok(value)
-    }
-
-    fn store_register<const CONTEND: bool>(
-        &mut self,
-        core: &mut Core,
-        address: u32,
-        bytes: u32,
-        value: u32,
-        t: &mut u64,
-    ) -> Result<(), Trap> {
-        let bus = self.devices.periph.bus(address).ok_or(UNMAPPED)?;
-        let io_port = bus == rtoslab_periph::stm32::Bus::IoPort;
-        let at = if io_port { *t } else { self.port::<CONTEND>(core, *t) };
-        let wait = self.devices.bus_wait(bus, true, at);
-        core.flash_wait += wait;
-        let now = at + u64::from(!io_port) + wait;
-        self.devices.periph.write(address, bytes, value, now, &mut self.devices.effects);
-        *t = if io_port { *t + 1 } else { self.ends(core, at, wait) };
-        self.settle(core, now);
-        Ok(())
-    }
-
-    fn load_ppb(&mut self, core: &mut Core, address: u32, now: u64) -> Result<u32, Trap> {
-        let (value, unmodelled) = ppb::load(core, address, now).ok_or(UNMAPPED)?;
-        self.after_ppb(core);
-        if let Some(what) = unmodelled {
-            self.warn_of_ppb(core, address, what, now);
-        }
-        Ok(value)
-    }
-
-    fn store_ppb(&mut self, core: &mut Core, address: u32, value: u32, now: u64) -> Result<(), Trap> {
-        if let Some(what) = ppb::store(core, address, value, now).ok_or(UNMAPPED)? {
-            self.warn_of_ppb(core, address, what, now);
-        }
-        self.after_ppb(core);
-        Ok(())
-    }
-
-    fn warn_of_ppb(&mut self, core: &mut Core, address: u32, what: &str, now: u64) {
-        let pc = core.pc();
-        let text = format!("{what} at 0x{address:08x} is not modelled (first used by 0x{pc:08x})");
-        self.devices.not_modelled(&format!("{what} at 0x{address:08x}"), text, pc, now);
-        if self.devices.stop.is_some() {
-            self.ask_for_attention(core);
-        }
-    }
-
-    /// An access to the private bus may have pended, enabled or rescheduled something.
-    fn after_ppb(&mut self, core: &mut Core) {
-        let due = core.systick.due();
-        if due < self.due {
-            self.due = due;
-            core.limit = core.limit.min(due);
-        }
-        if core.nvic.pending & core.nvic.enabled != 0 || core.nvic.reset_request {
-            self.ask_for_attention(core);
-        }
-    }
-
-    fn load_system_memory(&mut self, core: &mut Core, address: u32, bytes: u32, now: u64) -> Result<u32, Trap> {
-        let (first, end) = SYSTEM_MEMORY;
-        if !(first..end).contains(&address) {
-            return Err(UNMAPPED);
-        }
-        let word = self.devices.periph.factory_word(address);
-        if word.is_none() {
-            self.warn_of_ppb(core, address, "system memory", now);
-        }
-        Ok(word.unwrap_or(0) >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * bytes)))
-    }
-
-    /// Executes up to `core.limit`, remembering and using the timing of what executed before.
-    ///
-    /// # Safety
-    /// As for [`exec::run`]; `cores[0]` is the core that this bus serves.
-    pub(super) unsafe fn run_remembered(&mut self, cores: *mut Core) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let until = (*cores).limit;
-            loop {
-                if self.memories.edition() != self.memo_edition {
-                    self.memo_edition = self.memories.edition();
-                    self.memo.clear();
-                }
-                if let Some(end) = self.memo.rests_until((*cores).t) {
-                    (*cores).limit = end.min(until);
-                    self.due = (*cores).limit;
-                    exec::run::<_, true, { watch::NOTHING }>(cores, 0, self);
-                    if !self.goes_on(&mut *cores, until) {
-                        return;
-                    }
-                    continue;
-                }
-                let whole = (*cores).transfer.mask == 0 && !(*cores).retried;
-                let usual = (*cores).thumb && (*cores).stray.is_none();
-                if !(whole && usual && memo::run(cores, self)) && (*cores).t + Trace::CYCLES > until {
-                    return exec::run::<_, true, { watch::NOTHING }>(cores, 0, self);
-                }
-                // Up to the next instruction, or word of a multiple transfer.
-                let core = &mut *cores;
-                core.limit = core.t + 1;
-                self.due = core.limit;
-                exec::run::<_, true, { watch::NOTHING }>(cores, 0, self);
-                if !self.goes_on(&mut *cores, until) {
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Whether the core goes on without the machine after it executed in time; its limit is `until` again, or sooner.
-    fn goes_on(&mut self, core: &mut Core, until: u64) -> bool {
-        if self.due == 0 || core.request != Request::None || core.phase != Phase::Run {
-            self.due = 0;
-            return false;
-        }
-        // It may have begun something that ends sooner.
-        self.due = until.min(core.systick.due()).min(self.devices.periph.due());
-        core.limit = self.due;
-        core.t < self.due
-    }
-
     /// A constant in the flash where it shows at address 0.
     #[cold]
     #[inline(never)]
@@ -301,26 +140,6 @@ impl<const RAM: u32> System<RAM> {
         let place = Place { address, region_base: spec.base, region_bytes: spec.bytes, cached: false, rom: false };
         let (first, second) = self.memories.halfwords(window, offset);
         decode(first, second, place)
-    }
-}
-
-impl<const RAM: u32> Remembered for System<RAM> {
-    #[inline(always)]
-    fn memo(&mut self) -> &mut Memo {
-        &mut self.memo
-    }
-
-    fn state(&self, core: &Core) -> Option<State> {
-        let [first, second, third] = self.flash.state(core.t)?;
-        let port = core.bus_free.saturating_sub(core.t);
-        let fetch = core.fetch_ready.saturating_sub(core.t);
-        (port <= 0xff && fetch <= 0xff).then_some([first, second, third | port << 48 | fetch << 56])
-    }
-
-    fn resume(&mut self, core: &mut Core, state: &State) {
-        self.flash.resume(state, core.t);
-        core.bus_free = core.t + (state[2] >> 48 & 0xff);
-        core.fetch_ready = core.t + (state[2] >> 56);
     }
 }
 
@@ -414,17 +233,10 @@ unsafe impl<const RAM: u32> Bus for System<RAM> {
             return Ok(self.memories.all[memory].get(offset, bytes));
         }
         match address >> 28 {
-            0xe => {
-                if bytes != 4 || !core.privileged() {
-                    return Err(PPB_WORDS_ONLY);
-                }
-                let value = self.load_ppb(core, address, *t)?;
-                *t += ACCESS_CYCLES;
-                Ok(value)
-            }
+            0xe => self.load_private(core, address, bytes, t),
             0x1 => {
                 let value = self.load_system_memory(core, address, bytes, *t)?;
-                *t += ACCESS_CYCLES;
+                *t += MEMORY_CYCLES;
                 Ok(value)
             }
             _ => self.load_register::<CONTEND>(core, address, bytes, t),
@@ -465,12 +277,7 @@ unsafe impl<const RAM: u32> Bus for System<RAM> {
             return Ok(());
         }
         if address >> 28 == 0xe {
-            if bytes != 4 || !core.privileged() {
-                return Err(PPB_WORDS_ONLY);
-            }
-            self.store_ppb(core, address, value, *t)?;
-            *t += ACCESS_CYCLES;
-            return Ok(());
+            return self.store_private(core, address, bytes, value, t);
         }
         self.store_register::<CONTEND>(core, address, bytes, value, t)
     }

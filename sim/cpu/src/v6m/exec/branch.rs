@@ -1,0 +1,213 @@
+//! Branches: inside the region by distance, anywhere by address, and exception return.
+
+use super::cursor::{Cursor, Flow};
+use super::fetching::{fetch, second_half_ready};
+use super::operands::condition_holds;
+use crate::v6m::bus::Bus;
+use crate::v6m::core::{Core, Request};
+use crate::v6m::op::Op;
+use crate::v6m::trace::Trace;
+use rtoslab_timing::cortex_m0plus as timing;
+
+const NO_CODE: &str = "instruction fetch from an address that holds no code";
+const NO_THUMB_BIT: &str = "branch to an address without the Thumb bit";
+
+/// Why nothing can be executed here.
+#[cold]
+pub(super) fn off_the_code(core: &Core) -> &'static str {
+    match core.stray {
+        None => "execution ran off the end of a memory",
+        Some(_) if core.thumb => NO_CODE,
+        Some(_) => NO_THUMB_BIT,
+    }
+}
+
+impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
+    /// B with a condition, inside the region.
+    #[inline(always)]
+    pub fn near_if<B: Bus>(&mut self, core: &mut Core, bus: &mut B, condition: bool) -> Flow {
+        let taken = match (Self::TIMES, Self::PAIRED) {
+            (false, _) => condition,
+            (true, false) => core.trace.next_branch(),
+            (true, true) => core.remainder.takes_branch(),
+        };
+        if Self::AHEAD && !Self::PAIRED {
+            self.branches = self.branches << 1 | u64::from(taken);
+        }
+        if taken {
+            return self.near(core, bus, self.t);
+        }
+        self.t += timing::SINGLE_CYCLES;
+        Flow::Next
+    }
+
+    /// B inside the region, its target fetched in cycle `at`.
+    #[inline(always)]
+    pub fn near<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64) -> Flow {
+        self.ip = self.ip.wrapping_offset(self.word.imm() as i32 as isize);
+        self.refill(core, bus, at);
+        Self::taken()
+    }
+
+    /// BL inside the region.
+    #[inline(always)]
+    pub fn near_link<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+        core.r[14] = core.address_of(self.ip).wrapping_add(5);
+        let second_half = second_half_ready::<CONTEND>(core, self.ip, self.t);
+        self.near(core, bus, second_half + 1)
+    }
+
+    /// B with a condition, to another region.
+    #[inline(always)]
+    pub fn far_if<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+        if Self::TRACED {
+            return Flow::InTime;
+        }
+        if condition_holds(core, self.word.a()) {
+            return self.far(core, bus, self.word.imm(), self.t);
+        }
+        self.t += timing::SINGLE_CYCLES;
+        Flow::Next
+    }
+
+    /// BL to another region.
+    #[inline(always)]
+    pub fn far_link<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+        if Self::TRACED {
+            return Flow::InTime;
+        }
+        core.r[14] = core.address_of(self.ip).wrapping_add(5);
+        self.far(core, bus, self.word.imm(), self.t + 1)
+    }
+
+    /// BLX.
+    #[inline(always)]
+    pub fn link_exchange<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32) -> Flow {
+        let link = core.address_of(self.ip).wrapping_add(3);
+        if Self::TRACED {
+            return self.indirect(core, bus, target, self.t, true, Some(link));
+        }
+        core.r[14] = link;
+        self.far_thumb(core, bus, target, self.t)
+    }
+
+    /// BX and POP {PC}: exception return in handler mode, else the Thumb bit must be set.
+    #[inline(always)]
+    pub fn exchange<B: Bus>(&mut self, core: &mut Core, bus: &mut B, value: u32, at: u64) -> Flow {
+        if Self::TRACED {
+            return self.indirect(core, bus, value, at, true, None);
+        }
+        if core.ipsr != 0 && value >= 0xf000_0000 {
+            self.t = at;
+            return self.leave(core, Request::ExceptionReturn(value));
+        }
+        self.far_thumb(core, bus, value, at)
+    }
+
+    /// [`Cursor::far`] to an address that must have the Thumb bit.
+    #[inline(always)]
+    fn far_thumb<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64) -> Flow {
+        let flow = self.far(core, bus, target, at);
+        if flow == Flow::Jumped && target & 1 == 0 {
+            self.retire(core);
+            core.thumb = false;
+            return self.fault(core, NO_THUMB_BIT);
+        }
+        flow
+    }
+
+    /// Branch to an absolute address; `at` is the cycle of the target's fetch.
+    #[inline(always)]
+    pub fn far<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32, at: u64) -> Flow {
+        if Self::TRACED {
+            return self.indirect(core, bus, address, at, false, None);
+        }
+        let address = address & !1;
+        let offset = address.wrapping_sub(core.region.base);
+        if offset >= core.region.bytes {
+            match bus.region(address) {
+                Some(region) => {
+                    core.region = region;
+                    core.bus_free = core.bus_free.max(bus.region_free(core));
+                }
+                None => {
+                    self.t = at + 2;
+                    self.retire(core);
+                    core.stray = Some(address);
+                    return self.fault(core, NO_CODE);
+                }
+            }
+        }
+        let offset = address.wrapping_sub(core.region.base);
+        self.ip = core.region.ops.wrapping_add(offset as usize / 2);
+        self.refill(core, bus, at);
+        Flow::Jumped
+    }
+
+    /// Branch by register inside a trace or block. `odd`: the target must have the Thumb bit; `link` goes to LR.
+    #[inline(always)]
+    fn indirect<B: Bus>(
+        &mut self,
+        core: &mut Core,
+        bus: &mut B,
+        address: u32,
+        at: u64,
+        odd: bool,
+        link: Option<u32>,
+    ) -> Flow {
+        self.ip = if CONTEND && Self::PAIRED {
+            core.remainder.next
+        } else if CONTEND {
+            core.trace.target(&core.region)
+        } else {
+            match self.indirect_target(core, address, odd) {
+                Ok(target) => {
+                    if let Some(link) = link {
+                        core.r[14] = link;
+                    }
+                    target
+                }
+                Err(flow) => return flow,
+            }
+        };
+        self.refill(core, bus, at);
+        Self::taken()
+    }
+
+    #[inline(always)]
+    fn indirect_target(&mut self, core: &Core, address: u32, odd: bool) -> Result<*mut Op, Flow> {
+        if odd && address & 1 == 0 {
+            return Err(Flow::InTime);
+        }
+        let offset = (address & !1).wrapping_sub(core.region.base);
+        if offset >= core.region.bytes {
+            return Err(Flow::InTime);
+        }
+        let target = core.region.ops.wrapping_add(offset as usize / 2);
+        if !Self::PAIRED {
+            self.note_indirect(Trace::indirect_branch(offset))?;
+        }
+        Ok(target)
+    }
+
+    /// Fetch of the word at the target: the instruction there issues two cycles later.
+    #[inline(always)]
+    fn refill<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64) {
+        if !CONTEND {
+            self.t = at + 2;
+            return;
+        }
+        let fetched = fetch(bus, core, self.ip, 0, at, true);
+        self.t = fetched + 2;
+        // A late fetch ahead is over: this one had to wait for its slot.
+        if self.ip as usize & 8 != 0 {
+            fetch(bus, core, self.ip, 1, fetched + 1, false);
+        }
+    }
+
+    /// A branch is over; a basic block ends behind it.
+    #[inline(always)]
+    fn taken() -> Flow {
+        if Self::PAIRED && Self::AHEAD { Flow::Taken } else { Flow::Jumped }
+    }
+}

@@ -1,0 +1,133 @@
+//! Where a core's turn stands, and how an instruction ends.
+
+use crate::step::watch;
+use crate::v6m::core::{Core, Request};
+use crate::v6m::op::{Op, Word};
+use crate::v6m::speculation::SpeculationLog;
+use crate::v6m::trace::Trace;
+
+/// How an instruction ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// It is retired; the next one follows behind it.
+    Next,
+    /// It is retired and has set where execution goes on.
+    Jumped,
+    /// The same, and a basic block ends behind it: a branch that was taken.
+    Taken,
+    /// It is stalled: to be begun, or gone on with, another time.
+    Stalled,
+    /// It cannot be executed ahead of time: the trace or basic block ends before it.
+    InTime,
+    /// The trace ends before it, and it begins the next one.
+    NextTrace,
+    /// It left a request: the machine must act.
+    Left,
+}
+
+/// What of a core's turn is in registers of the host.
+///
+/// All methods are inlined, so that no field is ever in memory: a call that is not gets a copy of what it changes.
+pub(super) struct Cursor<const CONTEND: bool, const WATCH: u8> {
+    /// The instruction in hand; it points into the ops of the core's region.
+    pub ip: *mut Op,
+    /// Local time: the cycle in which it issues, then that of the next one.
+    pub t: u64,
+    /// The instruction in hand.
+    pub word: Word,
+    /// Instructions retired: all that the core has executed, or those of the trace.
+    pub count: u64,
+    /// What the time of the trace in hand depends on; see [`Trace`].
+    pub branches: u64,
+    pub indirect: u64,
+    /// What that of the basic block in hand depends on; see [`Block`](crate::v6m::block::Block).
+    pub accesses: u64,
+    pub log: *mut SpeculationLog,
+}
+
+impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
+    /// Basic blocks of two cores.
+    pub const PAIRED: bool = WATCH == watch::PAIRS;
+    /// Traces or basic blocks: without arbitration they are executed without time, with it their time is found out without
+    /// effects.
+    pub const TRACED: bool = WATCH == watch::TRACES || Self::PAIRED;
+    /// Execution without time.
+    pub const AHEAD: bool = Self::TRACED && !CONTEND;
+    /// Time without effects.
+    pub const TIMES: bool = Self::TRACED && CONTEND;
+    /// The number of instructions is kept here; two cores take turns too often for that.
+    const COUNTS: bool = !CONTEND && !Self::TRACED;
+
+    #[inline(always)]
+    pub fn new(core: &Core, log: *mut SpeculationLog) -> Self {
+        Cursor {
+            ip: core.ip,
+            t: core.t,
+            word: Op::default().to_word(),
+            count: if Self::COUNTS { core.instructions } else { 0 },
+            branches: Trace::NO_BRANCHES,
+            indirect: Trace::NO_INDIRECT,
+            accesses: 0,
+            log,
+        }
+    }
+
+    /// Puts down in the core where its turn stands.
+    #[inline(always)]
+    pub fn put_down(&self, core: &mut Core) {
+        core.ip = self.ip;
+        core.t = self.t;
+    }
+
+    /// An instruction more is retired.
+    #[inline(always)]
+    pub fn retire(&mut self, core: &mut Core) {
+        if CONTEND {
+            core.instructions += 1;
+        } else {
+            self.count += 1;
+        }
+    }
+
+    /// Instructions retired so far.
+    #[inline(always)]
+    pub fn retired(&self, core: &Core) -> u64 {
+        if CONTEND { core.instructions } else { self.count }
+    }
+
+    /// Puts the number of instructions down in the core.
+    #[inline(always)]
+    pub fn keep_count(&self, core: &mut Core) {
+        if Self::COUNTS {
+            core.instructions = self.count;
+        }
+    }
+
+    /// A call that advances time gets a copy: if `t` itself had its address taken it would live in memory, and every
+    /// instruction would wait for it.
+    #[inline(always)]
+    pub fn with_time<R>(&mut self, call: impl FnOnce(&mut u64) -> R) -> R {
+        let mut copy = self.t;
+        let result = call(&mut copy);
+        self.t = copy;
+        result
+    }
+
+    /// The instruction faults.
+    #[inline(always)]
+    pub fn fault(&self, core: &mut Core, why: &'static str) -> Flow {
+        if Self::TRACED {
+            return Flow::InTime;
+        }
+        core.request = Request::Fault(why);
+        Flow::Left
+    }
+
+    /// The instruction in hand is retired and left a request.
+    #[inline(always)]
+    pub fn leave(&mut self, core: &mut Core, request: Request) -> Flow {
+        self.retire(core);
+        core.request = request;
+        Flow::Left
+    }
+}

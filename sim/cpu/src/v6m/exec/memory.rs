@@ -1,0 +1,253 @@
+//! Loads and stores of one word or less.
+//!
+//! Plain RAM is accessed here; everything else is asked of the bus. Execution without time notes what the time of an
+//! access depends on; when that time is found out, an access goes to any address of the same memory, and has no effect.
+
+use super::cursor::{Cursor, Flow};
+use super::operands::in_ram;
+use crate::v6m::block::Block;
+use crate::v6m::bus::{Bus, Trap};
+use crate::v6m::core::Core;
+use crate::v6m::op::{Code, op};
+use crate::v6m::trace::Trace;
+use rtoslab_timing::cortex_m0plus as timing;
+
+/// The low bytes of a word.
+#[inline(always)]
+fn narrowed<const BYTES: u32>(value: u32) -> u32 {
+    match BYTES {
+        1 => value & 0xff,
+        2 => value & 0xffff,
+        _ => value,
+    }
+}
+
+/// Reads RAM.
+///
+/// # Safety
+/// So many bytes can be read at `at`.
+#[inline(always)]
+unsafe fn read<const BYTES: u32>(at: *const u8) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match BYTES {
+            1 => u32::from(at.read()),
+            2 => u32::from(u16::from_le(at.cast::<u16>().read_unaligned())),
+            _ => u32::from_le(at.cast::<u32>().read_unaligned()),
+        }
+    }
+}
+
+/// Writes RAM.
+///
+/// # Safety
+/// So many bytes can be written at `at`.
+#[inline(always)]
+unsafe fn write<const BYTES: u32>(at: *mut u8, value: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match BYTES {
+            1 => at.write(value as u8),
+            2 => at.cast::<u16>().write_unaligned((value as u16).to_le()),
+            _ => at.cast::<u32>().write_unaligned(value.to_le()),
+        }
+    }
+}
+
+impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
+    /// What a load of `BYTES` bytes gives, without sign.
+    #[inline(always)]
+    pub fn load<B: Bus, const BYTES: u32>(
+        &mut self,
+        core: &mut Core,
+        other: &Core,
+        bus: &mut B,
+        address: u32,
+    ) -> Result<u32, Flow> {
+        if Self::PAIRED && CONTEND {
+            let memory = core.remainder.access();
+            if memory == B::CONSTANT_MEMORY {
+                self.t = bus.time_constant(core, self.t);
+                return Ok(0);
+            }
+            let sample = bus.sample_of(memory);
+            return self.load_at::<B, BYTES, true>(core, other, bus, sample);
+        }
+        self.load_word::<B, BYTES, true>(core, other, bus, address)
+    }
+
+    /// The same where the memory is known: a word of a multiple transfer, unless it is `SINGLE`.
+    #[inline(always)]
+    pub fn load_word<B: Bus, const BYTES: u32, const SINGLE: bool>(
+        &mut self,
+        core: &mut Core,
+        other: &Core,
+        bus: &mut B,
+        address: u32,
+    ) -> Result<u32, Flow> {
+        let address = if Self::TIMES && !Self::PAIRED {
+            core.trace.address(core.instructions).unwrap_or(B::RAM_BASE)
+        } else {
+            address
+        };
+        self.load_at::<B, BYTES, SINGLE>(core, other, bus, address)
+    }
+
+    /// The same at this very address.
+    #[inline(always)]
+    pub fn load_at<B: Bus, const BYTES: u32, const SINGLE: bool>(
+        &mut self,
+        core: &mut Core,
+        other: &Core,
+        bus: &mut B,
+        address: u32,
+    ) -> Result<u32, Flow> {
+        let offset = address.wrapping_sub(B::RAM_BASE);
+        if in_ram::<B>(offset, BYTES) {
+            let slot = self.claim_ram(core, bus, offset);
+            if Self::PAIRED && Self::AHEAD {
+                if SINGLE {
+                    self.note_access(bus.memory_of(offset, BYTES))?;
+                }
+                // SAFETY: the bus's logs live as long as it.
+                unsafe { (*self.log).read(offset) };
+            }
+            self.t = slot + timing::MEMORY_CYCLES;
+            // SAFETY: it is in the RAM.
+            return Ok(unsafe { read::<BYTES>(bus.ram().add(offset as usize)) });
+        }
+        if Self::AHEAD {
+            let value = bus.constant(address, BYTES).ok_or(Flow::InTime)?;
+            if Self::PAIRED && SINGLE {
+                self.note_access(Some(B::CONSTANT_MEMORY))?;
+            } else if !Self::PAIRED && self.word.code() != op::LdrLit {
+                self.note_indirect(Trace::indirect_read(self.count, address))?;
+            }
+            return Ok(narrowed::<BYTES>(value));
+        }
+        // Who touches it is told from here.
+        core.ip = self.ip;
+        match self.with_time(|at| bus.load::<CONTEND>(core, Some(other), address, BYTES, at)) {
+            Ok(value) => Ok(narrowed::<BYTES>(value)),
+            Err(trap) => Err(self.trapped(core, bus, trap)),
+        }
+    }
+
+    /// A literal behind the flash's cache.
+    #[inline(always)]
+    pub fn load_literal<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32) -> Result<u32, Flow> {
+        if Self::TRACED && !Self::PAIRED {
+            return Err(Flow::InTime);
+        }
+        if Self::AHEAD {
+            return bus.constant(address, 4).ok_or(Flow::InTime);
+        }
+        Ok(self.with_time(|at| bus.load_literal::<CONTEND>(core, address, at)))
+    }
+
+    /// Stores the low `BYTES` bytes of `value`.
+    #[inline(always)]
+    pub fn store<B: Bus, const BYTES: u32>(
+        &mut self,
+        core: &mut Core,
+        other: &Core,
+        bus: &mut B,
+        address: u32,
+        value: u32,
+    ) -> Result<(), Flow> {
+        let address = match (Self::TIMES, Self::PAIRED) {
+            (false, _) => address,
+            (true, false) => B::RAM_BASE,
+            (true, true) => bus.sample_of(core.remainder.access()),
+        };
+        self.store_at::<B, BYTES, true>(core, other, bus, address, value)
+    }
+
+    /// The same at this very address; a word of a multiple transfer, unless it is `SINGLE`.
+    #[inline(always)]
+    pub fn store_at<B: Bus, const BYTES: u32, const SINGLE: bool>(
+        &mut self,
+        core: &mut Core,
+        other: &Core,
+        bus: &mut B,
+        address: u32,
+        value: u32,
+    ) -> Result<(), Flow> {
+        let offset = address.wrapping_sub(B::RAM_BASE);
+        if in_ram::<B>(offset, BYTES) {
+            let slot = self.claim_ram(core, bus, offset);
+            self.t = slot + timing::MEMORY_CYCLES;
+            if Self::TIMES {
+                // It was stored when the trace was executed.
+            } else if bus.marks(offset) == 0 {
+                if Self::PAIRED && Self::AHEAD {
+                    if SINGLE {
+                        self.note_access(bus.memory_of(offset, BYTES))?;
+                    }
+                    // SAFETY: the word is in the RAM; the bus's logs live as long as it.
+                    unsafe {
+                        let word = bus.ram().add((offset & !3) as usize).cast::<u32>().read_unaligned();
+                        (*self.log).write(offset, word);
+                    }
+                }
+                // SAFETY: it is in the RAM.
+                unsafe { write::<BYTES>(bus.ram().add(offset as usize), value) };
+            } else if Self::TRACED {
+                return Err(Flow::InTime);
+            } else {
+                core.ip = self.ip;
+                bus.store_marked(core, offset, BYTES, value, slot);
+            }
+            return Ok(());
+        }
+        if Self::TRACED {
+            return Err(Flow::InTime);
+        }
+        core.ip = self.ip;
+        self.with_time(|at| bus.store::<CONTEND>(core, Some(other), address, BYTES, value, at))
+            .map_err(|trap| self.trapped(core, bus, trap))
+    }
+
+    /// The transfer slot of an access to RAM.
+    #[inline(always)]
+    fn claim_ram<B: Bus>(&self, core: &mut Core, bus: &mut B, offset: u32) -> u64 {
+        if !CONTEND {
+            return self.t;
+        }
+        let row = bus.ram_row(offset);
+        bus.claim(core, row, self.t, true)
+    }
+
+    /// The next access of the basic block in hand goes to this memory.
+    #[inline(always)]
+    pub fn note_access(&mut self, memory: Option<u32>) -> Result<(), Flow> {
+        let memory = memory.ok_or(Flow::InTime)?;
+        self.accesses = self.accesses << Block::ACCESS_BITS | Block::ACCESS | u64::from(memory);
+        Ok(())
+    }
+
+    /// A trace has room for one thing that its opcodes and branches do not tell.
+    #[inline(always)]
+    pub fn note_indirect(&mut self, what: u64) -> Result<(), Flow> {
+        if self.indirect != Trace::NO_INDIRECT {
+            return Err(Flow::NextTrace);
+        }
+        self.indirect = what;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn trapped<B: Bus>(&self, core: &mut Core, bus: &mut B, trap: Trap) -> Flow {
+        match trap {
+            Trap::Fault(why) => self.fault(core, why),
+            Trap::Defer => {
+                core.limit = 0;
+                bus.request_attention();
+                // Its probes have fired; they must not fire again when it is retried.
+                // SAFETY: `ip` points into the ops of the region.
+                core.retried = unsafe { *self.ip }.code == Code::Attend;
+                Flow::Stalled
+            }
+        }
+    }
+}

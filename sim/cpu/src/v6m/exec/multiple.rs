@@ -1,0 +1,166 @@
+//! Multiple transfers: PUSH, POP, STM, LDM. They give way between words, and an interrupt can abandon them.
+//!
+//! `Core::transfer` says how far one has come.
+
+use super::cursor::{Cursor, Flow};
+use super::operands::is_plain;
+use crate::v6m::bus::Bus;
+use crate::v6m::core::Core;
+use crate::v6m::trace::Trace;
+
+/// Stands for PC in the mask of a POP, in which it is the last word.
+const PC: u32 = 8;
+/// No register of a transfer: all that it loads is committed at once.
+const NONE: u32 = u32::MAX;
+
+impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
+    #[inline(always)]
+    pub fn push<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
+        let bottom = core.r[13].wrapping_sub(u32::from(self.word.c()) * 4);
+        self.store_words(core, other, bus, bottom)?;
+        core.r[13] = bottom;
+        self.t += 1;
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub fn stm<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
+        let register = (self.word.b() & 15) as usize;
+        let base = core.r[register];
+        self.store_words(core, other, bus, base)?;
+        core.r[register] = base.wrapping_add(u32::from(self.word.c()) * 4);
+        self.t += 1;
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub fn pop<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
+        let (mask, words) = (self.word.imm(), self.word.c());
+        self.load_words(core, other, bus, (mask, words), core.r[13], NONE)?;
+        core.r[13] = core.r[13].wrapping_add(u32::from(words) * 4);
+        self.t += 1;
+        Ok(())
+    }
+
+    /// POP with PC: a branch.
+    #[inline(always)]
+    pub fn pop_pc<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<Flow, Flow> {
+        let words = self.word.c();
+        if Self::AHEAD {
+            let last = core.r[13].wrapping_add(u32::from(words) * 4);
+            if !is_plain(bus, last, 1, false) {
+                return Err(Flow::InTime);
+            }
+            let target = self.load_at::<B, 4, false>(core, other, bus, last)?;
+            let offset = (target & !1).wrapping_sub(core.region.base);
+            if target & 1 == 0 || offset >= core.region.bytes {
+                return Err(Flow::InTime);
+            }
+            if !Self::PAIRED && self.indirect != Trace::NO_INDIRECT {
+                return Err(Flow::NextTrace);
+            }
+        }
+        self.load_words(core, other, bus, (self.word.imm() | 1 << PC, words + 1), core.r[13], PC)?;
+        core.r[13] = core.r[13].wrapping_add(u32::from(words) * 4 + 4);
+        Ok(self.exchange(core, bus, core.transfer.held, self.t + 1))
+    }
+
+    #[inline(always)]
+    pub fn ldm<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
+        let (mask, words, register) = (self.word.imm(), self.word.c(), self.word.b());
+        let base = core.r[(register & 15) as usize];
+        self.load_words(core, other, bus, (mask, words), base, u32::from(register))?;
+        core.r[(register & 15) as usize] =
+            if mask & 1 << register != 0 { core.transfer.held } else { base.wrapping_add(u32::from(words) * 4) };
+        self.t += 1;
+        Ok(())
+    }
+
+    /// Stores the registers of the instruction's mask from `address` on.
+    #[inline(always)]
+    fn store_words<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B, address: u32) -> Result<(), Flow> {
+        let (mask, words) = (self.word.imm(), self.word.c());
+        let mut first = self.start::<B, true>(core, bus, mask, address, words)?;
+        while core.transfer.mask != 0 {
+            if self.gives_way(core, first) {
+                return Err(Flow::Stalled);
+            }
+            let slot = self.t;
+            let address = if Self::TIMES && !Self::PAIRED { B::RAM_BASE } else { core.transfer.address };
+            let value = core.r[(core.transfer.mask.trailing_zeros() & 15) as usize];
+            self.store_at::<B, 4, false>(core, other, bus, address, value)?;
+            self.pass_word(core, slot);
+            first = false;
+        }
+        Ok(())
+    }
+
+    /// Loads registers by mask and number from `address` on; the `held` one goes to `Core::transfer`.
+    #[inline(always)]
+    fn load_words<B: Bus>(
+        &mut self,
+        core: &mut Core,
+        other: &Core,
+        bus: &mut B,
+        (mask, words): (u32, u8),
+        address: u32,
+        held: u32,
+    ) -> Result<(), Flow> {
+        let mut first = self.start::<B, false>(core, bus, mask, address, words)?;
+        while core.transfer.mask != 0 {
+            if self.gives_way(core, first) {
+                return Err(Flow::Stalled);
+            }
+            let slot = self.t;
+            let register = core.transfer.mask.trailing_zeros();
+            let value = self.load_word::<B, 4, false>(core, other, bus, core.transfer.address)?;
+            if register == held {
+                core.transfer.held = value;
+            } else {
+                core.r[(register & 15) as usize] = value;
+            }
+            self.pass_word(core, slot);
+            first = false;
+        }
+        Ok(())
+    }
+
+    /// Begins a transfer, or goes on with it. True if it begins.
+    #[inline(always)]
+    fn start<B: Bus, const STORE: bool>(
+        &mut self,
+        core: &mut Core,
+        bus: &mut B,
+        mask: u32,
+        address: u32,
+        words: u8,
+    ) -> Result<bool, Flow> {
+        if Self::AHEAD && !is_plain(bus, address, words, STORE) {
+            return Err(Flow::InTime);
+        }
+        if core.transfer.mask != 0 {
+            return Ok(false);
+        }
+        if Self::PAIRED && Self::AHEAD {
+            self.note_access(bus.memory_of(address.wrapping_sub(B::RAM_BASE), 4 * u32::from(words)))?;
+        }
+        core.transfer.mask = mask;
+        core.transfer.address = if Self::PAIRED && CONTEND { bus.sample_of(core.remainder.access()) } else { address };
+        Ok(true)
+    }
+
+    /// The limit is reached between two words.
+    #[inline(always)]
+    fn gives_way(&self, core: &Core, first: bool) -> bool {
+        (!Self::TRACED || Self::PAIRED && CONTEND) && !first && self.t >= core.limit
+    }
+
+    /// One word has passed, in this slot: a slot each, and one more cycle behind the last.
+    #[inline(always)]
+    fn pass_word(&mut self, core: &mut Core, slot: u64) {
+        self.t = (self.t - 1).max(slot + 1);
+        let transfer = &mut core.transfer;
+        transfer.address = transfer.address.wrapping_add(4);
+        transfer.mask &= transfer.mask - 1;
+    }
+}

@@ -1,0 +1,188 @@
+//! Special registers, hints, sleep, and what leaves the interpreter on purpose.
+
+use super::cursor::{Cursor, Flow};
+use super::fetching::after_wide;
+use crate::v6m::bus::Bus;
+use crate::v6m::core::{Core, Phase, Request};
+use crate::v6m::op::Word;
+use rtoslab_timing::cortex_m0plus as timing;
+
+/// An interrupt waits to be taken.
+#[inline(always)]
+fn interrupted(core: &Core) -> bool {
+    core.nvic.pending & core.nvic.enabled != 0
+}
+
+/// The machine must look at the core before its next instruction.
+#[inline(always)]
+fn call_machine<B: Bus>(core: &mut Core, bus: &mut B) {
+    core.limit = 0;
+    bus.request_attention();
+}
+
+impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
+    /// CPSID.
+    #[inline(always)]
+    pub fn mask_interrupts(&mut self, core: &mut Core) {
+        if core.privileged() {
+            core.primask = true;
+        }
+        self.t += timing::SINGLE_CYCLES;
+    }
+
+    /// CPSIE.
+    #[inline(always)]
+    pub fn unmask_interrupts<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+        if Self::TRACED && interrupted(core) {
+            return Flow::InTime;
+        }
+        if core.privileged() {
+            core.primask = false;
+            if interrupted(core) {
+                call_machine(core, bus);
+            }
+        }
+        self.t += timing::SINGLE_CYCLES;
+        Flow::Next
+    }
+
+    /// MRS.
+    #[inline(always)]
+    pub fn read_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+        let value = core.special(self.word.imm());
+        let register = self.word.a();
+        core.r[(register & 15) as usize] = if register == 13 { value & !3 } else { value };
+        self.t += timing::SPECIAL_REGISTER_CYCLES;
+        self.wide(core, bus)
+    }
+
+    /// MSR.
+    #[inline(always)]
+    pub fn write_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+        if Self::PAIRED && Self::AHEAD || Self::TRACED && interrupted(core) {
+            return Flow::InTime;
+        }
+        let value = core.r[(self.word.b() & 15) as usize];
+        if core.set_special(self.word.imm(), value) && interrupted(core) {
+            call_machine(core, bus);
+        }
+        self.t += timing::SPECIAL_REGISTER_CYCLES;
+        self.wide(core, bus)
+    }
+
+    /// DMB, DSB, ISB.
+    #[inline(always)]
+    pub fn barrier<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+        self.t += timing::BARRIER_CYCLES;
+        self.wide(core, bus)
+    }
+
+    /// SEV.
+    #[inline(always)]
+    pub fn send_event<B: Bus>(&mut self, core: &mut Core, other: &mut Core, bus: &mut B) -> Flow {
+        if Self::TRACED {
+            return Flow::InTime;
+        }
+        core.event = true;
+        other.event = true;
+        if other.asleep() {
+            call_machine(core, bus);
+        }
+        self.t += timing::SINGLE_CYCLES;
+        Flow::Next
+    }
+
+    /// WFE.
+    #[inline(always)]
+    pub fn wait_for_event<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+        if Self::TRACED {
+            return Flow::InTime;
+        }
+        self.t += timing::SLEEP_CYCLES;
+        if core.event {
+            core.event = false;
+        } else {
+            self.sleep(core, bus, Phase::SleepEvent);
+        }
+        Flow::Next
+    }
+
+    /// WFI.
+    #[inline(always)]
+    pub fn wait_for_interrupt<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+        if Self::TRACED {
+            return Flow::InTime;
+        }
+        self.t += timing::SLEEP_CYCLES;
+        self.sleep(core, bus, Phase::SleepInterrupt { on_exit: None });
+        Flow::Next
+    }
+
+    #[inline(always)]
+    fn sleep<B: Bus>(&self, core: &mut Core, bus: &mut B, phase: Phase) {
+        core.phase = phase;
+        core.slept_at = self.t;
+        call_machine(core, bus);
+    }
+
+    /// SVC: the next instruction is where the exception returns to.
+    #[inline(always)]
+    pub fn call_supervisor(&mut self, core: &mut Core) -> Flow {
+        if Self::TRACED {
+            return Flow::InTime;
+        }
+        self.ip = self.ip.wrapping_add(1);
+        self.leave(core, Request::Svc)
+    }
+
+    /// A function of the boot ROM.
+    #[inline(always)]
+    pub fn call_rom(&mut self, core: &mut Core) -> Flow {
+        if Self::TRACED {
+            return Flow::InTime;
+        }
+        self.leave(core, Request::RomHook(self.word.imm() as u8))
+    }
+
+    /// The instruction that a stand-in stands for, once what must happen before it has happened.
+    ///
+    /// # Safety
+    /// `ip` points into the ops of the core's region.
+    #[inline(always)]
+    pub unsafe fn attend<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Result<Word, Flow> {
+        if Self::TRACED {
+            return Err(Flow::InTime);
+        }
+        let ip = self.ip;
+        let address = core.address_of(ip);
+        if core.brought.take() != Some(address) {
+            let asked = self.t;
+            // SAFETY: the caller's promise.
+            let stays = self.with_time(|at| unsafe { bus.bring::<CONTEND>(core, ip, at) });
+            if self.t > asked && self.t >= core.limit {
+                // It executes in its time: the other core, an event or the end of the run comes first.
+                core.brought = (!stays).then_some(address);
+                return Err(Flow::Stalled);
+            }
+        }
+        let served = std::mem::take(&mut core.retried) || core.transfer.mask != 0;
+        // SAFETY: the caller's promise.
+        let Some(instruction) = self.with_time(|at| unsafe { bus.attend::<CONTEND>(core, ip, served, at) }) else {
+            core.request = Request::Stopped;
+            return Err(Flow::Left);
+        };
+        Ok(instruction.to_word())
+    }
+
+    /// Behind a 32-bit instruction; the second half of its way is that of the others.
+    #[inline(always)]
+    fn wide<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+        if !CONTEND {
+            self.ip = self.ip.wrapping_add(1);
+            return Flow::Next;
+        }
+        self.t = after_wide(bus, core, self.ip, self.t, timing::BARRIER_CYCLES);
+        self.ip = self.ip.wrapping_add(2);
+        Flow::Jumped
+    }
+}

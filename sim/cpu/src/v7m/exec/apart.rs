@@ -1,0 +1,77 @@
+//! What the flat match should not hold: instructions in functions of their own, where nothing of them takes registers or
+//! room from the others.
+
+use super::Flow;
+use crate::v7m::bus::Bus;
+use crate::v7m::core::{Core, Request};
+use crate::v7m::fault::Fault;
+use crate::v7m::op::{Op, Packed};
+use crate::v7m::pipeline::Pipeline;
+
+/// Leaves a fault as the request.
+#[cold]
+#[inline(never)]
+fn faulted(core: &mut Core, fault: Fault) -> Flow {
+    core.request = Request::Fault(fault);
+    Flow::Faulted
+}
+
+/// Executes an instruction in a function of its own, so that it takes no registers and no room from the others.
+///
+/// # Safety
+/// `at` points to an op.
+#[inline(never)]
+pub(super) unsafe fn apart<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    at: *const Op,
+    execute: impl Fn(&mut Core, &mut P, &mut B, Op) -> Result<Flow, Fault>,
+) -> Flow {
+    // SAFETY: the caller's promise.
+    let op = unsafe { Packed::read(at) }.op();
+    let done = execute(core, pipe, bus, op);
+    flow::<P>(core, done)
+}
+
+/// The same where the bus has a say.
+///
+/// # Safety
+/// `at` points to an op.
+#[inline(never)]
+pub(super) unsafe fn admitted<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    at: *const Op,
+    execute: impl Fn(&mut Core, &mut P, &mut B, Op) -> Result<Flow, Fault>,
+) -> Flow {
+    // SAFETY: the caller's promise.
+    let op = unsafe { Packed::read(at) }.op();
+    if !bus.admits(core, op) {
+        return Flow::Paused;
+    }
+    let done = execute(core, pipe, bus, op);
+    flow::<P>(core, done)
+}
+
+/// How an instruction that may have faulted went on.
+#[inline(always)]
+pub(super) fn flow<P: Pipeline>(core: &mut Core, done: Result<Flow, Fault>) -> Flow {
+    match done {
+        Ok(flow) => flow,
+        Err(_) if P::IN_LINE => Flow::Faulted,
+        Err(fault) => faulted(core, fault),
+    }
+}
+
+/// Executes what only touches registers in a function of its own.
+///
+/// # Safety
+/// `at` points to an op.
+#[inline(never)]
+pub(super) unsafe fn registers_apart(core: &mut Core, at: *const Op, execute: impl Fn(&mut Core, Op)) {
+    // SAFETY: the caller's promise.
+    let op = unsafe { Packed::read(at) }.op();
+    execute(core, op);
+}

@@ -1,0 +1,30 @@
+//! How a core comes to an address that is no branch target of its own region.
+
+use super::bus::Bus;
+use super::core::{Core, Request};
+use super::fault::Fault;
+use super::mpu;
+
+/// Puts the core at an interworking address. Where nothing may execute, or with the Thumb bit clear, the fault of
+/// the instruction there is left as the request.
+pub fn jump<B: Bus>(core: &mut Core, bus: &mut B, target: u32) {
+    core.thumb = target & 1 != 0;
+    core.refetch = false;
+    let address = target & !1;
+    let permitted = mpu::check(core, address, mpu::Access::Fetch);
+    match (permitted, bus.region(address)) {
+        (Ok(()), Some(region)) => {
+            core.stray = None;
+            core.region = mpu::executable_part(core, region, address);
+            // SAFETY: the offset is inside the region, whose op table is longer than its halfwords.
+            core.ip = unsafe { core.region.ops.add((address.wrapping_sub(core.region.base) / 2) as usize) };
+            if !core.thumb {
+                core.request = Request::Fault(Fault::InvalidState);
+            }
+        }
+        (permitted, _) => {
+            core.stray = Some(address);
+            core.request = Request::Fault(permitted.err().unwrap_or(Fault::FetchBus));
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Exceptions that something asks for: the chip by a line, firmware by a register (ARMv7-M B1.5.6).
+
+use super::core::Core;
+use super::scb_state::scr;
+
+/// Pends an exception; with SEVONPEND a fresh interrupt is an event too.
+pub fn pend(core: &mut Core, number: u32) {
+    if core.nvic.set_pending(number, true) {
+        noticed(core);
+    }
+}
+
+/// The chip drives an external line to a level: a rising edge pends, and a line that is high when its handler
+/// returns pends again.
+pub fn drive_line(core: &mut Core, line: u32, level: bool) {
+    if core.nvic.drive_line(line, level) {
+        noticed(core);
+    }
+}
+
+/// The chip pulses an external line.
+pub fn pulse_line(core: &mut Core, line: u32) {
+    drive_line(core, line, true);
+    drive_line(core, line, false);
+}
+
+fn noticed(core: &mut Core) {
+    if core.scb.scr & scr::SEVONPEND != 0 {
+        core.event = true;
+    }
+    core.call_attention();
+}

@@ -1,0 +1,75 @@
+//! What an observer is asked for, what it sees of a core, and what it tells.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::calls::Call;
+use super::costs::{Cost, Place};
+use super::locks::{LockKey, LockSum};
+use super::masks::{Masked, MaskedSum};
+use super::paths::Node;
+
+/// What to observe beside the account.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// Priorities of interrupts whose held-off intervals are recorded.
+    pub levels: Vec<i16>,
+    /// Held-off intervals kept whole, from the first on.
+    pub kept: usize,
+    /// Functions whose calls and returns are events, with the identifiers of these.
+    pub calls: HashMap<u32, u16>,
+    /// Functions each of whose calls is measured, with the identifiers of these.
+    pub measured: HashMap<u32, u16>,
+    /// Threads that go on and accesses to spinlocks are events.
+    pub events: bool,
+}
+
+/// A core as the machine sees it between instructions.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Look {
+    /// Its local time.
+    pub t: u64,
+    /// Cycles asleep so far, without a sleep in progress.
+    pub sleep_cycles: u64,
+    /// Since when it sleeps.
+    pub asleep_since: Option<u64>,
+    /// Held in reset, or locked up.
+    pub stopped: bool,
+    /// Next instruction.
+    pub pc: u32,
+    /// Active stack pointer.
+    pub sp: u32,
+    /// The process stack is active.
+    pub process_stack: bool,
+    /// Execution priority.
+    pub priority: i16,
+}
+
+/// What one core did from the first cycle of a window to the one behind its last.
+#[derive(Debug, Clone, Default)]
+pub struct Account {
+    /// First cycle.
+    pub from: u64,
+    /// Cycle behind the last.
+    pub until: u64,
+    /// By place; all cycles add up to `until - from`.
+    pub rows: Vec<(Place, Cost)>,
+}
+
+/// What was observed since the last time.
+#[derive(Debug, Clone, Default)]
+pub struct Observed {
+    /// One a core.
+    pub accounts: Vec<Account>,
+    /// All call paths since observation began.
+    pub nodes: Vec<Node>,
+    /// Held-off intervals, summed.
+    pub masked: Vec<MaskedSum>,
+    /// The first of them, whole.
+    pub intervals: Vec<Masked>,
+    /// Spinlocks.
+    pub locks: BTreeMap<LockKey, LockSum>,
+    /// Measured calls that have ended, in order of ends.
+    pub calls: Vec<Call>,
+    /// Those that have not.
+    pub open_calls: Vec<Call>,
+}

@@ -1,0 +1,69 @@
+//! Events and measured calls of a context: a thread, or a handler.
+
+use rtoslab_cpu::step::Step;
+
+use super::calls::{Book, Call, End, Entry};
+use super::paths::Paths;
+use super::report::Wanted;
+use super::threads::{Context, Move};
+use crate::event::{Event, Kind};
+
+/// A context goes on after others, or begins with its first function.
+pub(super) fn goes_on_measured(
+    context: &mut Context,
+    wanted: &Wanted,
+    paths: &Paths,
+    calls: &mut Vec<Call>,
+    core: usize,
+    at: u64,
+    sp: u32,
+) {
+    context.activity.go_on(at, true);
+    if context.activity.is_empty() {
+        let to = Entry { node: context.node, entry: paths.get(context.node).entry, depth: 0, core, sp };
+        context.activity.enter(at, to, &mut Book { wanted: &wanted.measured, calls, thread: context.number });
+    }
+}
+
+/// A context that is measured entered a function or left it.
+pub(super) fn follow_measured(
+    context: &mut Context,
+    told: Move,
+    wanted: &Wanted,
+    paths: &Paths,
+    calls: &mut Vec<Call>,
+    core: usize,
+    step: &Step,
+) {
+    let depth = context.depth();
+    let book = &mut Book { wanted: &wanted.measured, calls, thread: context.number };
+    match told {
+        Move::Into(node) => {
+            let to = Entry { node, entry: paths.get(node).entry, depth, core, sp: step.sp };
+            context.activity.enter(step.end, to, book);
+        }
+        Move::Out(_) => context.activity.exit(step.end, End::Returned, book),
+        Move::Left(_) => context.activity.exit(step.end, End::Left, book),
+        Move::Onward(_) => {}
+    }
+}
+
+/// A thread goes on.
+pub(super) fn tell_thread(
+    wanted: &Wanted,
+    events: &mut Vec<Event>,
+    thread: Option<&Context>,
+    core: usize,
+    at: u64,
+    paths: &Paths,
+) {
+    if let Some(thread) = thread.filter(|_| wanted.events) {
+        let first = paths.get(thread.root()).entry;
+        events.push(event(Kind::Thread, core, at, 0, thread.number, first));
+    }
+}
+
+/// One event.
+pub(super) fn event(kind: Kind, core: usize, cycle: u64, id: u16, value: u32, pc: u32) -> Event {
+    Event { cycle, value, pc, id, kind: kind as u8, core: core as u8, more: 0 }
+}

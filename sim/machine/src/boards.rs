@@ -1,0 +1,56 @@
+//! Virtual boards by the names of their chips.
+
+use rtoslab_periph::stm32::{Chip, Options as Stm32Board, Pin, Wire};
+
+use crate::board::{Board, Options, check_crystal};
+use crate::setting::SettingError;
+use crate::snapshot::Snapshot;
+use crate::{rp2040, stm32};
+
+/// Another board of the same kind, standing where the snapshot was taken, with its probes. Errors: as [`board`], or
+/// the snapshot is not of such a board.
+pub fn board_from(chip: &str, options: &Options, snapshot: &Snapshot) -> Result<Box<dyn Board>, SettingError> {
+    let mut board = board(chip, options)?;
+    board.adopt_probes(snapshot);
+    if !board.restore(snapshot) {
+        return Err(SettingError(format!("the snapshot is not of a board with the chip {chip}")));
+    }
+    Ok(board)
+}
+
+/// A wire between two pins by name, such as PA8 and PB0.
+pub fn wire(from: &str, to: &str) -> Result<Wire, SettingError> {
+    Ok(Wire { from: pin(from)?, to: pin(to)? })
+}
+
+fn pin(name: &str) -> Result<Pin, SettingError> {
+    let parse = || {
+        let rest = name.strip_prefix('P')?;
+        let port = rest.bytes().next()?.checked_sub(b'A').filter(|port| *port < 11)?;
+        let pin = rest.get(1..)?.parse().ok().filter(|pin| *pin < 16)?;
+        Some(Pin { port, pin })
+    };
+    parse().ok_or_else(|| SettingError(format!("there is no pin {name}; pins are PA0 to PK15")))
+}
+
+/// Makes the board of a chip. Errors: the chip is not known, or the options do not fit it.
+pub fn board(chip: &str, options: &Options) -> Result<Box<dyn Board>, SettingError> {
+    if chip == "rp2040" {
+        return rp2040::board(options);
+    }
+    let Some(part) = Chip::from_name(chip) else {
+        let parts = Chip::ALL.map(|part| format!("stm32{part:?}").to_ascii_lowercase()).join(", ");
+        return Err(SettingError(format!("there is no virtual chip {chip}; known are rp2040, {parts}")));
+    };
+    if options.cores > 1 {
+        return Err(SettingError(format!("the {chip} has 1 core to use, not {}", options.cores)));
+    }
+    check_crystal(options.crystal_hz)?;
+    let mut board = Stm32Board::default();
+    if options.crystal_hz != 0 {
+        board.hse_hz = options.crystal_hz;
+    }
+    let console_port = if options.console_port == 0 { 2 } else { options.console_port };
+    board.wires.clone_from(&options.wires);
+    Ok(stm32::board(part, stm32::Options { board, console_port, strict: options.strict }))
+}

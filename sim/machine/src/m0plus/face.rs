@@ -1,0 +1,79 @@
+//! What a person sees of a core and sets in it: registers by name, statistics.
+
+use rtoslab_cpu::v6m::bus::Bus;
+use rtoslab_cpu::v6m::core::Core;
+use rtoslab_cpu::v6m::exception;
+
+use crate::board::{Position, Stats};
+
+/// Address of the next instruction; 0 before a start, if nothing was branched to.
+pub fn pc(core: &Core) -> u32 {
+    if core.ip.is_null() { core.stray.unwrap_or(0) } else { core.pc() }
+}
+
+/// Where a core is.
+pub fn position(core: &Core) -> Position {
+    Position { t: core.t, pc: pc(core), asleep: core.asleep() }
+}
+
+/// Registers by name.
+pub fn registers(core: &Core) -> Vec<(String, u32)> {
+    let mut named: Vec<(String, u32)> = (0..13).map(|n| (format!("r{n}"), core.r[n])).collect();
+    let rest = [
+        ("sp", core.r[13]),
+        ("lr", core.r[14]),
+        ("pc", pc(core)),
+        ("xpsr", core.xpsr()),
+        ("msp", core.msp()),
+        ("psp", core.psp()),
+        ("primask", u32::from(core.primask)),
+        ("control", core.special(20)),
+    ];
+    named.extend(rest.map(|(name, value)| (name.to_owned(), value)));
+    named
+}
+
+/// Sets a register (`r0`–`r12`, `sp`, `lr`, `pc`) or the flags (`apsr`, bits 31:28) of a core that executes. False if
+/// there is no such register, or `pc` is no address of code.
+pub fn set_register<B: Bus>(core: &mut Core, bus: &mut B, name: &str, value: u32) -> bool {
+    match name {
+        "sp" => core.r[13] = value & !3,
+        "lr" => core.r[14] = value,
+        "apsr" => core.set_apsr(value),
+        "pc" => {
+            if bus.region(value & !1).is_none() {
+                return false;
+            }
+            exception::jump(core, bus, value | 1);
+            core.transfer.mask = 0;
+        }
+        _ => match name.strip_prefix('r').and_then(|digits| digits.parse::<usize>().ok()) {
+            Some(number) if number < 13 => core.r[number] = value,
+            _ => return false,
+        },
+    }
+    true
+}
+
+/// Statistics of a core since power-on, at cycle `now`.
+pub fn totals(core: &Core, now: u64) -> Stats {
+    let asleep = if core.asleep() { now.saturating_sub(core.slept_at) } else { 0 };
+    Stats {
+        cycles: now,
+        instructions: core.instructions,
+        sleep_cycles: core.sleep_cycles + asleep,
+        bus_wait_cycles: core.bus_wait,
+        flash_wait_cycles: core.flash_wait,
+        xip_misses: 0,
+        exception_cycles: core.exception_cycles,
+        exceptions: core.exceptions.to_vec(),
+    }
+}
+
+/// Enters the core's region again, whose profile cells have come or gone.
+pub fn enter_again<B: Bus>(core: &mut Core, bus: &mut B) {
+    if !core.ip.is_null() && core.stray.is_none() {
+        let target = core.pc() | u32::from(core.thumb);
+        exception::jump(core, bus, target);
+    }
+}

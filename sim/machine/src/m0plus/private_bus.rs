@@ -1,0 +1,66 @@
+//! The private peripheral bus of a Cortex-M0+, and what an access to it asks of the chip (ARMv6-M B3.1).
+
+use rtoslab_cpu::v6m::bus::{Bus, Trap};
+use rtoslab_cpu::v6m::core::Core;
+use rtoslab_cpu::v6m::ppb;
+use rtoslab_timing::cortex_m0plus::MEMORY_CYCLES;
+
+use super::UNMAPPED;
+
+const WORDS_ONLY: Trap = Trap::Fault("narrow or unprivileged access to the private peripheral bus");
+
+/// A chip around a Cortex-M0+ with its private peripheral bus.
+pub trait PrivateBus: Bus {
+    /// Cycle of the chip's next event: what [`Bus::due`] gives.
+    fn due_mut(&mut self) -> &mut u64;
+
+    /// Warns once of what is not there at an address; stops the run if that is asked for.
+    fn not_modelled(&mut self, core: &mut Core, address: u32, what: &str, now: u64);
+
+    /// A load of so many bytes at cycle `t`, which it advances.
+    fn load_private(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> Result<u32, Trap> {
+        admit(core, bytes)?;
+        let (value, unmodelled) = ppb::load(core, address, *t).ok_or(UNMAPPED)?;
+        self.look_at(core);
+        if let Some(what) = unmodelled {
+            self.not_modelled(core, address, what, *t);
+        }
+        *t += MEMORY_CYCLES;
+        Ok(value)
+    }
+
+    /// A store of so many bytes at cycle `t`, which it advances.
+    fn store_private(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        bytes: u32,
+        value: u32,
+        t: &mut u64,
+    ) -> Result<(), Trap> {
+        admit(core, bytes)?;
+        if let Some(what) = ppb::store(core, address, value, *t).ok_or(UNMAPPED)? {
+            self.not_modelled(core, address, what, *t);
+        }
+        self.look_at(core);
+        *t += MEMORY_CYCLES;
+        Ok(())
+    }
+
+    /// An access may have pended, enabled or rescheduled something.
+    fn look_at(&mut self, core: &mut Core) {
+        let due = core.systick.due();
+        if due < *self.due_mut() {
+            *self.due_mut() = due;
+            core.limit = core.limit.min(due);
+        }
+        if core.nvic.pending & core.nvic.enabled != 0 || core.nvic.reset_request {
+            core.limit = 0;
+            self.request_attention();
+        }
+    }
+}
+
+fn admit(core: &Core, bytes: u32) -> Result<(), Trap> {
+    if bytes == 4 && core.privileged() { Ok(()) } else { Err(WORDS_ONLY) }
+}

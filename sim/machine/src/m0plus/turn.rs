@@ -1,0 +1,133 @@
+//! The steps of a run loop that concern one core: requests, waking, exception entry, execution.
+
+use rtoslab_cpu::step::watch;
+use rtoslab_cpu::v6m::bus::Bus;
+use rtoslab_cpu::v6m::core::{Core, Phase, Request};
+use rtoslab_cpu::v6m::exception::{self, ExceptionTiming, Outcome};
+use rtoslab_cpu::v6m::exec;
+use rtoslab_lab::{Kind, Probes};
+
+/// A core that executes, or stacks for an exception.
+pub fn is_active(core: &Core) -> bool {
+    matches!(core.phase, Phase::Run | Phase::Entry { .. })
+}
+
+/// A fault that a core took.
+pub struct Faulted {
+    /// What happened, in a few words.
+    pub why: &'static str,
+    /// Address of the instruction.
+    pub pc: u32,
+    /// Its cycle.
+    pub cycle: u64,
+    /// In a handler that must not fault the core locks up; one sentence about that.
+    pub lock_up: Option<String>,
+}
+
+/// Serves what made a core leave the interpreter. Requests of a chip of its own, as ROM functions, are left alone.
+pub fn serve<B: Bus>(
+    core: &mut Core,
+    bus: &mut B,
+    request: Request,
+    timing: ExceptionTiming,
+) -> (Outcome, Option<Faulted>) {
+    match request {
+        Request::None | Request::Stopped | Request::RomHook(_) => (Outcome::None, None),
+        Request::Svc => {
+            exception::supervisor_call::<B, true>(core, bus, timing);
+            (Outcome::None, None)
+        }
+        Request::ExceptionReturn(value) => (exception::exception_return::<B, true>(core, bus, value, timing), None),
+        Request::Fault(why) => {
+            let (pc, cycle) = (core.pc(), core.t);
+            exception::hard_fault::<B, true>(core, bus, timing);
+            let lock_up = (core.phase == Phase::Lockup)
+                .then(|| format!("core {} is locked up: {why} at 0x{pc:08x} inside a fault handler", core.id));
+            (Outcome::None, Some(Faulted { why, pc, cycle, lock_up }))
+        }
+    }
+}
+
+/// Wakes a sleeping core for which there is a cause, at cycle `now` or when it fell asleep. What became of an exception,
+/// and the cycle in which that began; `None` if it sleeps on.
+pub fn wake<B: Bus>(core: &mut Core, bus: &mut B, now: u64, timing: ExceptionTiming) -> Option<(Outcome, u64)> {
+    let woken = match core.phase {
+        Phase::SleepEvent => core.event || exception::wakes(core),
+        Phase::SleepInterrupt { .. } => exception::wakes(core),
+        _ => false,
+    };
+    if !woken {
+        return None;
+    }
+    core.t = core.t.max(now);
+    core.sleep_cycles += core.t - core.slept_at;
+    let before = core.t;
+    let outcome = match core.phase {
+        Phase::SleepInterrupt { on_exit: Some(value) } => exception::chain_from_sleep(core, bus, value, timing),
+        phase => {
+            core.event &= phase != Phase::SleepEvent;
+            core.phase = Phase::Run;
+            Outcome::None
+        }
+    };
+    Some((outcome, before))
+}
+
+/// Begins an exception entry, or completes one whose time has come. What became of it, and the cycle in which that began;
+/// `None` if no time moved.
+pub fn enter<B: Bus>(core: &mut Core, bus: &mut B, now: u64, timing: ExceptionTiming) -> Option<(Outcome, u64)> {
+    match core.phase {
+        Phase::Entry { recognised, .. } if core.t <= now => Some((exception::complete(core, bus, timing), recognised)),
+        Phase::Run => {
+            let number = exception::takeable(core)?;
+            exception::begin::<B, true>(core, bus, number, timing);
+            Some((Outcome::None, core.t))
+        }
+        _ => None,
+    }
+}
+
+/// Why a core is locked up that has no frame or vector to fetch.
+pub fn lock_up_at_entry(core: &Core) -> String {
+    format!("core {} is locked up: its stack or vector table cannot be accessed", core.id)
+}
+
+/// Records what became of an exception that `core` took, at `pc`, since cycle `before`.
+pub fn record(probes: &mut Probes, core: &Core, pc: u32, outcome: Outcome, before: u64) {
+    if !probes.trace_exceptions {
+        return;
+    }
+    let (t, index) = (core.t, core.id);
+    let mut enter = |number: u32| {
+        probes.record(Kind::ExceptionEnter, index, t, number as u16, t.saturating_sub(before) as u32, pc);
+    };
+    match outcome {
+        Outcome::Entered(number) => enter(number),
+        Outcome::Chained(from, to) => {
+            enter(to);
+            probes.record(Kind::ExceptionExit, index, before, from as u16, 0, pc);
+        }
+        Outcome::Returned(number) | Outcome::Slept(number) => {
+            probes.record(Kind::ExceptionExit, index, before, number as u16, 0, pc);
+        }
+        Outcome::None => {}
+    }
+}
+
+/// Executes `cores[turn]`, and under `contend` the other one too, in the mode that `watch` asks for.
+///
+/// # Safety
+/// As for [`exec::run`].
+pub unsafe fn execute<B: Bus>(cores: *mut Core, turn: usize, bus: &mut B, contend: bool, watch: u8) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (contend, watch) {
+            (true, watch::NOTHING) => exec::run::<B, true, { watch::NOTHING }>(cores, turn, bus),
+            (true, watch::PROFILE) => exec::run::<B, true, { watch::PROFILE }>(cores, turn, bus),
+            (true, _) => exec::run::<B, true, { watch::STEPS }>(cores, turn, bus),
+            (false, watch::NOTHING) => exec::run::<B, false, { watch::NOTHING }>(cores, turn, bus),
+            (false, watch::PROFILE) => exec::run::<B, false, { watch::PROFILE }>(cores, turn, bus),
+            (false, _) => exec::run::<B, false, { watch::STEPS }>(cores, turn, bus),
+        }
+    }
+}

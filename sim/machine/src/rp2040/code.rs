@@ -1,0 +1,126 @@
+//! Decoded code: what the tables show of each instruction, and when they forget it.
+
+use rtoslab_cpu::v6m::decode::{Place, decode};
+use rtoslab_cpu::v6m::op::{Code, Op};
+use rtoslab_cpu::v6m::region::{ProfileCell, Region};
+
+use super::map::{FLASH_BASE, ROM_BYTES, SRAM_BASE, SRAM_BYTES, slave};
+use super::system::{MARK_CODE, System};
+use crate::xip::LINE_BYTES;
+
+impl System {
+    /// Brings the stand-ins of a line up to date, and that of a 32-bit opcode which reaches into it.
+    pub(super) fn refresh_line(&mut self, line: u32) {
+        let first = (line * LINE_BYTES).saturating_sub(2);
+        let last = (line * LINE_BYTES + LINE_BYTES).min(self.flash_len() as u32);
+        for offset in (first..last).step_by(2) {
+            self.refresh(FLASH_BASE + offset);
+        }
+    }
+
+    /// Makes the interpreter look at an address again after probes on it or its cache line changed.
+    pub(super) fn refresh(&mut self, address: u32) {
+        let Some(ip) = self.op_at(address) else {
+            return;
+        };
+        // SAFETY: `op_at` returns pointers into the tables.
+        unsafe {
+            if (*ip).code != Code::Undecoded {
+                *ip = self.visible(address, self.decode_at(address));
+            }
+        }
+    }
+
+    /// The table entry of an address in the default windows.
+    fn op_at(&mut self, address: u32) -> Option<*mut Op> {
+        match address {
+            FLASH_BASE..=0x10ff_ffff => {
+                let offset = self.flash_offset(address);
+                Some(self.flash_code.op(offset))
+            }
+            SRAM_BASE..=0x2004_1fff => Some(self.sram_code.op(address - SRAM_BASE)),
+            0..ROM_BYTES => Some(self.rom_code.op(address)),
+            _ => None,
+        }
+    }
+
+    /// Decodes the instruction at an address, whatever stands in the table.
+    pub(super) fn decode_at(&self, address: u32) -> Op {
+        let (region_base, region_bytes) = match address >> 28 {
+            0 => (0, ROM_BYTES),
+            1 => (FLASH_BASE, self.flash_len() as u32),
+            _ => (SRAM_BASE, SRAM_BYTES),
+        };
+        let place = Place { address, region_base, region_bytes, cached: address >> 28 == 1, rom: address >> 28 == 0 };
+        decode(self.fetch_halfword(address), self.fetch_halfword(address.wrapping_add(2)), place)
+    }
+
+    /// What the table shows of an instruction: itself, or the stand-in that asks for attention.
+    pub(super) fn visible(&self, address: u32, decoded: Op) -> Op {
+        let away = address >> 28 == 1 && {
+            let offset = self.flash_offset(address);
+            !self.xip.resident(offset / LINE_BYTES)
+                || decoded.is_wide() && !self.xip.resident((offset + 2) / LINE_BYTES)
+        };
+        if away || self.probes.watches_code(address) { Op::bare(Code::Attend) } else { decoded }
+    }
+
+    /// Forgets decoded SRAM code in `offset..offset + bytes`, and a 32-bit opcode that reaches into it.
+    pub(super) fn invalidate_sram(&mut self, offset: u32, bytes: u32) {
+        let first = (offset & !1).saturating_sub(2);
+        for at in (first..offset + bytes).step_by(2) {
+            // SAFETY: `op` returns a pointer into the table.
+            let old = unsafe { std::mem::take(&mut *self.sram_code.op(at)) };
+            if old.code != Code::Undecoded {
+                self.pairs.clear();
+            }
+        }
+    }
+
+    /// Forgets decoded SRAM code that was overwritten, if there was any.
+    pub(super) fn forget_code(&mut self, offset: u32, bytes: u32) {
+        if self.marks[(offset >> 8) as usize] & MARK_CODE != 0 {
+            self.invalidate_sram(offset, bytes);
+        }
+    }
+
+    /// Forgets all decoded flash code (flash was programmed).
+    pub(super) fn invalidate_flash(&mut self, offset: u32, bytes: u32) {
+        self.pairs.clear();
+        for at in (offset..offset + bytes).step_by(2) {
+            // SAFETY: `op` returns a pointer into the table.
+            unsafe { *self.flash_code.op(at) = Op::default() };
+        }
+    }
+
+    fn fetch_halfword(&self, address: u32) -> u16 {
+        let at = |memory: &[u8], offset: u32| {
+            let offset = offset as usize;
+            memory.get(offset..offset + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]))
+        };
+        match address >> 28 {
+            0 => at(&self.rom, address),
+            1 => at(self.periph.ssi.flash.bytes(), self.flash_offset(address)),
+            _ => at(&self.sram, address.wrapping_sub(SRAM_BASE)),
+        }
+    }
+
+    pub(super) fn sram_region(&mut self, offset: u32) -> Region {
+        if offset < 0x40000 {
+            return Region { bytes: 0x40000, ..self.sram_code.region(System::row(slave::SRAM0), 4) };
+        }
+        let bank = offset >> 12 & 1;
+        let start = 0x40000 + bank * 0x1000;
+        let whole = self.sram_code.region(System::row(slave::SRAM4 + bank as usize), 1);
+        // SAFETY: ops and profile cells of the bank start `start / 2` elements into the table.
+        let skip =
+            |cells: *mut ProfileCell| unsafe { if cells.is_null() { cells } else { cells.add(start as usize / 2) } };
+        Region {
+            base: SRAM_BASE + start,
+            bytes: 0x1000,
+            ops: self.sram_code.op(start),
+            profile: whole.profile.map(skip),
+            ..whole
+        }
+    }
+}

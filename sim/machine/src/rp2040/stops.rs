@@ -1,0 +1,72 @@
+//! What ends a run, and what is warned of.
+
+use rtoslab_cpu::v6m::core::Core;
+use rtoslab_periph::NEVER;
+
+use super::map::SRAM_BASE;
+use super::system::{MARK_WATCH, System, WriterAt};
+use crate::stop::{Stop, StopReason};
+use crate::words::get;
+
+impl System {
+    /// The word around an offset was written: tells its watch, if it has one. True if the run must stop.
+    pub(super) fn look_at_watches(&mut self, offset: u32, writer: WriterAt) -> bool {
+        let offset = offset & !3;
+        if self.marks[(offset >> 8) as usize] & MARK_WATCH == 0 {
+            return false;
+        }
+        let (address, word) = (SRAM_BASE + offset, get(&self.sram, offset, 4));
+        let WriterAt { core, pc, cycle } = writer;
+        let stops = self.probes.written(address, word, core, cycle, pc);
+        if stops {
+            let detail = format!("the watched word at 0x{address:08x} became {word}");
+            self.stop_now(Stop { reason: StopReason::Watch, core, cycle, address, detail });
+        }
+        stops
+    }
+
+    /// Cycle of the next stop that is held.
+    pub(super) fn next_held(&self) -> u64 {
+        self.held.iter().map(|stop| stop.cycle).min().unwrap_or(NEVER)
+    }
+
+    /// Stops the run with a reason that carries one sentence.
+    pub(super) fn stop_at(&mut self, reason: StopReason, core: &Core, address: u32, cycle: u64, detail: String) {
+        self.stop_now(Stop { reason, core: core.id, cycle, address, detail });
+    }
+
+    fn stop_now(&mut self, stop: Stop) {
+        self.stop.get_or_insert(stop);
+        self.due = 0;
+    }
+
+    /// Warns once about an address that is not modelled; under `strict` the run stops.
+    pub(super) fn warn_of_address(&mut self, core: &mut Core, address: u32, what: &str, cycle: u64) {
+        let text = format!("{what} at 0x{address:08x} is not modelled (first used by 0x{:08x})", core.pc());
+        let key = format!("at 0x{address:08x} ");
+        if !self.warnings.iter().any(|w| w.contains(&key)) {
+            self.warnings.push(text.clone());
+        }
+        if self.strict {
+            core.limit = 0;
+            self.stop_at(StopReason::Strict, core, address, cycle, text);
+        }
+    }
+
+    /// Warns once that something was asked for that does not happen here; under `strict` the run stops.
+    pub(super) fn falls_short(&mut self, core: &mut Core, about: &str, cycle: u64) {
+        let known = self.warnings.iter().any(|warning| warning.starts_with(about));
+        if known && !self.strict {
+            return;
+        }
+        let address = if core.ip.is_null() { 0 } else { core.pc() };
+        let text = format!("{about} (first asked for at 0x{address:08x})");
+        if !known {
+            self.warnings.push(text.clone());
+        }
+        if self.strict {
+            core.limit = 0;
+            self.stop_at(StopReason::Strict, core, address, cycle, text);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The families: their parts, and how a machine runs their cores.
+
+use rtoslab_cpu::v7m::exception::ExceptionTiming;
+use rtoslab_cpu::v7m::memo::Memo;
+use rtoslab_cpu::v7m::pipeline::m3m4::{CortexM3, CortexM4};
+use rtoslab_cpu::v7m::pipeline::m7::M7;
+use rtoslab_timing::{Setting, cortex_m3, cortex_m4, cortex_m7, stm32_bus, stm32_flash};
+
+use super::chip::{FLASH_BASE, Map};
+use super::family::{AcrBit, Family, Rules, acr, values};
+use super::flash::{FlashF1, FlashF4};
+use super::m7::Port;
+use super::runner::Runner;
+use super::system::System;
+
+/// A family whose core a machine runs.
+pub trait Run: Family {
+    /// How.
+    type Runner: Runner<Self::Pipe, System<Self>>;
+}
+
+/// STM32F1.
+#[derive(Debug, Clone)]
+pub struct F1;
+
+impl Family for F1 {
+    type Pipe = CortexM3;
+    type Flash = FlashF1;
+    const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M3;
+    const RULES: &'static [&'static [Setting]] = &[&cortex_m3::SETTINGS];
+    const ACR: &'static [AcrBit] =
+        &[acr("wait_states", 7, "LATENCY"), acr("prefetch", 1 << 4, "PRFTBE: the prefetch buffer")];
+
+    fn pipe(rules: Rules) -> CortexM3 {
+        CortexM3::new(values(&cortex_m3::SETTINGS, rules))
+    }
+
+    fn flash(_: &Map, _: Rules) -> FlashF1 {
+        FlashF1::new()
+    }
+}
+
+impl Run for F1 {
+    type Runner = Memo<CortexM3, System<F1>>;
+}
+
+/// STM32F4.
+#[derive(Debug, Clone)]
+pub struct F4;
+
+impl Family for F4 {
+    type Pipe = CortexM4;
+    type Flash = FlashF4;
+    const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M4;
+    const RULES: &'static [&'static [Setting]] = &[&cortex_m4::SETTINGS];
+    const ACR: &'static [AcrBit] = &[
+        acr("wait_states", 15, "LATENCY"),
+        acr("prefetch", 1 << 8, "PRFTEN: prefetch of the next line"),
+        acr("icache", 1 << 9, "ICEN: the accelerator's instruction lines"),
+        acr("dcache", 1 << 10, "DCEN: the accelerator's data lines"),
+    ];
+
+    fn pipe(rules: Rules) -> CortexM4 {
+        CortexM4::new(values(&cortex_m4::SETTINGS, rules))
+    }
+
+    fn flash(map: &Map, _: Rules) -> FlashF4 {
+        FlashF4::new(FLASH_BASE, map.flash_bytes)
+    }
+}
+
+impl Run for F4 {
+    type Runner = Memo<CortexM4, System<F4>>;
+}
+
+/// Rules of the Cortex-M7 parts.
+const M7_RULES: &[&[Setting]] = &[&cortex_m7::SETTINGS, &stm32_flash::SETTINGS];
+
+/// STM32F7.
+#[derive(Debug, Clone)]
+pub struct F7;
+
+impl Family for F7 {
+    type Pipe = M7;
+    type Flash = Port;
+    const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M7;
+    const RULES: &'static [&'static [Setting]] = M7_RULES;
+    const CACHES: bool = true;
+    const ACR: &'static [AcrBit] = &[
+        acr("wait_states", 15, "LATENCY"),
+        acr("prefetch", 1 << 8, "PRFTEN: prefetch on the ITCM path"),
+        acr("art", 1 << 9, "ARTEN: the accelerator on the ITCM path"),
+    ];
+
+    fn pipe(rules: Rules) -> M7 {
+        M7::new(values(&cortex_m7::SETTINGS, rules))
+    }
+
+    fn flash(map: &Map, rules: Rules) -> Port {
+        Port::f7(map, values(&stm32_flash::SETTINGS, rules), values(&stm32_bus::SETTINGS, rules))
+    }
+}
+
+impl Run for F7 {
+    type Runner = Memo<M7, System<F7>>;
+}
+
+/// STM32H7.
+#[derive(Debug, Clone)]
+pub struct H7;
+
+impl Family for H7 {
+    type Pipe = M7;
+    type Flash = Port;
+    const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M7;
+    const RULES: &'static [&'static [Setting]] = M7_RULES;
+    const CACHES: bool = true;
+    const ACR: &'static [AcrBit] = &[acr("wait_states", 15, "LATENCY")];
+
+    fn pipe(rules: Rules) -> M7 {
+        M7::new(values(&cortex_m7::SETTINGS, rules))
+    }
+
+    fn flash(_: &Map, rules: Rules) -> Port {
+        Port::h7(values(&stm32_flash::SETTINGS, rules), values(&stm32_bus::SETTINGS, rules))
+    }
+}
+
+impl Run for H7 {
+    type Runner = Memo<M7, System<H7>>;
+}

@@ -1,0 +1,46 @@
+//! Faults in a person's words.
+
+use rtoslab_cpu::v7m::exception::Outcome;
+use rtoslab_cpu::v7m::fault::Fault;
+
+use super::families::Run;
+use super::machine::Machine;
+use crate::stop::StopReason;
+
+impl<F: Run> Machine<F> {
+    /// Warns of a fault, or stops the run if the core is locked up by it.
+    pub(super) fn note_fault(&mut self, fault: Fault, pc: u32, cycle: u64, outcome: Outcome) {
+        let why = describe(fault);
+        if outcome == Outcome::LockedUp {
+            let detail = format!("core 0 is locked up: {why} at 0x{pc:08x} inside a fault handler");
+            self.system.stop_at(StopReason::Lockup, pc, cycle, detail);
+            return;
+        }
+        let warnings = &mut self.system.warnings;
+        if warnings.iter().filter(|warning| warning.contains(" faulted at ")).count() < 8 {
+            warnings.push(format!("core 0 faulted at 0x{pc:08x} in cycle {cycle}: {why}"));
+        }
+        if fault == Fault::FetchBus && self.system.is_rom(pc) {
+            self.system.not_modelled(&mut self.core, pc, "code in system memory", cycle);
+        }
+    }
+}
+
+/// A fault in a person's words.
+fn describe(fault: Fault) -> String {
+    match fault {
+        Fault::Undefined => "undefined instruction".to_owned(),
+        Fault::NoCoprocessor => "floating-point or coprocessor instruction without access (CPACR)".to_owned(),
+        Fault::InvalidState => "execution with the Thumb bit clear".to_owned(),
+        Fault::InvalidPc => "illegal exception return".to_owned(),
+        Fault::Unaligned => "unaligned access".to_owned(),
+        Fault::DivideByZero => "division by zero".to_owned(),
+        Fault::FetchBus => "instruction fetch from an address that holds no code".to_owned(),
+        Fault::DataBus(address) => format!("access to 0x{address:08x}, where nothing answers"),
+        Fault::FetchProtection => "instruction fetch that protection forbids".to_owned(),
+        Fault::DataProtection(address) => format!("access to 0x{address:08x} that protection forbids"),
+        Fault::LazyBus => "saving floating-point state to where nothing answers".to_owned(),
+        Fault::LazyProtection => "saving floating-point state to where protection forbids it".to_owned(),
+        Fault::Breakpoint => "BKPT without a debugger".to_owned(),
+    }
+}

@@ -1,0 +1,102 @@
+//! Accesses beyond the memories: registers, the private peripheral bus, factory words; and the core's one port, which they
+//! keep busy.
+
+use rtoslab_cpu::v6m::bus::Trap;
+use rtoslab_cpu::v6m::core::Core;
+
+use rtoslab_timing::cortex_m0plus::{IO_PORT_CYCLES, MEMORY_CYCLES};
+
+use super::chip::SYSTEM_MEMORY;
+use super::system::System;
+use crate::m0plus::UNMAPPED;
+use crate::m0plus::private_bus::PrivateBus;
+
+impl<const RAM: u32> System<RAM> {
+    /// First cycle from `t` on in which the core's port is free.
+    pub(super) fn port<const CONTEND: bool>(&mut self, core: &mut Core, t: u64) -> u64 {
+        if !CONTEND || core.bus_free <= t {
+            return t;
+        }
+        core.bus_wait += core.bus_free - t;
+        core.bus_free
+    }
+
+    /// The data phase of an access begun in cycle `at` waits: the port is busy so much longer.
+    pub(super) fn ends(&mut self, core: &mut Core, at: u64, wait: u64) -> u64 {
+        core.bus_wait += wait;
+        core.bus_free = at + 1 + wait;
+        at + MEMORY_CYCLES + wait
+    }
+
+    pub(super) fn load_register<const CONTEND: bool>(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        bytes: u32,
+        t: &mut u64,
+    ) -> Result<u32, Trap> {
+        let bus = self.devices.periph.bus(address).ok_or(UNMAPPED)?;
+        let io_port = bus == rtoslab_periph::stm32::Bus::IoPort;
+        let at = if io_port { *t } else { self.port::<CONTEND>(core, *t) };
+        let wait = self.devices.bus_wait(bus, false, at);
+        core.flash_wait += wait;
+        let now = at + u64::from(!io_port) + wait;
+        let value = self.devices.periph.read(address, bytes, now, &mut self.devices.effects);
+        *t = if io_port { *t + IO_PORT_CYCLES } else { self.ends(core, at, wait) };
+        self.settle(core, now);
+        Ok(value)
+    }
+
+    pub(super) fn store_register<const CONTEND: bool>(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        bytes: u32,
+        value: u32,
+        t: &mut u64,
+    ) -> Result<(), Trap> {
+        let bus = self.devices.periph.bus(address).ok_or(UNMAPPED)?;
+        let io_port = bus == rtoslab_periph::stm32::Bus::IoPort;
+        let at = if io_port { *t } else { self.port::<CONTEND>(core, *t) };
+        let wait = self.devices.bus_wait(bus, true, at);
+        core.flash_wait += wait;
+        let now = at + u64::from(!io_port) + wait;
+        self.devices.periph.write(address, bytes, value, now, &mut self.devices.effects);
+        *t = if io_port { *t + IO_PORT_CYCLES } else { self.ends(core, at, wait) };
+        self.settle(core, now);
+        Ok(())
+    }
+
+    pub(super) fn load_system_memory(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        bytes: u32,
+        now: u64,
+    ) -> Result<u32, Trap> {
+        let (first, end) = SYSTEM_MEMORY;
+        if !(first..end).contains(&address) {
+            return Err(UNMAPPED);
+        }
+        let word = self.devices.periph.factory_word(address);
+        if word.is_none() {
+            self.not_modelled(core, address, "system memory", now);
+        }
+        Ok(word.unwrap_or(0) >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * bytes)))
+    }
+}
+
+impl<const RAM: u32> PrivateBus for System<RAM> {
+    fn due_mut(&mut self) -> &mut u64 {
+        &mut self.due
+    }
+
+    fn not_modelled(&mut self, core: &mut Core, address: u32, what: &str, now: u64) {
+        let pc = core.pc();
+        let text = format!("{what} at 0x{address:08x} is not modelled (first used by 0x{pc:08x})");
+        self.devices.not_modelled(&format!("{what} at 0x{address:08x}"), text, pc, now);
+        if self.devices.stop.is_some() {
+            self.ask_for_attention(core);
+        }
+    }
+}

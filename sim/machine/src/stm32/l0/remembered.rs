@@ -1,0 +1,82 @@
+//! Execution with remembered timing, while the flash waits.
+
+use rtoslab_cpu::step::watch;
+use rtoslab_cpu::v6m::core::{Core, Phase, Request};
+use rtoslab_cpu::v6m::exec;
+use rtoslab_cpu::v6m::memo::{self, Memo, Remembered, State};
+use rtoslab_cpu::v6m::trace::Trace;
+
+use super::system::System;
+
+impl<const RAM: u32> System<RAM> {
+    /// Executes up to `core.limit`, remembering and using the timing of what executed before.
+    ///
+    /// # Safety
+    /// As for [`exec::run`]; `cores[0]` is the core that this bus serves.
+    pub(super) unsafe fn run_remembered(&mut self, cores: *mut Core) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let until = (*cores).limit;
+            loop {
+                if self.memories.edition() != self.memo_edition {
+                    self.memo_edition = self.memories.edition();
+                    self.memo.clear();
+                }
+                if let Some(end) = self.memo.backoff_end((*cores).t) {
+                    (*cores).limit = end.min(until);
+                    self.due = (*cores).limit;
+                    exec::run::<_, true, { watch::NOTHING }>(cores, 0, self);
+                    if !self.goes_on(&mut *cores, until) {
+                        return;
+                    }
+                    continue;
+                }
+                let whole = (*cores).transfer.mask == 0 && !(*cores).retried;
+                let usual = (*cores).thumb && (*cores).stray.is_none();
+                if !(whole && usual && memo::run(cores, self)) && (*cores).t + Trace::CYCLES > until {
+                    return exec::run::<_, true, { watch::NOTHING }>(cores, 0, self);
+                }
+                // Up to the next instruction, or word of a multiple transfer.
+                let core = &mut *cores;
+                core.limit = core.t + 1;
+                self.due = core.limit;
+                exec::run::<_, true, { watch::NOTHING }>(cores, 0, self);
+                if !self.goes_on(&mut *cores, until) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Whether the core goes on without the machine after it executed in time; its limit is `until` again, or sooner.
+    fn goes_on(&mut self, core: &mut Core, until: u64) -> bool {
+        if self.due == 0 || core.request != Request::None || core.phase != Phase::Run {
+            self.due = 0;
+            return false;
+        }
+        // It may have begun something that ends sooner.
+        self.due = until.min(core.systick.due()).min(self.devices.periph.due());
+        core.limit = self.due;
+        core.t < self.due
+    }
+}
+
+impl<const RAM: u32> Remembered for System<RAM> {
+    #[inline(always)]
+    fn memo(&mut self) -> &mut Memo {
+        &mut self.memo
+    }
+
+    fn state(&self, core: &Core) -> Option<State> {
+        let [first, second, third] = self.flash.state(core.t)?;
+        let port = core.bus_free.saturating_sub(core.t);
+        let fetch = core.fetch_ready.saturating_sub(core.t);
+        (port <= 0xff && fetch <= 0xff).then_some([first, second, third | port << 48 | fetch << 56])
+    }
+
+    fn resume(&mut self, core: &mut Core, state: &State) {
+        self.flash.resume(state, core.t);
+        core.bus_free = core.t + (state[2] >> 48 & 0xff);
+        core.fetch_ready = core.t + (state[2] >> 56);
+    }
+}

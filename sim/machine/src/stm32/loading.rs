@@ -1,0 +1,81 @@
+//! An image on its way into the memories, and the core's start.
+
+use std::sync::Arc;
+
+use rtoslab_cpu::v7m::exception;
+use rtoslab_periph::stm32::Chip;
+
+use super::chip::{FLASH_BASE, RAM_BASE};
+use super::families::Run;
+use super::machine::Machine;
+use super::system::Home;
+use crate::image::{Image, ImageError};
+
+impl<F: Run> Machine<F> {
+    /// Loads an ELF image and resets the board.
+    pub fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
+        let image = Image::parse(data, name)?;
+        for (address, bytes) in &image.segments {
+            self.place(*address, bytes, name)?;
+        }
+        self.table_in_ram = self.vectors_in_ram(&image);
+        self.symbols = image.symbols.into();
+        self.system.stop = None;
+        self.start();
+        Ok(())
+    }
+
+    /// Copies a segment to where it belongs.
+    fn place(&mut self, address: u32, bytes: &[u8], name: &str) -> Result<(), ImageError> {
+        let system = &mut self.system;
+        let home = system.place(address);
+        let content = match home {
+            Some((Home::Flash, offset)) => Arc::make_mut(&mut system.flash).get_mut(offset as usize..),
+            Some((Home::Ram, offset)) => system.ram.get_mut(offset as usize..),
+            Some((Home::Area(index), offset)) => system.memories[index].bytes.get_mut(offset as usize..),
+            None => None,
+        };
+        match content {
+            Some(memory) if memory.len() >= bytes.len() => {
+                memory[..bytes.len()].copy_from_slice(bytes);
+                if let Some((home, offset)) = home {
+                    system.forget_code(home, offset, bytes.len() as u32);
+                }
+                Ok(())
+            }
+            _ => Err(ImageError(format!(
+                "{name} has {} bytes for 0x{address:08x}, which are not all in one of the chip's memories ({} kB of flash at 0x{FLASH_BASE:08x}, {} kB of RAM at 0x{RAM_BASE:08x}); link it for this board",
+                bytes.len(),
+                system.map.flash_bytes >> 10,
+                system.map.ram_bytes >> 10
+            ))),
+        }
+    }
+
+    /// The vector table of an image without any segment in flash: where its lowest segment begins, as a debugger
+    /// that loads it would set VTOR.
+    fn vectors_in_ram(&self, image: &Image) -> Option<u32> {
+        let in_flash = |&(address, _): &(u32, Vec<u8>)| matches!(self.system.place(address), Some((Home::Flash, _)));
+        if image.segments.iter().any(in_flash) {
+            return None;
+        }
+        image.segments.iter().map(|&(address, _)| address).min()
+    }
+
+    /// Starts the core as after reset.
+    pub(super) fn start(&mut self) {
+        self.core.reset();
+        self.observer.iter_mut().for_each(|observer| observer.restarted(0));
+        self.core.t = self.core.t.max(self.now);
+        self.system.passed_until = None;
+        self.system.clocks_changed(&mut self.core, self.now);
+        self.system.lines = [0; 5];
+        self.system.switch_caches(&self.core);
+        let table = self.table_in_ram.unwrap_or(self.system.periph.boot_address());
+        exception::start(&mut self.core, &mut *self.system, &mut self.pipe, table);
+        if self.table_in_ram.is_none() && self.chip != Chip::H743 && self.chip != Chip::F767 {
+            // The table is read at address 0, where the flash shows.
+            self.core.scb.vtor = 0;
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! How a machine runs its core.
+
+use rtoslab_cpu::states::Counts;
+use rtoslab_cpu::v7m::core::Core;
+use rtoslab_cpu::v7m::pipeline::Pipeline;
+
+/// How a family's machine runs its core.
+pub trait Runner<P: Pipeline, B>: Default {
+    /// Executes until `core.t` reaches `core.limit` or something is requested; no profile, no MPU.
+    ///
+    /// # Safety
+    /// As for [`exec::run`](rtoslab_cpu::v7m::exec::run).
+    unsafe fn run(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B);
+
+    /// Rules of time changed.
+    fn clear(&mut self) {}
+
+    /// How often remembered time was of use.
+    fn counts(&self) -> Counts;
+}

@@ -1,0 +1,17 @@
+//! Parts of words in memories.
+
+/// Little-endian value of up to four bytes.
+pub fn get(memory: &[u8], offset: u32, bytes: u32) -> u32 {
+    let at = offset as usize;
+    match bytes {
+        1 => u32::from(memory[at]),
+        2 => u32::from(u16::from_le_bytes([memory[at], memory[at + 1]])),
+        _ => u32::from_le_bytes([memory[at], memory[at + 1], memory[at + 2], memory[at + 3]]),
+    }
+}
+
+/// Stores up to four bytes, little-endian.
+pub fn put(memory: &mut [u8], offset: u32, bytes: u32, value: u32) {
+    let at = offset as usize;
+    memory[at..at + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
+}
