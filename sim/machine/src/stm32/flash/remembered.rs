@@ -89,6 +89,7 @@ pub struct StateF4 {
     there: i16,
     next: u32,
     next_there: i16,
+    left: u32,
     data_line: u32,
     data_there: i16,
     array_free: i16,
@@ -105,6 +106,7 @@ impl Remembered for FlashF4 {
             there: distances.of(self.there),
             next: self.next,
             next_there: distances.of(self.next_there),
+            left: self.left,
             data_line: self.data_line,
             data_there: distances.of(self.data_there),
             array_free: distances.of(self.array.free()),
@@ -114,6 +116,7 @@ impl Remembered for FlashF4 {
     fn resume(&mut self, state: &StateF4, t: u64) {
         (self.line, self.there) = (state.line, cycle_at(state.there, t));
         (self.next, self.next_there) = (state.next, cycle_at(state.next_there, t));
+        self.left = state.left;
         (self.data_line, self.data_there) = (state.data_line, cycle_at(state.data_there, t));
         self.array.set_free(cycle_at(state.array_free, t));
     }
