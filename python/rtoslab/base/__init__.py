@@ -40,7 +40,7 @@ from rtoslab.base.errors import (
 )
 from rtoslab.base.file_locks import alone
 from rtoslab.base.output_files import STANDARD_OUTPUT, make_folder, write_whole
-from rtoslab.base.paths import build_folder, find_root, results_folder
+from rtoslab.base.paths import build_folder, find_root, results_folder, runs_folder
 from rtoslab.base.strict import Strict
 from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_clang, said
 from rtoslab.base.value_table import Table, Value
@@ -96,6 +96,7 @@ __all__ = [
     "listing",
     "make_folder",
     "results_folder",
+    "runs_folder",
     "said",
     "sha256_of",
     "sources_digest",

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from rtoslab.analyses import core_words
 from rtoslab.archive import Found, Wanted, find
-from rtoslab.base import ReportError, StoreError, find_root, write_whole
+from rtoslab.base import ReportError, StoreError, runs_folder, write_whole
 from rtoslab.cli.display import short_path
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, CoreCounts, FileOf, IsoDate, KeyValue, form_of
@@ -53,7 +53,7 @@ def _filtered(command: Callable[..., Any]) -> Callable[..., Any]:
             if not place.is_dir():
                 raise StoreError(f"There is no folder {place}; --in takes run directories, or folders of them.")
         wanted = Wanted(kernels, boards, benchmarks, cores or (), dict(config), since, until, digest)
-        found = list(find(places or (find_root() / "runs",), wanted))
+        found = list(find(places or (runs_folder(),), wanted))
         return command(*args, found=found, **options)
 
     for option in reversed(_FILTERS):
@@ -67,7 +67,7 @@ def _filtered(command: Callable[..., Any]) -> Callable[..., Any]:
 @_filtered
 @click.pass_context
 def command(ctx: click.Context, points: bool, as_json: bool, found: list[Found]) -> None:
-    """Find stored points by kernel, board, benchmark, configuration, date or hash; by default in runs/."""
+    """Find stored points by kernel, board, benchmark, configuration, date or hash; by default below runs/ here."""
     if ctx.invoked_subcommand is not None:
         return
     if as_json:

@@ -67,7 +67,8 @@ def command(
         write(report_formats()[form_of(output)](sweep_document(sweep.title, stored)), output)
     if costs:
         write_costs(
-            measured_costs([each.result for each in stored if isinstance(each.result, Measured)]), root / COSTS_FILE
+            measured_costs([each.result for each in stored if isinstance(each.result, Measured)]),
+            Path.cwd() / COSTS_FILE,
         )
     counts = Counter(each.result.status for each in outcomes)
     if as_json:

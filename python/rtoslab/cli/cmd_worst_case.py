@@ -113,7 +113,7 @@ def command(
     seconds = time.monotonic() - began
     finding = find(scenario, chosen_span, arrivals)
     manifest = manifest_of(scenario, chosen_span)
-    folder = out or default_folder(root, name, manifest)
+    folder = out or default_folder(name, manifest)
     write(folder, finding, arrivals, manifest, report_formats()["html"](make_document(finding, arrivals)))
     found = {"folder": str(folder), **finding.as_json()}
     if as_json and ended is None:
