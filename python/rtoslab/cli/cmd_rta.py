@@ -208,11 +208,11 @@ class _Bench:
 
 
 def _print(found: Study) -> None:
-    from rtoslab.rta import beside_table, bounds_table, chains_table, check_table, growth_table  # noqa: PLC0415
+    from rtoslab.rta import beside_table, bounds_table, chains_table, check_table, sensitivity_table  # noqa: PLC0415
 
     console = PlainConsole()
     beside = beside_table(found, found.beside) if found.beside is not None else None
-    for table in (beside, bounds_table(found), check_table(found), chains_table(found), growth_table(found)):
+    for table in (beside, bounds_table(found), check_table(found), chains_table(found), sensitivity_table(found)):
         if table is not None:
             console.print(_rich(table))
             if table.note:

@@ -10,12 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 _UNLIMITED: Final = 100_000
-_GAP: Final = 2
-"""Blanks between columns without a frame."""
+_GAPS: Final = (2, 1)
+"""Blanks between columns without a frame: as many as there is room for."""
 _INDENT: Final = 4
 """Before what stands below its row."""
 _WIDE: Final = 16
-"""A column whose longest word is shorter stays in the row."""
+"""A column whose longest cell is shorter stays in the row while there are others."""
 _SQUEEZE: Final = 3
 """No cell of a row takes more lines than about this."""
 
@@ -51,39 +51,45 @@ class _Unframed:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         kept = self._kept(options.max_width)
-        gaps = _GAP * max(len(kept) - 1, 0)
-        widths = _widths([self._columns[each] for each in kept], options.max_width - gaps)
+        gap = self._gap(kept, options.max_width)
+        widths = _widths([self._columns[each] for each in kept], options.max_width - gap * (len(kept) - 1))
         if self._table.title:
             yield Text(str(self._table.title), style="italic")
         if self._table.show_header:
             heads = [self._heads[each].copy() for each in kept]
             for each in heads:
                 each.stylize("bold")
-            yield from self._lines(console, kept, heads, widths)
-            yield Text("━" * (sum(widths) + gaps))
+            yield from self._lines(console, kept, heads, widths, gap)
+            yield Text("━" * (sum(widths) + gap * (len(kept) - 1)))
         for row in range(self._table.row_count):
-            yield from self._lines(console, kept, [self._cells[each][row] for each in kept], widths)
+            yield from self._lines(console, kept, [self._cells[each][row] for each in kept], widths, gap)
             yield from self._below(console, kept, row, options.max_width - _INDENT)
 
     def _kept(self, width: int) -> list[int]:
-        """The columns that stay in the row: those with the longest words leave it first, but for the first column."""
+        """The columns that stay in the row: those with the longest cells leave it first, but for the first column."""
         kept = list(range(len(self._columns)))
-        while sum(self._columns[each].minimum for each in kept) + _GAP * (len(kept) - 1) > width and len(kept) > 1:
-            wide = [each for each in kept[1:] if self._columns[each].minimum >= _WIDE]
-            kept.remove(max(wide, key=lambda each: self._columns[each].minimum) if wide else kept[-1])
+        while self._least(kept, _GAPS[-1]) > width and len(kept) > 1:
+            wide = [each for each in kept[1:] if self._columns[each].maximum >= _WIDE]
+            kept.remove(max(wide, key=lambda each: self._columns[each].maximum) if wide else kept[-1])
         while squeezed := self._squeezed(kept, width):
             kept.remove(squeezed)
         return kept
 
+    def _least(self, kept: Sequence[int], gap: int) -> int:
+        return sum(self._columns[each].minimum for each in kept) + gap * (len(kept) - 1)
+
+    def _gap(self, kept: Sequence[int], width: int) -> int:
+        return next((gap for gap in _GAPS if self._least(kept, gap) <= width), _GAPS[-1])
+
     def _squeezed(self, kept: Sequence[int], width: int) -> int | None:
         """A column of sentences that has room for a word or two a line, if there is one; not the first."""
         found = [self._columns[each] for each in kept]
-        widths = _widths(found, width - _GAP * (len(kept) - 1))
+        widths = _widths(found, width - self._gap(kept, width) * (len(kept) - 1))
         rows = zip(kept[1:], found[1:], widths[1:], strict=True)
         return next((place for place, each, given in rows if each.maximum > _SQUEEZE * given), None)
 
     def _lines(
-        self, console: Console, kept: Sequence[int], cells: Sequence[Text], widths: Sequence[int]
+        self, console: Console, kept: Sequence[int], cells: Sequence[Text], widths: Sequence[int], gap: int
     ) -> Iterator[Text]:
         """One row, on as many lines as its highest cell."""
         wrapped = [list(cell.wrap(console, width)) for cell, width in zip(cells, widths, strict=True)]
@@ -93,7 +99,7 @@ class _Unframed:
                 part = lines[number].copy() if number < len(lines) else Text()
                 part.rstrip()
                 part.align("right" if self._table.columns[place].justify == "right" else "left", width)
-                line.append_text(part).append(" " * _GAP)
+                line.append_text(part).append(" " * gap)
             line.rstrip()
             yield line
 
