@@ -15,6 +15,8 @@ from rtoslab.cli.plain import PlainConsole
 ROOT = find_root()
 NARROW, WIDE = 80, 400
 GLYPHS = re.compile(r"[┏┳┓┃┡╇╩┩│├┼┤└┴┘━─╺╸╷╵]+")
+TIME_TAKEN = re.compile(r"[\d.]+ s\b")
+"""By the host's clock."""
 TOO_LONG = NARROW - 8
 """A word of this length has no room in any table."""
 
@@ -56,7 +58,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _words(text: str) -> list[str]:
-    return [each.rstrip(":;,.") for line in text.splitlines() for each in GLYPHS.sub(" ", line).split()]
+    lines = TIME_TAKEN.sub("", text).splitlines()
+    return [each.rstrip(":;,.") for line in lines for each in GLYPHS.sub(" ", line).split()]
 
 
 def _shown(words: list[str], columns: int) -> str:

@@ -44,7 +44,7 @@ def _told(kind: str, name: str, made: Made) -> int:
 def _simple(kind: str, about: str) -> Callable[[], None]:
     """A subcommand that takes a name and a title."""
 
-    @command.command(kind, help=about)
+    @command.command(kind, help=about, short_help=f"Make a {kind}.")
     @click.argument("name")
     @_title
     def made(name: str, title: str) -> int:
@@ -57,7 +57,7 @@ _simple("benchmark", "Make the benchmark NAME: a loop to replace, the proofs of 
 _simple("paper", "Make the paper NAME: conditions, published figures, statements and a suite, for its own.")
 
 
-@command.command("kernel")
+@command.command("kernel", short_help="Make the port of a kernel.")
 @click.argument("name")
 @_title
 @click.option(
@@ -69,7 +69,7 @@ def kernel(name: str, title: str, folder: Path | None) -> int:
     return _told("kernel", name, make(Catalogue(find_root()), "kernel", name, title=title, folder=folder))
 
 
-@command.command("board")
+@command.command("board", short_help="Make a board from one with the same chip.")
 @click.argument("name")
 @_title
 @click.option(

@@ -33,7 +33,7 @@ def command() -> None:
     """
 
 
-@command.command("list")
+@command.command("list", short_help="Show every paper and kernel that has results.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def list_references(*, as_json: bool) -> int:
     """Every paper and kernel with how many points there are, and what has changed since they were measured."""
@@ -57,7 +57,7 @@ def list_references(*, as_json: bool) -> int:
     return EXIT_OK
 
 
-@command.command("refresh")
+@command.command("refresh", short_help="Measure reference results again.")
 @click.argument("names", nargs=-1, type=PaperName(), metavar="[PAPER]...")
 @click.option(
     "--kernel",

@@ -34,7 +34,7 @@ def command() -> None:
     """Bound the response times of a task set: `rtoslab rta TASKS` is short for `rtoslab rta bounds TASKS`."""
 
 
-@command.command("bounds")
+@command.command("bounds", short_help="Bound the response times of a task set.")
 @click.argument("tasks", type=_FILE)
 @click.option("--kernel", type=CatalogueName("kernels"), help="Measure this kernel's overheads on the virtual board.")
 @click.option(
@@ -100,7 +100,7 @@ def bounds(
     return EXIT_OK if found.holds else EXIT_POINT_FAILED
 
 
-@command.command("break")
+@command.command("break", short_help="Search for a task set that breaks its bound.")
 @kernel_option
 @board_option
 @config_option

@@ -80,7 +80,7 @@ def command(ctx: click.Context, points: bool, as_json: bool, found: list[Found])
     console.print(_point_table(found) if points else _run_table(found))
 
 
-@command.command("export")
+@command.command("export", short_help="Write figures or raw samples as a table.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; standard output without it.")
 @click.option("--format", "form", type=click.Choice(("parquet", "csv", "jsonl")), help="By default the file's, or CSV.")
 @click.option("--samples", is_flag=True, help="One row for each raw sample of a latency instead of each figure.")
@@ -103,7 +103,7 @@ def export(output: Path | None, form: str | None, samples: bool, found: list[Fou
     click.echo(f"{len(found)} points are in {output} ({len(content) / 1024:,.0f} kB).", err=True)
 
 
-@command.command("history")
+@command.command("history", short_help="Show how figures moved from run to run.")
 @click.option("-o", "--output", type=FileOf("html", "md"), help="Report to write: .html or .md.")
 @click.option("--metric", "patterns", multiple=True, help="Figures by name, `stack.*`; by default times and code size.")
 @_filtered
