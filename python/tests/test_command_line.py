@@ -9,11 +9,11 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from rtoslab.base.counting import counted
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.cli import app
-from rtoslab.cli.display import counted
 from rtoslab.cli.overview import SECTIONS
 from rtoslab.plan.labels import varying_labels
 from rtoslab.plan.plan import Options, make_plan

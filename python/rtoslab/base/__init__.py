@@ -4,6 +4,7 @@ from rtoslab.base import tools
 from rtoslab.base.canonical_json import canonical
 from rtoslab.base.closure import sources_digest
 from rtoslab.base.contents import Stamp, listing, sha256_of, stamp
+from rtoslab.base.counting import counted
 from rtoslab.base.dataclass_json import Reader, to_plain
 from rtoslab.base.errors import (
     EXIT_ERROR,
@@ -90,6 +91,7 @@ __all__ = [
     "alone",
     "build_folder",
     "canonical",
+    "counted",
     "disk_error",
     "find_clang",
     "find_root",

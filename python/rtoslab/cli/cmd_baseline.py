@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 from rtoslab.api import default_out
-from rtoslab.base import PlanError, find_root
+from rtoslab.base import PlanError, counted, find_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.display import counted, displayed, short_path
+from rtoslab.cli.display import displayed, short_path
 from rtoslab.compare import (
     Baseline,
     Side,

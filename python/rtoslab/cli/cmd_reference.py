@@ -7,7 +7,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, CatalogueError, build_folder, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, CatalogueError, build_folder, counted, find_root
 from rtoslab.catalogue import Catalogue, find_paper, papers
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.display import announce, displayed
@@ -109,7 +109,8 @@ def _refresh_paper(catalogue: Catalogue, name: str, chosen: Sequence[str], jobs:
         if any(isinstance(each.result, Measured) for each in own):
             path = reference_path(catalogue.root, paper.key, kernel)
             write_reference(path, own)
-            click.echo(f"{path.relative_to(catalogue.root)}: {len(own)} points, {path.stat().st_size / 1024:,.0f} kB.")
+            size = f"{path.stat().st_size / 1024:,.0f} kB"
+            click.echo(f"{path.relative_to(catalogue.root)}: {counted(len(own), 'point')}, {size}.")
     return EXIT_POINT_FAILED if failed else EXIT_OK
 
 

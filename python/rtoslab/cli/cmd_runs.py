@@ -11,7 +11,7 @@ from rich.table import Table
 
 from rtoslab.analyses import core_words
 from rtoslab.archive import Found, Wanted, find
-from rtoslab.base import ReportError, StoreError, runs_folder, write_whole
+from rtoslab.base import ReportError, StoreError, counted, runs_folder, write_whole
 from rtoslab.cli.display import short_path
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, CoreCounts, FileOf, IsoDate, KeyValue, form_of
@@ -100,7 +100,10 @@ def export(output: Path | None, form: str | None, samples: bool, found: list[Fou
         sys.stdout.buffer.write(content)
         return
     write_whole(output, content, "the export")
-    click.echo(f"{len(found)} points are in {output} ({len(content) / 1024:,.0f} kB).", err=True)
+    click.echo(
+        f"{counted(len(found), 'point', 'is', 'are')} in {output} ({len(content) / 1024:,.0f} kB).",
+        err=True,
+    )
 
 
 @command.command("history", short_help="Show how figures moved from run to run.")

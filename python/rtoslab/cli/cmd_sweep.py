@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 
 from rtoslab.api import default_out
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, ReportError, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, ReportError, counted, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_report import write
-from rtoslab.cli.display import announce, counted, displayed, run_as_json, say_known, short_path
+from rtoslab.cli.display import announce, displayed, run_as_json, say_known, short_path
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import form_of, report_files
 from rtoslab.cli.plain import PlainConsole
