@@ -159,7 +159,9 @@ def test_sim_takes_a_parked_program_for_finished_and_a_fault_for_a_failure(
 
 def test_an_image_for_another_board_names_the_boards_it_fits(tmp_path: Path) -> None:
     image = tmp_path / "other.elf"
-    image.write_bytes(elf([(0x0800_0000, struct.pack("<II", 0x2000_1000, 0x0800_0009) + bytes([0xFE, 0xE7]))], 0x0800_0008))
+    image.write_bytes(
+        elf([(0x0800_0000, struct.pack("<II", 0x2000_1000, 0x0800_0009) + bytes([0xFE, 0xE7]))], 0x0800_0008)
+    )
     said = error(rtoslab("sim", image, "--board", "pico"), 1)
     assert "run it on a board whose memories it fits" in said
     assert "nucleo-f446re" in said
@@ -169,13 +171,12 @@ def test_an_image_for_another_board_names_the_boards_it_fits(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--config", "configUSE_TIME_SLICNG=1"], "No kernel asked (freertos) has the setting configUSE_TIME_SLICNG, or it "
-         "may not be changed; did you mean configUSE_TIME_SLICING?"),
+        (["--config", "configUSE_TIME_SLICNG=1"], "did you mean configUSE_TIME_SLICING?"),
         (["--config", "placment=1"], "did you mean placement?"),
         (["--config", "opt=-O9"], "There is no optimisation named '-O9'"),
         (["--kernel", "freertos,rt", "--config", "nobody=1"], "No kernel asked (freertos, rt) has the setting nobody"),
     ],
-)  # fmt: skip
+)
 def test_a_setting_that_nobody_has_is_refused_before_anything_is_built(
     options: list[str], sentence: str, tmp_path: Path
 ) -> None:

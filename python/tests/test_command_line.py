@@ -127,5 +127,8 @@ def test_help_has_one_whole_line_for_each_command(name: str) -> None:
 def test_help_has_every_command_in_one_section() -> None:
     said = [command for lines in SECTIONS.values() for command in lines]
     assert sorted(said) == app.list_commands(click.Context(app))
-    listed = [line.split()[0] for line in dict(_groups(app))["rtoslab"].splitlines() if line.startswith("  ")]
-    assert set(said) <= set(listed)
+    listed = [line.strip().partition(" ") for line in dict(_groups(app))["rtoslab"].splitlines()]
+    shown = {command: text.strip() for command, _, text in listed}
+    assert {command: shown.get(command) for command in said} == {
+        k: v for each in SECTIONS.values() for k, v in each.items()
+    }

@@ -10,6 +10,16 @@ from rtoslab.cli import app
 from rtoslab.compare.baseline import known_baseline
 from rtoslab.parity.costs import read_costs
 
+PLAN = """
+title = "Assertions"
+benchmarks = ["t7"]
+kernels = ["freertos"]
+boards = ["pico"]
+window_ms = 20
+[grid]
+configBENCH_ASSERT = [0, 1]
+"""
+
 
 def _main(*words: str) -> None:
     assert app.main(list(words), standalone_mode=False) in {0, None}
@@ -32,11 +42,11 @@ def test_results_and_baselines_go_to_the_working_directory(
     assert (here / "baselines" / "mine.toml").is_file()
     _main("gate", "--baseline", "mine", str(run))
     plan = here / "plan.toml"
-    plan.write_text('title = "A tick"\nbenchmarks = ["t7"]\n[vary]\nconfigTICK_RATE_HZ = [100, 1000]\n')
+    plan.write_text(PLAN)
     _main("sweep", "plan.toml", "--costs")
-    assert [each.key for each in read_costs(checkout)] == ["configTICK_RATE_HZ"]
+    assert [each.key for each in read_costs(checkout)] == ["configBENCH_ASSERT"]
     assert (here / "baselines" / "costs.toml").is_file()
-    _main("worst-case", "--service", "t7", "--stride", "500")
+    _main("worst-case", "--samples", "3")
     assert len(list((here / "runs").glob("worst-case-*"))) == 1
     assert sorted(checkout.rglob("*")) == before
 
@@ -44,7 +54,6 @@ def test_results_and_baselines_go_to_the_working_directory(
 def test_a_baseline_of_the_checkout_is_found_from_elsewhere(
     checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-
     monkeypatch.chdir(tmp_path)
     assert known_baseline(checkout, "main") == checkout / "baselines" / "main.toml"
     (tmp_path / "baselines").mkdir()

@@ -17,7 +17,7 @@ from rtoslab.conformance.judge import Outcome
 from rtoslab.mutants.measure import try_mutants
 from rtoslab.mutants.mutants import read_mutants
 from rtoslab.plan.plan import Options, conformance_points
-from rtoslab.scaffold.making import make
+from rtoslab.scaffold.new_folder import make
 
 
 def _new(*words: str) -> None:

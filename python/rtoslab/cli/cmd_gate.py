@@ -58,7 +58,7 @@ def command(
     """Hold figures against a baseline: those of RUNs, or the baseline's own points measured now.
 
     \b
-    Exit codes: 0 same or better; 1 an error, nothing can be told; 3 a regression.
+    Exit codes: 0 same or better; 1 an error, no answer; 3 a regression.
     """
     root = find_root()
     path = known_baseline(root, name)

@@ -71,8 +71,8 @@ def list_references(*, as_json: bool) -> int:
 def refresh(names: tuple[str, ...], kernels: tuple[str, ...], jobs: int, *, dry_run: bool) -> int:
     """Measure the papers' points again with every kernel that is here, and keep them in reference/.
 
-    A kernel whose tree or export is not named stays as it is, and is told. Exit code 3 if a point fails; it is
-    left out.
+    The results of a kernel whose tree or export is not named stay as they are, and the output says so. Exit code 3 if a
+    point fails; it is left out.
     """
     root = find_root()
     catalogue = Catalogue(root)

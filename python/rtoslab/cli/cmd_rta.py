@@ -125,8 +125,9 @@ def break_(
 ) -> int:
     """Search for a task set that breaks its bound on the virtual board.
 
-    Random sets of every shape are run, then neighbours of those nearest to their bound. Exit code 3: a job took
-    longer than bound (c), a bound (b) was below (c), or something cost more than the overheads say.
+    Runs random sets of every shape, then sets similar to those that came nearest to their bound. Exit code 3: a job
+    took longer than its bound, the bound by the worst tick was below that by the split tick, or something cost more
+    than the overheads say.
     """
     from rtoslab.rta import Bench, search, shrunk, summary, write_finding  # noqa: PLC0415  # noqa: PLC0415
 

@@ -67,8 +67,8 @@ def command(
 ) -> int:
     """Measure suites or benchmarks on a virtual board; each point is stored as soon as it is finished.
 
-    With --image an ELF file that holds our runner, whoever built it and around whichever kernel, measures what it says
-    it does: `rtoslab run --image APP.elf --board pico`.
+    With --image, an ELF file that holds rtoslab's runner is measured, whoever built it and with whichever kernel:
+    `rtoslab run --image APP.elf --board pico`.
 
     Names may be shortened while they are unique (t1); `latency` is every latency benchmark. The same command again
     resumes where it stopped.

@@ -46,8 +46,8 @@ def command(
 ) -> int:
     """Measure every combination that PLAN.toml names; the same command again resumes.
 
-    Combinations that cannot be are skipped with the reason. What was measured before under the same manifest, in this
-    sweep or in any run, is taken from the cache.
+    Combinations that are not possible are skipped with the reason. What was measured before under the same manifest,
+    in this sweep or in any run, is taken from the cache.
     """
     root = find_root()
     sweep = read_sweep(plan_file)

@@ -37,9 +37,8 @@ def demand_settings(catalogue: Catalogue, points: Iterable[Point]) -> None:
         if given[name] == set(kernels):
             known = [*filter(None, kernels.values()), *difflib.get_close_matches(name, POINT_KEYS, n=1)]
             hint = f"did you mean {known[0]}?" if known else "its header in firmware/kernels names those that it has."
-            raise PlanError(
-                f"No kernel asked ({', '.join(sorted(kernels))}) has the setting {name}, or it may not be changed; {hint}"
-            )
+            asked_ones = ", ".join(sorted(kernels))
+            raise PlanError(f"No kernel asked ({asked_ones}) has the setting {name}, or it may not be changed; {hint}")
 
 
 def _refused(catalogue: Catalogue, point: Point) -> dict[str, str]:
@@ -64,12 +63,13 @@ def _configured(catalogue: Catalogue, point: Point, digest: str) -> str:
     parent = build_folder(catalogue.root)
     try:
         parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".settings-", dir=parent) as folder:
-            work = Path(folder)
-            with (work / "log").open("w+", encoding="utf-8", errors="replace") as log:
-                if configure(catalogue, point, expected_of(digest), work, parent / "configured", log):
-                    return ""
-                log.seek(0)
-                return reason(log.read())
+        with (
+            tempfile.TemporaryDirectory(prefix=".settings-", dir=parent) as folder,
+            tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log,
+        ):
+            if configure(catalogue, point, expected_of(digest), Path(folder), parent / "configured", log):
+                return ""
+            log.seek(0)
+            return reason(log.read())
     except OSError as cause:
         raise disk_error("make a build folder in", parent, cause) from None

@@ -44,7 +44,7 @@ def distribution(study: Study, check: Check) -> ChartData:
         if each.deadline <= 1.5 * max(lines.values()):
             lines["deadline"] = each.deadline
         rows += [{"task": each.name, "line": name, "at": us(value)} for name, value in lines.items()]
-    caption = "Response times observed, by task, with their bounds: (a) no overhead, (b) worst tick, (c) partition."
+    caption = "Response times observed, by task, with their bounds by each overhead model."
     return ChartData("responses", rows, caption, x_title="response, us")
 
 
@@ -142,7 +142,7 @@ def worst_tick(prices: Prices, each: Interruption, tasks: int) -> int:
 
 
 def pessimism(study: Study) -> ChartData | None:
-    """What (b) and (c) add to the bound without overheads, in percent; None without overheads."""
+    """What the models with overheads add to the bound without overheads, in percent; None without overheads."""
     if study.overheads is None:
         return None
     rows = []

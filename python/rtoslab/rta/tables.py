@@ -151,7 +151,7 @@ def sensitivity_table(study: Study) -> TableData:
     factor, load = float(study.sensitivity.factor), float(study.sensitivity.utilisation)
     note = f"All WCETs together may grow by a factor of {factor:.3f}, to the breakdown utilisation of {load:.3f}."
     columns = ("task", ">WCET", ">margin", ">new WCET", ">change")
-    return TableData("Sensitivity: how much one WCET may grow alone, us", columns, rows, note)
+    return TableData("Sensitivity to each WCET alone, us", columns, rows, note)
 
 
 def fits_table(overheads: Overheads) -> TableData:

@@ -1,5 +1,5 @@
 """New folders from templates: a benchmark, a kernel's port, a board, a paper, each of which runs as it is made."""
 
-from rtoslab.scaffold.making import KINDS, Made, make
+from rtoslab.scaffold.new_folder import Made, make
 
-__all__ = ["KINDS", "Made", "make"]
+__all__ = ["Made", "make"]

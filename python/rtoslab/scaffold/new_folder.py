@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import CatalogueError, disk_error, make_folder
+from rtoslab.base import CatalogueError, disk_error, make_folder, write_whole
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, RESULT_KINDS, Catalogue, papers
 from rtoslab.intake import read_text, shown
 
-KINDS: Final = ("benchmark", "kernel", "board", "paper")
 _PLACES: Final = {
     "benchmark": "firmware/benchmarks",
     "kernel": "firmware/kernels",
@@ -122,14 +121,15 @@ def _text(path: Path) -> str:
 
 
 def _copied(catalogue: Catalogue, like: str, words: dict[str, str]) -> dict[Path, bytes]:
-    """A board's folder under another name; its facts say where they came from. Raises UnknownNameError, StoreError."""
+    """A board's folder under another name; its facts say what they are a copy of.
+
+    Raises UnknownNameError, CatalogueError.
+    """
     entry = catalogue.board(like)
-    files = {}
-    try:
-        for path in sorted(each for each in entry.folder.rglob("*") if each.is_file()):
-            files[path.relative_to(entry.folder)] = path.read_bytes()
-    except OSError as cause:
-        raise disk_error("read the board in", entry.folder, cause) from None
+    paths = sorted(each for each in entry.folder.rglob("*") if each.is_file())
+    files = {
+        path.relative_to(entry.folder): read_text(path, "the board's file", CatalogueError).encode() for path in paths
+    }
     facts = Path("board.toml")
     text = files[facts].decode()
     comments = re.match(r"(#.*\n)*", text)
@@ -152,12 +152,12 @@ def _write(target: Path, files: dict[Path, bytes], beside: dict[Path, bytes]) ->
         try:
             mine.chmod(0o755)
             for path, content in files.items():
-                (mine / path).parent.mkdir(parents=True, exist_ok=True)
-                (mine / path).write_bytes(content)
+                make_folder((mine / path).parent)
+                write_whole(mine / path, content, "the new file")
             for path, content in beside.items():
-                path.write_bytes(content)
+                write_whole(path, content, "the new file")
             mine.rename(target)
-        except OSError:
+        except BaseException:
             shutil.rmtree(mine, ignore_errors=True)
             raise
     except OSError as cause:
