@@ -12,7 +12,7 @@ ALONE := env -u MAKEFLAGS -u MFLAGS
 CARGO := $(ALONE) $(shell command -v cargo || echo $(HOME)/.cargo/bin/cargo)
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-color --require-hashes
 # One line for each package, and what went wrong.
-PIP_LINES := 2>&1 | grep --line-buffered -E "^(Collecting|Installing|Successfully|ERROR)" | sed -u "s/ (from.*//"
+PIP_LINES := 2>&1 | { grep --line-buffered -E "^(Collecting|Installing|Successfully|ERROR)" || true; } | sed -u "s/ (from.*//"
 export PATH := $(PATH):$(HOME)/.cargo/bin
 # The tests start the command some hundred times; compiled once, it starts in two thirds of the time.
 unexport PYTHONDONTWRITEBYTECODE
@@ -54,7 +54,7 @@ demo: say-how-long set-up
 
 # Before anything begins. Seconds where all is built already.
 say-how-long:
-	@if [ -f $(STAMPS)/simulator ]; then echo "== About half a minute: what is set up stays"; else \
+	@if [ -f $(STAMPS)/simulator ] && [ -z "$$(find sim -name "*.rs" -newer $(STAMPS)/simulator)" ]; then echo "== About half a minute: what is set up stays"; else \
 	  echo "== About 10 minutes on two cores the first time, half a minute later. In turn: system packages, Python packages,"; \
 	  echo "==   the virtual board (most of the time), kernel sources, then 16 measurements and the report"; fi
 

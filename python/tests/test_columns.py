@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 from rich.table import Table
 
+from rtoslab.api import build_image
 from rtoslab.base.paths import find_root
 from rtoslab.cli import app
 from rtoslab.cli.plain import PlainConsole
@@ -43,6 +44,9 @@ COMMANDS = {
     "bounds on two cores": "rta examples/response-time/two-cores.toml",
     "bounds of a paper": "rta examples/response-time/miranda2021.toml",
     "capture": "decode {runs}/c.vcd",
+    "capture beside": "decode {runs}/c.vcd task_activation --kernel freertos --board nucleo-f446re",
+    "calls": "measure xQueueReceive xQueueGenericSend --image {runs}/t6.elf --board nucleo-f446re --for 30ms",
+    "any image": "sim {runs}/t6.elf --board nucleo-f446re --max-cycles 2000000 --between main isr_systick",
 }
 
 
@@ -54,6 +58,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert app.main([*run, str(folder / name), "--config", f"opt={opt}"], standalone_mode=False) == 0
     capture = ["capture", "task_activation", "--board", "nucleo-f446re", "-o", str(folder / "c.vcd")]
     assert app.main(capture, standalone_mode=False) in {0, None}
+    image = build_image("t6", kernel="freertos", board="nucleo-f446re", window_ms=2)
+    (folder / "t6.elf").write_bytes(image.read_bytes())
     return folder
 
 

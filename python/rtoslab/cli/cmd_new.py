@@ -12,7 +12,7 @@ from rtoslab.cli.names import CatalogueName, Command
 from rtoslab.scaffold import Made, make
 
 _NEXT = {
-    "benchmark": "`rtoslab run {name} --window 20ms` measures it and shows its proofs",
+    "benchmark": "`rtoslab run {name} --window 20ms` measures it, with its proofs",
     "kernel": "`rtoslab conformance --kernel {name}` shows what the port does already",
     "board": "`rtoslab conformance --board {name}` runs the conformance suite on it",
     "paper": "`rtoslab paper {name}` measures what its suite names and sets it beside its figures",
