@@ -10,6 +10,9 @@ STAMPS := build/stamps
 # Not with this make's own job server, whose pipe it could not use.
 ALONE := env -u MAKEFLAGS -u MFLAGS
 CARGO := $(ALONE) $(shell command -v cargo || echo $(HOME)/.cargo/bin/cargo)
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-color --require-hashes
+# One line for each package, and what went wrong.
+PIP_LINES := 2>&1 | { grep --line-buffered -E "^(Collecting|Installing|Successfully|ERROR)" || true; } | sed -u "s/ (from.*//"
 export PATH := $(PATH):$(HOME)/.cargo/bin
 # The tests start the command some hundred times; compiled once, it starts in two thirds of the time.
 unexport PYTHONDONTWRITEBYTECODE
@@ -24,10 +27,10 @@ SIM_SOURCES := $(shell find sim -name "*.rs" -o -name Cargo.toml) Cargo.toml Car
 # What the firmware and the simulator are built with; a linker for Rust is in gcc and libc6-dev.
 APT_PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi binutils-arm-none-eabi cmake ninja-build python3-venv gcc libc6-dev
 
-.PHONY: help demo docs site report-check test test-rust test-python gate mutants lint lint-rust lint-python bench bench-build bench-sweep bench-plan fuzz fuzz-inputs test-all test-checked test-sanitized set-up packages clean
+.PHONY: help demo docs site report-check test test-rust test-python gate mutants lint lint-rust lint-python bench bench-build bench-sweep bench-plan fuzz fuzz-inputs test-all test-checked test-sanitized set-up set-up-dev say-how-long packages clean
 
 help:
-	@echo "make demo      install what is missing, run T1-T8 on one core and on two, write the report"
+	@echo "make demo      install what is missing, run T1-T8 on one core and on two, write the report; says how long it takes"
 	@echo "make test      lint and every test"
 	@echo "make gate      our own benchmarks against baselines/main.toml; part of make test"
 	@echo "make mutants   every benchmark broken on purpose, which its proofs must refuse; some minutes"
@@ -45,9 +48,15 @@ help:
 	@echo "make test-sanitized  the same under AddressSanitizer"
 	@echo "make clean     remove what these targets made"
 
-demo: set-up
+demo: say-how-long set-up
 	@echo "== Measuring T1 to T8 with FreeRTOS on the virtual Raspberry Pi Pico, one core and two"
 	@$(BIN)/rtoslab run vieira2026 --cores 1,2 --report
+
+# Before anything begins. Seconds where all is built already.
+say-how-long:
+	@if [ -f $(STAMPS)/simulator ] && [ -z "$$(find sim -name "*.rs" -newer $(STAMPS)/simulator)" ]; then echo "== About half a minute: what is set up stays"; else \
+	  echo "== About 10 minutes on two cores the first time, half a minute later. In turn: system packages, Python packages,"; \
+	  echo "==   the virtual board (most of the time), kernel sources, then 16 measurements and the report"; fi
 
 # What needs the simulator waits for one core to link it, so all that is Rust goes on beside it on another.
 test:
@@ -82,14 +91,14 @@ test-all: test test-checked test-sanitized report-check
 	$(CARGO_TEST) -- --ignored
 	$(BIN)/pytest -n 2 -q -m long
 
-test-checked: set-up
+test-checked: set-up-dev
 	@echo "== Building the virtual board with assertions and overflow checks"
 	$(CARGO) build --profile checked -p rtoslab-py --quiet
 	RTOSLAB_SIM=$(CURDIR)/target/checked/lib_sim.so $(BIN)/pytest -n 2 -q -m "not long" $(EXECUTING)
 
 # The sanitizer's switch is one that rustc keeps for itself, hence RUSTC_BOOTSTRAP. Python is built without a sanitizer,
 # so gcc's runtime is loaded before it; its own leaks are none of ours.
-test-sanitized: set-up
+test-sanitized: set-up-dev
 	@echo "== Building the virtual board for AddressSanitizer"
 	RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address -Cllvm-args=-asan-stack=0" $(CARGO) build --profile sanitized \
 	  -p rtoslab-py --quiet --target $(HOST) --target-dir target/asan
@@ -98,7 +107,7 @@ test-sanitized: set-up
 
 lint: lint-python lint-rust
 
-lint-python: set-up
+lint-python: set-up-dev
 	@echo "== Lint"
 	$(BIN)/ruff check python bench
 	$(BIN)/ruff format --check python bench
@@ -109,42 +118,42 @@ lint-rust: packages $(STAMPS)/tools
 	$(RUST_LINT)
 
 # axe-core, in a browser that a package brings: no part of the other targets' environment.
-report-check: set-up $(STAMPS)/report
+report-check: set-up-dev $(STAMPS)/report
 	@$(MAKE) --no-print-directory packages APT_PACKAGES=chromium
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python bench/report_check.py
 
 $(STAMPS)/report: requirements-report.lock $(STAMPS)/python
 	@echo "== Python packages of the page check (playwright, axe-core; 50 MB), from requirements-report.lock"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-report.lock
+	@$(PIP) -r requirements-report.lock $(PIP_LINES)
 	@touch $@
 
 # What commands print, and what is generated from the code, written into the pages anew; the diff shows what drifted.
-docs: set-up
+docs: set-up-dev
 	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_pages
 	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_reference
 
 # The pages as a site in build/site, searchable and readable on a phone.
-site: set-up $(STAMPS)/site
+site: set-up-dev $(STAMPS)/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "The site is build/site/index.html."
 
 $(STAMPS)/site: requirements-site.lock $(STAMPS)/python
 	@echo "== Python packages of the site (mkdocs, 60 MB), from requirements-site.lock"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-site.lock
+	@$(PIP) -r requirements-site.lock $(PIP_LINES)
 	@touch $@
 
-bench: set-up
+bench: set-up-dev
 	@$(MAKE) --no-print-directory packages APT_PACKAGES=qemu-system-arm
 	$(BIN)/python bench/run.py
 	$(BIN)/python bench/tightness.py
 
-bench-build: set-up
+bench-build: set-up-dev
 	$(BIN)/python bench/builds.py
 
-bench-sweep: set-up
+bench-sweep: set-up-dev
 	$(BIN)/python bench/sweep.py
 
-bench-plan: set-up
+bench-plan: set-up-dev
 	$(BIN)/python bench/sweep_plan.py
 
 # Coverage by LLVM's own pass, which a stable compiler has; overflow checks and assertions are in the crate's profile. It
@@ -167,8 +176,16 @@ fuzz: $(STAMPS)/tools
 
 # Of each kind of file and text that comes from outside: docs/robustness.md.
 INPUTS := 1000000
-fuzz-inputs: set-up
+fuzz-inputs: set-up-dev
 	nice -n 15 $(BIN)/python bench/inputs.py --inputs $(INPUTS)
+
+# What tests, lint and benchmarks of the project's own need beside what a user does.
+set-up-dev: set-up $(STAMPS)/dev
+
+$(STAMPS)/dev: requirements-dev.lock $(STAMPS)/python
+	@echo "== Python packages of tests and lint (about 500 MB), from requirements-dev.lock"
+	@$(PIP) -r requirements-dev.lock $(PIP_LINES)
+	@touch $@
 
 set-up: packages $(STAMPS)/tools $(STAMPS)/python $(STAMPS)/simulator $(STAMPS)/kernels
 
@@ -190,20 +207,21 @@ $(STAMPS)/tools:
 	@touch $@
 
 $(STAMPS)/python: requirements.lock | $(STAMPS)/tools packages
-	@echo "== Python environment in $(VENV), from requirements.lock (hashes checked)"
+	@echo "== Python environment in $(VENV), from requirements.lock (31 packages, hashes checked)"
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(PIP) -r requirements.lock $(PIP_LINES)
 	@touch $@
 
 $(STAMPS)/simulator: $(SIM_SOURCES) pyproject.toml $(STAMPS)/python
-	@echo "== Building the virtual board"
+	@echo "== Building the virtual board: some minutes; a line for each part, the last ones take longest"
 	@touch $@.begun  # what changes while it is built is not in it
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(ALONE) $(BIN)/maturin develop --release > build/simulator.log 2>&1 || { cat build/simulator.log; exit 1; }
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(ALONE) $(BIN)/maturin develop --release 2>&1 | tee build/simulator.log | \
+	  grep --line-buffered -E "^ +(Compiling|Finished)" || { cat build/simulator.log; exit 1; }
 	@mv $@.begun $@
 
 $(STAMPS)/kernels: firmware/kernels/Cargo.toml firmware/kernels/Cargo.lock | $(STAMPS)/tools
 	@echo "== Fetching the kernel sources pinned in firmware/kernels/Cargo.lock"
-	@$(CARGO) fetch --locked --quiet --manifest-path firmware/kernels/Cargo.toml
+	@$(CARGO) fetch --locked --manifest-path firmware/kernels/Cargo.toml
 	@touch $@
 
 clean:

@@ -13,7 +13,7 @@ from statistics import median
 from rtoslab.base import BuildError, CheckError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.rta import (
-    MODEL_TITLES,
+    MODEL_NAMES,
     SHAPES,
     Bench,
     Model,
@@ -27,7 +27,7 @@ from rtoslab.rta import (
 
 GOALS = {"cortex-m0plus": 1.08}
 GOAL = 1.03
-"""The median of model (c) is to stay below it, on every other core."""
+"""The median by the split tick is to stay below it, on every other core."""
 TICKS = 240
 
 
@@ -67,7 +67,7 @@ def _board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> bool:
     goal = GOALS.get(catalogue.board(board).facts.core, GOAL)
     print(f"Response-time bounds, {kernel} on {board}: {sets} random task sets, {jobs:,} jobs")
     for model, found_ratios in ratios.items():
-        title = f"({model}) {MODEL_TITLES[model]}"
+        title = MODEL_NAMES[model]
         print(
             f"  {title:35} bound / longest observed: least {min(found_ratios):.3f}, median {median(found_ratios):.3f}"
         )

@@ -17,7 +17,7 @@ from pathlib import Path
 from rtoslab.base.paths import find_root
 
 ROOT = find_root()
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
 COLUMNS = 116
 _INDENT = "    "
 _COMMAND = re.compile(r"^    (\$ )?(rtoslab [a-z-].*)$")

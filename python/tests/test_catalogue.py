@@ -101,6 +101,15 @@ def test_a_wrong_file_is_named(copy: Path, old: str, new: str, problem: str) -> 
     assert str(path) in str(caught.value)
 
 
+def test_a_clock_that_its_divisors_do_not_give_is_refused(copy: Path) -> None:
+    path = copy / "firmware" / "boards" / "nucleo-f446re" / "board.toml"
+    text = path.read_text()
+    assert "pll_n = 180" in text
+    path.write_text(text.replace("pll_n = 180", "pll_n = 170"))
+    with pytest.raises(CatalogueError, match=r"\[clocks.180000000\] gives 170,000,000 Hz"):
+        _ = Catalogue(copy).boards
+
+
 def test_short_names() -> None:
     assert Catalogue(ROOT).benchmark("t1").id == "t1_arithmetic"
     with pytest.raises(UnknownNameError):

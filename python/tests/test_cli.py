@@ -155,3 +155,38 @@ def test_sim_takes_a_parked_program_for_finished_and_a_fault_for_a_failure(
     image.write_bytes(elf(segments, 0x2000_0000))
     result = simulate(image, board(), SimRequest(), cores=1)
     assert (result.stop, result.reached) == ("lockup", reached)
+
+
+def test_an_image_for_another_board_names_the_boards_it_fits(tmp_path: Path) -> None:
+    image = tmp_path / "other.elf"
+    image.write_bytes(
+        elf([(0x0800_0000, struct.pack("<II", 0x2000_1000, 0x0800_0009) + bytes([0xFE, 0xE7]))], 0x0800_0008)
+    )
+    said = error(rtoslab("sim", image, "--board", "pico"), 1)
+    assert "run it on a board whose memories it fits" in said
+    assert "nucleo-f446re" in said
+    assert "pico" not in said.partition("fits")[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--config", "configUSE_TIME_SLICNG=1"], "did you mean configUSE_TIME_SLICING?"),
+        (["--config", "placment=1"], "did you mean placement?"),
+        (["--config", "opt=-O9"], "There is no optimisation named '-O9'"),
+        (["--kernel", "freertos,rt", "--config", "nobody=1"], "No kernel asked (freertos, rt) has the setting nobody"),
+    ],
+)
+def test_a_setting_that_nobody_has_is_refused_before_anything_is_built(
+    options: list[str], sentence: str, tmp_path: Path
+) -> None:
+    done = rtoslab("run", "t7", *options, "--out", tmp_path / "run", RTOSLAB_BUILD=str(tmp_path / "build"))
+    assert sentence in error(done, 1)
+    assert not (tmp_path / "run").exists()
+    assert list((tmp_path / "build").rglob("*.elf")) == []
+
+
+def test_a_setting_that_one_of_the_kernels_has_is_taken(tmp_path: Path) -> None:
+    options = ["--kernel", "freertos,rt", "--config", "configUSE_PREEMPTION=1", "--dry-run"]
+    done = rtoslab("run", "t7", *options, RTOSLAB_BUILD=str(tmp_path / "build"))
+    assert done.returncode == 0, done.stderr

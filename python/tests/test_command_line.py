@@ -9,11 +9,12 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from rtoslab.base.counting import counted
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.cli import app
-from rtoslab.cli.display import counted
+from rtoslab.cli.overview import SECTIONS
 from rtoslab.plan.labels import varying_labels
 from rtoslab.plan.plan import Options, make_plan
 
@@ -105,3 +106,29 @@ def test_a_label_has_what_varies() -> None:
 
 def test_one_point_is_no_points() -> None:
     assert [counted(each, "point") for each in (0, 1, 2, 1000)] == ["0 points", "1 point", "2 points", "1,000 points"]
+
+
+def _groups(group: click.Group, name: str = "rtoslab") -> Iterator[tuple[str, str]]:
+    context = click.Context(group, info_name=name, terminal_width=80)
+    yield name, group.get_help(context)
+    for each in group.list_commands(context):
+        found = group.get_command(context, each)
+        if isinstance(found, click.Group):
+            yield from _groups(found, f"{name} {each}")
+
+
+@pytest.mark.parametrize("name", [name for name, _ in _groups(app)])
+def test_help_has_one_whole_line_for_each_command(name: str) -> None:
+    lines = dict(_groups(app))[name].splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+    assert [line for line in lines if line.endswith("...") and not line.startswith("Usage")] == []
+
+
+def test_help_has_every_command_in_one_section() -> None:
+    said = [command for lines in SECTIONS.values() for command in lines]
+    assert sorted(said) == app.list_commands(click.Context(app))
+    listed = [line.strip().partition(" ") for line in dict(_groups(app))["rtoslab"].splitlines()]
+    shown = {command: text.strip() for command, _, text in listed}
+    assert {command: shown.get(command) for command in said} == {
+        k: v for each in SECTIONS.values() for k, v in each.items()
+    }

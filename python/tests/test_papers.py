@@ -174,7 +174,7 @@ def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
         assert "V9" in text
         assert "t77" in text
         assert "different" in text
-    assert "Of 1 statements 1 can be told here: 0 as in the paper, 1 not. Contradicted: K gains." in document.summary
+    assert "Of 1 statement 1 can be judged here: 0 as in the paper, 1 not. Contradicted: K gains." in document.summary
     assert document == paper_document(CATALOGUE, reproduce(CATALOGUE, paper, points, ["t77"]))
 
 

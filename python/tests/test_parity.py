@@ -102,7 +102,8 @@ def at(counts: int, **config: str) -> Measured:
     return plain.model_copy(update={"point": where})
 
 
-def test_costs_come_from_points_that_differ_in_one_key_alone(tmp_path: Path) -> None:
+def test_costs_come_from_points_that_differ_in_one_key_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     points = [at(2000, x="0", y="0"), at(1000, x="1", y="0"), at(500, x="1", y="1")]
     costs = measured_costs(points)
     assert {(each.key, each.before, each.after): each.percent for each in costs} == {

@@ -10,7 +10,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import PlanError, UnknownNameError, canonical, find_root
+from rtoslab.base import PlanError, UnknownNameError, canonical, find_root, runs_folder
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import verdict_digest
 from rtoslab.images import Build, build, inputs_digest
@@ -111,7 +111,7 @@ def default_out(root: Path, plan: Plan, names: Iterable[str]) -> Path:
         for each in plan.points
     ]
     digest = hashlib.sha256(canonical([points, simulator_sources(root)]).encode()).hexdigest()
-    return root / "runs" / f"{'-'.join(names)[:60]}-{digest[:8]}"
+    return runs_folder() / f"{'-'.join(names)[:60]}-{digest[:8]}"
 
 
 def board(name: str, image: Path | str | None = None, *, cores: int | None = None, **settings: int) -> VirtualBoard:

@@ -4,6 +4,7 @@ from rtoslab.base import tools
 from rtoslab.base.canonical_json import canonical
 from rtoslab.base.closure import sources_digest
 from rtoslab.base.contents import Stamp, listing, sha256_of, stamp
+from rtoslab.base.counting import counted
 from rtoslab.base.dataclass_json import Reader, to_plain
 from rtoslab.base.errors import (
     EXIT_ERROR,
@@ -40,7 +41,7 @@ from rtoslab.base.errors import (
 )
 from rtoslab.base.file_locks import alone
 from rtoslab.base.output_files import STANDARD_OUTPUT, make_folder, write_whole
-from rtoslab.base.paths import build_folder, find_root, results_folder
+from rtoslab.base.paths import build_folder, find_root, results_folder, runs_folder
 from rtoslab.base.strict import Strict
 from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_clang, said
 from rtoslab.base.value_table import Table, Value
@@ -90,12 +91,14 @@ __all__ = [
     "alone",
     "build_folder",
     "canonical",
+    "counted",
     "disk_error",
     "find_clang",
     "find_root",
     "listing",
     "make_folder",
     "results_folder",
+    "runs_folder",
     "said",
     "sha256_of",
     "sources_digest",

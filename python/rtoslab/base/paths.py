@@ -1,11 +1,15 @@
-"""Where the laboratory's folders are: the checkout that holds firmware/, spec/ and papers/.
+"""Where the laboratory's folders are: the checkout that holds firmware/, spec/ and papers/; runs; what is kept.
 
 The package works on a checkout (firmware is built from its sources), so the root is searched for, in this order:
 the RTOSLAB_ROOT variable, the working directory and its parents, the checkout this package was installed from.
+Results and baselines go to the working directory. Built images and remembered points, which can be made again, stay in
+the checkout's build/, or in the user's cache folder where the checkout cannot be written to.
 """
 
 import os
 from pathlib import Path
+
+from platformdirs import user_cache_path
 
 from rtoslab.base.errors import CatalogueError
 
@@ -27,10 +31,19 @@ def find_root() -> Path:
     raise CatalogueError("No checkout of rtoslab was found; run inside one, or set RTOSLAB_ROOT to its folder.")
 
 
+def runs_folder() -> Path:
+    """Where run directories go unless `--out` says otherwise: `runs` in the working directory."""
+    return Path.cwd() / "runs"
+
+
 def build_folder(root: Path) -> Path:
     """Where built images are kept; RTOSLAB_BUILD overrides."""
     named = os.environ.get("RTOSLAB_BUILD")
-    return Path(named).resolve() if named else root / "build" / "firmware"
+    return Path(named).resolve() if named else _kept(root) / "firmware"
+
+
+def _kept(root: Path) -> Path:
+    return root / "build" if os.access(root, os.W_OK) else user_cache_path("rtoslab")
 
 
 def results_folder(root: Path) -> Path:
@@ -38,4 +51,4 @@ def results_folder(root: Path) -> Path:
     named = os.environ.get("RTOSLAB_CACHE")
     if named:
         return Path(named).resolve()
-    return build_folder(root) / "results" if os.environ.get("RTOSLAB_BUILD") else root / "build" / "results"
+    return build_folder(root) / "results" if os.environ.get("RTOSLAB_BUILD") else _kept(root) / "results"

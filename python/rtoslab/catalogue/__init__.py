@@ -1,6 +1,6 @@
 """What the folders declare: boards, kernels, benchmarks, suites, papers; every table read strictly."""
 
-from rtoslab.catalogue.benchmark import EMPTY_SERIES, INSTRUMENTS, Benchmark, SeriesFacts
+from rtoslab.catalogue.benchmark import EMPTY_SERIES, INSTRUMENTS, RESULT_KINDS, Benchmark, SeriesFacts
 from rtoslab.catalogue.catalogue import Catalogue, Entry
 from rtoslab.catalogue.conformance_table import Check
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT
@@ -28,6 +28,7 @@ __all__ = [
     "DEFAULT_OPT",
     "EMPTY_SERIES",
     "INSTRUMENTS",
+    "RESULT_KINDS",
     "TIMED",
     "Benchmark",
     "Board",

@@ -27,7 +27,7 @@ class Metric(Strict):
         return self.cores is None or core in self.cores
 
 
-KINDS = ("counts", "latency")
+RESULT_KINDS = ("counts", "latency")
 """What a benchmark can give."""
 EMPTY_SERIES = "instrument.empty"
 """The interval with nothing in it: what the instrument itself costs."""

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 from pydantic import BaseModel
 
 from rtoslab.base import CatalogueError, UnknownNameError
-from rtoslab.catalogue.benchmark import KINDS, Benchmark
+from rtoslab.catalogue.benchmark import RESULT_KINDS, Benchmark
 from rtoslab.catalogue.conformance_table import ConformanceSuite
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.catalogue.kernel_facts import Kernel
@@ -134,7 +134,7 @@ class Catalogue:
         of_kind = tuple(each.id for each in self.benchmarks.values() if each.facts.kind == name)
         benchmark = _match(self.benchmarks, name)
         if benchmark is None and not of_kind:
-            raise UnknownNameError("suite or benchmark", name, [*self.suites, *self.benchmarks, *KINDS])
+            raise UnknownNameError("suite or benchmark", name, [*self.suites, *self.benchmarks, *RESULT_KINDS])
         names = of_kind or (benchmark.id if benchmark else "",)
         return None, (Experiment(benchmarks=names, kernels=(DEFAULT_KERNEL,), boards=(DEFAULT_BOARD,)),)
 

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rtoslab.base import Strict
 
@@ -53,6 +53,13 @@ class ClockChoice(Strict):
     wait_states: int
     voltage_scale: int | None = None
     overdrive: bool = False
+
+    def core_hz(self, crystal_hz: int, hsi_hz: int | None) -> float:
+        """The core's clock that follows from these divisors; 0 without the oscillator it needs."""
+        inputs = {"hse": crystal_hz, "hsi": hsi_hz or 0}
+        if self.source != "pll":
+            return inputs[self.source] / self.ahb_div
+        return inputs[self.pll_input or "hse"] / self.pll_m * self.pll_n / self.pll_p / self.ahb_div
 
 
 class Timer(Strict):
@@ -154,6 +161,15 @@ class Board(Strict):
     memory: Memory
     limits: Limits
     flash: Flash
+
+    @model_validator(mode="after")
+    def _clocks_are_what_they_are_called(self) -> "Board":
+        """Tick and serial port are computed from a clock's name, so a PLL that gives another one would not be seen."""
+        for hz, choice in self.clocks.items():
+            found = choice.core_hz(self.clock.crystal_hz, self.clock.hsi_hz)
+            if found != hz:
+                raise ValueError(f"[clocks.{hz}] gives {found:,.0f} Hz")
+        return self
 
     @property
     def has_fpu(self) -> bool:

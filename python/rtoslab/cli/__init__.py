@@ -15,6 +15,7 @@ from rtoslab import interrupts
 from rtoslab.base import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, RtoslabError, disk_error
 from rtoslab.cli.altered import told
 from rtoslab.cli.ended import last_words
+from rtoslab.cli.overview import SECTIONS
 from rtoslab.intake import printable_output, visible
 
 
@@ -37,6 +38,12 @@ class _Commands(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """One whole line for each command, by what one wants to do; none of them is loaded for it."""
+        for section, lines in SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl(list(lines.items()))
+
     def invoke(self, ctx: click.Context) -> Any:
         """Carries the command out; ended by a signal, it says so before click sees that."""
         try:
@@ -57,8 +64,9 @@ def app() -> None:
     """A laboratory for RTOS benchmarking, on real boards and on a cycle-level virtual board.
 
     \b
-    Exit codes: 0 done; 1 error in use or environment; 2 command line not understood;
-    3 a point failed (proof, fault, unreadable records); 130 interrupted, finished work kept.
+    Exit codes: 0 done; 1 error in use or environment; 2 command line not
+    understood; 3 a point failed (proof, fault, unreadable records);
+    130 interrupted, finished work kept.
     """
 
 

@@ -31,8 +31,8 @@ def command(
 ) -> int:
     """Run a latency benchmark's image on the virtual board and write its measurement pin as a capture.
 
-    Forms of times (VCD, Saleae) keep every cycle unless --sample-rate is given; those of samples (.sr, PulseView) need
-    one.
+    VCD and Saleae files keep the time of each edge to the cycle unless --sample-rate is given; .sr and PulseView files
+    hold samples and need it.
     """
     recording = record(Catalogue(find_root()), benchmark, Options([kernel], [board], [1], None, dict(config)))
     capture = sampled(recording.capture, sample_rate) if sample_rate else recording.capture

@@ -35,7 +35,7 @@ def command(
 ) -> int:
     """Run the conformance suite on virtual boards and show every check: what it demands, what was seen.
 
-    `rtoslab run` does the same before it measures, and measures nothing where a check fails. Exit code 3 if one does.
+    `rtoslab run` does the same before it measures, and measures nothing if a check fails. Exit code 3 if one fails.
     """
     catalogue = Catalogue(find_root())
     chosen = dict(config) if clock is None else {**dict(config), "clock_hz": str(clock)}

@@ -40,8 +40,8 @@ def command(
 ) -> int:
     """Read a CAPTURE (VCD, sigrok .sr, Saleae or PulseView CSV) and print how long its pulses are.
 
-    With a BENCHMARK, the pulses are those of its image that measures by pin (recorded from reset to end): each belongs
-    to a series, and the virtual board's run of the same image stands beside it, in cycles.
+    With a BENCHMARK, the capture must hold its whole run, measured by pin. Each pulse is then assigned to its series,
+    and shown beside the virtual board's run of the same image, in cycles.
     """
     found = read_capture(capture)
     if benchmark is None:

@@ -18,9 +18,9 @@ from rtoslab.compare import (
     Rules,
     as_json,
     as_junit,
-    baseline_path,
     gate_document,
     judge,
+    known_baseline,
     read_baseline,
     read_side,
     verdict_text,
@@ -58,10 +58,10 @@ def command(
     """Hold figures against a baseline: those of RUNs, or the baseline's own points measured now.
 
     \b
-    Exit codes: 0 same or better; 1 an error, nothing can be told; 3 a regression.
+    Exit codes: 0 same or better; 1 an error, no answer; 3 a regression.
     """
     root = find_root()
-    path = baseline_path(root, name)
+    path = known_baseline(root, name)
     baseline = read_baseline(path)
     rules = Rules.of(baseline.rules, asked)
     side = read_side(runs) if runs else measure_again(root, baseline, name, out)

@@ -15,7 +15,7 @@ def command() -> None:
     """Kernels that are built by their own build, outside rtoslab: see docs/trees.md."""
 
 
-@command.command("files")
+@command.command("files", short_help="Write what the kernel's own build must be given.")
 @click.argument("ident", metavar="KERNEL", type=CatalogueName("kernels"))
 @click.option("--board", required=True, type=CatalogueName("boards"), help="The board that the kernel is for.")
 @click.option("--smp", "needs", flag_value="smp", multiple=True, help="For all cores of the board.")

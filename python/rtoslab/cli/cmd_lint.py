@@ -25,7 +25,7 @@ from rtoslab.results import Measured
 @click.option("--strict", is_flag=True, help="Exit with 3 if anything is unequal.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list of findings on stdout.")
 def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], strict: bool, as_json: bool) -> int:
-    """Say where points that one would compare were not measured alike: in one run, or between several RUNs.
+    """Show where a comparison is unfair: points of one run, or of several RUNs, that were not measured alike.
 
     Looks at assertions, stack checking, trace hooks, tick rate, priorities, time slicing, tickless idle, memory
     protection, task selection, compiler and flags, clock, wait states, caches, placement of code and data.

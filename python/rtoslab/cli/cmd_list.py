@@ -6,7 +6,7 @@ import click
 from rich.table import Table
 
 from rtoslab.base import find_root
-from rtoslab.catalogue import Catalogue, Kernel
+from rtoslab.catalogue import Catalogue, Entry, Kernel, Tree
 from rtoslab.cli.ended import answer
 from rtoslab.cli.plain import PlainConsole
 
@@ -17,33 +17,57 @@ KINDS = ("kernels", "boards", "benchmarks", "suites")
 @click.argument("kinds", nargs=-1, type=click.Choice(KINDS))
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(kinds: tuple[str, ...], as_json: bool) -> None:
-    """List kernels, boards, benchmarks and suites (all of them, or the KINDS named)."""
+    """List kernels, boards, benchmarks and suites, or the KINDS named.
+
+    `rtoslab list kernels` also says of each kernel which services it lacks, and why.
+    """
     catalogue = Catalogue(find_root())
     found: dict[str, list[dict[str, Any]]] = {}
     for kind in kinds or KINDS:
         entries = getattr(catalogue, kind).values()
-        found[kind] = [_row(entry.id, entry.facts) for entry in entries]
+        found[kind] = [_row(entry) for entry in entries]
     if as_json:
         answer(found, indent=2)
         return
     console = PlainConsole()
     for kind, rows in found.items():
-        lacking = any("lacks" in row for row in rows)
-        table = Table("id", "title", "about", *(["n/a"] if lacking else []), title=kind, title_justify="left")
+        table = Table("id", "title", "about", title=kind, title_justify="left")
         for row in rows:
-            lacks = [f"{what}: {why}" for what, why in row.get("lacks", {}).items()]
-            table.add_row(row["id"], row["title"], row["about"], *(["\n".join(lacks)] if lacking else []))
+            table.add_row(row["id"], row["title"], row["about"])
         console.print(table if rows else f"{kind}: none found")
+        for row in rows if kinds else ():
+            if row.get("lacks"):
+                console.print(_lacking(row))
 
 
-def _row(ident: str, facts: Any) -> dict[str, Any]:
-    row = {"id": ident, "title": facts.title, "about": _about(facts)}
-    return {**row, "lacks": facts.lacks()} if isinstance(facts, Kernel) else row
+def _lacking(row: dict[str, Any]) -> Table:
+    table = Table("service", "reason", title=f"{row['title']} lacks", title_justify="left")
+    for service, why in row["lacks"].items():
+        table.add_row(service, why)
+    return table
+
+
+def _row(entry: Entry[Any]) -> dict[str, Any]:
+    facts = entry.facts
+    if isinstance(facts, Kernel):
+        return {"id": entry.id, "title": facts.title, "about": _source(facts, entry.tree), "lacks": facts.lacks()}
+    return {"id": entry.id, "title": facts.title, "about": _about(facts)}
 
 
 def _about(facts: Any) -> str:
-    for name in ("question", "paper", "chip", "package"):
+    for name in ("question", "paper", "chip"):
         value = getattr(facts, name, None)
         if value:
             return str(value)
     return ""
+
+
+def _source(facts: Kernel, tree: Tree | None) -> str:
+    """Where a kernel's sources come from."""
+    if tree is not None:
+        return f"tree {tree.path}"
+    if facts.package:
+        return f"package {facts.package} {facts.version}"
+    if facts.export:
+        return "an export of its own build (rtoslab kernel files)"
+    return "a tree that you name (rtoslab tree add)" if facts.tree else "its own folder"

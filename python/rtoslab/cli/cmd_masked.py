@@ -1,4 +1,4 @@
-"""`rtoslab masked`: how long kernels hold interrupts off, by call."""
+"""`rtoslab masked`: how long kernels mask interrupts, by call."""
 
 import click
 
@@ -26,7 +26,9 @@ from rtoslab.instruments import (
 @click.option("--cores", type=click.IntRange(1, 8), default=1, show_default=True, help="Cores in use.")
 @config_option
 @click.option(
-    "--priority", metavar="N", help="Of the interrupts held off, as a priority register has it; the least urgent."
+    "--priority",
+    metavar="N",
+    help="Of the interrupts that are masked, as a priority register has it; the least urgent.",
 )
 @click.option("--window", "window_ms", type=Duration(), help="Of each benchmark.   [default: 20ms; for samples 250ms]")
 @click.option("--json", "as_json", is_flag=True, help="The table as JSON on stdout.")
@@ -40,7 +42,7 @@ def command(
     window_ms: int | None,
     as_json: bool,
 ) -> int:
-    """Show how long kernels hold interrupts off: for each call the longest that the benchmarks NAMES saw.
+    """Show how long kernels mask interrupts: for each call the longest that the benchmarks NAMES saw.
 
     Every interval is recorded, by PRIMASK, BASEPRI, FAULTMASK or an active handler, with the code that opened and
     closed it. What a kernel lacks is left out with its reason.

@@ -67,9 +67,10 @@ def command(
 ) -> int:
     """Measure every call of each FUNCTION of an image: a symbol, a 0x address, or file.c:line.
 
-    Calls, cycles per call (minimum, median, p99, maximum), inclusive and exclusive, and apart what interrupts and other
-    tasks took; the greatest call with its cycle, the path that led there and what it spent; the stack reached. Nothing
-    is added to the image, and no cycle of it moves. Exit code 3 if the stretch asked for did not come to its end.
+    Shows the number of calls and the cycles per call (minimum, median, p99, maximum), inclusive and exclusive. What
+    interrupts and other tasks took is shown apart. Of the longest call it shows the cycle, the call path and what the
+    cycles were spent on; and the stack that was reached. Nothing is added to the image. Exit code 3 if the part
+    asked for was not executed to its end.
 
     Without arguments: all that rtoslab.toml in this folder names, and exit code 3 with a line for each budget exceeded.
     """

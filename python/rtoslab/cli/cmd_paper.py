@@ -8,7 +8,7 @@ import click
 
 from rtoslab.analyses import ClaimVerdict
 from rtoslab.api import default_out, load
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, counted, find_root
 from rtoslab.catalogue import Catalogue, find_paper
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_report import write
@@ -62,7 +62,7 @@ def command(
     document = paper_document(catalogue, done)
     write(report_formats()["html"](document), short_path(folder) / "report.html")
     written = export(document, folder / "export")
-    click.echo(f"{len(written)} files for other documents are in {short_path(folder / 'export')}.", err=True)
+    click.echo(f"{counted(len(written), 'file')} for other documents in {short_path(folder / 'export')}.", err=True)
     if as_json:
         answer(_as_json(folder, done))
     else:

@@ -51,9 +51,10 @@ def command(
 ) -> int:
     """Measure a BENCHMARK in many placements: the same code, linked in other orders.
 
-    Placement 0 is the linker's own order, every other number one that it always gives. Each is a point with all its
-    proofs. Shown are the median of each figure, the band from least to most, and the functions whose own cycles moved:
-    with which part their own address within a line of flash or cache goes, where in the line it is best and worst.
+    Placement 0 is the linker's own order; every other number always gives the same other order. Each is a point with
+    all its proofs. Shows the median of each figure, its range over the placements, and the functions whose own cycles
+    changed: how much of the change goes with their address within a line of flash or cache, and the best and worst
+    address.
     """
     root = find_root()
     catalogue = Catalogue(root)

@@ -63,10 +63,10 @@ def command(
 ) -> int:
     """Show where every cycle of a SUBJECT went: a benchmark's window, or a stretch of any ELF image.
 
-    By core, function, call path and source line, split into execution, waits for buses, flash and spinlocks, sleep and
-    exception entry and exit. Also how long interrupts were held off and spinlocks held, and by what code. Nothing is
-    added to the image; the cycles of each core add up to those it was observed for. Ended by Ctrl-C or a signal, what
-    had passed of the stretch is stored and shown as that, with exit code 130.
+    By core, function, call path and source line, split into execution, waits for buses, flash and spinlocks, sleep
+    and exception entry and exit. Also how long interrupts were masked and spinlocks held, and by what code. Nothing
+    is added to the image; the cycles of each core add up to those it was observed for. Ended by Ctrl-C or a signal,
+    it stores and shows the part that was executed, with exit code 130.
     """
     if diff is not None:
         _write(difference_tables(load_profile(diff[0]), load_profile(diff[1])), chosen, top, (), as_json=as_json)

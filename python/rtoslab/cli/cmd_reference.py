@@ -7,7 +7,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, CatalogueError, build_folder, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, CatalogueError, build_folder, counted, find_root
 from rtoslab.catalogue import Catalogue, find_paper, papers
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.display import announce, displayed
@@ -33,7 +33,7 @@ def command() -> None:
     """
 
 
-@command.command("list")
+@command.command("list", short_help="Show every paper and kernel that has results.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def list_references(*, as_json: bool) -> int:
     """Every paper and kernel with how many points there are, and what has changed since they were measured."""
@@ -57,7 +57,7 @@ def list_references(*, as_json: bool) -> int:
     return EXIT_OK
 
 
-@command.command("refresh")
+@command.command("refresh", short_help="Measure reference results again.")
 @click.argument("names", nargs=-1, type=PaperName(), metavar="[PAPER]...")
 @click.option(
     "--kernel",
@@ -71,8 +71,8 @@ def list_references(*, as_json: bool) -> int:
 def refresh(names: tuple[str, ...], kernels: tuple[str, ...], jobs: int, *, dry_run: bool) -> int:
     """Measure the papers' points again with every kernel that is here, and keep them in reference/.
 
-    A kernel whose tree or export is not named stays as it is, and is told. Exit code 3 if a point fails; it is
-    left out.
+    The results of a kernel whose tree or export is not named stay as they are, and the output says so. Exit code 3 if a
+    point fails; it is left out.
     """
     root = find_root()
     catalogue = Catalogue(root)
@@ -109,7 +109,8 @@ def _refresh_paper(catalogue: Catalogue, name: str, chosen: Sequence[str], jobs:
         if any(isinstance(each.result, Measured) for each in own):
             path = reference_path(catalogue.root, paper.key, kernel)
             write_reference(path, own)
-            click.echo(f"{path.relative_to(catalogue.root)}: {len(own)} points, {path.stat().st_size / 1024:,.0f} kB.")
+            size = f"{path.stat().st_size / 1024:,.0f} kB"
+            click.echo(f"{path.relative_to(catalogue.root)}: {counted(len(own), 'point')}, {size}.")
     return EXIT_POINT_FAILED if failed else EXIT_OK
 
 

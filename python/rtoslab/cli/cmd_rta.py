@@ -34,7 +34,7 @@ def command() -> None:
     """Bound the response times of a task set: `rtoslab rta TASKS` is short for `rtoslab rta bounds TASKS`."""
 
 
-@command.command("bounds")
+@command.command("bounds", short_help="Bound the response times of a task set.")
 @click.argument("tasks", type=_FILE)
 @click.option("--kernel", type=CatalogueName("kernels"), help="Measure this kernel's overheads on the virtual board.")
 @click.option(
@@ -100,7 +100,7 @@ def bounds(
     return EXIT_OK if found.holds else EXIT_POINT_FAILED
 
 
-@command.command("break")
+@command.command("break", short_help="Search for a task set that breaks its bound.")
 @kernel_option
 @board_option
 @config_option
@@ -125,8 +125,9 @@ def break_(
 ) -> int:
     """Search for a task set that breaks its bound on the virtual board.
 
-    Random sets of every shape are run, then neighbours of those nearest to their bound. Exit code 3: a job took
-    longer than bound (c), a bound (b) was below (c), or something cost more than the overheads say.
+    Runs random sets of every shape, then sets similar to those that came nearest to their bound. Exit code 3: a job
+    took longer than its bound, the bound by the worst tick was below that by the split tick, or something cost more
+    than the overheads say.
     """
     from rtoslab.rta import Bench, search, shrunk, summary, write_finding  # noqa: PLC0415  # noqa: PLC0415
 
@@ -208,11 +209,11 @@ class _Bench:
 
 
 def _print(found: Study) -> None:
-    from rtoslab.rta import beside_table, bounds_table, chains_table, check_table, growth_table  # noqa: PLC0415
+    from rtoslab.rta import beside_table, bounds_table, chains_table, check_table, sensitivity_table  # noqa: PLC0415
 
     console = PlainConsole()
     beside = beside_table(found, found.beside) if found.beside is not None else None
-    for table in (beside, bounds_table(found), check_table(found), chains_table(found), growth_table(found)):
+    for table in (beside, bounds_table(found), check_table(found), chains_table(found), sensitivity_table(found)):
         if table is not None:
             console.print(_rich(table))
             if table.note:

@@ -14,7 +14,7 @@ from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, Frequency, KeyValue, split_names
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.measure import Manner, Outcome, run_image, run_plan
-from rtoslab.plan import Options, make_plan, placed, whole_option
+from rtoslab.plan import CONFIG_HELP, Options, make_plan, placed, whole_option
 from rtoslab.reports import report_formats, show_points
 
 
@@ -27,13 +27,7 @@ from rtoslab.reports import report_formats, show_points
 @click.option("--samples", type=click.IntRange(1, 10**6), help="Samples of each series of a latency benchmark.")
 @click.option("--instrument", metavar="counter,pin,probe", help="What latencies are measured with; all by default.")
 @click.option("--clock", type=Frequency(), help="The boards' clock, one of those in board.toml.")
-@click.option(
-    "--config",
-    type=KeyValue(),
-    multiple=True,
-    help="opt=-O3, lto=1, compiler=clang, placement=1, code=sram, data=dtcm, wait_states=5, feature.NAME=0, "
-    "warmup_ms=10, param.NAME=N, timing.KEY=N, or a macro of the kernel's configuration.",
-)
+@click.option("--config", type=KeyValue(), multiple=True, help=CONFIG_HELP)
 @click.option(
     "--placements", type=click.IntRange(1, 1000), default=1, show_default=True, help="Of each point so many, from 0 on."
 )
@@ -73,8 +67,8 @@ def command(
 ) -> int:
     """Measure suites or benchmarks on a virtual board; each point is stored as soon as it is finished.
 
-    With --image an ELF file that holds our runner, whoever built it and around whichever kernel, measures what it says
-    it does: `rtoslab run --image APP.elf --board pico`.
+    With --image, an ELF file that holds rtoslab's runner is measured, whoever built it and with whichever kernel:
+    `rtoslab run --image APP.elf --board pico`.
 
     Names may be shortened while they are unique (t1); `latency` is every latency benchmark. The same command again
     resumes where it stopped.

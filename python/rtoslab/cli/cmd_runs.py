@@ -11,7 +11,7 @@ from rich.table import Table
 
 from rtoslab.analyses import core_words
 from rtoslab.archive import Found, Wanted, find
-from rtoslab.base import ReportError, StoreError, find_root, write_whole
+from rtoslab.base import ReportError, StoreError, counted, runs_folder, write_whole
 from rtoslab.cli.display import short_path
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, CoreCounts, FileOf, IsoDate, KeyValue, form_of
@@ -53,7 +53,7 @@ def _filtered(command: Callable[..., Any]) -> Callable[..., Any]:
             if not place.is_dir():
                 raise StoreError(f"There is no folder {place}; --in takes run directories, or folders of them.")
         wanted = Wanted(kernels, boards, benchmarks, cores or (), dict(config), since, until, digest)
-        found = list(find(places or (find_root() / "runs",), wanted))
+        found = list(find(places or (runs_folder(),), wanted))
         return command(*args, found=found, **options)
 
     for option in reversed(_FILTERS):
@@ -67,7 +67,7 @@ def _filtered(command: Callable[..., Any]) -> Callable[..., Any]:
 @_filtered
 @click.pass_context
 def command(ctx: click.Context, points: bool, as_json: bool, found: list[Found]) -> None:
-    """Find stored points by kernel, board, benchmark, configuration, date or hash; by default in runs/."""
+    """Find stored points by kernel, board, benchmark, configuration, date or hash; by default below runs/ here."""
     if ctx.invoked_subcommand is not None:
         return
     if as_json:
@@ -80,7 +80,7 @@ def command(ctx: click.Context, points: bool, as_json: bool, found: list[Found])
     console.print(_point_table(found) if points else _run_table(found))
 
 
-@command.command("export")
+@command.command("export", short_help="Write figures or raw samples as a table.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; standard output without it.")
 @click.option("--format", "form", type=click.Choice(("parquet", "csv", "jsonl")), help="By default the file's, or CSV.")
 @click.option("--samples", is_flag=True, help="One row for each raw sample of a latency instead of each figure.")
@@ -100,10 +100,13 @@ def export(output: Path | None, form: str | None, samples: bool, found: list[Fou
         sys.stdout.buffer.write(content)
         return
     write_whole(output, content, "the export")
-    click.echo(f"{len(found)} points are in {output} ({len(content) / 1024:,.0f} kB).", err=True)
+    click.echo(
+        f"{counted(len(found), 'point', 'is', 'are')} in {output} ({len(content) / 1024:,.0f} kB).",
+        err=True,
+    )
 
 
-@command.command("history")
+@command.command("history", short_help="Show how figures moved from run to run.")
 @click.option("-o", "--output", type=FileOf("html", "md"), help="Report to write: .html or .md.")
 @click.option("--metric", "patterns", multiple=True, help="Figures by name, `stack.*`; by default times and code size.")
 @_filtered

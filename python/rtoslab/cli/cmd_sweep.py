@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 
 from rtoslab.api import default_out
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, ReportError, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, ReportError, counted, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_report import write
-from rtoslab.cli.display import announce, counted, displayed, run_as_json, say_known, short_path
+from rtoslab.cli.display import announce, displayed, run_as_json, say_known, short_path
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import form_of, report_files
 from rtoslab.cli.plain import PlainConsole
@@ -46,8 +46,8 @@ def command(
 ) -> int:
     """Measure every combination that PLAN.toml names; the same command again resumes.
 
-    Combinations that cannot be are skipped with the reason. What was measured before under the same manifest, in this
-    sweep or in any run, is taken from the cache.
+    Combinations that are not possible are skipped with the reason. What was measured before under the same manifest,
+    in this sweep or in any run, is taken from the cache.
     """
     root = find_root()
     sweep = read_sweep(plan_file)
@@ -67,7 +67,8 @@ def command(
         write(report_formats()[form_of(output)](sweep_document(sweep.title, stored)), output)
     if costs:
         write_costs(
-            measured_costs([each.result for each in stored if isinstance(each.result, Measured)]), root / COSTS_FILE
+            measured_costs([each.result for each in stored if isinstance(each.result, Measured)]),
+            Path.cwd() / COSTS_FILE,
         )
     counts = Counter(each.result.status for each in outcomes)
     if as_json:

@@ -27,8 +27,8 @@ def command(
 ) -> int:
     """Show what ran when in a SUBJECT: a benchmark's window, or a stretch of any ELF image.
 
-    Tasks, handlers, kernel calls, spinlocks and pins, from outside: nothing is compiled into the image. A .pftrace
-    opens in ui.perfetto.dev, a .vcd in GTKWave and PulseView. Without -o only what is on each track is told.
+    Shows tasks, handlers, kernel calls, spinlocks and pins. Nothing is compiled into the image. A .pftrace
+    opens in ui.perfetto.dev, a .vcd in GTKWave and PulseView. Without -o, only a summary of each track is shown.
     """
     for path in outputs:
         if path.suffix not in {".pftrace", ".vcd"}:

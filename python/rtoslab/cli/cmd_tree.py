@@ -35,7 +35,7 @@ def command() -> None:
     """
 
 
-@command.command("add")
+@command.command("add", short_help="Describe a tree of sources as a kernel.")
 @click.argument("ident", metavar="ID")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option(
@@ -89,7 +89,7 @@ def _counted(tree: Tree) -> str:
     return f"{common}, ports for {', '.join(tree.cores)}"
 
 
-@command.command("list")
+@command.command("list", short_help="Show the trees known here, with version and commit.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def show(as_json: bool) -> int:
     """Trees known here: where they are, of which version and commit."""
@@ -127,7 +127,7 @@ def _commit(repository: dict[str, Any]) -> str:
     return place + (repository["commit"] or "none")[:10] + (" and edits" if repository["dirty"] else "")
 
 
-@command.command("check")
+@command.command("check", short_help="Build a tree and run the conformance suite.")
 @click.argument("ident", metavar="ID", type=CatalogueName("kernels"))
 @boards_option(default="one for each core that the tree is described for")
 @config_option

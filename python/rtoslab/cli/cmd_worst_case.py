@@ -79,10 +79,10 @@ def command(
 ) -> int:
     """Raise an interrupt at every cycle offset of a run and measure how long it waits.
 
-    From one snapshot, each arrival in the same undisturbed run: latency to the handler's first instruction and to that
-    of the task it wakes, the whole distribution, the worst case and the instruction that was executing there. Without a
-    BENCHMARK, the one made for this; an IMAGE (ELF) needs --interrupt. Arrivals are shared among
-    threads; the result does not depend on how many. Ended by a signal, it keeps the part that was swept.
+    Every interrupt is raised in the same run, continued from one snapshot. Shows the latency to the handler's first
+    instruction and to that of the task it wakes: the distribution, the worst case, and the instruction that was
+    executing there. Without a BENCHMARK, the one made for this; an IMAGE (ELF) needs --interrupt. The work is divided
+    among threads; the result does not depend on how many. Ended by a signal, it keeps the part that was swept.
     """
     root = find_root()
     catalogue = Catalogue(root)
@@ -113,7 +113,7 @@ def command(
     seconds = time.monotonic() - began
     finding = find(scenario, chosen_span, arrivals)
     manifest = manifest_of(scenario, chosen_span)
-    folder = out or default_folder(root, name, manifest)
+    folder = out or default_folder(name, manifest)
     write(folder, finding, arrivals, manifest, report_formats()["html"](make_document(finding, arrivals)))
     found = {"folder": str(folder), **finding.as_json()}
     if as_json and ended is None:

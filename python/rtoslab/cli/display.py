@@ -19,9 +19,11 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from rtoslab.base import counted
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.ended import answer, keeping
 from rtoslab.cli.plain import PlainConsole
+from rtoslab.images import demand_settings
 from rtoslab.measure import Note, Outcome, Outlook, outlook
 from rtoslab.plan import Plan, Point, varying_labels
 
@@ -34,13 +36,11 @@ def short_path(folder: Path) -> Path:
         return folder
 
 
-def counted(number: int, what: str) -> str:
-    """`1 point`, `2 points`, `1,000 points`."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def announce(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, dry_run: bool, as_json: bool) -> bool:
-    """Tells the plan before it is begun; True if that was all that was wanted."""
+    """Tells the plan before it is begun; True if that was all that was wanted.
+
+    Raises PlanError for a macro that no kernel has."""
+    demand_settings(catalogue, plan.points)
     if as_json and not dry_run:
         return False
     found = outlook(catalogue, plan, jobs)
@@ -102,12 +102,12 @@ def say_known(outcomes: Sequence[Outcome]) -> None:
     kept = sum(not each.fresh and not each.cached for each in outcomes)
     if kept:
         click.echo(
-            f"{kept} of {counted(len(outcomes), 'point')} {'was' if kept == 1 else 'were'} there already and kept.",
+            f"{kept} of {counted(len(outcomes), 'point', 'was', 'were')} there already and kept.",
             err=True,
         )
     cached = sum(each.cached for each in outcomes)
     if cached:
-        known = f"{cached} of {counted(len(outcomes), 'point')} {'was' if cached == 1 else 'were'} measured before"
+        known = f"{cached} of {counted(len(outcomes), 'point', 'was', 'were')} measured before"
         click.echo(f"{known} under the same manifest and taken from the cache; --fresh measures them again.", err=True)
 
 

@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtoslab.base import RtoslabError, StaleSimulatorError, tools
+from rtoslab.base import RtoslabError, StaleSimulatorError, build_folder, runs_folder, tools
 from rtoslab.catalogue import Tree, read_trees
 from rtoslab.targets import simulator_sources, timing_settings
 from rtoslab.trees import names_missing
@@ -28,8 +28,8 @@ def examine(root: Path) -> list[Examined]:
         *(_tool(each) for each in tools.TOOLS),
         *(_tree(each) for each in read_trees().values()),
         _simulator(root),
-        _writable(root / "build"),
-        _writable(root / "runs"),
+        _writable(build_folder(root)),
+        _writable(runs_folder()),
     ]
 
 

@@ -3,8 +3,10 @@
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
+from rtoslab.cli.fitting import fitted
 from rtoslab.intake import visible
 
 
@@ -13,6 +15,10 @@ class PlainConsole(Console):
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+    def print(self, *shown: Any, **options: Any) -> None:
+        """Tables in the terminal's width, with their words whole."""
+        super().print(*(fitted(self, each) if isinstance(each, Table) else each for each in shown), **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Every string comes through here, in a table's cell too."""

@@ -6,7 +6,14 @@ together, `attribution` tells where cycles went, `document` and the other render
 `baseline` and `gate` make it a test.
 """
 
-from rtoslab.compare.baseline import Baseline, baseline_path, make_baseline, read_baseline, write_baseline
+from rtoslab.compare.baseline import (
+    Baseline,
+    baseline_path,
+    known_baseline,
+    make_baseline,
+    read_baseline,
+    write_baseline,
+)
 from rtoslab.compare.comparison import Change, Comparison, compare
 from rtoslab.compare.document import comparison_document
 from rtoslab.compare.gate import Judgement, baseline_points, gate_document, judge, verdict_text
@@ -32,6 +39,7 @@ __all__ = [
     "gate_document",
     "history_document",
     "judge",
+    "known_baseline",
     "make_baseline",
     "over_placements",
     "read_baseline",

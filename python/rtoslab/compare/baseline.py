@@ -77,11 +77,20 @@ class Baseline(Strict):
     point: tuple[BaselinePoint, ...]
 
 
-def baseline_path(root: Path, name: str) -> Path:
-    """A name's file, or the file itself where a path that ends in .toml is given. Raises PlanError for any other."""
+def baseline_path(folder: Path, name: str) -> Path:
+    """A name's file in a folder's `baselines`, or the file itself where a path that ends in .toml is given.
+
+    Raises PlanError for any other name.
+    """
     if name.endswith(".toml"):
         return Path(name)
-    return root / "baselines" / f"{file_name(name, 'The baseline', PlanError)}.toml"
+    return folder / "baselines" / f"{file_name(name, 'The baseline', PlanError)}.toml"
+
+
+def known_baseline(root: Path, name: str) -> Path:
+    """The file of a baseline to be read: the working directory's, or else the checkout's. Raises PlanError."""
+    here = baseline_path(Path.cwd(), name)
+    return here if here.is_file() else baseline_path(root, name)
 
 
 def read_baseline(path: Path) -> Baseline:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rtoslab.base import PlanError
+from rtoslab.base import PlanError, counted
 from rtoslab.catalogue import Catalogue, Experiment
 from rtoslab.compare.baseline import COMPILER, Baseline, baseline_side, brief_side
 from rtoslab.compare.comparison import Change, Comparison, Verdict, compare
@@ -71,17 +71,17 @@ def baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
 def verdict_text(judgement: Judgement) -> str:
     """The gate's answer in one sentence."""
     pairs = len(judgement.comparison.matching.pairs)
-    counted = f"{len(judgement.comparison.changes)} figures of {pairs} point{'s' * (pairs != 1)}"
+    figures = f"{counted(len(judgement.comparison.changes), 'figure')} of {counted(pairs, 'point')}"
     if judgement.lost:
         return f"The gate cannot tell: {'; '.join(judgement.lost[:3])}."
     if judgement.regressions:
         change, limit = judgement.regressions[0]
         return (
-            f"Regression: {len(judgement.regressions)} of {counted} passed their limit; the largest: "
+            f"Regression: {len(judgement.regressions)} of {figures} passed their limit; the largest: "
             f"{sentence(change)}, allowed {limit}."
         )
     better = sum(each.delta < 0 and each.verdict is not Verdict.SAME for each in judgement.comparison.changes)
-    return f"Same or better: {counted} within their limits, {better} of them better."
+    return f"Same or better: {figures} within their limits, {better} of them better."
 
 
 def gate_document(judgement: Judgement) -> Document:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from rtoslab.analyses import metrics
 from rtoslab.archive import Found
-from rtoslab.base import ReportError
+from rtoslab.base import ReportError, counted
 from rtoslab.compare.document import number
 from rtoslab.compare.matching import axes_of
 from rtoslab.reports import ChartData, Document, Section, TableData
@@ -54,14 +54,14 @@ def history_document(found: Sequence[Found], patterns: Sequence[str] = ()) -> Do
     moves = Section(
         "moves",
         "What moved",
-        (f"{len(lines) - len(moved)} of {len(lines)} figures never moved.",),
+        (f"{len(lines) - len(moved)} of {counted(len(lines), 'figure')} never moved.",),
         (),
         [_move_table(moved, names)] if moved else [],
     )
     charts = [_chart(metric, group) for metric, group in _groups(moved or lines)]
     history = Section("history", "Run by run", (), charts, [table])
     return Document(
-        title=f"{len(lines)} figures over {len(runs)} runs",
+        title=f"{counted(len(lines), 'figure')} over {counted(len(runs), 'run')}",
         subtitle=f"from {sessions[runs[0]].date} to {sessions[runs[-1]].date}",
         summary=_summary(moved, names, len(runs)),
         sections=(moves, history),
@@ -139,8 +139,9 @@ def _chart(unit: str, lines: Sequence[Line]) -> ChartData:
 
 def _summary(moved: Sequence[Line], names: dict[int, str], runs: int) -> str:
     if not moved:
-        return f"Nothing moved over {runs} runs."
+        return f"Nothing moved over {counted(runs, 'run')}."
     first = moved[0]
     run, change = first.moves[-1]
     step = f"{change:+,.2f} {first.unit} at {names[run]}"
-    return f"{len(moved)} figures moved over {runs} runs; most of all {first.point}, {first.metric}: {step}."
+    said = f"{counted(len(moved), 'figure')} moved over {counted(runs, 'run')}"
+    return f"{said}; most of all {first.point}, {first.metric}: {step}."

@@ -59,7 +59,13 @@ class Conformance(Strict):
     def counted(self) -> str:
         """How many findings there are of each outcome, in words."""
         counts = {outcome: sum(each.outcome is outcome for each in self.findings) for outcome in Outcome}
-        return ", ".join(f"{count} {outcome.value}" for outcome, count in counts.items() if count) or "nothing was seen"
+        words = {Outcome.HOLDS: "hold", Outcome.FAILS: "fail", Outcome.DEVIATES: "deviate"}
+        said = [
+            f"{count} {outcome.value if count == 1 else words.get(outcome, outcome.value)}"
+            for outcome, count in counts.items()
+            if count
+        ]
+        return ", ".join(said) or "nothing was seen"
 
     def demand(self) -> None:
         """Raises ConformanceError, naming what does not hold."""

@@ -11,6 +11,7 @@ from rtoslab.images.image_inputs import (
     cmake_options,
     inputs_digest,
 )
+from rtoslab.images.settings import demand_settings
 from rtoslab.images.source_lines import SourceLines
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "berkeley",
     "build",
     "cmake_options",
+    "demand_settings",
     "demand_tools",
     "inputs_digest",
     "is_built",

@@ -87,10 +87,11 @@ def build(catalogue: Catalogue, point: Point) -> Build:
         sha256 = hashlib.sha256(files[IMAGE]).hexdigest()
     except AlteredError as cause:
         raise BuildError(str(cause)) from None
-    return Build(folder, _expected(digest), sha256, info)
+    return Build(folder, expected_of(digest), sha256, info)
 
 
-def _expected(digest: str) -> Expected:
+def expected_of(digest: str) -> Expected:
+    """What an image of these inputs will say about itself."""
     return Expected(run=digest[:16], manifest=int(digest[:8], 16))
 
 
@@ -147,7 +148,7 @@ def _made(catalogue: Catalogue, point: Point, digest: str, work: Path) -> str:
     """Compiles in `work` until what was read of a tree is what the image's own id was made from; that digest."""
     tree = tree_of(catalogue, point)
     for _ in range(TIMES):
-        read = _cmake(catalogue, point, _expected(digest), work)
+        read = _cmake(catalogue, point, expected_of(digest), work)
         if tree is None:
             return digest
         files = read_by(read, tree)

@@ -63,7 +63,7 @@ def summary(profile: Profile) -> str:
     for priority, held in priority_groups(profile)[:1]:
         worst = max(held, key=lambda each: each.longest_cycles)
         sentences.append(
-            f"Interrupts of priority {priority} were held off for at most {worst.longest_cycles:,} cycles "
+            f"Interrupts of priority {priority} were masked for at most {worst.longest_cycles:,} cycles "
             f"({worst.longest_cycles * 1e6 / profile.clock_hz:.2f} us), from {function_of(worst.opener)} "
             f"({worst.opener_line or 'no line'}) to {function_of(worst.closer)} ({worst.closer_line or 'no line'})."
         )

@@ -1,4 +1,4 @@
-"""The interrupts-off record: how long interrupts were held off, by whom, in which call of the kernel."""
+"""The interrupts-off record: how long interrupts were masked, by whom, in which call of the kernel."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from rtoslab.targets import APPLICATION
 
 
 def priority_groups(profile: Profile) -> list[tuple[str, tuple[Held, ...]]]:
-    """Priorities that were held off alike, together: `0x00`, or `0x50 to 0xf0`; the most urgent first."""
+    """Priorities that were masked alike, together: `0x00`, or `0x50 to 0xf0`; the most urgent first."""
     by_priority: dict[int, list[Held]] = defaultdict(list)
     for each in profile.held:
         by_priority[each.priority].append(each)
@@ -60,8 +60,8 @@ def _by_call(profile: Profile, top: int | None) -> Table:
             rows.append(
                 (name, core, call, count, longest, _us(longest, profile), f"{total / count:.1f}", f"{share:.2f}")
             )
-    columns = ("held off", "core", "call", "count", "longest", "longest (us)", "mean", "% of time")
-    return Table("masked", "Interrupts held off, by call: cycles, the longest first", columns, rows)
+    columns = ("priority", "core", "call", "count", "longest", "longest (us)", "mean", "% of time")
+    return Table("masked", "Interrupts masked, by call: cycles, the longest first", columns, rows)
 
 
 def _longest(profile: Profile, top: int | None) -> Table:
@@ -78,8 +78,8 @@ def _longest(profile: Profile, top: int | None) -> Table:
                     each.longest_start, opened, closed, " > ".join(each.opener),
                 )
             )  # fmt: skip
-    columns = ("held off", "core", "longest", "us", "count", "at cycle", "opened by", "closed by", "call path")
-    return Table("longest", "The longest intervals with interrupts held off, by opener and closer", columns, rows)
+    columns = ("priority", "core", "longest", "us", "count", "at cycle", "opened by", "closed by", "call path")
+    return Table("longest", "The longest intervals with interrupts masked, by opener and closer", columns, rows)
 
 
 def _longest_of(held: Iterable[Held]) -> int:

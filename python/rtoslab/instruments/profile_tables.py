@@ -39,14 +39,17 @@ def brief_tables(profile: Profile) -> tuple[Table, Table]:
         (core, cycles, cores.get(core, Sum()).executions, _spent_on(cores.get(core, Sum())))
         for core, cycles in enumerate(profile.observed_cycles)
     ]
+    whole, most = with_callees(profile), 3 if profile.operations else 2
     function_rows = [
-        (core, name, *_cells(profile, core, each)[: 3 if profile.operations else 2], _spent_on(each))
+        (
+            core, name, each.calls or None, *_cells(profile, core, each)[:most], whole[core, name], _spent_on(each),
+        )
         for (core, name), each in by_function(profile).items()
-    ]
-    heads = _heads(profile)[: 3 if profile.operations else 2]
+    ]  # fmt: skip
+    heads = ("core", "function", "calls", *_heads(profile)[:most], "inclusive", "spent on")
     return (
         Table("cores", "Where each core's cycles went", ("core", "cycles", "instructions", "spent on"), core_rows),
-        Table("functions", "Functions, by their own cycles", ("core", "function", *heads, "spent on"), function_rows),
+        Table("functions", "Functions, by their own cycles", heads, function_rows),
     )
 
 
@@ -76,7 +79,7 @@ def function_table(profile: Profile, top: int | None) -> Table:
         )
         for (core, name), each in by_function(profile).items()
     ]  # fmt: skip
-    columns = ("core", "function", "class", *_heads(profile), "with callees", "calls")
+    columns = ("core", "function", "class", *_heads(profile), "inclusive", "calls")
     return Table("functions", "Functions, by their own cycles", columns, rows[:top])
 
 

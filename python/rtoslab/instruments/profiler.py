@@ -1,5 +1,5 @@
 """A profile: every cycle of a stretch with its core, call path, source line and what it was spent on; the intervals
-with interrupts held off; spinlocks. Plain values that can be stored as JSON and read back.
+with interrupts masked; spinlocks. Plain values that can be stored as JSON and read back.
 
 The cycles of a core add up to the cycles it was observed for: nothing is sampled, nothing is left over.
 """
@@ -56,7 +56,7 @@ class Spent:
 @_FORM
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Intervals in which interrupts of a priority were held off, all of one opener and closer."""
+    """Intervals in which interrupts of a priority were masked, all of one opener and closer."""
 
     priority: Count
     core: Count

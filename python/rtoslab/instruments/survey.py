@@ -12,7 +12,7 @@ Found = tuple[str, Profile, Held]
 
 
 def survey_table(profiles: Iterable[Profile], priority: int) -> Table:
-    """By kernel and call, the longest first: how long interrupts of this priority were held off."""
+    """By kernel and call, the longest first: how long interrupts of this priority were masked."""
     calls: dict[tuple[str, str], list[Found]] = defaultdict(list)
     clock_hz = 0
     for profile in profiles:
@@ -24,7 +24,7 @@ def survey_table(profiles: Iterable[Profile], priority: int) -> Table:
     rows = [(kernel, call, *_row(found, clock_hz)) for (kernel, call), found in calls.items()]
     rows.sort(key=lambda row: (row[0], -int(row[2] or 0), row[1]))
     columns = ("kernel", "call", "longest", "longest (us)", "mean", "count", "opened by", "closed by", "in benchmark")
-    return Table("masked", f"Interrupts of priority {priority:#04x} held off, cycles", columns, rows)
+    return Table("masked", f"Interrupts of priority {priority:#04x} masked, cycles", columns, rows)
 
 
 def _row(found: Sequence[Found], clock_hz: int) -> tuple[Value, ...]:

@@ -1,7 +1,7 @@
 """The axes of a point, as they are stored with its result."""
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.plan import DEFAULT_COMPILER, Point
+from rtoslab.plan import POINT_OPTIONS, Point
 from rtoslab.results import PointId
 
 
@@ -13,24 +13,7 @@ def point_id(catalogue: Catalogue, point: Point) -> PointId:
         **{f"feature.{key}": str(value) for key, value in point.features.items()},
         **{key: str(value) for key, value in point.timing.items()},
     }
-    if point.instrument is not None:
-        config["instrument"] = point.instrument
-        config["samples"] = str(point.samples)
-    if point.opt != Point.__dataclass_fields__["opt"].default:
-        config["opt"] = point.opt
-    if point.compiler != DEFAULT_COMPILER:
-        config["compiler"] = point.compiler
-    if point.lto:
-        config["lto"] = "1"
-    if point.placement:
-        config["placement"] = str(point.placement)
-    if point.code != Point.__dataclass_fields__["code"].default:
-        config["code"] = point.code
-    if point.data is not None:
-        config["data"] = point.data
-    for name in ("warmup_ms", "clock_hz", "wait_states"):
-        if getattr(point, name) is not None:
-            config[name] = str(getattr(point, name))
+    config |= {each.key: text for each in POINT_OPTIONS if (text := each.said(point)) is not None}
     title = catalogue.benchmark(point.benchmark).facts.title
     return PointId(
         benchmark=point.benchmark,

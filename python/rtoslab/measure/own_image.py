@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import ImageFileError, SettingError, UnknownNameError
+from rtoslab.base import ImageFileError, SettingError, UnknownNameError, runs_folder
 from rtoslab.catalogue import Catalogue, Entry, Kernel
 from rtoslab.images import Build
 from rtoslab.intake import MAGIC, Elf, read_image, visible
@@ -71,7 +71,7 @@ def run_image(root: Path, path: Path, board: str, out: Path | None, timing: Mapp
     point = _point(catalogue, image.said, timing)
     identity = point_id(catalogue, point)
     identity = identity.model_copy(update={"config": {**identity.config, "image": visible(path.stem)}})
-    folder = out or root / "runs" / f"image-{image.sha256[:12]}"
+    folder = out or runs_folder() / f"image-{image.sha256[:12]}"
     run = RunDirectory.create(folder, None, [identity])
     return folder, _carried(catalogue, point, identity, image, run)
 

@@ -6,6 +6,7 @@ from statistics import median
 from typing import Any
 
 from rtoslab.analyses import TOLD, ClaimVerdict
+from rtoslab.base import counted
 from rtoslab.catalogue import Catalogue, Condition, Part
 from rtoslab.papers.paper_charts import replot
 from rtoslab.papers.reproduction import Reproduction
@@ -125,7 +126,7 @@ def _summary(done: Reproduction) -> str:
     points = sum(each.result.status == "measured" for each in done.points)
     ratios = [each.ratio for each in compared.values() if each.ratio is not None]
     waiting = sum(each.state == "bring your own" for each in compared.values())
-    sentences = [f"{points} points were measured for this report, each with its proofs."]
+    sentences = [f"{counted(points, 'point', 'was', 'were')} measured for this report, each with its proofs."]
     if not points:
         sentences = ["Nothing of it was measured yet."]
     if done.beside:
@@ -134,7 +135,7 @@ def _summary(done: Reproduction) -> str:
     if not compared:
         sentences.append("The paper prints no figure of a measurement in its text, only what follows from them.")
     else:
-        text = f"Of {len(compared)} published figures {len(ratios)} stand beside one of ours"
+        text = f"{len(ratios)} of {counted(len(compared), 'published figure')} beside one of ours"
         if ratios:
             text += f": ours are {min(ratios):.2f} to {max(ratios):.2f} times the paper's, median {median(ratios):.2f}"
         sentences.append(text + (f"; {waiting} wait for a kernel of your own." if waiting else "."))
@@ -144,7 +145,7 @@ def _summary(done: Reproduction) -> str:
     if verdicts:
         tied = f", {ties} a tie" if ties else ""
         sentences.append(
-            f"Of {len(verdicts)} statements {told} can be told here: {same} as in the paper{tied}, "
+            f"Of {counted(len(verdicts), 'statement')} {told} can be judged here: {same} as in the paper{tied}, "
             f"{told - same - ties} not."
         )
     against = [each.claim.says for each in verdicts if each.outcome == "different"]

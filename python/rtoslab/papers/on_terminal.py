@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from rtoslab.base import counted
 from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.setup_report import changed, distances
 from rtoslab.papers.setups import InSetup
@@ -40,7 +41,9 @@ def show_paper(done: Reproduction, console: Console) -> None:
         if any(each.state == "reference" for each in here):
             console.print(f"{REFERENCE} {REFERENCE_NOTE}")
     for kernel, count in waiting.items():
-        console.print(f"n/a: {count} figures of {kernel} wait for a tree or an export of it: `rtoslab tree add`.")
+        console.print(
+            f"n/a: {counted(count, 'figure')} of {kernel}, until a tree or an export of it is named: `rtoslab tree add`."
+        )
     if done.verdicts:
         claims = Table("section", "the paper says", "here", "seen", title="Its statements", title_justify="left")
         for verdict in done.verdicts:

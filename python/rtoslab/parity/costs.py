@@ -43,9 +43,9 @@ class CostFile(Strict):
 
 
 def read_costs(root: Path) -> tuple[Cost, ...]:
-    """What the checkout keeps; nothing if there is no such file. Raises CatalogueError."""
-    path = root / COSTS_FILE
-    return read_toml(path, CostFile).cost if path.is_file() else ()
+    """What the working directory keeps, then what the checkout does. Raises CatalogueError."""
+    paths = dict.fromkeys([Path.cwd() / COSTS_FILE, root.resolve() / COSTS_FILE])
+    return tuple(cost for path in paths if path.is_file() for cost in read_toml(path, CostFile).cost)
 
 
 def measured_costs(points: Iterable[Measured]) -> list[Cost]:

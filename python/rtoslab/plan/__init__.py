@@ -1,11 +1,10 @@
 """From names and options to points: which benchmark, kernel, board and configuration, or why not."""
 
 from rtoslab.plan.labels import varying_labels
-from rtoslab.plan.obstacles import DEFAULT_COMPILER, whole_option
+from rtoslab.plan.obstacles import whole_option
 from rtoslab.plan.placements import placed
 from rtoslab.plan.plan import (
     DEFAULT_WINDOW_MS,
-    USUAL,
     Options,
     Plan,
     Point,
@@ -15,10 +14,14 @@ from rtoslab.plan.plan import (
     make_plan,
     one_point,
 )
+from rtoslab.plan.point_options import CONFIG_HELP, DEFAULT_COMPILER, POINT_KEYS, POINT_OPTIONS, USUAL
 
 __all__ = [
+    "CONFIG_HELP",
     "DEFAULT_COMPILER",
     "DEFAULT_WINDOW_MS",
+    "POINT_KEYS",
+    "POINT_OPTIONS",
     "USUAL",
     "Options",
     "Plan",

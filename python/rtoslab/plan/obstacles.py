@@ -6,9 +6,9 @@ from pathlib import Path
 from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, find_clang
 from rtoslab.catalogue import DEFAULT_OPT, Benchmark, Board, Entry, Kernel, export_key
 from rtoslab.intake import whole as as_integer
-from rtoslab.trees import another_version, export_trouble
+from rtoslab.plan.point_options import DEFAULT_COMPILER
+from rtoslab.trees import OPTIMISATIONS, another_version, export_trouble
 
-DEFAULT_COMPILER = "gcc"
 MOST_PLACEMENT = 99_999
 """As firmware/cmake/Options.cmake has it."""
 
@@ -17,6 +17,8 @@ def obstacle(
     benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int, config: Mapping[str, str]
 ) -> str | None:
     """The reason as a clause; None if nothing is in the way. Raises PlanError, UnknownNameError for a wrong value."""
+    if config.get("opt", DEFAULT_OPT) not in OPTIMISATIONS:
+        raise UnknownNameError("optimisation", config["opt"], OPTIMISATIONS)
     return (
         _tree_lacks(kernel, board.facts)
         or _export_lacks(kernel, export_key(board.id, cores, config.get("opt", DEFAULT_OPT)))

@@ -24,20 +24,16 @@ from rtoslab.catalogue import (
 )
 from rtoslab.intake import POINTS
 from rtoslab.plan.configuration import demand_config
-from rtoslab.plan.obstacles import DEFAULT_COMPILER, obstacle, optional, placement_option, whole_option
+from rtoslab.plan.obstacles import obstacle, optional, placement_option, whole_option
+from rtoslab.plan.point_options import DEFAULT_CODE, DEFAULT_COMPILER, POINT_KEYS
 
 DEFAULT_WINDOW_MS = 250
-DEFAULT_CODE = "flash"
 SAMPLE_BYTES = 4
-USUAL = {"opt": DEFAULT_OPT, "compiler": DEFAULT_COMPILER, "lto": "0", "placement": "0", "code": DEFAULT_CODE}
-"""What a point's configuration does not say, because it says only what differs."""
-_PLAIN = frozenset({*USUAL, "data", "clock_hz", "wait_states", "warmup_ms", "instrument", "samples"})
-"""Keys that are no macro of the kernel's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One cell of an experiment. Mappings are kept sorted by key."""
+    """One cell of an experiment; what can be said of it: `point_options`. Mappings are kept sorted by key."""
 
     benchmark: str
     kernel: str
@@ -85,9 +81,7 @@ class Options:
     cores: Sequence[int] | None = None
     window_ms: int | None = None
     config: Mapping[str, str] = field(default_factory=dict)
-    """`opt`, `compiler`, `lto`, `placement`, `code`, `data`, `clock_hz`, `wait_states`, `warmup_ms`, `feature.NAME`,
-    `param.NAME`, `timing.KEY`; of latencies `instrument` (separated by commas if several) and `samples`; any other
-    key is a macro of the kernel."""
+    """By the keys of `point_options`; instruments separated by commas if several."""
     full: bool = False
     """The papers' own durations and numbers of samples instead of the short ones."""
 
@@ -270,7 +264,7 @@ def one_point(
         clock_hz=optional("clock_hz", config),
         wait_states=optional("wait_states", config),
         features={key.removeprefix("feature."): value for key, value in features.items()},
-        kernel_config={key: value for key, value in sorted(config.items()) if "." not in key and key not in _PLAIN},
+        kernel_config={key: value for key, value in sorted(config.items()) if "." not in key and key not in POINT_KEYS},
         params=params,
         timing={key: whole_option(key, value) for key, value in sorted(config.items()) if key.startswith("timing.")},
         not_applicable=obstacle(benchmark, kernel, board, cores, config),

@@ -8,7 +8,13 @@ import altair as alt
 from rtoslab.reports.palette import SERIES_COLOURS, WIDTH, Drawn, data, order
 from rtoslab.reports.table import ChartData
 
-_LINES: Final = ["longest observed", "bound (a)", "bound (c)", "bound (b)", "deadline"]
+_LINES: Final = [
+    "longest observed",
+    "bound, no overhead",
+    "bound, split tick",
+    "bound, worst tick",
+    "deadline",
+]
 _LINE_COLOURS: Final = ["#000000", "#999999", SERIES_COLOURS[2], SERIES_COLOURS[1], SERIES_COLOURS[3]]
 _ROW_HEADER: Final = alt.Header(
     title=None,

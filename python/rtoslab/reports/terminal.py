@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rtoslab.analyses import Gain, conditions, core_words, gains, series_names, shares, short_test, throughput
+from rtoslab.base import counted
 from rtoslab.reports.deviations import MARK, deviating, footnote, marked
 from rtoslab.reports.latency_table import latency_table
 from rtoslab.results import Failed, Measured, NotApplicable
@@ -16,13 +17,13 @@ from rtoslab.store import AnyResult
 def show_points(results: Sequence[AnyResult], console: Console) -> None:
     """Prints measured points side by side by number of cores, then what failed and what does not apply."""
     measured = [each for each in results if isinstance(each, Measured)]
-    counted = [each for each in measured if not each.is_latency]
+    in_window = [each for each in measured if not each.is_latency]
     kernels = deviating(measured)
     tables: list[Table] = []
-    if counted:
+    if in_window:
         timed = {each.point.benchmark for each in measured if each.is_latency}
-        tables.append(_table([each for each in results if each.point.benchmark not in timed], counted))
-    if len(counted) < len(measured):
+        tables.append(_table([each for each in results if each.point.benchmark not in timed], in_window))
+    if len(in_window) < len(measured):
         tables.append(latency_table(measured, console.width))
     for table in tables:
         if kernels and all(each.deviations for each in measured):  # no row need name them then
@@ -32,7 +33,7 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
         console.print(Text(footnote(kernels)), soft_wrap=True)
     if measured:
         proofs = sum(each.proofs_held for each in measured)
-        console.print(f"{len(measured)} points measured; all their {proofs} proofs hold.")
+        console.print(f"{counted(len(measured), 'point')} measured; all {counted(proofs, 'proof')} hold.")
     for result in results:
         if isinstance(result, Failed):
             line = f" {label(result)} ({result.stage}): {result.message}"

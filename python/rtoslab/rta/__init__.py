@@ -9,7 +9,7 @@ from rtoslab.rta.analysis import analyse
 from rtoslab.rta.arrange import lines_of, rows_of
 from rtoslab.rta.board_check import check
 from rtoslab.rta.bound_search import Bench, search, shrunk
-from rtoslab.rta.charges import MODEL_TITLES, Model
+from rtoslab.rta.charges import MODEL_NAMES, Model
 from rtoslab.rta.findings import summary, write_finding
 from rtoslab.rta.firmware import make_firmware
 from rtoslab.rta.fit import measure
@@ -19,13 +19,13 @@ from rtoslab.rta.overheads import Overheads, read_overheads, write_overheads
 from rtoslab.rta.randomsets import SHAPES, cores_system, event_system, random_system
 from rtoslab.rta.report import document
 from rtoslab.rta.system import System
-from rtoslab.rta.tables import as_json, beside_table, bounds_table, chains_table, check_table, growth_table
+from rtoslab.rta.tables import as_json, beside_table, bounds_table, chains_table, check_table, sensitivity_table
 from rtoslab.rta.task_set_study import Study, study
 from rtoslab.rta.taskset import TaskSet, read_task_set
 from rtoslab.rta.work import calibrate
 
 __all__ = [
-    "MODEL_TITLES",
+    "MODEL_NAMES",
     "SHAPES",
     "Bench",
     "Images",
@@ -45,7 +45,6 @@ __all__ = [
     "cores_system",
     "document",
     "event_system",
-    "growth_table",
     "lines_of",
     "make_firmware",
     "measure",
@@ -54,6 +53,7 @@ __all__ = [
     "read_task_set",
     "rows_of",
     "search",
+    "sensitivity_table",
     "shrunk",
     "study",
     "summary",

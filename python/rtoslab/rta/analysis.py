@@ -187,7 +187,7 @@ def _beyond(task: Task, load: Fraction, system: System, charge: Charges, others:
     if late is None or late >= charge.tick_period > 0:
         told = "for ever" if late is None else f"for up to {system.microseconds(late):,.1f} us"
         every = system.microseconds(charge.tick_period)
-        return f"the kernel's tick may be held off {told}, and comes every {every:,.1f} us: ticks would be lost"
+        return f"the kernel's tick may be masked {told}, and comes every {every:,.1f} us: ticks would be lost"
     return ""
 
 

@@ -1,7 +1,7 @@
 """The search for a broken bound: random sets of every shape, then neighbours of those that come nearest to theirs.
 
-A finding is a job above bound (c), a bound (b) below (c), or something that the overheads do not cover. Each is shrunk
-to the smallest set that still shows it.
+A finding is a job above its bound, a bound by the worst tick below that by the split tick, or something that the
+overheads do not cover. Each is shrunk to the smallest set that still shows it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Tried:
     starts: tuple[int, ...]
     jobs: int
     nearest: float
-    """Bound (c) over longest response, the least of its tasks; infinite if no task has both."""
+    """The bound over the longest response, the least of its tasks; infinite if no task has both."""
     ratios: Mapping[str, float]
     """Of each task and interrupt that has both."""
     findings: tuple[str, ...]
@@ -106,7 +106,7 @@ class Bench:
         for seen in responses(system, trace):
             bound, worse = (found[model].bound(seen.name).response for model in (Model.PARTITION, Model.WORST_TICK))
             if worse is not None and (bound is None or bound > worse):
-                findings.append(f"{seen.name}: bound (b) is {worse}, below (c), {bound}")
+                findings.append(f"{seen.name}: bound by the worst tick {worse}, below that by the split tick, {bound}")
             if seen.exceeds(bound):
                 findings.append(f"{seen.name} took {seen.longest} cycles, its bound is {bound}")
             if bound is not None and seen.ended:

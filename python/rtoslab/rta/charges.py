@@ -25,10 +25,16 @@ class Model(StrEnum):
     PARTITION = "c"
 
 
-MODEL_TITLES: Final = {
+MODEL_NAMES: Final = {
     Model.NOTHING: "no overhead",
-    Model.WORST_TICK: "tick at its worst every period",
-    Model.PARTITION: "pseudo-task partition",
+    Model.WORST_TICK: "worst tick",
+    Model.PARTITION: "split tick",
+}
+"""What tables and charts call them."""
+MODEL_TITLES: Final = {
+    Model.NOTHING: "the kernel costs nothing",
+    Model.WORST_TICK: "each tick is charged as if it released every task",
+    Model.PARTITION: "a tick is charged its base and a pseudo-task for each task that it releases",
 }
 
 
@@ -72,7 +78,7 @@ class Charges:
     block: int = 0
     """Once: what the kernel cannot be interrupted in as the tick comes."""
     held: int = 0
-    """Once, to an interrupt: the longest that the kernel holds interrupts off, its tick's handlers included."""
+    """Once, to an interrupt: the longest that the kernel masks interrupts, its tick's handlers included."""
     asked: int = 0
     """Every interrupt by which another core has this one look for who is to run: at most one a tick and release."""
     made_up: int = 0

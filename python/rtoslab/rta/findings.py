@@ -28,7 +28,7 @@ class Summary:
     jobs: int
     findings: int
     median: float | None
-    """Of bound (c) over longest response, all tasks of all sets; None if nothing has both."""
+    """Of the bound (split tick) over the longest response, all tasks of all sets; None if nothing has both."""
     least: float | None
 
     def text(self) -> str:
@@ -39,7 +39,7 @@ class Summary:
         told = f"{where}: {self.sets:,} sets, {self.jobs:,} jobs, {self.findings} findings"
         if self.least is None or self.median is None:
             return f"{told}; no task has both a bound and a response"
-        return f"{told}; bound (c) / longest response: least {self.least:.4f}, median {self.median:.4f}"
+        return f"{told}; bound / longest response: least {self.least:.4f}, median {self.median:.4f}"
 
     def as_json(self) -> dict[str, Any]:
         """For machines."""

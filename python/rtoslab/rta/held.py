@@ -18,7 +18,7 @@ _WINDOW_MS: Final = 20
 
 
 def longest_masked(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]) -> int:
-    """Cycles with the least urgent interrupt held off by a call of the kernel's, handlers aside; 0 if none was seen."""
+    """Cycles with the least urgent interrupt masked by a call of the kernel's, handlers aside; 0 if none was seen."""
     level = priorities(catalogue.board(point.board).facts.cpu)[-1]
     longest = 0
     for found in _profiles(catalogue, point, benchmarks):

@@ -63,7 +63,7 @@ class Job(Strict):
 
 
 class Kernel(Strict):
-    """The longest that the kernel holds its tick off: seen as a tick that waits, or by the interrupts-off record."""
+    """The longest that the kernel masks its tick: seen as a tick that waits, or by the interrupts-off record."""
 
     masked_cycles: int = Field(default=0, ge=0)
     wait_cycles: int = Field(default=0, ge=0)

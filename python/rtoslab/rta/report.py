@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rtoslab.reports import Document, Section, TableData
 from rtoslab.rta import study_charts as plots
-from rtoslab.rta.charges import Model
+from rtoslab.rta.charges import MODEL_NAMES, Model
 from rtoslab.rta.prices import Prices
 from rtoslab.rta.tables import (
     beside_table,
@@ -13,8 +13,8 @@ from rtoslab.rta.tables import (
     check_table,
     costs_table,
     fits_table,
-    growth_table,
     parts_table,
+    sensitivity_table,
 )
 from rtoslab.rta.task_set_study import Study
 
@@ -31,7 +31,7 @@ def document(study: Study) -> Document:
         Section("bounds", "Bounds", study.notes, plots.charts(plots.pessimism(study)), _bounds(study)),
         *_observed(study),
         *_tick(study),
-        Section("growth", "What may grow", (), (), tuple(filter(None, (growth_table(study), costs_table(study))))),
+        Section("growth", "Sensitivity", (), (), tuple(filter(None, (sensitivity_table(study), costs_table(study))))),
     ]  # fmt: skip
     if overheads is not None:
         beside = beside_table(study, study.beside) if study.beside is not None else None
@@ -68,8 +68,8 @@ def _tick(study: Study) -> list[Section]:
         return []
     totals = {
         "observed": sum(each.cycles for each in taken),
-        f"({Model.PARTITION})": sum(prices.interruption(each) for each in taken),
-        f"({Model.WORST_TICK})": sum(plots.worst_tick(prices, each, len(study.system.tasks)) for each in taken),
+        MODEL_NAMES[Model.PARTITION]: sum(prices.interruption(each) for each in taken),
+        MODEL_NAMES[Model.WORST_TICK]: sum(plots.worst_tick(prices, each, len(study.system.tasks)) for each in taken),
     }
     rows = [[name, f"{us(value):,.1f}", f"{value / totals['observed']:.3f}"] for name, value in totals.items()]
     table = TableData(

@@ -11,7 +11,7 @@ import numpy as np
 
 from rtoslab.reports import ChartData
 from rtoslab.rta.board_check import Check
-from rtoslab.rta.charges import Model
+from rtoslab.rta.charges import MODEL_NAMES, Model
 from rtoslab.rta.entries import Interruption
 from rtoslab.rta.prices import Prices
 from rtoslab.rta.record import IDLE, Trace
@@ -20,7 +20,6 @@ from rtoslab.targets import SYSTICK
 
 _BINS: Final = 40
 _MOST_TICKS: Final = 400
-_SHORT: Final = {Model.WORST_TICK: "(b) worst tick", Model.PARTITION: "(c) partition"}
 _SHOWN_TICKS: Final = 24
 """Of the schedule, at most."""
 
@@ -41,11 +40,11 @@ def distribution(study: Study, check: Check) -> ChartData:
         lines = {"longest observed": each.longest}
         for model, found in study.analyses.items():
             response = found.bound(each.name).response
-            lines |= {f"bound ({model})": response} if response is not None else {}
+            lines |= {f"bound, {MODEL_NAMES[model]}": response} if response is not None else {}
         if each.deadline <= 1.5 * max(lines.values()):
             lines["deadline"] = each.deadline
         rows += [{"task": each.name, "line": name, "at": us(value)} for name, value in lines.items()]
-    caption = "Response times observed, by task, with their bounds: (a) no overhead, (b) worst tick, (c) partition."
+    caption = "Response times observed, by task, with their bounds by each overhead model."
     return ChartData("responses", rows, caption, x_title="response, us")
 
 
@@ -125,8 +124,8 @@ def ticks(study: Study, check: Check) -> ChartData | None:
     shown, prices = check.plain_ticks[:_MOST_TICKS], Prices(study.overheads)
     series = {
         "observed": [each.cycles for each in shown],
-        _SHORT[Model.WORST_TICK]: [worst_tick(prices, each, len(study.system.tasks)) for each in shown],
-        _SHORT[Model.PARTITION]: [prices.interruption(each) for each in shown],
+        MODEL_NAMES[Model.WORST_TICK]: [worst_tick(prices, each, len(study.system.tasks)) for each in shown],
+        MODEL_NAMES[Model.PARTITION]: [prices.interruption(each) for each in shown],
     }
     rows = [
         {"x": at, "y": round(us(value), 3), "series": name}
@@ -138,12 +137,12 @@ def ticks(study: Study, check: Check) -> ChartData | None:
 
 
 def worst_tick(prices: Prices, each: Interruption, tasks: int) -> int:
-    """What model (b) charges a tick with, in cycles: a release of every task."""
+    """What the model of the worst tick charges one with, in cycles: a release of every task."""
     return prices.interruption(replace(each, released=tasks))
 
 
 def pessimism(study: Study) -> ChartData | None:
-    """What (b) and (c) add to the bound without overheads, in percent; None without overheads."""
+    """What the models with overheads add to the bound without overheads, in percent; None without overheads."""
     if study.overheads is None:
         return None
     rows = []
@@ -156,7 +155,7 @@ def pessimism(study: Study) -> ChartData | None:
                     {
                         "x": each.name,
                         "y": round(percent, 3),
-                        "series": _SHORT[model],
+                        "series": MODEL_NAMES[model],
                         "text": f"{percent:.1f}",
                     }
                 )

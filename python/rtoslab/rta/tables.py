@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from rtoslab.reports import TableData
 from rtoslab.rta.analysis import Bound
-from rtoslab.rta.charges import MODEL_TITLES, Model
+from rtoslab.rta.charges import MODEL_NAMES, MODEL_TITLES, Model
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.system import utilisation
 from rtoslab.rta.task_set_study import Study
@@ -26,9 +26,9 @@ def bounds_table(study: Study) -> TableData:
         "task",
         ">prio",
         ">period",
-        ">wcet",
+        ">WCET",
         ">deadline",
-        *(f">({each})" for each in models),
+        *(f">{MODEL_NAMES[each]}" for each in models),
         ">slack",
         "met",
     )
@@ -47,9 +47,9 @@ def bounds_table(study: Study) -> TableData:
             *(_bound(study, study.analyses[model].bound(one.name)) for model in models),
             _us(study, found.slack), "yes" if found.meets else "NO",
         ])  # fmt: skip
-    meaning = "; ".join(f"({model}) {MODEL_TITLES[model]}" for model in models)
-    note = f"Bounds by overhead model: {meaning}. {_loads(study)}"
-    return TableData("Bounds of response times, us", columns, rows, note)
+    meaning = "; ".join(f"{MODEL_NAMES[model]}: {MODEL_TITLES[model]}" for model in models)
+    note = f"{_loads(study)} Overhead models: {meaning}."
+    return TableData("Bounds of the worst-case response time (WCRT), us", columns, rows, note)
 
 
 def _loads(study: Study) -> str:
@@ -60,8 +60,8 @@ def _loads(study: Study) -> str:
         asked += [(each.wcet, each.period) for each in system.interrupts if each.core == core]
         bounds = [study.analysis.bound(each.name) for each in system.tasks if each.core == core]
         own, whole = float(utilisation(asked)), max((each.utilisation for each in bounds), default=0.0)
-        where = f"Core {core} is" if len(system.cores) > 1 else "The core is"
-        parts.append(f"{where} used to {own:.3f} by work, to {max(whole, own):.3f} with the kernel.")
+        where = f"Utilisation of core {core}" if len(system.cores) > 1 else "Utilisation"
+        parts.append(f"{where}: {own:.3f} by tasks and interrupts, {max(whole, own):.3f} with the kernel's overheads.")
     return " ".join(parts)
 
 
@@ -84,14 +84,14 @@ def check_table(study: Study) -> TableData | None:
         ]
         for each in (*check.tasks, *check.interrupts)
     ]
-    ratios = (f">({model})/max" for model in models)
-    columns = ("task", ">jobs", ">median", ">max", f">({study.model})", *ratios, ">missed")
+    ratios = (f">{MODEL_NAMES[model]} / max" for model in models)
+    columns = ("task", ">jobs", ">median", ">max", ">bound", *ratios, ">missed")
     tick_us = check.trace.tick_cycles * 1e6 / study.system.clock_hz
     times = check.ticks / check.hyperperiod_ticks
     part = "the hyperperiod" if times == 1 else f"{times:.3g} times the hyperperiod"
     note = (
         f"From the critical instant on, {part}: {check.ticks:,} ticks of {tick_us:g} us, {check.jobs:,} jobs. "
-        "Bound over longest response: below 1 it would be wrong."
+        "Each model's bound over the longest response: below 1 it would be wrong."
     )
     return TableData("Responses observed on the virtual board, us", columns, rows, note)
 
@@ -120,7 +120,7 @@ def parts_table(study: Study) -> TableData:
     ]
     note = "`waiting` is what arrived before the worst job, and counts against it; the rest adds up to the bound."
     return TableData(
-        f"What the bounds are made of, model ({study.model}), us",
+        f"What the bounds are made of ({MODEL_NAMES[study.model]}), us",
         ("task", *(f">{name}" for name in causes), ">bound"),
         rows,
         note if "waiting" in causes else "",
@@ -140,8 +140,8 @@ def costs_table(study: Study) -> TableData | None:
     )
 
 
-def growth_table(study: Study) -> TableData:
-    """How much each wcet may grow alone."""
+def sensitivity_table(study: Study) -> TableData:
+    """Sensitivity: how much each WCET may grow alone, and to what."""
     rows = []
     for each in study.system.tasks:
         growth = study.sensitivity.growth.get(each.name)
@@ -149,10 +149,9 @@ def growth_table(study: Study) -> TableData:
         limit = None if growth is None else each.wcet + growth
         rows.append([each.name, _us(study, each.wcet), _us(study, growth), _us(study, limit), percent])
     factor, load = float(study.sensitivity.factor), float(study.sensitivity.utilisation)
-    note = f"All alike may grow to {factor:.3f} times what they are; they then use {load:.3f} of the core (breakdown)."
-    return TableData(
-        "How much a wcet may grow alone, us", ("task", ">wcet", ">growth", ">to", ">of the wcet"), rows, note
-    )
+    note = f"All WCETs together may grow by a factor of {factor:.3f}, to the breakdown utilisation of {load:.3f}."
+    columns = ("task", ">WCET", ">margin", ">new WCET", ">change")
+    return TableData("Sensitivity to each WCET alone, us", columns, rows, note)
 
 
 def fits_table(overheads: Overheads) -> TableData:

@@ -1,4 +1,4 @@
-"""One task set studied: bounds by every model, what may grow, what each overhead costs, what was observed."""
+"""One task set studied: bounds by every model, sensitivity, what each overhead costs, what was observed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Study:
     system: System
     overheads: Overheads | None
     analyses: Mapping[Model, Analysis]
-    """By model; model (a) alone where no overheads are known."""
+    """By model; that without overheads alone where no overheads are known."""
     sensitivity: Sensitivity
     costs: Mapping[str, Mapping[str, int]]
     """Task -> component of the overhead -> by how much its bound is lower without it."""

@@ -52,9 +52,7 @@ def run(firmware: Firmware, rows: Sequence[Row], ticks: int, lines: Sequence[Lin
     for at, line in enumerate(lines, 1):
         taken = sum(each.line == at for each in trace.handlers)
         if taken < sum(trace.origin + cycle < end - firmware.tick_cycles for cycle in line.raised):
-            raise CheckError(
-                "An interrupt was raised while it was pending, and lost; it is held off for its whole period."
-            )
+            raise CheckError("An interrupt was raised while it was pending, and lost; it waited for its whole period.")
     return trace
 
 

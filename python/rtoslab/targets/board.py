@@ -18,8 +18,9 @@ from rtoslab.base import (
     SymbolError,
     ToolMissingError,
     UnknownNameError,
+    find_root,
 )
-from rtoslab.catalogue import Board
+from rtoslab.catalogue import Board, Catalogue
 from rtoslab.targets.machine import VirtualMachine
 
 Settings = tuple[tuple[str, int, str, str], ...]
@@ -64,7 +65,21 @@ def load_image(machine: VirtualMachine, image: bytes, name: str) -> None:
     try:
         machine.load(image, name)
     except simulator().SimError as cause:
-        raise ImageFileError(f"{name} cannot be loaded: {cause}") from None
+        boards = fitting_boards(image, name)
+        fits = f", or run it on a board whose memories it fits: {', '.join(boards)}" if boards else ""
+        raise ImageFileError(f"{name} cannot be loaded: {cause}{fits}.") from None
+
+
+def fitting_boards(image: bytes, name: str) -> list[str]:
+    """Boards of the checkout whose memories an image can be loaded into."""
+    sim, found = simulator(), []
+    for board in Catalogue(find_root()).boards.values():
+        try:
+            make_machine(board.facts, cores=1).load(image, name)
+        except sim.SimError:
+            continue
+        found.append(board.id)
+    return found
 
 
 def apply_settings(machine: VirtualMachine, values: Mapping[str, int]) -> None:

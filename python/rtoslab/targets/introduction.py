@@ -6,7 +6,7 @@ from typing import Final
 from rtoslab.base import RunError
 from rtoslab.catalogue import Board
 from rtoslab.records import Decoded, WireConstants, decode_begun
-from rtoslab.targets.board import apply_settings, load_image, make_machine, simulator_errors
+from rtoslab.targets.board import apply_settings, fitting_boards, load_image, make_machine, simulator_errors
 
 LIMIT_S: Final = 5.0
 """Of the board's time, until the parameters are over."""
@@ -31,7 +31,8 @@ def introduce(image: bytes, name: str, board: Board, settings: Mapping[str, int]
         start = said[:40].decode("ascii", "replace")
         raise RunError(
             f"{name} does not hold rtoslab's runner, or is for another board than {board.id}: within {LIMIT_S:g} s "
-            + (f"it sent no begin record but {start!r}." if said else "it sent nothing.")
+            + (f"it sent no begin record but {start!r}" if said else "it sent nothing")
+            + f"; the boards whose memories it fits are {', '.join(fitting_boards(image, name))}."
         )
     return known
 

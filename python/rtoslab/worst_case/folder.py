@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from rtoslab.base import AlteredError, canonical, make_folder, write_whole
+from rtoslab.base import AlteredError, canonical, make_folder, runs_folder, write_whole
 from rtoslab.records import read_sealed, sealed
 from rtoslab.worst_case.arrivals import UNANSWERED, Span
 from rtoslab.worst_case.scenario import Scenario
@@ -38,9 +38,9 @@ def manifest_of(scenario: Scenario, span: Span) -> dict[str, Any]:
     return {**scenario.manifest, "elf_sha256": image, "sweep": sweep}
 
 
-def default_folder(root: Path, name: str, manifest: dict[str, Any]) -> Path:
+def default_folder(name: str, manifest: dict[str, Any]) -> Path:
     """`runs/worst-case-<name>-<hash of the manifest>`."""
-    return root / "runs" / f"worst-case-{name}-{hashlib.sha256(canonical(manifest).encode()).hexdigest()[:8]}"
+    return runs_folder() / f"worst-case-{name}-{hashlib.sha256(canonical(manifest).encode()).hexdigest()[:8]}"
 
 
 def write(folder: Path, finding: WorstCase, arrivals: NDArray[np.void], manifest: dict[str, Any], report: str) -> None:

@@ -158,7 +158,7 @@ Bracket = tuple[int, int]
 def stepped_intervals(machine: ObservedMachine, cores: int, end: int) -> list[tuple[int, Bracket, Bracket]]:
     """By core: between which steps each interval begins and ends.
 
-    Interrupts of the lowest priority are held off by any mask and in any handler, until its frame is read back.
+    Interrupts of the lowest priority are masked by any mask and in any handler, until its frame is read back.
     """
     since: dict[int, Bracket] = {}
     found = []

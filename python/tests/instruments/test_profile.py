@@ -1,4 +1,4 @@
-"""Profiles: sums, call paths, lines, forms for other viewers, differences, interrupts held off by name."""
+"""Profiles: sums, call paths, lines, forms for other viewers, differences, interrupts masked by name."""
 
 import json
 import random

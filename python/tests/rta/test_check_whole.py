@@ -54,7 +54,7 @@ def random_checks(seeds: range, *of: str, in_turns: bool = False) -> Iterator[tu
 
 
 def no_bound_is_exceeded(seeds: range, *of: str, in_turns: bool = False) -> float:
-    """The median tightness of model (c), which is never above (b)."""
+    """The median tightness by the split tick, never above the worst tick."""
     ratios: list[float] = []
     for system, seen, overheads in random_checks(seeds, *of, in_turns=in_turns):
         worst, partition = (analyse(system, overheads, model) for model in (Model.WORST_TICK, Model.PARTITION))

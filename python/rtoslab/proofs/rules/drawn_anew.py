@@ -11,7 +11,7 @@ from rtoslab.targets import FIRST_EXTERNAL, INTERRUPT
 _FEW: Final = 8
 """Of so few distances the spread says nothing."""
 _LATE_CYCLES: Final = 1024
-"""By which an interrupt may be held off."""
+"""By which an interrupt may be late."""
 
 
 class Params(RuleParams):

@@ -1,4 +1,4 @@
-"""Proofs, rulers and the probe effect."""
+"""Proofs, calibration loops and the probe effect."""
 
 from collections.abc import Sequence
 
@@ -90,8 +90,8 @@ def rulers_section(points: Sequence[Measured]) -> Section | None:
         tables.append(
             TableData(
                 "Empty measurements",
-                ("test", "run with", "ruler", "core", ">repeats", ">minimum", ">median", ">maximum", "unit"),
+                ("test", "run with", "calibration loop", "core", ">repeats", ">minimum", ">median", ">maximum", "unit"),
                 rulers,
             )
         )
-    return Section("rulers", "Rulers and probe effect", (), (), tables, folded=True) if tables else None
+    return Section("rulers", "Calibration and probe effect", (), (), tables, folded=True) if tables else None

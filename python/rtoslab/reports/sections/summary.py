@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from rtoslab.analyses import Gain, gains, shares, short_test
+from rtoslab.base import counted
 from rtoslab.results import Failed, Measured, NotApplicable
 
 
@@ -12,7 +13,7 @@ def summary(measured: Sequence[Measured], failed: Sequence[Failed], missing: Seq
     proofs = sum(each.proofs_held for each in measured)
     sentences = ["No point was measured."]
     if measured:
-        done = f"{len(measured)} points of {len(tests)} tests were measured"
+        done = f"{counted(len(measured), 'point')} of {counted(len(tests), 'test', 'was', 'were')} measured"
         sentences = [f"{done}; all {proofs} proofs that the tests did what their names say hold."]
     pairs = gains(measured)
     if pairs:
@@ -30,9 +31,9 @@ def summary(measured: Sequence[Measured], failed: Sequence[Failed], missing: Seq
             else f"The heap's peak grows by {min(grown):,} bytes with the second core."
         )
     if failed:
-        sentences.append(f"{len(failed)} points failed and give no number.")
+        sentences.append(f"{counted(len(failed), 'point', 'failed and gives', 'failed and give')} no number.")
     if missing:
-        sentences.append(f"{len(missing)} points do not apply.")
+        sentences.append(f"{counted(len(missing), 'point', 'does', 'do')} not apply.")
     return " ".join(sentence for sentence in sentences if sentence)
 
 

@@ -1,0 +1,81 @@
+"""`rtoslab new`: folders from templates."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from rtoslab.base import EXIT_OK, find_root
+from rtoslab.catalogue import DEFAULT_BOARD, Catalogue
+from rtoslab.cli.display import short_path
+from rtoslab.cli.names import CatalogueName, Command
+from rtoslab.scaffold import Made, make
+
+_NEXT = {
+    "benchmark": "`rtoslab run {name} --window 20ms` measures it, with its proofs",
+    "kernel": "`rtoslab conformance --kernel {name}` shows what the port does already",
+    "board": "`rtoslab conformance --board {name}` runs the conformance suite on it",
+    "paper": "`rtoslab paper {name}` measures what its suite names and sets it beside its figures",
+}
+
+
+@click.group("new")
+def command() -> None:
+    """Make a benchmark, a kernel's port, a board or a paper from a template.
+
+    Each folder is found by its name at once, builds, and passes its checks before anything in it is changed;
+    CONTRIBUTING.md goes on from there, step by step.
+    """
+
+
+def _title(function: Command) -> Command:
+    return click.option("--title", default="", help="What tables and reports call it.  [default: NAME]")(function)
+
+
+def _told(kind: str, name: str, made: Made) -> int:
+    folder = short_path(made.folder)
+    click.echo(f"Made {folder}:")
+    for path in made.files:
+        click.echo(f"  {short_path(path)}")
+    click.echo(f"Next: {_NEXT[kind].format(name=name)}; CONTRIBUTING.md goes on from there.")
+    return EXIT_OK
+
+
+def _simple(kind: str, about: str) -> Callable[[], None]:
+    """A subcommand that takes a name and a title."""
+
+    @command.command(kind, help=about, short_help=f"Make a {kind}.")
+    @click.argument("name")
+    @_title
+    def made(name: str, title: str) -> int:
+        return _told(kind, name, make(Catalogue(find_root()), kind, name, title=title))
+
+    return made
+
+
+_simple("benchmark", "Make the benchmark NAME: a loop to replace, the proofs of it, three mistakes that they refuse.")
+_simple("paper", "Make the paper NAME: conditions, published figures, statements and a suite, for its own.")
+
+
+@command.command("kernel", short_help="Make the port of a kernel.")
+@click.argument("name")
+@_title
+@click.option(
+    "--in", "folder", type=click.Path(path_type=Path), metavar="FOLDER",
+    help="Where it goes: a folder of ports of your own, which RTOSLAB_PORTS must name.  [default: the checkout's]",
+)  # fmt: skip
+def kernel(name: str, title: str, folder: Path | None) -> int:
+    """Make the port NAME of a kernel: one flow of control and a semaphore, to which services are added one by one."""
+    return _told("kernel", name, make(Catalogue(find_root()), "kernel", name, title=title, folder=folder))
+
+
+@command.command("board", short_help="Make a board from one with the same chip.")
+@click.argument("name")
+@_title
+@click.option(
+    "--like", type=CatalogueName("boards"), default=DEFAULT_BOARD, show_default=True,
+    help="The board to copy: one with the same chip.",
+)  # fmt: skip
+def board(name: str, title: str, like: str) -> int:
+    """Make the board NAME: the facts of a board with the same chip, to be corrected by its own manual."""
+    return _told("board", name, make(Catalogue(find_root()), "board", name, title=title, like=like))

@@ -1,0 +1,75 @@
+"""Macros of a kernel's configuration, asked of the firmware's build files before anything is built."""
+
+import difflib
+import re
+import tempfile
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from rtoslab.base import PlanError, build_folder, disk_error
+from rtoslab.catalogue import Catalogue
+from rtoslab.images.builder import expected_of, is_built, reason
+from rtoslab.images.configuring import configure
+from rtoslab.images.image_inputs import inputs_digest
+from rtoslab.plan import POINT_KEYS, Point
+
+_NO_SETTING: Final = re.compile(r"has no setting `(\w+)`")
+_NEAR: Final = re.compile(r"did you mean `(\w+)`")
+
+
+def demand_settings(catalogue: Catalogue, points: Iterable[Point]) -> None:
+    """Raises PlanError for a macro that no kernel has which is given it; StoreError, ToolMissingError.
+
+    A kernel is asked once for each set of macros; one whose image is built already has them.
+    """
+    asked: dict[tuple[str, frozenset[str]], Point] = {}
+    for point in points:
+        if point.kernel_config and point.not_applicable is None:
+            asked.setdefault((point.kernel, frozenset(point.kernel_config)), point)
+    given = {name: {kernel for kernel, names in asked if name in names} for _, every in asked for name in every}
+    lacking: dict[str, dict[str, str]] = {}
+    for (kernel, _), point in asked.items():
+        for name, near in _refused(catalogue, point).items():
+            lacking.setdefault(name, {})[kernel] = near
+    for name, kernels in lacking.items():
+        if given[name] == set(kernels):
+            known = [*filter(None, kernels.values()), *difflib.get_close_matches(name, POINT_KEYS, n=1)]
+            hint = f"did you mean {known[0]}?" if known else "its header in firmware/kernels names those that it has."
+            asked_ones = ", ".join(sorted(kernels))
+            raise PlanError(f"No kernel asked ({asked_ones}) has the setting {name}, or it may not be changed; {hint}")
+
+
+def _refused(catalogue: Catalogue, point: Point) -> dict[str, str]:
+    """The macros that the kernel lacks -> the nearest it has, or nothing."""
+    found: dict[str, str] = {}
+    while point.kernel_config:
+        digest = inputs_digest(catalogue, point)
+        if is_built(catalogue.root, point, digest):
+            break
+        said = _configured(catalogue, point, digest)
+        name = _NO_SETTING.search(said)
+        if name is None or name[1] not in point.kernel_config:
+            break  # what else there is to say, the build says
+        near = _NEAR.search(said)
+        found[name[1]] = near[1] if near else ""
+        point = replace(point, kernel_config={k: v for k, v in point.kernel_config.items() if k != name[1]})
+    return found
+
+
+def _configured(catalogue: Catalogue, point: Point, digest: str) -> str:
+    """Why CMake refuses the point's configuration, or nothing."""
+    parent = build_folder(catalogue.root)
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        with (
+            tempfile.TemporaryDirectory(prefix=".settings-", dir=parent) as folder,
+            tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log,
+        ):
+            if configure(catalogue, point, expected_of(digest), Path(folder), parent / "configured", log):
+                return ""
+            log.seek(0)
+            return reason(log.read())
+    except OSError as cause:
+        raise disk_error("make a build folder in", parent, cause) from None

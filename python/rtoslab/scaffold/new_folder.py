@@ -1,0 +1,164 @@
+"""A new folder of the catalogue: files of `templates/` with the new name in them, or a copy of a board's folder.
+
+The folder is written beside its place and renamed into it, so that a catalogue never reads half of one.
+"""
+
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rtoslab.base import CatalogueError, disk_error, make_folder, write_whole
+from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, RESULT_KINDS, Catalogue, papers
+from rtoslab.intake import read_text, shown
+
+_PLACES: Final = {
+    "benchmark": "firmware/benchmarks",
+    "kernel": "firmware/kernels",
+    "board": "firmware/boards",
+    "paper": "papers",
+}
+_NAME: Final = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
+_LONGEST: Final = 40
+_TAKEN: Final = frozenset({"all", "none", "conformance", "footprint", "scene", "manual", *RESULT_KINDS})
+"""Words that commands and the firmware's build give a meaning of their own."""
+_TEMPLATES: Final = Path(__file__).parent / "templates"
+_MUTANTS: Final = Path("firmware/mutants")
+
+
+@dataclass(frozen=True)
+class Made:
+    """What was made: its folder, and every file of it and beside it."""
+
+    folder: Path
+    files: tuple[Path, ...]
+
+
+def make(
+    catalogue: Catalogue,
+    kind: str,
+    name: str,
+    *,
+    title: str = "",
+    folder: Path | None = None,
+    like: str = DEFAULT_BOARD,
+) -> Made:
+    """Makes the folder `name` of a kind.
+
+    `folder`: where it goes instead of the checkout's own place, for ports. `like`: the board to copy, for boards.
+    Raises CatalogueError: the name is none, or is taken; UnknownNameError: no such board; StoreError: disk.
+    """
+    _accept(catalogue, kind, name)
+    words = {
+        "NAME": name,
+        "TITLE": _titled(title or name),
+        "SYMBOL": name.replace("-", "_"),
+        "MACRO": name.replace("-", "_").upper(),
+        "KERNEL": DEFAULT_KERNEL,
+        "BOARD": DEFAULT_BOARD,
+    }
+    target = (folder or catalogue.root / _PLACES[kind]) / name
+    beside: dict[Path, bytes] = {}
+    files = _copied(catalogue, like, words) if kind == "board" else _filled(_TEMPLATES / kind, words)
+    if kind == "benchmark":
+        beside[catalogue.root / _MUTANTS / f"{name}.toml"] = _fill(_text(_TEMPLATES / "mutants.toml"), words)
+    for place in (target, *beside):
+        if place.exists():
+            raise CatalogueError(f"{place} is there already; choose another name, or remove it first.")
+    _write(target, files, beside)
+    return Made(target, (*(target / each for each in files), *beside))
+
+
+def _accept(catalogue: Catalogue, kind: str, name: str) -> None:
+    """Raises CatalogueError."""
+    if not _NAME.fullmatch(name) or len(name) > _LONGEST:
+        raise CatalogueError(
+            f"{shown(name)} cannot be a {kind}'s name; use at most {_LONGEST} lower-case letters, digits, - and _, "
+            "a letter first."
+        )
+    if kind in {"benchmark", "paper"} and "-" in name:
+        raise CatalogueError(f"{shown(name)} cannot be a {kind}'s name; write {name.replace('-', '_')}, with _ for -.")
+    known = {
+        "kernel": catalogue.kernels,
+        "board": catalogue.boards,
+        "benchmark": catalogue.benchmarks,
+        "suite": catalogue.suites,
+        "paper": papers(catalogue),
+    }
+    for what, names in known.items():
+        if name in names:
+            raise CatalogueError(f"There is a {what} {name} already; choose another name for the {kind}.")
+    if name in _TAKEN or name.startswith(("footprint-", "scene-")):
+        raise CatalogueError(f"{name} means something else to rtoslab; choose another name for the {kind}.")
+
+
+def _titled(title: str) -> str:
+    """A title as it may stand in TOML, in a CSV file and in a comment of C. Raises CatalogueError."""
+    if not title.isprintable() or set(title) & set('"\\,') or "*/" in title or len(title) > 2 * _LONGEST:
+        raise CatalogueError(
+            f'{shown(title)} cannot be a title; at most {2 * _LONGEST} characters, without ", \\, commas and line ends.'
+        )
+    return title
+
+
+def _filled(template: Path, words: dict[str, str]) -> dict[Path, bytes]:
+    paths = sorted(each for each in template.rglob("*") if each.is_file())
+    return {Path(_words(str(each.relative_to(template)), words)): _fill(_text(each), words) for each in paths}
+
+
+def _words(text: str, words: dict[str, str]) -> str:
+    return re.sub(r"@([A-Z]+)@", lambda found: words[found[1]], text)
+
+
+def _fill(text: str, words: dict[str, str]) -> bytes:
+    return _words(text, words).encode()
+
+
+def _text(path: Path) -> str:
+    return read_text(path, "the template", CatalogueError)
+
+
+def _copied(catalogue: Catalogue, like: str, words: dict[str, str]) -> dict[Path, bytes]:
+    """A board's folder under another name; its facts say what they are a copy of.
+
+    Raises UnknownNameError, CatalogueError.
+    """
+    entry = catalogue.board(like)
+    paths = sorted(each for each in entry.folder.rglob("*") if each.is_file())
+    files = {
+        path.relative_to(entry.folder): read_text(path, "the board's file", CatalogueError).encode() for path in paths
+    }
+    facts = Path("board.toml")
+    text = files[facts].decode()
+    comments = re.match(r"(#.*\n)*", text)
+    body = text[comments.end() if comments else 0 :]
+    body = re.sub(r"^id = .*$", f'id = "{words["NAME"]}"', body, count=1, flags=re.MULTILINE)
+    body = re.sub(r"^title = .*$", f'title = "{words["TITLE"]}"', body, count=1, flags=re.MULTILINE)
+    head = (
+        f"# {words['TITLE']}. Facts only: the firmware, the virtual board and the host read the same file.\n"
+        f"# A copy of {entry.facts.title}: correct clocks, pins and memories by the board's manual, and name it here.\n"
+    )
+    files[facts] = (head + body).encode()
+    return files
+
+
+def _write(target: Path, files: dict[Path, bytes], beside: dict[Path, bytes]) -> None:
+    """Raises StoreError."""
+    make_folder(target.parent)
+    try:
+        mine = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        try:
+            mine.chmod(0o755)
+            for path, content in files.items():
+                make_folder((mine / path).parent)
+                write_whole(mine / path, content, "the new file")
+            for path, content in beside.items():
+                write_whole(path, content, "the new file")
+            mine.rename(target)
+        except BaseException:
+            shutil.rmtree(mine, ignore_errors=True)
+            raise
+    except OSError as cause:
+        raise disk_error("make the folder", target, cause) from None

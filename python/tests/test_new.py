@@ -1,0 +1,128 @@
+"""`rtoslab new`: what it makes is found, builds and passes its checks at once; what it cannot make it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base.errors import CatalogueError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
+from rtoslab.catalogue.paper_folders import papers
+from rtoslab.catalogue.trees import PORTS_VARIABLE
+from rtoslab.cli import app
+from rtoslab.conformance.examination import Conformance, examine
+from rtoslab.conformance.judge import Outcome
+from rtoslab.mutants.measure import try_mutants
+from rtoslab.mutants.mutants import read_mutants
+from rtoslab.plan.plan import Options, conformance_points
+from rtoslab.scaffold.new_folder import make
+
+
+def _new(*words: str) -> None:
+    assert app.main(["new", *words], standalone_mode=False) == 0
+
+
+def _measured(out: Path, capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, object]]:
+    capsys.readouterr()
+    assert app.main([*words, "--out", str(out), "--json"], standalone_mode=False) == 0
+    points = json.loads(capsys.readouterr().out)["points"]
+    assert {each["status"] for each in points} == {"measured"}
+    return list(points)
+
+
+def _conforms(root: Path, kernel: str, board: str) -> Conformance:
+    catalogue = Catalogue(root)
+    (point,) = conformance_points(catalogue, Options([kernel], [board], [1]))
+    return examine(catalogue, point)
+
+
+def test_a_new_benchmark_is_proved_and_its_mutants_are_refused(
+    checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _new("benchmark", "my_test", "--title", "My test")
+    said = capsys.readouterr().out
+    assert "my_test.c" in said
+    assert str(checkout / "firmware" / "mutants" / "my_test.toml") in said
+    (point,) = _measured(tmp_path / "run", capsys, "run", "my_test", "--window", "5ms")
+    assert point["proofs"]
+    (tmp_path / "mutants").mkdir()
+    trials = list(try_mutants(checkout, tmp_path / "mutants", "my_test", read_mutants(checkout)["my_test"]))
+    assert len(trials) == 4, "the unbroken one and three mutants"
+    assert [each.mutant for each in trials if not each.is_right] == []
+
+
+def test_a_new_port_conforms_and_is_measured(
+    checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _new("kernel", "my-kernel")
+    verdict = _conforms(checkout, "my-kernel", DEFAULT_BOARD)
+    assert verdict.holds
+    assert sum(each.outcome is Outcome.HOLDS for each in verdict.findings) >= 7
+    _measured(tmp_path / "run", capsys, "run", "t4", "t7", "--window", "5ms", "--kernel", "my-kernel")
+
+
+def test_a_new_port_may_lie_in_a_folder_of_its_users_own(
+    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _new("kernel", "mine", "--in", str(tmp_path / "ports"))
+    assert not (checkout / "firmware" / "kernels" / "mine").exists()
+    monkeypatch.setenv(PORTS_VARIABLE, str(tmp_path / "ports"))
+    assert _conforms(checkout, "mine", DEFAULT_BOARD).holds
+
+
+@pytest.mark.parametrize("like", [DEFAULT_BOARD, "nucleo-f446re"])
+def test_a_new_board_conforms_and_is_measured(
+    like: str, checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _new("board", "my-board", "--title", "Mine", "--like", like)
+    facts = Catalogue(checkout).boards["my-board"].facts
+    old = Catalogue(checkout).boards[like].facts
+    assert facts.model_copy(update={"id": old.id, "title": old.title}) == old
+    assert facts.title == "Mine"
+    assert _conforms(checkout, DEFAULT_KERNEL, "my-board").holds
+    _measured(tmp_path / "run", capsys, "run", "t2", "--window", "5ms", "--board", "my-board")
+
+
+def test_a_new_paper_is_reproduced(checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _new("paper", "doe2026")
+    capsys.readouterr()
+    assert app.main(["paper", "doe2026", "--out", str(tmp_path / "run"), "--json"], standalone_mode=False) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert [each["state"] for each in said["figures"]] == ["measured", "measured"]
+    assert [each["outcome"] for each in said["claims"]] == ["same"]
+    paper = papers(Catalogue(checkout))["doe2026"]
+    assert {row.id for row in paper.published.values() if row.kind == "ordering"} == set(paper.claims[0].rows)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "sentence"),
+    [
+        ("benchmark", "My Test", "cannot be a benchmark's name"),
+        ("benchmark", "../up", "cannot be a benchmark's name"),
+        ("benchmark", "my-test", "write my_test"),
+        ("benchmark", "t7_synchronisation", "There is a benchmark t7_synchronisation already"),
+        ("board", "pico", "There is a board pico already"),
+        ("kernel", "latency", "means something else"),
+        ("paper", "vieira2026_contention", "There is a suite vieira2026_contention already"),
+        ("paper", "x" * 41, "cannot be a paper's name"),
+    ],
+)
+def test_a_name_that_cannot_be_is_refused_in_one_sentence(kind: str, name: str, sentence: str) -> None:
+    with pytest.raises(CatalogueError, match=sentence) as caught:
+        make(Catalogue(find_root()), kind, name)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("title", ['a "b"', "two\nlines", "a, b", "*/", "x" * 81])
+def test_a_title_that_would_break_a_file_is_refused(title: str) -> None:
+    with pytest.raises(CatalogueError, match="cannot be a title"):
+        make(Catalogue(find_root()), "paper", "doe2026", title=title)
+
+
+def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(CatalogueError, match="is there already"):
+        make(Catalogue(find_root()), "kernel", "mine", folder=tmp_path)
+    assert list(tmp_path.rglob("*")) == [tmp_path / "mine"]
