@@ -42,7 +42,7 @@ def show_paper(done: Reproduction, console: Console) -> None:
             console.print(f"{REFERENCE} {REFERENCE_NOTE}")
     for kernel, count in waiting.items():
         console.print(
-            f"n/a: {counted(count, 'figure')} of {kernel}, until a tree or an export of it is named: `rtoslab tree add`."
+            f"n/a: {counted(count, 'figure')} of {kernel}; name a tree or an export of it by `rtoslab tree add`."
         )
     if done.verdicts:
         claims = Table("section", "the paper says", "here", "seen", title="Its statements", title_justify="left")
