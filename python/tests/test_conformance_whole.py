@@ -88,7 +88,11 @@ BREAKS = {
     ),
     "a period that begins anew": _break(
         "freertos", f"{FREERTOS}.h", "    (void)xTaskDelayUntil(tick, ticks);\n",
-        "    *tick += ticks;\n    vTaskDelay(ticks);\n", "sleep_until",
+        "    *tick += ticks;\n    vTaskDelay(ticks);\n", "sleep_until", "sleep_until_held",
+    ),
+    "a sleep that tells when the task ran again": _break(
+        "freertos", f"{FREERTOS}.h", "    (void)xTaskDelayUntil(tick, ticks);\n",
+        "    (void)xTaskDelayUntil(tick, ticks);\n    *tick = xTaskGetTickCount();\n", "sleep_until_held",
     ),
     "a tick in sixteen lost": _break(
         "rt", f"{RT}.c", "    rt_tick_advance();\n",

@@ -64,7 +64,7 @@ def demand_images(project: Project) -> None:
     """Functions and images name each other. Raises CatalogueError."""
     for each in project.function:
         if each.image not in project.image:
-            known = shown(", ".join(sorted(project.image)) or "none")
+            known = ", ".join(map(shown, sorted(project.image)[:10])) or "none"
             raise CatalogueError(
                 f"{PROJECT_FILE}, function {shown(each.name)}: no image is named {shown(each.image)}; known: {known}."
             )

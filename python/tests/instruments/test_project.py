@@ -90,7 +90,7 @@ def test_a_stretch_that_is_cut_is_no_pass(project: Path) -> None:
         (['name = "outer"\nmax_cycles = "3"'], IMAGE, "max_cycles"),
         (['name = "outer"\nmax_cycles = 0'], IMAGE, "max_cycles"),
         ([], IMAGE, "function"),
-        (['name = "outer"'], IMAGE.replace("small", "smell"), "no image is named 'small'; known: smell"),
+        (['name = "outer"'], IMAGE.replace("small", "smell"), "no image is named 'small'; known: 'smell'"),
         (['name = "outer"'], IMAGE + '[image.more]\nelf = "a"\nboard = "pico"\n', "names the image 'more'"),
         (['name = "outer"'], IMAGE.replace('board = "pico"', ""), "board"),
     ],
