@@ -28,6 +28,14 @@ def distribution(series: SeriesSamples) -> dict[str, Any]:
     }
 
 
+def values_in(kept: Mapping[str, Any]) -> int:
+    """How many values `samples_of` would make: a row of a few bytes may stand for any number. Raises ValueError."""
+    counts: list[int] = [row[0] for row in kept["rows"]]
+    if not all(type(each) is int and each > 0 for each in counts):
+        raise ValueError("a distribution's row does not begin with a number of samples")
+    return sum(counts) * len(kept["columns"])
+
+
 def samples_of(kept: Mapping[str, Any]) -> dict[str, Any]:
     """The series of a distribution, as `SeriesSamples` takes it: equal samples side by side. Raises ValueError."""
     plain = {name: value for name, value in kept.items() if name not in {"columns", "rows"}}

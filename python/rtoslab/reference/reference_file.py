@@ -6,14 +6,14 @@ what is its own of the manifest), last the SHA-256 of the lines before. No image
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.base import AlteredError, StoreError, make_folder, write_whole
-from rtoslab.intake import STORED_BYTES, parse_object, read_text
-from rtoslab.reference.distributions import distribution, samples_of
+from rtoslab.intake import SERIAL_VALUES, STORED_BYTES, parse_object, read_text
+from rtoslab.reference.distributions import distribution, samples_of, values_in
 from rtoslab.reference.shared_parts import own, shared, together
 from rtoslab.results import Measured, NotApplicable, ResultFile
 from rtoslab.store import StoredPoint
@@ -64,14 +64,25 @@ def read_reference(path: Path) -> Reference:
     try:
         head, *lines = _sealed_lines(text)
         told = _head(path, head)
-        points = tuple(_point(path, parse_object(each), told["manifest"]) for each in lines)
-    except (ValueError, KeyError, TypeError, AttributeError) as cause:
+        points = tuple(_point(path, each, told["manifest"]) for each in _of_bearable_size(lines))
+    except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__
         raise AlteredError(
             f"{path} holds no reference results that can be read ({why}); restore it, or renew it with "
             f"`rtoslab reference refresh {path.parent.name}`."
         ) from None
     return Reference(path, told["paper"], told["kernel"], points)
+
+
+def _of_bearable_size(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """The lines parsed, as long as their samples are no more than a record stream may have."""
+    left = SERIAL_VALUES
+    for line in lines:
+        parsed = parse_object(line)
+        left -= sum(values_in(each) for each in parsed["result"].get("series", ()))
+        if left < 0:
+            raise ValueError(f"its distributions stand for more than {SERIAL_VALUES:,} values")
+        yield parsed
 
 
 def _sealed_lines(text: str) -> list[str]:

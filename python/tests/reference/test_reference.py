@@ -1,5 +1,6 @@
 """Reference results: what is kept gives the same figures, stands beside a run marked; an altered file is told."""
 
+import hashlib
 import json
 import re
 from dataclasses import replace
@@ -113,6 +114,20 @@ def test_every_altered_byte_is_told_and_the_rest_goes_on(tmp_path: Path) -> None
             read_reference(path)
     with pytest.warns(AlteredWarning, match="rtoslab reference refresh doe2020"):
         assert list(references(tmp_path)) == []
+
+
+@pytest.mark.parametrize("row", [[10**7, 1], [2**70, 1], [0, 1], [-1, 1], ["2", 1], []])
+def test_a_row_stands_for_no_more_samples_than_there_may_be(row: list[Any], tmp_path: Path) -> None:
+    path = reference_path(find_root(), "lentka2022", "ucos3")
+    head, *points, _ = path.read_text().splitlines()
+    told = json.loads(points[0])
+    told["result"]["series"][0] |= {"columns": ["cycles"], "rows": [row]}
+    lines = "".join(f"{each}\n" for each in [head, json.dumps(told)])
+    copy = tmp_path / "lentka2022" / "ucos3.jsonl"
+    copy.parent.mkdir()
+    copy.write_text(lines + json.dumps({"sha256": hashlib.sha256(lines.encode()).hexdigest()}) + "\n")
+    with pytest.raises(AlteredError, match="can be read"):
+        read_reference(copy)
 
 
 def test_a_kernel_that_a_run_lacks_stands_beside_it(tmp_path: Path) -> None:
