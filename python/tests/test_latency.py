@@ -1,6 +1,8 @@
 """Latencies: from marks and events to intervals, from samples to figures, and to disk and back."""
 
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -210,3 +212,17 @@ def test_a_sample_file_without_a_series_is_refused() -> None:
         join([{"id": each.id} for each in point.series], content)
     with pytest.raises(ValueError, match=r"Parquet|parquet"):
         read_samples(b"nothing")
+
+
+def test_reading_samples_starts_no_threads(tmp_path: Path) -> None:
+    """Those of a library that are still there as a process ends may abort it, whatever it has printed."""
+    (tmp_path / "samples").write_bytes(write_samples(timed("counter", list(range(100))).series))
+    program = (
+        "import os, pathlib, sys\n"
+        "from rtoslab.results import sample_file\n"
+        "before = len(os.listdir('/proc/self/task'))\n"
+        "sample_file.read_samples(pathlib.Path(sys.argv[1]).read_bytes())\n"
+        "print(len(os.listdir('/proc/self/task')) - before)\n"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "samples")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0\n"

@@ -23,7 +23,7 @@ from rtoslab.results.results import (
     Virtual,
     Waits,
 )
-from rtoslab.results.sample_file import COLUMNS, SAMPLES_FILE, join, write_samples
+from rtoslab.results.sample_file import COLUMNS, SAMPLES_FILE, join, read_columns, write_samples
 
 __all__ = [
     "COLUMNS",
@@ -52,6 +52,7 @@ __all__ = [
     "handler_series_of",
     "instrument_of",
     "join",
+    "read_columns",
     "readings",
     "series_facts",
     "series_of",

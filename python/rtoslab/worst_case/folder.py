@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rtoslab.base import AlteredError, canonical, make_folder, runs_folder, write_whole
 from rtoslab.records import read_sealed, sealed
+from rtoslab.results import read_columns
 from rtoslab.worst_case.arrivals import UNANSWERED, Span
 from rtoslab.worst_case.scenario import Scenario
 from rtoslab.worst_case.worst_case import WorstCase
@@ -83,7 +84,7 @@ def recomputed(folder: Path) -> Iterator[str]:
     try:
         files = read_sealed(folder.resolve())
         stored = json.loads(files[RESULT])
-        columns = pq.read_table(io.BytesIO(files[ARRIVALS])).to_pydict()
+        columns = read_columns(files[ARRIVALS])
     except AlteredError as cause:
         yield str(cause)
         return
