@@ -158,6 +158,15 @@ def test_a_report_marks_it_and_says_where_it_comes_from(tmp_path: Path) -> None:
     assert WORD not in report_formats()["md"](alone)
 
 
+def test_a_report_counts_the_files_that_changed_since(tmp_path: Path) -> None:
+    points = [stored(measured(1, 1000))]
+    sources = {f"firmware/{name}.c": "0" * 64 for name in "abc"}
+    for count, says in ((1, "; firmware/a.c |"), (3, "; 3 files of the firmware |")):
+        kept(tmp_path, measured(1, 500), sources=dict(list(sources.items())[:count]))
+        document = make_document(Catalogue(find_root()), points, None, stand_ins(tmp_path, points))
+        assert says in report_formats()["md"](document)
+
+
 def test_what_changed_since_is_named(tmp_path: Path) -> None:
     file = next((find_root() / "firmware" / "core").rglob("*.c"))
     name = str(file.relative_to(find_root()))

@@ -12,7 +12,8 @@ from rtoslab.store import StoredPoint
 _PROSE = (
     "Kernels marked as reference were not measured in this run: their results come with rtoslab, measured once on its "
     "virtual board from a tree or an export of the kernel. Name one of your own (rtoslab tree add) and they are "
-    "measured here instead."
+    "measured here instead. What has changed since they were measured need not move a figure; rtoslab reference list "
+    "names each file."
 )
 
 
@@ -26,7 +27,7 @@ def reference_section(root: Path, beside: Sequence[StoredPoint]) -> Section | No
                 origin(each.manifest),
                 " ".join(_at(each.manifest, "build", "flags")),
                 _at(each.manifest, "target", "sources_sha256")[:12],
-                "; ".join(changed_since(root, each)) or "nothing",
+                _briefly(changed_since(root, each)),
             )
             rows[row] = rows.get(row, 0) + 1
     if not rows:
@@ -34,6 +35,13 @@ def reference_section(root: Path, beside: Sequence[StoredPoint]) -> Section | No
     columns = ("kernel", "version", "compiled with", "virtual board", "changed since", ">points")
     table = TableData("Reference results", columns, [[*row, str(count)] for row, count in rows.items()])
     return Section("reference", "Not measured here: reference results", (_PROSE,), (), (table,))
+
+
+def _briefly(changes: Sequence[str]) -> str:
+    """Files are counted: a reader of the report wants to know whether, not which."""
+    files = [each for each in changes if each.startswith("firmware/")]
+    counted = [f"{len(files)} files of the firmware"] if len(files) > 1 else files
+    return "; ".join([*(each for each in changes if each not in files), *counted]) or "nothing"
 
 
 def origin(manifest: Mapping[str, Any]) -> str:
