@@ -1,6 +1,7 @@
 """What every floor stands on: errors, files, locks, paths, canonical JSON, the tools of others."""
 
 from rtoslab.base import tools
+from rtoslab.base.architecture import Architecture, architecture, code_address, cross_tool, read_architecture
 from rtoslab.base.canonical_json import canonical
 from rtoslab.base.closure import sources_digest
 from rtoslab.base.contents import Stamp, listing, sha256_of, stamp
@@ -59,6 +60,7 @@ __all__ = [
     "STANDARD_OUTPUT",
     "AlteredError",
     "AlteredWarning",
+    "Architecture",
     "BoardSilentError",
     "BuildError",
     "CaptureError",
@@ -89,14 +91,18 @@ __all__ = [
     "Value",
     "__version__",
     "alone",
+    "architecture",
     "build_folder",
     "canonical",
+    "code_address",
     "counted",
+    "cross_tool",
     "disk_error",
     "find_clang",
     "find_root",
     "listing",
     "make_folder",
+    "read_architecture",
     "results_folder",
     "runs_folder",
     "said",

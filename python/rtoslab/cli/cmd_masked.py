@@ -2,7 +2,7 @@
 
 import click
 
-from rtoslab.base import EXIT_OK, PlanError, find_root
+from rtoslab.base import EXIT_OK, PlanError, architecture, find_root
 from rtoslab.catalogue import DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernels_option
 from rtoslab.cli.ended import answer, keeping
@@ -12,7 +12,6 @@ from rtoslab.instruments import (
     Choice,
     Profile,
     make_subject,
-    priorities,
     profile,
     rich_table,
     survey_table,
@@ -49,9 +48,10 @@ def command(
     """
     catalogue = Catalogue(find_root())
     facts = catalogue.board(board).facts
-    level = integer(priority, "--priority") if priority is not None else priorities(facts.cpu)[-1]
-    if level not in priorities(facts.cpu):
-        known = ", ".join(f"{each:#04x}" for each in priorities(facts.cpu))
+    priorities = architecture().priorities(facts.irq.priority_bits)
+    level = integer(priority, "--priority") if priority is not None else priorities[-1]
+    if level not in priorities:
+        known = ", ".join(f"{each:#04x}" for each in priorities)
         raise PlanError(f"An interrupt of the {facts.id} cannot have the priority {level:#04x}; it can have {known}.")
     found: list[Profile] = []
     with keeping(lambda: {"masked": survey_table(found, level).as_json()} if found else {}):

@@ -17,7 +17,7 @@ from rtoslab.instruments.measured_calls import EndedMeasureError, MeasuredCalls,
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.perfetto import perfetto_trace
 from rtoslab.instruments.profile_tables import brief_tables, tables
-from rtoslab.instruments.profiler import EndedProfileError, Profile, load_profile, priorities, profile
+from rtoslab.instruments.profiler import EndedProfileError, Profile, load_profile, profile
 from rtoslab.instruments.project import PROJECT_FILE, build_image, over_budget, read_project
 from rtoslab.instruments.show import rich_table
 from rtoslab.instruments.subject import DEFAULT_CYCLES, Choice, Stretch, make_subject
@@ -51,7 +51,6 @@ __all__ = [
     "over_budget",
     "owner",
     "perfetto_trace",
-    "priorities",
     "profile",
     "read_project",
     "render",
