@@ -16,7 +16,7 @@ from rtoslab.compare.sides import Figures, Side
 from rtoslab.results.results import Counter
 from tests.checkouts import alter, copy_checkout
 from tests.fakes import measured, point
-from tests.test_cli import error, rtoslab
+from tests.test_cli import ROOT, error, rtoslab
 
 GCC = {"build.compiler.banner": "gcc 12"}
 
@@ -150,3 +150,17 @@ def test_a_tick_of_the_window_s_clock_is_no_change() -> None:
         assert (verdicts.count(Verdict.BETTER), len(found.regressions)) == (better, worse), (before, after)
     slower = judge(make_baseline(of_ticks(20_000), {}), "main", of_ticks(20_000, 8469), Rules.of({}, []))
     assert [each.before.id for each, _ in slower.regressions] == ["cycles_per_count"], "one count fewer is one"
+
+
+def test_the_plan_is_told_before_anything_is_measured(tmp_path: Path) -> None:
+    points = read_baseline(ROOT / "baselines" / "main.toml").point
+    for command in (("gate", "--out", tmp_path / "run"), ("baseline", "main")):
+        done = rtoslab(*command, "--dry-run")
+        assert done.returncode == 0, done.stderr
+        assert [line.split()[0] for line in done.stdout.splitlines()] == [each.point.benchmark for each in points]
+        assert re.search(
+            rf"^Plan: {len(points)} points; \d+ images? to build; at most about", done.stderr, re.MULTILINE
+        )
+        assert "nothing was measured" in done.stderr
+    assert not list(tmp_path.iterdir())
+    assert "measured already" in error(rtoslab("gate", tmp_path, "--dry-run"), 1)

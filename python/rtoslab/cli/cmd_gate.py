@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from rtoslab.base import EXIT_ERROR, EXIT_OK, EXIT_REGRESSION, PlanError, find_root
-from rtoslab.cli.choices import out_option
-from rtoslab.cli.cmd_baseline import measure_again
+from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
+from rtoslab.cli.cmd_baseline import demand_measuring, measure_again
 from rtoslab.cli.cmd_compare import FORMS
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.names import form_of, report_files
@@ -46,6 +46,8 @@ from rtoslab.reports import report_formats
     help="If the baseline was measured with another compiler: exit 1, exit 0 with a note, or compare all the same.",
 )
 @out_option
+@jobs_option
+@dry_run_option
 @report_files(*FORMS, xml="JUnit")
 def command(
     runs: tuple[Path, ...],
@@ -53,6 +55,8 @@ def command(
     asked: tuple[str, ...],
     other_compiler: str,
     out: Path | None,
+    jobs: int,
+    dry_run: bool,
     outputs: tuple[Path, ...],
 ) -> int:
     """Hold figures against a baseline: those of RUNs, or the baseline's own points measured now.
@@ -64,7 +68,10 @@ def command(
     path = known_baseline(root, name)
     baseline = read_baseline(path)
     rules = Rules.of(baseline.rules, asked)
-    side = read_side(runs) if runs else measure_again(root, baseline, name, out)
+    demand_measuring(runs, dry_run=dry_run)
+    side = read_side(runs) if runs else measure_again(root, baseline, name, out, jobs, dry_run=dry_run)
+    if side is None:
+        return EXIT_OK
     judgement = judge(baseline, path.stem, side, rules)
     for output in outputs:
         write(_rendered(judgement, rules, output), output)
