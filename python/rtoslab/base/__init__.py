@@ -42,7 +42,7 @@ from rtoslab.base.errors import (
 )
 from rtoslab.base.file_locks import alone
 from rtoslab.base.output_files import STANDARD_OUTPUT, make_folder, write_whole
-from rtoslab.base.paths import build_folder, find_root, results_folder, runs_folder
+from rtoslab.base.paths import build_folder, find_root, is_checkout, results_folder, runs_folder
 from rtoslab.base.strict import Strict
 from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_clang, said
 from rtoslab.base.value_table import Table, Value
@@ -100,6 +100,7 @@ __all__ = [
     "disk_error",
     "find_clang",
     "find_root",
+    "is_checkout",
     "listing",
     "make_folder",
     "read_architecture",

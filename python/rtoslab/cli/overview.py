@@ -5,6 +5,7 @@ from typing import Final
 
 SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "Begin": {
+        "demo": "measure FreeRTOS on a Pico, one core and two, and report",
         "doctor": "look for the tools that rtoslab needs",
         "list": "kernels, boards, benchmarks and suites that are here",
         "new": "make a benchmark, kernel, board or paper from a template",
