@@ -1,0 +1,103 @@
+"""Effects and costs of points in several placements: what some choice of places would undo is not claimed."""
+
+from pathlib import Path
+
+import pytest
+
+from rtoslab.analyses.placed_times import placed_times
+from rtoslab.base.errors import PlanError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.parity.costs import measured_costs, read_costs, write_costs
+from rtoslab.reports import report_formats
+from rtoslab.results.results import Measured
+from rtoslab.store.stored_point import StoredPoint
+from rtoslab.sweep.effects import Observations
+from rtoslab.sweep.plan import read_sweep, sweep_points
+from rtoslab.sweep.report import sweep_document
+from tests.test_sweep import PLAN, at, written
+
+CYCLES = 20
+"""Of a count: few, so that rounding to whole counts is worth nothing."""
+
+
+def placed(benchmark: str, percents: list[float], **config: str) -> list[Measured]:
+    """One point in as many placements as there are figures, each so many percent over CYCLES."""
+    return [
+        at(CYCLES * (1 + each / 100), benchmark, **config, placement=str(number))
+        for number, each in enumerate(percents)
+    ]
+
+
+def swept() -> list[Measured]:
+    """Of `a`, t depends beyond all places and u within them; of `b`, neither does."""
+    return [
+        *placed("t", [0, 1, 2], a="0", b="0"),
+        *placed("t", [5, 6, 7], a="1", b="0"),
+        *placed("t", [1, 2, 0], a="0", b="1"),
+        *placed("u", [0, 1, 2], a="0", b="0"),
+        *placed("u", [1, 2.5, 3], a="1", b="0"),
+        *placed("u", [0.5, 1.5, 2.5], a="0", b="1"),
+    ]
+
+
+def test_a_point_in_several_placements_is_one_point_with_a_band() -> None:
+    found = {(each.point.benchmark, *each.point.config.items()): each for each in placed_times(swept())}
+    assert len(found) == 6
+    band = found["t", ("a", "1"), ("b", "0")].seconds
+    assert len(band.values) == 3
+    assert band.median / band.least == pytest.approx(1.06 / 1.05, rel=1e-3)
+
+
+def test_an_effect_is_claimed_where_no_choice_of_places_undoes_it() -> None:
+    effects = {(each.option, each.level): each for each in Observations(swept()).effects()}
+    assert set(effects) == {("a", "1"), ("b", "1")}, "the placement is no option"
+    assert effects["a", "1"].claimed == ["t"]
+    assert effects["a", "1"].by_target["t"] == pytest.approx(1.06 / 1.01, rel=1e-3)
+    assert effects["a", "1"].ratios["t"].least == pytest.approx(1.05 / 1.02, rel=1e-3)
+    assert effects["a", "1"].pairs == 2
+    assert effects["b", "1"].claimed == []
+
+
+def test_in_one_placement_every_change_counts() -> None:
+    alone = [each for each in swept() if each.point.config["placement"] == "0"]
+    assert Observations(alone).most_placements == 1
+    assert [each.claimed for each in Observations(alone).effects() if each.option == "a"] == [["t", "u"]]
+
+
+def test_the_report_says_placement() -> None:
+    document = sweep_document("T", [StoredPoint(Path("x"), each, {}) for each in swept()])
+    text = report_formats()["md"](document)
+    assert "What matters most is a 0 to 1" in document.summary
+    assert "+5.0 % for t" in document.summary
+    assert "1 of 2: t" in text
+    assert "no: placement" in text
+    within = [each for each in swept() if each.point.config["a"] == "0"]
+    alike = sweep_document("T", [StoredPoint(Path("x"), each, {}) for each in within])
+    assert "No option changes the time by more than the place of the code does." in alike.summary
+
+
+def test_costs_name_the_benchmarks_whose_change_is_placement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    costs = {each.key: each for each in measured_costs(swept())}
+    assert set(costs) == {"a", "b"}
+    assert costs["a"].placement == ("u",)
+    assert costs["a"].percent["t"] == pytest.approx(4.95, abs=0.05)
+    assert costs["b"].placement == ("u",), "the medians of t are the same: no change to explain"
+    assert costs["a"].turned().placement == ("u",)
+    path = tmp_path / "baselines" / "costs.toml"
+    write_costs(list(costs.values()), path)
+    monkeypatch.chdir(tmp_path)
+    assert read_costs(tmp_path) == tuple(costs.values())
+
+
+def test_a_sweep_asks_for_placements(tmp_path: Path) -> None:
+    catalogue = Catalogue(find_root())
+    plan = sweep_points(catalogue, read_sweep(written(tmp_path, f"placements = 3\n{PLAN}")))
+    once = sweep_points(catalogue, read_sweep(written(tmp_path)))
+    assert len(plan.points) == 3 * len(once.points)
+    assert [each.placement for each in plan.points[:4]] == [0, 1, 2, 0]
+    for count in ("0", "-1"):
+        with pytest.raises(PlanError, match="placements cannot be asked for"):
+            sweep_points(catalogue, read_sweep(written(tmp_path, f"placements = {count}\n{PLAN}")))
+    with pytest.raises(PlanError, match="leave some out"):
+        read_sweep(written(tmp_path, f"placements = 10000\n{PLAN}"))
