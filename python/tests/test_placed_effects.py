@@ -1,15 +1,19 @@
 """Effects and costs of points in several placements: what some choice of places would undo is not claimed."""
 
+import io
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from rtoslab.analyses.counts_per_second import throughput
+from rtoslab.analyses.middle_placement import placed_points
 from rtoslab.analyses.placed_times import placed_times
 from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.parity.costs import measured_costs, read_costs, write_costs
-from rtoslab.reports import report_formats
+from rtoslab.reports import make_document, report_formats, show_points
 from rtoslab.results.results import Measured
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.sweep.effects import Observations
@@ -101,3 +105,34 @@ def test_a_sweep_asks_for_placements(tmp_path: Path) -> None:
             sweep_points(catalogue, read_sweep(written(tmp_path, f"placements = {count}\n{PLAN}")))
     with pytest.raises(PlanError, match="leave some out"):
         read_sweep(written(tmp_path, f"placements = 10000\n{PLAN}"))
+
+
+def test_a_reader_sees_the_middle_placement_and_its_band() -> None:
+    points = [*placed("t", [3, 1, 2, 9], a="0"), at(CYCLES, "u", a="0")]
+    first, alone = placed_points(points)
+    assert first.middle.run_id == points[2].run_id
+    assert first.middle.counters == points[2].counters, "of an even number the lower one of the middle"
+    assert first.middle.point.config == {"a": "0"}
+    ((metric, band),) = first.bands
+    assert (metric.id, len(band.values)) == ("cycles_per_count", 4)
+    assert band.most / band.least == pytest.approx(1.09 / 1.01, rel=1e-3)
+    assert alone.middle is points[4]
+    assert alone.bands == []
+
+
+def test_reports_and_terminal_have_one_row_for_a_point_in_several_placements() -> None:
+    points = [*placed("t", [3, 1, 2], a="0"), at(CYCLES, "u", a="0")]
+    document = make_document(Catalogue(find_root()), [StoredPoint(Path("x"), each, {}) for each in points], None)
+    sections = {each.id: each for each in document.shown}
+    assert len(sections["throughput"].tables[0].rows) == 2
+    ((_, name, figure, median, least, most, share, count),) = sections["placements"].tables[0].rows
+    assert (name, figure, median, least, most, share, count) == (
+        "1 core", "cycles_per_count", "20.4", "20.2", "20.6", "2.0 %", "3",
+    )  # fmt: skip
+    text = io.StringIO()
+    show_points(points, Console(file=text, width=200))
+    worst, best, middle = (f"{throughput(each).total_hz:,.0f}" for each in points[:3])
+    assert f"{middle} ({worst} to {best})" in text.getvalue()
+    assert "4 points measured" in text.getvalue()
+    plain = make_document(Catalogue(find_root()), [StoredPoint(Path("x"), points[3], {})], None)
+    assert "placements" not in {each.id for each in plain.shown}

@@ -22,6 +22,7 @@ from rtoslab.analyses.latency import (
     spread,
 )
 from rtoslab.analyses.losses_by_cause import BusiestLock, Loss, losses
+from rtoslab.analyses.middle_placement import PlacedPoint, placed_points
 from rtoslab.analyses.named_figures import BYTES, COUNTS, CYCLES, Metric, leading, metrics, unit_of
 from rtoslab.analyses.placed_times import PLACEMENT, PlacedTime, Ratio, mean_ratio, placed_times
 from rtoslab.analyses.rulers import probe_effect, ruler_costs
@@ -50,6 +51,7 @@ __all__ = [
     "Level",
     "Loss",
     "Metric",
+    "PlacedPoint",
     "PlacedTime",
     "Ratio",
     "Step",
@@ -76,6 +78,7 @@ __all__ = [
     "mean_ratio",
     "metrics",
     "per_what",
+    "placed_points",
     "placed_times",
     "probe_effect",
     "released",

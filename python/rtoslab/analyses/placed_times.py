@@ -55,11 +55,16 @@ def mean_ratio(ratios: Sequence[Ratio]) -> Ratio:
 
 def placed_times(points: Iterable[Measured]) -> Iterator[PlacedTime]:
     """In the order of the points. Figures that are 0 are left out: no ratio can be made of them."""
+    for group in by_placement(points):
+        yield from _of_group(group)
+
+
+def by_placement(points: Iterable[Measured]) -> list[list[Measured]]:
+    """Points alike in all but their placement, together, in the order of the points."""
     groups: dict[str, list[Measured]] = {}
     for each in points:
-        groups.setdefault(_without(each).model_dump_json(), []).append(each)
-    for group in groups.values():
-        yield from _of_group(group)
+        groups.setdefault(unplaced(each).model_dump_json(), []).append(each)
+    return list(groups.values())
 
 
 def _of_group(group: Sequence[Measured]) -> Iterator[PlacedTime]:
@@ -68,9 +73,10 @@ def _of_group(group: Sequence[Measured]) -> Iterator[PlacedTime]:
         if all(name in each and each[name].value > 0 for each in figures):
             values = [each[name].value / point.clock_hz for each, point in zip(figures, group, strict=True)]
             grain = max(each[name].resolution / point.clock_hz for each, point in zip(figures, group, strict=True))
-            yield PlacedTime(_without(group[0]), name, Band(values, grain))
+            yield PlacedTime(unplaced(group[0]), name, Band(values, grain))
 
 
-def _without(point: Measured) -> PointId:
+def unplaced(point: Measured) -> PointId:
+    """A point's axes without its placement."""
     config = {key: value for key, value in point.point.config.items() if key != PLACEMENT}
     return point.point.model_copy(update={"config": config})
