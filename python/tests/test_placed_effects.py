@@ -27,10 +27,11 @@ CYCLES = 20
 
 def placed(benchmark: str, percents: list[float], **config: str) -> list[Measured]:
     """One point in as many placements as there are figures, each so many percent over CYCLES."""
-    return [
-        at(CYCLES * (1 + each / 100), benchmark, **config, placement=str(number))
-        for number, each in enumerate(percents)
-    ]
+    found = []
+    for number, each in enumerate(percents):
+        point = at(CYCLES * (1 + each / 100), benchmark, **config, placement=str(number))
+        found.append(point.model_copy(update={"run_id": f"{benchmark}{config}{number}"}))
+    return found
 
 
 def swept() -> list[Measured]:
@@ -121,7 +122,7 @@ def test_a_reader_sees_the_middle_placement_and_its_band() -> None:
 
 
 def test_reports_and_terminal_have_one_row_for_a_point_in_several_placements() -> None:
-    points = [*placed("t", [3, 1, 2], a="0"), at(CYCLES, "u", a="0")]
+    points = [*placed("t", [3, 1, 2], a="0"), *placed("u", [0], a="0")]
     document = make_document(Catalogue(find_root()), [StoredPoint(Path("x"), each, {}) for each in points], None)
     sections = {each.id: each for each in document.shown}
     assert len(sections["throughput"].tables[0].rows) == 2

@@ -120,7 +120,8 @@ def _percent(cost: Cost, benchmarks: Sequence[str]) -> str:
     compared = {name: value for name, value in cost.percent.items() if name in benchmarks}
     ordered = sorted((compared or cost.percent).items(), key=lambda item: -abs(item[1]))
     shown = ", ".join(
-        f"{name} {value:+.1f} %{' (placement)' * (name in cost.placement)}" for name, value in ordered[:MOST_NAMES]
+        f"{name} {round(value, 1) + 0.0:+.1f} %{' (placement)' * (name in cost.placement)}"
+        for name, value in ordered[:MOST_NAMES]
     )
     return shown + (f" and {len(ordered) - MOST_NAMES} smaller" if len(ordered) > MOST_NAMES else "")
 
