@@ -36,7 +36,7 @@ from rtoslab.reports import report_formats
     "asked",
     multiple=True,
     metavar="[PATTERN=]LIMITS",
-    help="`+0 cycles|+2 %` for all figures, `stack.*=+64 bytes` for some; over the baseline's own rules.",
+    help="Limits for all figures in place of all rules (`+0 cycles|+2 %`), or for some (`stack.*=+64 bytes`).",
 )
 @click.option(
     "--other-compiler",
@@ -59,7 +59,7 @@ def command(
     dry_run: bool,
     outputs: tuple[Path, ...],
 ) -> int:
-    """Hold figures against a baseline: those of RUNs, or the baseline's own points measured now.
+    """Compare figures with a baseline: those of RUNs, or the baseline's own points measured now.
 
     \b
     Exit codes: 0 same or better; 1 an error, no answer; 3 a regression.

@@ -27,8 +27,8 @@ from rtoslab.results import Measured
 def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], strict: bool, as_json: bool) -> int:
     """Show where a comparison is unfair: points of one run, or of several RUNs, that were not measured alike.
 
-    Looks at assertions, stack checking, trace hooks, tick rate, priorities, time slicing, tickless idle, memory
-    protection, task selection, compiler and flags, clock, wait states, caches, placement of code and data.
+    Looks at assertions, stack checking, trace hooks, run-time statistics, tick rate, priorities, time slicing, tickless
+    idle, memory protection, task selection, compiler and flags, clock, wait states, caches, placement of code and data.
     """
     catalogue = Catalogue(find_root())
     stored = {path: load(path) for path in runs}

@@ -27,9 +27,11 @@ from rtoslab.instruments import (
 @click.option(
     "--priority",
     metavar="N",
-    help="Of the interrupts that are masked, as a priority register has it; the least urgent.",
+    help="Priority of the masked interrupts, as a priority register holds it.  [default: the least urgent]",
 )
-@click.option("--window", "window_ms", type=Duration(), help="Of each benchmark.   [default: 20ms; for samples 250ms]")
+@click.option(
+    "--window", "window_ms", type=Duration(), help="Window of each benchmark.  [default: 20ms; for samples 250ms]"
+)
 @click.option("--json", "as_json", is_flag=True, help="The table as JSON on stdout.")
 def command(
     names: tuple[str, ...],
@@ -41,7 +43,7 @@ def command(
     window_ms: int | None,
     as_json: bool,
 ) -> int:
-    """Show how long kernels mask interrupts: for each call the longest that the benchmarks NAMES saw.
+    """Run the benchmarks NAMES and show how long kernels mask interrupts: for each kernel call the longest time.
 
     Every interval is recorded, by PRIMASK, BASEPRI, FAULTMASK or an active handler, with the code that opened and
     closed it. What a kernel lacks is left out with its reason.
