@@ -185,6 +185,13 @@ void port_heap_free(struct port_heap_free *heap)
     heap->pieces = (uint32_t)is.ordblks;
 }
 
+#ifdef NUTTX_WITHOUT_PANIC_WITH_REGS
+/* In place of NuttX's: what it finds broken, and the faults that it does not know what to do with. */
+void _assert(const char *file, int line)
+{
+    last_words_assert(file == NULL ? "NuttX" : file, (uint32_t)line);
+}
+#else
 /* In place of NuttX's: what it finds broken, and the faults that it does not know what to do with. */
 void _assert(const char *file, int line, const char *message, void *registers)
 {
@@ -201,3 +208,4 @@ void _assert(const char *file, int line, const char *message, void *registers)
     }
     last_words_assert(file == NULL ? "NuttX" : file, (uint32_t)line);
 }
+#endif

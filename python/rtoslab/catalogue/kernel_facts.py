@@ -151,6 +151,10 @@ class Earlier(Strict):
     arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)
     objects: dict[str, ObjectFacts] = Field(default_factory=dict)
     waits: Waits | None = None
+    behaviour: dict[str, int | str | tuple[str, ...]] = Field(default_factory=dict)
+    """Facts of `[behaviour]`."""
+    probes: dict[str, int | str] = Field(default_factory=dict)
+    """Of `[probes]`."""
 
 
 class Kernel(Strict):
@@ -271,5 +275,8 @@ def _before(kernel: Kernel, change: Earlier) -> Kernel:
         "arguments": {**kernel.arguments, **change.arguments},
         "objects": {**kernel.objects, **change.objects},
         "waits": change.waits or kernel.waits,
+        "behaviour": Behaviour.model_validate({**kernel.behaviour.model_dump(), **change.behaviour}),
     }
+    if kernel.probes is not None:
+        update["probes"] = Probes.model_validate({**kernel.probes.model_dump(), **change.probes})
     return kernel.without(change.lacks).model_copy(update=update)
