@@ -167,16 +167,18 @@ def _boards(kernel: Entry[Kernel]) -> dict[str, Settings]:
 def _asked(
     kernel: Entry[Kernel], board: str, needs: Iterable[str], absent: Iterable[str] = ()
 ) -> dict[str, str | None]:
-    """Of a version that has not yet the names `absent`: with what `config/earlier/NAME` asks otherwise, for all boards
-    and for this one."""
+    """Of a version that has not yet the names `absent`: with what `config/earlier/NAME` asks otherwise, for all boards,
+    for this one, and for each need."""
     boards = _boards(kernel)
     if board not in boards:
         raise CatalogueError(f"The port of {kernel.facts.title} is for {', '.join(boards)}, not for {board}.")
     asked = {**boards[board], **_part(kernel, _COMMON)}
-    for each in (f"earlier/{name}{place}" for name in absent for place in ("", f".{board}")):
-        asked |= _part(kernel, each) if (kernel.folder / "config" / f"{each}.defconfig").is_file() else {}
+    needs = tuple(needs)
     for need in needs:
         asked |= _part(kernel, need)
+    places = ("", f".{board}", *(f".{need}" for need in needs))
+    for each in (f"earlier/{name}{place}" for name in absent for place in places):
+        asked |= _part(kernel, each) if (kernel.folder / "config" / f"{each}.defconfig").is_file() else {}
     return asked
 
 
