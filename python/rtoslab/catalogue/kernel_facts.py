@@ -153,8 +153,6 @@ class Earlier(Strict):
     waits: Waits | None = None
     behaviour: dict[str, int | str | tuple[str, ...]] = Field(default_factory=dict)
     """Facts of `[behaviour]`."""
-    probes: dict[str, int | str] = Field(default_factory=dict)
-    """Of `[probes]`."""
 
 
 class Kernel(Strict):
@@ -277,6 +275,4 @@ def _before(kernel: Kernel, change: Earlier) -> Kernel:
         "waits": change.waits or kernel.waits,
         "behaviour": Behaviour.model_validate({**kernel.behaviour.model_dump(), **change.behaviour}),
     }
-    if kernel.probes is not None:
-        update["probes"] = Probes.model_validate({**kernel.probes.model_dump(), **change.probes})
     return kernel.without(change.lacks).model_copy(update=update)
