@@ -1,5 +1,7 @@
 """The rule `course` where a sleep lasts a tick longer: one tick goes by, and no more."""
 
+from dataclasses import replace
+
 from rtoslab.results.finding import Verdict
 from rtoslab.targets.steps import HANDLER, TICK, Step
 from tests.test_course import FACTS, ONE, OTHER, call, judge, switch
@@ -17,3 +19,34 @@ def test_a_sleep_that_lasts_a_tick_longer_lets_one_go_by() -> None:
     assert judge(SLEEP, [*ASLEEP, A_TICK, *WOKEN] * 5, LATE).verdict is Verdict.HOLDS
     assert judge(SLEEP, [*ASLEEP, A_TICK, A_TICK, *WOKEN] * 5, LATE).verdict is Verdict.FAILS, "two go by"
     assert judge(SLEEP, [*ASLEEP, A_TICK, call("yield", OTHER), *WOKEN] * 5, LATE).verdict is Verdict.FAILS
+
+
+UNTIL = {
+    **FACTS,
+    "symbols": {**FACTS["symbols"], "tick_now": ["now"]},
+    "arguments": {**FACTS.get("arguments", {}), "sleep_ticks": ["end_tick"], "tick_now": []},
+}
+
+
+def until(now: int, ticks: int = 1, told: bool = True) -> list[Step]:
+    """A look at the clock, and a sleep to a tick reckoned from it."""
+    return [replace(call("now"), result=now if told else None), call("sleep", first=now + ticks), ASLEEP[1]]
+
+
+def test_a_sleep_that_is_told_when_it_ends_is_as_long_as_from_the_clock_read_before() -> None:
+    rounds = [each for now in range(90, 95) for each in (*until(now), *WOKEN)]
+    assert judge(SLEEP, rounds, UNTIL).verdict is Verdict.HOLDS
+    assert judge(SLEEP, rounds, {**UNTIL, "arguments": FACTS.get("arguments", {})}).verdict is Verdict.FAILS
+    longer = [each for now in range(90, 95) for each in (*until(now, 2), *WOKEN)]
+    assert judge(SLEEP, longer, UNTIL).verdict is Verdict.FAILS
+    alone = [each for now in range(90, 95) for each in (*until(now)[1:], *WOKEN)]
+    assert judge(SLEEP, alone, UNTIL).verdict is Verdict.FAILS, "nobody looked at the clock"
+
+
+def test_a_look_that_was_not_seen_to_return_is_reckoned_by_the_ticks() -> None:
+    seen = [each for now in range(90, 95) for each in (*until(now, told=now == 93), *WOKEN)]
+    assert judge(SLEEP, seen, UNTIL).verdict is Verdict.HOLDS
+    longer = [each for now in range(90, 95) for each in (*until(now, 1 + (now != 93), now == 93), *WOKEN)]
+    assert judge(SLEEP, longer, UNTIL).verdict is Verdict.FAILS
+    never = [each for now in range(90, 95) for each in (*until(now, told=False), *WOKEN)]
+    assert judge(SLEEP, never, UNTIL).verdict is Verdict.FAILS, "what the clock said is not known"

@@ -8,9 +8,10 @@ import pytest
 from rtoslab import api
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.parity.concepts import CONCEPTS, OF_KERNELS, facts_of
+from rtoslab.parity.concepts import CONCEPTS, OF_KERNELS, facts_of, kernel_of
 from rtoslab.parity.costs import Cost, cost_of, measured_costs, read_costs, write_costs
 from rtoslab.parity.unfairness import Subject, alike, lint
+from rtoslab.reference.stand_ins import references
 from rtoslab.results.results import Measured
 from tests.fakes import measured, point
 from tests.test_cli import rtoslab
@@ -170,3 +171,50 @@ def test_a_planted_run_is_found_by_the_command_and_in_the_report(tmp_path: Path)
     assert rtoslab("lint", tmp_path / "0").stdout.startswith("Fair")
     compared = rtoslab("compare", tmp_path / "0", tmp_path / "1", "--format", "md").stdout
     assert compared.index("| assertions |") < compared.index("## Worse and better")
+
+
+def of_port(port: str, kernel: str, **macros_of: str) -> Subject:
+    """A point of a kernel whose tree is not named here, as a reference result is."""
+    sources = {f"firmware/kernels/{port}/port.c": "0", "firmware/chips/stm32/board.c": "0"}
+    where = point().model_copy(update={"kernel": kernel})
+    return Subject(kernel, where, {"build": {**BUILD, "sources": sources, "kernel_config": macros_of}})
+
+
+@pytest.mark.parametrize("kernel", ["freertos9", "freertos9 (reference)", "freertos (reference)"])
+def test_options_of_a_kernel_that_is_not_named_here_are_known_by_its_port(kernel: str) -> None:
+    here = subject("freertos", **macros(configBENCH_ASSERT="1"))
+    there = of_port("freertos", kernel, **MACROS)
+    (found,) = lint(CATALOGUE, alike([here, there]))
+    assert (found.concept.id, found.values) == ("assertions", {"on": ("freertos",), "off": (kernel,)})
+
+
+def test_an_option_that_a_whole_configuration_does_not_have_is_off() -> None:
+    """What Kconfig writes names no option that is not set."""
+    config = {"CONFIG_RR_INTERVAL": "0", "CONFIG_USEC_PER_TICK": "1000"}
+    here = subject("freertos", **macros(configBENCH_ASSERT="1", configUSE_TICKLESS_IDLE="1"))
+    found = {
+        each.concept.id: each.values for each in lint(CATALOGUE, alike([here, of_port("nuttx", "nuttx", **config)]))
+    }
+    assert found["assertions"] == {"on": ("freertos",), "off": ("nuttx",)}
+    assert found["tickless_idle"] == {"on": ("freertos",), "off": ("nuttx",)}
+    on = of_port("nuttx", "nuttx (reference)", **config, CONFIG_DEBUG_ASSERTIONS="1")
+    assert "assertions" not in {each.concept.id for each in lint(CATALOGUE, alike([here, on]))}
+
+
+def test_every_reference_result_has_the_options_of_its_kernel() -> None:
+    told = {"assertions", "stack_checking", "trace_hooks", "tick_hz", "priorities", "time_slicing", "tickless_idle"}
+    files = list(references(find_root()))
+    assert files
+    for each in files:
+        manifest = each.points[0].manifest
+        facts = facts_of(manifest, kernel_of(CATALOGUE, manifest, each.kernel))
+        assert told <= facts.keys(), each.kernel
+
+
+def test_the_command_looks_at_reference_results_where_it_is_told(tmp_path: Path) -> None:
+    api.run("t7", kernels=["freertos"], boards=["pico"], cores=[1], window_ms=250, out=tmp_path / "own")
+    assert rtoslab("lint", tmp_path / "own", "--strict").stdout.startswith("Fair")
+    done = rtoslab("lint", tmp_path / "own", "--reference", "--strict")
+    assert done.returncode == 3, done.stderr
+    assert "number of priorities: 8 for freertos; 256 for nuttx (reference)." in done.stdout
+    assert "assertions" not in done.stdout, "off on both sides"

@@ -16,6 +16,9 @@ list(FILTER nuttx_libraries INCLUDE REGEX "\\.a$")
 add_library(kernel INTERFACE)
 target_include_directories(kernel SYSTEM INTERFACE ${TREE_HEADERS})
 target_compile_definitions(kernel INTERFACE __NuttX__)
+foreach(name IN LISTS TREE_ABSENT) # what the version has not yet, for the port
+  target_compile_definitions(kernel INTERFACE "NUTTX_WITHOUT_${name}")
+endforeach()
 # Or the compiler removes a pair of malloc and free as if nobody could see it; and a handler's last call must come back to
 # the handler: one that returned to NuttX's dispatcher instead, the virtual board would not see end.
 target_compile_options(kernel INTERFACE -fno-builtin-malloc -fno-builtin-free -fno-optimize-sibling-calls)

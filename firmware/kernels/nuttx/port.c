@@ -9,8 +9,6 @@
 #include <malloc.h>
 #include <stdio.h>
 
-#include "bench_pieces.h"
-
 #define FIRST_LINE 16
 #define STACK_COLOUR 0xDEADBEEFu
 #define SYST_CORE_CLOCK (1u << 2)
@@ -51,8 +49,9 @@ void port_prepare(void)
     }
 }
 
-/* Threads are made before the kernel may run them: another core would begin at once. */
-static struct port_task *waiting[BENCH_CORES * BENCH_TASKS_PER_CORE + 1u];
+/* Threads are made before the kernel may run them: another core would begin at once. Their stacks and control blocks lie in
+ * NuttX's heap, which is all the RAM that nothing else takes: so no more is kept here than what a thread lacks. */
+static struct port_task tasks[BENCH_CORES * BENCH_TASKS_PER_CORE + 1u];
 static unsigned made;
 
 static void *begin(void *task)
@@ -92,15 +91,15 @@ static bool make_thread(struct port_task *task, const struct port_task_request *
 
 bool port_task_create(port_task_t *handle, const struct port_task_request *request)
 {
-    struct port_task *task = cut(sizeof *task);
+    struct port_task *task = &tasks[made];
 
-    if (task == NULL || made == sizeof waiting / sizeof waiting[0]) {
+    if (made == sizeof tasks / sizeof tasks[0]) {
         return false;
     }
+    made++;
     task->entry = request->entry;
     task->argument = request->argument;
     *handle = task;
-    waiting[made++] = task;
     return port_semaphore_create(&task->notified, 0, 0) && port_semaphore_create(&task->resumed, 0, 0) &&
            port_semaphore_create(&task->started, 0, 0) && make_thread(task, request);
 }
@@ -111,7 +110,7 @@ void port_start(void)
     static sem_t never;
 
     for (unsigned i = 0; i < made; i++) {
-        (void)sem_post(&waiting[i]->started);
+        (void)sem_post(&tasks[i].started);
     }
     (void)sem_wait(&never);
 }
@@ -186,6 +185,13 @@ void port_heap_free(struct port_heap_free *heap)
     heap->pieces = (uint32_t)is.ordblks;
 }
 
+#ifdef NUTTX_WITHOUT_PANIC_WITH_REGS
+/* In place of NuttX's: what it finds broken, and the faults that it does not know what to do with. */
+void _assert(const char *file, int line)
+{
+    last_words_assert(file == NULL ? "NuttX" : file, (uint32_t)line);
+}
+#else
 /* In place of NuttX's: what it finds broken, and the faults that it does not know what to do with. */
 void _assert(const char *file, int line, const char *message, void *registers)
 {
@@ -202,3 +208,4 @@ void _assert(const char *file, int line, const char *message, void *registers)
     }
     last_words_assert(file == NULL ? "NuttX" : file, (uint32_t)line);
 }
+#endif

@@ -11,9 +11,13 @@
 
 #include <nuttx/arch.h>
 #include <nuttx/clock.h>
+#if KERNEL_SERVICES_EVENT
 #include <nuttx/event.h>
+#endif
 #include <nuttx/irq.h>
 #include <nuttx/sched.h>
+#include <nuttx/semaphore.h>
+#include <nuttx/signal.h>
 
 #define PORT_CONTRACT 3
 #define PORT_TICK_HZ (1000000u / CONFIG_USEC_PER_TICK)
@@ -46,7 +50,9 @@ typedef pthread_mutex_t port_mutex_t;
 typedef pthread_cond_t port_condition_t;
 typedef struct port_queue port_queue_t;
 typedef mqd_t port_mailbox_t;
+#if KERNEL_SERVICES_EVENT
 typedef nxevent_t port_event_t;
+#endif
 typedef irqstate_t port_critical_t;
 
 void port_prepare(void);
@@ -61,6 +67,14 @@ bool port_mailbox_create(port_mailbox_t *mailbox);
 bool port_mutex_create(port_mutex_t *mutex);
 #endif
 void port_heap_free(struct port_heap_free *heap);
+
+#ifndef this_cpu /* which was no application's before 12.8 */
+#ifdef CONFIG_SMP
+#define this_cpu() up_cpu_index()
+#else
+#define this_cpu() 0
+#endif
+#endif
 
 static inline unsigned port_core(void)
 {
@@ -91,12 +105,21 @@ static inline void port_isr_exit(void)
 {
 }
 
+#ifdef NUTTX_WITHOUT_nxsched_abstick_sleep
+/* A tick longer. */
+static inline void port_sleep_ticks(uint32_t ticks)
+{
+    (void)nxsig_usleep(ticks * CONFIG_USEC_PER_TICK);
+}
+#else
 /* To the very tick; NuttX's other sleeps add one. */
 static inline void port_sleep_ticks(uint32_t ticks)
 {
     nxsched_abstick_sleep(clock_systime_ticks() + ticks);
 }
+#endif
 
+#if KERNEL_SERVICES_SLEEP_UNTIL
 /* Ticks are counted in 64 bits, and a sleep until a past one would last until the next. */
 static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
 {
@@ -109,6 +132,7 @@ static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
         nxsched_abstick_sleep(now + left);
     }
 }
+#endif
 
 static inline void port_yield(void)
 {
@@ -219,6 +243,7 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
     return mq_receive(*mailbox, (char *)message, sizeof *message, NULL) >= 0;
 }
 
+#if KERNEL_SERVICES_EVENT
 static inline bool port_event_create(port_event_t *event)
 {
     nxevent_init(event, 0);
@@ -249,6 +274,7 @@ static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
 {
     return nxevent_wait(event, bits, NXEVENT_WAIT_ALL);
 }
+#endif
 
 static inline uint32_t port_priority_get(port_task_t task)
 {

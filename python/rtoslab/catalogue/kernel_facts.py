@@ -151,6 +151,8 @@ class Earlier(Strict):
     arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)
     objects: dict[str, ObjectFacts] = Field(default_factory=dict)
     waits: Waits | None = None
+    behaviour: dict[str, int | str | tuple[str, ...]] = Field(default_factory=dict)
+    """Facts of `[behaviour]`."""
 
 
 class Kernel(Strict):
@@ -271,5 +273,6 @@ def _before(kernel: Kernel, change: Earlier) -> Kernel:
         "arguments": {**kernel.arguments, **change.arguments},
         "objects": {**kernel.objects, **change.objects},
         "waits": change.waits or kernel.waits,
+        "behaviour": Behaviour.model_validate({**kernel.behaviour.model_dump(), **change.behaviour}),
     }
     return kernel.without(change.lacks).model_copy(update=update)

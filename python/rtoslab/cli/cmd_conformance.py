@@ -1,19 +1,22 @@
 """`rtoslab conformance`: does a kernel's port behave as the port contract promises?"""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, find_root
 from rtoslab.catalogue import Catalogue
+from rtoslab.cli.beside_image import beside_image
 from rtoslab.cli.choices import boards_option, config_option, kernels_option
 from rtoslab.cli.ended import answer, keeping
 from rtoslab.cli.names import CoreCounts, Frequency, split_names
 from rtoslab.cli.plain import PlainConsole, painted
-from rtoslab.conformance import Conformance, Outcome, examine
+from rtoslab.conformance import Conformance, Outcome, examine, examine_image
 from rtoslab.plan import Options, Point, conformance_points
+from rtoslab.targets import brought_image
 
 _COLOURS = {Outcome.HOLDS: "green", Outcome.FAILS: "red", Outcome.DEVIATES: "yellow", Outcome.UNSEEN: "yellow"}
 
@@ -24,6 +27,9 @@ _COLOURS = {Outcome.HOLDS: "green", Outcome.FAILS: "red", Outcome.DEVIATES: "yel
 @click.option("--cores", type=CoreCounts(), help="Numbers of cores to run with; 1 by default.")
 @click.option("--clock", type=Frequency(), help="The boards' clock, one of those in board.toml.")
 @config_option
+@click.option(
+    "--image", type=click.Path(path_type=Path), metavar="ELF", help="An image of the suite that you built yourself."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def command(
     kernels: tuple[str, ...],
@@ -31,13 +37,26 @@ def command(
     cores: tuple[int, ...] | None,
     clock: int | None,
     config: tuple[tuple[str, str], ...],
+    image: Path | None,
     as_json: bool,
 ) -> int:
     """Run the conformance suite on virtual boards and show every check: what it demands, what was seen.
 
     `rtoslab run` does the same before it measures, and measures nothing if a check fails. Exit code 3 if one fails.
+
+    With --image, the suite is played as you built it, with whichever kernel; a scene that it does not hold is unseen.
     """
     catalogue = Catalogue(find_root())
+    if image is not None:
+        if kernels or cores or clock:
+            raise PlanError("An image says itself what it is; beside --image give --board and --config.")
+        board, timing = beside_image(catalogue, boards, dict(config))
+        verdict = examine_image(catalogue, brought_image(catalogue, image, board, timing), timing)
+        if as_json:
+            answer(_as_json([verdict]), indent=2)
+        else:
+            _print(PlainConsole(), verdict)
+        return EXIT_OK if verdict.holds else EXIT_POINT_FAILED
     chosen = dict(config) if clock is None else {**dict(config), "clock_hz": str(clock)}
     kernel_names, board_names = split_names(kernels, catalogue.kernels_here), split_names(boards, catalogue.boards)
     points = conformance_points(catalogue, Options(kernel_names, board_names, cores, config=chosen))

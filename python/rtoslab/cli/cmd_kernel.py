@@ -27,15 +27,16 @@ def command() -> None:
     show_default=True,
     help="Optimisation level of that build.",
 )
+@click.option("--version", help="An earlier version of the kernel, as 11.0.  [default: the one the port is for]")
 @click.option("-o", "--output", "folder", required=True, type=click.Path(path_type=Path), help="Where to write them.")
-def files(ident: str, board: str, needs: tuple[str, ...], opt: str, folder: Path) -> int:
+def files(ident: str, board: str, needs: tuple[str, ...], opt: str, version: str | None, folder: Path) -> int:
     """Write what your own build of KERNEL takes from rtoslab: its configuration, and a README that says what to do."""
     catalogue = Catalogue(find_root())
     entry, place = catalogue.kernel(ident), catalogue.board(board).id
     unknown = set(needs) - set(entry.facts.export.lacks if entry.facts.export else ())
     if entry.facts.export is not None and unknown:
         raise CatalogueError(f"{entry.facts.title} knows no {', '.join(sorted(unknown))}; leave it out.")
-    written, read_me = handed_over(entry, place, needs, opt, folder.absolute())
+    written, read_me = handed_over(entry, place, needs, opt, folder.absolute(), version)
     make_folder(folder)
     for name, text in written.items():
         write_whole(folder / name, text, "a file for the kernel's build")

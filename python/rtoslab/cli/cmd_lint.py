@@ -10,6 +10,7 @@ from rtoslab.base import EXIT_OK, EXIT_REGRESSION, StoreError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.ended import answer
 from rtoslab.parity import Unfairness, alike, lint, measured_costs, read_costs, subjects_of
+from rtoslab.reference import stand_ins
 from rtoslab.results import Measured
 
 
@@ -22,10 +23,15 @@ from rtoslab.results import Measured
     type=click.Path(path_type=Path),
     help="A sweep's run directory, to tell what differences cost.",
 )
+@click.option(
+    "--reference", is_flag=True, help="With the reference results that a report of the same points shows beside them."
+)
 @click.option("--strict", is_flag=True, help="Exit with 3 if anything is unequal.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list of findings on stdout.")
-def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], strict: bool, as_json: bool) -> int:
+def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, strict: bool, as_json: bool) -> int:
     """Show where a comparison is unfair: points of one run, or of several RUNs, that were not measured alike.
+
+    With --reference also where they are not alike to the reference results of other kernels.
 
     Looks at assertions, stack checking, trace hooks, run-time statistics, tick rate, priorities, time slicing, tickless
     idle, memory protection, task selection, compiler and flags, clock, wait states, caches, placement of code and data.
@@ -35,6 +41,8 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], strict: bool, as_j
     subjects = [
         each for path, points in stored.items() for each in subjects_of(points, path.name if len(runs) > 1 else "")
     ]
+    if reference:
+        subjects += subjects_of(stand_ins(catalogue.root, [each for points in stored.values() for each in points]))
     if not subjects:
         raise StoreError(f"{runs[0]} holds no measured point, so nothing can be compared; run `rtoslab run` first.")
     known = [*load(*sweeps)] if sweeps else []

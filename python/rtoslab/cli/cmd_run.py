@@ -7,6 +7,7 @@ import click
 from rtoslab.api import default_out, run_on_port
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, find_root
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
+from rtoslab.cli.beside_image import beside_image
 from rtoslab.cli.choices import SUITES_OWN, boards_option, dry_run_option, jobs_option, kernels_option, out_option
 from rtoslab.cli.cmd_report import load_document, write
 from rtoslab.cli.display import announce, displayed, run_as_json, say_known, short_path
@@ -14,7 +15,7 @@ from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, Frequency, KeyValue, split_names
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.measure import Manner, Outcome, run_image, run_plan
-from rtoslab.plan import CONFIG_HELP, Options, make_plan, placed, whole_option
+from rtoslab.plan import CONFIG_HELP, Options, make_plan, placed
 from rtoslab.reports import report_formats, show_points
 
 
@@ -84,7 +85,8 @@ def command(
     if image is not None:
         if names or kernels or cores or window or samples or instrument or clock or port or placements > 1:
             raise PlanError("An image says itself what it measures; beside --image give --board, --config and --out.")
-        folder, outcome = _own_image(root, image, boards, dict(config), out)
+        board, timing = beside_image(Catalogue(root), boards, dict(config))
+        folder, outcome = run_image(root, image, board, out, timing)
         return _conclude(folder, [outcome], report=report, as_json=as_json)
     if not names:
         raise click.UsageError("Missing argument: a suite or a benchmark (`rtoslab list` shows them), or --image.")
@@ -107,18 +109,6 @@ def command(
     with displayed(plan.points, folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, manner=Manner(again=fresh))
     return _conclude(folder, outcomes, report=report, as_json=as_json)
-
-
-def _own_image(
-    root: Path, image: Path, boards: tuple[str, ...], config: dict[str, str], out: Path | None
-) -> tuple[Path, Outcome]:
-    other = [key for key in config if not key.startswith("timing.")]
-    if other:
-        raise PlanError(f"An image that is built already cannot be given {other[0]}; only timing.KEY can be set.")
-    named = split_names(boards, Catalogue(root).boards) or (DEFAULT_BOARD,)
-    if len(named) > 1:
-        raise PlanError("An image is for one board; name that one with --board.")
-    return run_image(root, image, named[0], out, {key: whole_option(key, value) for key, value in config.items()})
 
 
 def _conclude(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: bool) -> int:

@@ -1,10 +1,10 @@
 """Behaviour every kernel port must show before any of its numbers count.
 
 `catalogue` says what is demanded, `judge` compares it with the notes of a scene, `examination` gets the suite's image
-built and run, once for each content.
+built and run, once for each content, or run as its user brought it.
 """
 
-from rtoslab.conformance.examination import Conformance, examine, suite_point, verdict_digest
+from rtoslab.conformance.examination import Conformance, examine, examine_image, suite_point, verdict_digest
 from rtoslab.conformance.judge import Outcome
 
-__all__ = ["Conformance", "Outcome", "examine", "suite_point", "verdict_digest"]
+__all__ = ["Conformance", "Outcome", "examine", "examine_image", "suite_point", "verdict_digest"]

@@ -6,7 +6,7 @@ hash of all that could change the verdict: the image's inputs, the virtual board
 
 import fcntl
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from rtoslab.base import (
     CatalogueError,
     ConformanceError,
+    SettingError,
     Strict,
     canonical,
     disk_error,
@@ -25,11 +26,11 @@ from rtoslab.base import (
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.judge import CheckFinding, Outcome, judge_all
-from rtoslab.conformance.play import play
+from rtoslab.conformance.play import play, play_brought
 from rtoslab.images import CONFORMANCE_IMAGE, build, inputs_digest
 from rtoslab.intake import KEPT_BYTES, read_bytes
 from rtoslab.plan import DEFAULT_WINDOW_MS, Point
-from rtoslab.targets import Progress, simulator_fingerprint, simulator_sources
+from rtoslab.targets import BroughtImage, Progress, acquainted, simulator_fingerprint, simulator_sources
 
 
 class Conformance(Strict):
@@ -111,6 +112,41 @@ def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: 
             known = _verdict(catalogue, asked, digest, progress)
             _write(path, known)
     return known
+
+
+def examine_image(
+    known: Catalogue, image: BroughtImage, timing: Mapping[str, int], progress: Progress = lambda *_: None
+) -> Conformance:
+    """The verdict on a suite's image that was built elsewhere; played each time, by whatever made it.
+
+    Raises SettingError for an image that is not the suite's.
+    """
+    begin = image.said.begin
+    if begin.bench != CONFORMANCE_IMAGE:
+        raise SettingError(
+            f"{image.path} says that it measures {begin.bench}, and is no conformance suite; "
+            f"`rtoslab run --image {image.path} --board {begin.board}` measures it."
+        )
+    catalogue = acquainted(known, begin.kernel, begin.cores)
+    kernel, board = catalogue.kernel(begin.kernel).facts, catalogue.board(begin.board).facts
+    point = Point(
+        benchmark=CONFORMANCE_IMAGE,
+        kernel=begin.kernel,
+        board=begin.board,
+        cores=begin.cores,
+        window_ms=DEFAULT_WINDOW_MS,
+        clock_hz=begin.clock_hz,
+        timing=dict(timing),
+    )
+    played, failure = play_brought(catalogue, point, image, progress)
+    return Conformance(
+        digest=image.sha256[:16],
+        kernel=begin.kernel,
+        board=begin.board,
+        cores=begin.cores,
+        findings=() if played is None else judge_all(catalogue.conformance.check, played, kernel, board),
+        failure=failure,
+    )
 
 
 def verdict_digest(catalogue: Catalogue, point: Point) -> str:

@@ -25,7 +25,7 @@ class Outcome(StrEnum):
     """Fails, as kernel.toml declares with a reason."""
     NOT_APPLICABLE = "n/a"
     UNSEEN = "unseen"
-    """A real board has no counters to look at."""
+    """Nobody could look: a real board has no counters, an image that was built elsewhere may not play it."""
 
 
 class CheckFinding(Strict):
@@ -73,6 +73,12 @@ class Played:
     """Of the plays that broke: the notes up to there."""
     whole: bool = True
     """Whether the last play came to its end."""
+    brought: bool = False
+    """Whether the image was built elsewhere: then it alone knows which scenes it holds."""
+
+    def began(self, scene: str, core: int) -> bool:
+        """Whether the last play said that it begins the scene."""
+        return any((each.name, each.core) == (scene, core) for each in self.decoded.checks)
 
     def scenes(self) -> dict[str, tuple[int, ...]]:
         """The notes of each scene on each core that came to its end, from the last play that has them."""
@@ -156,6 +162,8 @@ def _judge(check: Check, core: int, notes: Notes, played: Played) -> CheckFindin
         return _finding(check, core, "the suite ended before", Outcome.UNSEEN)
     if check.kind == "ticks" and notes.stats is None:
         return _finding(check, core, "this target does not count cycles", Outcome.UNSEEN)
+    if played.brought and check.kind != "ticks" and not played.began(check.id, core):
+        return _finding(check, core, "the image does not play its scene", Outcome.UNSEEN)
     if check.kind != "ticks" and not notes.values:
         return _finding(check, core, "its scene left no notes", Outcome.FAILS)
     holds, saw = _KINDS[check.kind](check, notes)

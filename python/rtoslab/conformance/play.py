@@ -8,10 +8,10 @@ from dataclasses import replace
 from rtoslab.base import DecodeError, OverrideReceivedError, RunError
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.judge import Broken, Played
-from rtoslab.images import Build, build
+from rtoslab.images import build
 from rtoslab.plan import Point
-from rtoslab.records import Decoded, constants, decode, decode_begun
-from rtoslab.targets import Progress, RunOutput, VirtualJob, run_virtual
+from rtoslab.records import Decoded, Expected, constants, decode, decode_begun
+from rtoslab.targets import BroughtImage, Progress, RunOutput, VirtualJob, run_virtual
 
 LIMIT_S = 120
 """Of virtual time, for the tick rate's span and for all other scenes each: a slow tick makes them long."""
@@ -28,11 +28,11 @@ def play(catalogue: Catalogue, point: Point, progress: Progress) -> tuple[Played
     while True:
         params = {f"leave_out_{index}": str(scene_hash(each.scene)) for index, each in enumerate(broken)}
         built = build(catalogue, replace(point, params=params))
-        output = _run(catalogue, point, built, progress)
+        output = _run(catalogue, point, built.elf.read_bytes(), built.elf.name, progress)
         try:
             decoded = decode(output.uart, constants(catalogue.root), built.expected)
         except DecodeError as cause:
-            begun = _begun(catalogue, output.uart, built)
+            begun = _begun(catalogue, output.uart, built.expected)
             scene = None if begun is None else _broken_scene(begun, cause, output.failure)
             if begun is not None and scene is not None and len(broken) < BROKEN_MOST:
                 earlier.append(begun)
@@ -41,6 +41,23 @@ def play(catalogue: Catalogue, point: Point, progress: Progress) -> tuple[Played
             failure = str(cause) if isinstance(cause, OverrideReceivedError) else output.failure or str(cause)
             return _up_to_there(begun, broken, earlier), failure
         return Played(decoded, output.stats, tuple(broken), tuple(earlier)), output.failure
+
+
+def play_brought(
+    catalogue: Catalogue, point: Point, image: BroughtImage, progress: Progress
+) -> tuple[Played | None, str | None]:
+    """The same of an image that is as it is: after a scene that broke, no other is seen."""
+    output = _run(catalogue, point, image.content, image.path.name, progress)
+    try:
+        decoded = decode(output.uart, constants(catalogue.root), image.expected)
+    except DecodeError as cause:
+        begun = _begun(catalogue, output.uart, image.expected)
+        failure = str(cause) if isinstance(cause, OverrideReceivedError) else output.failure or str(cause)
+        if begun is None:
+            return None, failure
+        scene = _broken_scene(begun, cause, output.failure)
+        return Played(begun, None, (scene,) if scene else (), whole=False, brought=True), failure
+    return Played(decoded, output.stats, brought=True), output.failure
 
 
 def _up_to_there(begun: Decoded | None, broken: list[Broken], earlier: list[Decoded]) -> Played | None:
@@ -71,18 +88,18 @@ def _broken_scene(begun: Decoded, cause: DecodeError, failure: str | None) -> Br
     return Broken(scene, core, f"ended in {'an' if cause.kind[0] in 'aeo' else 'a'} {cause.kind} ({facts})")
 
 
-def _begun(catalogue: Catalogue, uart: bytes, built: Build) -> Decoded | None:
+def _begun(catalogue: Catalogue, uart: bytes, expected: Expected) -> Decoded | None:
     try:
-        return decode_begun(uart, constants(catalogue.root), built.expected)
+        return decode_begun(uart, constants(catalogue.root), expected)
     except DecodeError:
         return None
 
 
-def _run(catalogue: Catalogue, point: Point, built: Build, progress: Progress) -> RunOutput:
+def _run(catalogue: Catalogue, point: Point, image: bytes, name: str, progress: Progress) -> RunOutput:
     board = catalogue.board(point.board).facts
     job = VirtualJob(
-        image=built.elf.read_bytes(),
-        name=built.elf.name,
+        image=image,
+        name=name,
         board=board,
         kernel=catalogue.kernel(point.kernel).facts.on(board.cpu),
         clock_hz=point.clock_hz or board.clock.sys_hz,

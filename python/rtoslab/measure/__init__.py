@@ -4,7 +4,7 @@ from rtoslab.measure.evaluation import evaluate
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.measured import image_bytes
 from rtoslab.measure.outlook import Outlook, outlook
-from rtoslab.measure.own_image import run_image, stranger
+from rtoslab.measure.own_image import run_image
 from rtoslab.measure.pipeline import Manner, Outcome, run_point
 from rtoslab.measure.pool import Listener, Note, portable, run_plan
 from rtoslab.measure.virtual_job import virtual_job
@@ -23,6 +23,5 @@ __all__ = [
     "run_image",
     "run_plan",
     "run_point",
-    "stranger",
     "virtual_job",
 ]

@@ -4,23 +4,21 @@ It says itself what it measures, on which kernel and board; it is decoded and pr
 stored with what it said. What built it is not known here: its hash stands in the place of sources and flags.
 """
 
-import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import ImageFileError, SettingError, UnknownNameError, runs_folder
-from rtoslab.catalogue import Catalogue, Entry, Kernel
-from rtoslab.images import Build
-from rtoslab.intake import MAGIC, Elf, read_image, visible
+from rtoslab.base import PlanError, UnknownNameError, runs_folder
+from rtoslab.catalogue import Catalogue
+from rtoslab.images import CONFORMANCE_IMAGE, Build
+from rtoslab.intake import Elf, visible
 from rtoslab.measure.evaluation import evaluate
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.measured import evaluated_files
 from rtoslab.measure.pipeline import Outcome
 from rtoslab.measure.virtual_job import virtual_job
 from rtoslab.plan import Point
-from rtoslab.records import Decoded, Expected, constants
+from rtoslab.records import Decoded
 from rtoslab.results import PointId
 from rtoslab.store import (
     RunDirectory,
@@ -30,43 +28,26 @@ from rtoslab.store import (
     read_files,
     virtual_target,
 )
-from rtoslab.targets import introduce, run_virtual
+from rtoslab.targets import BroughtImage, acquainted, brought_image, run_virtual
 
 NOT_EXAMINED = "not examined: the image was built elsewhere"
 """In the place of a conformance verdict."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Image:
-    path: Path
-    content: bytes
-    said: Decoded
-
-    @property
-    def sha256(self) -> str:
-        return hashlib.sha256(self.content).hexdigest()
 
 
 def run_image(root: Path, path: Path, board: str, out: Path | None, timing: Mapping[str, int]) -> tuple[Path, Outcome]:
     """Runs an ELF on a virtual board; the run directory and what became of it.
 
     Raises ImageFileError, RunError for what is no image of our runner, UnknownNameError for a benchmark that is not
-    ours, SettingError for another board's image, StoreError.
+    ours, PlanError for the conformance suite, SettingError for another board's image, StoreError.
     """
     known = Catalogue(root)
-    facts = known.board(board).facts
-    content = read_image(path)
-    if not content.startswith(MAGIC):
-        raise ImageFileError(f"{path} is no ELF file; its symbols are what a run is watched by.")
-    image = _Image(path, content, introduce(content, path.name, facts, timing, constants(root)))
+    image = brought_image(known, path, board, timing)
     begin = image.said.begin
-    if begin.board != facts.id:
-        raise SettingError(f"{path} says it is for the board {begin.board}; run it with --board {begin.board}.")
+    if begin.bench == CONFORMANCE_IMAGE:
+        raise PlanError(f"{path} is the conformance suite; `rtoslab conformance --image` judges it.")
     if begin.bench not in known.benchmarks:
         raise UnknownNameError("benchmark", begin.bench, known.benchmarks)
-    catalogue = (
-        known if begin.kernel in known.kernels else known.with_kernel(stranger(known, begin.kernel, begin.cores))
-    )
+    catalogue = acquainted(known, begin.kernel, begin.cores)
     point = _point(catalogue, image.said, timing)
     identity = point_id(catalogue, point)
     identity = identity.model_copy(update={"config": {**identity.config, "image": visible(path.stem)}})
@@ -75,10 +56,9 @@ def run_image(root: Path, path: Path, board: str, out: Path | None, timing: Mapp
     return folder, _carried(catalogue, point, identity, image, run)
 
 
-def _carried(catalogue: Catalogue, point: Point, identity: PointId, image: _Image, run: RunDirectory) -> Outcome:
-    begin = image.said.begin
+def _carried(catalogue: Catalogue, point: Point, identity: PointId, image: BroughtImage, run: RunDirectory) -> Outcome:
     board = catalogue.board(point.board).facts
-    build = Build(image.path.parent, Expected(begin.run, begin.manifest), image.sha256, _info(point, image))
+    build = Build(image.path.parent, image.expected, image.sha256, _info(point, image))
     target = virtual_target(catalogue.root, point, board)
     manifest = make_manifest(point, board, build, target, {"digest": "", "checks": {"all": NOT_EXAMINED}})
     run_id = manifest_hash(manifest)[:16]
@@ -113,14 +93,7 @@ def _point(catalogue: Catalogue, said: Decoded, timing: Mapping[str, int]) -> Po
     )
 
 
-def stranger(catalogue: Catalogue, name: str, cores: int) -> Entry[Kernel]:
-    """A kernel of which nothing is known but its name: what its image does it can do, and no symbol tells more."""
-    services = {each for entry in catalogue.kernels.values() for each in entry.facts.services}
-    facts = Kernel(id=name, title=name, smp=cores > 1, services=dict.fromkeys(sorted(services), True))
-    return Entry(name, catalogue.root, facts)
-
-
-def _info(point: Point, image: _Image) -> dict[str, Any]:
+def _info(point: Point, image: BroughtImage) -> dict[str, Any]:
     """In the place of a build's record: what the image says, and who compiled it."""
     begin = image.said.begin
     return {

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rtoslab.catalogue import Kernel
+from rtoslab.catalogue import Catalogue, Kernel
 
 Build = Mapping[str, Any]
 """The table `build` of a manifest."""
@@ -102,6 +102,8 @@ def facts_of(manifest: Mapping[str, Any], kernel: Kernel | None) -> dict[str, st
     for concept in OF_KERNELS:
         source = kernel.parity.get(concept.id) if kernel else None
         value = _of_kernel(source, build.get("kernel_config", {}))
+        if value is None and source is not None and kernel is not None and kernel.export is not None:
+            value = "0"  # the whole configuration is recorded: an option that is not there is not set
         if value is not None:
             found[concept.id] = value
     for concept, read in OF_BUILDS:
@@ -109,6 +111,17 @@ def facts_of(manifest: Mapping[str, Any], kernel: Kernel | None) -> dict[str, st
         if value is not None:
             found[concept.id] = value
     return found
+
+
+def kernel_of(catalogue: Catalogue, manifest: Mapping[str, Any], name: str) -> Kernel | None:
+    """The facts of a point's kernel, also of one whose tree is not named here, as of a reference result: the manifest
+    tells which of our ports it was built with."""
+    if name in catalogue.kernels:
+        return catalogue.kernels[name].facts
+    build = manifest.get("build")
+    sources = build.get("sources", {}) if isinstance(build, dict) else {}
+    ports = [name for name, entry in catalogue.kernels.items() if f"firmware/kernels/{name}/port.c" in sources]
+    return catalogue.kernels[ports[0]].facts if len(ports) == 1 else None
 
 
 def _of_kernel(source: str | None, macros: Mapping[str, str]) -> str | None:

@@ -1,13 +1,14 @@
 """Which points of the same benchmark on the same board are not measured alike, concept by concept."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from rtoslab.catalogue import Catalogue
-from rtoslab.parity.concepts import CONCEPTS, Concept, asked_for, facts_of, keys_of
+from rtoslab.catalogue import Catalogue, Kernel
+from rtoslab.parity.concepts import CONCEPTS, Concept, asked_for, facts_of, kernel_of, keys_of
 from rtoslab.parity.costs import AS_USUAL, Cost, cost_of
+from rtoslab.reference import WORD
 from rtoslab.results import PointId
 
 MOST_NAMES = 3
@@ -73,8 +74,8 @@ def lint(catalogue: Catalogue, groups: Iterable[Sequence[Subject]], costs: Seque
 def _of_group(
     catalogue: Catalogue, group: Sequence[Subject], board: str, benchmark: str, costs: Sequence[Cost]
 ) -> Iterable[Unfairness]:
-    kernels = {name: entry.facts for name, entry in catalogue.kernels.items()}
-    facts = [facts_of(each.manifest, kernels.get(each.point.kernel)) for each in group]
+    kernels = {_plain(each): kernel_of(catalogue, each.manifest, _plain(each)) for each in group}
+    facts = [facts_of(each.manifest, kernels[_plain(each)]) for each in group]
     for concept in CONCEPTS:
         holders: dict[str, list[Subject]] = {}
         for subject, known in zip(group, facts, strict=True):
@@ -84,22 +85,25 @@ def _of_group(
             continue
         values = {words: tuple(dict.fromkeys(each.who for each in who)) for words, who in holders.items()}
         sides = [(who[0], facts[group.index(who[0])][concept.id]) for who in holders.values()]
-        kernels_here = dict.fromkeys(each.point.kernel for each in group)
-        found = tuple(_costs(catalogue, concept, kernels_here, sides, costs))
+        found = tuple(_costs(concept, kernels, sides, costs))
         yield Unfairness(concept, board, values, (benchmark,), found)
 
 
+def _plain(subject: Subject) -> str:
+    """The kernel's name, of a reference result without its mark."""
+    return subject.point.kernel.removesuffix(WORD).rstrip()
+
+
 def _costs(
-    catalogue: Catalogue,
     concept: Concept,
-    kernels: Iterable[str],
+    kernels: Mapping[str, Kernel | None],
     sides: Sequence[tuple[Subject, str]],
     costs: Sequence[Cost],
 ) -> Iterable[tuple[str, Cost]]:
     """What going from the first side's value to the second's costs each kernel that takes part."""
     (first, before), (second, after), *_ = sides
-    for kernel in kernels:
-        key = keys_of(concept, catalogue.kernels[kernel].facts) if kernel in catalogue.kernels else ""
+    for kernel, facts in kernels.items():
+        key = "" if facts is None else keys_of(concept, facts)
         pairs = product(
             _asked(first, kernel, key, asked_for(concept, before)),
             _asked(second, kernel, key, asked_for(concept, after)),
@@ -112,7 +116,7 @@ def _costs(
 
 def _asked(subject: Subject, kernel: str, key: str, value: str) -> tuple[str, ...]:
     """How a sweep may have written a side's value: as it is, or, where the side asked for none, not at all."""
-    unsaid = subject.point.kernel == kernel and key not in subject.point.config
+    unsaid = _plain(subject) == kernel and key not in subject.point.config
     return (value, AS_USUAL) if unsaid else (value,)
 
 

@@ -1,14 +1,24 @@
 """The steps of a run that rules judge."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import Final
+
+from rtoslab.catalogue import Kernel
 from rtoslab.proofs.evidence import Evidence
 from rtoslab.targets import Step
 from rtoslab.targets import steps as seen
+
+END_TICK: Final = "end_tick"
+"""In kernel.toml, of a sleep: it is told the tick at which it ends."""
+_WORD: Final = 0xFFFF_FFFF
 
 
 def steps_of(evidence: Evidence) -> tuple[Step, ...]:
     """Of a latency benchmark: until the last series has its samples, behind which the tasks come to their end."""
     assert evidence.observed is not None
-    steps = evidence.observed.steps
+    steps = _sleeps_by_length(evidence.kernel.on(evidence.board.cpu), evidence.observed.steps)
     if evidence.benchmark.kind != "latency":
         return steps
     missing = dict.fromkeys(range(1, len(evidence.benchmark.series_ids)), evidence.samples)
@@ -20,3 +30,29 @@ def steps_of(evidence: Evidence) -> tuple[Step, ...]:
                 if not missing:
                     return steps[: index + 1]
     return steps
+
+
+def _sleeps_by_length(kernel: Kernel, steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Of a kernel whose sleeps are told the tick at which they end: each with its length, and without the look at the
+    clock just before, by the same task, from which the end was reckoned. Without one it stays as it is."""
+    if END_TICK not in kernel.told("sleep_ticks"):
+        return tuple(steps)
+    sleeps, clocks = kernel.symbols.get("sleep_ticks", ()), kernel.symbols.get("tick_now", ())
+    passed = list(accumulate(step.kind == seen.TICK for step in steps))
+    first = next((at for at, step in enumerate(steps) if step.name in clocks and step.result is not None), None)
+    began = 0 if first is None else (steps[first].result or 0) - passed[first]
+    """The clock as the steps begin: what a look gave that was not seen to return is reckoned from it."""
+    kept: list[Step | None] = []
+    last: dict[int, int] = {}
+    """Core -> which of all its last step is."""
+    for at, step in enumerate(steps):
+        look = last.get(step.core, at)
+        last[step.core] = at
+        told = (steps[look].kind, step.kind, steps[look].who) == (seen.CALL, seen.CALL, step.who)
+        if not told or steps[look].name not in clocks or step.name not in sleeps or first is None:
+            kept.append(step)
+            continue
+        result = steps[look].result
+        kept[look] = None
+        kept.append(replace(step, first=(step.first - (began + passed[look] if result is None else result)) & _WORD))
+    return tuple(each for each in kept if each is not None)

@@ -14,6 +14,7 @@ from rtoslab.targets.board import (
     simulator_fingerprint,
     timing_settings,
 )
+from rtoslab.targets.brought_image import BroughtImage, acquainted, brought_image
 from rtoslab.targets.current_task import IdlingAsReturns, current_task_words, find_word, watch_idling
 from rtoslab.targets.events import (
     EVENT,
@@ -35,7 +36,6 @@ from rtoslab.targets.events import (
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK, exception_number, switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, Handled
 from rtoslab.targets.intervals import Interval, Intervals, find_intervals
-from rtoslab.targets.introduction import introduce
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.marks import read_marks
 from rtoslab.targets.observe import Observed, Switch
@@ -92,6 +92,7 @@ __all__ = [
     "SYSTICK",
     "UNKNOWN",
     "WINDOW_SYMBOL",
+    "BroughtImage",
     "FunctionCycles",
     "Handled",
     "IdlingAsReturns",
@@ -108,14 +109,15 @@ __all__ = [
     "VirtualBoard",
     "VirtualJob",
     "VirtualMachine",
+    "acquainted",
     "apply_settings",
+    "brought_image",
     "current_task_words",
     "cycle_number",
     "exception_number",
     "find_address",
     "find_intervals",
     "find_word",
-    "introduce",
     "is_panic",
     "kind_of",
     "listen_to_board",

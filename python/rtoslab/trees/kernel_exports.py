@@ -11,6 +11,7 @@ from pathlib import Path
 from rtoslab.base import CatalogueError
 from rtoslab.catalogue import DEFAULT_OPT, Entry, ExportWants, Kernel, Tree, export_key, export_place
 from rtoslab.intake import read_text, shown
+from rtoslab.trees.versions import absent_in_export, earlier_names
 
 OPTIMISATIONS = ("-O0", "-Og", "-Os", "-O1", "-O2", "-O3")
 """Those that an export may be made with."""
@@ -41,23 +42,29 @@ def parse_settings(text: str) -> Settings:
     return found
 
 
-def defconfig(kernel: Entry[Kernel], board: str, needs: Iterable[str], opt: str = DEFAULT_OPT) -> str:
-    """What the kernel's own build must be given. Raises CatalogueError for a board that the port does not know."""
+def defconfig(
+    kernel: Entry[Kernel], board: str, needs: Iterable[str], opt: str = DEFAULT_OPT, absent: Iterable[str] = ()
+) -> str:
+    """What the kernel's own build must be given; `absent`: names that its version has not yet. Raises CatalogueError
+    for a board that the port does not know."""
     wants = _wants(kernel)
-    asked = {**_asked(kernel, board, needs), wants.optimisation: f'"{opt}"'}
+    asked = {**_asked(kernel, board, needs, absent), wants.optimisation: f'"{opt}"'}
     written = {option: value for option, value in asked.items() if option not in wants.asked_elsewhere}
     lines = [f"# {option} is not set" if value is None else f"{option}={value}" for option, value in written.items()]
     return "\n".join(lines) + "\n"
 
 
 def handed_over(
-    kernel: Entry[Kernel], board: str, needs: Iterable[str], opt: str, folder: Path
+    kernel: Entry[Kernel], board: str, needs: Iterable[str], opt: str, folder: Path, version: str | None = None
 ) -> tuple[dict[str, str], str]:
     """All that the kernel's own build takes from us, by file name, and what the user does with it in the port's own
-    words (`config/README.in`); `folder` is where it will lie. Raises CatalogueError."""
+    words (`config/README.in`); `folder` is where it will lie, `version` an earlier one of the kernel. Raises
+    CatalogueError."""
     wants, config = _wants(kernel), kernel.folder / "config"
-    machine = str(_asked(kernel, board, ()).get(wants.board)).strip('"')
-    ident = "-".join([kernel.folder.name, *(need for need in needs if wants.lacks[need])])
+    absent = () if version is None else earlier_names(kernel.facts, version)
+    machine = str(_asked(kernel, board, (), absent).get(wants.board)).strip('"')
+    made_for = [need for need in needs if wants.lacks[need]]
+    ident = "-".join([kernel.folder.name, *([] if version is None else [version]), *made_for])
     words = {"board": board, "machine": machine, "folder": str(folder), "id": ident, "port": kernel.folder.name}
     words["needs"] = "".join(f", {need}" for need in needs)
 
@@ -66,7 +73,7 @@ def handed_over(
         return re.sub(r"(?<!\$)\{(\w+)\}", lambda place: words.get(place[1], place[0]), text)
 
     files = {each.name: told(each, "a file for the kernel's build") for each in sorted(config.glob("application/*"))}
-    files[wants.asked_in] = defconfig(kernel, board, needs, opt)
+    files[wants.asked_in] = defconfig(kernel, board, needs, opt, absent)
     return files, told(config / "README.in", "the port's instructions")
 
 
@@ -75,9 +82,9 @@ def added(kernel: Entry[Kernel], port: str, ident: str, path: Path, before: Tree
     wants, title = _wants(kernel), kernel.facts.title
     if not (path / wants.config).is_file():
         raise CatalogueError(f"{path} is no export of {title}: it has no {wants.config}; see {_how(kernel)}.")
-    said = settings(path / wants.config)
-    board, cores, needs = _board(kernel, said), _cores(wants, said), _needs(kernel, said)
-    wrong = _differences(kernel, board, needs, said)
+    said, absent = settings(path / wants.config), _absent(kernel, path)
+    board, cores, needs = _board(kernel, said, absent), _cores(wants, said), _needs(kernel, said)
+    wrong = _differences(kernel, board, needs, absent, said)
     if wrong:
         raise CatalogueError(f"The export {path} was not made as the port of {title} asks: {wrong}; {_again(kernel)}.")
     if stale := _stale(wants, path):
@@ -91,7 +98,7 @@ def added(kernel: Entry[Kernel], port: str, ident: str, path: Path, before: Tree
         )
     exports = {**(before.exports if before else {}), key: str(path)}
     first = before.path if before else str(path)
-    return Tree(id=ident, port=port, path=first, version=version, lacks=lacks, exports=exports), key
+    return Tree(id=ident, port=port, path=first, version=version, lacks=lacks, absent=absent, exports=exports), key
 
 
 def one_export(kernel: Entry[Kernel], key: str) -> Tree:
@@ -112,14 +119,17 @@ def export_trouble(kernel: Entry[Kernel], key: str) -> str | None:
         gone = f"the export of {kernel.id} for {_place(key)} is gone from {path}"
         return f"{gone}: `rtoslab tree add {kernel.id}` names another"
     said = settings(path / wants.config)
-    needs = _needs(kernel, said)
-    wrong = _differences(kernel, board, needs, said)
+    needs, absent = _needs(kernel, said), _absent(kernel, path)
+    wrong = _differences(kernel, board, needs, absent, said)
     if wrong:
         return f"the export {path} was not made as the port asks: {wrong}; {_again(kernel)}"
     if stale := _stale(wants, path):
         return f"the export {path} {stale}; {_again(kernel)}"
-    found = (_version(wants, path), _lacks(wants, needs))
-    if found != (tree.version, tree.lacks) or export_key(board, _cores(wants, said), _opt(wants, said)) != key:
+    found = (_version(wants, path), _lacks(wants, needs), absent)
+    if (
+        found != (tree.version, tree.lacks, tree.absent)
+        or export_key(board, _cores(wants, said), _opt(wants, said)) != key
+    ):
         return f"the export {path} is another than was described: `rtoslab tree add {kernel.id} {path} --force`"
     return None
 
@@ -154,20 +164,33 @@ def _boards(kernel: Entry[Kernel]) -> dict[str, Settings]:
     return {path.stem: settings(path) for path in paths if path.stem not in others}
 
 
-def _asked(kernel: Entry[Kernel], board: str, needs: Iterable[str]) -> dict[str, str | None]:
+def _asked(
+    kernel: Entry[Kernel], board: str, needs: Iterable[str], absent: Iterable[str] = ()
+) -> dict[str, str | None]:
+    """Of a version that has not yet the names `absent`: with what `config/earlier/NAME` asks otherwise, for all boards,
+    for this one, and for each need."""
     boards = _boards(kernel)
     if board not in boards:
         raise CatalogueError(f"The port of {kernel.facts.title} is for {', '.join(boards)}, not for {board}.")
     asked = {**boards[board], **_part(kernel, _COMMON)}
+    needs = tuple(needs)
     for need in needs:
         asked |= _part(kernel, need)
+    places = ("", f".{board}", *(f".{need}" for need in needs))
+    for each in (f"earlier/{name}{place}" for name in absent for place in places):
+        asked |= _part(kernel, each) if (kernel.folder / "config" / f"{each}.defconfig").is_file() else {}
     return asked
 
 
-def _board(kernel: Entry[Kernel], said: Settings) -> str:
+def _absent(kernel: Entry[Kernel], path: Path) -> tuple[str, ...]:
+    """Names of later versions that an export has not."""
+    return absent_in_export(kernel.facts, [path / each for each in _wants(kernel).headers])
+
+
+def _board(kernel: Entry[Kernel], said: Settings, absent: Iterable[str]) -> str:
     """The board of ours that an export was made for."""
     option = _wants(kernel).board
-    boards = {str(asked.get(option)): board for board, asked in _boards(kernel).items()}
+    boards = {str(_asked(kernel, board, (), absent).get(option)): board for board in _boards(kernel)}
     found = str(said.get(option))
     if found not in boards:
         raise CatalogueError(f"The export is for the board {shown(found)}; the port knows {', '.join(boards)}.")
@@ -194,11 +217,11 @@ def _opt(wants: ExportWants, said: Settings) -> str:
     return str(said.get(wants.optimisation)).strip('"')
 
 
-def _differences(kernel: Entry[Kernel], board: str, needs: Iterable[str], said: Settings) -> str:
+def _differences(kernel: Entry[Kernel], board: str, needs: Iterable[str], absent: Iterable[str], said: Settings) -> str:
     """The options that are not as they should be, as a clause; empty: none."""
     wrong = [
         f"{option} {_word(said.get(option))}, should be {_word(value, '')}"
-        for option, value in _asked(kernel, board, needs).items()
+        for option, value in _asked(kernel, board, needs, absent).items()
         if said.get(option) != value
         and not (option == _wants(kernel).optimisation and _opt(_wants(kernel), said) in OPTIMISATIONS)
     ]

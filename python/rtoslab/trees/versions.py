@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -36,13 +37,30 @@ def _fits(facts: Kernel, path: Path, headers: set[str]) -> bool:
 
 def absent_names(kernel: Kernel, tree: Tree) -> tuple[str, ...]:
     """Of the port's `earlier` names those that no file has in the folders that a description names."""
-    names = tuple(each.name for each in kernel.earlier)
-    if not names:
-        return ()
     root, parts = Path(tree.path), (tree, *tree.cores.values())
     folders = {root / each for part in parts for each in part.headers}
     folders |= {(root / each.removeprefix("!")).parent for part in parts for each in part.sources}
-    files = [each for folder in sorted(folders) for each in sorted(folder.glob("*.[ch]")) if each.is_file()]
+    return _absent_in(kernel, [each for folder in sorted(folders) for each in sorted(folder.glob("*.[ch]"))])
+
+
+def absent_in_export(kernel: Kernel, headers: Iterable[Path]) -> tuple[str, ...]:
+    """The same of an export, by its folders of headers and the folders in these."""
+    found = {each for folder in headers for pattern in ("*.h", "*/*.h") for each in folder.glob(pattern)}
+    return _absent_in(kernel, sorted(found))
+
+
+def earlier_names(kernel: Kernel, version: str) -> tuple[str, ...]:
+    """Names that a version does not have, by what the port says they came with."""
+    return tuple(each.name for each in kernel.earlier if _numbers(version) < _numbers(each.since))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(each) for each in re.findall(r"\d+", version)[:3])
+
+
+def _absent_in(kernel: Kernel, paths: Iterable[Path]) -> tuple[str, ...]:
+    names = tuple(each.name for each in kernel.earlier)
+    files = [each for each in paths if each.is_file()] if names else []
     return _absent(names, tuple((each, (state := each.stat()).st_mtime_ns, state.st_size) for each in files))
 
 

@@ -9,7 +9,7 @@ from rtoslab.base import RtoslabError, build_folder, sha256_of
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import Conformance
 from rtoslab.images import IMAGE
-from rtoslab.measure import evaluate, image_bytes, stranger
+from rtoslab.measure import evaluate, image_bytes
 from rtoslab.records import Expected, read_sealed, strangers
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import (
@@ -25,7 +25,7 @@ from rtoslab.store import (
     read_evidence,
     read_files,
 )
-from rtoslab.targets import RunOutput
+from rtoslab.targets import RunOutput, acquainted
 
 MOST_DIFFERENCES = 5
 """Of one point, told one by one; of the others the number."""
@@ -104,8 +104,8 @@ def _evaluated(
         output = RunOutput(files[UART])
         if manifest["target"]["kind"] == "virtual":
             raise ValueError(f"{EVIDENCE_FILE} is missing, by which proofs are judged.")
-    if build.get("built_elsewhere") and result.point.kernel not in catalogue.kernels:
-        catalogue = catalogue.with_kernel(stranger(catalogue, result.point.kernel, result.point.cores))
+    if build.get("built_elsewhere"):
+        catalogue = acquainted(catalogue, result.point.kernel, result.point.cores)
     again = evaluate(catalogue, result.point, result.run_id, output, expected)
     if isinstance(again, Measured) and isinstance(result, Measured):
         image = _kept_image(catalogue, manifest)

@@ -1,0 +1,21 @@
+"""What may be said beside `--image`: an image says itself what it is, so only the board and the board's timing."""
+
+from collections.abc import Mapping
+
+from rtoslab.base import PlanError
+from rtoslab.catalogue import DEFAULT_BOARD, Catalogue
+from rtoslab.cli.names import split_names
+from rtoslab.plan import whole_option
+
+
+def beside_image(
+    catalogue: Catalogue, boards: tuple[str, ...], config: Mapping[str, str]
+) -> tuple[str, dict[str, int]]:
+    """The board and the timing rules that are set. Raises PlanError for anything else."""
+    other = [key for key in config if not key.startswith("timing.")]
+    if other:
+        raise PlanError(f"An image that is built already cannot be given {other[0]}; only timing.KEY can be set.")
+    named = split_names(boards, catalogue.boards) or (DEFAULT_BOARD,)
+    if len(named) > 1:
+        raise PlanError("An image is for one board; name that one with --board.")
+    return named[0], {key: whole_option(key, value) for key, value in config.items()}

@@ -1,0 +1,55 @@
+"""An image that its user brought: what it says of itself, whoever built it, around whichever kernel."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtoslab.base import ImageFileError, SettingError
+from rtoslab.catalogue import Catalogue, Entry, Kernel
+from rtoslab.intake import MAGIC, read_image
+from rtoslab.records import Decoded, Expected, constants
+from rtoslab.targets.introduction import introduce
+
+
+@dataclass(frozen=True, slots=True)
+class BroughtImage:
+    """An ELF file with what it sent before it measured anything."""
+
+    path: Path
+    content: bytes
+    said: Decoded
+
+    @property
+    def sha256(self) -> str:
+        """Of the file; it stands in the place of sources and flags, which nobody here knows."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    @property
+    def expected(self) -> Expected:
+        """What all its records must bear."""
+        return Expected(self.said.begin.run, self.said.begin.manifest)
+
+
+def brought_image(catalogue: Catalogue, path: Path, board: str, timing: Mapping[str, int]) -> BroughtImage:
+    """Reads an image and lets it say what it is. Raises ImageFileError, RunError for what is no image of our runner,
+    SettingError for another board's image."""
+    facts = catalogue.board(board).facts
+    content = read_image(path)
+    if not content.startswith(MAGIC):
+        raise ImageFileError(f"{path} is no ELF file; its symbols are what a run is watched by.")
+    image = BroughtImage(path, content, introduce(content, path.name, facts, timing, constants(catalogue.root)))
+    named = image.said.begin.board
+    if named != facts.id:
+        raise SettingError(f"{path} says it is for the board {named}; run it with --board {named}.")
+    return image
+
+
+def acquainted(catalogue: Catalogue, kernel: str, cores: int) -> Catalogue:
+    """A catalogue that has the kernel. Of one that no folder declares nothing is known but its name: what its image
+    does it can do, and no symbol tells more."""
+    if kernel in catalogue.kernels:
+        return catalogue
+    services = {each for entry in catalogue.kernels.values() for each in entry.facts.services}
+    facts = Kernel(id=kernel, title=kernel, smp=cores > 1, services=dict.fromkeys(sorted(services), True))
+    return catalogue.with_kernel(Entry(kernel, catalogue.root, facts))

@@ -1,0 +1,88 @@
+"""Exports of earlier versions of a kernel that builds itself: told by their headers, configured as they can be."""
+
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.trees import read_trees
+from rtoslab.trees.versions import earlier_names
+from tests.trees.exports import CONFIG, make_export, make_export_port
+from tests.trees.test_exports import refusal, said
+from tests.trees.test_trees import t7
+
+EARLIER = """
+[[earlier]]
+name = "tiny_new_word"
+since = "1.10"
+lacks = ["pool"]
+behaviour = { heap_lock = "spinning" }
+
+[[earlier]]
+name = "TINY_PAUSE"
+since = "1.2"
+"""
+OLD_CONFIG = CONFIG.replace("CONFIG_TICK=1000", "CONFIG_TICK=500").replace("RAM=1", "RAM=2").replace("small", "little")
+
+
+@pytest.fixture
+def home(user: Path) -> Path:
+    """A user with a port that knows two names of later versions, of which the export has one, and that asks for another
+    tick and board, and for more RAM where it counts, where the other is not there yet."""
+    port = make_export_port(user / "ports")
+    with (port / "kernel.toml").open("a") as facts:
+        facts.write(EARLIER)
+    (port / "config" / "earlier").mkdir()
+    (port / "config" / "earlier" / "tiny_new_word.defconfig").write_text("CONFIG_TICK=500\n")
+    (port / "config" / "earlier" / "tiny_new_word.counting.defconfig").write_text("CONFIG_RAM=2\n")
+    (port / "config" / "earlier" / "tiny_new_word.pico.defconfig").write_text('CONFIG_ARCH_BOARD="little"\n')
+    make_export(user / "export", OLD_CONFIG)
+    return user
+
+
+def test_what_an_export_does_not_have_is_read_in_its_headers(home: Path) -> None:
+    said("tree", "add", "tiny", str(home / "export"))
+    assert read_trees()["tiny"].absent == ("tiny_new_word",)
+    facts = Catalogue(find_root()).kernels["tiny"].facts
+    assert not facts.services["pool"]
+    assert "tiny_new_word, which came with" in facts.reasons["pool"]
+    assert facts.behaviour.heap_lock == "spinning"
+    _, build, _ = t7(home, "one")
+    assert build["kernel"] == "tiny"
+
+
+def test_a_later_export_is_asked_what_the_port_asks(home: Path) -> None:
+    header = home / "export" / "include" / "tiny.h"
+    header.write_text(header.read_text() + "\n#define tiny_new_word\n")
+    assert "is for the board '\"little\"'" in refusal("tree", "add", "tiny", str(home / "export"))
+    (home / "export" / ".config").write_text(OLD_CONFIG.replace("little", "small"))
+    assert "CONFIG_TICK is '500', should be '1000'" in refusal("tree", "add", "tiny", str(home / "export"))
+    (home / "export" / ".config").write_text(CONFIG)
+    said("tree", "add", "tiny", str(home / "export"))
+    assert read_trees()["tiny"].absent == ()
+
+
+def test_an_export_that_became_another_version_is_not_linked(home: Path) -> None:
+    said("tree", "add", "tiny", str(home / "export"))
+    header = home / "export" / "include" / "tiny.h"
+    header.write_text(header.read_text() + "\n#define tiny_new_word\n")
+    (home / "export" / ".config").write_text(CONFIG)
+    assert "is another than was described" in said("run", "t7", "--kernel", "tiny", "--board", "pico", "--dry-run")
+
+
+def test_an_earlier_version_is_given_its_own_configuration(home: Path) -> None:
+    said("kernel", "files", "tiny", "--board", "pico", "--version", "1.9", "-o", str(home / "old"))
+    assert "CONFIG_TICK=500" in (home / "old" / "defconfig").read_text()
+    assert "CONFIG_RAM=1" in (home / "old" / "defconfig").read_text(), "it does not count"
+    assert (home / "old" / "README.md").read_text().startswith("For pico: little, `rtoslab tree add tiny-1.9")
+    said("kernel", "files", "tiny", "--board", "pico", "--version", "1.10.1", "-o", str(home / "new"))
+    assert "CONFIG_TICK=1000" in (home / "new" / "defconfig").read_text()
+
+
+def test_versions_are_compared_by_number(home: Path) -> None:
+    facts = Catalogue(find_root()).port(home / "ports" / "tiny").facts
+    assert earlier_names(facts, "1.9") == ("tiny_new_word",)
+    assert earlier_names(facts, "V1.1.4") == ("tiny_new_word", "TINY_PAUSE")
+    assert earlier_names(facts, "1.10") == ()
+    assert earlier_names(facts, "2") == ()
