@@ -46,6 +46,10 @@ def test_it_measures_in_an_empty_folder_and_leaves_itself_alone(site: Path, tmp_
     assert done.returncode == 0, done.stderr
     assert [each.name for each in here.iterdir()] == ["runs"]
     assert list((tmp_path / "cache" / "rtoslab" / "firmware").glob("t2_cooperative-*"))
+    refused = ask(site, here, "new", "benchmark", "mine")
+    assert refused.returncode == 1
+    assert "run this in a checkout" in refused.stderr
+    assert ask(site, here, "new", "kernel", "mine", "--in", "ports").returncode == 0
     assert sorted(site.rglob("*")) == before
 
 

@@ -1,7 +1,7 @@
 """What every floor stands on: errors, files, locks, paths, canonical JSON, the tools of others."""
 
 from rtoslab.base import tools
-from rtoslab.base.architecture import Architecture, architecture, code_address, cross_tool, read_architecture
+from rtoslab.base.architecture import architecture, code_address, cross_tool, read_architecture
 from rtoslab.base.canonical_json import canonical
 from rtoslab.base.closure import sources_digest
 from rtoslab.base.contents import Stamp, listing, sha256_of, stamp
@@ -60,7 +60,6 @@ __all__ = [
     "STANDARD_OUTPUT",
     "AlteredError",
     "AlteredWarning",
-    "Architecture",
     "BoardSilentError",
     "BuildError",
     "CaptureError",

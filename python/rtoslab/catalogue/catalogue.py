@@ -15,10 +15,10 @@ from pydantic import BaseModel
 from rtoslab.base import CatalogueError, UnknownNameError
 from rtoslab.catalogue.benchmark import RESULT_KINDS, Benchmark
 from rtoslab.catalogue.conformance_table import ConformanceSuite
+from rtoslab.catalogue.contract_services import demand_services, read_services
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.schemas import Board, FootprintProgram
-from rtoslab.catalogue.services import demand_services, read_services
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.catalogue.trees import PORTS_VARIABLE, Tree, port_folders, read_trees

@@ -24,6 +24,7 @@ from rtoslab.compare import (
     read_baseline,
     read_side,
     verdict_text,
+    without_moved,
 )
 from rtoslab.reports import report_formats
 
@@ -45,6 +46,13 @@ from rtoslab.reports import report_formats
     show_default=True,
     help="If the baseline was measured with another compiler: exit 1, exit 0 with a note, or compare all the same.",
 )
+@click.option(
+    "--moved",
+    type=click.Choice(("fail", "pass")),
+    default="fail",
+    show_default=True,
+    help="If only the place of the executed code changed and cycles with it.",
+)
 @out_option
 @jobs_option
 @dry_run_option
@@ -54,6 +62,7 @@ def command(
     name: str,
     asked: tuple[str, ...],
     other_compiler: str,
+    moved: str,
     out: Path | None,
     jobs: int,
     dry_run: bool,
@@ -73,6 +82,8 @@ def command(
     if side is None:
         return EXIT_OK
     judgement = judge(baseline, path.stem, side, rules)
+    if moved == "pass":
+        judgement = without_moved(judgement)
     for output in outputs:
         write(_rendered(judgement, rules, output), output)
     if judgement.other_compiler is not None and other_compiler != "compare":
