@@ -1,4 +1,4 @@
-"""What every floor stands on: errors, files, locks, paths, canonical JSON, the tools of others."""
+"""What all other packages use: errors, files, locks, paths, canonical JSON, the tools of others."""
 
 from rtoslab.base import tools
 from rtoslab.base.architecture import architecture, code_address, cross_tool, read_architecture

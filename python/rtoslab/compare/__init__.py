@@ -1,4 +1,4 @@
-"""Runs set against each other: what differs between them, by how much, and where it went.
+"""Runs compared: what differs between them, by how much, and in which functions.
 
 `sides` reads what is compared, `placed` makes one of a point in several placements, `matching` says which points belong
 together, `differences` what differs in their manifests, `noise` what noisy samples allow to say, `comparison` puts it

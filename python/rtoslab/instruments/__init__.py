@@ -1,9 +1,9 @@
-"""Instruments no oscilloscope has: where every cycle went, who held interrupts and locks, what ran when.
+"""Observing a run: where every cycle went, what masked interrupts and held locks, what ran when, single calls.
 
 A `subject` is what is observed (a benchmark's window, or a stretch of any image); `session` runs it under the virtual
 board's observer; `profiler` and `masked` turn what that took into values with names and source lines,
-`profile_tables`, `flame`, `html`, `formats` show them, `difference` sets two profiles against each other. `timelines`
-tells what ran when, `perfetto` and `vcd` write it. `measured_calls` measures each call of some `functions`;
+`profile_tables`, `flame`, `html`, `formats` show them, `difference` compares two profiles. `timelines`
+says what ran when, `perfetto` and `vcd` write it. `measured_calls` measures each call of some `functions`;
 `call_counts` sums them up, `call_replay` goes through the greatest again, `call_tables` shows them;
 `project` reads what a project of anybody's wants measured, and within which budgets.
 """
