@@ -16,6 +16,7 @@ use super::map::{FLASH_BASE, ROM_BYTES, SRAM_BASE, SRAM_BYTES, STRIPED_BYTES, ba
 use super::settings::Timing;
 use crate::code::CodeTable;
 use crate::stop::{Stop, StopReason};
+use crate::warnings::Warnings;
 use crate::words::get;
 use crate::xip::{LINE_BYTES, XipCache};
 
@@ -68,8 +69,7 @@ pub struct System {
     pub(super) held: Vec<Stop>,
     /// Core whose `until` address has been reported already.
     pub(super) passed_until: [Option<u32>; 2],
-    pub(super) warnings: Vec<String>,
-    pub(super) strict: bool,
+    pub(super) warnings: Warnings,
     pub(super) misses: [u64; 2],
     /// Interrupt lines as last driven into each core.
     pub(super) driven_lines: [u32; 2],
@@ -113,8 +113,7 @@ impl System {
             stop: None,
             held: Vec::new(),
             passed_until: [None; 2],
-            warnings: Vec::new(),
-            strict,
+            warnings: Warnings::new(strict),
             misses: [0; 2],
             pairs: Pairs::default(),
         })
