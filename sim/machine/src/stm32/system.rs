@@ -438,12 +438,12 @@ unsafe impl<F: Family> Bus for System<F> {
 
     #[cold]
     #[inline(never)]
-    unsafe fn decode(&mut self, core: &Core, ip: *mut Op) {
-        let address = core.address_of(ip);
+    fn decode(&mut self, core: &Core, address: u32) {
         let decoded =
             if self.probes.watches_code(address) { Op::ATTEND } else { self.decode_at(core.features, address) };
-        // SAFETY: the caller passes a pointer into the ops of the core's region.
-        unsafe { *ip = decoded };
+        if let Some(table) = self.table(address) {
+            *table.op(address) = decoded;
+        }
         if let Some((Home::Ram, offset)) = self.place(address) {
             self.marks[(offset >> MARK_SHIFT) as usize] |= MARK_CODE;
             let end = (offset + 3).min(self.map.ram_bytes - 1);
@@ -453,8 +453,7 @@ unsafe impl<F: Family> Bus for System<F> {
 
     #[cold]
     #[inline(never)]
-    unsafe fn attend(&mut self, core: &mut Core, ip: *mut Op, served: bool) -> Option<Op> {
-        let address = core.address_of(ip);
+    fn attend(&mut self, core: &mut Core, address: u32, served: bool) -> Option<Op> {
         let instruction = self.decode_at(core.features, address);
         if served {
             return Some(instruction);
