@@ -12,7 +12,7 @@ ALONE := env -u MAKEFLAGS -u MFLAGS
 CARGO := $(ALONE) $(shell command -v cargo || echo $(HOME)/.cargo/bin/cargo)
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-color --require-hashes
 # One line for each package, and what went wrong.
-PIP_LINES := 2>&1 | { grep --line-buffered -E "^(Collecting|Installing|Successfully|ERROR)" || true; } | sed -u "s/ (from.*//"
+PIP_LINES := 2>&1 | { grep --line-buffered -E "^(Collecting|Installing|Successfully|ERROR|WARNING|Could not)" || true; } | sed -u "s/ (from.*//"
 export PATH := $(PATH):$(HOME)/.cargo/bin
 # The tests start the command some hundred times; compiled once, it starts in two thirds of the time.
 unexport PYTHONDONTWRITEBYTECODE
@@ -27,7 +27,7 @@ SIM_SOURCES := $(shell find sim -name "*.rs" -o -name Cargo.toml) Cargo.toml Car
 # What the firmware and the simulator are built with; a linker for Rust is in gcc and libc6-dev.
 APT_PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi binutils-arm-none-eabi cmake ninja-build python3-venv gcc libc6-dev
 
-.PHONY: help demo docs site report-check test test-rust test-python gate mutants lint lint-rust lint-python bench bench-build bench-sweep bench-plan fuzz fuzz-inputs test-all test-checked test-sanitized set-up set-up-dev say-how-long packages clean
+.PHONY: help demo docs site report-check test test-rust test-python gate mutants lint lint-rust lint-python bench dist bench-build bench-sweep bench-plan fuzz fuzz-inputs test-all test-checked test-sanitized set-up set-up-dev say-how-long packages clean
 
 help:
 	@echo "make demo      install what is missing, run T1-T8 on one core and on two, write the report; says how long it takes"
@@ -40,6 +40,7 @@ help:
 	@echo "make bench-sweep  how long a phase sweep over 100 000 offsets takes"
 	@echo "make bench-plan   how long a sweep of 536 configurations and benchmarks takes: cold, warm, known"
 	@echo "make report-check  every kind of page in headless Chromium: accessibility, widths, dark, print; installs chromium"
+	@echo "make dist      a wheel for pip, pipx or uv that needs no checkout, tried in an empty folder"
 	@echo "make docs      what pages print and what is generated from the code, written anew; make site: all of them as a site"
 	@echo "make fuzz      programs and image files made up by a fuzzer, FUZZ_SECONDS=600 long; what it finds goes to sim/fuzz/found"
 	@echo "make test-all  make test, the long tests, test-checked and test-sanitized; see docs/testing.md"
@@ -50,7 +51,7 @@ help:
 
 demo: say-how-long set-up
 	@echo "== Measuring T1 to T8 with FreeRTOS on the virtual Raspberry Pi Pico, one core and two"
-	@$(BIN)/rtoslab run vieira2026 --cores 1,2 --report
+	@$(BIN)/rtoslab demo
 
 # Before anything begins. Seconds where all is built already.
 say-how-long:
@@ -141,6 +142,18 @@ $(STAMPS)/site: requirements-site.lock $(STAMPS)/python
 	@echo "== Python packages of the site (mkdocs, 60 MB), from requirements-site.lock"
 	@$(PIP) -r requirements-site.lock $(PIP_LINES)
 	@touch $@
+
+
+# The package for others: a wheel that holds the firmware, the contracts, the boards and the papers as well, tried in an
+# environment of its own and an empty folder.
+LAB := python/rtoslab/lab
+
+dist: set-up
+	@rm -rf $(LAB) build/dist && mkdir -p $(LAB) build/dist
+	@tar cf - --exclude=firmware/tests --exclude=firmware/mutants firmware spec papers baselines reference | tar xf - -C $(LAB)
+	@echo "== Building the wheel"
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(ALONE) $(BIN)/maturin build --release --quiet --out build/dist; status=$$?; rm -rf $(LAB); exit $$status
+	@bench/try_wheel.sh build/dist/rtoslab-*.whl
 
 bench: set-up-dev
 	@$(MAKE) --no-print-directory packages APT_PACKAGES=qemu-system-arm

@@ -3,6 +3,7 @@
 function(generate_headers)
   toml_header(board BOARD "${BENCH_GENERATED_DIR}/bench_board_facts.h")
   toml_header(kernel KERNEL "${BENCH_GENERATED_DIR}/bench_kernel_facts.h")
+  toml_header(arch CPU "${BENCH_GENERATED_DIR}/bench_arch_facts.h")
   toml_header(wire WIRE "${BENCH_GENERATED_DIR}/bench_wire_facts.h")
   generate_pins()
   generate_clock()

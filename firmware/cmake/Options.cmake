@@ -121,12 +121,6 @@ macro(options_declare)
   endif()
 endmacro()
 
-# Every service of the port contract (spec/port.md).
-set(ALL_SERVICES tasks sleep sleep_until yield notify suspend semaphore timeout mutex queue heap dynamic_tasks suspend_other
-  priority_get priority_set semaphore_count mutex_timeout condition queue_from_isr mailbox event event_from_isr
-  hooks semaphore_limit equal_priorities mutex_gives_back resume_from_isr queue_send_waits mailbox_send_waits queue_pointer
-  pool heap_peak heap_pieces)
-
 # Checks what more than one folder has a say in. Sets BENCH_PARAMS_FINAL (name=value list) and BENCH_NEEDS (services).
 function(options_check)
   toml_get(board_cores board cores)

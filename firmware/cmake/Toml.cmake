@@ -22,6 +22,7 @@ function(toml_read prefix file)
   if(NOT EXISTS "${file}")
     message(FATAL_ERROR "There is no file ${file}.")
   endif()
+  get_filename_component(file "${file}" ABSOLUTE) # one file under two names would be two rules of the build
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
   file(READ "${file}" text)
   # The lines as a list, which cannot hold `;`, a lone bracket or a backslash as they are: those stand encoded in it.

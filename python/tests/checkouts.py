@@ -5,6 +5,9 @@ from pathlib import Path
 
 from rtoslab.base.paths import find_root
 
+ROOM_OF_AN_INSTALLATION = ("firmware", "spec", "papers", "baselines", "reference")
+"""What an installed package holds of a checkout."""
+
 
 def copy_checkout(folder: Path) -> Path:
     """What the laboratory reads of a checkout, copied into a folder."""

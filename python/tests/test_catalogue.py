@@ -18,7 +18,7 @@ ROOT = find_root()
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A checkout of facts only."""
-    for kind in ("firmware/benchmarks", "firmware/kernels", "firmware/boards", "papers"):
+    for kind in ("spec", "firmware/benchmarks", "firmware/kernels", "firmware/boards", "papers"):
         for path in (ROOT / kind).rglob("*.toml"):
             target = tmp_path / path.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)

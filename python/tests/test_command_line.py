@@ -53,6 +53,7 @@ def test_an_option_means_the_same_in_every_command(name: str) -> None:
     if "--out" in options:
         assert options["--out"].metavar == "FOLDER"
         assert str(options["--out"].help).startswith("Folder of the results")
+        assert ("resumed" in str(options["--out"].help)) == ("--jobs" in options), "only runs of points are resumed"
         assert "-o" not in options["--out"].opts
     if "-o" in options:
         assert "--output" in options["-o"].opts

@@ -1,5 +1,6 @@
 """Pages do not drift: their commands parse, the files these name are there, recorded sessions are what is printed."""
 
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -64,6 +65,11 @@ def test_files_that_commands_name_are_there(page: Path) -> None:
 def test_there_are_sessions_and_commands() -> None:
     assert len(COMMANDS) > 80
     assert any(each.quick for each in SESSIONS)
+
+
+@pytest.mark.parametrize("session", SESSIONS, ids=str)
+def test_no_session_shows_a_hash_that_any_change_of_the_sources_moves(session: Session) -> None:
+    assert not [line for line in session.shown if re.search(r"runs/\S+-[0-9a-f]{8}\b", line)], "cut it off with | head"
 
 
 @pytest.mark.parametrize("session", [each for each in SESSIONS if each.quick], ids=str)

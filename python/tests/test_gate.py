@@ -16,7 +16,7 @@ from rtoslab.compare.sides import Figures, Side
 from rtoslab.results.results import Counter
 from tests.checkouts import alter, copy_checkout
 from tests.fakes import measured, point
-from tests.test_cli import error, rtoslab
+from tests.test_cli import ROOT, error, rtoslab
 
 GCC = {"build.compiler.banner": "gcc 12"}
 
@@ -128,6 +128,43 @@ def test_a_slowdown_of_one_line_is_caught_to_the_exact_cycle(tmp_path: Path) -> 
     allowed = rtoslab("gate", tmp_path / "gate", "--baseline", baseline, "--fail-on", "+1 cycles", **elsewhere)
     assert allowed.returncode == 0, allowed.stdout
     assert "Same or better" in allowed.stdout
+    excused = rtoslab("gate", tmp_path / "gate", "--baseline", baseline, "--moved", "pass", **elsewhere)
+    assert excused.returncode == 3, "a nop is no move"
+    assert "placement" not in excused.stdout
+    code = told_code(tmp_path, **elsewhere)
+    assert "changed" in code.values()
+    assert code.get("xQueueSemaphoreTake") != "changed", "the nop is in the caller"
+
+
+def told_code(folder: Path, **environment: str) -> dict[str, str]:
+    """By function: what a comparison of `run` and `gate` in the folder says of its code."""
+    done = rtoslab("compare", folder / "run", folder / "gate", "-o", folder / "compared.md", **environment)
+    assert done.returncode == 0, done.stderr
+    rows = re.findall(r"^\| (\w+) \|.*\| (\w*) \|$", (folder / "compared.md").read_text(), re.MULTILINE)
+    return {name: code for name, code in rows if code in {"same", "moved", "changed"}}
+
+
+def test_code_that_only_moved_is_called_placement(tmp_path: Path) -> None:
+    """The baseline was measured in another placement than the gate asks for."""
+    ask = ("run", "t8", "--board", "nucleo-f446re", "--window", "5ms", "--config", "placement=4")
+    assert rtoslab(*ask, "--out", tmp_path / "run").returncode == 0
+    path = tmp_path / "main.toml"
+    assert rtoslab("baseline", path, tmp_path / "run").returncode == 0
+    text = path.read_text()
+    path.write_text(text.replace('config = { placement = "4" }\n', ""))
+    assert path.read_text() != text
+    done = rtoslab("gate", "--baseline", path, "--out", tmp_path / "gate")
+    assert done.returncode == 3, done.stderr
+    assert "All of them by placement: the executed code is the same and lies elsewhere." in done.stdout
+    passed = rtoslab("gate", tmp_path / "gate", "--baseline", path, "--moved", "pass")
+    assert passed.returncode == 0, passed.stdout
+    code = told_code(tmp_path)
+    assert (code["pvPortMalloc"], code["vPortFree"]) == ("moved", "moved")
+    assert "changed" not in code.values()
+    wrong = path.read_text()
+    path.write_text(re.sub(r'^code = "\w+"', 'code = "0123456789ab"', wrong, flags=re.MULTILINE))
+    other = rtoslab("gate", tmp_path / "gate", "--baseline", path, "--moved", "pass")
+    assert other.returncode == 3, "other code is no move"
 
 
 def test_a_gate_that_cannot_tell_is_an_error(tmp_path: Path) -> None:
@@ -150,3 +187,17 @@ def test_a_tick_of_the_window_s_clock_is_no_change() -> None:
         assert (verdicts.count(Verdict.BETTER), len(found.regressions)) == (better, worse), (before, after)
     slower = judge(make_baseline(of_ticks(20_000), {}), "main", of_ticks(20_000, 8469), Rules.of({}, []))
     assert [each.before.id for each, _ in slower.regressions] == ["cycles_per_count"], "one count fewer is one"
+
+
+def test_the_plan_is_told_before_anything_is_measured(tmp_path: Path) -> None:
+    points = read_baseline(ROOT / "baselines" / "main.toml").point
+    for command in (("gate", "--out", tmp_path / "run"), ("baseline", "main")):
+        done = rtoslab(*command, "--dry-run")
+        assert done.returncode == 0, done.stderr
+        assert [line.split()[0] for line in done.stdout.splitlines()] == [each.point.benchmark for each in points]
+        assert re.search(
+            rf"^Plan: {len(points)} points; \d+ images? to build; at most about", done.stderr, re.MULTILINE
+        )
+        assert "nothing was measured" in done.stderr
+    assert not list(tmp_path.iterdir())
+    assert "measured already" in error(rtoslab("gate", tmp_path, "--dry-run"), 1)

@@ -197,3 +197,16 @@ def test_which_lines_of_a_build_are_compilations_and_libraries(tmp_path: Path) -
     assert made.archive == tmp_path / "k" / "libk.a"
     assert made.members == (tmp_path / "a.obj", tmp_path / "b.obj")
     assert archiving(tmp_path, library.replace("b.obj", "'b c.obj'")) is None
+
+
+@pytest.mark.parametrize(
+    ("build_file", "words"),
+    [("", "name no step"), ("rule r\n command = true\nbuild a: r\nbuild a: r\n", "multiple rules generate a")],
+)
+def test_build_files_without_a_step_make_no_image(tmp_path: Path, build_file: str, words: str) -> None:
+    """An empty folder would be sealed and found again as built."""
+    (tmp_path / "build.ninja").write_text(build_file)
+    log = io.StringIO()
+    with pytest.raises(making.StepFailedError):
+        making.make(tmp_path, Objects(tmp_path, Shelves(tmp_path / "kept"), ""), log)
+    assert words in log.getvalue()

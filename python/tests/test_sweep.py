@@ -75,7 +75,7 @@ def test_a_wrong_plan_is_one_sentence(tmp_path: Path, change: str, kind: type[Ex
 
 def at(cycles: float, benchmark: str = "t2", **config: str) -> Measured:
     plain = measured(1, 1000)
-    where = plain.point.model_copy(update={"benchmark": benchmark, "config": config})
+    where = plain.point.model_copy(update={"benchmark": benchmark, "title": f"{benchmark} test", "config": config})
     total = plain.window_s * plain.clock_hz / cycles
     first, *others = plain.counters
     counters = [

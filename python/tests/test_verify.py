@@ -13,7 +13,7 @@ from rtoslab.base.errors import AlteredError, BuildError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure.pipeline import _known
-from rtoslab.records.seal import SEAL_FILE, sealed
+from rtoslab.records.seal import SEAL_FILE, read_sealed, sealed
 from rtoslab.results.results import Measured
 from rtoslab.store.cache import ResultCache
 from rtoslab.store.store import RunDirectory
@@ -144,7 +144,7 @@ def test_a_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [None, b"", b"7", b"{}", b"[" * 100_000, b'{"series": [1]}', b'{"series": [{}]}'])
 def test_no_entry_without_a_result_is_taken(tmp_path: Path, run: RunDirectory, content: bytes | None) -> None:
     folder, cache, key = run.folders()[0], ResultCache(tmp_path), "ab" * 32
-    files = {name: each for name, each in run.files(folder.name).items() if name != SEAL_FILE}
+    files = {name: each for name, each in read_sealed(folder).items() if name != SEAL_FILE}
     cache.put(key, sealed(folder.name, files))
     assert _known(cache, key, folder.name)[0] is not None
     del files[RESULT]
@@ -187,9 +187,9 @@ def test_an_image_that_changed_since_it_was_built_is_not_run(tmp_path: Path, mon
 def test_seals_are_of_what_is_adopted(tmp_path: Path, run: RunDirectory) -> None:
     folder = run.folders()[0]
     other = RunDirectory.create(tmp_path / "run", None, run.plan().points)
-    files = run.files(folder.name)
+    files = read_sealed(folder)
     with pytest.raises(AlteredError, match=r"uart\.txt was altered"):
-        other.adopt(folder.name, {**files, "uart.txt": b""})
+        other.put(folder.name, {**files, "uart.txt": b""})
     with pytest.raises(AlteredError, match="holds what was stored as"):
-        other.adopt("elsewhere", files)
+        other.put("elsewhere", files)
     assert not other.folders()

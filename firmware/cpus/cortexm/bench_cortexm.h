@@ -4,8 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CPU_EXCEPTION_NMI 2u
-#define CPU_EXCEPTION_HARDFAULT 3u
+#include "bench_arch_facts.h"
 
 #define CPU_REGISTER(address) (*(volatile uint32_t *)(address))
 
@@ -19,7 +18,7 @@
 #define CPU_SHPR2_SVCALL(level) ((uint32_t)(level) << 24)
 #define CPU_SHPR3_SYSTICK(level) ((uint32_t)(level) << 24)
 #define CPU_SHPR3_PENDSV(level) ((uint32_t)(level) << 16)
-#define CPU_LEAST_URGENT 0xFFu
+#define CPU_LEAST_URGENT ((1u << CPU_PRIORITY_FIELD_BITS) - 1u)
 
 #define CPU_SYST_CORE_CLOCK_INTERRUPT_ON 7u
 #define CPU_SYST_RELOAD_MOST 0xFFFFFFu
@@ -61,7 +60,7 @@ static inline void cpu_wait_for_interrupt(void)
 static inline void cpu_irq_enable(unsigned line, unsigned urgency, unsigned priority_bits)
 {
     unsigned shift = 8u * (line & 3u);
-    uint32_t priority = (urgency << (8u - priority_bits)) & 0xFFu;
+    uint32_t priority = (urgency << (CPU_PRIORITY_FIELD_BITS - priority_bits)) & CPU_LEAST_URGENT;
 
     CPU_NVIC_IPR(line >> 2) = (CPU_NVIC_IPR(line >> 2) & ~(0xFFu << shift)) | (priority << shift);
     CPU_NVIC_ICPR(line >> 5) = 1u << (line & 31u);

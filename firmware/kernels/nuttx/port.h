@@ -27,7 +27,7 @@
 #define PORT_PRIORITY(abstract) (PORT_PRIORITY_LEAST + (abstract))
 #define PORT_TIME_SLICE_TICKS CONFIG_RR_INTERVAL
 /* NuttX gives every interrupt one level, in the middle, and its critical sections hold off no other. */
-#define PORT_ISR_URGENCY (0x80u >> (8u - BOARD_IRQ_PRIORITY_BITS))
+#define PORT_ISR_URGENCY (0x80u >> (CPU_PRIORITY_FIELD_BITS - BOARD_IRQ_PRIORITY_BITS))
 #define PORT_EVENT_BITS 32
 
 /* A thread with what a thread of NuttX does not have: a semaphore to be notified by, and one to be resumed by. */

@@ -22,7 +22,9 @@ from rtoslab.analyses.latency import (
     spread,
 )
 from rtoslab.analyses.losses_by_cause import BusiestLock, Loss, losses
+from rtoslab.analyses.middle_placement import PlacedPoint, placed_points
 from rtoslab.analyses.named_figures import BYTES, COUNTS, CYCLES, Metric, leading, metrics, unit_of
+from rtoslab.analyses.placed_times import PLACEMENT, PlacedTime, Ratio, mean_ratio, placed_times
 from rtoslab.analyses.rulers import probe_effect, ruler_costs
 from rtoslab.analyses.series import core_words, series_names, short_test
 from rtoslab.analyses.tick_cost import TickModel, by_loops, released, tick_model
@@ -34,6 +36,7 @@ __all__ = [
     "FIGURES",
     "LEVEL",
     "PARTS",
+    "PLACEMENT",
     "SEED",
     "TOLD",
     "VISIBLE_PART",
@@ -48,6 +51,9 @@ __all__ = [
     "Level",
     "Loss",
     "Metric",
+    "PlacedPoint",
+    "PlacedTime",
+    "Ratio",
     "Step",
     "TickModel",
     "Value",
@@ -69,8 +75,11 @@ __all__ = [
     "levels",
     "lock_costs",
     "losses",
+    "mean_ratio",
     "metrics",
     "per_what",
+    "placed_points",
+    "placed_times",
     "probe_effect",
     "released",
     "ruler_costs",

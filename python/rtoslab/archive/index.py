@@ -3,15 +3,13 @@
 A point that is not what was stored is left out, with an AlteredWarning that names the file.
 """
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import AlteredError, AlteredWarning
 from rtoslab.results import PointId
-from rtoslab.store import PLAN, AnyResult, Session, StoredPoint, last_session, point_folders, read_point
+from rtoslab.store import AnyResult, RunDirectory, Session, StoredPoint, last_session, run_directories
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +50,6 @@ class Wanted:
     """The beginning of a run id, of the image's hash or of the kernel package's."""
 
 
-def run_directories(places: Iterable[Path]) -> list[Path]:
-    """The run directories among `places` and their direct subfolders, oldest first by their journals."""
-    found = []
-    for place in places:
-        folders = [place] if (place / PLAN).is_file() else sorted(each.parent for each in place.glob(f"*/{PLAN}"))
-        found += folders
-    return sorted(dict.fromkeys(found), key=lambda each: (last_session(each).date, each.name))
-
-
 def find(places: Iterable[Path], wanted: Wanted) -> Iterator[Found]:
     """Matching points, by run directory."""
     for run in run_directories(places):
@@ -69,12 +58,8 @@ def find(places: Iterable[Path], wanted: Wanted) -> Iterator[Found]:
             continue
         if wanted.until and session.date[: len(wanted.until)] > wanted.until:
             continue
-        for folder in point_folders(run):
-            try:
-                found = Found(run, session, read_point(folder))
-            except AlteredError as cause:
-                warnings.warn(str(cause), AlteredWarning, stacklevel=2)
-                continue
+        for stored in RunDirectory.open(run).whole_points():
+            found = Found(run, session, stored)
             if _matches(found, wanted):
                 yield found
 

@@ -1,6 +1,7 @@
-"""What every floor stands on: errors, files, locks, paths, canonical JSON, the tools of others."""
+"""What all other packages use: errors, files, locks, paths, canonical JSON, the tools of others."""
 
 from rtoslab.base import tools
+from rtoslab.base.architecture import architecture, code_address, cross_tool, read_architecture
 from rtoslab.base.canonical_json import canonical
 from rtoslab.base.closure import sources_digest
 from rtoslab.base.contents import Stamp, listing, sha256_of, stamp
@@ -41,7 +42,7 @@ from rtoslab.base.errors import (
 )
 from rtoslab.base.file_locks import alone
 from rtoslab.base.output_files import STANDARD_OUTPUT, make_folder, write_whole
-from rtoslab.base.paths import build_folder, find_root, results_folder, runs_folder
+from rtoslab.base.paths import build_folder, find_root, is_checkout, results_folder, runs_folder
 from rtoslab.base.strict import Strict
 from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_clang, said
 from rtoslab.base.value_table import Table, Value
@@ -89,14 +90,19 @@ __all__ = [
     "Value",
     "__version__",
     "alone",
+    "architecture",
     "build_folder",
     "canonical",
+    "code_address",
     "counted",
+    "cross_tool",
     "disk_error",
     "find_clang",
     "find_root",
+    "is_checkout",
     "listing",
     "make_folder",
+    "read_architecture",
     "results_folder",
     "runs_folder",
     "said",

@@ -1,9 +1,9 @@
-"""Where the laboratory's folders are: the checkout that holds firmware/, spec/ and papers/; runs; what is kept.
+"""Where the laboratory's folders are: the root that holds firmware/, spec/ and papers/; runs; what is kept.
 
-The package works on a checkout (firmware is built from its sources), so the root is searched for, in this order:
-the RTOSLAB_ROOT variable, the working directory and its parents, the checkout this package was installed from.
+Firmware is built from its sources, so the root is searched for, in this order: the RTOSLAB_ROOT variable, the working
+directory and its parents, the checkout this package lies in, the copy inside an installed package (`make dist`).
 Results and baselines go to the working directory. Built images and remembered points, which can be made again, stay in
-the checkout's build/, or in the user's cache folder where the checkout cannot be written to.
+the checkout's build/, or in the user's cache folder where there is no checkout, or none that can be written to.
 """
 
 import os
@@ -14,10 +14,12 @@ from platformdirs import user_cache_path
 from rtoslab.base.errors import CatalogueError
 
 _MARK = Path("spec") / "wire.toml"
+_INSTALLED = Path(__file__).resolve().parents[1] / "lab"
+"""The copy in an installed package."""
 
 
 def find_root() -> Path:
-    """Absolute path of the checkout. Raises CatalogueError if there is none."""
+    """Absolute path of the checkout, or of the copy in an installed package. Raises CatalogueError if there is none."""
     named = os.environ.get("RTOSLAB_ROOT")
     if named:
         root = Path(named).resolve()
@@ -25,10 +27,13 @@ def find_root() -> Path:
             raise CatalogueError(f"RTOSLAB_ROOT names {root}, which has no {_MARK}; set it to a checkout of rtoslab.")
         return root
     here = Path.cwd()
-    for folder in (here, *here.parents, *Path(__file__).resolve().parents):
+    for folder in (here, *here.parents, *Path(__file__).resolve().parents, _INSTALLED):
         if (folder / _MARK).is_file():
             return folder
-    raise CatalogueError("No checkout of rtoslab was found; run inside one, or set RTOSLAB_ROOT to its folder.")
+    raise CatalogueError(
+        "No checkout of rtoslab was found, and this installation holds no copy; run inside one, or set RTOSLAB_ROOT "
+        "to its folder."
+    )
 
 
 def runs_folder() -> Path:
@@ -42,8 +47,13 @@ def build_folder(root: Path) -> Path:
     return Path(named).resolve() if named else _kept(root) / "firmware"
 
 
+def is_checkout(root: Path) -> bool:
+    """Whether a root is a checkout, which its user may add to, and not the copy in an installed package."""
+    return root != _INSTALLED
+
+
 def _kept(root: Path) -> Path:
-    return root / "build" if os.access(root, os.W_OK) else user_cache_path("rtoslab")
+    return root / "build" if is_checkout(root) and os.access(root, os.W_OK) else user_cache_path("rtoslab")
 
 
 def results_folder(root: Path) -> Path:

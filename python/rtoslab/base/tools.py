@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from rtoslab.base.architecture import cross_tool
 from rtoslab.base.errors import ToolMissingError
 
 
@@ -21,12 +22,17 @@ class Tool:
     remedy: str
 
 
-TOOLS = (
-    Tool("cmake", "configures the firmware", "apt-get install cmake"),
-    Tool("ninja", "builds the firmware", "apt-get install ninja-build"),
-    Tool("arm-none-eabi-gcc", "compiles the firmware", "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"),
-    Tool("cargo", "fetches the kernel sources by checksum and builds the virtual board", "install Rust with rustup"),
-)
+@cache
+def needed_tools() -> tuple[Tool, ...]:
+    """All that a build calls. Raises CatalogueError if the checkout does not say how its tool chain is called."""
+    return (
+        Tool("cmake", "configures the firmware", "apt-get install cmake"),
+        Tool("ninja", "builds the firmware", "apt-get install ninja-build"),
+        Tool(cross_tool("gcc"), "compiles the firmware", "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"),
+        Tool(
+            "cargo", "fetches the kernel sources by checksum and builds the virtual board", "install Rust with rustup"
+        ),
+    )
 
 
 REPLY_LIMIT_S = 60.0
@@ -59,7 +65,7 @@ def clang_banner() -> str:
 
 def find(name: str) -> Path:
     """The program's path. Raises ToolMissingError saying how to get it."""
-    tool = next(each for each in TOOLS if each.name == name)
+    tool = next(each for each in needed_tools() if each.name == name)
     extra = os.path.expanduser("~/.cargo/bin") if name == "cargo" else None  # noqa: PTH111 (never raises)
     found = shutil.which(name) or (shutil.which(name, path=extra) if extra else None)
     if found is None:

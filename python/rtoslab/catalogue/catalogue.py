@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from rtoslab.base import CatalogueError, UnknownNameError
 from rtoslab.catalogue.benchmark import RESULT_KINDS, Benchmark
 from rtoslab.catalogue.conformance_table import ConformanceSuite
+from rtoslab.catalogue.contract_services import demand_services, read_services
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.schemas import Board, FootprintProgram
@@ -47,7 +48,7 @@ class Catalogue:
         """By id: ports, the checkout's and the user's own, and each tree that the user named, with its port."""
         found: dict[str, Entry[Kernel]] = {}
         for folder in port_folders(self.root):
-            found = {**_scan(folder, "kernel.toml", Kernel), **found}
+            found = {**self._scan(folder, "kernel.toml", Kernel), **found}
         for tree in read_trees().values():
             found[tree.id] = _of_tree(tree, found)
         return dict(sorted(found.items()))
@@ -64,27 +65,27 @@ class Catalogue:
     @cached_property
     def boards(self) -> Mapping[str, Entry[Board]]:
         """By id."""
-        return _scan(self.root / "firmware" / "boards", "board.toml", Board)
+        return self._scan(self.root / "firmware" / "boards", "board.toml", Board)
 
     @cached_property
     def benchmarks(self) -> Mapping[str, Entry[Benchmark]]:
         """By id."""
-        return _scan(self.root / "firmware" / "benchmarks", "benchmark.toml", Benchmark)
+        return self._scan(self.root / "firmware" / "benchmarks", "benchmark.toml", Benchmark)
 
     @cached_property
     def footprints(self) -> Mapping[str, Entry[FootprintProgram]]:
         """Programs that show what a service weighs, by id; in a kernel's folder those only it can have."""
         firmware = self.root / "firmware"
-        found = _scan(firmware / "footprint", "footprint.toml", FootprintProgram)
+        found = self._scan(firmware / "footprint", "footprint.toml", FootprintProgram)
         for folder in sorted({each.folder / "footprint" for each in self.kernels.values()}):
-            found |= _scan(folder, "footprint.toml", FootprintProgram)
+            found |= self._scan(folder, "footprint.toml", FootprintProgram)
         return found
 
     @cached_property
     def suites(self) -> Mapping[str, Entry[Suite]]:
         """By id: a folder under papers/ is one, and so is each file in its folder `suites`."""
         papers = self.root / "papers"
-        found = _scan(papers, "suite.toml", Suite)
+        found = self._scan(papers, "suite.toml", Suite)
         for path in sorted(papers.glob("*/suites/*.toml")):
             if path.stem in found:
                 raise CatalogueError(f"{path} is the second suite {path.stem!r}; give it another name.")
@@ -94,7 +95,15 @@ class Catalogue:
     @cached_property
     def conformance(self) -> ConformanceSuite:
         """What every kernel port must show."""
-        return read_toml(self.root / "firmware" / "conformance" / "conformance.toml", ConformanceSuite)
+        path = self.root / "firmware" / "conformance" / "conformance.toml"
+        suite = read_toml(path, ConformanceSuite)
+        demand_services(suite, path, self.services)
+        return suite
+
+    @cached_property
+    def services(self) -> Mapping[str, str]:
+        """Of the port contract, with a phrase on each."""
+        return read_services(self.root)
 
     def kernel(self, name: str) -> Entry[Kernel]:
         """By id or a unique beginning of it. Raises UnknownNameError."""
@@ -102,7 +111,9 @@ class Catalogue:
 
     def port(self, folder: Path) -> Entry[Kernel]:
         """The port of a kernel in a folder of the user's own. Raises CatalogueError."""
-        return _entry(folder / "kernel.toml", folder.name, folder, Kernel)
+        entry = _entry(folder / "kernel.toml", folder.name, folder, Kernel)
+        demand_services(entry.facts, folder / "kernel.toml", self.services)
+        return entry
 
     def port_name(self, entry: Entry[Kernel]) -> str:
         """How a port is called where it is asked for: by its name, or by its folder where that is the user's own."""
@@ -138,6 +149,13 @@ class Catalogue:
         names = of_kind or (benchmark.id if benchmark else "",)
         return None, (Experiment(benchmarks=names, kernels=(DEFAULT_KERNEL,), boards=(DEFAULT_BOARD,)),)
 
+    def _scan(self, folder: Path, file_name: str, model: type[Item]) -> dict[str, Entry[Item]]:
+        found: dict[str, Entry[Item]] = {}
+        for path in sorted(folder.glob(f"*/{file_name}")):
+            found[path.parent.name] = _entry(path, path.parent.name, path.parent, model)
+            demand_services(found[path.parent.name].facts, path, self.services)
+        return found
+
 
 def _match(entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item] | None:
     if name in entries:
@@ -151,13 +169,6 @@ def _find(kind: str, entries: Mapping[str, Entry[Item]], name: str) -> Entry[Ite
     if entry is None:
         raise UnknownNameError(kind, name, entries)
     return entry
-
-
-def _scan(folder: Path, file_name: str, model: type[Item]) -> dict[str, Entry[Item]]:
-    found: dict[str, Entry[Item]] = {}
-    for path in sorted(folder.glob(f"*/{file_name}")):
-        found[path.parent.name] = _entry(path, path.parent.name, path.parent, model)
-    return found
 
 
 def _of_tree(tree: Tree, ports: Mapping[str, Entry[Kernel]]) -> Entry[Kernel]:

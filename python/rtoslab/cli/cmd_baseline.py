@@ -1,5 +1,6 @@
 """`rtoslab baseline`: figures kept as a small text file for `rtoslab gate`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -7,7 +8,8 @@ import click
 from rtoslab.api import default_out
 from rtoslab.base import PlanError, counted, find_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.display import displayed, short_path
+from rtoslab.cli.choices import dry_run_option, jobs_option
+from rtoslab.cli.display import announce, displayed, short_path
 from rtoslab.compare import (
     Baseline,
     Side,
@@ -25,7 +27,9 @@ from rtoslab.measure import run_plan
 @click.command("baseline")
 @click.argument("name")
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUN...]")
-def command(name: str, runs: tuple[Path, ...]) -> None:
+@jobs_option
+@dry_run_option
+def command(name: str, runs: tuple[Path, ...], jobs: int, *, dry_run: bool) -> None:
     """Write the figures of RUNs as the baseline NAME (baselines/NAME.toml here), keeping its rules.
 
     Without a RUN the points that the baseline has are measured again and their figures replaced.
@@ -35,19 +39,33 @@ def command(name: str, runs: tuple[Path, ...]) -> None:
     known = read_baseline(old) if old.is_file() else None
     if not runs and known is None:
         raise PlanError(f"{path} does not exist; name the run directories whose figures it shall hold.")
-    side = read_side(runs) if known is None or runs else measure_again(root, known, name)
+    demand_measuring(runs, dry_run=dry_run)
+    side = read_side(runs) if known is None or runs else measure_again(root, known, name, None, jobs, dry_run=dry_run)
+    if side is None:
+        return
     made = make_baseline(side, known.rules if known else {})
     write_baseline(made, path)
     figures = counted(sum(len(each.metrics) for each in made.point), "figure")
     click.echo(f"{counted(len(made.point), 'point')} with {figures}: {short_path(path)}.")
 
 
-def measure_again(root: Path, baseline: Baseline, name: str, out: Path | None = None, *, quiet: bool = False) -> Side:
-    """The baseline's points as this checkout measures them."""
-    plan = baseline_points(Catalogue(root), baseline)
+def demand_measuring(runs: Sequence[Path], *, dry_run: bool) -> None:
+    """Raises PlanError for a dry run of what measures nothing in any case."""
+    if runs and dry_run:
+        raise PlanError("--dry-run shows what would be measured, but the figures of a RUN are measured already.")
+
+
+def measure_again(
+    root: Path, baseline: Baseline, name: str, out: Path | None, jobs: int, *, dry_run: bool
+) -> Side | None:
+    """The baseline's points as this checkout measures them; None if only the plan was to be shown."""
+    catalogue = Catalogue(root)
+    plan = baseline_points(catalogue, baseline)
     folder = out or default_out(root, plan, [f"gate-{Path(name).stem}"])
-    with displayed(plan.points, folder, quiet=quiet) as display:
-        outcomes = run_plan(root, plan, folder, listener=display.note)
+    if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
+        return None
+    with displayed(plan.points, folder, quiet=False) as display:
+        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
     for each in outcomes:
         if each.result.status == "failed":
             raise PlanError(

@@ -18,8 +18,10 @@ from rtoslab.plan import Options
 @board_option
 @config_option
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write.")
-@click.option("--form", type=click.Choice(sorted(capture_forms())), help="Its form; by default the one of the suffix.")
-@click.option("--sample-rate", type=Frequency(), help="As an analyzer of this rate sees it, e.g. 8MHz.")
+@click.option(
+    "--form", type=click.Choice(sorted(capture_forms())), help="Format of the file; by default from its suffix."
+)
+@click.option("--sample-rate", type=Frequency(), help="Write what an analyzer of this rate would record, e.g. 8MHz.")
 def command(
     benchmark: str,
     kernel: str,

@@ -33,12 +33,12 @@ FORMS = ("html", "md", "json", "xml")
 @report_files(*FORMS, xml="JUnit")
 @click.option("--format", "form", type=click.Choice(FORMS[1:]), help="This on stdout instead of the tables.")
 def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], form: str | None) -> None:
-    """Set runs against a REFERENCE run, by effect.
+    """Compare runs with a REFERENCE run: what differs, by how much, and in which functions.
 
-    On virtual boards any difference is real and is shown to the cycle, with the functions it comes from. On real
-    boards medians are compared with a confidence interval and a rank test; directories that repeat the same
-    measurement are joined by commas (A1,A2,A3). Points in several placements (`run --placements`) are compared by
-    their medians, and only what exceeds their bands is claimed. What differs between the manifests is listed first.
+    On virtual boards any difference is real and is shown to the cycle, with the functions it comes from. On real boards
+    medians are compared with a confidence interval and a rank test; directories that repeat the same measurement are
+    joined by commas (A1,A2,A3). Points in several placements (`run --placements`) are compared by their medians, and
+    only a difference that exceeds their bands is claimed. What differs between the manifests is listed first.
     """
     base = _side(reference)
     comparisons = [compare(base, _side(each)) for each in others]

@@ -20,12 +20,12 @@ from rtoslab.plan import Options
 @click.command("decode")
 @click.argument("capture", type=click.Path(path_type=Path))
 @click.argument("benchmark", type=CatalogueName("benchmarks"), required=False)
-@click.option("--kernel", type=CatalogueName("kernels"), help="Of the BENCHMARK's image.")
-@click.option("--board", type=CatalogueName("boards"), help="Of the BENCHMARK's image.")
+@click.option("--kernel", type=CatalogueName("kernels"), help="The kernel in the BENCHMARK's image.")
+@click.option("--board", type=CatalogueName("boards"), help="The board that the BENCHMARK's image is for.")
 @config_option
-@click.option("--channel", help="Channel of the measurement's pin; the only one with edges by default.")
+@click.option("--channel", help="The measurement pin's channel.  [default: the only one with edges]")
 @click.option(
-    "--sample-rate", type=Frequency(), help="Also what an analyzer of this rate would see of the virtual pin."
+    "--sample-rate", type=Frequency(), help="Also show what an analyzer of this rate would see of the virtual pin."
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(

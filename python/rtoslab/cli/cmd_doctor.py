@@ -14,7 +14,7 @@ from rtoslab.cli.plain import PlainConsole, painted
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def command(as_json: bool) -> int:
-    """Look at the tools the laboratory needs; exit code 1 if something is missing."""
+    """Check the tools that rtoslab needs; exit code 1 if something is missing."""
     found = examine(find_root())
     if as_json:
         answer([asdict(each) for each in found], indent=2)

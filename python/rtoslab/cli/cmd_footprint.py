@@ -62,7 +62,7 @@ def command(
     as_csv: bool,
     as_json: bool,
 ) -> int:
-    """Show what an IMAGE weighs, byte by byte, or build and weigh a kernel and each of its services.
+    """Show the size of an IMAGE, byte by byte; or build a kernel with each of its services, and show what each adds.
 
     An IMAGE is any ELF file; with its map file every byte has an object file. Without an IMAGE, one is built
     for --kernel and --board: a minimal image (the kernel started, its idle task), then one image per service.

@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from rtoslab.base import EXIT_ERROR, EXIT_OK, EXIT_REGRESSION, PlanError, find_root
-from rtoslab.cli.choices import out_option
-from rtoslab.cli.cmd_baseline import measure_again
+from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
+from rtoslab.cli.cmd_baseline import demand_measuring, measure_again
 from rtoslab.cli.cmd_compare import FORMS
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.names import form_of, report_files
@@ -24,6 +24,7 @@ from rtoslab.compare import (
     read_baseline,
     read_side,
     verdict_text,
+    without_moved,
 )
 from rtoslab.reports import report_formats
 
@@ -36,7 +37,7 @@ from rtoslab.reports import report_formats
     "asked",
     multiple=True,
     metavar="[PATTERN=]LIMITS",
-    help="`+0 cycles|+2 %` for all figures, `stack.*=+64 bytes` for some; over the baseline's own rules.",
+    help="Limits for all figures in place of all rules (`+0 cycles|+2 %`), or for some (`stack.*=+64 bytes`).",
 )
 @click.option(
     "--other-compiler",
@@ -45,17 +46,29 @@ from rtoslab.reports import report_formats
     show_default=True,
     help="If the baseline was measured with another compiler: exit 1, exit 0 with a note, or compare all the same.",
 )
+@click.option(
+    "--moved",
+    type=click.Choice(("fail", "pass")),
+    default="fail",
+    show_default=True,
+    help="If only the place of the executed code changed and cycles with it.",
+)
 @out_option
+@jobs_option
+@dry_run_option
 @report_files(*FORMS, xml="JUnit")
 def command(
     runs: tuple[Path, ...],
     name: str,
     asked: tuple[str, ...],
     other_compiler: str,
+    moved: str,
     out: Path | None,
+    jobs: int,
+    dry_run: bool,
     outputs: tuple[Path, ...],
 ) -> int:
-    """Hold figures against a baseline: those of RUNs, or the baseline's own points measured now.
+    """Compare figures with a baseline: those of RUNs, or the baseline's own points measured now.
 
     \b
     Exit codes: 0 same or better; 1 an error, no answer; 3 a regression.
@@ -64,8 +77,13 @@ def command(
     path = known_baseline(root, name)
     baseline = read_baseline(path)
     rules = Rules.of(baseline.rules, asked)
-    side = read_side(runs) if runs else measure_again(root, baseline, name, out)
+    demand_measuring(runs, dry_run=dry_run)
+    side = read_side(runs) if runs else measure_again(root, baseline, name, out, jobs, dry_run=dry_run)
+    if side is None:
+        return EXIT_OK
     judgement = judge(baseline, path.stem, side, rules)
+    if moved == "pass":
+        judgement = without_moved(judgement)
     for output in outputs:
         write(_rendered(judgement, rules, output), output)
     if judgement.other_compiler is not None and other_compiler != "compare":

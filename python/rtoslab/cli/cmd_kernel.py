@@ -12,15 +12,21 @@ from rtoslab.trees import OPTIMISATIONS, handed_over
 
 @click.group("kernel")
 def command() -> None:
-    """Kernels that are built by their own build, outside rtoslab: see docs/trees.md."""
+    """Kernels with a build of their own, outside rtoslab: see docs/trees.md."""
 
 
 @command.command("files", short_help="Write what the kernel's own build must be given.")
 @click.argument("ident", metavar="KERNEL", type=CatalogueName("kernels"))
 @click.option("--board", required=True, type=CatalogueName("boards"), help="The board that the kernel is for.")
-@click.option("--smp", "needs", flag_value="smp", multiple=True, help="For all cores of the board.")
+@click.option("--smp", "needs", flag_value="smp", multiple=True, help="For all cores of the board, not for one.")
 @click.option("--inherit", "needs", flag_value="inherit", multiple=True, help="With mutexes that inherit priorities.")
-@click.option("--opt", type=click.Choice(OPTIMISATIONS), default=DEFAULT_OPT, show_default=True, help="Compiled with.")
+@click.option(
+    "--opt",
+    type=click.Choice(OPTIMISATIONS),
+    default=DEFAULT_OPT,
+    show_default=True,
+    help="Optimisation level of that build.",
+)
 @click.option("--version", help="An earlier version of the kernel, as 11.0.  [default: the one the port is for]")
 @click.option("-o", "--output", "folder", required=True, type=click.Path(path_type=Path), help="Where to write them.")
 def files(ident: str, board: str, needs: tuple[str, ...], opt: str, version: str | None, folder: Path) -> int:

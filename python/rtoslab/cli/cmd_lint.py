@@ -33,8 +33,8 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, s
 
     With --reference also where they are not alike to the reference results of other kernels.
 
-    Looks at assertions, stack checking, trace hooks, tick rate, priorities, time slicing, tickless idle, memory
-    protection, task selection, compiler and flags, clock, wait states, caches, placement of code and data.
+    Looks at assertions, stack checking, trace hooks, run-time statistics, tick rate, priorities, time slicing, tickless
+    idle, memory protection, task selection, compiler and flags, clock, wait states, caches, placement of code and data.
     """
     catalogue = Catalogue(find_root())
     stored = {path: load(path) for path in runs}

@@ -17,7 +17,7 @@ KINDS = ("kernels", "boards", "benchmarks", "suites")
 @click.argument("kinds", nargs=-1, type=click.Choice(KINDS))
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(kinds: tuple[str, ...], as_json: bool) -> None:
-    """List kernels, boards, benchmarks and suites, or the KINDS named.
+    """List kernels, boards, benchmarks and suites, or only those that you name.
 
     `rtoslab list kernels` also says of each kernel which services it lacks, and why.
     """

@@ -2,7 +2,7 @@
 
 import click
 
-from rtoslab.base import EXIT_OK, PlanError, find_root
+from rtoslab.base import EXIT_OK, PlanError, architecture, find_root
 from rtoslab.catalogue import DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernels_option
 from rtoslab.cli.ended import answer, keeping
@@ -12,7 +12,6 @@ from rtoslab.instruments import (
     Choice,
     Profile,
     make_subject,
-    priorities,
     profile,
     rich_table,
     survey_table,
@@ -28,9 +27,11 @@ from rtoslab.instruments import (
 @click.option(
     "--priority",
     metavar="N",
-    help="Of the interrupts that are masked, as a priority register has it; the least urgent.",
+    help="Priority of the masked interrupts, as a priority register holds it.  [default: the least urgent]",
 )
-@click.option("--window", "window_ms", type=Duration(), help="Of each benchmark.   [default: 20ms; for samples 250ms]")
+@click.option(
+    "--window", "window_ms", type=Duration(), help="Window of each benchmark.  [default: 20ms; for samples 250ms]"
+)
 @click.option("--json", "as_json", is_flag=True, help="The table as JSON on stdout.")
 def command(
     names: tuple[str, ...],
@@ -42,16 +43,17 @@ def command(
     window_ms: int | None,
     as_json: bool,
 ) -> int:
-    """Show how long kernels mask interrupts: for each call the longest that the benchmarks NAMES saw.
+    """Run the benchmarks NAMES and show how long kernels mask interrupts: for each kernel call the longest time.
 
     Every interval is recorded, by PRIMASK, BASEPRI, FAULTMASK or an active handler, with the code that opened and
     closed it. What a kernel lacks is left out with its reason.
     """
     catalogue = Catalogue(find_root())
     facts = catalogue.board(board).facts
-    level = integer(priority, "--priority") if priority is not None else priorities(facts.cpu)[-1]
-    if level not in priorities(facts.cpu):
-        known = ", ".join(f"{each:#04x}" for each in priorities(facts.cpu))
+    priorities = architecture().priorities(facts.irq.priority_bits)
+    level = integer(priority, "--priority") if priority is not None else priorities[-1]
+    if level not in priorities:
+        known = ", ".join(f"{each:#04x}" for each in priorities)
         raise PlanError(f"An interrupt of the {facts.id} cannot have the priority {level:#04x}; it can have {known}.")
     found: list[Profile] = []
     with keeping(lambda: {"masked": survey_table(found, level).as_json()} if found else {}):

@@ -39,7 +39,9 @@ _STRETCH = ("board", "cores", "length_ms", "start", "end")
 
 @click.command("measure")
 @click.argument("functions", nargs=-1, metavar="FUNCTION...")
-@click.option("--image", type=click.Path(path_type=Path), metavar="FILE", help="The image: ELF or UF2, anybody's.")
+@click.option(
+    "--image", type=click.Path(path_type=Path), metavar="FILE", help="The image, ELF or UF2, built by anybody."
+)
 @board_option
 @click.option("--cores", type=click.IntRange(1, 8), help="Cores released from reset; all of the board's by default.")
 @click.option(
@@ -48,10 +50,12 @@ _STRETCH = ("board", "cores", "length_ms", "start", "end")
     type=Duration(),
     default="1s",
     show_default=True,
-    help="At most so long, at the board's usual clock.",
+    help="Longest time to measure, at the board's usual clock.",
 )
-@click.option("--from", "start", metavar="SYMBOL|0xADDR|CYCLES", help="Measure from there, not from reset.")
-@click.option("--until", "end", metavar="SYMBOL|0xADDR|CYCLES", help="Until there, if it comes before --for is over.")
+@click.option("--from", "start", metavar="SYMBOL|0xADDR|CYCLES", help="Start measuring there, not at reset.")
+@click.option(
+    "--until", "end", metavar="SYMBOL|0xADDR|CYCLES", help="Stop measuring there, if that comes before --for is over."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @click.pass_context
 def command(
@@ -68,11 +72,12 @@ def command(
     """Measure every call of each FUNCTION of an image: a symbol, a 0x address, or file.c:line.
 
     Shows the number of calls and the cycles per call (minimum, median, p99, maximum), inclusive and exclusive. What
-    interrupts and other tasks took is shown apart. Of the longest call it shows the cycle, the call path and what the
-    cycles were spent on; and the stack that was reached. Nothing is added to the image. Exit code 3 if the part
+    interrupts and other tasks took is shown separately. For the longest call it shows the cycle, the call path and what
+    the cycles were spent on. Also shows the depth of the stack. Nothing is added to the image. Exit code 3 if the part
     asked for was not executed to its end.
 
-    Without arguments: all that rtoslab.toml in this folder names, and exit code 3 with a line for each budget exceeded.
+    Without arguments it measures all that rtoslab.toml in this folder names. Each budget that is exceeded gives a
+    line, and exit code 3.
     """
     catalogue = Catalogue(find_root())
     if not functions and image is None and is_file(Path(PROJECT_FILE)):

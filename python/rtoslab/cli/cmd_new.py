@@ -23,8 +23,8 @@ _NEXT = {
 def command() -> None:
     """Make a benchmark, a kernel's port, a board or a paper from a template.
 
-    Each folder is found by its name at once, builds, and passes its checks before anything in it is changed;
-    CONTRIBUTING.md goes on from there, step by step.
+    The new folder builds and passes its checks before you change anything in it. CONTRIBUTING.md goes on from there,
+    step by step.
     """
 
 
@@ -53,8 +53,12 @@ def _simple(kind: str, about: str) -> Callable[[], None]:
     return made
 
 
-_simple("benchmark", "Make the benchmark NAME: a loop to replace, the proofs of it, three mistakes that they refuse.")
-_simple("paper", "Make the paper NAME: conditions, published figures, statements and a suite, for its own.")
+_simple(
+    "benchmark", "Make the benchmark NAME: a loop to replace, its proofs, and three mistakes that the proofs refuse."
+)
+_simple(
+    "paper", "Make the paper NAME: conditions, published figures, statements and a suite, to be replaced by its own."
+)
 
 
 @command.command("kernel", short_help="Make the port of a kernel.")
@@ -65,7 +69,7 @@ _simple("paper", "Make the paper NAME: conditions, published figures, statements
     help="Where it goes: a folder of ports of your own, which RTOSLAB_PORTS must name.  [default: the checkout's]",
 )  # fmt: skip
 def kernel(name: str, title: str, folder: Path | None) -> int:
-    """Make the port NAME of a kernel: one flow of control and a semaphore, to which services are added one by one."""
+    """Make the port NAME of a kernel: without tasks, with a semaphore; you add the services one by one."""
     return _told("kernel", name, make(Catalogue(find_root()), "kernel", name, title=title, folder=folder))
 
 
@@ -77,5 +81,5 @@ def kernel(name: str, title: str, folder: Path | None) -> int:
     help="The board to copy: one with the same chip.",
 )  # fmt: skip
 def board(name: str, title: str, like: str) -> int:
-    """Make the board NAME: the facts of a board with the same chip, to be corrected by its own manual."""
+    """Make the board NAME: the facts of a board with the same chip, for you to correct by its manual."""
     return _told("board", name, make(Catalogue(find_root()), "board", name, title=title, like=like))

@@ -32,7 +32,7 @@ from rtoslab.store import AnyResult
     "setups",
     multiple=True,
     metavar="ID",
-    help="Of the paper's other set-ups only these; `none`: the suites alone.  [default: all]",
+    help="Only these of the paper's other set-ups; `none`: only the suites.  [default: all]",
 )
 @out_option
 @jobs_option
@@ -43,8 +43,8 @@ def command(
 ) -> int:
     """Reproduce a published paper: run its experiments on the virtual boards and set our figures beside its own.
 
-    Writes report.html and the folder export/ (SVG, CSV, LaTeX) into the run directory. What cannot be measured here
-    says why; a statement that our numbers contradict is shown as such and is no error.
+    Writes report.html and the folder export/ (SVG, CSV, LaTeX) into the run directory. What cannot be measured here is
+    listed with the reason. A statement of the paper that our numbers contradict is shown as such and is no error.
     """
     root = find_root()
     catalogue = Catalogue(root)

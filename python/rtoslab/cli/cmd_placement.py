@@ -26,7 +26,12 @@ from rtoslab.reports import report_formats
 @board_option
 @click.option("--cores", type=click.IntRange(1, 8), default=1, show_default=True, help="Cores in use.")
 @click.option(
-    "--placements", "count", type=click.IntRange(2, 1000), default=8, show_default=True, help="How many, from 0 on."
+    "--placements",
+    "count",
+    type=click.IntRange(2, 1000),
+    default=8,
+    show_default=True,
+    help="How many placements, counted from 0.",
 )
 @click.option("--window", "window_ms", type=Duration(), help="Length of the measured window.")
 @config_option
@@ -51,10 +56,10 @@ def command(
 ) -> int:
     """Measure a BENCHMARK in many placements: the same code, linked in other orders.
 
-    Placement 0 is the linker's own order; every other number always gives the same other order. Each is a point with
-    all its proofs. Shows the median of each figure, its range over the placements, and the functions whose own cycles
-    changed: how much of the change goes with their address within a line of flash or cache, and the best and worst
-    address.
+    Placement 0 is the linker's own order. Each other number stands for another order, always the same one. Each is a
+    point with all its proofs. Shows the median of each figure, its range over the placements, and the functions whose
+    own cycles changed: how much of the change their address within a line of flash or cache explains, and which
+    address is best and worst.
     """
     root = find_root()
     catalogue = Catalogue(root)

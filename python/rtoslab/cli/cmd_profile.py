@@ -37,15 +37,17 @@ _FIRST = ("cores", "functions", "masked", "locks")
 @click.command("profile")
 @click.argument("subject", required=False)
 @observed
-@click.option("--against-kernel", type=CatalogueName("kernels"), help="Show where it differs from another kernel's.")
-@click.option("--against-cores", type=click.IntRange(1, 8), help="Show where it differs on so many cores.")
-@click.option("--diff", nargs=2, type=_FILE, metavar="A B", help="Two stored profiles: what B has more or less than A.")
+@click.option("--against-kernel", type=CatalogueName("kernels"), help="Show the difference from another kernel.")
+@click.option("--against-cores", type=click.IntRange(1, 8), help="Show the difference from a run on so many cores.")
+@click.option(
+    "--diff", nargs=2, type=_FILE, metavar="A B", help="Two stored profiles: show what B has more or less than A."
+)
 @click.option("--table", "chosen", multiple=True, help="Only this table, whole: functions, paths, lines, masked ...")
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows of each table.")
 @click.option("--save", type=_FILE, metavar="FILE", help="Store the profile, for --diff.")
-@click.option("--html", "page", type=_FILE, metavar="FILE", help="A page with flame graphs and all tables.")
-@click.option("--folded", "folded_file", type=_FILE, metavar="FILE", help="Folded stacks.")
-@click.option("--speedscope", "speedscope_file", type=_FILE, metavar="FILE", help="For speedscope.app.")
+@click.option("--html", "page", type=_FILE, metavar="FILE", help="Write a page with flame graphs and all tables.")
+@click.option("--folded", "folded_file", type=_FILE, metavar="FILE", help="Write folded stacks, for flame graph tools.")
+@click.option("--speedscope", "speedscope_file", type=_FILE, metavar="FILE", help="Write a file for speedscope.app.")
 @click.option("--json", "as_json", is_flag=True, help="All tables as one JSON object on stdout.")
 def command(
     subject: str | None,
@@ -63,10 +65,10 @@ def command(
 ) -> int:
     """Show where every cycle of a SUBJECT went: a benchmark's window, or a stretch of any ELF image.
 
-    By core, function, call path and source line, split into execution, waits for buses, flash and spinlocks, sleep
-    and exception entry and exit. Also how long interrupts were masked and spinlocks held, and by what code. Nothing
-    is added to the image; the cycles of each core add up to those it was observed for. Ended by Ctrl-C or a signal,
-    it stores and shows the part that was executed, with exit code 130.
+    By core, function, call path and source line, split into execution, waits for buses, flash and spinlocks, sleep and
+    exception entry and exit. Also how long interrupts were masked and spinlocks held, and by what code. Nothing is
+    added to the image; the cycles of each core add up to those it was observed for. If Ctrl-C or a signal ends it, it
+    stores and shows the part that was executed, with exit code 130.
     """
     if diff is not None:
         _write(difference_tables(load_profile(diff[0]), load_profile(diff[1])), chosen, top, (), as_json=as_json)

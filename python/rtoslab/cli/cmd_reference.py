@@ -36,7 +36,7 @@ def command() -> None:
 @command.command("list", short_help="Show every paper and kernel that has results.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def list_references(*, as_json: bool) -> int:
-    """Every paper and kernel with how many points there are, and what has changed since they were measured."""
+    """List every paper and kernel with the number of points, and what has changed since they were measured."""
     root = find_root()
     rows = [_row(root, each) for each in references(root)]
     if as_json:

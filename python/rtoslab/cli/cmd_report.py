@@ -21,9 +21,7 @@ READ = ("html", "md")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="File to write; standard output without it (not for html)."
 )
-@click.option(
-    "--format", "form", type=click.Choice(FORMATS), help="By default what the file's name ends in, else html."
-)
+@click.option("--format", "form", type=click.Choice(FORMATS), help="By default from the file's suffix, else html.")
 @click.option(
     "--reference/--no-reference",
     default=True,

@@ -42,11 +42,13 @@ def command() -> None:
 )
 @config_option
 @click.option("--overheads", "overheads_file", type=_FILE, help="A file of overheads instead of measuring them.")
-@click.option("--save-overheads", type=_FILE, help="Write the overheads there, TOML or JSON by the file's ending.")
-@click.option("--beside", type=_FILE, help="Another file of overheads, whose figures are set beside these.")
-@click.option("--clock", "clock_hz", type=Frequency(), help="For times in cycles where no overheads say the clock.")
+@click.option("--save-overheads", type=_FILE, help="Write the overheads there, TOML or JSON by the file's suffix.")
+@click.option("--beside", type=_FILE, help="Another file of overheads, to be shown beside these.")
+@click.option("--clock", "clock_hz", type=Frequency(), help="Clock for times in cycles, if no overheads name one.")
 @click.option("--check", "checked", is_flag=True, help="Run the task set on the virtual board and compare every job.")
-@click.option("--for", "span_ms", type=Duration(), help="How much of the hyperperiod to run; by default 2000 ticks.")
+@click.option(
+    "--for", "span_ms", type=Duration(), help="How long to run; by default whole hyperperiods, 200 to 2000 ticks."
+)
 @click.option("--save-image", type=_FILE, help="Write the image that was run, an ELF file that can be flashed.")
 @click.option("-o", "--output", type=_FILE, help="Write an HTML report with plots.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
@@ -67,8 +69,9 @@ def bounds(
 ) -> int:
     """Bound the response times of the task set in TASKS, a TOML or CSV file.
 
-    Without a kernel the analysis is the textbook's. With --kernel its overheads on the board are measured first
-    (once), or taken from a file. Exit code 3: a deadline is not guaranteed, or a job took longer than its bound.
+    Without a kernel it is the textbook analysis, in which the kernel costs nothing. With --kernel its overheads on the
+    board are measured first (once) and included; --overheads takes them from a file instead. Exit code 3: a deadline is
+    not guaranteed, or a job took longer than its bound.
     """
     from rtoslab.rta import as_json as json_of  # noqa: PLC0415
     from rtoslab.rta import study  # noqa: PLC0415 (so that help and completion stay quick)
@@ -105,9 +108,11 @@ def bounds(
 @board_option
 @config_option
 @click.option("--sets", type=click.IntRange(1, 1_000_000), default=200, show_default=True, help="How many to try.")
-@click.option("--seed", type=click.IntRange(0, 2**63), default=1, show_default=True, help="Other seeds, other sets.")
+@click.option("--seed", type=click.IntRange(0, 2**63), default=1, show_default=True, help="Seed of the random sets.")
 @click.option("--events", is_flag=True, help="Sets with interrupts that release tasks, critical sections and masks.")
-@click.option("--cores", type=click.IntRange(1, 64), default=1, show_default=True, help="Tasks at home on so many.")
+@click.option(
+    "--cores", type=click.IntRange(1, 64), default=1, show_default=True, help="Cores that the tasks are spread over."
+)
 @click.option("--shape", "shapes", type=click.Choice(list(SHAPES)), multiple=True, help="Sets of these shapes only.")
 @click.option("--out", type=_FILE, metavar="FOLDER", help="Folder of the results: each finding, shrunk, as a file.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
@@ -126,8 +131,8 @@ def break_(
     """Search for a task set that breaks its bound on the virtual board.
 
     Runs random sets of every shape, then sets similar to those that came nearest to their bound. Exit code 3: a job
-    took longer than its bound, the bound by the worst tick was below that by the split tick, or something cost more
-    than the overheads say.
+    took longer than its bound, a `worst tick` bound was below the `split tick` bound, or something cost more than the
+    overheads say.
     """
     from rtoslab.rta import Bench, search, shrunk, summary, write_finding  # noqa: PLC0415  # noqa: PLC0415
 

@@ -26,18 +26,25 @@ from rtoslab.reports import report_formats, show_points
 @click.option("--cores", type=CoreCounts(), help="Numbers of cores to run with.")
 @click.option("--window", type=Duration(), help="Length of the measured window.")
 @click.option("--samples", type=click.IntRange(1, 10**6), help="Samples of each series of a latency benchmark.")
-@click.option("--instrument", metavar="counter,pin,probe", help="What latencies are measured with; all by default.")
+@click.option("--instrument", metavar="counter,pin,probe", help="What to measure latencies with.  [default: all]")
 @click.option("--clock", type=Frequency(), help="The boards' clock, one of those in board.toml.")
 @click.option("--config", type=KeyValue(), multiple=True, help=CONFIG_HELP)
 @click.option(
-    "--placements", type=click.IntRange(1, 1000), default=1, show_default=True, help="Of each point so many, from 0 on."
+    "--placements",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    help="Measure each point in so many placements, counted from 0.",
 )
 @click.option("--full", is_flag=True, help="The papers' own durations and numbers of samples, where a suite has them.")
 @out_option
 @jobs_option
 @dry_run_option
 @click.option(
-    "--image", type=click.Path(path_type=Path), metavar="ELF", help="An image of your own that holds our runner."
+    "--image",
+    type=click.Path(path_type=Path),
+    metavar="ELF",
+    help="An image of your own that contains rtoslab's runner.",
 )
 @click.option(
     "--port", metavar="DEVICE", help="Measure on a real board on this serial port, one image after the other."
@@ -68,10 +75,10 @@ def command(
 ) -> int:
     """Measure suites or benchmarks on a virtual board; each point is stored as soon as it is finished.
 
-    With --image, an ELF file that holds rtoslab's runner is measured, whoever built it and with whichever kernel:
+    With --image it measures an ELF file that contains rtoslab's runner, whoever built it and with whichever kernel:
     `rtoslab run --image APP.elf --board pico`.
 
-    Names may be shortened while they are unique (t1); `latency` is every latency benchmark. The same command again
+    Names may be shortened as long as they are unique (t1); `latency` is every latency benchmark. The same command again
     resumes where it stopped.
     """
     root = find_root()

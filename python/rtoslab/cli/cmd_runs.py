@@ -18,16 +18,34 @@ from rtoslab.cli.names import CatalogueName, CoreCounts, FileOf, IsoDate, KeyVal
 from rtoslab.cli.plain import PlainConsole
 
 _FILTERS = (
-    click.option("--kernel", "kernels", multiple=True, type=CatalogueName("kernels"), help="Of this kernel."),
-    click.option("--board", "boards", multiple=True, type=CatalogueName("boards"), help="On this board."),
-    click.option("--benchmark", "benchmarks", multiple=True, type=CatalogueName("benchmarks"), help="Of this name."),
-    click.option("--cores", type=CoreCounts(), help="With so many cores."),
-    click.option("--config", type=KeyValue(), multiple=True, help="Asked for (opt=-O3), or a macro's final value."),
-    click.option("--since", type=IsoDate(), default="", help="Of the run directory's last session, included."),
-    click.option("--until", type=IsoDate(), default="", help="Likewise."),
-    click.option("--hash", "digest", default="", help="Beginning of a run id, an image's or a kernel package's hash."),
     click.option(
-        "--in", "places", multiple=True, type=click.Path(path_type=Path), help="Run directories, or folders of them."
+        "--kernel", "kernels", multiple=True, type=CatalogueName("kernels"), help="Only points of this kernel."
+    ),
+    click.option("--board", "boards", multiple=True, type=CatalogueName("boards"), help="Only points on this board."),
+    click.option(
+        "--benchmark",
+        "benchmarks",
+        multiple=True,
+        type=CatalogueName("benchmarks"),
+        help="Only points of this benchmark.",
+    ),
+    click.option("--cores", type=CoreCounts(), help="Only points with so many cores."),
+    click.option(
+        "--config", type=KeyValue(), multiple=True, help="Only points with this option (opt=-O3) or value of a macro."
+    ),
+    click.option("--since", type=IsoDate(), default="", help="Only runs whose last session was on this day or later."),
+    click.option(
+        "--until", type=IsoDate(), default="", help="Only runs whose last session was on this day or earlier."
+    ),
+    click.option(
+        "--hash", "digest", default="", help="Beginning of a run id, or of an image's or kernel package's hash."
+    ),
+    click.option(
+        "--in",
+        "places",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        help="Run directories, or folders of them.  [default: runs]",
     ),
 )
 
@@ -67,7 +85,7 @@ def _filtered(command: Callable[..., Any]) -> Callable[..., Any]:
 @_filtered
 @click.pass_context
 def command(ctx: click.Context, points: bool, as_json: bool, found: list[Found]) -> None:
-    """Find stored points by kernel, board, benchmark, configuration, date or hash; by default below runs/ here."""
+    """Find stored points by kernel, board, benchmark, configuration, date or hash."""
     if ctx.invoked_subcommand is not None:
         return
     if as_json:
@@ -82,7 +100,12 @@ def command(ctx: click.Context, points: bool, as_json: bool, found: list[Found])
 
 @command.command("export", short_help="Write figures or raw samples as a table.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; standard output without it.")
-@click.option("--format", "form", type=click.Choice(("parquet", "csv", "jsonl")), help="By default the file's, or CSV.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("parquet", "csv", "jsonl")),
+    help="By default from the file's suffix, else CSV.",
+)
 @click.option("--samples", is_flag=True, help="One row for each raw sample of a latency instead of each figure.")
 @_filtered
 def export(output: Path | None, form: str | None, samples: bool, found: list[Found]) -> None:
@@ -108,7 +131,12 @@ def export(output: Path | None, form: str | None, samples: bool, found: list[Fou
 
 @command.command("history", short_help="Show how figures moved from run to run.")
 @click.option("-o", "--output", type=FileOf("html", "md"), help="Report to write: .html or .md.")
-@click.option("--metric", "patterns", multiple=True, help="Figures by name, `stack.*`; by default times and code size.")
+@click.option(
+    "--metric",
+    "patterns",
+    multiple=True,
+    help="Figures of this name or pattern (`stack.*`); by default times and code size.",
+)
 @_filtered
 def history(output: Path | None, patterns: tuple[str, ...], found: list[Found]) -> None:
     """Show how the figures of the same points moved from run to run."""

@@ -16,7 +16,7 @@ from rtoslab.reports import report_formats, show_points, show_proofs
 @click.option("--proofs", is_flag=True, help="Also every proof: what it demanded, what was seen.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(runs: tuple[Path, ...], proofs: bool, as_json: bool) -> None:
-    """Show stored runs: the comparison table, what failed, what does not apply."""
+    """Show stored runs: a table of the figures, what failed, and what is n/a."""
     points = load(*runs)
     if not points:
         raise StoreError(f"{runs[0]} holds no finished point yet; run the same `rtoslab run` again to go on.")

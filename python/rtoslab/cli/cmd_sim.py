@@ -45,12 +45,18 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
 @click.option(
     "--enter", type=click.Choice(list(_ENTER)), default="cr", show_default=True, help="What Enter sends in a script."
 )
-@click.option("--set", "settings", type=KeyValue(), multiple=True, help="A timing parameter, e.g. timing.KEY=VALUE.")
+@click.option(
+    "--set",
+    "settings",
+    type=KeyValue(),
+    multiple=True,
+    help="Override a setting: clock_hz=N, flash.wait_states=N, timing.KEY=N ...",
+)
 @click.option("--strict", is_flag=True, help="Stop at the first access to something not modelled.")
 @click.option(
     "--max-cycles",
     type=click.IntRange(1, CYCLES_MOST),
-    help="Limit without --until CYCLES; 10 virtual seconds by default.",
+    help="Limit if --until names no cycle; 10 virtual seconds by default.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(
@@ -68,11 +74,11 @@ def command(
     max_cycles: int | None,
     as_json: bool,
 ) -> int:
-    """Run IMAGE (ELF or UF2, anybody's) on a virtual board.
+    """Run an IMAGE (ELF or UF2, built by anybody) on a virtual board.
 
     Prints the UART as it comes, then cycles and instructions per core, and for every --between pair the count,
     minimum, maximum and total cycles. Nothing is added to the image. Exit code 3 if --until was not reached or a core
-    locked up; ended by a signal it prints what there is, with exit code 130.
+    locked up. If a signal ends it, it prints what there is, with exit code 130.
     """
     facts = Catalogue(find_root()).board(board).facts
     if cores is not None and cores > facts.cores:

@@ -28,10 +28,10 @@ from rtoslab.trees import added, draft, export_trouble, names_missing, recognise
 
 @click.group("tree")
 def command() -> None:
-    """Kernels built from a tree that you name: any folder or checkout, described once, read file by file.
+    """Build kernels from a tree that you name: any folder or checkout of their sources.
 
     The description is kept with your configuration (RTOSLAB_TREES names another folder), never in the repository.
-    RTOSLAB_TREE_ID names another place of the tree ID.
+    For one call, the environment variable RTOSLAB_TREE_ID names another folder for the tree ID.
     """
 
 
@@ -39,14 +39,14 @@ def command() -> None:
 @click.argument("ident", metavar="ID")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option(
-    "--port", help="The port, or a folder with one of your own.  [default: ID, or whose headers the tree has]"
+    "--port", help="The port, or a folder with one of your own.  [default: ID, or the one whose headers the tree has]"
 )
 @click.option("--version", "version", help="What to call this version, if the tree's own headers do not tell.")
-@click.option("--force", is_flag=True, help="Describe anew what is described, exports added before included.")
+@click.option("--force", is_flag=True, help="Replace an existing description, with all exports added before.")
 def add(ident: str, path: Path, port: str | None, version: str | None, force: bool) -> int:
     """Look into the tree PATH and draft the description of the kernel ID, for `--kernel ID`.
 
-    Of a kernel that builds itself PATH is an export that its own build made: one for each board and number of cores.
+    For a kernel with a build of its own, PATH is an export of that build: one for each board and number of cores.
     """
     catalogue = Catalogue(find_root())
     target = description_path(ident)
@@ -92,7 +92,7 @@ def _counted(tree: Tree) -> str:
 @command.command("list", short_help="Show the trees known here, with version and commit.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def show(as_json: bool) -> int:
-    """Trees known here: where they are, of which version and commit."""
+    """List the known trees: where they are, their version and commit."""
     trees = read_trees()
     rows = [_row(tree) for tree in trees.values()]
     if as_json:
@@ -132,7 +132,7 @@ def _commit(repository: dict[str, Any]) -> str:
 @boards_option(default="one for each core that the tree is described for")
 @config_option
 def check(ident: str, boards: tuple[str, ...], config: tuple[tuple[str, str], ...]) -> int:
-    """Look whether all that a description names is there, build the tree, and run the conformance suite.
+    """Check that everything a description names is there, build the tree, and run the conformance suite.
 
     Exit code 1 if something is missing, 3 if it cannot be built or does not conform.
     """

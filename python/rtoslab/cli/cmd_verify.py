@@ -17,8 +17,8 @@ from rtoslab.verify import verify_folder
 def command(runs: tuple[Path, ...], as_json: bool) -> int:
     """Decode, prove and compute stored RUNs once more, and say where they differ from what is stored.
 
-    Takes run directories and folders of `worst-case`. Every other command checks the stored hashes alone, which show
-    that no file changed since it was stored. Exit code 3 if anything differs.
+    Takes run directories and folders of `worst-case`. Other commands only check the stored hashes, which show that
+    no file changed since it was stored. Exit code 3 if anything differs.
     """
     catalogue = Catalogue(find_root())
     found = [each for path in runs for each in verify_folder(catalogue, path)]

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, find_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.choices import board_option, config_option, kernel_option, out_option
+from rtoslab.cli.choices import board_option, config_option, kernel_option
 from rtoslab.cli.display import short_path
 from rtoslab.cli.ended import EndedError, answer
 from rtoslab.cli.names import CatalogueName
@@ -51,13 +51,17 @@ from rtoslab.worst_case import (
     help="Cycles to sweep: a number, whole periods of the background (3period) or whole ticks.",
 )
 @click.option("--samples", type=click.IntRange(1, 10**6), help="Only so many cycles of the span, drawn at random.")
-@click.option("--seed", type=int, default=1, show_default=True, help="What they are drawn by.")
-@click.option("--threads", type=click.IntRange(1, 256), help="All of the machine's cores by default.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random numbers.")
+@click.option("--threads", type=click.IntRange(1, 256), help="Number of threads.  [default: the machine's cores]")
 @config_option
-@click.option("--interrupt", metavar="irqN|pendsv|systick|nmi", help="Of an IMAGE: what is raised.")
-@click.option("--task", metavar="SYMBOL|0xADDR", help="Of an IMAGE: first instruction of the task it wakes.")
-@click.option("--from", "start", metavar="SYMBOL|0xADDR|CYCLES", default="0", help="Of an IMAGE: where to begin.")
-@out_option
+@click.option("--interrupt", metavar="irqN|pendsv|systick|nmi", help="For an IMAGE: the interrupt to raise.")
+@click.option(
+    "--task", metavar="SYMBOL|0xADDR", help="For an IMAGE: first instruction of the task that the handler wakes."
+)
+@click.option(
+    "--from", "start", metavar="SYMBOL|0xADDR|CYCLES", default="0", help="For an IMAGE: where the sweep begins."
+)
+@click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder of the results.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
 def command(
     program: str | None,
@@ -81,8 +85,8 @@ def command(
 
     Every interrupt is raised in the same run, continued from one snapshot. Shows the latency to the handler's first
     instruction and to that of the task it wakes: the distribution, the worst case, and the instruction that was
-    executing there. Without a BENCHMARK, the one made for this; an IMAGE (ELF) needs --interrupt. The work is divided
-    among threads; the result does not depend on how many. Ended by a signal, it keeps the part that was swept.
+    executing there. Without a BENCHMARK, `phase_sweep` is used; an IMAGE (ELF) needs --interrupt. The result does not
+    depend on the number of threads. If a signal ends the command, it keeps the part that was swept.
     """
     root = find_root()
     catalogue = Catalogue(root)

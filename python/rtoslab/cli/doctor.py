@@ -25,7 +25,7 @@ def examine(root: Path) -> list[Examined]:
     """Everything the stages need, in the order of the stages."""
     return [
         _python(),
-        *(_tool(each) for each in tools.TOOLS),
+        *(_tool(each) for each in tools.needed_tools()),
         *(_tree(each) for each in read_trees().values()),
         _simulator(root),
         _writable(build_folder(root)),

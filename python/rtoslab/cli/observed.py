@@ -15,20 +15,20 @@ _OPTIONS = (
     click.option(
         "--kernel",
         type=CatalogueName("kernels"),
-        help=f"The kernel; of an image, whose names it has.  [default: {DEFAULT_KERNEL}; of an image none]",
+        help=f"The kernel; for an image, the one whose names it has.  [default: {DEFAULT_KERNEL}; for an image none]",
     ),
     board_option,
     click.option("--cores", type=click.IntRange(1, 8), help="Cores in use."),
     config_option,
     click.option(
-        "--window", "window_ms", type=Duration(), help="A benchmark's window.   [default: 20ms; for samples 250ms]"
+        "--window", "window_ms", type=Duration(), help="A benchmark's window.  [default: 20ms; for samples 250ms]"
     ),
-    click.option("--from", "start", metavar="SYMBOL|CYCLES", help="Of an image: observe from there, not from reset."),
-    click.option("--until", "end", metavar="SYMBOL|CYCLES", help="Of an image: until there."),
+    click.option("--from", "start", metavar="SYMBOL|CYCLES", help="For an image: start observing there, not at reset."),
+    click.option("--until", "end", metavar="SYMBOL|CYCLES", help="For an image: stop observing there."),
     click.option(
         "--max-cycles",
         type=click.IntRange(1, 2**63 - 1),
-        help=f"Of an image: at most so many; {DEFAULT_CYCLES:,} if not said.",
+        help=f"For an image: observe at most so many.  [default: {DEFAULT_CYCLES:,}]",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Runs set against each other: what differs between them, by how much, and where it went.
+"""Runs compared: what differs between them, by how much, and in which functions.
 
 `sides` reads what is compared, `placed` makes one of a point in several placements, `matching` says which points belong
 together, `differences` what differs in their manifests, `noise` what noisy samples allow to say, `comparison` puts it
@@ -16,7 +16,7 @@ from rtoslab.compare.baseline import (
 )
 from rtoslab.compare.comparison import Change, Comparison, compare
 from rtoslab.compare.document import comparison_document
-from rtoslab.compare.gate import Judgement, baseline_points, gate_document, judge, verdict_text
+from rtoslab.compare.gate import Judgement, baseline_points, gate_document, judge, verdict_text, without_moved
 from rtoslab.compare.history import history_document
 from rtoslab.compare.machines import as_json, as_junit
 from rtoslab.compare.placed import over_placements
@@ -45,5 +45,6 @@ __all__ = [
     "read_baseline",
     "read_side",
     "verdict_text",
+    "without_moved",
     "write_baseline",
 ]

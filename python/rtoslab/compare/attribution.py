@@ -4,7 +4,7 @@ A profile covers the whole window; it is divided by what was counted in it, or b
 windows of different speed can be set against each other. The parts add up to the difference of the whole.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -27,6 +27,8 @@ class Part:
     calls_before: float
     """Entries of the function per count or per sample."""
     calls_after: float
+    code: str
+    """`same`, `moved` (the same code, in another place) or `changed`; empty where an image does not tell."""
 
     @property
     def delta(self) -> float:
@@ -47,18 +49,38 @@ def attribution(pair: Pair) -> list[Part]:
     if not cycles_before or not cycles_after:
         return []
     calls_before, calls_after = _means(pair.before, calls_by_function), _means(pair.after, calls_by_function)
-    parts = [
-        Part(name, *(each.get(name, 0.0) for each in (cycles_before, cycles_after, calls_before, calls_after)))
-        for name in {*cycles_before, *cycles_after}
-    ]
+    figures = (cycles_before, cycles_after, calls_before, calls_after)
+    parts = []
+    for name in {*cycles_before, *cycles_after}:
+        before, after, entries, entries_after = (each.get(name, 0.0) for each in figures)
+        parts.append(Part(name, before, after, entries, entries_after, _code(name, pair)))
     shown = [each for each in parts if abs(each.delta) >= LEAST_CYCLES]
     return sorted(shown, key=lambda each: (-abs(each.delta), each.function))
 
 
+def _code(name: str, pair: Pair) -> str:
+    sides = [[each.code.get(name) for each in _results(figures)] for figures in (pair.before, pair.after)]
+    if any(each is None for side in sides for each in side):
+        return ""
+    if len({each.digest for side in sides for each in side if each}) > 1:
+        return "changed"
+    before, after = ({each.address for each in side if each} for side in sides)
+    return "same" if before == after else "moved"
+
+
+def same_code(before: Measured, after: Measured) -> bool:
+    """Whether both executed the same functions, and each of them is the same code, wherever it lies."""
+    first, second = ({name: each.digest for name, each in point.code.items()} for point in (before, after))
+    return bool(first) and first == second
+
+
+def _results(figures: Figures) -> Sequence[Measured]:
+    return figures.placed or ([figures.result] if figures.result is not None else [])
+
+
 def _means(figures: Figures, by_function: Callable[[Measured], dict[str, float]]) -> dict[str, float]:
     """Over all placements of the point; empty where one has no profile."""
-    results = figures.placed or ([figures.result] if figures.result is not None else [])
-    found = [by_function(each) for each in results]
+    found = [by_function(each) for each in _results(figures)]
     if not all(found):
         return {}
     return {name: fmean(each.get(name, 0.0) for each in found) for name in dict.fromkeys(n for e in found for n in e)}

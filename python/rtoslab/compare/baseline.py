@@ -58,12 +58,14 @@ class BaselinePoint(Strict):
     config: dict[str, str] = Field(default_factory=dict)
     manifest: dict[str, str] = Field(default_factory=dict)
     """What differs from the baseline's."""
+    code: str = ""
+    """Of the functions that the window executed, whatever their places; empty where nobody watched."""
     metrics: dict[str, float]
 
     @property
     def point(self) -> PointId:
         """Its axes; a baseline keeps no titles."""
-        return PointId(title=self.benchmark, **self.model_dump(exclude={"manifest", "metrics"}))
+        return PointId(title=self.benchmark, **self.model_dump(exclude={"manifest", "metrics", "code"}))
 
 
 class Baseline(Strict):
@@ -135,6 +137,7 @@ def baseline_side(baseline: Baseline, name: str) -> Side:
                 {key: Metric(key, unit_of(key), value) for key, value in each.metrics.items()},
                 baseline.exact,
                 {**baseline.manifest, **each.manifest},
+                code=each.code,
             )
             for each in baseline.point
         ],
@@ -155,6 +158,7 @@ def make_baseline(side: Side, rules: Mapping[str, str]) -> Baseline:
         BaselinePoint(
             **each.point.model_dump(exclude={"title"}),
             manifest={key: value for key, value in brief.items() if key not in shared},
+            code=each.code,
             metrics={key: metric.value for key, metric in each.metrics.items()},
         )
         for each, brief in zip(side.figures, briefs, strict=True)
@@ -178,6 +182,7 @@ def write_baseline(baseline: Baseline, path: Path) -> None:
         lines += ["", "[[point]]", *_rows(axes)]
         for title, rows in (("config", each.config), ("manifest", each.manifest)):
             lines += [f"{title} = {{ {', '.join(_rows(rows))} }}"] if rows else []
+        lines += [f"code = {_value(each.code)}"] if each.code else []
         lines += ["[point.metrics]", *_rows(each.metrics)]
     make_folder(path.parent)
     write_whole(path, "\n".join(lines) + "\n", "the baseline")

@@ -189,12 +189,14 @@ def _parts(pair: Pair) -> TableData | None:
             number(each.after),
             _signed(each.delta),
             "" if each.per_call_delta is None else _signed(each.per_call_delta),
+            each.code,
         ]
         for each in parts[:SHOWN_PARTS]
     ]
-    note = f"{len(parts) - SHOWN_PARTS} smaller parts are left out." if len(parts) > SHOWN_PARTS else ""
-    columns = ("function", ">before", ">after", f">change per {per}", ">change per call")
-    return TableData(f"{pair.label}: cycles per {per}", columns, rows, note)
+    notes = ["Moved: the same code, in another place."] * any(each.code == "moved" for each in parts[:SHOWN_PARTS])
+    notes += [f"{len(parts) - SHOWN_PARTS} smaller parts are left out."] * (len(parts) > SHOWN_PARTS)
+    columns = ("function", ">before", ">after", f">change per {per}", ">change per call", "code")
+    return TableData(f"{pair.label}: cycles per {per}", columns, rows, " ".join(notes))
 
 
 def _missing(comparison: Comparison, ident: str, against: str) -> Section | None:

@@ -1,11 +1,13 @@
 """New figures held against a baseline: what passes its limits, what is missing, what else differs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
+from rtoslab.analyses import CYCLES
 from rtoslab.base import PlanError, counted
 from rtoslab.catalogue import Catalogue, Experiment
-from rtoslab.compare.baseline import COMPILER, Baseline, baseline_side, brief_side
+from rtoslab.compare.baseline import COMPILER, VIRTUAL_BOARD, Baseline, baseline_side, brief_side
 from rtoslab.compare.comparison import Change, Comparison, Verdict, compare
 from rtoslab.compare.document import comparison_document, number, sentence
 from rtoslab.compare.rules import Limit, Rules
@@ -21,6 +23,8 @@ class Judgement:
 
     comparison: Comparison
     regressions: Sequence[tuple[Change, Limit]]
+    moved: Sequence[tuple[Change, Limit]]
+    """Regressions in cycles where no executed function and no setting changed: only the place of the code did."""
     lost: Sequence[str]
     """Points and figures of the baseline that the run does not have, each as a clause."""
 
@@ -41,7 +45,24 @@ def judge(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgement:
     for pair in comparison.matching.pairs:
         gone = [] if pair.after.missing else [key for key in pair.before.metrics if key not in pair.after.metrics]
         lost += [f"{pair.label} has no figure {key} any more" for key in gone]
-    return Judgement(comparison, broken, lost)
+    moved = [(change, limit) for change, limit in broken if _only_moved(change)]
+    return Judgement(comparison, broken, moved, lost)
+
+
+_SAME_WHEN_MOVED: Final = (COMPILER, VIRTUAL_BOARD, "newlib", "configuration", "timing rules")
+"""What of a manifest must be the same, besides the code, for its place alone to be the cause."""
+
+
+def _only_moved(change: Change) -> bool:
+    before, after = change.pair.before, change.pair.after
+    alike = all(before.manifest.get(key) == after.manifest.get(key) for key in _SAME_WHEN_MOVED)
+    return change.before.unit == CYCLES and alike and bool(before.code) and before.code == after.code
+
+
+def without_moved(judgement: Judgement) -> Judgement:
+    """The same, with what only moved no regression."""
+    rest = [each for each in judgement.regressions if each not in judgement.moved]
+    return replace(judgement, regressions=rest, moved=())
 
 
 def baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
@@ -78,14 +99,22 @@ def verdict_text(judgement: Judgement) -> str:
         change, limit = judgement.regressions[0]
         return (
             f"Regression: {len(judgement.regressions)} of {figures} passed their limit; the largest: "
-            f"{sentence(change)}, allowed {limit}."
+            f"{sentence(change)}, allowed {limit}.{_moved_text(judgement)}"
         )
     better = sum(each.delta < 0 and each.verdict is not Verdict.SAME for each in judgement.comparison.changes)
     return f"Same or better: {figures} within their limits, {better} of them better."
 
 
+def _moved_text(judgement: Judgement) -> str:
+    if not judgement.moved:
+        return ""
+    which = "All" if len(judgement.moved) == len(judgement.regressions) else str(len(judgement.moved))
+    return f" {which} of them by placement: the executed code is the same and lies elsewhere."
+
+
 def gate_document(judgement: Judgement) -> Document:
     """The comparison, with what passed a limit before everything else."""
+    moved = [each for each, _ in judgement.moved]
     rows = [
         [
             each.pair.label,
@@ -94,10 +123,11 @@ def gate_document(judgement: Judgement) -> Document:
             number(each.after.value),
             f"{each.delta:+,.2f}".rstrip("0").rstrip("."),
             str(limit),
+            "placement" if each in moved else "",
         ]
         for each, limit in judgement.regressions
     ]
-    columns = ("point", "figure", ">before", ">after", ">change", ">allowed")
+    columns = ("point", "figure", ">before", ">after", ">change", ">allowed", "cause")
     tables = [TableData("Passed their limit", columns, rows)] if rows else []
     section = Section("gate", "Gate", (verdict_text(judgement),), (), tables)
     return comparison_document([judgement.comparison], [section])

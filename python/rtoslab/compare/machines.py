@@ -32,7 +32,12 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
         "changes": [_change(each) for each in comparison.changes],
         "attribution": {
             label: [
-                {"function": part.function, "before_cycles": part.before, "after_cycles": part.after}
+                {
+                    "function": part.function,
+                    "before_cycles": part.before,
+                    "after_cycles": part.after,
+                    "code": part.code,
+                }
                 for part in attribution(pair)
             ]
             for label, pair in timed.items()

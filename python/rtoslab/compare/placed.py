@@ -7,10 +7,8 @@ sides have nothing in common; otherwise some place of the one is as good as some
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rtoslab.analyses import Band, Metric
+from rtoslab.analyses import PLACEMENT, Band, Metric
 from rtoslab.compare.sides import Figures, Side
-
-AXIS = "placement"
 
 
 def over_placements(side: Side) -> Side:
@@ -36,7 +34,7 @@ def _reach(metric: Metric, width: float) -> tuple[float, float]:
 
 
 def _without(figures: Figures) -> Figures:
-    config = {key: value for key, value in figures.point.config.items() if key != AXIS}
+    config = {key: value for key, value in figures.point.config.items() if key != PLACEMENT}
     return replace(figures, point=figures.point.model_copy(update={"config": config}))
 
 
@@ -47,7 +45,7 @@ def _joined(group: Sequence[Figures]) -> Sequence[Figures]:
     first = _without(group[0])
     shared = [name for name in first.metrics if all(name in each.metrics for each in group)]
     metrics = {name: _figure([each.metrics[name] for each in group]) for name in shared}
-    manifest = {**first.manifest, f"build.{AXIS}": f"{len(group)} placements"}
+    manifest = {**first.manifest, f"build.{PLACEMENT}": f"{len(group)} placements"}
     results = [each.result for each in group if each.result is not None]
     return [replace(first, metrics=metrics, manifest=manifest, placed=results)]
 

@@ -1,15 +1,20 @@
 """One side of a comparison: figures by point, out of run directories or a baseline."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, Final
 
 from rtoslab.analyses import Metric, metrics
 from rtoslab.base import StoreError
 from rtoslab.results import Failed, Measured, NotApplicable, PointId
 from rtoslab.store import RunDirectory, StoredPoint, flatten
+
+CODE_DIGITS: Final = 12
+"""Of a digest of all code that was executed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,8 @@ class Figures:
     """The whole manifest; empty of a baseline."""
     placed: Sequence[Measured] = ()
     """Of a point in several placements all its results; `result` is the first."""
+    code: str = ""
+    """Digest of the functions that the window executed, whatever their places; empty where nobody watched."""
     missing: str = ""
     """Why there is no figure; empty if there is."""
 
@@ -61,8 +68,18 @@ def figures_of(stored: StoredPoint) -> Figures:
     exact = isinstance(target, dict) and target.get("kind") == "virtual"
     flat = flatten(stored.manifest)
     if isinstance(result, Measured):
-        return Figures(result.point, {each.id: each for each in metrics(result)}, exact, flat, result, stored.manifest)
+        figures = {each.id: each for each in metrics(result)}
+        return Figures(result.point, figures, exact, flat, result, stored.manifest, code=_executed(result))
     return Figures(result.point, {}, exact, flat, tree=stored.manifest, missing=_reason(result))
+
+
+def _executed(result: Measured) -> str:
+    """One digest of all code that was executed; empty where a part of it has none."""
+    functions = {each.name for each in result.virtual.functions} if result.virtual else set()
+    if not functions or not functions <= result.code.keys():
+        return ""
+    rows = sorted((name, result.code[name].digest) for name in functions)
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:CODE_DIGITS]
 
 
 def _reason(result: Failed | NotApplicable) -> str:

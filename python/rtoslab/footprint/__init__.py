@@ -1,7 +1,7 @@
-"""What an image weighs: bytes by section, memory, symbol and object file; per service; stacks; differences.
+"""The size of an image: bytes by section, memory, symbol and object file; per service; stacks; differences.
 
 `linkmap` reads what the linker wrote, `attribute` gives every byte an owner, `programs` builds those of
-firmware/footprint/, `services` sets each against its base, `stacks` and `callgraph` say what the tasks' stacks need,
+firmware/footprint/, `services` compares each with its base, `stacks` and `callgraph` say what the tasks' stacks need,
 `diff` compares two images, `tables` turns all of it into rows.
 """
 

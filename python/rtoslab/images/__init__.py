@@ -1,6 +1,7 @@
 """Firmware built for a point, and what an ELF file holds."""
 
 from rtoslab.images.builder import Build, build, demand_tools, is_built
+from rtoslab.images.code_digests import code_digests
 from rtoslab.images.elf import Image, Section, Symbol, berkeley, read_elf, read_sections
 from rtoslab.images.image_inputs import (
     CALLGRAPH,
@@ -28,6 +29,7 @@ __all__ = [
     "berkeley",
     "build",
     "cmake_options",
+    "code_digests",
     "demand_settings",
     "demand_tools",
     "inputs_digest",

@@ -17,7 +17,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import AlteredError, BuildError, RefusedError, alone, build_folder, disk_error, listing, tools
+from rtoslab.base import (
+    AlteredError,
+    BuildError,
+    RefusedError,
+    alone,
+    build_folder,
+    cross_tool,
+    disk_error,
+    listing,
+    tools,
+)
 from rtoslab.catalogue import Catalogue, Tree
 from rtoslab.images.configuring import configure
 from rtoslab.images.image_inputs import (
@@ -97,7 +107,7 @@ def expected_of(digest: str) -> Expected:
 
 def demand_tools() -> None:
     """Raises ToolMissingError for the first thing that no image can be built without."""
-    for name in ("cmake", "ninja", "arm-none-eabi-gcc", "cargo"):
+    for name in ("cmake", "ninja", cross_tool("gcc"), "cargo"):
         tools.find(name)
 
 

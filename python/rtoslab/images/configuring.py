@@ -31,8 +31,10 @@ _FOUND: Final = ("CMakeSystem.cmake", "CMakeCCompiler.cmake", "CMakeASMCompiler.
 """What CMake writes of a compiler; it lies in a folder named by CMake's version."""
 _MADE_BY: Final = (
     "CMakeLists.txt",
+    "cmake/Toml.cmake",
     "cmake/arm-none-eabi.cmake",
     "cmake/KernelSource.cmake",
+    "cpus/cortexm/arch.toml",
     "kernels/Cargo.toml",
     "kernels/Cargo.lock",
 )

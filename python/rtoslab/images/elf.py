@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtoslab.base import ImageFileError
+from rtoslab.base import ImageFileError, code_address
 from rtoslab.intake import MAGIC, Elf, ElfSection, ElfSegment, one_line, read_image, shown_path
 
-_THUMB = 1
 _WRITE, _ALLOC, _EXECUTE = 1, 2, 4
 """A section's flags."""
 _NOTYPE, _OBJECT, _FUNC = 0, 1, 2
@@ -140,6 +139,6 @@ def _symbols(elf: Elf) -> tuple[tuple[Symbol, ...], dict[str, int]]:
             constants[one_line(each.name)] = each.value
         elif each.kind in {_OBJECT, _FUNC} and each.size > 0:
             is_function = each.kind == _FUNC
-            address = each.value & ~_THUMB if is_function else each.value
+            address = code_address(each.value) if is_function else each.value
             found.append(Symbol(one_line(each.name), address, each.size, is_function, not each.is_local))
     return tuple(sorted(found, key=lambda each: (each.address, -each.size, not each.is_global, each.name))), constants

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.base import build_folder, listing, tools
+from rtoslab.base import build_folder, cross_tool, listing, tools
 from rtoslab.catalogue import Catalogue, Tree, description_path, export_key
 from rtoslab.plan import DEFAULT_COMPILER, Point
 from rtoslab.records import Expected
@@ -103,10 +103,10 @@ def asked_digest(catalogue: Catalogue, point: Point) -> str:
     parts = [*_COMMON, _program_folder(point.benchmark), f"boards/{point.board}"]
     if point.instrument is not None:
         parts.append(f"instruments/{point.instrument}")
-    sources = listing(root, [*_files(firmware, parts), root / "spec" / "wire.toml"])
+    sources = listing(root, [*_files(firmware, parts), *sorted((root / "spec").glob("*.toml"))])
     sources += listing(kernel.folder.parent, _files(kernel.folder.parent, [kernel.folder.name]))
     options: list[Any] = [cmake_options(point, Expected("", 0))]
-    compilers = [tools.banner("arm-none-eabi-gcc")] + [tools.clang_banner()] * (point.compiler == "clang")
+    compilers = [tools.banner(cross_tool("gcc"))] + [tools.clang_banner()] * (point.compiler == "clang")
     if tree is not None:
         core = catalogue.board(point.board).facts.core
         described = tree.model_dump(mode="json", exclude={"path", "port", "cores"})

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.base import canonical, sha256_of, tools
+from rtoslab.base import canonical, cross_tool, sha256_of, tools
 from rtoslab.images.compilation import Archiving, Compilation, Preprocessed, content_key
 from rtoslab.images.shelves import Shelves
 
@@ -189,9 +189,9 @@ class Objects:
 
 def compilers(clang: bool) -> str:
     """What says which compilers are here: their words, and the size and time of the program."""
-    program = tools.find("arm-none-eabi-gcc")
+    program = tools.find(cross_tool("gcc"))
     found = program.stat()
-    words = [tools.banner("arm-none-eabi-gcc"), str(program), found.st_size, found.st_mtime_ns]
+    words = [tools.banner(cross_tool("gcc")), str(program), found.st_size, found.st_mtime_ns]
     return canonical([*words, *([tools.clang_banner()] if clang else [])])
 
 

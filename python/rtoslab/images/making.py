@@ -85,6 +85,16 @@ class _Steps:
         """A step that is no compilation, in the words of the build's files."""
         self._tell(self._run(("/bin/sh", "-c", line), work))
 
+    def lines(self, work: Path) -> Iterator[_Step]:
+        """The steps. A build without any would be an empty folder that passes for an image."""
+        said = self._run((str(tools.find("ninja")), "-C", str(work), "-t", "commands"), work)
+        found = [line for line in said.splitlines() if not line.startswith("ninja: ")]
+        if not found:
+            self._tell("FAILED: the build files name no step.")
+            raise StepFailedError
+        for line in found:
+            yield compilation(work, line) or archiving(work, line) or line
+
     def _run(self, arguments: tuple[str, ...], work: Path) -> str:
         done = subprocess.run(
             arguments,
@@ -114,7 +124,7 @@ def make(work: Path, objects: Objects, log: IO[str]) -> frozenset[str]:
     """
     steps = _Steps(objects, log)
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for are_compilations, group in groupby(_lines(work), key=lambda each: isinstance(each, Compilation)):
+        for are_compilations, group in groupby(steps.lines(work), key=lambda each: isinstance(each, Compilation)):
             if are_compilations:
                 _all(pool, steps, group)
             else:
@@ -136,9 +146,3 @@ def _all(pool: ThreadPoolExecutor, steps: _Steps, group: Iterable[_Step]) -> Non
         for each in waiting:
             each.cancel()
         raise
-
-
-def _lines(work: Path) -> Iterator[_Step]:
-    for line in tools.said([tools.find("ninja"), "-C", work, "-t", "commands"]).splitlines():
-        if not line.startswith("ninja: "):
-            yield compilation(work, line) or archiving(work, line) or line

@@ -1,9 +1,9 @@
-"""Instruments no oscilloscope has: where every cycle went, who held interrupts and locks, what ran when.
+"""Observing a run: where every cycle went, what masked interrupts and held locks, what ran when, single calls.
 
 A `subject` is what is observed (a benchmark's window, or a stretch of any image); `session` runs it under the virtual
 board's observer; `profiler` and `masked` turn what that took into values with names and source lines,
-`profile_tables`, `flame`, `html`, `formats` show them, `difference` sets two profiles against each other. `timelines`
-tells what ran when, `perfetto` and `vcd` write it. `measured_calls` measures each call of some `functions`;
+`profile_tables`, `flame`, `html`, `formats` show them, `difference` compares two profiles. `timelines`
+says what ran when, `perfetto` and `vcd` write it. `measured_calls` measures each call of some `functions`;
 `call_counts` sums them up, `call_replay` goes through the greatest again, `call_tables` shows them;
 `project` reads what a project of anybody's wants measured, and within which budgets.
 """
@@ -17,7 +17,7 @@ from rtoslab.instruments.measured_calls import EndedMeasureError, MeasuredCalls,
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.perfetto import perfetto_trace
 from rtoslab.instruments.profile_tables import brief_tables, tables
-from rtoslab.instruments.profiler import EndedProfileError, Held, Profile, load_profile, priorities, profile
+from rtoslab.instruments.profiler import EndedProfileError, Held, Profile, load_profile, profile
 from rtoslab.instruments.project import PROJECT_FILE, build_image, over_budget, read_project
 from rtoslab.instruments.records import WAYS
 from rtoslab.instruments.show import rich_table
@@ -54,7 +54,6 @@ __all__ = [
     "over_budget",
     "owner",
     "perfetto_trace",
-    "priorities",
     "profile",
     "read_project",
     "render",

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtoslab.base import tools
+from rtoslab.base import cross_tool, tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ NOWHERE = Source("", "", ())
 def sources(elf: Path, addresses: Iterable[int]) -> dict[int, Source]:
     """The source of each address. Without debug information, or addr2line, every line is empty."""
     wanted = sorted(set(addresses))
-    program = shutil.which("arm-none-eabi-addr2line")
+    program = shutil.which(cross_tool("addr2line"))
     if program is None or not wanted:
         return dict.fromkeys(wanted, NOWHERE)
     answer = tools.said([program, "-a", "-f", "-i", "-e", elf], "\n".join(f"{address:#x}" for address in wanted))

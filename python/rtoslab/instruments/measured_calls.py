@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rtoslab.base import code_address
 from rtoslab.instruments.call_counts import Spread, Tally, cycles_of
 from rtoslab.instruments.call_replay import Spending, Window, spendings, window_of
 from rtoslab.instruments.functions import Function, Functions
@@ -216,7 +217,7 @@ def _cut(recording: Recording) -> str:
         return ""
     if stretch.end is not None and cycle_number(stretch.end) is None:
         address = find_address(recording.machine, stretch.end)
-        stands = {recording.machine.registers(core)["pc"] & ~1 for core in range(recording.subject.cores)}
+        stands = {code_address(recording.machine.registers(core)["pc"]) for core in range(recording.subject.cores)}
         return "" if address in stands else f"{stretch.end} was not reached"
     wanted = stretch.cycles if stretch.end is None else (cycle_number(stretch.end) or 0) - recording.start_cycle
     return f"the board stopped {wanted - cycles:,} cycles before the end" if cycles < wanted else ""

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 import numpy as np
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
-from rtoslab.base import ReportError, canonical, write_whole
+from rtoslab.base import ReportError, architecture, canonical, write_whole
 from rtoslab.instruments.names import INLINED, Names
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import LOCK, MASKED, NODE, ROW, WAYS
@@ -155,11 +155,6 @@ def parse_profile(stored: dict[str, Any], source: str) -> Profile:
     return found
 
 
-def priorities(cpu: str) -> tuple[int, ...]:
-    """The priorities that an interrupt can have: two bits of a priority register on ARMv6-M, four on these ARMv7-M."""
-    return tuple(range(0, 256, 64 if cpu == "armv6m" else 16))
-
-
 class EndedProfileError(KeyboardInterrupt):
     """An interrupt in the stretch that was to be profiled, with the profile of what had passed of it."""
 
@@ -173,7 +168,7 @@ def profile(subject: Subject, progress: Progress = lambda *_: None) -> Profile:
     place of a KeyboardInterrupt in the stretch."""
 
     def wanted(_: ObservedMachine) -> Wanted:
-        return Wanted(priorities=priorities(subject.board.cpu))
+        return Wanted(priorities=architecture().priorities(subject.board.irq.priority_bits))
 
     try:
         return profile_of(record(subject, wanted, progress))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import DecodeError, RunError, find_root
+from rtoslab.base import DecodeError, RunError, code_address, find_root
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.subject import Subject
 from rtoslab.records import Decoded, constants, decode
@@ -218,7 +218,7 @@ class _Session:
             raise RunError(f"{place} was not reached within {SETUP_LIMIT_S:g} s of virtual time; nothing was observed.")
 
     def _at(self, address: int) -> bool:
-        return any(self.machine.registers(core)["pc"] & ~1 == address for core in range(self.subject.cores))
+        return any(code_address(self.machine.registers(core)["pc"]) == address for core in range(self.subject.cores))
 
     def _run(self, cycles: int, phase: str, passes: str = "") -> str:
         """Why it stopped; stops of the kind `passes` are passed."""

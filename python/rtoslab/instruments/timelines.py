@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from rtoslab.base import code_address
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.session import Progress, Recording, Wanted, record
 from rtoslab.instruments.subject import Subject
@@ -93,7 +94,7 @@ def timeline(subject: Subject, progress: Progress = lambda *_: None) -> Timeline
         for name in names:
             address = machine.symbol(name)
             if address is not None and not name.startswith("isr_"):
-                calls[address & ~1] = len(services)
+                calls[code_address(address)] = len(services)
                 services[len(services)] = name
         words.update(known_task_words(machine, kernel, subject.cores))
         writes = {address: IDENT_CURRENT + core for core, address in words.items()}

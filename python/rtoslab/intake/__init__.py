@@ -9,7 +9,7 @@ command line; `names` what becomes part of a file's name.
 
 from rtoslab.intake.archives import Archive, opened
 from rtoslab.intake.debug_entries import children
-from rtoslab.intake.elf_images import MAGIC, Elf, ElfSection, ElfSegment, debug, debug_errors
+from rtoslab.intake.elf_images import MAGIC, Elf, ElfSection, ElfSegment, ElfSymbol, debug, debug_errors
 from rtoslab.intake.escapes import markdown, paragraph, sheet, xml
 from rtoslab.intake.input_files import is_file, printable_output, read_bytes, read_text, shown_path
 from rtoslab.intake.limits import (
@@ -60,6 +60,7 @@ __all__ = [
     "Elf",
     "ElfSection",
     "ElfSegment",
+    "ElfSymbol",
     "children",
     "debug",
     "debug_errors",

@@ -2,7 +2,7 @@
 
 from rtoslab.measure.evaluation import evaluate
 from rtoslab.measure.identity import point_id
-from rtoslab.measure.measured import image_bytes
+from rtoslab.measure.measured import of_image
 from rtoslab.measure.outlook import Outlook, outlook
 from rtoslab.measure.own_image import run_image
 from rtoslab.measure.pipeline import Manner, Outcome, run_point
@@ -16,7 +16,7 @@ __all__ = [
     "Outcome",
     "Outlook",
     "evaluate",
-    "image_bytes",
+    "of_image",
     "outlook",
     "point_id",
     "portable",

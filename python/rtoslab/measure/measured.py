@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from rtoslab.catalogue import Benchmark, Catalogue, Kernel
-from rtoslab.images import berkeley, read_sections
+from rtoslab.images import berkeley, code_digests, read_sections
 from rtoslab.records import Decoded
 from rtoslab.results import (
     AbsentSeries,
+    CodePlace,
     CoreCycles,
     Counter,
     CriticalUse,
@@ -127,15 +129,24 @@ def evaluated_files(
 ) -> dict[str, bytes]:
     """A point as the sealed files of its folder: `files`, what the target gave back, the result with its image."""
     if isinstance(result, Measured):
-        result = result.model_copy(update={"image": image_bytes(elf)})
+        result = result.model_copy(update=of_image(result, elf))
     seen = output.observed is not None or output.failure is not None
     evidence = {EVIDENCE_FILE: write_evidence(output)} if seen else {}
     return point_files(folder, result, manifest, {**files, **evidence, UART: output.uart})
 
 
-def image_bytes(elf: Path) -> ImageBytes:
-    """What an image weighs. Raises ImageFileError."""
-    return ImageBytes(**{f"{name}_bytes": size for name, size in berkeley(read_sections(elf)).items()})
+def of_image(result: Measured, elf: Path) -> dict[str, Any]:
+    """The fields of a result that its image alone tells: what it weighs, and which code was executed.
+
+    Raises ImageFileError.
+    """
+    sizes = ImageBytes(**{f"{name}_bytes": size for name, size in berkeley(read_sections(elf)).items()})
+    executed = {each.name for each in result.virtual.functions} if result.virtual else set()
+    found = code_digests(elf, executed)
+    return {
+        "image": sizes,
+        "code": {name: CodePlace(digest=digest, address=address) for name, (digest, address) in sorted(found.items())},
+    }
 
 
 def _function(each: FunctionCycles) -> FunctionUse:

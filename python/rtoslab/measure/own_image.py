@@ -21,7 +21,6 @@ from rtoslab.plan import Point
 from rtoslab.records import Decoded
 from rtoslab.results import PointId
 from rtoslab.store import (
-    POINTS,
     RunDirectory,
     folder_name,
     make_manifest,
@@ -65,12 +64,12 @@ def _carried(catalogue: Catalogue, point: Point, identity: PointId, image: Broug
     run_id = manifest_hash(manifest)[:16]
     name = folder_name(identity, run_id)
     if run.has(name):
-        return Outcome(run.read(name).result, run.path / POINTS / name, fresh=False)
+        return Outcome(run.read(name).result, run.place(name), fresh=False)
     output = run_virtual(virtual_job(catalogue, point, image.content, image.path.name))
     result = evaluate(catalogue, identity, run_id, output, build.expected)
     whole = evaluated_files(name, result, manifest, output, image.path, {})
-    run.adopt(name, whole)
-    return Outcome(read_files(whole)[0], run.path / POINTS / name, fresh=True)
+    run.put(name, whole)
+    return Outcome(read_files(whole)[0], run.place(name), fresh=True)
 
 
 def _point(catalogue: Catalogue, said: Decoded, timing: Mapping[str, int]) -> Point:

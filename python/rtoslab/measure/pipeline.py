@@ -7,7 +7,6 @@ points of the experiment are still worth having.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 from rtoslab.base import (
     AlteredError,
@@ -28,16 +27,16 @@ from rtoslab.measure.identity import point_id
 from rtoslab.measure.measured import evaluated_files
 from rtoslab.measure.virtual_job import virtual_job
 from rtoslab.plan import Point
-from rtoslab.records import SEAL_FILE, demand_sealed
+from rtoslab.records import demand_sealed
 from rtoslab.results import Failed, Measured, NotApplicable, PointId
 from rtoslab.store import (
     CONFORMANCE_FILE,
-    POINTS,
     AnyResult,
     ResultCache,
     RunDirectory,
     altered,
     folder_name,
+    keep,
     make_manifest,
     manifest_hash,
     point_files,
@@ -106,7 +105,7 @@ def run_point(
     manifest = make_manifest(point, board, built, target, conformance.summary())
     run_id = manifest_hash(manifest)[:16]
     folder = folder_name(identity, run_id)
-    place = run.path / POINTS / folder
+    place = run.place(folder)
     try:
         if run.has(folder) and not manner.again:
             return Outcome(run.read(folder).result, place, fresh=False)
@@ -152,18 +151,17 @@ def _carry(
     results, key = ResultCache.of(catalogue.root), result_key(job.manifest, job.identity, __name__)
     with results.alone(key):
         known, note = _known(results, key, job.folder)
-        files = known
-        if files is None or manner.again:
-            files = _measure(catalogue, job, progress, _virtual_runner(catalogue, point))
-        outcome = _keep(run, job.folder, files, cached=files is known)
-        if known is None:
-            results.put(key, files)
-        _demand_same(known, files, point)
+        if known is not None and not manner.again:
+            return replace(_keep(run, job.folder, known, cached=True), note=note)
+        files = _measure(catalogue, job, progress, _virtual_runner(catalogue, point))
+        outcome = _keep(run, job.folder, files, cached=False)
+        keep(results, key, files)
     return replace(outcome, note=note)
 
 
 def _known(results: ResultCache, key: str, folder: str) -> tuple[dict[str, bytes] | None, str]:
-    """The point's files in the cache, None if they are not there or not as they were kept; then with words on it."""
+    """The point's files in the cache, None if they are not there, or are dropped because they are not as they were
+    kept; then with words on it."""
     try:
         files = results.get(key)
         if files is not None:
@@ -171,6 +169,7 @@ def _known(results: ResultCache, key: str, folder: str) -> tuple[dict[str, bytes
             read_files(files)
     except (AlteredError, ValueError) as cause:
         why = str(cause) if isinstance(cause, AlteredError) else f"{results.place(key)} is damaged."
+        results.drop(key)
         return None, f"{why.partition(';')[0].rstrip('.')}: the point was measured again."
     return files, ""
 
@@ -195,26 +194,8 @@ def _measure(catalogue: Catalogue, job: _Job, progress: Progress, runner: Runner
 
 def _keep(run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bool) -> Outcome:
     """Stores a point's files, or finds the same ones stored. Raises StoreError where they are others."""
-    fresh = not run.has(folder)
-    if fresh:
-        run.adopt(folder, files)
-    else:
-        _demand_same(run.files(folder), files, run.path / POINTS / folder)
-    return Outcome(read_files(files)[0], run.path / POINTS / folder, fresh=fresh, cached=cached)
-
-
-_MAY_DIFFER: Final = frozenset({LOG, SEAL_FILE})
-"""What a compiler prints bears the order in which its processes ended; the seal has a digest of it."""
-
-
-def _demand_same(known: dict[str, bytes] | None, files: dict[str, bytes], what: Point | Path) -> None:
-    names = [name for name in known or () if name not in _MAY_DIFFER and (known or {})[name] != files.get(name)]
-    if names:
-        where = what.label if isinstance(what, Point) else what
-        raise StoreError(
-            f"{where} was measured again under the same manifest and gave another {', '.join(names)}; the virtual "
-            "board must not do that, please report it with both run directories."
-        )
+    fresh = keep(run, folder, files)
+    return Outcome(read_files(files)[0], run.place(folder), fresh=fresh, cached=cached)
 
 
 def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine | None = None) -> Runner:
@@ -240,5 +221,5 @@ def _store(
 ) -> Outcome:
     name = folder_name(identity, run_id)
     if run.has(name):
-        return Outcome(result, run.path / "points" / name, fresh=False)
+        return Outcome(result, run.place(name), fresh=False)
     return Outcome(result, run.add(name, result, manifest, files), fresh=True)

@@ -1,16 +1,16 @@
 """What a difference costs, out of points that differ in nothing else; and a small file that keeps it for later.
 
-baselines/costs.toml     [[cost]] kernel, board, key, before, after, and percent of each benchmark's time
+baselines/costs.toml     [[cost]] kernel, board, key, before, after, and percent of each benchmark's time; the names of
+                         those benchmarks where some choice of the code's place would undo it
 """
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import Field
 
-from rtoslab.analyses import leading
+from rtoslab.analyses import PlacedTime, Ratio, mean_ratio, placed_times
 from rtoslab.base import Strict, make_folder, write_whole
 from rtoslab.catalogue import read_toml
 from rtoslab.plan import USUAL
@@ -28,7 +28,9 @@ class Cost(Strict):
     before: str
     after: str
     percent: dict[str, float] = Field(default_factory=dict)
-    """By benchmark: mean over all pairs of points that differ in this key alone."""
+    """By benchmark: mean over all pairs of points that differ in this key alone, each the median of its placements."""
+    placement: tuple[str, ...] = ()
+    """Benchmarks where the change is no more than what the place of the code is worth."""
 
     def turned(self) -> "Cost":
         """The other way round."""
@@ -50,17 +52,16 @@ def read_costs(root: Path) -> tuple[Cost, ...]:
 
 def measured_costs(points: Iterable[Measured]) -> list[Cost]:
     """Of every key in which some points alone differ. Values that are not asked for are `as usual`."""
-    groups: dict[tuple[str, ...], list[tuple[dict[str, str], float]]] = {}
-    for point in points:
-        who = (point.point.kernel, point.point.board, point.point.benchmark, str(point.point.cores))
-        for metric in leading(point):
-            place = (*who, str(point.point.window_ms), metric.id)
-            groups.setdefault(place, []).append(({**USUAL, **point.point.config}, metric.value / point.clock_hz))
-    logs: dict[tuple[str, str, str, str, str], dict[str, list[float]]] = {}
+    groups: dict[tuple[str, ...], list[tuple[dict[str, str], PlacedTime]]] = {}
+    for each in placed_times(points):
+        who = (each.point.kernel, each.point.board, each.point.benchmark, str(each.point.cores))
+        place = (*who, str(each.point.window_ms), each.metric)
+        groups.setdefault(place, []).append(({**USUAL, **each.point.config}, each))
+    ratios: dict[tuple[str, str, str, str, str], dict[str, list[Ratio]]] = {}
     for (kernel, board, benchmark, *_), rows in groups.items():
         for key, before, after, ratio in _lone_changes(rows):
-            by_benchmark = logs.setdefault((kernel, board, key, before, after), {})
-            by_benchmark.setdefault(benchmark, []).append(math.log(ratio))
+            by_benchmark = ratios.setdefault((kernel, board, key, before, after), {})
+            by_benchmark.setdefault(benchmark, []).append(ratio)
     return [
         Cost(
             kernel=kernel,
@@ -68,26 +69,29 @@ def measured_costs(points: Iterable[Measured]) -> list[Cost]:
             key=key,
             before=before,
             after=after,
-            percent={
-                name: round(100 * math.expm1(sum(each) / len(each)), 2) + 0.0 for name, each in sorted(found.items())
-            },
+            percent={name: round(100 * (mean_ratio(each).value - 1), 2) + 0.0 for name, each in sorted(found.items())},
+            placement=tuple(name for name, each in sorted(found.items()) if _is_placement(mean_ratio(each))),
         )
-        for (kernel, board, key, before, after), found in sorted(logs.items())
+        for (kernel, board, key, before, after), found in sorted(ratios.items())
     ]
 
 
-def _lone_changes(rows: Sequence[tuple[dict[str, str], float]]) -> Iterable[tuple[str, str, str, float]]:
+def _is_placement(ratio: Ratio) -> bool:
+    return ratio.value != 1 and not ratio.is_claimed
+
+
+def _lone_changes(rows: Sequence[tuple[dict[str, str], PlacedTime]]) -> Iterable[tuple[str, str, str, Ratio]]:
     """(key, from, to, ratio of the values) of every two rows that differ in one key; the first in order is `from`."""
     for key in dict.fromkeys(name for config, _ in rows for name in config):
-        others: dict[tuple[tuple[str, str], ...], list[tuple[str, float]]] = {}
+        others: dict[tuple[tuple[str, str], ...], list[tuple[str, PlacedTime]]] = {}
         for config, value in rows:
             rest = tuple(sorted((name, text) for name, text in config.items() if name != key))
             others.setdefault(rest, []).append((config.get(key, AS_USUAL), value))
         for alike in others.values():
             for index, (before, first) in enumerate(alike):
                 for after, second in alike[index + 1 :]:
-                    if first > 0 and second > 0 and before != after:
-                        yield key, before, after, second / first
+                    if before != after:
+                        yield key, before, after, second.ratio_to(first)
 
 
 AS_USUAL = "as usual"
@@ -112,9 +116,10 @@ def write_costs(costs: Sequence[Cost], path: Path) -> None:
     every = [*(each for each in kept if (each.kernel, each.board, each.key) not in fresh), *costs]
     lines = ["# What a difference costs, in percent of each benchmark's time; written by `rtoslab sweep --costs`."]
     for each in sorted(every, key=lambda one: (one.kernel, one.board, one.key, one.before, one.after)):
-        texts = each.model_dump(exclude={"percent"})
+        texts = each.model_dump(exclude={"percent", "placement"})
         lines += ["", "[[cost]]", *(f"{name} = {json.dumps(text)}" for name, text in texts.items())]
         lines.append(f"percent = {{ {', '.join(_pairs(each.percent))} }}")
+        lines += [f"placement = {json.dumps(each.placement)}"] if each.placement else []
     make_folder(path.parent)
     write_whole(path, "\n".join(lines) + "\n", "the costs")
 

@@ -2,30 +2,38 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import series_names
+from rtoslab.analyses import PLACEMENT, series_names
 from rtoslab.catalogue import Catalogue
 from rtoslab.parity.costs import measured_costs, read_costs
 from rtoslab.parity.unfairness import Subject, Unfairness, alike, lint
-from rtoslab.results import Measured
+from rtoslab.results import Measured, PointId
 from rtoslab.store import StoredPoint
 
-_INSTRUMENTS = ("instrument", "samples")
+_ASIDE = ("instrument", "samples", PLACEMENT)
+"""Options that say how something was measured, not what."""
 
 
 def subjects_of(points: Sequence[StoredPoint], run: str = "") -> list[Subject]:
-    """Measured points, each standing for its kernel, its configuration or its run."""
-    found = [each for each in points if isinstance(each.result, Measured)]
-    plain = [
-        each.result.point.model_copy(
-            update={"config": {key: text for key, text in each.result.point.config.items() if key not in _INSTRUMENTS}}
-        )
-        for each in found
-    ]
-    names = series_names(plain, with_cores=False)
+    """Measured points, each standing for its kernel, its configuration or its run; of several placements the first."""
+    found = _once(points)
+    names = series_names([point for point, _ in found], with_cores=False)
     return [
-        Subject(", ".join(part for part in (run, name) if part) or point.kernel, point, each.manifest)
-        for each, point, name in zip(found, plain, names, strict=True)
+        Subject(", ".join(part for part in (run, name) if part) or point.kernel, point, stored.manifest)
+        for (point, stored), name in zip(found, names, strict=True)
     ]
+
+
+def _once(points: Sequence[StoredPoint]) -> list[tuple[PointId, StoredPoint]]:
+    """Measured points by what they are, without the options of _ASIDE; those alike in all else but one of a time."""
+    found: dict[tuple[str, str], tuple[PointId, StoredPoint]] = {}
+    for each in points:
+        if isinstance(each.result, Measured):
+            point = each.result.point
+            config = {key: text for key, text in point.config.items() if key not in _ASIDE}
+            instrument = point.config.get("instrument", "")
+            plain = point.model_copy(update={"config": config})
+            found.setdefault((plain.model_dump_json(), instrument), (plain, each))
+    return list(found.values())
 
 
 def lint_points(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[Unfairness]:
@@ -36,9 +44,5 @@ def lint_points(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[Unf
 
 def comparable(points: Sequence[StoredPoint]) -> bool:
     """Whether any two measured points share a benchmark, a board and a number of cores."""
-    places = [
-        (each.result.point.benchmark, each.result.point.board, each.result.point.cores)
-        for each in points
-        if isinstance(each.result, Measured)
-    ]
+    places = [(point.benchmark, point.board, point.cores) for point, _ in _once(points)]
     return len(set(places)) < len(places)

@@ -123,7 +123,10 @@ def _asked(subject: Subject, kernel: str, key: str, value: str) -> tuple[str, ..
 def _percent(cost: Cost, benchmarks: Sequence[str]) -> str:
     compared = {name: value for name, value in cost.percent.items() if name in benchmarks}
     ordered = sorted((compared or cost.percent).items(), key=lambda item: -abs(item[1]))
-    shown = ", ".join(f"{name} {value:+.1f} %" for name, value in ordered[:MOST_NAMES])
+    shown = ", ".join(
+        f"{name} {round(value, 1) + 0.0:+.1f} %{' (placement)' * (name in cost.placement)}"
+        for name, value in ordered[:MOST_NAMES]
+    )
     return shown + (f" and {len(ordered) - MOST_NAMES} smaller" if len(ordered) > MOST_NAMES else "")
 
 

@@ -1,7 +1,7 @@
-"""One benchmark in many placements: what moving the same code costs, and which functions' place it is.
+"""One benchmark in many placements: how far figures change when code moves, and which functions' addresses matter.
 
-`moved_functions` sets each function's cycles against its address, `study` gathers the figures of all placements,
-`report` says both to people and machines.
+`moved_functions` compares each function's cycles with its address, `study` gathers the figures of all placements,
+`report` shows both, as a document and as JSON.
 """
 
 from rtoslab.placements.report import study_as_json, study_document

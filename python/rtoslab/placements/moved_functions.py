@@ -1,9 +1,9 @@
-"""Which functions' place a difference between placements goes with.
+"""Which functions' addresses explain a difference between placements.
 
-A function's own cycles (those of what it calls are theirs) are set against its address modulo a line of what code is
-read through. Two things are told apart: how its cycles go with the whole figure, and how much of their spread its own
-address in the line explains. What its address does not explain comes of others: a cache that they share, a line of two
-functions, the place of constants.
+A function's own cycles (without those of the functions it calls) are compared with its address modulo a line of the
+flash or cache that code is read through. Two things are computed: how its cycles correlate with the whole figure, and
+how much of their spread its own address in the line explains. What its address does not explain comes from other code:
+a cache that they share, a line with two functions, the place of constants.
 """
 
 from collections import Counter, defaultdict

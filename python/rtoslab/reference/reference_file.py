@@ -107,7 +107,7 @@ def under(point: StoredPoint, kernel: str) -> StoredPoint:
 
 def _as_json(point: StoredPoint, common: Mapping[str, Any]) -> dict[str, Any]:
     result = point.result
-    dumped = result.model_dump(mode="json", exclude={"series"})
+    dumped = result.model_dump(mode="json", exclude={"series", "code"})
     if isinstance(result, Measured) and result.series:
         dumped["series"] = [distribution(each) for each in result.series]
     return {"result": dumped, "manifest": own(point.manifest, common) if isinstance(result, Measured) else {}}

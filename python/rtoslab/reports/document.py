@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from rtoslab.analyses import placed_points
 from rtoslab.base import ReportError
 from rtoslab.catalogue import Catalogue, PaperFolder, papers
 from rtoslab.parity import comparable, lint_points
@@ -19,6 +20,7 @@ from rtoslab.reports.sections import (
     missing,
     paper,
     parity,
+    placements,
     probe_effect,
     reference,
     scaling,
@@ -66,12 +68,16 @@ def make_document(
         raise ReportError("These runs hold no finished point; run `rtoslab run` first.")
     suite = catalogue.suites[suite_id].facts if suite_id is not None and suite_id in catalogue.suites else None
     verified = [each.result for each in points if isinstance(each.result, Measured)]
-    shown = [*verified, *(each.result for each in beside if isinstance(each.result, Measured))]
+    placed = placed_points(verified)
+    shown = [
+        *(each.middle for each in placed),
+        *(each.result for each in beside if isinstance(each.result, Measured)),
+    ]
     measured = [each for each in shown if not each.is_latency]
     timed = [each for each in shown if each.is_latency]
     failed = [each.result for each in points if isinstance(each.result, Failed)]
     absent = [each.result for each in points if isinstance(each.result, NotApplicable)]
-    own_counts = [each for each in verified if not each.is_latency]
+    own_counts = [each.middle for each in placed if not each.middle.is_latency]
     parts: list[Section | None] = [
         reference.reference_section(catalogue.root, beside),
         parity.parity_section(lint_points(catalogue, [*points, *beside]), several=comparable([*points, *beside])),
@@ -81,7 +87,8 @@ def make_document(
         tick_cost.search_section(timed),
         latency.latency_section(timed),
         latency.instruments_section(timed),
-        probe_effect.probe_effect_section(verified, _made_of(catalogue)),
+        probe_effect.probe_effect_section([each.middle for each in placed], _made_of(catalogue)),
+        placements.placements_section(placed),
         speed.throughput_section(measured),
         speed.gain_section(measured),
         scaling.scaling_section(measured),

@@ -1,12 +1,23 @@
 """The comparison as a table for the terminal: one line per test, one core beside two."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rtoslab.analyses import Gain, conditions, core_words, gains, series_names, shares, short_test, throughput
+from rtoslab.analyses import (
+    Gain,
+    PlacedPoint,
+    conditions,
+    core_words,
+    gains,
+    placed_points,
+    series_names,
+    shares,
+    short_test,
+    throughput,
+)
 from rtoslab.base import counted
 from rtoslab.reports.deviations import MARK, deviating, footnote, marked
 from rtoslab.reports.latency_table import latency_table
@@ -16,13 +27,18 @@ from rtoslab.store import AnyResult
 
 def show_points(results: Sequence[AnyResult], console: Console) -> None:
     """Prints measured points side by side by number of cores, then what failed and what does not apply."""
-    measured = [each for each in results if isinstance(each, Measured)]
+    every = [each for each in results if isinstance(each, Measured)]
+    placed = placed_points(every)
+    bands = {each.middle.run_id: _band(each) for each in placed if len(each.all) > 1}
+    measured = [each.middle for each in placed]
     in_window = [each for each in measured if not each.is_latency]
     kernels = deviating(measured)
     tables: list[Table] = []
     if in_window:
         timed = {each.point.benchmark for each in measured if each.is_latency}
-        tables.append(_table([each for each in results if each.point.benchmark not in timed], in_window))
+        firsts = {id(each.all[0]): each.middle for each in placed}
+        rows = [firsts.get(id(each), each) for each in results if id(each) in firsts or not isinstance(each, Measured)]
+        tables.append(_table([each for each in rows if each.point.benchmark not in timed], bands))
     if len(in_window) < len(measured):
         tables.append(latency_table(measured, console.width))
     for table in tables:
@@ -31,9 +47,15 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
         console.print(table)
     if kernels:
         console.print(Text(footnote(kernels)), soft_wrap=True)
-    if measured:
-        proofs = sum(each.proofs_held for each in measured)
-        console.print(f"{counted(len(measured), 'point')} measured; all {counted(proofs, 'proof')} hold.")
+    if every:
+        proofs = sum(each.proofs_held for each in every)
+        console.print(f"{counted(len(every), 'point')} measured; all {counted(proofs, 'proof')} hold.")
+    if bands:
+        console.print("Of points in several placements the one in the middle is shown; a report has the bands.")
+    _show_missing(results, console)
+
+
+def _show_missing(results: Sequence[AnyResult], console: Console) -> None:
     for result in results:
         if isinstance(result, Failed):
             line = f" {label(result)} ({result.stage}): {result.message}"
@@ -76,10 +98,19 @@ def label(result: AnyResult) -> str:
     return f"{point.benchmark} {point.kernel} {point.board} {core_words(point.cores)}{config}"
 
 
-def _table(results: Sequence[AnyResult], measured: Sequence[Measured]) -> Table:
+def _band(point: PlacedPoint) -> str:
+    """The least and the most of a point's throughput; empty where its place makes no difference."""
+    if point.middle.is_latency or not any(band.width for _, band in point.bands):
+        return ""
+    rates = [throughput(each).total_hz for each in point.all]
+    return f" ({min(rates):,.0f} to {max(rates):,.0f})"
+
+
+def _table(results: Sequence[AnyResult], bands: Mapping[str, str]) -> Table:
     """Rows: tests (and what else differs but cores); columns: rate by number of cores, gain, spinlock wait."""
     cores = sorted({each.point.cores for each in results})
     groups: dict[tuple[str, str], dict[int, AnyResult]] = {}
+    measured = [each for each in results if isinstance(each, Measured)]
     kernels = deviating(measured)
     alike = series_names([each.point.model_copy(update={"cores": 1}) for each in results])
     for name, each in zip(alike, results, strict=True):
@@ -97,15 +128,15 @@ def _table(results: Sequence[AnyResult], measured: Sequence[Measured]) -> Table:
         table.add_column("gain", justify="right", no_wrap=True)
         table.add_column("cycles spent spinning", justify="right")
     for (title, series), row in groups.items():
-        rates = [_rate(row.get(count)) for count in cores]
+        rates = [_rate(row.get(count), bands) for count in cores]
         cells = {count: each for count, each in row.items() if isinstance(each, Measured)}
         table.add_row(title, *([series] if named else []), *rates, *(_gain_cells(cells, pairs) if pairs else []))
     return table
 
 
-def _rate(result: AnyResult | None) -> str:
+def _rate(result: AnyResult | None, bands: Mapping[str, str]) -> str:
     if isinstance(result, Measured):
-        return f"{throughput(result).total_hz:,.0f}"
+        return f"{throughput(result).total_hz:,.0f}{bands.get(result.run_id, '')}"
     return "-" if result is None else result.status
 
 

@@ -5,6 +5,7 @@ from rtoslab.results.handler_series import IDLE_TASK, handler_series_of, switche
 from rtoslab.results.latency_series import instrument_of, readings, series_facts, series_of
 from rtoslab.results.results import (
     AbsentSeries,
+    CodePlace,
     CoreCycles,
     Counter,
     CriticalUse,
@@ -30,6 +31,7 @@ __all__ = [
     "IDLE_TASK",
     "SAMPLES_FILE",
     "AbsentSeries",
+    "CodePlace",
     "CoreCycles",
     "Counter",
     "CriticalUse",

@@ -145,6 +145,14 @@ class Virtual(Stored):
     warnings: tuple[str, ...]
 
 
+class CodePlace(Stored):
+    """One function of an image."""
+
+    digest: str
+    """Of its instructions, whatever the place: `images.code_digests`."""
+    address: int
+
+
 class SeriesSamples(Stored):
     """One series of a latency benchmark: raw samples in the order they were taken, in cycles of the core's clock.
 
@@ -203,6 +211,8 @@ class Measured(Stored):
     heap: HeapUse | None
     stacks: tuple[StackUse, ...]
     image: ImageBytes | None = None
+    code: dict[str, CodePlace] = Field(default_factory=dict)
+    """The functions that were executed in the window and that the image has once; empty where nobody watched."""
     rulers: tuple[RulerRepeats, ...]
     checks: dict[str, dict[int, int]]
     params: dict[str, str]

@@ -21,6 +21,7 @@ from rtoslab.images import Build, build
 from rtoslab.intake import Elf, one_line
 from rtoslab.plan import Point, one_point
 from rtoslab.targets import (
+    FIRST_EXTERNAL,
     IDENT_CURRENT,
     IDENT_WINDOW,
     WINDOW_SYMBOL,
@@ -135,7 +136,9 @@ class Firmware:
     @property
     def lines(self) -> tuple[int, ...]:
         """Exception numbers of the image's interrupts, the most urgent first."""
-        return tuple(16 + each for each in (self.board.irq.soft, self.board.irq.asynchronous, self.board.pins.in_irq))
+        return tuple(
+            FIRST_EXTERNAL + each for each in (self.board.irq.soft, self.board.irq.asynchronous, self.board.pins.in_irq)
+        )
 
     def image(self, rows: Sequence[Row], lines: Sequence[Line] = ()) -> bytes:
         """A copy of the ELF file that runs these tasks. The rows must fit: see `CheckError` of `check`."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from rtoslab.base import PlanError
+from rtoslab.base import PlanError, architecture
 from rtoslab.catalogue import Catalogue
-from rtoslab.instruments import WAYS, Held, Profile, make_subject, owner, priorities, profile
+from rtoslab.instruments import WAYS, Held, Profile, make_subject, owner, profile
 from rtoslab.plan import Point
 from rtoslab.targets import APPLICATION
 
@@ -20,7 +20,7 @@ _SLEEP: Final = WAYS.index("sleep")
 
 def longest_masked(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]) -> int:
     """Cycles with the least urgent interrupt masked by a call of the kernel's, handlers aside; 0 if none was seen."""
-    level = priorities(catalogue.board(point.board).facts.cpu)[-1]
+    level = architecture().priorities(catalogue.board(point.board).facts.irq.priority_bits)[-1]
     longest = 0
     for found in _profiles(catalogue, point, benchmarks):
         for each in found.held:

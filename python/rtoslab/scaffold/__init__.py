@@ -1,4 +1,4 @@
-"""New folders from templates: a benchmark, a kernel's port, a board, a paper, each of which runs as it is made."""
+"""New folders from templates: a benchmark, a kernel's port, a board, a paper, each of which runs unchanged."""
 
 from rtoslab.scaffold.new_folder import Made, make
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import CatalogueError, disk_error, make_folder, write_whole
+from rtoslab.base import CatalogueError, disk_error, is_checkout, make_folder, write_whole
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, RESULT_KINDS, Catalogue, papers
 from rtoslab.intake import read_text, shown
 
@@ -51,6 +51,11 @@ def make(
     Raises CatalogueError: the name is none, or is taken; UnknownNameError: no such board; StoreError: disk.
     """
     _accept(catalogue, kind, name)
+    if folder is None and not is_checkout(catalogue.root):
+        raise CatalogueError(
+            f"An installed rtoslab has no room for a {kind} of yours; run this in a checkout of rtoslab"
+            f"{', or name a folder with --in' * (kind == 'kernel')}."
+        )
     words = {
         "NAME": name,
         "TITLE": _titled(title or name),

@@ -4,7 +4,8 @@ from rtoslab.store.cache import ResultCache, result_key
 from rtoslab.store.evidence_file import EVIDENCE_FILE, read_evidence, write_evidence
 from rtoslab.store.journal import JOURNAL_FILE, Session, last_session, note_session, read_sessions
 from rtoslab.store.manifest import flatten, make_manifest, manifest_hash, serial_target, virtual_target
-from rtoslab.store.store import PLAN, POINTS, RunDirectory, point_folders, remove_unfinished
+from rtoslab.store.point_store import PointStore, keep
+from rtoslab.store.store import PLAN, RunDirectory, remove_unfinished, run_directories
 from rtoslab.store.stored_point import (
     CONFORMANCE_FILE,
     MANIFEST,
@@ -25,10 +26,10 @@ __all__ = [
     "JOURNAL_FILE",
     "MANIFEST",
     "PLAN",
-    "POINTS",
     "RESULT",
     "UART",
     "AnyResult",
+    "PointStore",
     "ResultCache",
     "RunDirectory",
     "Session",
@@ -36,18 +37,19 @@ __all__ = [
     "altered",
     "flatten",
     "folder_name",
+    "keep",
     "last_session",
     "make_manifest",
     "manifest_hash",
     "note_session",
     "point_files",
-    "point_folders",
     "read_evidence",
     "read_files",
     "read_point",
     "read_sessions",
     "remove_unfinished",
     "result_key",
+    "run_directories",
     "serial_target",
     "virtual_target",
     "write_evidence",

@@ -38,6 +38,10 @@ class ResultCache:
         """The cache of a checkout; RTOSLAB_CACHE names another folder, which several checkouts may share."""
         return cls(results_folder(root))
 
+    def has(self, key: str) -> bool:
+        """Whether an entry lies under the key."""
+        return self.place(key).exists()
+
     def get(self, key: str) -> dict[str, bytes] | None:
         """The files stored under the key; None if there are none. Raises AlteredError for what was not written so."""
         path = self.place(key)
@@ -67,6 +71,13 @@ class ResultCache:
             if work is not None:
                 Path(work).unlink(missing_ok=True)
             raise disk_error("keep the result in the cache", path, cause) from None
+
+    def drop(self, key: str) -> None:
+        """Forgets an entry. Raises StoreError if the disk refuses."""
+        try:
+            self.place(key).unlink(missing_ok=True)
+        except OSError as cause:
+            raise disk_error("remove the damaged result", self.place(key), cause) from None
 
     def alone(self, key: str) -> AbstractContextManager[None]:
         """One process at a time measures what a key stands for; the next one finds it done."""

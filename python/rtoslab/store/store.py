@@ -17,13 +17,14 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rtoslab.base import AlteredError, AlteredWarning, StoreError, alone, disk_error
 from rtoslab.records import demand_sealed, read_sealed
 from rtoslab.results import PointId
+from rtoslab.store.journal import last_session
 from rtoslab.store.plan_file import PlanFile, read_plan
 from rtoslab.store.stored_point import AnyResult, StoredPoint, altered, axes_name, point_files, read_point
 
@@ -78,7 +79,7 @@ class RunDirectory:
 
     def has(self, folder_name: str) -> bool:
         """Whether the point of that name was stored."""
-        return (self.path / POINTS / folder_name).is_dir()
+        return self.place(folder_name).is_dir()
 
     def other_build(self, folder_name: str) -> Path | None:
         """A finished folder of the same point with another run id: measured with another build or board."""
@@ -94,14 +95,15 @@ class RunDirectory:
         self, folder_name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
     ) -> Path:
         """Writes one point. Raises StoreError if it is there already, or the disk refuses."""
-        return self.adopt(folder_name, point_files(folder_name, result, manifest, files))
+        self.put(folder_name, point_files(folder_name, result, manifest, files))
+        return self.place(folder_name)
 
-    def adopt(self, folder_name: str, files: Mapping[str, bytes]) -> Path:
+    def put(self, folder_name: str, files: Mapping[str, bytes]) -> None:
         """Writes a whole point's files as they are.
 
         Raises StoreError if it is there already, or the disk refuses, AlteredError for what does not fit its seal.
         """
-        final = self.path / POINTS / folder_name
+        final = self.place(folder_name)
         demand_sealed(folder_name, files, final)
         if final.exists():
             raise StoreError(f"{final} exists already; results are never overwritten, choose another --out.")
@@ -113,15 +115,18 @@ class RunDirectory:
                 work.rename(final)
         except OSError as cause:
             raise disk_error("store the point in", final, cause) from None
-        return final
 
-    def files(self, folder_name: str) -> dict[str, bytes]:
-        """A finished point's files. Raises AlteredError."""
-        return read_sealed(self.path / POINTS / folder_name)
+    def get(self, folder_name: str) -> dict[str, bytes] | None:
+        """A finished point's files; None if there is none. Raises AlteredError naming the file."""
+        return read_sealed(self.place(folder_name)) if self.has(folder_name) else None
+
+    def place(self, folder_name: str) -> Path:
+        """The folder of a point, or the one it would have."""
+        return self.path / POINTS / folder_name
 
     def read(self, folder_name: str) -> StoredPoint:
         """One finished point. Raises AlteredError naming the file."""
-        return read_point(self.path / POINTS / folder_name)
+        return read_point(self.place(folder_name))
 
     def points(self) -> list[StoredPoint]:
         """Every finished point, in the plan's order. One that was altered is Failed, with an AlteredWarning."""
@@ -132,9 +137,17 @@ class RunDirectory:
             found, key=lambda each: (order.get(each.result.point.model_dump_json(), len(order)), each.folder.name)
         )
 
+    def whole_points(self) -> Iterator[StoredPoint]:
+        """Every finished point by its folder's name; one that was altered is left out, with an AlteredWarning."""
+        for folder in self.folders():
+            try:
+                yield read_point(folder)
+            except AlteredError as cause:
+                warnings.warn(str(cause), AlteredWarning, stacklevel=2)
+
     def folders(self) -> list[Path]:
         """Where its points lie."""
-        return point_folders(self.path)
+        return sorted((self.path / POINTS).glob("[!.]*"))
 
     def _plan_if_whole(self) -> list[PointId]:
         try:
@@ -153,9 +166,13 @@ class RunDirectory:
             return None if known is None else StoredPoint(folder, altered(known, cause), {})
 
 
-def point_folders(run: Path) -> list[Path]:
-    """The folders of a run directory's points."""
-    return sorted((run / POINTS).glob("[!.]*"))
+def run_directories(places: Iterable[Path]) -> list[Path]:
+    """The run directories among `places` and their direct subfolders, oldest first by their journals."""
+    found = []
+    for place in places:
+        folders = [place] if (place / PLAN).is_file() else sorted(each.parent for each in place.glob(f"*/{PLAN}"))
+        found += folders
+    return sorted(dict.fromkeys(found), key=lambda each: (last_session(each).date, each.name))
 
 
 def remove_unfinished(path: Path) -> None:

@@ -17,7 +17,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.images import inputs_digest
 from rtoslab.measure import Listener, Manner, Note, Outcome, point_id, portable, run_point
 from rtoslab.plan import Plan, Point
-from rtoslab.store import POINTS, AnyResult, RunDirectory, StoredPoint, note_session
+from rtoslab.store import AnyResult, RunDirectory, StoredPoint, note_session
 from rtoslab.targets import simulator_sources
 
 CONNECT_LIMIT_S = 30
@@ -87,7 +87,7 @@ def measure_here(point: Point, sources: tuple[str, ...], manner: Manner) -> Ship
             if outcome.folder == run.path:
                 return Shipped(outcome.result)
             name = outcome.folder.name
-            return Shipped(outcome.result, name, run.files(name), cached=outcome.cached, note=outcome.note)
+            return Shipped(outcome.result, name, run.get(name), cached=outcome.cached, note=outcome.note)
     except RtoslabError as error:
         return Shipped(_nothing(point, root), error=portable(error))
 
@@ -125,9 +125,8 @@ def _stored(run: RunDirectory, shipped: Shipped) -> Outcome:
     if shipped.files is None:
         return Outcome(shipped.result, run.path, fresh=True)
     if not run.has(shipped.folder):
-        run.adopt(shipped.folder, shipped.files)
-    folder = run.path / POINTS / shipped.folder
-    return Outcome(shipped.result, folder, fresh=True, cached=shipped.cached, note=shipped.note)
+        run.put(shipped.folder, shipped.files)
+    return Outcome(shipped.result, run.place(shipped.folder), fresh=True, cached=shipped.cached, note=shipped.note)
 
 
 def _connected(scheduler: str) -> Any:

@@ -2,7 +2,8 @@
 
 The effect of a level is the ratio of times between it and the option's first level, taken over every two points that
 are alike in all other options, and averaged as ratios are (geometrically): for each benchmark, then over benchmarks.
-Two options interact where both together do other than the product of what each does alone.
+A point that was measured in several placements counts by its median; an effect that some choice of places would undo is
+not claimed. Two options interact where both together do other than the product of what each does alone.
 """
 
 import math
@@ -11,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from rtoslab.analyses import COUNTS, core_words, leading
+from rtoslab.analyses import COUNTS, PLACEMENT, PlacedTime, Ratio, core_words, mean_ratio, placed_times
 from rtoslab.parity import AS_USUAL
 from rtoslab.plan import USUAL
-from rtoslab.results import Measured
+from rtoslab.results import Measured, PointId
 
 Config = tuple[str, ...]
 """Levels of all options, in the options' order."""
@@ -27,9 +28,20 @@ class Effect:
     option: str
     reference: str
     level: str
-    by_target: Mapping[str, float]
+    ratios: Mapping[str, Ratio]
+    """By target."""
     pairs: int
     """So many pairs of points were compared."""
+
+    @property
+    def by_target(self) -> Mapping[str, float]:
+        """Of the medians."""
+        return {target: each.value for target, each in self.ratios.items()}
+
+    @property
+    def claimed(self) -> Sequence[str]:
+        """The targets on which it exceeds what the place of the code is worth."""
+        return [target for target, each in self.ratios.items() if each.is_claimed]
 
     @property
     def mean(self) -> float:
@@ -65,20 +77,24 @@ class Observations:
 
     def __init__(self, points: Iterable[Measured]) -> None:
         measured = list(points)
-        rows = [(_axes(each), each) for each in measured]
-        names = dict.fromkeys(key for axes, _ in rows for key in axes)
-        levels = {name: list(dict.fromkeys(axes.get(name, AS_USUAL) for axes, _ in rows)) for name in names}
+        rows = [_axes(each.point) for each in measured]
+        names = dict.fromkeys(key for axes in rows for key in axes if key != PLACEMENT)
+        levels = {name: list(dict.fromkeys(axes.get(name, AS_USUAL) for axes in rows)) for name in names}
         self.levels = {name: each for name, each in levels.items() if len(each) > 1}
         """Option -> its levels, the first one being the reference."""
         self.options = list(self.levels)
         self.times: dict[str, dict[Config, float]] = {}
         """Target -> configuration -> nanoseconds."""
-        for axes, point in rows:
+        self._placed: dict[str, dict[Config, PlacedTime]] = {}
+        for each in placed_times(measured):
+            axes = _axes(each.point)
             config = tuple(axes.get(name, AS_USUAL) for name in self.options)
-            for metric in leading(point):
-                if metric.value > 0:
-                    target = point.point.benchmark + ("" if metric.id == COUNTS else f" {metric.id}")
-                    self.times.setdefault(target, {})[config] = metric.value * 1e9 / point.clock_hz
+            target = each.point.benchmark + ("" if each.metric == COUNTS else f" {each.metric}")
+            self.times.setdefault(target, {})[config] = each.seconds.median * 1e9
+            self._placed.setdefault(target, {})[config] = each
+        counts = [len(each.seconds.values) for row in self._placed.values() for each in row.values()]
+        self.most_placements = max(counts, default=1)
+        """So many placements the points were measured in, at most."""
 
     def effects(self) -> list[Effect]:
         """Every level of every option, the strongest first."""
@@ -90,7 +106,7 @@ class Observations:
                     target: each for target in self.times if (each := self._ratios(target, place, reference, level))
                 }
                 if ratios:
-                    means = {target: _geometric(each) for target, each in ratios.items()}
+                    means = {target: mean_ratio(each) for target, each in ratios.items()}
                     found.append(Effect(option, reference, level, means, sum(map(len, ratios.values()))))
         return sorted(found, key=lambda each: (-each.strength, each.name))
 
@@ -116,11 +132,11 @@ class Observations:
         """The time with every option at its first level; None if that was not measured."""
         return self.times[target].get(tuple(self.levels[name][0] for name in self.options))
 
-    def _ratios(self, target: str, place: int, reference: str, level: str) -> list[float]:
-        times = self.times[target]
+    def _ratios(self, target: str, place: int, reference: str, level: str) -> list[Ratio]:
+        times = self._placed[target]
         return [
-            times[other] / time_ns
-            for config, time_ns in times.items()
+            times[other].ratio_to(first)
+            for config, first in times.items()
             if config[place] == reference and (other := _with(config, place, level)) in times
         ]
 
@@ -141,8 +157,7 @@ class Observations:
                 yield Interaction(first, (self.options[other], also_usual, also), target, ratio, len(logs))
 
 
-def _axes(point: Measured) -> dict[str, str]:
-    identity = point.point
+def _axes(identity: PointId) -> dict[str, str]:
     return {
         "kernel": identity.kernel,
         "board": identity.board,
@@ -156,12 +171,8 @@ def _with(config: Config, place: int, level: str) -> Config:
     return (*config[:place], level, *config[place + 1 :])
 
 
-def _geometric(ratios: Sequence[float]) -> float:
-    return math.exp(sum(map(math.log, ratios)) / len(ratios))
-
-
 def common_levels(points: Sequence[Measured]) -> dict[str, str]:
     """Axes with one value throughout."""
-    rows = [_axes(each) for each in points]
+    rows = [_axes(each.point) for each in points]
     counts = Counter((key, row.get(key, AS_USUAL)) for row in rows for key in row)
     return {key: value for (key, value), count in counts.items() if count == len(rows)}

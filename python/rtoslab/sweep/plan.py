@@ -5,6 +5,7 @@ benchmarks = ["t2", "t7"]
 kernels = ["freertos"]
 boards = ["nucleo-f446re"]
 window_ms = 20
+placements = 4                      # each point in so many places of its code; absent: in one
 config = { samples = "100" }        # in every point, as in --config
 
 [grid]                              # every combination of the values
@@ -29,7 +30,7 @@ from pydantic import Field
 
 from rtoslab.base import PlanError, Strict
 from rtoslab.catalogue import Catalogue, Experiment, read_toml
-from rtoslab.plan import Options, Plan, Point, demand_few, experiment_points
+from rtoslab.plan import Options, Plan, Point, demand_few, experiment_points, placed
 
 Value = str | int
 _AXES = ("board", "kernel", "benchmark", "cores")
@@ -60,6 +61,8 @@ class SweepPlan(Strict):
     boards: tuple[str, ...]
     cores: tuple[int, ...] = (1,)
     window_ms: int = 20
+    placements: int = 1
+    """Each point is measured in so many placements of its code and data, from 0 on."""
     config: dict[str, str] = Field(default_factory=dict)
     grid: dict[str, tuple[Value, ...]] = Field(default_factory=dict)
     point: tuple[dict[str, Value], ...] = ()
@@ -80,8 +83,8 @@ def read_sweep(path: Path) -> SweepPlan:
     for key, values in plan.grid.items():
         if not values:
             raise PlanError(f"{path}, grid.{key} has no value; give at least one or remove it.")
-    demand_few(plan.benchmarks, plan.kernels, plan.boards, plan.cores, *plan.grid.values())
-    demand_few(plan.benchmarks, plan.kernels, plan.boards, plan.cores, plan.point)
+    for configurations in (plan.grid.values(), (plan.point,)):
+        demand_few(plan.benchmarks, plan.kernels, plan.boards, plan.cores, range(plan.placements), *configurations)
     return plan
 
 
@@ -108,7 +111,7 @@ def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
                 points.append(marked)
     if not points:
         raise PlanError("The sweep has no point; name at least one benchmark, kernel and board.")
-    return Plan(tuple(points), None)
+    return placed(Plan(tuple(points), None), sweep.placements)
 
 
 def _skipped(point: Point, config: Mapping[str, str], sweep: SweepPlan) -> Point:

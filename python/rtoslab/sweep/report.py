@@ -49,12 +49,16 @@ def percent(ratio: float) -> str:
 
 
 def _summary(seen: Observations, effects: Sequence[Effect], measured: int, asked: int) -> str:
-    first = effects[0]
-    worst = max(first.by_target.items(), key=lambda item: abs(math.log(item[1])))
-    return (
+    first = next((each for each in effects if each.claimed), None)
+    said = (
         f"{measured} of {asked} points were measured: "
         f"{_counted(len(seen.options), 'option')} on {_counted(len(seen.times), 'benchmark')}. "
-        f"What matters most is {first.name}: {percent(first.mean)} of time on average, {percent(worst[1])} for "
+    )
+    if first is None:
+        return f"{said}No option changes the time by more than the place of the code does."
+    worst = max(((name, first.by_target[name]) for name in first.claimed), key=lambda item: abs(math.log(item[1])))
+    return (
+        f"{said}What matters most is {first.name}: {percent(first.mean)} of time on average, {percent(worst[1])} for "
         f"{worst[0]}."
     )
 
@@ -64,9 +68,8 @@ def _ranking(seen: Observations, effects: Sequence[Effect]) -> Section:
     for each in effects:
         ordered = sorted(each.by_target.items(), key=lambda item: item[1])
         (least, low), (most, high) = ordered[0], ordered[-1]
-        rows.append(
-            [each.name, percent(each.mean), f"{percent(low)} {least}", f"{percent(high)} {most}", str(each.pairs)]
-        )
+        row = [each.name, percent(each.mean), f"{percent(low)} {least}", f"{percent(high)} {most}", str(each.pairs)]
+        rows.append([*row, _beyond(each)] if seen.most_placements > 1 else row)
     chart = [
         {"x": each.name, "y": 100 * (ratio - 1), "series": target}
         for each in effects
@@ -79,7 +82,13 @@ def _ranking(seen: Observations, effects: Sequence[Effect]) -> Section:
         "The change of time when one option leaves its first value, over every two points that are alike in all "
         "others. Less is faster."
     )
-    columns = ("option", ">mean", ">least", ">most", ">pairs of points")
+    columns: tuple[str, ...] = ("option", ">mean", ">least", ">most", ">pairs of points")
+    if seen.most_placements > 1:
+        columns = (*columns, "more than placement")
+        prose += (
+            f" Each point counts by the median of up to {seen.most_placements} placements of its code; a change that "
+            "some choice of places would undo is called placement."
+        )
     return Section(
         "options",
         "Options by effect",
@@ -87,6 +96,14 @@ def _ranking(seen: Observations, effects: Sequence[Effect]) -> Section:
         [ChartData("pairs", chart, caption, y_title="change of time, %")],
         [TableData("Strongest first", columns, rows)],
     )
+
+
+def _beyond(effect: Effect) -> str:
+    """On which benchmarks an effect is more than what the place of the code is worth."""
+    claimed, of = effect.claimed, len(effect.ratios)
+    if not claimed:
+        return "no: placement" if any(each.value != 1 for each in effect.ratios.values()) else "no change"
+    return "yes" if len(claimed) == of else f"{len(claimed)} of {of}: {', '.join(claimed)}"
 
 
 def _interactions(seen: Observations) -> Section | None:

@@ -18,6 +18,7 @@ from rtoslab.base import (
     SymbolError,
     ToolMissingError,
     UnknownNameError,
+    code_address,
     find_root,
 )
 from rtoslab.catalogue import Board, Catalogue
@@ -107,12 +108,12 @@ def find_address(machine: VirtualMachine, place: str) -> int:
             raise SymbolError(f"{place!r} is not an address; write 0x and hexadecimal digits.") from None
         if number > ADDRESS_MOST:
             raise SymbolError(f"{place} is beyond the last address, 0xffffffff; write up to eight digits.")
-        return number & ~1
+        return code_address(number)
     address = machine.symbol(place)
     if address is None:
         names = [name for _, _, name in machine.symbols()]
         raise SymbolError(f"The image has no symbol {place!r}; {_near(place, names)}")
-    return address & ~1
+    return code_address(address)
 
 
 def cycle_number(text: str) -> int | None:

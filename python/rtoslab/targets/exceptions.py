@@ -1,18 +1,19 @@
-"""Exceptions by number, and the names that users give them (ARMv6-M and ARMv7-M architecture manuals, B1.5)."""
+"""Exceptions by number, as arch.toml has them, and the names that users give them."""
 
 from contextlib import suppress
 from typing import Final
 
-from rtoslab.base import PlanError
+from rtoslab.base import PlanError, architecture
 from rtoslab.catalogue import Board, Kernel
 from rtoslab.intake import shown, whole
 
-NMI: Final = 2
-HARDFAULT: Final = 3
-SVCALL: Final = 11
-PENDSV: Final = 14
-SYSTICK: Final = 15
-FIRST_EXTERNAL: Final = 16
+_NUMBERS: Final = architecture().exception
+NMI: Final = _NUMBERS.nmi
+HARDFAULT: Final = _NUMBERS.hardfault
+SVCALL: Final = _NUMBERS.svcall
+PENDSV: Final = _NUMBERS.pendsv
+SYSTICK: Final = _NUMBERS.systick
+FIRST_EXTERNAL: Final = _NUMBERS.first_line
 """The chip's interrupt line 0; line n is this plus n."""
 
 _SWITCHING: Final = {"pendsv": PENDSV, "svcall": SVCALL, "systick": SYSTICK, "hardfault": HARDFAULT}

@@ -7,7 +7,7 @@ times the series' number plus 1 for the end of an interval. A series may have se
 import struct
 from dataclasses import dataclass
 
-from rtoslab.base import ImageFileError
+from rtoslab.base import ImageFileError, code_address
 from rtoslab.intake import Elf
 
 SECTION = ".bench_marks"
@@ -32,4 +32,6 @@ def read_marks(image: bytes, name: str) -> tuple[Mark, ...]:
         raise ImageFileError(f"{name} cannot be read as an ELF file ({cause}); build it again.") from None
     if len(words) % 8:
         raise ImageFileError(f"{name} has a section {SECTION} of {len(words)} bytes, not of pairs of words.")
-    return tuple(Mark(address & ~1, tag >> 1, bool(tag & 1)) for address, tag in struct.iter_unpack("<II", words))
+    return tuple(
+        Mark(code_address(address), tag >> 1, bool(tag & 1)) for address, tag in struct.iter_unpack("<II", words)
+    )

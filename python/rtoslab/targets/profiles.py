@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from rtoslab.base import code_address
 from rtoslab.catalogue import Kernel
 from rtoslab.targets.current_task import idle_of
 from rtoslab.targets.observe import Load, Waited
@@ -103,7 +104,7 @@ def kind_of(name: str, kernel: Kernel) -> str:
 def clones_of(name: str, symbols: Iterable[tuple[int, int, str]]) -> list[int]:
     """First instructions of what the compiler made of a function that the image does not hold under its own name
     (`f.part.0`, `f.constprop.0`): with LTO, of those that only the kernel calls."""
-    return sorted({address & ~1 for address, _, own in symbols if own.startswith(f"{name}.")})
+    return sorted({code_address(address) for address, _, own in symbols if own.startswith(f"{name}.")})
 
 
 def calls_of_services(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Counter[tuple[int, str]]:

@@ -16,6 +16,7 @@ from typing import Final
 
 import numpy as np
 
+from rtoslab.base import architecture, code_address
 from rtoslab.targets.events import (
     EVENT,
     IDENT_BEHIND,
@@ -96,8 +97,9 @@ def return_addresses(raw: bytes, watching: Watching) -> list[int]:
     """Where callers outside the kernel go on, from the calls seen so far."""
     events = np.frombuffer(raw, dtype=EVENT)
     mine = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
-    found = {int(each) & ~1 for each in np.unique(events["pc"][mine])}
-    return sorted(each for each in found if each < 0xF000_0000 and not watching.is_kernels(each))
+    found = {code_address(int(each)) for each in np.unique(events["pc"][mine])}
+    top = architecture().exception_return_from
+    return sorted(each for each in found if each < top and not watching.is_kernels(each))
 
 
 def find_steps(raw: bytes, watching: Watching, current: Mapping[int, int]) -> tuple[Step, ...]:
@@ -111,13 +113,13 @@ def find_steps(raw: bytes, watching: Watching, current: Mapping[int, int]) -> tu
     began = {(core, cycle - took) for cycle, core, took in entries[["cycle", "core", "value"]].tolist()}
     for cycle, value, pc, ident, kind, core, more in events.tolist():
         if kind == KIND_EXEC:
-            reader.executed(core, cycle, ident, (value, more), pc & ~1)
+            reader.executed(core, cycle, ident, (value, more), code_address(pc))
         elif kind == KIND_WRITE:
             reader.written(core, cycle, ident, value)
         elif kind == KIND_EXCEPTION_ENTER:
             reader.entered(core, cycle, ident, cycle - value)
         elif kind == KIND_EXCEPTION_EXIT:
-            reader.left(core, cycle, ident, None if (core, cycle) in began else pc & ~1)
+            reader.left(core, cycle, ident, None if (core, cycle) in began else code_address(pc))
         elif kind == KIND_PIN and ident == watching.pin:
             reader.edge(core, cycle, value)
     return tuple(reader.steps)

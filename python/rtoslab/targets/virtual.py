@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from rtoslab.base import RunError
+from rtoslab.base import RunError, code_address
 from rtoslab.catalogue import Board, Kernel
 from rtoslab.targets.board import apply_settings, find_address, load_image, make_machine, pin_number, simulator_errors
 from rtoslab.targets.critical import CriticalSections
@@ -144,7 +144,7 @@ class _Run:
         """Of the functions a service may end in, an image holds those of its number of cores."""
         for name in names:  # none: nothing in the image calls it, and the proofs will say so
             whole = self.machine.symbol(name)
-            for address in [whole & ~1] if whole is not None else clones_of(name, self.machine.symbols()):
+            for address in [code_address(whole)] if whole is not None else clones_of(name, self.machine.symbols()):
                 self.machine.watch_exec(address, ident)
 
     def _nesting_words(self) -> dict[int, int]:

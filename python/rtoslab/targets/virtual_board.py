@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rtoslab.base import RunError, SymbolError
+from rtoslab.base import RunError, SymbolError, code_address
 from rtoslab.catalogue import Board
 from rtoslab.intake import read_image
 from rtoslab.targets.board import (
@@ -86,7 +86,7 @@ class VirtualBoard:
 
     def address(self, place: Place) -> int:
         """Of a symbol or an address, without the Thumb bit. Raises SymbolError."""
-        return place & ~1 if isinstance(place, int) else find_address(self._machine, place)
+        return code_address(place) if isinstance(place, int) else find_address(self._machine, place)
 
     def run(self, cycles: int | None = None, *, seconds: float | None = None) -> Stop:
         """So many cycles, or seconds at the clock there is now; ends earlier for a watch, an `until`, or a lock-up."""

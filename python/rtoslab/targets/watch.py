@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import RunError
+from rtoslab.base import RunError, code_address
 from rtoslab.catalogue import Kernel
 from rtoslab.intake import Elf
 from rtoslab.targets.board import simulator_errors
@@ -74,8 +74,10 @@ class StepsWatch:
         for name in sorted((names | self._kernel.completes.keys()) - {switch}):
             address = self._machine.symbol(name)
             if address is not None:
-                self._machine.watch_call(address & ~1, IDENT_SYMBOL + len(self._functions), self._third_told(name))
-                self._functions[name] = address & ~1
+                self._machine.watch_call(
+                    code_address(address), IDENT_SYMBOL + len(self._functions), self._third_told(name)
+                )
+                self._functions[name] = code_address(address)
 
     def _third_told(self, function: str) -> bool:
         """Whether the third argument says more than the second, as that of an allocator which gives a code."""
@@ -129,7 +131,7 @@ class StepsWatch:
     def _is_outside(self, pcs: NDArray[np.void]) -> NDArray[np.bool_]:
         """Which of the instructions are none of the kernel's."""
         places, which = np.unique(pcs, return_inverse=True)
-        outside = np.array([not self._watching.is_kernels(int(each) & ~1) for each in places], dtype=np.bool_)
+        outside = np.array([not self._watching.is_kernels(code_address(int(each))) for each in places], dtype=np.bool_)
         return np.asarray(outside[which], dtype=np.bool_)
 
     def close(self, observed: Observed) -> None:
@@ -168,11 +170,11 @@ class StepsWatch:
         bytes_at = self._kernel.told_as("malloc", "bytes")
         for ident, value, pc, core, more in events[["id", "value", "pc", "core", "zero"]].tolist():
             name = names[ident - IDENT_SYMBOL]
-            if name in self._kernel.symbols.get("malloc", ()) and not is_kernels(pc & ~1):
+            if name in self._kernel.symbols.get("malloc", ()) and not is_kernels(code_address(pc)):
                 calls += 1
                 nested += core in asked
                 asked[core] = (value, more)[bytes_at]
-            elif name in self._kernel.symbols.get("free", ()) and not is_kernels(pc & ~1):
+            elif name in self._kernel.symbols.get("free", ()) and not is_kernels(code_address(pc)):
                 size = asked.pop(core, 0)
                 if size >= _WORD:
                     found.add((value, size))

@@ -9,7 +9,7 @@ from rtoslab.base import RtoslabError, build_folder, sha256_of
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import Conformance
 from rtoslab.images import IMAGE
-from rtoslab.measure import evaluate, image_bytes
+from rtoslab.measure import evaluate, of_image
 from rtoslab.records import Expected, read_sealed, strangers
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import (
@@ -110,8 +110,9 @@ def _evaluated(
     if isinstance(again, Measured) and isinstance(result, Measured):
         image = _kept_image(catalogue, manifest)
         if image is None:
-            remarks.append("the image's size was not computed again: no image of that hash is kept here.")
-        again = again.model_copy(update={"image": result.image if image is None else image_bytes(image)})
+            remarks.append("the image's size and code were not looked at again: no image of that hash is kept here.")
+        kept = {"image": result.image, "code": result.code}
+        again = again.model_copy(update=kept if image is None else of_image(again, image))
         if CONFORMANCE_FILE in files:
             verdict = Conformance.model_validate_json(files[CONFORMANCE_FILE])
             again = again.model_copy(update={"deviations": verdict.deviations})

@@ -1,4 +1,4 @@
-"""The phase sweep: one interrupt at every cycle of one run, and how long handler and woken task let it wait.
+"""The phase sweep: one interrupt at every cycle of one run, and how long it takes until handler and woken task begin.
 
 `scenario` brings a board to where a sweep begins, `arrivals` sweeps, `places` names instructions, `worst_case` is what
 came out, `folder` and `document` store and show it.

@@ -1,7 +1,7 @@
 //! Remembered timing of one core whose flash makes it wait.
 //!
-//! Simulating every fetch is slow, and mostly it has been done before: the same instructions ran with the flash's buffers
-//! in the same state. So the interpreter runs ahead: it executes a [`Trace`], up to 16 instructions, without any time.
+//! Simulating every fetch is slow, and mostly the result is known: the same instructions ran before, with the flash's
+//! buffers in the same state. So the interpreter runs ahead: it executes a [`Trace`], up to 16 instructions, without time.
 //! Then the table below says what that trace takes from the state that core and flash are in.
 //!
 //! ```text
@@ -10,9 +10,9 @@
 //!                                                  └─new──> simulate it on a shadow core; remember the outcome
 //! ```
 //!
-//! A state holds times as distances from now, so that it comes again. A transition that is new is simulated by the
-//! interpreter's mode with arbitration on a shadow core, which has no effects: what the trace did to registers and memory
-//! has happened already. So the rules of time stand in one place, interpreter and bus, and nothing is approximated.
+//! A state holds times as distances from now, so that the same state recurs. A new transition is simulated by the
+//! interpreter in its mode with arbitration, on a shadow core without effects, because what the trace does to registers
+//! and memory is done already. So the timing rules stand in interpreter and bus alone, and nothing is approximated.
 //!
 //! A trace accesses only memories that answer by fixed rules, and it begins so far from the next event that it cannot reach
 //! it. All other instructions are executed in time, one after the other. Where new transitions are too frequent (timing

@@ -1,4 +1,4 @@
-//! Remembered timing of two cores: how they collide on the bus they have collided before.
+//! Remembered timing of two cores: mostly they have collided on the bus in the same way before.
 //!
 //! The interpreter runs ahead: each core in turn executes a basic block ([`Block`]) without any time. Where both cores
 //! stand, what remains of the other core's block, and the state of the arbitration (times as distances from now) are a
@@ -13,7 +13,7 @@
 //!
 //! A transition that was seen before is looked up: its cycles are added and its end is the new node. A new one is
 //! simulated: the interpreter goes through both blocks in its mode with arbitration on two shadow cores, which have no
-//! effects. So the rules of time stand in one place, interpreter and bus, and nothing is approximated.
+//! effects. So the timing rules stand in interpreter and bus alone, and nothing is approximated.
 //!
 //! Running ahead is speculation. A block accesses only memories that answer by fixed rules, and no word that the other
 //! core's block writes: then their order does not matter. Each core keeps a log ([`SpeculationLog`]) of what it read and

@@ -1,8 +1,8 @@
 //! Remembered timing of one core with a pipeline: M3, M4 and M7.
 //!
-//! Telling the pipeline of every instruction is slow, and mostly it has been told before: the same instructions ran in
-//! the same state of pipeline and flash interface. So the executor runs ahead: it executes a trace, instructions up to a
-//! branch by register, without any time, and logs what their time depends on. Then a table says what the trace takes.
+//! Reporting every instruction to the pipeline is slow, and mostly the answer is known: the same instructions ran before,
+//! in the same state of pipeline and flash interface. So the executor runs ahead. It executes a trace (instructions up to
+//! a branch by register) without any time, and logs what their time depends on. Then a table says what the trace takes.
 //!
 //! ```text
 //!   execute a trace ──> state + start, end, log ──found──> add its cycles; the new state is known, too
@@ -12,12 +12,12 @@
 //!
 //! Besides the opcodes, time depends on which branches were taken, which memory answered each access, which predicated
 //! instructions were skipped, how long divisions took; on the M7 also on banks, on how many stores ago a loaded
-//! doubleword was stored, and on whether the predictor was right. That is the log. A state holds times as distances from
-//! now, so that it comes again. A transition that is new is told to the pipeline by [`replay`].
+//! doubleword was stored, and on whether the predictor was right. That is what the log contains. A state holds times as
+//! distances from now, so that the same state recurs. [`replay`] reports a new transition to the pipeline.
 //!
-//! So the pipelines stay the only place where rules of time are written down, and nothing is approximated. A trace holds
-//! only what [`manner`] lists, accesses memories that answer by fixed rules, and begins so far from the next event that
-//! it cannot reach it. Everything else goes through the executor's usual path, one instruction at a time.
+//! So the timing rules stand in the pipelines alone, and nothing is approximated. A trace contains only what [`manner`]
+//! lists, accesses only memories that answer by fixed rules, and begins so far from the next event that it cannot reach
+//! it. Everything else takes the executor's usual path, one instruction at a time.
 
 mod distance;
 mod log;

@@ -1,0 +1,82 @@
+"""How long things take in points that differ in the place of their code alone: one band instead of several figures."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import geometric_mean
+
+from rtoslab.analyses.bands import Band
+from rtoslab.analyses.named_figures import leading
+from rtoslab.results import Measured, PointId
+
+PLACEMENT = "placement"
+"""The key of a point's configuration that says which placement it was measured in."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedTime:
+    """One leading figure of one point, in all its placements."""
+
+    point: PointId
+    """Without its placement."""
+    metric: str
+    seconds: Band
+
+    def ratio_to(self, other: "PlacedTime") -> "Ratio":
+        """This time by the other one."""
+        return Ratio(
+            self.seconds.median / other.seconds.median,
+            self.seconds.least / other.seconds.most,
+            self.seconds.most / other.seconds.least,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A ratio of two times: of their medians, and the least and the most that it is with the places chosen so."""
+
+    value: float
+    least: float
+    most: float
+
+    @property
+    def is_claimed(self) -> bool:
+        """Whether the two differ wherever their code is placed."""
+        return not self.least <= 1 <= self.most
+
+
+def mean_ratio(ratios: Sequence[Ratio]) -> Ratio:
+    """As ratios are averaged: geometrically."""
+    return Ratio(
+        geometric_mean([each.value for each in ratios]),
+        geometric_mean([each.least for each in ratios]),
+        geometric_mean([each.most for each in ratios]),
+    )
+
+
+def placed_times(points: Iterable[Measured]) -> Iterator[PlacedTime]:
+    """In the order of the points. Figures that are 0 are left out: no ratio can be made of them."""
+    for group in by_placement(points):
+        yield from _of_group(group)
+
+
+def by_placement(points: Iterable[Measured]) -> list[list[Measured]]:
+    """Points alike in all but their placement, together, in the order of the points."""
+    groups: dict[str, list[Measured]] = {}
+    for each in points:
+        groups.setdefault(unplaced(each).model_dump_json(), []).append(each)
+    return list(groups.values())
+
+
+def _of_group(group: Sequence[Measured]) -> Iterator[PlacedTime]:
+    figures = [{each.id: each for each in leading(point)} for point in group]
+    for name in figures[0]:
+        if all(name in each and each[name].value > 0 for each in figures):
+            values = [each[name].value / point.clock_hz for each, point in zip(figures, group, strict=True)]
+            grain = max(each[name].resolution / point.clock_hz for each, point in zip(figures, group, strict=True))
+            yield PlacedTime(unplaced(group[0]), name, Band(values, grain))
+
+
+def unplaced(point: Measured) -> PointId:
+    """A point's axes without its placement."""
+    config = {key: value for key, value in point.point.config.items() if key != PLACEMENT}
+    return point.point.model_copy(update={"config": config})

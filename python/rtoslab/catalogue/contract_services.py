@@ -1,0 +1,59 @@
+"""The services of the port contract: spec/services.toml names them, and nothing may ask for or offer another one."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from rtoslab.base import CatalogueError, Strict
+from rtoslab.catalogue.benchmark import Benchmark
+from rtoslab.catalogue.conformance_table import ConformanceSuite
+from rtoslab.catalogue.kernel_facts import Kernel
+from rtoslab.catalogue.schemas import FootprintProgram
+from rtoslab.catalogue.strict_files import read_toml
+
+
+class ServicesFile(Strict):
+    """`spec/services.toml`."""
+
+    services: dict[str, str]
+    """What each is, in a phrase."""
+
+
+def read_services(root: Path) -> Mapping[str, str]:
+    """By name, in the contract's order. Raises CatalogueError."""
+    return read_toml(root / "spec" / "services.toml", ServicesFile).services
+
+
+def demand_services(facts: BaseModel, path: Path, known: Mapping[str, str]) -> None:
+    """Raises CatalogueError where `facts`, read from `path`, name a service that the contract has not.
+
+    Of a kernel also where it does not answer for one that the contract has.
+    """
+    stranger = next((each for each in _named(facts) if each not in known), None)
+    if stranger is not None:
+        near = difflib.get_close_matches(stranger, known, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}."
+        raise CatalogueError(f"{path} names a service {stranger!r}, which the port contract has not; {hint}")
+    if isinstance(facts, Kernel):
+        silent = [each for each in known if each not in facts.services]
+        if silent:
+            raise CatalogueError(f"{path} does not say under [services] whether it offers {', '.join(silent)}; add it.")
+
+
+def _named(facts: BaseModel) -> Iterable[str]:
+    if isinstance(facts, Benchmark):
+        yield from facts.services
+        for parts in (*(each.services for each in facts.series), *facts.picks.values()):
+            yield from parts
+    elif isinstance(facts, Kernel):
+        yield from facts.services
+        for parts in (*(each.lacks for each in facts.earlier), *(facts.export.lacks.values() if facts.export else ())):
+            yield from parts
+    elif isinstance(facts, ConformanceSuite):
+        yield from facts.services
+        for check in facts.check:
+            yield from check.services
+    elif isinstance(facts, FootprintProgram):
+        yield from facts.services

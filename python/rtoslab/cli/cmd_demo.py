@@ -1,0 +1,25 @@
+"""`rtoslab demo`: the first thing to try, in an empty folder as well as in a checkout."""
+
+from pathlib import Path
+
+import click
+
+from rtoslab.cli.choices import jobs_option, out_option
+from rtoslab.cli.cmd_run import command as run
+from rtoslab.images import demand_tools
+
+SUITE = "vieira2026"
+
+
+@click.command("demo")
+@out_option
+@jobs_option
+@click.pass_context
+def command(context: click.Context, out: Path | None, jobs: int) -> int:
+    """Measure T1 to T8 with FreeRTOS on the virtual Raspberry Pi Pico, on one core and on two, and write a report.
+
+    The same as `rtoslab run vieira2026 --cores 1,2 --report`. Needs no board; a minute or two the first time.
+    """
+    demand_tools()
+    code: int = context.invoke(run, names=(SUITE,), cores=(1, 2), out=out, jobs=jobs, report=True)
+    return code

@@ -1,0 +1,205 @@
+"""Whether a function of two images is the same code: its instructions, wherever they and what they refer to may lie.
+
+The bytes of a function differ between two places in what names other places: branches to other functions, and addresses
+in its literal pool (or in MOVW/MOVT pairs). Those are replaced by what they refer to: the name of a function or object
+and the distance in it, or the text of a constant without a name. What is left must be equal byte for byte.
+
+Encodings: ARMv7-M Architecture Reference Manual, A7.7.12 (B), A7.7.18 (BL), A7.7.76 and A7.7.79 (MOV, MOVT).
+"""
+
+import hashlib
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rtoslab.base import ImageFileError, code_address
+from rtoslab.intake import Elf, ElfSection, ElfSymbol, read_image, shown_path
+
+DIGITS: Final = 16
+"""Hexadecimal digits of a digest: enough to tell the functions of two images apart."""
+_ALLOC: Final = 2
+_NOTYPE, _OBJECT, _FUNC = 0, 1, 2
+_TEXT_BYTES: Final = 64
+"""Of a constant without a name so much is compared, up to its first zero byte."""
+
+
+def code_digests(path: Path, names: Iterable[str]) -> dict[str, tuple[str, int]]:
+    """Digest and address of each of these functions that the ELF file has once. Raises ImageFileError."""
+    try:
+        image = _Image(Elf(read_image(path)))
+        wanted = set(names)
+        return {each.name: (image.digest(each), each.start) for each in image.functions if each.name in wanted}
+    except ValueError as cause:
+        raise ImageFileError(f"{shown_path(path)} is a damaged ELF file ({cause}); build it again.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    start: int
+    end: int
+    name: str
+
+
+class _Image:
+    def __init__(self, elf: Elf) -> None:
+        self.sections = [each for each in elf.sections if each.flags & _ALLOC and each.size]
+        self.contents = {each.address: elf.contents(each) for each in self.sections if each.has_contents}
+        symbols = list(elf.symbols())
+        self.named = sorted(_named(symbols), key=lambda each: (each.start, -each.end))
+        self.starts = [each.start for each in self.named]
+        plain = (each for each in symbols if each.kind == _NOTYPE and not each.name.startswith("$"))
+        self.exact = {each.value: each.name for each in plain}
+        maps = sorted((each.value, each.name[1] == "d") for each in symbols if each.name.startswith(("$t", "$d", "$a")))
+        self.map_starts, self.map_data = [place for place, _ in maps], [is_data for _, is_data in maps]
+        once = _once(symbols)
+        self.functions = [each for each in self.named if each.name in once]
+
+    def digest(self, function: _Named) -> str:
+        text = hashlib.sha256()
+        for part in self._parts(function):
+            text.update(part)
+        return text.hexdigest()[:DIGITS]
+
+    def _parts(self, function: _Named) -> Iterator[bytes]:
+        at, moved = function.start, self._moved_pairs(function)
+        while at < function.end:
+            if self._is_data(at):
+                size = 4 if at % 4 == 0 and at + 4 <= function.end else 2
+                yield self._word(at) if size == 4 else self._read(at, size)
+            else:
+                first = int.from_bytes(self._read(at, 2), "little")
+                size = 4 if first >> 11 in {0b11101, 0b11110, 0b11111} else 2
+                yield moved.get(at) or self._branch(at, size, function) or self._read(at, size)
+                pool = literal_place(at, self._read(at, size))
+                if pool is not None and not function.start <= pool < function.end:  # an assembler's, behind its end
+                    yield self._word(pool)
+            at += size
+
+    def _word(self, at: int) -> bytes:
+        """A word of data: what it refers to, or the word itself."""
+        word = self._read(at, 4)
+        return self._place(int.from_bytes(word, "little")) or word
+
+    def _branch(self, at: int, size: int, function: _Named) -> bytes | None:
+        """A branch out of the function by what it goes to; None for every other instruction."""
+        if size == 2:
+            return None
+        target = branch_target(at, self._read(at, 4))
+        if target is None or function.start <= target < function.end:
+            return None
+        kind = int.from_bytes(self._read(at + 2, 2), "little") & 0xD000
+        place = self._place(target)
+        return None if place is None else kind.to_bytes(2, "little") + place
+
+    def _moved_pairs(self, function: _Named) -> dict[int, bytes]:
+        """The MOVW and MOVT instructions that make an address between them, by what that is."""
+        found: dict[int, bytes] = {}
+        low: dict[int, tuple[int, int]] = {}
+        at = function.start
+        while at < function.end:
+            first = int.from_bytes(self._read(at, 2), "little")
+            if self._is_data(at) or first >> 11 not in {0b11101, 0b11110, 0b11111}:
+                at += 2
+                continue
+            half = half_moved(self._read(at, 4))
+            if half is not None:
+                is_top, register, value = half
+                if not is_top:
+                    low[register] = (at, value)
+                elif register in low:
+                    place = self._place(value << 16 | low[register][1])
+                    if place is not None:
+                        found[low[register][0]] = b"low" + bytes([register]) + place
+                        found[at] = b"top" + bytes([register]) + place
+            at += 4
+        return found
+
+    def _place(self, value: int) -> bytes | None:
+        """What an address refers to; None for a number that is no address in the image."""
+        section = next((each for each in self.sections if each.address <= value <= each.address + each.size), None)
+        if section is None:
+            return None
+        index = bisect_right(self.starts, value) - 1
+        holder = self.named[index] if index >= 0 else None
+        if holder is not None and value < holder.end:
+            return f"@{_without_veneer(holder.name)}+{value - holder.start}".encode()
+        if value in self.exact:
+            return f"@{self.exact[value]}".encode()
+        return b"@" + self._text(section, value)
+
+    def _text(self, section: ElfSection, value: int) -> bytes:
+        """A constant that has no name; of memory without contents the section alone."""
+        content = self.contents.get(section.address)
+        if content is None:
+            return section.name.encode()
+        begin = value - section.address
+        return content[begin : begin + _TEXT_BYTES].partition(b"\0")[0]
+
+    def _is_data(self, at: int) -> bool:
+        index = bisect_right(self.map_starts, at) - 1
+        return index >= 0 and self.map_data[index]
+
+    def _read(self, at: int, size: int) -> bytes:
+        for each in self.sections:
+            if each.address <= at < each.address + each.size and each.address in self.contents:
+                begin = at - each.address
+                return self.contents[each.address][begin : begin + size]
+        raise ValueError("a function lies outside its sections")
+
+
+def branch_target(at: int, code: bytes) -> int | None:
+    """Where a 32-bit branch of Thumb at `at` goes: BL, B.W, conditional B.W; None for anything else."""
+    first, second = int.from_bytes(code[:2], "little"), int.from_bytes(code[2:4], "little")
+    if first >> 11 != 0b11110 or not second >> 15:
+        return None
+    sign, j1, j2 = first >> 10 & 1, second >> 13 & 1, second >> 11 & 1
+    if second >> 12 & 1:  # BL, B.W
+        i1, i2 = 1 ^ j1 ^ sign, 1 ^ j2 ^ sign
+        offset = sign << 24 | i1 << 23 | i2 << 22 | (first & 0x3FF) << 12 | (second & 0x7FF) << 1
+        return at + 4 + offset - (sign << 25)
+    if second >> 14 & 1 or first >> 7 & 7 == 7:  # BLX, or no branch at all: MSR, MRS, barriers, hints
+        return None
+    offset = sign << 20 | j2 << 19 | j1 << 18 | (first & 0x3F) << 12 | (second & 0x7FF) << 1
+    return at + 4 + offset - (sign << 21)
+
+
+def literal_place(at: int, code: bytes) -> int | None:
+    """Where an LDR (literal) of Thumb at `at` reads; None for anything else (A7.7.43)."""
+    first = int.from_bytes(code[:2], "little")
+    base = (at + 4) & ~3
+    if first >> 11 == 0b01001:
+        return base + (first & 0xFF) * 4
+    if len(code) == 4 and first & 0xFF7F == 0xF85F:
+        offset = int.from_bytes(code[2:4], "little") & 0xFFF
+        return base + offset if first >> 7 & 1 else base - offset
+    return None
+
+
+def half_moved(code: bytes) -> tuple[bool, int, int] | None:
+    """Of a MOVW or MOVT: whether it is MOVT, its register, its 16 bits; None for anything else."""
+    first, second = int.from_bytes(code[:2], "little"), int.from_bytes(code[2:4], "little")
+    if first & 0xFB70 != 0xF240 or second >> 15:
+        return None
+    value = (first & 0xF) << 12 | (first >> 10 & 1) << 11 | (second >> 12 & 7) << 8 | second & 0xFF
+    return bool(first >> 7 & 1), second >> 8 & 0xF, value
+
+
+def _named(symbols: Iterable[ElfSymbol]) -> Iterator[_Named]:
+    for each in symbols:
+        if each.kind in {_OBJECT, _FUNC} and each.size > 0:
+            start = code_address(each.value) if each.kind == _FUNC else each.value
+            yield _Named(start, start + each.size, each.name)
+
+
+def _once(symbols: Iterable[ElfSymbol]) -> set[str]:
+    """Names of functions that one place alone has."""
+    places = {(each.name, each.value) for each in symbols if each.kind == _FUNC and each.size}
+    return {name for name, count in Counter(name for name, _ in places).items() if count == 1}
+
+
+def _without_veneer(name: str) -> str:
+    """A far call goes through a veneer of the linker's, which bears the name of what is called."""
+    return name.removeprefix("__").removesuffix("_veneer") if name.endswith("_veneer") else name

@@ -1,0 +1,27 @@
+"""What the place of the code is worth, of points that were measured in several placements."""
+
+from collections.abc import Sequence
+
+from rtoslab.analyses import CYCLES, PlacedPoint, series_names, short_test
+from rtoslab.reports.table import Section, TableData, cycles_text
+
+
+def placements_section(points: Sequence[PlacedPoint]) -> Section | None:
+    """One row for each leading figure of each such point; None if every point was measured in one placement."""
+    several = [each for each in points if each.bands]
+    if not several:
+        return None
+    rows = []
+    for name, point in zip(series_names([each.middle.point for each in several]), several, strict=True):
+        for metric, band in point.bands:
+            text = cycles_text if metric.unit == CYCLES else "{:,.1f}".format
+            figures = [text(each) for each in (band.median, band.least, band.most)]
+            share = f"{band.percent:.1f} %" if band.width else "none"
+            rows.append([short_test(point.middle.point), name, metric.id, *figures, share, str(len(point.all))])
+    prose = (
+        "The same objects were linked in several places and orders. A figure's band reaches from the place that suits "
+        "it best to the one that suits it worst: a difference within it says nothing about the code. The other "
+        "sections show, of each of these points, the placement in the middle."
+    )
+    columns = ("test", "run with", "figure, cycles", ">median", ">least", ">most", ">band", ">placements")
+    return Section("placements", "Placements of the code", (prose,), (), [TableData("Bands", columns, rows)])

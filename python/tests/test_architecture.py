@@ -1,0 +1,79 @@
+"""The facts of arch.toml: one file for the firmware, its build and the host, and nobody has them a second time."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base import CatalogueError, architecture, code_address, cross_tool, find_root, read_architecture, tools
+from rtoslab.catalogue import Catalogue
+from rtoslab.targets import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK
+
+FILE = Path("firmware") / "cpus" / "cortexm" / "arch.toml"
+
+
+def test_what_the_manuals_say() -> None:
+    """ARMv6-M and ARMv7-M Architecture Reference Manuals, B1.5.2: exception numbers; B1.5.8: EXC_RETURN."""
+    facts = architecture()
+    assert (facts.exception.nmi, facts.exception.hardfault) == (2, 3)
+    assert (SVCALL, PENDSV, SYSTICK, FIRST_EXTERNAL) == (11, 14, 15, 16)
+    assert facts.exception_return_from == 0xF0000000
+    assert [code_address(each) for each in (0x200, 0x201, 0x0800_0001)] == [0x200, 0x200, 0x0800_0000]
+    assert cross_tool("gcc") in [each.name for each in tools.needed_tools()]
+
+
+def test_priorities_are_the_uppermost_bits() -> None:
+    facts = architecture()
+    assert facts.priorities(2) == (0, 64, 128, 192)
+    assert facts.priorities(4) == tuple(range(0, 256, 16))
+    for board in Catalogue(find_root()).boards.values():
+        assert len(facts.priorities(board.facts.irq.priority_bits)) == 1 << board.facts.irq.priority_bits
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("systick = 15\n", ""),
+        ("systick = 15", "systick = 15\nbusfault = 5"),
+        ("[priority]", "[prior]"),
+        ("= 1\n", "= \n"),
+    ],
+)
+def test_a_damaged_file_is_named(tmp_path: Path, old: str, new: str) -> None:
+    path = tmp_path / FILE
+    path.parent.mkdir(parents=True)
+    text = (find_root() / FILE).read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(CatalogueError, match=r"arch\.toml cannot be read"):
+        read_architecture(tmp_path)
+    path.unlink()
+    with pytest.raises(CatalogueError, match=r"arch\.toml cannot be read"):
+        read_architecture(tmp_path)
+
+
+AGAIN = {
+    "the Thumb bit": re.compile(r"\b(pc|address|place|each|number)\)? & ~1\b|& 0xFFFF_?FFFE\b", re.IGNORECASE),
+    "an exception's number": re.compile(
+        r"\b(NMI|HARDFAULT|SVCALL|PENDSV|SYSTICK|EXCEPTION_\w+)\b(: Final)? ?=? (1[1-6]|[23])u?\b"
+    ),
+    "the first line": re.compile(r"(?<!\* )\b16 \+ |exception\w* - 16u?\b", re.IGNORECASE),
+    "the tool chain's prefix": re.compile(r"\"arm-none-eabi-(?!\w+`)"),
+    "the width of a priority": re.compile(r"\b8u? - \w*PRIORITY_BITS\b", re.IGNORECASE),
+}
+
+
+@pytest.mark.parametrize("fact", AGAIN)
+def test_no_fact_stands_a_second_time(fact: str) -> None:
+    root = find_root()
+    firmware = ("*.c", "*.h", "*.S", "*.cmake", "CMakeLists.txt")
+    files = [each for form in firmware for each in (root / "firmware").rglob(form)]
+    files += (root / "python" / "rtoslab").rglob("*.py")
+    assert len(files) > 300
+    found = [
+        f"{path.relative_to(root)}:{number}: {line.strip()}"
+        for path in files
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if AGAIN[fact].search(line)
+    ]
+    assert found == []

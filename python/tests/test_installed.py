@@ -1,0 +1,67 @@
+"""An installed package has no checkout: firmware and contracts lie inside it, and what it makes goes elsewhere."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base import find_root
+from tests.checkouts import ROOM_OF_AN_INSTALLATION
+from tests.test_cli import HANG_S
+
+ROOT = find_root()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `make dist` packs, as pip lays it out."""
+    site = tmp_path_factory.mktemp("site")
+    shutil.copytree(ROOT / "python" / "rtoslab", site / "rtoslab", ignore=shutil.ignore_patterns("__pycache__", "lab"))
+    for name in ROOM_OF_AN_INSTALLATION:
+        shutil.copytree(ROOT / name, site / "rtoslab" / "lab" / name)
+    return site
+
+
+def ask(site: Path, here: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RTOSLAB_")}
+    own = {"PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1", "XDG_CACHE_HOME": str(here.parent / "cache")}
+    return subprocess.run(
+        [sys.executable, "-m", "rtoslab", *words],
+        capture_output=True, text=True, cwd=here, env={**kept, **own}, timeout=HANG_S, check=False,
+    )  # fmt: skip
+
+
+def test_it_measures_in_an_empty_folder_and_leaves_itself_alone(site: Path, tmp_path: Path) -> None:
+    here = tmp_path / "empty"
+    here.mkdir()
+    before = sorted(site.rglob("*"))
+    listed = ask(site, here, "list", "boards", "--json")
+    assert listed.returncode == 0, listed.stderr
+    assert "pico" in {each["id"] for each in json.loads(listed.stdout)["boards"]}
+    done = ask(site, here, "run", "t2", "--window", "5ms")
+    assert done.returncode == 0, done.stderr
+    assert [each.name for each in here.iterdir()] == ["runs"]
+    assert list((tmp_path / "cache" / "rtoslab" / "firmware").glob("t2_cooperative-*"))
+    refused = ask(site, here, "new", "benchmark", "mine")
+    assert refused.returncode == 1
+    assert "run this in a checkout" in refused.stderr
+    assert ask(site, here, "new", "kernel", "mine", "--in", "ports").returncode == 0
+    assert sorted(site.rglob("*")) == before
+
+
+def test_without_any_root_it_says_what_to_do(site: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    shutil.copytree(site / "rtoslab", bare / "rtoslab", ignore=shutil.ignore_patterns("lab"))
+    done = ask(bare, bare, "list")
+    assert done.returncode == 1
+    assert done.stderr.startswith("rtoslab: No checkout of rtoslab was found")
+    assert "Traceback" not in done.stderr
+
+
+def test_make_dist_packs_what_an_installation_needs() -> None:
+    recipe = (ROOT / "Makefile").read_text().partition("\ndist:")[2].partition("\n\n")[0]
+    assert f" {' '.join(ROOM_OF_AN_INSTALLATION)} |" in recipe

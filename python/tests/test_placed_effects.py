@@ -1,0 +1,139 @@
+"""Effects and costs of points in several placements: what some choice of places would undo is not claimed."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from rtoslab.analyses.counts_per_second import throughput
+from rtoslab.analyses.middle_placement import placed_points
+from rtoslab.analyses.placed_times import placed_times
+from rtoslab.base.errors import PlanError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.parity.costs import measured_costs, read_costs, write_costs
+from rtoslab.reports import make_document, report_formats, show_points
+from rtoslab.results.results import Measured
+from rtoslab.store.stored_point import StoredPoint
+from rtoslab.sweep.effects import Observations
+from rtoslab.sweep.plan import read_sweep, sweep_points
+from rtoslab.sweep.report import sweep_document
+from tests.test_sweep import PLAN, at, written
+
+CYCLES = 20
+"""Of a count: few, so that rounding to whole counts is worth nothing."""
+
+
+def placed(benchmark: str, percents: list[float], **config: str) -> list[Measured]:
+    """One point in as many placements as there are figures, each so many percent over CYCLES."""
+    found = []
+    for number, each in enumerate(percents):
+        point = at(CYCLES * (1 + each / 100), benchmark, **config, placement=str(number))
+        found.append(point.model_copy(update={"run_id": f"{benchmark}{config}{number}"}))
+    return found
+
+
+def swept() -> list[Measured]:
+    """Of `a`, t depends beyond all places and u within them; of `b`, neither does."""
+    return [
+        *placed("t", [0, 1, 2], a="0", b="0"),
+        *placed("t", [5, 6, 7], a="1", b="0"),
+        *placed("t", [1, 2, 0], a="0", b="1"),
+        *placed("u", [0, 1, 2], a="0", b="0"),
+        *placed("u", [1, 2.5, 3], a="1", b="0"),
+        *placed("u", [0.5, 1.5, 2.5], a="0", b="1"),
+    ]
+
+
+def test_a_point_in_several_placements_is_one_point_with_a_band() -> None:
+    found = {(each.point.benchmark, *each.point.config.items()): each for each in placed_times(swept())}
+    assert len(found) == 6
+    band = found["t", ("a", "1"), ("b", "0")].seconds
+    assert len(band.values) == 3
+    assert band.median / band.least == pytest.approx(1.06 / 1.05, rel=1e-3)
+
+
+def test_an_effect_is_claimed_where_no_choice_of_places_undoes_it() -> None:
+    effects = {(each.option, each.level): each for each in Observations(swept()).effects()}
+    assert set(effects) == {("a", "1"), ("b", "1")}, "the placement is no option"
+    assert effects["a", "1"].claimed == ["t"]
+    assert effects["a", "1"].by_target["t"] == pytest.approx(1.06 / 1.01, rel=1e-3)
+    assert effects["a", "1"].ratios["t"].least == pytest.approx(1.05 / 1.02, rel=1e-3)
+    assert effects["a", "1"].pairs == 2
+    assert effects["b", "1"].claimed == []
+
+
+def test_in_one_placement_every_change_counts() -> None:
+    alone = [each for each in swept() if each.point.config["placement"] == "0"]
+    assert Observations(alone).most_placements == 1
+    assert [each.claimed for each in Observations(alone).effects() if each.option == "a"] == [["t", "u"]]
+
+
+def test_the_report_says_placement() -> None:
+    document = sweep_document("T", [StoredPoint(Path("x"), each, {}) for each in swept()])
+    text = report_formats()["md"](document)
+    assert "What matters most is a 0 to 1" in document.summary
+    assert "+5.0 % for t" in document.summary
+    assert "1 of 2: t" in text
+    assert "no: placement" in text
+    within = [each for each in swept() if each.point.config["a"] == "0"]
+    alike = sweep_document("T", [StoredPoint(Path("x"), each, {}) for each in within])
+    assert "No option changes the time by more than the place of the code does." in alike.summary
+
+
+def test_costs_name_the_benchmarks_whose_change_is_placement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    costs = {each.key: each for each in measured_costs(swept())}
+    assert set(costs) == {"a", "b"}
+    assert costs["a"].placement == ("u",)
+    assert costs["a"].percent["t"] == pytest.approx(4.95, abs=0.05)
+    assert costs["b"].placement == ("u",), "the medians of t are the same: no change to explain"
+    assert costs["a"].turned().placement == ("u",)
+    path = tmp_path / "baselines" / "costs.toml"
+    write_costs(list(costs.values()), path)
+    monkeypatch.chdir(tmp_path)
+    assert read_costs(tmp_path) == tuple(costs.values())
+
+
+def test_a_sweep_asks_for_placements(tmp_path: Path) -> None:
+    catalogue = Catalogue(find_root())
+    plan = sweep_points(catalogue, read_sweep(written(tmp_path, f"placements = 3\n{PLAN}")))
+    once = sweep_points(catalogue, read_sweep(written(tmp_path)))
+    assert len(plan.points) == 3 * len(once.points)
+    assert [each.placement for each in plan.points[:4]] == [0, 1, 2, 0]
+    for count in ("0", "-1"):
+        with pytest.raises(PlanError, match="placements cannot be asked for"):
+            sweep_points(catalogue, read_sweep(written(tmp_path, f"placements = {count}\n{PLAN}")))
+    with pytest.raises(PlanError, match="leave some out"):
+        read_sweep(written(tmp_path, f"placements = 10000\n{PLAN}"))
+
+
+def test_a_reader_sees_the_middle_placement_and_its_band() -> None:
+    points = [*placed("t", [3, 1, 2, 9], a="0"), at(CYCLES, "u", a="0")]
+    first, alone = placed_points(points)
+    assert first.middle.run_id == points[2].run_id
+    assert first.middle.counters == points[2].counters, "of an even number the lower one of the middle"
+    assert first.middle.point.config == {"a": "0"}
+    ((metric, band),) = first.bands
+    assert (metric.id, len(band.values)) == ("cycles_per_count", 4)
+    assert band.most / band.least == pytest.approx(1.09 / 1.01, rel=1e-3)
+    assert alone.middle is points[4]
+    assert alone.bands == []
+
+
+def test_reports_and_terminal_have_one_row_for_a_point_in_several_placements() -> None:
+    points = [*placed("t", [3, 1, 2], a="0"), *placed("u", [0], a="0")]
+    document = make_document(Catalogue(find_root()), [StoredPoint(Path("x"), each, {}) for each in points], None)
+    sections = {each.id: each for each in document.shown}
+    assert len(sections["throughput"].tables[0].rows) == 2
+    ((_, name, figure, median, least, most, share, count),) = sections["placements"].tables[0].rows
+    assert (name, figure, median, least, most, share, count) == (
+        "1 core", "cycles_per_count", "20.4", "20.2", "20.6", "2.0 %", "3",
+    )  # fmt: skip
+    text = io.StringIO()
+    show_points(points, Console(file=text, width=200))
+    worst, best, middle = (f"{throughput(each).total_hz:,.0f}" for each in points[:3])
+    assert f"{middle} ({worst} to {best})" in text.getvalue()
+    assert "4 points measured" in text.getvalue()
+    plain = make_document(Catalogue(find_root()), [StoredPoint(Path("x"), points[3], {})], None)
+    assert "placements" not in {each.id for each in plain.shown}

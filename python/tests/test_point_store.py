@@ -1,0 +1,74 @@
+"""Every store of points keeps one contract: what was given comes back whole, and nothing else ever takes its place."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base.errors import AlteredError, StoreError
+from rtoslab.images import LOG
+from rtoslab.store import MANIFEST, RESULT, PointStore, ResultCache, RunDirectory, keep, point_files, read_files
+from tests.fakes import measured, point
+
+NAME = "ab" + 62 * "0"
+FILES = point_files(NAME, measured(1), {"a": 1}, {LOG: b"compiled in this order\n"})
+SAME = point_files(NAME, measured(1), {"a": 1}, {LOG: b"compiled in another order\n"})
+OTHER = point_files(NAME, measured(1, 2000), {"a": 1}, {LOG: b"compiled in this order\n"})
+
+
+@pytest.fixture(params=[lambda path: RunDirectory.create(path, "suite", [point(1)]), ResultCache], ids=["run", "cache"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> PointStore:
+    made: PointStore = request.param(tmp_path / "store")
+    return made
+
+
+def test_what_was_put_comes_back(store: PointStore) -> None:
+    assert not store.has(NAME)
+    assert store.get(NAME) is None
+    store.put(NAME, FILES)
+    assert store.has(NAME)
+    assert store.place(NAME).exists()
+    assert store.get(NAME) == FILES
+    assert read_files(store.get(NAME) or {}) == (measured(1), {"a": 1})
+
+
+def test_what_was_altered_is_refused(store: PointStore) -> None:
+    store.put(NAME, FILES)
+    place = store.place(NAME)
+    file = place / RESULT if place.is_dir() else place
+    content = file.read_bytes()
+    file.write_bytes(content[:-3] + bytes([content[-3] ^ 1]) + content[-2:])
+    assert store.has(NAME)
+    with pytest.raises(AlteredError, match=file.name):
+        store.get(NAME)
+    with pytest.raises(AlteredError, match=file.name):
+        keep(store, NAME, FILES)
+
+
+def test_the_same_is_kept_once_and_another_never(store: PointStore) -> None:
+    assert keep(store, NAME, FILES)
+    assert not keep(store, NAME, FILES)
+    assert not keep(store, NAME, SAME), "a compiler's processes end in any order"
+    with pytest.raises(StoreError, match=rf"gave another {RESULT};"):
+        keep(store, NAME, OTHER)
+    with pytest.raises(StoreError, match=rf"gave another {MANIFEST};"):
+        keep(store, NAME, {name: each for name, each in FILES.items() if name != MANIFEST})
+    assert store.get(NAME) == FILES
+
+
+def test_what_was_stored_in_one_can_be_kept_in_the_other(tmp_path: Path) -> None:
+    run, cache = RunDirectory.create(tmp_path / "run", "suite", [point(1)]), ResultCache(tmp_path / "cache")
+    run.put(NAME, FILES)
+    assert keep(cache, NAME, run.get(NAME) or {})
+    shutil.rmtree(run.place(NAME))
+    assert keep(run, NAME, cache.get(NAME) or {})
+    assert run.read(NAME).result == measured(1)
+
+
+def test_a_dropped_entry_is_forgotten(tmp_path: Path) -> None:
+    cache = ResultCache(tmp_path)
+    cache.drop(NAME)
+    cache.put(NAME, FILES)
+    cache.drop(NAME)
+    assert not cache.has(NAME)
+    assert cache.get(NAME) is None

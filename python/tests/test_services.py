@@ -1,0 +1,84 @@
+"""Services of the port contract and kinds of events: each is written down once, and nobody names another."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base import CatalogueError, find_root
+from rtoslab.catalogue import Catalogue
+from rtoslab.targets import events
+from tests.checkouts import alter, copy_checkout
+
+ROOT = find_root()
+
+
+def test_the_contracts_table_has_every_service() -> None:
+    text = (ROOT / "spec" / "port.md").read_text()
+    table = text[text.index("| service | functions |") : text.index("Objects are shared by all cores")]
+    rows = [line.split("|")[1] for line in table.splitlines()[2:] if line.startswith("|")]
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(Catalogue(ROOT).services)
+
+
+def test_every_kernel_answers_for_every_service() -> None:
+    catalogue = Catalogue(ROOT)
+    for kernel in catalogue.kernels.values():
+        assert set(kernel.facts.services) == set(catalogue.services), kernel.id
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "words"),
+    [
+        (
+            "benchmarks/t6_message/benchmark.toml",
+            '"queue"',
+            '"queu"',
+            "did you mean 'queue'",
+        ),
+        ("benchmarks/phase_sweep/benchmark.toml", '"mailbox",', '"mailboxes",', "did you mean 'mailbox'"),
+        ("benchmarks/heap_mixed/benchmark.toml", '"heap"', '"zzz"', "known: tasks, "),
+        (
+            "conformance/conformance.toml",
+            '"mutex_timeout"]',
+            '"mutex_timeouts"]',
+            "mean 'mutex_timeout'",
+        ),
+        (
+            "footprint/event_isr/footprint.toml",
+            '"event_from_isr"',
+            '"event_isr"',
+            "mean 'event_from_isr'",
+        ),
+        ("kernels/bare/kernel.toml", "\nheap = ", "\nheaps = ", "did you mean 'heap'"),
+        ("kernels/bare/kernel.toml", "\nheap = ", "\n# heap = ", "does not say .* whether it offers heap"),
+    ],
+)
+def test_a_service_that_nobody_has_is_refused_by_its_file(
+    tmp_path: Path, path: str, old: str, new: str, words: str
+) -> None:
+    alter(copy_checkout(tmp_path), path, old, new)
+    catalogue = Catalogue(tmp_path)
+    with pytest.raises(CatalogueError, match=rf"{Path(path).name} .*{words}"):
+        (catalogue.kernels, catalogue.benchmarks, catalogue.footprints, catalogue.conformance)  # noqa: B018
+
+
+def test_the_build_reads_the_same_list() -> None:
+    text = "\n".join(each.read_text() for each in (ROOT / "firmware" / "cmake").glob("*.cmake"))
+    services = tomllib.loads((ROOT / "spec" / "services.toml").read_text())["services"]
+    for name in ("semaphore_limit", "queue_send_waits", "mailbox_send_waits"):
+        assert name in services
+        assert name not in text
+
+
+def test_event_kinds_are_the_simulators() -> None:
+    text = (ROOT / "sim" / "lab" / "src" / "event.rs").read_text()
+    enumeration = text[text.index("pub enum Kind {") : text.index("/// One observation")]
+    told = {name: int(number) for name, number in re.findall(r"^    (\w+) = (\d+),$", enumeration, re.MULTILINE)}
+    ours = {
+        "".join(part.capitalize() for part in name.split("_")[1:]): value
+        for name, value in vars(events).items()
+        if name.startswith("KIND_")
+    }
+    assert ours == told
+    assert len(told) == 11
