@@ -17,8 +17,9 @@ from rtoslab.instruments.measured_calls import EndedMeasureError, MeasuredCalls,
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.perfetto import perfetto_trace
 from rtoslab.instruments.profile_tables import brief_tables, tables
-from rtoslab.instruments.profiler import EndedProfileError, Profile, load_profile, profile
+from rtoslab.instruments.profiler import EndedProfileError, Held, Profile, load_profile, profile
 from rtoslab.instruments.project import PROJECT_FILE, build_image, over_budget, read_project
+from rtoslab.instruments.records import WAYS
 from rtoslab.instruments.show import rich_table
 from rtoslab.instruments.subject import DEFAULT_CYCLES, Choice, Stretch, make_subject
 from rtoslab.instruments.survey import survey_table
@@ -28,9 +29,11 @@ from rtoslab.instruments.vcd import vcd_text
 __all__ = [
     "DEFAULT_CYCLES",
     "PROJECT_FILE",
+    "WAYS",
     "Choice",
     "EndedMeasureError",
     "EndedProfileError",
+    "Held",
     "MeasuredCalls",
     "ObservedMachine",
     "Profile",

@@ -226,6 +226,27 @@ fn a_core_that_sleeps_for_good_has_slept_since_it_fell_asleep() {
 }
 
 #[test]
+fn an_interrupt_that_primask_alone_holds_off_lets_no_core_sleep() {
+    const CPSID: u16 = 0xb672;
+    const ICSR: u32 = 0xe000_ed04;
+    const PENDSVSET: u32 = 1 << 28;
+    for chip in CHIPS {
+        let mut code = vec![CPSID];
+        constant(&mut code, 1, ICSR);
+        constant(&mut code, 2, PENDSVSET);
+        constant(&mut code, 0, 0);
+        code.extend([0x600a, WFI, ADDS_R0, STAY]);
+        let mut whole = start(chip, false, None, 0, &code);
+        let stop = whole.run(CYCLES);
+        assert_eq!(stop.reason, StopReason::Cycles, "{chip}: {stop:?}");
+        assert_eq!((whole.registers(0)[0].1, whole.stats(0).sleep_cycles), (1, 0), "{chip}");
+        let mut slices = start(chip, false, None, 0, &code);
+        (0..CYCLES).for_each(|_| assert_eq!(slices.run(1).reason, StopReason::Cycles, "{chip} in slices"));
+        assert_eq!(slices.stats(0).instructions, whole.stats(0).instructions, "{chip} in slices");
+    }
+}
+
+#[test]
 fn what_was_observed_of_a_core_that_locked_up_adds_up() {
     // Faults, and the handler faults too: everywhere, at once, and after some instructions.
     for chip in CHIPS {

@@ -25,6 +25,15 @@ pub fn wakes(core: &Core) -> bool {
     core.nvic.candidate().is_some_and(|(_, priority)| priority < mask)
 }
 
+/// Whether a sleeping core has a cause to wake, be it one from before it fell asleep: what PRIMASK alone holds off.
+pub fn is_woken(core: &Core) -> bool {
+    match core.phase {
+        Phase::SleepEvent => core.event || wakes(core),
+        Phase::SleepInterrupt { .. } => wakes(core),
+        _ => false,
+    }
+}
+
 /// Does what is due at cycle `now`: takes, completes or pre-empts exceptions, wakes the core. The machine calls it
 /// after each event and whenever the executor hands back without a request. The core's own time may be ahead of
 /// `now` while a frame is on its way.
@@ -52,12 +61,12 @@ pub fn step<B: Bus, P: Pipeline>(
                 None => Outcome::None,
             }
         }
-        Phase::SleepEvent if core.event || wakes(core) => {
+        Phase::SleepEvent if is_woken(core) => {
             core.event = false;
             wake(core, now);
             Outcome::Woken
         }
-        Phase::SleepInterrupt { on_exit } if wakes(core) => {
+        Phase::SleepInterrupt { on_exit } if is_woken(core) => {
             wake(core, now);
             match on_exit {
                 None => Outcome::Woken,

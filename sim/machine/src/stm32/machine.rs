@@ -152,7 +152,8 @@ impl<F: Run> Machine<F> {
 
     /// True if only an event can bring the core on.
     fn waits(&self) -> bool {
-        self.core.asleep() || matches!(self.core.phase, Phase::Reset | Phase::Lockup)
+        let sleeps = self.core.asleep() && !exception::is_woken(&self.core);
+        sleeps || matches!(self.core.phase, Phase::Reset | Phase::Lockup)
     }
 
     fn execute(&mut self) {

@@ -1,0 +1,47 @@
+"""What holds the kernel's tick off: a mask under which the core sleeps does not, one under which it works does."""
+
+import pytest
+
+from rtoslab.instruments.profiler import Held, Profile, Spent
+from rtoslab.rta.held import asleep
+
+IDLE = ("thread", "idle")
+CALL = ("task", "give")
+
+
+def mask(closer: tuple[str, ...], count: int, total: int, longest: int) -> Held:
+    return Held(
+        priority=240,
+        core=0,
+        opener=(*IDLE, "lock [inlined]"),
+        opener_line="",
+        closer=closer,
+        closer_line="",
+        count=count,
+        total_cycles=total,
+        longest_cycles=longest,
+        longest_start=0,
+    )
+
+
+def profile(*sleeps: tuple[tuple[str, ...], int]) -> Profile:
+    spent = tuple(Spent(0, stack, "", (10, 0, 0, 0, cycles, 0, 0), 5, 1) for stack, cycles in sleeps)
+    return Profile("", {}, 84_000_000, (sum(each.total for each in spent),), None, spent, (), ())
+
+
+@pytest.mark.parametrize(
+    ("slept", "is_asleep"),
+    [
+        (9_800, True),  # ten intervals of 1000, all but 20 cycles of each asleep
+        (10_600, True),  # and the window began in an eleventh
+        (60_000, False),  # what sleeps there does so unmasked
+        (3_000, False),  # mostly awake
+        (0, False),
+    ],
+)
+def test_sleep_where_the_mask_ends_tells(slept: int, is_asleep: bool) -> None:
+    assert asleep(profile((IDLE, slept)), mask(IDLE, 10, 10_000, 1_000)) is is_asleep
+
+
+def test_sleep_elsewhere_does_not_tell() -> None:
+    assert not asleep(profile((IDLE, 9_800)), mask(CALL, 10, 10_000, 1_000))
