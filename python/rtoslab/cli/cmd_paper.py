@@ -8,12 +8,13 @@ import click
 
 from rtoslab.analyses import ClaimVerdict
 from rtoslab.api import default_out, load
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, counted, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, counted, find_root
 from rtoslab.catalogue import Catalogue, find_paper
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.display import announce, displayed, short_path
 from rtoslab.cli.ended import answer
+from rtoslab.cli.explained import explain
 from rtoslab.cli.names import PaperName
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.measure import run_plan
@@ -34,12 +35,25 @@ from rtoslab.store import AnyResult
     metavar="ID",
     help="Only these of the paper's other set-ups; `none`: only the suites.  [default: all]",
 )
+@click.option(
+    "--explain",
+    "explaining",
+    is_flag=True,
+    help="Instead: which single change of how it was built brings our figures closest to the paper's.",
+)
 @out_option
 @jobs_option
 @dry_run_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
 def command(
-    name: str, full: bool, setups: tuple[str, ...], out: Path | None, jobs: int, dry_run: bool, as_json: bool
+    name: str,
+    full: bool,
+    setups: tuple[str, ...],
+    explaining: bool,
+    out: Path | None,
+    jobs: int,
+    dry_run: bool,
+    as_json: bool,
 ) -> int:
     """Reproduce a published paper: run its experiments on the virtual boards and set our figures beside its own.
 
@@ -49,6 +63,10 @@ def command(
     root = find_root()
     catalogue = Catalogue(root)
     paper = find_paper(catalogue, name)
+    if explaining:
+        if setups:
+            raise PlanError("--explain tries set-ups of its own; leave --setup out.")
+        return explain(catalogue, paper, out, jobs, full=full, dry_run=dry_run, as_json=as_json)
     wanted = [each for each in setups if each != "none"] if setups else None
     plan = paper_plan(catalogue, paper, Options(full=full), wanted)
     folder = out or default_out(root, plan, [paper.key])

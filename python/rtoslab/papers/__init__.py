@@ -6,7 +6,22 @@ A folder `papers/<key>/` with a paper.toml is the registration; everything a rep
 from rtoslab.papers.compare import Compared
 from rtoslab.papers.document import paper_document
 from rtoslab.papers.experiment import missing_benchmarks, paper_plan
+from rtoslab.papers.explain import Tried, candidates, explain_plan, plain_distance, together, tried
 from rtoslab.papers.on_terminal import show_paper
 from rtoslab.papers.reproduction import Reproduction, reproduce
 
-__all__ = ["Compared", "Reproduction", "missing_benchmarks", "paper_document", "paper_plan", "reproduce", "show_paper"]
+__all__ = [
+    "Compared",
+    "Reproduction",
+    "Tried",
+    "candidates",
+    "explain_plan",
+    "missing_benchmarks",
+    "paper_document",
+    "paper_plan",
+    "plain_distance",
+    "reproduce",
+    "show_paper",
+    "together",
+    "tried",
+]

@@ -87,19 +87,19 @@ unsafe impl Bus for Memory {
         Some(Region { base: BASE, bytes: BYTES, ops: self.ops.as_mut_ptr(), profile: std::ptr::null_mut() })
     }
 
-    unsafe fn decode(&mut self, core: &Core, ip: *mut Op) {
-        let address = core.address_of(ip);
+    fn decode(&mut self, core: &Core, address: u32) {
         let offset = (address - BASE) as usize;
         let place = Place { address, region_base: BASE, region_bytes: BYTES };
         let op = decode(self.half(offset), self.half(offset + 2), place, core.features);
         // A store to the second half of an opcode changes it too.
         self.decoded[offset / LINE as usize] = true;
         self.decoded[(offset + 2).min(BYTES as usize - 1) / LINE as usize] = true;
-        // SAFETY: the caller's promise.
-        unsafe { *ip = op };
+        let region = self.region(address).expect("code lies in the RAM");
+        // SAFETY: the region holds the address.
+        unsafe { *region.ops.add((address - region.base) as usize / 2) = op };
     }
 
-    unsafe fn attend(&mut self, _: &mut Core, _: *mut Op, _: bool) -> Option<Op> {
+    fn attend(&mut self, _: &mut Core, _: u32, _: bool) -> Option<Op> {
         None
     }
 }

@@ -36,10 +36,10 @@ impl Block {
         self.shape & 1 != 0
     }
 
-    /// All of its so many instructions, the first one at `start`, to be simulated in time.
-    pub(in crate::v6m) fn begun(&self, start: *mut Op, instructions: u64) -> Remainder {
+    /// All of its so many instructions, the first one at this address, to be simulated in time.
+    pub(in crate::v6m) fn begun(&self, start: u32, instructions: u64) -> Remainder {
         let accesses = self.accesses.checked_shl(self.accesses.leading_zeros()).unwrap_or(0);
-        let next = start.wrapping_byte_add(self.next as usize);
+        let next = start.wrapping_add((self.next as i64 / (size_of::<Op>() as i64 / 2)) as u32);
         Remainder { instructions, branch: self.is_branch(), next, accesses }
     }
 
@@ -66,15 +66,15 @@ pub struct Remainder {
     pub instructions: u64,
     /// The last one is a branch that is taken.
     pub branch: bool,
-    /// What follows.
-    pub next: *mut Op,
+    /// Address of what follows, in the same region.
+    pub next: u32,
     /// As [`Block::accesses`], the next one in the top bits.
     pub accesses: u64,
 }
 
 impl Remainder {
     /// Nothing left.
-    pub const NONE: Remainder = Remainder { instructions: 0, branch: false, next: std::ptr::null_mut(), accesses: 0 };
+    pub const NONE: Remainder = Remainder { instructions: 0, branch: false, next: 0, accesses: 0 };
 
     /// The memory that the next access goes to.
     #[inline(always)]
@@ -122,11 +122,9 @@ mod tests {
 
     #[test]
     fn where_it_goes_on_is_a_distance_from_its_start() {
-        let mut ops = [Op::default(); 8];
-        let start = &raw mut ops[4];
-        for (next, place) in [(3 * size_of::<Op>() as u64, 7), ((size_of::<Op>() as u64).wrapping_neg(), 3)] {
+        for (next, address) in [(3 * size_of::<Op>() as u64, 0x106), ((size_of::<Op>() as u64).wrapping_neg(), 0xfe)] {
             let block = Block { shape: 9, next, ..Block::NONE };
-            assert_eq!(block.begun(start, 1).next, &raw mut ops[place]);
+            assert_eq!(block.begun(0x100, 1).next, address);
         }
     }
 
@@ -134,9 +132,9 @@ mod tests {
     fn accesses_come_out_in_order() {
         let memories = [3, 0, 7, 5];
         let accesses = memories.iter().fold(0, |sum, memory| sum << Block::ACCESS_BITS | Block::ACCESS | memory);
-        let mut rest = Block { accesses, ..Block::NONE }.begun(std::ptr::null_mut(), 4);
+        let mut rest = Block { accesses, ..Block::NONE }.begun(0, 4);
         assert_eq!(memories.map(|_| u64::from(rest.access())), memories);
         assert_eq!(rest.accesses, 0);
-        assert_eq!(Block::NONE.begun(std::ptr::null_mut(), 1).accesses, 0);
+        assert_eq!(Block::NONE.begun(0, 1).accesses, 0);
     }
 }

@@ -146,33 +146,18 @@ pub unsafe trait Bus {
     /// The region that holds `address`, if code can be fetched there.
     fn region(&mut self, address: u32) -> Option<Region>;
 
-    /// Decodes the instruction `ip` points at and stores it there.
-    ///
-    /// # Safety
-    /// `ip` points into the ops of `core.region`.
-    unsafe fn decode(&mut self, core: &Core, ip: *mut Op);
+    /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
+    fn decode(&mut self, core: &Core, address: u32);
 
     /// Brings an instruction behind [`Code::Attend`](crate::v6m::op::Code::Attend) to where it can be fetched from: fills its
     /// cache line and advances `t` by what that takes. False if it does not stay there: then only the core has it.
-    ///
-    /// # Safety
-    /// `ip` points into the ops of `core.region`.
-    unsafe fn bring<const CONTEND: bool>(&mut self, _core: &mut Core, _ip: *mut Op, _t: &mut u64) -> bool {
+    fn bring<const CONTEND: bool>(&mut self, _core: &mut Core, _address: u32, _t: &mut u64) -> bool {
         true
     }
 
     /// Serves an instruction behind [`Code::Attend`](crate::v6m::op::Code::Attend) and returns it: fires its probes unless
     /// `served` says that they have fired. `None`: stop before it.
-    ///
-    /// # Safety
-    /// `ip` points into the ops of `core.region`.
-    unsafe fn attend<const CONTEND: bool>(
-        &mut self,
-        core: &mut Core,
-        ip: *mut Op,
-        served: bool,
-        t: &mut u64,
-    ) -> Option<Op>;
+    fn attend<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, served: bool, t: &mut u64) -> Option<Op>;
 
     /// Cycle of the next event of the chip; 0 when the machine must look at the cores before anything else executes.
     fn due(&self) -> u64;

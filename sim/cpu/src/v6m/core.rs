@@ -230,8 +230,7 @@ impl Core {
     /// Address of an op of the current region.
     #[inline(always)]
     pub fn address_of(&self, ip: *mut Op) -> u32 {
-        let bytes = (ip as usize).wrapping_sub(self.region.ops as usize);
-        self.region.base.wrapping_add((bytes >> 2) as u32)
+        self.region.address_of(ip)
     }
 
     /// APSR flags in bits 31:28.

@@ -319,17 +319,13 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                         op::Udf => ends!(cursor.fault(core, "undefined instruction")),
                         op::OutOfRegion => ends!(cursor.fault(core, off_the_code(core))),
                         op::Undecoded => {
+                            bus.decode(core, core.address_of(cursor.ip));
                             // SAFETY: see above.
-                            cursor.word = unsafe {
-                                bus.decode(core, cursor.ip);
-                                *cursor.ip
-                            }
-                            .to_word();
+                            cursor.word = unsafe { *cursor.ip }.to_word();
                             continue 'dispatch;
                         }
                         op::Attend => {
-                            // SAFETY: see above.
-                            cursor.word = got!(unsafe { cursor.attend(core, bus) });
+                            cursor.word = got!(cursor.attend(core, bus));
                             continue 'dispatch;
                         }
                         // The word is that of an op, whose code is one of `Code`, each of which has its arm.

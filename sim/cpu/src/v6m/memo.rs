@@ -23,7 +23,6 @@ use crate::step::watch;
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 use crate::v6m::exec;
-use crate::v6m::op::Op;
 use crate::v6m::trace::Trace;
 
 /// What the timing of a core and its fetches depends on, times as distances from now.
@@ -54,11 +53,11 @@ const WORTH_INSTRUCTIONS: u64 = 32;
 const BACKOFF_CYCLES: u64 = 50_000;
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Where a trace can begin: the state and the instruction.
+/// Where a trace can begin: the state and the instruction's address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Node {
     state: State,
-    ip: *mut Op,
+    address: u32,
 }
 
 /// How a trace moved time and state.
@@ -179,7 +178,7 @@ pub unsafe fn run<B: Remembered>(cores: *mut Core, bus: &mut B) -> bool {
 /// Finds the node that core and bus are at.
 fn enter<B: Remembered>(core: &Core, bus: &mut B) -> bool {
     let Some(state) = bus.state(core) else { return false };
-    let node = Node { state, ip: core.ip };
+    let node = Node { state, address: core.address_of(core.ip) };
     let memo = bus.memo();
     let number = memo.nodes.number(node).or_else(|| {
         memo.clear();
@@ -226,7 +225,7 @@ fn learn<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     let memo = bus.memo();
     memo.counts.learnt += 1;
     let key = memo.key(trace);
-    let start = memo.nodes.state(memo.node).ip;
+    let start = core.region.op(memo.nodes.state(memo.node).address);
     let mut cores = memo.cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
     let shadow = &mut cores[0];
     (shadow.region, shadow.ip, shadow.trace) = (core.region, start, trace.rewound());
@@ -247,7 +246,7 @@ fn learn<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     debug_assert!(cycles <= Trace::CYCLES);
     bus.memo().cores = Some(cores);
     let Some(state) = bus.state(core) else { return false };
-    let node = Node { state, ip: core.ip };
+    let node = Node { state, address: core.address_of(core.ip) };
     let memo = bus.memo();
     match memo.nodes.number(node) {
         Some(next) => {

@@ -29,7 +29,6 @@ use crate::v6m::block::{Block, Remainder, Turn};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 use crate::v6m::exec;
-use crate::v6m::op::Op;
 use crate::v6m::speculation::SpeculationLog;
 
 use learn::learn;
@@ -61,19 +60,20 @@ impl State {
 /// Where a core stands inside a basic block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Place {
-    ip: *mut Op,
+    /// Of its next instruction.
+    address: u32,
     remainder: Remainder,
     /// Words left of a multiple transfer and where in its memory it is.
     mask: u32,
-    address: u32,
+    data: u32,
 }
 
 /// Where both cores stand when one of them has come to the end of its block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Node {
     state: State,
-    /// That core's next instruction.
-    ip: *mut Op,
+    /// Address of that core's next instruction.
+    address: u32,
     other: Place,
 }
 
@@ -119,8 +119,8 @@ fn enter<B: Paired>(first: &Core, other: &Core, due: u64, bus: &mut B) -> bool {
         pairs.back_off(now);
         return false;
     };
-    let place = Place { ip: other.ip, remainder: Remainder::NONE, mask: 0, address: 0 };
-    pairs.node = pairs.table.number_anew(Node { state, ip: first.ip, other: place });
+    let place = Place { address: other.address_of(other.ip), remainder: Remainder::NONE, mask: 0, data: 0 };
+    pairs.node = pairs.table.number_anew(Node { state, address: first.address_of(first.ip), other: place });
     (pairs.now, pairs.until) = (now, due - Block::CYCLES);
     true
 }
@@ -134,10 +134,10 @@ unsafe fn land<B: Paired>(cores: *mut Core, bus: &mut B) {
     let (node, now, turn) = (*pairs.table.node(pairs.node), pairs.now, pairs.turn);
     // SAFETY: the caller's promise; a reference to a core ends before the interpreter runs again.
     unsafe {
-        debug_assert!((*cores.add(turn)).ip == node.ip);
+        debug_assert!((*cores.add(turn)).pc() == node.address);
         if node.other.remainder.instructions != 0 {
             go_back(cores, 1 - turn, &node.other, bus);
-            debug_assert!((*cores.add(1 - turn)).ip == node.other.ip);
+            debug_assert!((*cores.add(1 - turn)).pc() == node.other.address);
         }
         bus.resume(&node.state, now, &mut *cores.add(turn), &mut *cores.add(1 - turn));
     }

@@ -50,6 +50,18 @@ impl Region {
         }
     }
 
+    /// The op of an address, one of the table if the address is in the region or right behind it.
+    pub fn op(&self, address: u32) -> *mut Op {
+        self.ops.wrapping_add(address.wrapping_sub(self.base) as usize / 2)
+    }
+
+    /// The address of an op of the table.
+    #[inline(always)]
+    pub fn address_of(&self, op: *mut Op) -> u32 {
+        let bytes = (op as usize).wrapping_sub(self.ops as usize);
+        self.base.wrapping_add((bytes >> 2) as u32)
+    }
+
     /// True for [`Region::nowhere`].
     pub fn is_nowhere(&self) -> bool {
         self.bytes == 0

@@ -57,16 +57,10 @@ pub unsafe trait Bus {
     /// The region that holds `address`, if code can be fetched there.
     fn region(&mut self, address: u32) -> Option<Region>;
 
-    /// Decodes the instruction `ip` points at and stores it there.
-    ///
-    /// # Safety
-    /// `ip` points into the ops of `core.region`.
-    unsafe fn decode(&mut self, core: &Core, ip: *mut Op);
+    /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
+    fn decode(&mut self, core: &Core, address: u32);
 
     /// Serves an instruction behind a stand-in and returns it: fires its probes unless `served` says that they have
     /// fired. `None`: stop before it.
-    ///
-    /// # Safety
-    /// `ip` points into the ops of `core.region`.
-    unsafe fn attend(&mut self, core: &mut Core, ip: *mut Op, served: bool) -> Option<Op>;
+    fn attend(&mut self, core: &mut Core, address: u32, served: bool) -> Option<Op>;
 }

@@ -175,8 +175,7 @@ unsafe impl Bus for TestBus {
         Some(Region { base, bytes: BYTES, ops: ops.as_mut_ptr(), profile: std::ptr::null_mut() })
     }
 
-    unsafe fn decode(&mut self, core: &Core, ip: *mut Op) {
-        let address = core.address_of(ip);
+    fn decode(&mut self, core: &Core, address: u32) {
         let mut halfword = |address| {
             let (memory, _) = self.memory(address).expect("code of the test chip");
             u16::from_le_bytes([memory[0], memory[1]])
@@ -184,11 +183,12 @@ unsafe impl Bus for TestBus {
         let (first, second) = (halfword(address), halfword(address + 2));
         let place = Place { address, region_base: core.region.base, region_bytes: core.region.bytes };
         let op = decode::decode(first, second, place, core.features);
-        // SAFETY: the caller's promise.
-        unsafe { *ip = op };
+        let region = self.region(address).expect("code of the test chip");
+        // SAFETY: the region holds the address.
+        unsafe { *region.ops.add((address - region.base) as usize / 2) = op };
     }
 
-    unsafe fn attend(&mut self, _: &mut Core, _: *mut Op, _: bool) -> Option<Op> {
+    fn attend(&mut self, _: &mut Core, _: u32, _: bool) -> Option<Op> {
         None
     }
 }

@@ -32,7 +32,7 @@ impl System {
     }
 
     /// The table entry of an address in the default windows.
-    fn op_at(&mut self, address: u32) -> Option<*mut Op> {
+    pub(super) fn op_at(&mut self, address: u32) -> Option<*mut Op> {
         match address {
             FLASH_BASE..=0x10ff_ffff => {
                 let offset = self.flash_offset(address);

@@ -254,12 +254,9 @@ impl System {
         tables.into_iter().flat_map(|table| table.take_profile(core)).collect()
     }
 
-    /// Remembers a fault for the run's warnings: firmware that faults on purpose is rare.
+    /// Remembers a fault for the run's warnings.
     pub(super) fn note_fault(&mut self, core: usize, pc: u32, why: &str, cycle: u64) {
-        let text = format!("core {core} took a HardFault at 0x{pc:08x} in cycle {cycle}: {why}");
-        if self.warnings.iter().filter(|w| w.contains("took a HardFault")).count() < 8 {
-            self.warnings.push(text);
-        }
+        self.warnings.fault(format!("core {core} took a HardFault at 0x{pc:08x} in cycle {cycle}: {why}"));
     }
 }
 

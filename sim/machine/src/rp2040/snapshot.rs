@@ -16,6 +16,7 @@ use crate::board::Stats;
 use crate::image::Symbol;
 use crate::snapshot::{Parked, Snapshot, changed_pages};
 use crate::stop::Stop;
+use crate::warnings::Warnings;
 use crate::xip::XipTags;
 
 /// log2 of the bytes that share a mark.
@@ -55,8 +56,7 @@ struct SavedSystem {
     stop: Option<Stop>,
     held: Vec<Stop>,
     passed_until: [Option<u32>; 2],
-    warnings: Vec<String>,
-    strict: bool,
+    warnings: Warnings,
     misses: [u64; 2],
     driven_lines: [u32; 2],
     pins: u32,
@@ -151,7 +151,6 @@ impl System {
             held,
             passed_until,
             warnings,
-            strict,
             misses,
             driven_lines,
             pins,
@@ -179,7 +178,6 @@ impl System {
             held: held.clone(),
             passed_until: *passed_until,
             warnings: warnings.clone(),
-            strict: *strict,
             misses: *misses,
             driven_lines: *driven_lines,
             pins: *pins,
@@ -219,7 +217,6 @@ impl System {
         self.held.clone_from(&saved.held);
         self.passed_until = saved.passed_until;
         self.warnings.clone_from(&saved.warnings);
-        self.strict = saved.strict;
         self.misses = saved.misses;
         self.driven_lines = saved.driven_lines;
         self.pins = saved.pins;

@@ -42,29 +42,19 @@ impl System {
 
     /// Warns once about an address that is not modelled; under `strict` the run stops.
     pub(super) fn warn_of_address(&mut self, core: &mut Core, address: u32, what: &str, cycle: u64) {
-        let text = format!("{what} at 0x{address:08x} is not modelled (first used by 0x{:08x})", core.pc());
-        let key = format!("at 0x{address:08x} ");
-        if !self.warnings.iter().any(|w| w.contains(&key)) {
-            self.warnings.push(text.clone());
-        }
-        if self.strict {
-            core.limit = 0;
-            self.stop_at(StopReason::Strict, core, address, cycle, text);
-        }
+        let stops = self.warnings.not_modelled(what, address, core.pc());
+        self.stop_if_strict(core, address, cycle, stops);
     }
 
     /// Warns once that something was asked for that does not happen here; under `strict` the run stops.
     pub(super) fn falls_short(&mut self, core: &mut Core, about: &str, cycle: u64) {
-        let known = self.warnings.iter().any(|warning| warning.starts_with(about));
-        if known && !self.strict {
-            return;
-        }
         let address = if core.ip.is_null() { 0 } else { core.pc() };
-        let text = format!("{about} (first asked for at 0x{address:08x})");
-        if !known {
-            self.warnings.push(text.clone());
-        }
-        if self.strict {
+        let stops = self.warnings.short_of(about, address);
+        self.stop_if_strict(core, address, cycle, stops);
+    }
+
+    fn stop_if_strict(&mut self, core: &mut Core, address: u32, cycle: u64, text: Option<String>) {
+        if let Some(text) = text {
             core.limit = 0;
             self.stop_at(StopReason::Strict, core, address, cycle, text);
         }

@@ -16,6 +16,7 @@ use super::map::{FLASH_BASE, ROM_BYTES, SRAM_BASE, SRAM_BYTES, STRIPED_BYTES, ba
 use super::settings::Timing;
 use crate::code::CodeTable;
 use crate::stop::{Stop, StopReason};
+use crate::warnings::Warnings;
 use crate::words::get;
 use crate::xip::{LINE_BYTES, XipCache};
 
@@ -68,8 +69,7 @@ pub struct System {
     pub(super) held: Vec<Stop>,
     /// Core whose `until` address has been reported already.
     pub(super) passed_until: [Option<u32>; 2],
-    pub(super) warnings: Vec<String>,
-    pub(super) strict: bool,
+    pub(super) warnings: Warnings,
     pub(super) misses: [u64; 2],
     /// Interrupt lines as last driven into each core.
     pub(super) driven_lines: [u32; 2],
@@ -113,8 +113,7 @@ impl System {
             stop: None,
             held: Vec::new(),
             passed_until: [None; 2],
-            warnings: Vec::new(),
-            strict,
+            warnings: Warnings::new(strict),
             misses: [0; 2],
             pairs: Pairs::default(),
         })
@@ -334,11 +333,12 @@ unsafe impl Bus for System {
 
     #[cold]
     #[inline(never)]
-    unsafe fn decode(&mut self, core: &Core, ip: *mut Op) {
-        let address = core.address_of(ip);
+    fn decode(&mut self, _: &Core, address: u32) {
         let decoded = self.visible(address, self.decode_at(address));
-        // SAFETY: the caller passes a pointer into the ops of the core's region.
-        unsafe { *ip = decoded };
+        if let Some(op) = self.op_at(address) {
+            // SAFETY: `op_at` returns pointers into the tables.
+            unsafe { *op = decoded };
+        }
         if address >> 28 == 2 {
             let offset = address - SRAM_BASE;
             self.marks[(offset >> 8) as usize] |= MARK_CODE;
@@ -349,9 +349,8 @@ unsafe impl Bus for System {
 
     #[cold]
     #[inline(never)]
-    unsafe fn bring<const CONTEND: bool>(&mut self, core: &mut Core, ip: *mut Op, t: &mut u64) -> bool {
+    fn bring<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> bool {
         if core.region.cached {
-            let address = core.address_of(ip);
             let offset = address - FLASH_BASE;
             self.fill_line::<CONTEND>(core, offset / LINE_BYTES, t);
             if self.decode_at(address).is_wide() {
@@ -363,14 +362,7 @@ unsafe impl Bus for System {
 
     #[cold]
     #[inline(never)]
-    unsafe fn attend<const CONTEND: bool>(
-        &mut self,
-        core: &mut Core,
-        ip: *mut Op,
-        served: bool,
-        t: &mut u64,
-    ) -> Option<Op> {
-        let address = core.address_of(ip);
+    fn attend<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, served: bool, t: &mut u64) -> Option<Op> {
         let instruction = self.decode_at(address);
         if served {
             return Some(instruction);

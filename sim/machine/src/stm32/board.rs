@@ -71,7 +71,7 @@ impl<F: Run> Board for Machine<F> {
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.system.warnings.clone()
+        self.system.warnings.texts().to_vec()
     }
 
     fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {

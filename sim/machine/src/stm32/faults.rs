@@ -16,10 +16,7 @@ impl<F: Run> Machine<F> {
             self.system.stop_at(StopReason::Lockup, pc, cycle, detail);
             return;
         }
-        let warnings = &mut self.system.warnings;
-        if warnings.iter().filter(|warning| warning.contains(" faulted at ")).count() < 8 {
-            warnings.push(format!("core 0 faulted at 0x{pc:08x} in cycle {cycle}: {why}"));
-        }
+        self.system.warnings.fault(format!("core 0 faulted at 0x{pc:08x} in cycle {cycle}: {why}"));
         if fault == Fault::FetchBus && self.system.is_rom(pc) {
             self.system.not_modelled(&mut self.core, pc, "code in system memory", cycle);
         }

@@ -19,6 +19,7 @@ use crate::board::Stats;
 use crate::image::Symbol;
 use crate::snapshot::{Parked, Snapshot, changed_pages};
 use crate::stop::Stop;
+use crate::warnings::Warnings;
 
 /// Bytes of a memory beside flash and main RAM that are compared, and copied, together.
 const AREA_PAGE: usize = 1024;
@@ -52,8 +53,7 @@ struct SavedSystem<F: Family> {
     console_port: u8,
     passed_until: Option<u32>,
     stop: Option<Stop>,
-    warnings: Vec<String>,
-    strict: bool,
+    warnings: Warnings,
     chip_reset: Option<ResetCause>,
 }
 
@@ -144,7 +144,6 @@ impl<F: Family> System<F> {
             passed_until,
             stop,
             warnings,
-            strict,
             chip_reset,
         } = self;
         SavedSystem {
@@ -164,7 +163,6 @@ impl<F: Family> System<F> {
             passed_until: *passed_until,
             stop: stop.clone(),
             warnings: warnings.clone(),
-            strict: *strict,
             chip_reset: *chip_reset,
         }
     }
@@ -194,7 +192,6 @@ impl<F: Family> System<F> {
         self.passed_until = saved.passed_until;
         self.stop.clone_from(&saved.stop);
         self.warnings.clone_from(&saved.warnings);
-        self.strict = saved.strict;
         self.chip_reset = saved.chip_reset;
         rules_changed
     }

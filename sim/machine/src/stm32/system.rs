@@ -18,6 +18,7 @@ use super::family::Family;
 use super::flash_port::FlashPort;
 use super::settings::Settings;
 use crate::stop::{Stop, StopReason};
+use crate::warnings::Warnings;
 
 /// The page of a store holds decoded code.
 pub(super) const MARK_CODE: u8 = 1;
@@ -68,8 +69,7 @@ pub struct System<F: Family> {
     /// Address of an `until` stop that the next run passes.
     pub(super) passed_until: Option<u32>,
     pub(super) stop: Option<Stop>,
-    pub(super) warnings: Vec<String>,
-    pub(super) strict: bool,
+    pub(super) warnings: Warnings,
     /// A reset of the chip that the machine must carry out.
     pub(super) chip_reset: Option<rtoslab_periph::stm32::ResetCause>,
 }
@@ -128,8 +128,7 @@ impl<F: Family> System<F> {
             console_port,
             passed_until: None,
             stop: None,
-            warnings: Vec::new(),
-            strict,
+            warnings: Warnings::new(strict),
             chip_reset: None,
         });
         system.flash_timing_changed();
@@ -299,29 +298,19 @@ impl<F: Family> System<F> {
 
     /// Warns once about a thing that is not modelled; under `strict` the run stops.
     pub(super) fn not_modelled(&mut self, core: &mut Core, address: u32, what: &str, cycle: u64) {
-        let text = format!("{what} at 0x{address:08x} is not modelled (first used by 0x{:08x})", core.pc());
-        let key = format!("at 0x{address:08x} ");
-        if !self.warnings.iter().any(|warning| warning.contains(&key)) {
-            self.warnings.push(text.clone());
-        }
-        if self.strict {
-            core.limit = 0;
-            self.stop_at(StopReason::Strict, address, cycle, text);
-        }
+        let stops = self.warnings.not_modelled(what, address, core.pc());
+        self.stop_if_strict(core, address, cycle, stops);
     }
 
     /// Warns once that something was asked for that does not happen here; under `strict` the run stops.
     pub(super) fn falls_short(&mut self, core: &mut Core, about: &str, cycle: u64) {
-        let known = self.warnings.iter().any(|warning| warning.starts_with(about));
-        if known && !self.strict {
-            return;
-        }
         let address = if core.ip.is_null() { 0 } else { core.pc() };
-        let text = format!("{about} (first asked for at 0x{address:08x})");
-        if !known {
-            self.warnings.push(text.clone());
-        }
-        if self.strict {
+        let stops = self.warnings.short_of(about, address);
+        self.stop_if_strict(core, address, cycle, stops);
+    }
+
+    fn stop_if_strict(&mut self, core: &mut Core, address: u32, cycle: u64, text: Option<String>) {
+        if let Some(text) = text {
             core.limit = 0;
             self.stop_at(StopReason::Strict, address, cycle, text);
         }
@@ -449,12 +438,12 @@ unsafe impl<F: Family> Bus for System<F> {
 
     #[cold]
     #[inline(never)]
-    unsafe fn decode(&mut self, core: &Core, ip: *mut Op) {
-        let address = core.address_of(ip);
+    fn decode(&mut self, core: &Core, address: u32) {
         let decoded =
             if self.probes.watches_code(address) { Op::ATTEND } else { self.decode_at(core.features, address) };
-        // SAFETY: the caller passes a pointer into the ops of the core's region.
-        unsafe { *ip = decoded };
+        if let Some(table) = self.table(address) {
+            *table.op(address) = decoded;
+        }
         if let Some((Home::Ram, offset)) = self.place(address) {
             self.marks[(offset >> MARK_SHIFT) as usize] |= MARK_CODE;
             let end = (offset + 3).min(self.map.ram_bytes - 1);
@@ -464,8 +453,7 @@ unsafe impl<F: Family> Bus for System<F> {
 
     #[cold]
     #[inline(never)]
-    unsafe fn attend(&mut self, core: &mut Core, ip: *mut Op, served: bool) -> Option<Op> {
-        let address = core.address_of(ip);
+    fn attend(&mut self, core: &mut Core, address: u32, served: bool) -> Option<Op> {
         let instruction = self.decode_at(core.features, address);
         if served {
             return Some(instruction);

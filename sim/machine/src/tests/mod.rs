@@ -2,6 +2,7 @@
 //! build, and so it is built for its tests once instead of twice.
 
 mod bench;
+mod host_addresses;
 mod m3m4_properties;
 mod m3m4_published;
 mod m3m4_table;

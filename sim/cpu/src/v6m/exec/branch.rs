@@ -156,7 +156,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         link: Option<u32>,
     ) -> Flow {
         self.ip = if CONTEND && Self::PAIRED {
-            core.remainder.next
+            core.region.op(core.remainder.next)
         } else if CONTEND {
             core.trace.target(&core.region)
         } else {

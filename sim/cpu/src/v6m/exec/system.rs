@@ -145,20 +145,15 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     }
 
     /// The instruction that a stand-in stands for, once what must happen before it has happened.
-    ///
-    /// # Safety
-    /// `ip` points into the ops of the core's region.
     #[inline(always)]
-    pub unsafe fn attend<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Result<Word, Flow> {
+    pub fn attend<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Result<Word, Flow> {
         if Self::TRACED {
             return Err(Flow::InTime);
         }
-        let ip = self.ip;
-        let address = core.address_of(ip);
+        let address = core.address_of(self.ip);
         if core.brought.take() != Some(address) {
             let asked = self.t;
-            // SAFETY: the caller's promise.
-            let stays = self.with_time(|at| unsafe { bus.bring::<CONTEND>(core, ip, at) });
+            let stays = self.with_time(|at| bus.bring::<CONTEND>(core, address, at));
             if self.t > asked && self.t >= core.limit {
                 // It executes in its time: the other core, an event or the end of the run comes first.
                 core.brought = (!stays).then_some(address);
@@ -166,8 +161,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             }
         }
         let served = std::mem::take(&mut core.retried) || core.transfer.mask != 0;
-        // SAFETY: the caller's promise.
-        let Some(instruction) = self.with_time(|at| unsafe { bus.attend::<CONTEND>(core, ip, served, at) }) else {
+        let Some(instruction) = self.with_time(|at| bus.attend::<CONTEND>(core, address, served, at)) else {
             core.request = Request::Stopped;
             return Err(Flow::Left);
         };

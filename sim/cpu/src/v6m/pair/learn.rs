@@ -34,11 +34,12 @@ pub(super) unsafe fn learn<B: Paired>(
     unsafe {
         let pairs = bus.pairs();
         let node = *pairs.table.node(pairs.node);
-        let instructions = block.instructions(node.ip);
-        let begun = Place { ip: node.ip, remainder: block.begun(node.ip, instructions), mask: 0, address: 0 };
+        let instructions = block.instructions((*core).region.op(node.address));
+        let remainder = block.begun(node.address, instructions);
+        let begun = Place { address: node.address, remainder, mask: 0, data: 0 };
         let outcome = if node.other.remainder.instructions == 0 {
             // The other core has not executed its own one yet: that is handed in next, and no time passes before.
-            let node = Node { state: node.state.swapped(), ip: node.other.ip, other: begun };
+            let node = Node { state: node.state.swapped(), address: node.other.address, other: begun };
             Some(Outcome { node, cycles: 0, waits: [0; 2], instructions, swaps: true })
         } else {
             go_through(bus, [(*core).region, (*other).region], &node, begun)
@@ -87,8 +88,8 @@ unsafe fn go_through<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, 
     for (index, place) in [begun, node.other].into_iter().enumerate() {
         let shadow = &mut shadows[index];
         shadow.region = regions[index];
-        (shadow.ip, shadow.remainder) = (place.ip, place.remainder);
-        (shadow.transfer.mask, shadow.transfer.address) = (place.mask, place.address);
+        (shadow.ip, shadow.remainder) = (shadow.region.op(place.address), place.remainder);
+        (shadow.transfer.mask, shadow.transfer.address) = (place.mask, place.data);
         shadow.bus_wait = 0;
     }
     let [first, other] = &mut *shadows;
@@ -101,15 +102,18 @@ unsafe fn go_through<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, 
     let (at_end, under_way) = (&shadows[ended], &shadows[1 - ended]);
     let expected = [begun, node.other][ended].remainder.next;
     assert!(
-        at_end.ip == expected && at_end.remainder.accesses == 0 && at_end.remainder.instructions == 0,
+        at_end.address_of(at_end.ip) == expected
+            && at_end.remainder.accesses == 0
+            && at_end.remainder.instructions == 0,
         "a basic block of {} instructions took another way when it was timed",
         begun.remainder.instructions
     );
     let mask = under_way.transfer.mask;
-    let address = if mask == 0 { 0 } else { under_way.transfer.address };
-    let place = Place { ip: under_way.ip, remainder: under_way.remainder, mask, address };
+    let data = if mask == 0 { 0 } else { under_way.transfer.address };
+    let address = under_way.address_of(under_way.ip);
+    let place = Place { address, remainder: under_way.remainder, mask, data };
     let outcome = bus.state(at_end, under_way).map(|state| Outcome {
-        node: Node { state, ip: at_end.ip, other: place },
+        node: Node { state, address: at_end.address_of(at_end.ip), other: place },
         cycles: at_end.t.min(under_way.t) - now,
         waits: shadows.each_ref().map(|shadow| shadow.bus_wait),
         instructions: begun.remainder.instructions,

@@ -134,8 +134,8 @@ mod tests {
     use crate::v6m::block::Remainder;
 
     fn node(times: u64) -> Node {
-        let other = Place { ip: std::ptr::null_mut(), remainder: Remainder::NONE, mask: 0, address: 0 };
-        Node { state: State { times, ..State::default() }, ip: std::ptr::null_mut(), other }
+        let other = Place { address: 0, remainder: Remainder::NONE, mask: 0, data: 0 };
+        Node { state: State { times, ..State::default() }, address: 0, other }
     }
 
     #[test]

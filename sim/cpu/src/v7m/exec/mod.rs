@@ -237,15 +237,10 @@ unsafe fn instruction<B: Bus>(core: &mut Core, bus: &mut B) -> Packed {
         // SAFETY: `ip` points into the ops of the region.
         let op = unsafe { *ip };
         match op.code {
-            Code::Undecoded => {
-                // SAFETY: as above.
-                unsafe { bus.decode(core, ip) };
-            }
+            Code::Undecoded => bus.decode(core, core.address_of(ip)),
             Code::Attend => {
                 let served = std::mem::take(&mut core.served);
-                // SAFETY: as above.
-                let op = unsafe { bus.attend(core, ip, served) };
-                return op.map_or_else(
+                return bus.attend(core, core.address_of(ip), served).map_or_else(
                     || {
                         core.request = Request::Stopped;
                         Packed::NONE

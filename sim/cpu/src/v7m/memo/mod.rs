@@ -151,6 +151,8 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
         }
         let Some(mut state) = self.number(core, pipe, bus) else { return };
         let mut stale = false;
+        // Traces stay inside their region.
+        let bias = Key::bias(&core.region);
         let mut most = if core.t + TRACE_CYCLES > core.limit { SHORT_INSTRUCTIONS } else { TRACE_INSTRUCTIONS };
         loop {
             let start = core.ip;
@@ -158,7 +160,7 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
             let (log, end) = unsafe { execute_trace(core, pipe, bus, Log::new(most)) };
             let instructions = most - log.left;
             if instructions != 0 {
-                let key = Key::new(start, core.ip, instructions, log, state);
+                let key = Key::new(bias, start, core.ip, instructions, log, state);
                 let found = self.transitions.find(key);
                 match found.and_then(|found| bus.repeat(&mut found.lookups).then_some(found)) {
                     Some(found) => {

@@ -62,11 +62,11 @@ unsafe impl<B: QuickBus> Bus for Replay<'_, B> {
         unreachable!("a replay enters no region");
     }
 
-    unsafe fn decode(&mut self, _: &Core, _: *mut Op) {
+    fn decode(&mut self, _: &Core, _: u32) {
         unreachable!("a replay decodes nothing");
     }
 
-    unsafe fn attend(&mut self, _: &mut Core, _: *mut Op, _: bool) -> Option<Op> {
+    fn attend(&mut self, _: &mut Core, _: u32, _: bool) -> Option<Op> {
         unreachable!("a replay fires no probe");
     }
 }

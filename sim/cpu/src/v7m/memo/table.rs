@@ -1,6 +1,7 @@
 //! What is remembered: states that a trace can begin in, and what became of them.
 
 use super::Log;
+use crate::v7m::core::Region;
 use crate::v7m::op::Op;
 
 /// log2 of the transitions kept.
@@ -11,7 +12,7 @@ pub(super) const STATES: usize = 1 << 16;
 /// Which trace, from which state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Key {
-    /// Where it starts.
+    /// Where it starts: its address, times the bytes of ops for each byte of code.
     start: u64,
     /// The bits of its log.
     log: u64,
@@ -20,13 +21,19 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// The key of a trace of ops.
+    /// What the address of an op in this region differs by in the target and in the host, in bytes of ops.
+    pub fn bias(region: &Region) -> u64 {
+        let base = u64::from(region.base) * (size_of::<Op>() as u64 / 2);
+        base.wrapping_sub(region.ops as u64)
+    }
+
+    /// The key of a trace of ops. Nothing of it depends on where the host keeps them.
     #[inline(always)]
-    pub fn new(start: *mut Op, end: *mut Op, instructions: u32, log: Log, state: u32) -> Key {
+    pub fn new(bias: u64, start: *mut Op, end: *mut Op, instructions: u32, log: Log, state: u32) -> Key {
         const _: () = assert!(STATES <= 1 << 16 && size_of::<Op>() == 16);
         let distance = (end as u64).wrapping_sub(start as u64) << 28;
         let rest = u64::from(state) | u64::from(instructions) << 16 | distance;
-        Key { start: start as u64, log: log.bits(), rest }
+        Key { start: (start as u64).wrapping_add(bias), log: log.bits(), rest }
     }
 
     #[inline(always)]

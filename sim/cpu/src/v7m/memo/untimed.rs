@@ -163,11 +163,11 @@ unsafe impl<B: QuickBus, const ALL: bool> Bus for Quick<B, ALL> {
         self.0.region(address)
     }
 
-    unsafe fn decode(&mut self, _: &Core, _: *mut Op) {
+    fn decode(&mut self, _: &Core, _: u32) {
         unreachable!("a trace ends before what is not decoded");
     }
 
-    unsafe fn attend(&mut self, _: &mut Core, _: *mut Op, _: bool) -> Option<Op> {
+    fn attend(&mut self, _: &mut Core, _: u32, _: bool) -> Option<Op> {
         unreachable!("a trace ends before what needs attention");
     }
 }

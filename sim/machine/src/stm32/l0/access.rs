@@ -93,8 +93,7 @@ impl<const RAM: u32> PrivateBus for System<RAM> {
 
     fn not_modelled(&mut self, core: &mut Core, address: u32, what: &str, now: u64) {
         let pc = core.pc();
-        let text = format!("{what} at 0x{address:08x} is not modelled (first used by 0x{pc:08x})");
-        self.devices.not_modelled(&format!("{what} at 0x{address:08x}"), text, pc, now);
+        self.devices.not_modelled(what, address, pc, now);
         if self.devices.stop.is_some() {
             self.ask_for_attention(core);
         }

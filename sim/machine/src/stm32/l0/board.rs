@@ -52,7 +52,7 @@ impl<const RAM: u32> Board for Machine<RAM> {
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.system.devices.warnings.clone()
+        self.system.devices.warnings.texts().to_vec()
     }
 
     fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {

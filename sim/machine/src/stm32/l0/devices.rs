@@ -7,6 +7,7 @@ use rtoslab_timing::stm32_bus;
 use super::settings::Settings;
 use crate::stm32::{Options, outputs};
 use crate::stop::{Stop, StopReason};
+use crate::warnings::{Warnings, not_modelled};
 
 /// What an access or event changed beyond the devices: the system behind the core carries it out.
 #[derive(Debug, Default)]
@@ -46,9 +47,8 @@ pub struct Devices {
     pub stop: Option<Stop>,
     /// The `until` address that has been reported already.
     pub passed_until: Option<u32>,
-    /// One sentence each.
-    pub warnings: Vec<String>,
-    strict: bool,
+    /// What the run warns of.
+    pub warnings: Warnings,
     /// Interrupt lines as last driven into the core.
     pub driven: u32,
     /// A reset of the chip that was asked for.
@@ -72,8 +72,7 @@ impl Devices {
             console_port: options.console_port,
             stop: None,
             passed_until: None,
-            warnings: Vec::new(),
-            strict: options.strict,
+            warnings: Warnings::new(options.strict),
             driven: 0,
             reset: None,
         };
@@ -145,15 +144,18 @@ impl Devices {
         let block = self.periph.block_name(address).unwrap_or("peripheral");
         let direction = if written { "write to" } else { "read of" };
         let text = format!("{direction} a {block} register at 0x{address:08x} {why} (first used by 0x{pc:08x})");
-        self.not_modelled(&format!("0x{address:08x} {why}"), text, pc, now);
+        let stops = self.warnings.once(&format!("0x{address:08x} {why}"), text);
+        self.stop_if_strict(pc, now, stops);
     }
 
-    /// Warns once; under `strict` the run stops.
-    pub fn not_modelled(&mut self, key: &str, text: String, pc: u32, now: u64) {
-        if !self.warnings.iter().any(|warning| warning.contains(key)) {
-            self.warnings.push(text.clone());
-        }
-        if self.strict {
+    /// Warns once of each thing that is done with an address that is not modelled; under `strict` the run stops.
+    pub fn not_modelled(&mut self, what: &str, address: u32, pc: u32, now: u64) {
+        let stops = self.warnings.once(&format!("{what} at 0x{address:08x}"), not_modelled(what, address, pc));
+        self.stop_if_strict(pc, now, stops);
+    }
+
+    fn stop_if_strict(&mut self, pc: u32, now: u64, text: Option<String>) {
+        if let Some(text) = text {
             self.stop_at(StopReason::Strict, pc, now, text);
         }
     }
@@ -167,18 +169,13 @@ impl Devices {
 
     /// Warns once that something was asked for that does not happen here; under `strict` the run stops.
     pub fn falls_short(&mut self, about: &str, pc: u32, now: u64) {
-        if !self.strict && self.warnings.iter().any(|warning| warning.contains(about)) {
-            return;
-        }
-        self.not_modelled(about, format!("{about} (first asked for at 0x{pc:08x})"), pc, now);
+        let stops = self.warnings.short_of(about, pc);
+        self.stop_if_strict(pc, now, stops);
     }
 
-    /// Remembers a fault for the run's warnings: firmware that faults on purpose is rare.
+    /// Remembers a fault for the run's warnings.
     pub fn note_fault(&mut self, pc: u32, why: &str, cycle: u64) {
-        let text = format!("the core took a fault at 0x{pc:08x} in cycle {cycle}: {why}");
-        if self.warnings.iter().filter(|warning| warning.contains("took a fault")).count() < 8 {
-            self.warnings.push(text);
-        }
+        self.warnings.fault(format!("the core took a fault at 0x{pc:08x} in cycle {cycle}: {why}"));
     }
 
     /// Ends the run with one sentence, unless it ends already.

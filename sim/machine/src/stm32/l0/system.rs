@@ -321,8 +321,7 @@ unsafe impl<const RAM: u32> Bus for System<RAM> {
 
     #[cold]
     #[inline(never)]
-    unsafe fn decode(&mut self, core: &Core, ip: *mut Op) {
-        let address = core.address_of(ip);
+    fn decode(&mut self, _: &Core, address: u32) {
         let Some((window, offset)) = self.memories.find(address, 2) else { return };
         let op = if self.devices.probes.watches_code(address) {
             Op::bare(Code::Attend)
@@ -330,20 +329,14 @@ unsafe impl<const RAM: u32> Bus for System<RAM> {
             self.instruction(window, offset, address)
         };
         self.memories.mark_code(window, offset);
-        // SAFETY: the caller's promise.
-        unsafe { *ip = op };
+        if let Some(place) = self.memories.windows[window].op(offset) {
+            *place = op;
+        }
     }
 
     #[cold]
     #[inline(never)]
-    unsafe fn attend<const CONTEND: bool>(
-        &mut self,
-        core: &mut Core,
-        ip: *mut Op,
-        served: bool,
-        t: &mut u64,
-    ) -> Option<Op> {
-        let address = core.address_of(ip);
+    fn attend<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, served: bool, t: &mut u64) -> Option<Op> {
         let (window, offset) = self.memories.find(address, 2)?;
         if !served && self.devices.attend(address, *t, Held::of(&core.r)) {
             return None;

@@ -128,18 +128,17 @@ unsafe impl Bus for Memory {
         }
     }
 
-    unsafe fn decode(&mut self, core: &Core, ip: *mut Op) {
-        let address = core.address_of(ip);
+    fn decode(&mut self, core: &Core, address: u32) {
         let region = self.region(address).expect("code lies in a region");
         let place = Place { address, region_base: region.base, region_bytes: region.bytes };
         let bytes = self.bytes(address).expect("code lies in memory");
         let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
         let op = decode(half(0), if bytes.len() >= 4 { half(2) } else { 0 }, place, core.features);
-        // SAFETY: the caller's promise.
-        unsafe { *ip = op };
+        // SAFETY: the region holds the address.
+        unsafe { *region.ops.add((address - region.base) as usize / 2) = op };
     }
 
-    unsafe fn attend(&mut self, _: &mut Core, _: *mut Op, _: bool) -> Option<Op> {
+    fn attend(&mut self, _: &mut Core, _: u32, _: bool) -> Option<Op> {
         None
     }
 }

@@ -1,0 +1,93 @@
+"""`rtoslab paper --explain`: single changes and the best of them together, by how close they bring the paper."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rtoslab.api import default_out, load
+from rtoslab.base import EXIT_OK
+from rtoslab.catalogue import Catalogue, PaperFolder, Setup
+from rtoslab.cli.display import announce, displayed
+from rtoslab.cli.ended import answer
+from rtoslab.cli.plain import PlainConsole
+from rtoslab.cli.sections import show_section
+from rtoslab.measure import run_plan
+from rtoslab.papers import Tried, candidates, explain_plan, plain_distance, together, tried
+from rtoslab.plan import Options
+from rtoslab.reports import Section, TableData
+from rtoslab.store import StoredPoint
+
+MOST_SHOWN = 12
+
+
+def explain(
+    catalogue: Catalogue, paper: PaperFolder, out: Path | None, jobs: int, *, full: bool, dry_run: bool, as_json: bool
+) -> int:
+    """Measures every candidate, then the best together, and shows both. Raises as `run_plan` and `reproduce` do."""
+    options = Options(full=full)
+    singles = candidates(catalogue, paper)
+    folder = out or default_out(
+        catalogue.root, explain_plan(catalogue, paper, singles, options), [paper.key, "explain"]
+    )
+
+    def measured(setups: Sequence[Setup], place: Path, *, dry: bool) -> list[StoredPoint] | None:
+        plan = explain_plan(catalogue, paper, setups, options)
+        if announce(catalogue, plan, place, jobs, dry_run=dry, as_json=as_json):
+            return None
+        with displayed(plan.points, place, quiet=as_json) as display:
+            run_plan(catalogue.root, plan, place, jobs=jobs, listener=display.note)
+        return load(place)
+
+    points = measured(singles, folder / "alone", dry=dry_run)
+    if points is None:
+        return EXIT_OK
+    alone = tried(catalogue, paper, singles, points, options)
+    plain = plain_distance(catalogue, paper, points, options)
+    joined = together(plain, alone)
+    seen = measured(joined, folder / "together", dry=False) if joined else None
+    both = tried(catalogue, paper, joined, seen, options) if seen else []
+    if as_json:
+        answer(_as_json(folder, plain, alone, both))
+        return EXIT_OK
+    show_section(_section(paper, plain, alone, both), PlainConsole())
+    click.echo(_sentence(plain, alone, both))
+    return EXIT_OK
+
+
+def _section(paper: PaperFolder, plain: float, alone: Sequence[Tried], both: Sequence[Tried]) -> Section:
+    prose = (
+        "Distance: the larger of the paper's figure and ours over the smaller, as the geometric mean of all "
+        f"figures; as the suites are, {plain:.3f}. A change that comes close is a candidate, not a proof."
+    )
+    columns = ("change", ">figures", ">before", ">after", ">all figures")
+    left = len(alone) - MOST_SHOWN
+    note = f"{left} changes that do less are left out." if left > 0 else ""
+    tables = [TableData("One change alone", columns, [_row(each) for each in alone[:MOST_SHOWN]], note)]
+    tables += [TableData("The best together", columns, [_row(each) for each in both])] if both else []
+    return Section("explain", f"What would bring {paper.key} closer", (prose,), (), tables)
+
+
+def _row(each: Tried) -> list[str]:
+    return [each.setup.title, str(each.figures), f"{each.before:.3f}", f"{each.after:.3f}", f"{each.whole:.3f}"]
+
+
+def _sentence(plain: float, alone: Sequence[Tried], both: Sequence[Tried]) -> str:
+    best = min((each for each in alone if each.whole < plain), key=lambda each: each.whole, default=None)
+    if best is None:
+        return "No single change brings the figures closer."
+    said = f"{best.setup.title} alone closes most of the distance: {plain:.3f} to {best.whole:.3f}"
+    most = min(both, key=lambda each: each.whole, default=best)
+    return f"{said}; {most.setup.title}: {most.whole:.3f}." if most.whole < best.whole else f"{said}."
+
+
+def _as_json(folder: Path, plain: float, alone: Sequence[Tried], both: Sequence[Tried]) -> dict[str, Any]:
+    def rows(found: Sequence[Tried]) -> list[dict[str, Any]]:
+        return [
+            {"change": each.setup.title, "figures": each.figures, "before": each.before, "after": each.after,
+             "all_figures": each.whole}
+            for each in found
+        ]  # fmt: skip
+
+    return {"run": str(folder), "distance": plain, "alone": rows(alone), "together": rows(both)}

@@ -1,0 +1,201 @@
+"""Which single change of how a paper's programs were built brings our figures closest to the published ones.
+
+Candidates are what the paper's own set-ups name, one thing at a time, and what most projects differ in: optimisation,
+assertions and other switches that a kernel's parity table names, caches and prefetch. Each is measured alone; then the
+best of each option together, one more at a time. A small distance is no proof: several causes may look alike.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rtoslab.base import PlanError
+from rtoslab.catalogue import Catalogue, PaperFolder, Setup
+from rtoslab.measure import point_id
+from rtoslab.papers.compare import Compared
+from rtoslab.papers.experiment import paper_plan
+from rtoslab.papers.reproduction import reproduce
+from rtoslab.papers.setup_report import distance
+from rtoslab.papers.setups import InSetup
+from rtoslab.plan import Options, Plan, Point
+from rtoslab.store import StoredPoint
+
+_LEVELS: Final = ("-O0", "-O1", "-O2", "-O3", "-Os")
+_SWITCHES: Final = ("assertions", "stack_checking", "trace_hooks", "time_slicing", "task_selection")
+"""Concepts of the parity tables that are on or off."""
+_ANY: Final = "any kernel"
+MOST_TOGETHER: Final = 4
+"""So many changes are tried at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One change, or several together, and how far the paper is then."""
+
+    setup: Setup
+    figures: int
+    """So many published figures change."""
+    before: float
+    """Distance of these figures as the suites have them; see `setup_report.distance`."""
+    after: float
+    whole: float
+    """Distance of all figures of the paper, with these changed."""
+
+
+def candidates(catalogue: Catalogue, paper: PaperFolder) -> list[Setup]:
+    """Every single change, each once. Only for benchmarks and boards of which the paper has figures."""
+    told = paper_plan(catalogue, _only(paper, ()), Options()).points
+    told = tuple(each for each in told if _is_published(paper, each))
+    boards, benchmarks, kernels = (
+        tuple(dict.fromkeys(getattr(each, axis) for each in told)) for axis in ("board", "benchmark", "kernel")
+    )
+    swept = {key for suite in paper.suites for experiment in suite.experiments for key in experiment.sweep}
+    found: dict[str, Setup] = {}
+    for title, change in _changes(catalogue, paper, kernels, boards):
+        if title.partition("=")[0] in swept:
+            continue  # the paper's own question
+        setup = Setup(id=f"change_{len(found)}", title=title, evidence="", benchmarks=benchmarks, boards=boards)
+        found.setdefault(title, setup.model_copy(update=dict(change)))
+    return list(found.values())
+
+
+Change = Mapping[str, object]
+"""Fields of a set-up."""
+
+
+def _changes(
+    catalogue: Catalogue, paper: PaperFolder, kernels: Sequence[str], boards: Sequence[str]
+) -> Iterator[tuple[str, Change]]:
+    for setup in paper.facts.setup:
+        for kernel, version in setup.instead.items():
+            if version in catalogue.kernels_here:
+                yield f"{version} instead of {kernel}", {"instead": {kernel: version}}
+        for kernel, options in setup.kernel.items():
+            who = _ANY if tuple(kernels) == (kernel,) else kernel
+            yield from (_option(who, *each) for each in options.items())
+        yield from (_option(_ANY, *each) for each in setup.config.items())
+    yield from (_option(_ANY, "opt", level) for level in _LEVELS)
+    yield _option(_ANY, "lto", "1")
+    for kernel in kernels:
+        parity = catalogue.kernels[kernel].facts.parity
+        macros = [parity[each] for each in _SWITCHES if each in parity and not parity[each].startswith("=")]
+        who = _ANY if tuple(kernels) == (kernel,) else kernel
+        yield from (_option(who, macro, value) for macro in macros for value in ("0", "1"))
+    for name in ("icache", "dcache", "prefetch"):
+        having = tuple(each for each in boards if name in catalogue.board(each).facts.features)
+        if having:
+            title, change = _option(_ANY, f"feature.{name}", "0")
+            yield title, {**change, "boards": having}
+
+
+def _option(kernel: str, key: str, value: str) -> tuple[str, Change]:
+    if kernel == _ANY:
+        return f"{key}={value}", {"config": {key: value}}
+    return f"{key}={value} ({kernel})", {"kernel": {kernel: {key: value}}}
+
+
+def explain_plan(catalogue: Catalogue, paper: PaperFolder, setups: Sequence[Setup], options: Options) -> Plan:
+    """The points of the suites that have published figures, and those of every change, each once.
+
+    Raises PlanError for a paper without such figures.
+    """
+    plain = {repr(each): each for each in paper_plan(catalogue, _only(paper, ()), options).points}
+    plain = {key: each for key, each in plain.items() if _is_published(paper, each)}
+    changed: dict[str, Point] = {}
+    for setup in setups:
+        changed |= {repr(each): each for each in paper_plan(catalogue, _only(paper, (setup,)), options).points}
+    changed = {key: each for key, each in changed.items() if _is_published(paper, each)}
+    if not plain:
+        raise PlanError(f"{paper.key} has no figure that one of ours stands beside, so no distance can be told.")
+    return Plan(tuple({**plain, **changed}.values()), paper.key)
+
+
+def _is_published(paper: PaperFolder, point: Point) -> bool:
+    """Whether the paper has a figure of the point's benchmark and kernel there."""
+    return any(
+        row.lab_benchmark == point.benchmark
+        and row.lab_board in {"", point.board}
+        and row.lab_kernel in {"", *_names(paper, point.kernel)}
+        for row in paper.published.values()
+    )
+
+
+def _names(paper: PaperFolder, kernel: str) -> set[str]:
+    """A kernel's own name, and of a version what it stands for in some set-up."""
+    return {kernel, *(name for setup in paper.facts.setup for name, other in setup.instead.items() if other == kernel)}
+
+
+def tried(
+    catalogue: Catalogue, paper: PaperFolder, setups: Iterable[Setup], points: Sequence[StoredPoint], options: Options
+) -> list[Tried]:
+    """What each change does to the figures, the closest to the paper first; a change without any figure is left out."""
+    plain = _ids(catalogue, _only(paper, ()), options)
+    found = []
+    for setup in setups:
+        alone = _only(paper, (setup,))
+        wanted = plain | _ids(catalogue, alone, options)
+        mine = [each for each in points if each.result.point.model_dump_json() in wanted]
+        done = reproduce(catalogue, alone, mine)
+        found += [_tried(each, done.compared) for each in done.setups if each.own()]
+    return sorted(found, key=lambda each: (each.whole, each.setup.title))
+
+
+def _tried(changed: InSetup, plain: Mapping[int, Compared]) -> Tried:
+    own = changed.own()
+    before, after = distance({ident: plain[ident] for ident in own}), distance(own)
+    whole = distance({**plain, **own})
+    return Tried(changed.setup, len(own), before or 0.0, after or 0.0, whole or 0.0)
+
+
+def plain_distance(catalogue: Catalogue, paper: PaperFolder, points: Sequence[StoredPoint], options: Options) -> float:
+    """Distance of all the paper's figures as the suites have them; 0 without any."""
+    alone = _only(paper, ())
+    plain = _ids(catalogue, alone, options)
+    mine = [each for each in points if each.result.point.model_dump_json() in plain]
+    return distance(reproduce(catalogue, alone, mine).compared) or 0.0
+
+
+def together(paper_distance: float, singles: Sequence[Tried]) -> list[Setup]:
+    """The best change of each option with the next best of another one, and so on; only what helps alone."""
+    chosen: list[Setup] = []
+    options: set[str] = set()
+    found = []
+    for each in singles:
+        option = each.setup.title.partition("=")[0]
+        if each.whole >= paper_distance or option in options or len(chosen) == MOST_TOGETHER:
+            continue
+        options.add(option)
+        chosen.append(each.setup)
+        if len(chosen) > 1:
+            found.append(_joined(f"together_{len(chosen)}", chosen))
+    return found
+
+
+def _joined(ident: str, setups: Sequence[Setup]) -> Setup:
+    config: dict[str, str] = {}
+    kernels: dict[str, dict[str, str]] = {}
+    instead: dict[str, str] = {}
+    for each in setups:
+        config |= each.config
+        instead |= each.instead
+        for kernel, options in each.kernel.items():
+            kernels[kernel] = {**kernels.get(kernel, {}), **options}
+    boards = set(setups[0].boards).intersection(*(each.boards for each in setups))
+    return setups[0].model_copy(
+        update={
+            "id": ident,
+            "title": ", ".join(each.title for each in setups),
+            "config": config,
+            "kernel": kernels,
+            "instead": instead,
+            "boards": tuple(each for each in setups[0].boards if each in boards),
+        }
+    )
+
+
+def _only(paper: PaperFolder, setups: tuple[Setup, ...]) -> PaperFolder:
+    return replace(paper, facts=paper.facts.model_copy(update={"setup": setups}))
+
+
+def _ids(catalogue: Catalogue, paper: PaperFolder, options: Options) -> set[str]:
+    return {point_id(catalogue, each).model_dump_json() for each in paper_plan(catalogue, paper, options).points}

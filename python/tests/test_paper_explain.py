@@ -1,0 +1,95 @@
+"""What would bring a paper's figures closer: the candidates, their order, and the best of them together."""
+
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base.errors import PlanError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.paper_folders import PaperFolder, papers
+from rtoslab.catalogue.suites import Experiment, Suite
+from rtoslab.measure.identity import point_id
+from rtoslab.papers.experiment import paper_plan
+from rtoslab.papers.explain import Tried, candidates, explain_plan, plain_distance, together, tried
+from rtoslab.papers.setups import stands_for
+from rtoslab.plan import Options
+from rtoslab.results.results import Measured
+from rtoslab.store.stored_point import StoredPoint
+from tests.fakes import measured
+from tests.test_cli import error, rtoslab
+from tests.test_papers import folder, published
+
+CATALOGUE = Catalogue(find_root())
+OPTIONS = Options()
+
+
+def paper_of(tmp_path: Path, value: str) -> PaperFolder:
+    """T2 with FreeRTOS on one core of the Pico, for which the paper prints one rate."""
+    row = published(1, lab_benchmark="t2_cooperative", lab_kernel="freertos", lab_board="pico", value=value)
+    base = folder(tmp_path, [row])
+    experiment = Experiment(benchmarks=("t2_cooperative",), kernels=("freertos",), boards=("pico",), cores=(1,))
+    return PaperFolder(
+        base.key, base.folder, base.facts, (Suite(id="x", title="X", paper="X", experiment=(experiment,)),)
+    )
+
+
+def points_of(paper: PaperFolder, rates: dict[str, int]) -> list[StoredPoint]:
+    """Every planned point, counting 1,000 a second or what `rates` say of one of its options."""
+    plan = explain_plan(CATALOGUE, paper, candidates(CATALOGUE, paper), OPTIONS)
+    found = []
+    for number, each in enumerate(plan.points):
+        identity = point_id(CATALOGUE, each)
+        said = [f"{key}={value}" for key, value in identity.config.items()]
+        rate = next((rates[option] for option in said if option in rates), 1000)
+        result: Measured = measured(1, rate // 4).model_copy(update={"run_id": f"{number:016x}", "point": identity})
+        found.append(StoredPoint(Path("x"), result, {}))
+    return found
+
+
+def test_the_change_that_comes_closest_is_first(tmp_path: Path) -> None:
+    paper = paper_of(tmp_path, "2000")
+    points = points_of(paper, {"opt=-O0": 500, "opt=-Os": 1600, "configBENCH_ASSERT=1": 1200})
+    assert plain_distance(CATALOGUE, paper, points, OPTIONS) == pytest.approx(2)
+    alone = tried(CATALOGUE, paper, candidates(CATALOGUE, paper), points, OPTIONS)
+    assert [each.setup.title for each in alone[:2]] == ["opt=-Os", "configBENCH_ASSERT=1"]
+    assert (alone[0].before, alone[0].after, alone[0].whole) == pytest.approx((2, 1.25, 1.25))
+    assert alone[-1].setup.title == "opt=-O0"
+    assert alone[-1].whole == pytest.approx(4)
+    assert all(each.figures == 1 for each in alone)
+    (both,) = together(2.0, alone)
+    assert both.title == "opt=-Os, configBENCH_ASSERT=1"
+    assert both.config == {"opt": "-Os", "configBENCH_ASSERT": "1"}
+
+
+def test_what_does_not_help_alone_is_not_tried_together(tmp_path: Path) -> None:
+    paper = paper_of(tmp_path, "1000")
+    alone = tried(CATALOGUE, paper, candidates(CATALOGUE, paper), points_of(paper, {"opt=-O0": 500}), OPTIONS)
+    assert together(1.0, alone) == []
+    assert isinstance(alone[0], Tried)
+
+
+@pytest.mark.parametrize("key", ["eren2024", "lentka2022", "miranda2021"])
+def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
+    paper = papers(CATALOGUE)[key]
+    found = candidates(CATALOGUE, paper)
+    assert len({each.title for each in found}) == len(found) > 10
+    plan = explain_plan(CATALOGUE, paper, found, OPTIONS)
+    assert len({repr(each) for each in plan.points}) == len(plan.points)
+    suites = {point_id(CATALOGUE, each).model_dump_json() for each in paper_plan(CATALOGUE, paper, OPTIONS, ()).points}
+    changing = 0
+    for setup in found:
+        facts = paper.facts.model_copy(update={"setup": (setup,)})
+        alone = PaperFolder(paper.key, paper.folder, facts, paper.suites)
+        own = [point_id(CATALOGUE, each) for each in paper_plan(CATALOGUE, alone, OPTIONS).points]
+        stands = [meant for each in own if (meant := stands_for(alone, setup, each)) is not None]
+        assert {each.model_dump_json() for each in stands} <= suites, setup.title
+        changing += bool(stands)
+    assert changing > 5
+
+
+def test_a_paper_without_figures_of_ours_is_one_sentence() -> None:
+    paper = papers(CATALOGUE)["vieira2026"]
+    with pytest.raises(PlanError, match="vieira2026 has no figure that one of ours stands beside"):
+        explain_plan(CATALOGUE, paper, candidates(CATALOGUE, paper), OPTIONS)
+    assert "leave --setup out" in error(rtoslab("paper", "lentka2022", "--explain", "--setup", "none"), 1)

@@ -1,0 +1,127 @@
+//! What a run warns of: one sentence each, none of them twice.
+
+/// Faults that are told; the first ones say what is wrong, and firmware that faults on purpose is rare.
+const FAULTS: u8 = 8;
+
+/// The warnings of a run.
+///
+/// What adds one returns the sentence with which a strict run stops, and nothing if the run goes on.
+#[derive(Debug, Clone, Default)]
+pub struct Warnings {
+    texts: Vec<String>,
+    faults: u8,
+    strict: bool,
+}
+
+impl Warnings {
+    /// No warning yet; a strict run stops where others warn, the first time and every time.
+    pub fn new(strict: bool) -> Warnings {
+        Warnings { strict, ..Warnings::default() }
+    }
+
+    /// The warnings in the order in which they came.
+    pub fn texts(&self) -> &[String] {
+        &self.texts
+    }
+
+    /// Adds a warning that may be told again.
+    pub fn push(&mut self, text: String) {
+        self.texts.push(text);
+    }
+
+    /// Warns unless a warning says `key` already.
+    #[must_use]
+    pub fn once(&mut self, key: &str, text: String) -> Option<String> {
+        if self.texts.iter().any(|told| told.contains(key)) {
+            return self.strict.then_some(text);
+        }
+        let stops = self.strict.then(|| text.clone());
+        self.texts.push(text);
+        stops
+    }
+
+    /// Warns of an address that is not modelled, once for all that is done with it.
+    #[must_use]
+    pub fn not_modelled(&mut self, what: &str, address: u32, pc: u32) -> Option<String> {
+        self.once(&format!("at 0x{address:08x} "), not_modelled(what, address, pc))
+    }
+
+    /// Warns once that something was asked for, by the instruction at `pc`, that does not happen here.
+    #[must_use]
+    pub fn short_of(&mut self, about: &str, pc: u32) -> Option<String> {
+        let known = self.texts.iter().any(|told| told.starts_with(about));
+        if known && !self.strict {
+            return None;
+        }
+        let text = format!("{about} (first asked for at 0x{pc:08x})");
+        if !known {
+            self.texts.push(text.clone());
+        }
+        self.strict.then_some(text)
+    }
+
+    /// Warns of a fault that the firmware handles, if it is among the first ones.
+    pub fn fault(&mut self, text: String) {
+        if self.faults < FAULTS {
+            self.faults += 1;
+            self.texts.push(text);
+        }
+    }
+}
+
+/// That an address is not modelled, in a person's words.
+pub fn not_modelled(what: &str, address: u32, pc: u32) -> String {
+    format!("{what} at 0x{address:08x} is not modelled (first used by 0x{pc:08x})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_told_once_whatever_is_done_with_it() {
+        let mut warnings = Warnings::new(false);
+        assert_eq!(warnings.not_modelled("read of a UART register", 0x4000_0004, 0x100), None);
+        assert_eq!(warnings.not_modelled("write to a UART register", 0x4000_0004, 0x102), None);
+        assert_eq!(warnings.not_modelled("read of a UART register", 0x4000_0008, 0x104), None);
+        let told = |address: &str, pc: &str| {
+            format!("read of a UART register at 0x{address} is not modelled (first used by 0x{pc})")
+        };
+        assert_eq!(warnings.texts(), [told("40000004", "00000100"), told("40000008", "00000104")]);
+    }
+
+    #[test]
+    fn a_strict_run_stops_each_time_and_warns_once() {
+        let mut warnings = Warnings::new(true);
+        for pc in [0x100, 0x200] {
+            let text = format!("sleep is not modelled (first asked for at 0x{pc:08x})");
+            assert_eq!(warnings.short_of("sleep is not modelled", pc), Some(text));
+            let text = format!("code at 0x1fff0000 is not modelled (first used by 0x{pc:08x})");
+            assert_eq!(warnings.not_modelled("code", 0x1fff_0000, pc), Some(text));
+        }
+        assert_eq!(warnings.texts().len(), 2);
+        assert!(warnings.texts().iter().all(|text| text.contains("0x00000100")), "{warnings:?}");
+    }
+
+    #[test]
+    fn what_falls_short_is_told_once() {
+        let mut warnings = Warnings::new(false);
+        assert_eq!(warnings.short_of("no stop mode", 0x100), None);
+        assert_eq!(warnings.short_of("no stop mode", 0x200), None);
+        assert_eq!(warnings.texts(), ["no stop mode (first asked for at 0x00000100)"]);
+    }
+
+    #[test]
+    fn the_first_eight_faults_are_told_and_count_as_no_other_warning() {
+        let mut warnings = Warnings::new(true);
+        for fault in 0..20 {
+            warnings.fault(format!("fault {fault}"));
+            warnings.push(format!("warning {fault}"));
+        }
+        assert_eq!(warnings.texts().iter().filter(|text| text.starts_with("fault")).count(), 8);
+        assert_eq!(warnings.texts().iter().filter(|text| text.starts_with("warning")).count(), 20);
+        let mut again = warnings.clone();
+        again.fault("a fault behind a snapshot".to_owned());
+        assert_eq!(again.texts(), warnings.texts());
+    }
+}
