@@ -81,9 +81,11 @@ static inline void port_sleep_ticks(uint32_t ticks)
     (void)k_sleep(K_TICKS(ticks));
 }
 
-/* Ticks are counted in 64 bits, and a sleep until a past one would last until the next. */
+/* Ticks are counted in 64 bits, and a sleep until a past one would last until the next: so none may pass between the look
+ * at the clock and the sleep. A thread that sleeps lets interrupts in, and finds them locked as it goes on. */
 static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
 {
+    unsigned int before = irq_lock();
     int64_t now = sys_clock_tick_get();
     int32_t left;
 
@@ -92,6 +94,7 @@ static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
     if (left > 0) {
         (void)k_sleep(K_TIMEOUT_ABS_TICKS(now + left));
     }
+    irq_unlock(before);
 }
 
 static inline void port_yield(void)
