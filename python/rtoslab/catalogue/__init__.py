@@ -11,12 +11,14 @@ from rtoslab.catalogue.schemas import Board
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import TIMED, Claim, Experiment, Resolution, Suite
 from rtoslab.catalogue.trees import (
+    PORTS_VARIABLE,
     Tree,
     TreePart,
     description_path,
     export_key,
     export_place,
     path_variable,
+    port_folders,
     read_trees,
     tree_text,
 )
@@ -28,6 +30,7 @@ __all__ = [
     "DEFAULT_OPT",
     "EMPTY_SERIES",
     "INSTRUMENTS",
+    "PORTS_VARIABLE",
     "RESULT_KINDS",
     "TIMED",
     "Benchmark",
@@ -60,6 +63,7 @@ __all__ = [
     "find_paper",
     "papers",
     "path_variable",
+    "port_folders",
     "read_toml",
     "read_trees",
     "tree_text",

@@ -17,7 +17,16 @@ from rtoslab.cli.ended import answer
 from rtoslab.cli.names import PaperName
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.measure import run_plan
-from rtoslab.papers import Compared, Reproduction, missing_benchmarks, paper_document, paper_plan, reproduce, show_paper
+from rtoslab.papers import (
+    Compared,
+    Reproduction,
+    demand_whole,
+    missing_benchmarks,
+    paper_document,
+    paper_plan,
+    reproduce,
+    show_paper,
+)
 from rtoslab.plan import Options
 from rtoslab.reference import of_paper
 from rtoslab.reports import export, report_formats
@@ -49,6 +58,7 @@ def command(
     root = find_root()
     catalogue = Catalogue(root)
     paper = find_paper(catalogue, name)
+    demand_whole(catalogue, paper)
     wanted = [each for each in setups if each != "none"] if setups else None
     plan = paper_plan(catalogue, paper, Options(full=full), wanted)
     folder = out or default_out(root, plan, [paper.key])

@@ -8,5 +8,15 @@ from rtoslab.papers.document import paper_document
 from rtoslab.papers.experiment import missing_benchmarks, paper_plan
 from rtoslab.papers.on_terminal import show_paper
 from rtoslab.papers.reproduction import Reproduction, reproduce
+from rtoslab.papers.whole import demand_whole
 
-__all__ = ["Compared", "Reproduction", "missing_benchmarks", "paper_document", "paper_plan", "reproduce", "show_paper"]
+__all__ = [
+    "Compared",
+    "Reproduction",
+    "demand_whole",
+    "missing_benchmarks",
+    "paper_document",
+    "paper_plan",
+    "reproduce",
+    "show_paper",
+]
