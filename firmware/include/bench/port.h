@@ -117,7 +117,7 @@ PORT_IS(port_semaphore_give, bool(port_semaphore_t *));
 PORT_IS(port_semaphore_give_from_isr, void(port_semaphore_t *)); /* the handler's last call but for port_isr_exit */
 #endif
 #if KERNEL_SERVICES_TIMEOUT
-PORT_IS(port_semaphore_take_for, bool(port_semaphore_t *, uint32_t)); /* ticks; false: not given in time */
+PORT_IS(port_semaphore_take_for, bool(port_semaphore_t *, uint32_t)); /* ticks; 0: only a try; false: not given in time */
 #if !KERNEL_SERVICES_SEMAPHORE
 #error "The service timeout is a semaphore's; see spec/port.md."
 #endif
