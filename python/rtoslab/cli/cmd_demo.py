@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from rtoslab.catalogue import DEMO_SUITE
-from rtoslab.cli.choices import jobs_option, out_option
+from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_run import command as run
 from rtoslab.images import demand_tools
 
@@ -13,12 +13,13 @@ from rtoslab.images import demand_tools
 @click.command("demo")
 @out_option
 @jobs_option
+@dry_run_option
 @click.pass_context
-def command(context: click.Context, out: Path | None, jobs: int) -> int:
+def command(context: click.Context, out: Path | None, jobs: int, *, dry_run: bool) -> int:
     """Measure T1 to T8 with FreeRTOS on the virtual Raspberry Pi Pico, on one core and on two, and write a report.
 
     The same as `rtoslab run vieira2026 --cores 1,2 --report`. Needs no board; a minute or two the first time.
     """
     demand_tools()
-    code: int = context.invoke(run, names=(DEMO_SUITE,), cores=(1, 2), out=out, jobs=jobs, report=True)
+    code: int = context.invoke(run, names=(DEMO_SUITE,), cores=(1, 2), out=out, jobs=jobs, dry_run=dry_run, report=True)
     return code

@@ -5,7 +5,7 @@ from typing import Final
 
 SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "Begin": {
-        "demo": "measure FreeRTOS on a Pico, one core and two, and report",
+        "demo": "measure T1 to T8 on a virtual board, and report",
         "doctor": "check the tools that rtoslab needs",
         "list": "list kernels, boards, benchmarks and suites",
         "new": "make a benchmark, kernel, board or paper from a template",
