@@ -101,6 +101,13 @@ def test_a_wrong_file_is_named(copy: Path, old: str, new: str, problem: str) -> 
     assert str(path) in str(caught.value)
 
 
+def test_a_kernel_with_tasks_says_which_word_holds_the_running_one(copy: Path) -> None:
+    path = copy / "firmware" / "kernels" / "rt" / "kernel.toml"
+    path.write_text(re.sub(r"\[probes\]\n(.+\n)+", "", path.read_text()))
+    with pytest.raises(CatalogueError, match=r"kernel.toml.*under \[probes\] which word holds the running task"):
+        _ = Catalogue(copy).kernels
+
+
 def test_a_clock_that_its_divisors_do_not_give_is_refused(copy: Path) -> None:
     path = copy / "firmware" / "boards" / "nucleo-f446re" / "board.toml"
     text = path.read_text()

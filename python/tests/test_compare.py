@@ -86,6 +86,14 @@ def test_what_differs_between_manifests_comes_first() -> None:
     assert comparison_document([found]).sections[0].title == "What differs"
 
 
+def test_settings_that_one_kernel_alone_has_come_last() -> None:
+    mine = {"build.kernel_config.A": "1", "build.kernel_config.S": "1", "target.kind": "virtual"}
+    other = {"build.kernel_config.B": "2", "build.kernel_config.S": "2", "target.kind": "real"}
+    found = compare(Side("a", [figures(1.0, manifest=mine)]), Side("b", [figures(1.0, manifest=other)]))
+    keys = [each.key for each in found.differences]
+    assert keys == ["build.kernel_config.S", "target.kind", "build.kernel_config.A", "build.kernel_config.B"]
+
+
 def profiled(counts: int, functions: dict[str, tuple[int, int]]) -> Measured:
     """A point of one core that counted `counts`; name -> (cycles, calls)."""
     plain = measured(1)

@@ -2,6 +2,7 @@
 
 Ports broken on purpose, built and run on the virtual Pico."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -91,12 +92,23 @@ def test_a_suite_that_ends_early_keeps_what_it_saw(checkout: Path) -> None:
         '    look_at_stacks();\n    last_words_overflow("low");\n',
     )
     verdict = conformance(checkout, "freertos")
-    assert "reported a overflow" in (verdict.failure or ""), "no scene's doing"
+    assert "reported an overflow" in (verdict.failure or ""), "no scene's doing"
     assert failing(verdict) == set()
     outcomes = {each.check: each.outcome for each in verdict.findings}
     assert outcomes["priority_order"] is Outcome.HOLDS
     assert outcomes["tick_count"] is Outcome.UNSEEN
     assert not verdict.holds
+
+
+def test_a_port_with_tasks_and_sleep_alone_is_examined(checkout: Path) -> None:
+    """What CONTRIBUTING.md begins with: a port is examined after each service, from the first on."""
+    path = checkout / "firmware" / "kernels" / "rt" / "kernel.toml"
+    first = re.compile(r"^(?!tasks|sleep =)(\w+) = true$", re.MULTILINE)
+    path.write_text(first.sub(r"\1 = false", path.read_text()))
+    verdict = conformance(checkout, "rt")
+    verdict.demand()
+    held = {each.check for each in verdict.findings if each.outcome is Outcome.HOLDS}
+    assert {"priority_order", "sleep_ticks", "tick_rate", "stack_figures"} <= held
 
 
 def test_a_declared_deviation_is_measured_and_marked(checkout: Path, tmp_path: Path) -> None:

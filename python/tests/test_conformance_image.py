@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 
 from rtoslab import api
-from rtoslab.base.errors import PlanError, SettingError
+from rtoslab.base.errors import EXIT_POINT_FAILED, BuildError, PlanError, SettingError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.cli import app, cmd_conformance
 from rtoslab.conformance.examination import Conformance, examine, examine_image
 from rtoslab.conformance.judge import Outcome
 from rtoslab.conformance.play import scene_hash
 from rtoslab.images.builder import build
 from rtoslab.measure.own_image import run_image
-from rtoslab.plan.plan import Options, conformance_points
+from rtoslab.plan.plan import Options, Point, conformance_points
 from rtoslab.targets.brought_image import brought_image
 from tests.checkouts import alter
 from tests.test_cli import error, rtoslab
@@ -106,3 +107,23 @@ def test_what_is_no_suite_is_refused_in_one_sentence(tmp_path: Path) -> None:
         run_image(ROOT, suite(tmp_path / "suite.elf"), "pico", tmp_path / "run", {})
     assert "An image says itself" in error(rtoslab("conformance", "--image", path, "--cores", "2"), 1)
     assert "only timing.KEY can be set" in error(rtoslab("conformance", "--image", path, "--config", "opt=-O3"), 1)
+
+
+def test_a_suite_that_cannot_be_built_does_not_keep_the_others_from_being_examined(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A port that is being written fits one board before another."""
+
+    def on_one(catalogue: Catalogue, point: Point) -> Conformance:
+        if point.board == "nucleo-f103rb":
+            raise BuildError("Building it failed.")
+        return examine(catalogue, point)
+
+    monkeypatch.setattr(cmd_conformance, "examine", on_one)
+    asked = ["conformance", "--kernel", "bare", "--board", "nucleo-f103rb,pico"]
+    assert app.main(asked, standalone_mode=False) == EXIT_POINT_FAILED
+    said = capsys.readouterr().out
+    assert "Building it failed." in said
+    assert "bare on pico, 1 core: " in said
+    with pytest.raises(BuildError):
+        app.main([*asked[:-1], "nucleo-f103rb"], standalone_mode=False)

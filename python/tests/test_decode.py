@@ -1,13 +1,15 @@
 """The decoder: a damaged stream is an error that names its line, never a number."""
 
 import random
+import re
 import zlib
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.base.errors import DecodeError, OverrideReceivedError
+from rtoslab.base.errors import REFUSALS, DecodeError, OverrideReceivedError
+from rtoslab.base.paths import find_root
 from rtoslab.records.decoder import Expected, decode
 from tests.fakes import BODY, EXPECTED, WINDOW, WIRE, Fields, begin, count, record, stream
 
@@ -193,3 +195,11 @@ def test_nothing_and_noise_say_so() -> None:
         decode(b"", WIRE, EXPECTED)
     with pytest.raises(DecodeError, match="no begin record in 5 bytes"):
         decode(b"noise", WIRE, EXPECTED)
+
+
+def test_a_refusal_is_told_in_the_words_of_the_firmwares_codes() -> None:
+    header = (find_root() / "firmware" / "include" / "bench" / "errors.h").read_text()
+    assert dict(re.findall(r"ERROR_\w+ = (\d+), +/\* (.+?) \*/", header)) == REFUSALS
+    told = OverrideReceivedError(3, "error", {"run": "r", "core": "0", "code": "2", "detail": "control"})
+    assert "reported an error: the kernel refused a task (core=0 code=2 detail=control)" in str(told)
+    assert "reported an overflow (core=0)" in str(OverrideReceivedError(3, "overflow", {"core": "0"}))

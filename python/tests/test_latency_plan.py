@@ -37,6 +37,14 @@ def test_the_kind_names_every_benchmark_of_it() -> None:
     assert all(each.instrument is None and each.samples is None for each in plan("counts").points)
 
 
+def test_a_count_lasts_as_long_as_its_proofs_need_unless_something_else_is_said() -> None:
+    least = CATALOGUE.benchmark("switch_pairs").facts.window_ms
+    assert [each.window_ms for each in plan("switch_pairs").points] == [least]
+    assert least > {each.benchmark: each.window_ms for each in plan("counts").points}["t7_synchronisation"]
+    asked = Options(["freertos"], ["pico"], [1], window_ms=20)
+    assert [each.window_ms for each in make_plan(CATALOGUE, ["switch_pairs"], asked).points] == [20]
+
+
 def test_samples_are_the_benchmarks_the_papers_or_ones_own() -> None:
     facts = CATALOGUE.benchmark(TIMED).facts
     assert (one().samples, one(full=True).samples, one(samples="7").samples) == (facts.samples, facts.full_samples, 7)

@@ -15,8 +15,6 @@ from tests.test_cli import ROOT
 
 BOARDS = sorted(Catalogue(ROOT).boards)
 WINDOW_MS = 60
-LONGER_MS = {"switch_pairs": 500}
-"""What must see rare things."""
 VARIANTS: tuple[Mapping[str, str], ...] = ({}, {"opt": "-O0"}, {"lto": "1"})
 VARIED = ("pico", "nucleo-f446re")
 """Boards on which variants are tried, too."""
@@ -40,9 +38,8 @@ CASES = [(board, variant) for board in BOARDS for variant in VARIANTS if not var
 @pytest.mark.long
 @pytest.mark.parametrize(("board", "variant"), CASES)
 def test_every_count_is_proved(tmp_path: Path, board: str, variant: Mapping[str, str]) -> None:
-    names = [each.id for each in Catalogue(ROOT).benchmarks.values() if each.facts.kind != "latency"]
-    for name in names:
-        window_ms = LONGER_MS.get(name, WINDOW_MS)
+    counts = [each for each in Catalogue(ROOT).benchmarks.values() if each.facts.kind != "latency"]
+    for name, window_ms in ((each.id, max(WINDOW_MS, each.facts.window_ms)) for each in counts):
         run = api.run(name, boards=[board], cores=[1, 2], window_ms=window_ms, config=variant, out=tmp_path / name)
         assert refused(run) == []
 

@@ -16,6 +16,7 @@ from rtoslab.conformance.examination import Conformance, examine
 from rtoslab.conformance.judge import Outcome
 from rtoslab.mutants.measure import try_mutants
 from rtoslab.mutants.mutants import read_mutants
+from rtoslab.papers.whole import demand_whole
 from rtoslab.plan.plan import Options, conformance_points
 from rtoslab.scaffold.new_folder import make
 
@@ -64,9 +65,10 @@ def test_a_new_port_conforms_and_is_measured(
 
 
 def test_a_new_port_may_lie_in_a_folder_of_its_users_own(
-    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _new("kernel", "mine", "--in", str(tmp_path / "ports"))
+    assert f"export {PORTS_VARIABLE}={tmp_path / 'ports'}`" in capsys.readouterr().out
     assert not (checkout / "firmware" / "kernels" / "mine").exists()
     monkeypatch.setenv(PORTS_VARIABLE, str(tmp_path / "ports"))
     assert _conforms(checkout, "mine", DEFAULT_BOARD).holds
@@ -93,7 +95,32 @@ def test_a_new_paper_is_reproduced(checkout: Path, tmp_path: Path, capsys: pytes
     assert [each["state"] for each in said["figures"]] == ["measured", "measured"]
     assert [each["outcome"] for each in said["claims"]] == ["same"]
     paper = papers(Catalogue(checkout))["doe2026"]
+    demand_whole(Catalogue(checkout), paper)
     assert {row.id for row in paper.published.values() if row.kind == "ordering"} == set(paper.claims[0].rows)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "says"),
+    [
+        ("paper.toml", "rows = [1, 2]", "rows = [1, 7]", "paper.toml, table .* names row 7, which published.csv"),
+        ("claims.toml", "rows = [3]", "rows = [8]", "claims.toml, claim .* names row 8"),
+        ("slips.toml", "rows = [1, 2]", "rows = [9]", "slips.toml, slip ratio, names row 9"),
+        ("slips.toml", "r2 / r1", "r2 / r6", "cannot be computed"),
+        ("published.csv", "freertos,pico,\n2", "freertos,nowhere,\n2", "row 1: there is no lab_board 'nowhere'"),
+        ("published.csv", "freertos,pico,\n2", "rt,pico,\n2", "row 1: there is no lab_kernel 'rt'"),
+        ("published.csv", "t6_message,throughput", "call_times,semaphore.give", "choose one of .*semaphore.give."),
+    ],
+)  # fmt: skip
+def test_a_papers_files_that_do_not_fit_each_other_are_refused_before_it_is_measured(
+    checkout: Path, file: str, old: str, new: str, says: str
+) -> None:
+    _new("paper", "doe2026")
+    path = checkout / "papers" / "doe2026" / file
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(CatalogueError, match=says):
+        app.main(["paper", "doe2026", "--dry-run"], standalone_mode=False)
 
 
 @pytest.mark.parametrize(

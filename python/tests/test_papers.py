@@ -110,7 +110,7 @@ def test_what_is_missing_says_why_and_has_no_number(
 
 
 def test_a_mapping_that_fits_several_values_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match=r"2 values fit row 1 of .*say more in lab_config"):
+    with pytest.raises(ReportError, match=r"2 values fit row 1 of .*say more in lab_config: cores=1 or 2\."):
         compared(tmp_path, published(1, lab_config=""), measured(1), measured(2))
 
 

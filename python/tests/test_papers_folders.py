@@ -11,8 +11,8 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import find_paper, papers
 from rtoslab.cli import app, cmd_paper
-from rtoslab.papers.arithmetic import evaluate
 from rtoslab.papers.experiment import missing_benchmarks, paper_plan
+from rtoslab.papers.whole import demand_whole
 from rtoslab.plan.plan import Options, Plan
 from rtoslab.reference import WORD
 from rtoslab.reports.document import make_document
@@ -90,18 +90,8 @@ def test_the_folder_of_a_paper_is_whole(key: str) -> None:
     """Every id that a file names is a published row, every slip can be computed, every board and axis exists."""
     paper = papers(CATALOGUE)[key]
     shown = [ident for part in paper.facts.part for table in part.table for ident in table.rows]
-    named = [
-        *shown,
-        *(ident for slip in paper.slips for ident in slip.rows),
-        *(i for c in paper.claims for i in c.rows),
-    ]
-    assert set(named) <= set(paper.published)
-    for slip in paper.slips:
-        if slip.computed:
-            evaluate(slip.computed, paper.numbers)
+    demand_whole(CATALOGUE, paper)
     mapped = [row for row in paper.published.values() if row.lab_benchmark]
-    assert {row.lab_board for row in mapped} <= set(CATALOGUE.boards)
-    assert {row.lab_kernel for row in mapped} <= set(paper.facts.kernels)
     assert {row.id for row in mapped if row.number is not None} <= set(shown), "a mapped figure stands in no table"
     assert len({each.id for each in paper.claims}) == len(paper.claims)
 

@@ -176,3 +176,11 @@ def test_services_that_end_in_one_function_are_counted_together(function: str, c
         kernel=kernel(symbols=symbols),
     )
     assert {each.verdict for each in judge_all(made)} == {verdict}
+
+
+def test_a_function_that_never_ran_is_named() -> None:
+    """A name that is not the kernel's looks like a call that was not made."""
+    made = dataclasses.replace(evidence(CALLS, calls={"malloc": 2}), kernel=kernel(symbols={"yield": ["yeild"]}))
+    (found,) = judge_all(made)
+    assert "0 calls, " in found.saw
+    assert "([symbols] of kernel.toml names yeild for it)" in found.saw

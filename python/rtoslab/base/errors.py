@@ -13,8 +13,9 @@ prints them. The exit codes are part of the command's interface:
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Final
 
 EXIT_OK = 0
 EXIT_ERROR = 1
@@ -102,12 +103,30 @@ class DecodeError(RtoslabError):
         self.problem = problem
 
 
+REFUSALS: Final[Mapping[str, str]] = {
+    "1": "a record does not fit the wire format",
+    "2": "the kernel refused a task",
+    "3": "a task runs on a core it was not pinned to",
+    "4": "a benchmark's set-up failed",
+    "5": "a task did not reach the next gate in time",
+    "6": "the kernel came back from its start",
+    "7": "the kernel's heap is used up",
+    "8": "a task function returned",
+    "9": "the second core did not start",
+    "10": "an interrupt's vector does not lead to its handler",
+    "11": "a series did not get its samples within the limit",
+}
+"""The codes of an `error` record in the words of `firmware/include/bench/errors.h`."""
+
+
 class OverrideReceivedError(DecodeError):
     """The firmware itself declared the run void (fault, assert, overflow, error)."""
 
     def __init__(self, line: int, kind: str, fields: dict[str, str]) -> None:
         facts = " ".join(f"{key}={value}" for key, value in fields.items() if key != "run")
-        super().__init__(line, f"the firmware reported a {kind} ({facts}); no number of this run counts")
+        what = f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+        why = f": {REFUSALS[fields['code']]}" if kind == "error" and fields.get("code") in REFUSALS else ""
+        super().__init__(line, f"the firmware reported {what}{why} ({facts}); no number of this run counts")
         self.kind = kind
         self.fields = fields
 

@@ -3,7 +3,7 @@
 from rtoslab.catalogue.benchmark import EMPTY_SERIES, INSTRUMENTS, RESULT_KINDS, Benchmark, SeriesFacts
 from rtoslab.catalogue.catalogue import Catalogue, Entry
 from rtoslab.catalogue.conformance_table import Check
-from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT
+from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
 from rtoslab.catalogue.kernel_facts import Kernel, TaskBlock
 from rtoslab.catalogue.paper_folders import PaperFolder, Published, find_paper, papers
 from rtoslab.catalogue.paper_schemas import Condition, Figure, Part, Setup, Slip, Table
@@ -11,12 +11,14 @@ from rtoslab.catalogue.schemas import Board
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import TIMED, Claim, Experiment, Resolution, Suite
 from rtoslab.catalogue.trees import (
+    PORTS_VARIABLE,
     Tree,
     TreePart,
     description_path,
     export_key,
     export_place,
     path_variable,
+    port_folders,
     read_trees,
     tree_text,
 )
@@ -26,8 +28,10 @@ __all__ = [
     "DEFAULT_BOARD",
     "DEFAULT_KERNEL",
     "DEFAULT_OPT",
+    "DEMO_SUITE",
     "EMPTY_SERIES",
     "INSTRUMENTS",
+    "PORTS_VARIABLE",
     "RESULT_KINDS",
     "TIMED",
     "Benchmark",
@@ -60,6 +64,7 @@ __all__ = [
     "find_paper",
     "papers",
     "path_variable",
+    "port_folders",
     "read_toml",
     "read_trees",
     "tree_text",

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from functools import reduce
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rtoslab.base import Strict
 from rtoslab.catalogue.user_kernels import ExportWants, TreeWants
@@ -207,6 +207,12 @@ class Kernel(Strict):
     whatever is configured."""
     locks: dict[int, str] = Field(default_factory=dict)
     """Hardware spinlocks by number."""
+
+    @model_validator(mode="after")
+    def _tasks_are_seen(self) -> "Kernel":
+        if self.services.get("tasks") and self.probes is None:
+            raise ValueError("a kernel with tasks says under [probes] which word holds the running task")
+        return self
 
     @property
     def urgent_first(self) -> bool:

@@ -10,7 +10,8 @@ class TreeWants(Strict):
     """
 
     headers: tuple[str, ...]
-    """Headers that the port includes: the folder of each is a folder of headers."""
+    """Headers that the port or the kernel's own files include, as they write it (`tiny.h`, `os/tiny.h`): the folder
+    from which each is found is a folder of headers."""
     cores: dict[str, tuple[str, ...]]
     """By a board's core: words that the path of a folder with code for that core has, the most telling first."""
     avoid: tuple[str, ...] = ()

@@ -39,6 +39,8 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
     medians are compared with a confidence interval and a rank test; directories that repeat the same measurement are
     joined by commas (A1,A2,A3). Points in several placements (`run --placements`) are compared by their medians, and
     only a difference that exceeds their bands is claimed. What differs between the manifests is listed first.
+
+    Two kernels or two options are two runs: give each `rtoslab run` an --out of its own.
     """
     base = _side(reference)
     comparisons = [compare(base, _side(each)) for each in others]

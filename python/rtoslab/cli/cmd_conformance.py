@@ -7,7 +7,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, BuildError, PlanError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.beside_image import beside_image
 from rtoslab.cli.choices import boards_option, config_option, kernels_option
@@ -42,7 +42,8 @@ def command(
 ) -> int:
     """Run the conformance suite on virtual boards and show every check: what it demands, what was seen.
 
-    `rtoslab run` does the same before it measures, and measures nothing if a check fails. Exit code 3 if one fails.
+    `rtoslab run` does the same before it measures, and measures nothing if a check fails. Exit code 3 if one fails, or
+    if one of several suites cannot be built: the others are examined all the same.
 
     With --image, the suite is played as you built it, with whichever kernel; a scene that it does not hold is unseen.
     """
@@ -62,10 +63,10 @@ def command(
     points = conformance_points(catalogue, Options(kernel_names, board_names, cores, config=chosen))
     verdicts: list[Conformance] = []
     with keeping(lambda: {"conformance": _as_json(verdicts)}):
-        _examine(catalogue, points, verdicts, None if as_json else PlainConsole())
+        built = _examine(catalogue, points, verdicts, None if as_json else PlainConsole())
     if as_json:
         answer(_as_json(verdicts), indent=2)
-    return EXIT_OK if all(each.holds for each in verdicts) else EXIT_POINT_FAILED
+    return EXIT_OK if built and all(each.holds for each in verdicts) else EXIT_POINT_FAILED
 
 
 def _as_json(verdicts: Sequence[Conformance]) -> list[dict[str, Any]]:
@@ -74,16 +75,28 @@ def _as_json(verdicts: Sequence[Conformance]) -> list[dict[str, Any]]:
 
 def _examine(
     catalogue: Catalogue, points: Sequence[Point], verdicts: list[Conformance], console: PlainConsole | None
-) -> None:
-    """Adds each verdict when it is there; without a console only what has none is told, on stderr."""
+) -> bool:
+    """Adds each verdict when it is there; without a console only what has none is told, on stderr.
+
+    False: of several suites one could not be built, which was told. Raises RtoslabError; BuildError for a suite alone.
+    """
+    built = True
     for point in points:
         if point.not_applicable is not None:
             click.echo(f"n/a {point.label}: {point.not_applicable}", err=console is None)
             continue
-        verdict = examine(catalogue, point)
+        try:
+            verdict = examine(catalogue, point)
+        except BuildError as cause:
+            if len(points) == 1:
+                raise
+            click.echo(str(cause), err=console is None)
+            built = False
+            continue
         verdicts.append(verdict)
         if console is not None:
             _print(console, verdict)
+    return built
 
 
 def _print(console: PlainConsole, verdict: Conformance) -> None:

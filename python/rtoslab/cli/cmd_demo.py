@@ -4,11 +4,10 @@ from pathlib import Path
 
 import click
 
+from rtoslab.catalogue import DEMO_SUITE
 from rtoslab.cli.choices import jobs_option, out_option
 from rtoslab.cli.cmd_run import command as run
 from rtoslab.images import demand_tools
-
-SUITE = "vieira2026"
 
 
 @click.command("demo")
@@ -21,5 +20,5 @@ def command(context: click.Context, out: Path | None, jobs: int) -> int:
     The same as `rtoslab run vieira2026 --cores 1,2 --report`. Needs no board; a minute or two the first time.
     """
     demand_tools()
-    code: int = context.invoke(run, names=(SUITE,), cores=(1, 2), out=out, jobs=jobs, report=True)
+    code: int = context.invoke(run, names=(DEMO_SUITE,), cores=(1, 2), out=out, jobs=jobs, report=True)
     return code

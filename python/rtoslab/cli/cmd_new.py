@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from rtoslab.base import EXIT_OK, find_root
-from rtoslab.catalogue import DEFAULT_BOARD, Catalogue
+from rtoslab.catalogue import DEFAULT_BOARD, PORTS_VARIABLE, Catalogue, port_folders
 from rtoslab.cli.display import short_path
 from rtoslab.cli.names import CatalogueName, Command
 from rtoslab.scaffold import Made, make
@@ -37,6 +37,9 @@ def _told(kind: str, name: str, made: Made) -> int:
     click.echo(f"Made {folder}:")
     for path in made.files:
         click.echo(f"  {short_path(path)}")
+    ports = made.folder.parent.absolute()
+    if kind == "kernel" and ports not in port_folders(find_root()):
+        click.echo(f"First: `export {PORTS_VARIABLE}={ports}`, by which every command finds this port.")
     click.echo(f"Next: {_NEXT[kind].format(name=name)}; CONTRIBUTING.md goes on from there.")
     return EXIT_OK
 

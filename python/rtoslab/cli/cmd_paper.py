@@ -18,7 +18,16 @@ from rtoslab.cli.explained import explain
 from rtoslab.cli.names import PaperName
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.measure import run_plan
-from rtoslab.papers import Compared, Reproduction, missing_benchmarks, paper_document, paper_plan, reproduce, show_paper
+from rtoslab.papers import (
+    Compared,
+    Reproduction,
+    demand_whole,
+    missing_benchmarks,
+    paper_document,
+    paper_plan,
+    reproduce,
+    show_paper,
+)
 from rtoslab.plan import Options
 from rtoslab.reference import of_paper
 from rtoslab.reports import export, report_formats
@@ -63,6 +72,7 @@ def command(
     root = find_root()
     catalogue = Catalogue(root)
     paper = find_paper(catalogue, name)
+    demand_whole(catalogue, paper)
     if explaining:
         if setups:
             raise PlanError("--explain tries set-ups of its own; leave --setup out.")

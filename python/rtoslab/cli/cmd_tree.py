@@ -23,7 +23,7 @@ from rtoslab.cli.names import CatalogueName, split_names
 from rtoslab.cli.plain import PlainConsole, painted
 from rtoslab.conformance import examine
 from rtoslab.plan import Options, Point, conformance_points
-from rtoslab.trees import added, draft, export_trouble, names_missing, recognised, repositories
+from rtoslab.trees import added, draft, export_trouble, names_missing, recognised, repositories, sources_in
 
 
 @click.group("tree")
@@ -85,8 +85,8 @@ def _port(catalogue: Catalogue, named: str) -> Entry[Kernel]:
 
 
 def _counted(tree: Tree) -> str:
-    common = f"{len(tree.sources)} pattern{'s' * (len(tree.sources) != 1)} of sources"
-    return f"{common}, ports for {', '.join(tree.cores)}"
+    """How many files are compiled: a draft that took a folder too many is seen by it at once."""
+    return ", ".join(f"{len(sources_in(tree, core))} files for {core}" for core in tree.cores)
 
 
 @command.command("list", short_help="Show the trees known here, with version and commit.")

@@ -7,19 +7,17 @@ from typing import Any
 import click
 
 from rtoslab.api import default_out, load
-from rtoslab.base import EXIT_OK
+from rtoslab.base import EXIT_OK, counted
 from rtoslab.catalogue import Catalogue, PaperFolder, Setup
 from rtoslab.cli.display import announce, displayed
 from rtoslab.cli.ended import answer
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_section
-from rtoslab.measure import run_plan
+from rtoslab.measure import Manner, run_plan
 from rtoslab.papers import Tried, candidates, explain_plan, plain_distance, together, tried
 from rtoslab.plan import Options
 from rtoslab.reports import Section, TableData
 from rtoslab.store import StoredPoint
-
-MOST_SHOWN = 12
 
 
 def explain(
@@ -37,7 +35,8 @@ def explain(
         if announce(catalogue, plan, place, jobs, dry_run=dry, as_json=as_json):
             return None
         with displayed(plan.points, place, quiet=as_json) as display:
-            run_plan(catalogue.root, plan, place, jobs=jobs, listener=display.note)
+            manner = Manner(skip_refused=True)
+            run_plan(catalogue.root, plan, place, jobs=jobs, listener=display.note, manner=manner)
         return load(place)
 
     points = measured(singles, folder / "alone", dry=dry_run)
@@ -62,9 +61,9 @@ def _section(paper: PaperFolder, plain: float, alone: Sequence[Tried], both: Seq
         f"figures; as the suites are, {plain:.3f}. A change that comes close is a candidate, not a proof."
     )
     columns = ("change", ">figures", ">before", ">after", ">all figures")
-    left = len(alone) - MOST_SHOWN
-    note = f"{left} changes that do less are left out." if left > 0 else ""
-    tables = [TableData("One change alone", columns, [_row(each) for each in alone[:MOST_SHOWN]], note)]
+    moving = [each for each in alone if each.after != each.before]
+    note = f"{counted(len(alone) - len(moving), 'other change')} tried; no figure moved."
+    tables = [TableData("One change alone", columns, [_row(each) for each in moving], note)]
     tables += [TableData("The best together", columns, [_row(each) for each in both])] if both else []
     return Section("explain", f"What would bring {paper.key} closer", (prose,), (), tables)
 

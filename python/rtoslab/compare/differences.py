@@ -11,6 +11,7 @@ _FIRST: Final = ("build.compiler", "build.flags", "build.kernel_version", "build
 COMPILER: Final = "build.compiler.banner"
 SIMULATOR: Final = "target.sources_sha256"
 NOT_SET: Final = "(not set)"
+_SETTING: Final = "build.kernel_config."
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +26,20 @@ class Difference:
 
 
 def differences(pairs: Sequence[Pair]) -> list[Difference]:
-    """Every key of the manifests that differs, compiler and kernel first, then by name."""
+    """Every key of the manifests that differs, compiler and kernel first, then by name; last what one kernel's
+    configuration has and the other's does not, of which two kernels have hundreds."""
     counts: dict[tuple[str, str, str], int] = {}
     for pair in pairs:
         for key, before, after in _differing(pair.before.manifest, pair.after.manifest):
             counts[key, before, after] = counts.get((key, before, after), 0) + 1
     found = [Difference(*key, points) for key, points in counts.items()]
-    return sorted(found, key=lambda each: (not each.key.startswith(_FIRST), each.key, each.before, each.after))
+    return sorted(found, key=lambda each: (_rank(each), each.key, each.before, each.after))
+
+
+def _rank(each: Difference) -> int:
+    if each.key.startswith(_SETTING) and NOT_SET in (each.before, each.after):
+        return 2
+    return 0 if each.key.startswith(_FIRST) else 1
 
 
 def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> Iterable[tuple[str, str, str]]:

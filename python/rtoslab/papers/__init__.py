@@ -9,12 +9,14 @@ from rtoslab.papers.experiment import missing_benchmarks, paper_plan
 from rtoslab.papers.explain import Tried, candidates, explain_plan, plain_distance, together, tried
 from rtoslab.papers.on_terminal import show_paper
 from rtoslab.papers.reproduction import Reproduction, reproduce
+from rtoslab.papers.whole import demand_whole
 
 __all__ = [
     "Compared",
     "Reproduction",
     "Tried",
     "candidates",
+    "demand_whole",
     "explain_plan",
     "missing_benchmarks",
     "paper_document",

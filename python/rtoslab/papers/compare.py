@@ -52,6 +52,14 @@ def compare(
     }
 
 
+def _apart(fits: Sequence[Value]) -> str:
+    """What tells values apart, as lab_config would say it."""
+    axes = dict.fromkeys(["cores", "window_ms", *(key for each in fits for key in each.point.config)])
+    places = {axis: list(dict.fromkeys(each.axis(axis) for each in fits)) for axis in axes}
+    told = [f"{axis}={' or '.join(found)}" for axis, found in places.items() if len(found) > 1 and all(found)]
+    return f": {', '.join(told)}" if told else ""
+
+
 def _marked(compared: Compared, lent: Collection[str]) -> Compared:
     is_lent = compared.value is not None and compared.value.run_id in lent
     return replace(compared, state="reference") if is_lent else compared
@@ -67,7 +75,7 @@ def _compare(
     if len(fits) > 1:
         where = ", ".join(f"{axis} = {wanted}" for axis, wanted in row.where.items())
         place = f"row {row.id} of {paper.folder / 'published.csv'} ({where})"
-        raise ReportError(f"{len(fits)} values fit {place}; say more in lab_config.")
+        raise ReportError(f"{len(fits)} values fit {place}; say more in lab_config{_apart(fits)}.")
     if not fits:
         return _absent(row, stored)
     here = fits[0].in_unit(row.unit)

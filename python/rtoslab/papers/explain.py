@@ -11,6 +11,7 @@ from typing import Final
 
 from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue, PaperFolder, Setup
+from rtoslab.images import demand_settings
 from rtoslab.measure import point_id
 from rtoslab.papers.compare import Compared
 from rtoslab.papers.experiment import paper_plan
@@ -56,7 +57,16 @@ def candidates(catalogue: Catalogue, paper: PaperFolder) -> list[Setup]:
             continue  # the paper's own question
         setup = Setup(id=f"change_{len(found)}", title=title, evidence="", benchmarks=benchmarks, boards=boards)
         found.setdefault(title, setup.model_copy(update=dict(change)))
-    return list(found.values())
+    return [each for each in found.values() if _is_possible(catalogue, paper, each)]
+
+
+def _is_possible(catalogue: Catalogue, paper: PaperFolder, setup: Setup) -> bool:
+    """Whether the kernels have what the change sets; some ports fix what others leave open."""
+    try:
+        demand_settings(catalogue, paper_plan(catalogue, _only(paper, (setup,)), Options()).points)
+    except PlanError:
+        return False
+    return True
 
 
 Change = Mapping[str, object]

@@ -159,7 +159,8 @@ def _points_by_kind(
     """One point for counts; for latencies one by each instrument."""
     window_ms, options = asked
     if benchmark.facts.kind == "counts":
-        return [one_point(benchmark, kernel, board, cores, window_ms, config)]
+        long_enough_ms = options.window_ms or max(window_ms, benchmark.facts.window_ms)
+        return [one_point(benchmark, kernel, board, cores, long_enough_ms, config)]
     limit_ms = options.window_ms or benchmark.facts.limit_ms
     plain = one_point(benchmark, kernel, board, cores, limit_ms, config)
     samples, lack = _samples(benchmark.facts.on(kernel.facts), board.facts, config, full=options.full)

@@ -20,6 +20,7 @@ from rtoslab.trees.repositories import described
 from rtoslab.trees.versions import FILE_BYTES, MOST_FILES, absent_names
 
 _CODE: Final = {".c", ".s", ".S"}
+_TOLD: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +85,19 @@ def _avoided(name: str, wants: TreeWants) -> bool:
 
 def _core_part(index: _Index, wants: TreeWants, words: tuple[str, ...]) -> TreePart:
     """The files for one core, each by its name: those of another one may lie beside them."""
-    named = (each for each in index.headers if each.name in wants.headers and _fits(each, words))
-    headers = dict.fromkeys(str(each.parent) for each in named)
+    named = ((each, name) for each in index.headers for name in wants.headers if _is_called(each, name))
+    headers = dict.fromkeys(str(_folder(each, name)) for each, name in named if _fits(each, words))
     return TreePart(sources=tuple(str(each) for each in index.code if _fits(each, words)), headers=tuple(headers))
+
+
+def _is_called(path: PurePosixPath, name: str) -> bool:
+    """Whether `#include` with a name, which may begin with folders, can mean this header."""
+    return path.as_posix() == name or path.as_posix().endswith(f"/{name}")
+
+
+def _folder(path: PurePosixPath, name: str) -> PurePosixPath:
+    """The folder of headers in which a header is found by its name."""
+    return path.parents[len(PurePosixPath(name).parts) - 1]
 
 
 def _fits(path: PurePosixPath, words: tuple[str, ...]) -> bool:
@@ -112,11 +123,19 @@ def _common(index: _Index, kernel: Kernel, wants: TreeWants) -> list[str]:
             found.setdefault(each.parent, set()).update(_defined(_text(index.root / each), names))
     chosen = _covering(found)
     if not chosen:
-        raise CatalogueError(f"Nothing that the port of {kernel.title} calls is in {index.root}; check the path.")
+        raise CatalogueError(
+            f"Nothing that the port of {kernel.title} calls is in {index.root}; check the path, or what `[symbols]` "
+            f"and `also` of the port's kernel.toml name: {_some(names)}."
+        )
     missing = names.intersection(wants.also).difference(*found.values())
     if missing:
         raise CatalogueError(f"No file in {index.root} defines {', '.join(sorted(missing))}; check the path.")
     return [pattern for folder in sorted(chosen, key=str) for pattern in _glob(folder, index, wants)]
+
+
+def _some(names: Iterable[str]) -> str:
+    ordered = sorted(names)
+    return ", ".join(ordered[:_TOLD]) + (", …" if len(ordered) > _TOLD else "")
 
 
 def _defined(text: bytes, names: Iterable[str]) -> set[str]:
@@ -162,7 +181,7 @@ def _header_folders(index: _Index, wants: TreeWants, common: list[str]) -> list[
     near = [PurePosixPath(each.removeprefix("!")).parent for each in common]
     folders = []
     for name in wants.headers:
-        places = [each.parent for each in index.headers if each.name == name]
+        places = [_folder(each, name) for each in index.headers if _is_called(each, name)]
         if not places:
             raise CatalogueError(f"There is no {name} in {index.root}; check the path.")
         if not any(_fits(each / name, words) for words in wants.cores.values() for each in places):
@@ -185,7 +204,7 @@ def _version(index: _Index, wants: TreeWants, used: list[str]) -> str:
     headers = sorted(index.headers, key=lambda each: str(each.parent) not in used)
     if wants.version_text:
         told = re.compile(re.escape(wants.version_text.encode()) + rb"[ \t]+([Vv]?\d[\w.+-]*)")
-        texts = (_text(index.root / each) for each in headers if each.name in wants.headers)
+        texts = (_text(index.root / each) for each in headers if any(_is_called(each, name) for name in wants.headers))
         if found := next(filter(None, map(told.search, texts)), None):
             return found[1].decode()
     for macro in wants.version:

@@ -37,6 +37,16 @@ def names_in(tree: Tree, core: str) -> str:
     return "\n".join(sorted(found))
 
 
+def sources_in(tree: Tree, core: str) -> tuple[str, ...]:
+    """The files that a description's patterns stand for, for one core; relative to the tree, in order."""
+    root, found = Path(tree.path), set[str]()
+    patterns = tree.part(core).sources
+    for pattern in sorted(patterns, key=lambda each: each.startswith("!")):  # what is left out comes last
+        matches = {each.relative_to(root).as_posix() for each in root.glob(pattern.removeprefix("!"))}
+        found = found - matches if pattern.startswith("!") else found | matches
+    return tuple(sorted(found))
+
+
 def names_missing(tree: Tree) -> list[str]:
     """A sentence for each pattern or folder of a description that names nothing; the tree itself first."""
     root = Path(tree.path)

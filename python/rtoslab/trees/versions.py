@@ -32,7 +32,7 @@ def recognised(catalogue: Catalogue, path: Path) -> Entry[Kernel]:
 def _fits(facts: Kernel, path: Path, headers: set[str]) -> bool:
     if facts.export is not None:
         return (path / facts.export.config).is_file()
-    return facts.tree is not None and headers.issuperset(facts.tree.headers)
+    return facts.tree is not None and headers.issuperset(Path(each).name for each in facts.tree.headers)
 
 
 def absent_names(kernel: Kernel, tree: Tree) -> tuple[str, ...]:

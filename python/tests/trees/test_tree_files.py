@@ -4,9 +4,9 @@ from pathlib import Path
 
 from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue, Tree
-from rtoslab.trees import draft
+from rtoslab.trees import draft, recognised
 from tests.trees.test_trees import counts, described, home, t7
-from tests.trees.tiny import commit
+from tests.trees.tiny import HEADER, commit
 
 __all__ = ["home"]
 
@@ -70,3 +70,19 @@ def test_the_version_is_that_of_the_headers_in_use(home: Path) -> None:
     older.parent.mkdir(parents=True)
     older.write_text('#define TINY_VERSION "0.9"\n')
     assert drafted(home).version == "1.5"
+
+
+def test_a_header_may_be_included_by_a_path(home: Path) -> None:
+    """`#include "system/tiny.h"` needs the folder above, for every core or for one."""
+    tree, facts = home / "tree", home / "ports" / "tiny" / "kernel.toml"
+    facts.write_text(facts.read_text().replace('headers = ["tiny.h"]', 'headers = ["system/tiny.h", "lib/core.h"]'))
+    for place in ("include/system/tiny.h", "ports/v6m/inc/lib/core.h", "ports/v7m/inc/lib/core.h", "elsewhere/core.h"):
+        (tree / place).parent.mkdir(parents=True, exist_ok=True)
+        (tree / place).write_text(HEADER)
+    found = drafted(home)
+    assert (found.headers, found.version) == (("include",), "1.5")
+    assert {core: part.headers for core, part in found.cores.items()} == {
+        "cortex-m0plus": ("ports/v6m/inc",),
+        "cortex-m4f": ("ports/v7m/inc",),
+    }
+    assert recognised(Catalogue(find_root()), tree).facts.title == "Tiny"

@@ -31,7 +31,9 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     for core in evidence.metric_cores:
         calls = evidence.observed.calls[core, params.service]
         text, agrees = compare(core, "calls", calls, evidence.counted(core) * ratio, params.tolerance)
-        (seen if agrees else problems).append(text)
+        named = ", ".join(evidence.kernel.on(evidence.board.cpu).symbols.get(params.service, ())) or "no function"
+        told = "" if calls else f" ([symbols] of kernel.toml names {named} for it)"
+        (seen if agrees else problems).append(text if agrees else f"{text}{told}")
     return finding(params.rule, demands, problems, seen)
 
 

@@ -1,0 +1,63 @@
+"""Whether the files of a paper's folder fit each other and what is here, before anything is measured for it."""
+
+from collections.abc import Iterator
+
+from rtoslab.base import CatalogueError
+from rtoslab.catalogue import Catalogue, PaperFolder, Published
+from rtoslab.papers.arithmetic import evaluate
+
+_OF_A_POINT = frozenset({"throughput", "heap", "footprint"})
+"""What a point has beside the series of its benchmark; what is reckoned from a series bears its id and a word."""
+
+
+def demand_whole(catalogue: Catalogue, paper: PaperFolder) -> None:
+    """Every row that a file names is published, every value of ours that a row names can exist.
+
+    Raises CatalogueError naming file and row.
+    """
+    for file, what, rows in _named(paper):
+        for ident in rows:
+            if ident not in paper.published:
+                raise CatalogueError(
+                    f"{paper.folder / file}, {what}, names row {ident}, which published.csv does not have; correct one "
+                    "of them."
+                )
+    for row in paper.published.values():
+        if row.lab_benchmark:
+            _demand_value(catalogue, paper, row)
+    for slip in paper.slips:
+        if slip.computed:
+            evaluate(slip.computed, paper.numbers)
+
+
+def _named(paper: PaperFolder) -> Iterator[tuple[str, str, tuple[int, ...]]]:
+    """The rows that each table, statement and slip names."""
+    for part in paper.facts.part:
+        for table in part.table:
+            yield "paper.toml", f"table {table.title!r}", table.rows
+    for claim in paper.claims:
+        yield "claims.toml", f"claim {claim.id}", claim.rows
+    for each in paper.unjudged:
+        yield "claims.toml", "[[unjudged]]", each.rows
+    for slip in paper.slips:
+        yield "slips.toml", f"slip {slip.id}", slip.rows
+
+
+def _demand_value(catalogue: Catalogue, paper: PaperFolder, row: Published) -> None:
+    """A benchmark that is not here yet is none of this: the report says `not yet measured`."""
+    where = f"{paper.folder / 'published.csv'}, row {row.id}"
+    for column, name, known in (
+        ("lab_board", row.lab_board, tuple(catalogue.boards)),
+        ("lab_kernel", row.lab_kernel, tuple(paper.facts.kernels)),
+    ):
+        if name not in known:
+            raise CatalogueError(f"{where}: there is no {column} {name!r}; choose one of {', '.join(known)}.")
+    if row.lab_benchmark not in catalogue.benchmarks:
+        return
+    benchmark = catalogue.benchmarks[row.lab_benchmark].facts
+    series = benchmark.series_ids[1:]
+    there = any(f"{row.lab_metric}.".startswith(f"{each}.") for each in (*series, *_OF_A_POINT))
+    if benchmark.kind == "latency" and not there:
+        raise CatalogueError(
+            f"{where}: {row.lab_benchmark} has no lab_metric {row.lab_metric!r}; choose one of {', '.join(series)}."
+        )
