@@ -51,5 +51,8 @@ def acquainted(catalogue: Catalogue, kernel: str, cores: int) -> Catalogue:
     if kernel in catalogue.kernels:
         return catalogue
     services = {each for entry in catalogue.kernels.values() for each in entry.facts.services}
-    facts = Kernel(id=kernel, title=kernel, smp=cores > 1, services=dict.fromkeys(sorted(services), True))
+    # Not held to what a kernel.toml must say: nobody wrote one.
+    facts = Kernel.model_construct(
+        id=kernel, title=kernel, smp=cores > 1, services=dict.fromkeys(sorted(services), True)
+    )
     return catalogue.with_kernel(Entry(kernel, catalogue.root, facts))
