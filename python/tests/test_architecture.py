@@ -17,7 +17,7 @@ def test_what_the_manuals_say() -> None:
     facts = architecture()
     assert (facts.exception.nmi, facts.exception.hardfault) == (2, 3)
     assert (SVCALL, PENDSV, SYSTICK, FIRST_EXTERNAL) == (11, 14, 15, 16)
-    assert facts.exception_return_from == 0xF0000000
+    assert facts.code.exception_return_from == 0xF0000000
     assert [code_address(each) for each in (0x200, 0x201, 0x0800_0001)] == [0x200, 0x200, 0x0800_0000]
     assert cross_tool("gcc") in [each.name for each in tools.needed_tools()]
 
@@ -37,6 +37,8 @@ def test_priorities_are_the_uppermost_bits() -> None:
         ("systick = 15", "systick = 15\nbusfault = 5"),
         ("[priority]", "[prior]"),
         ("= 1\n", "= \n"),
+        ("systick = 15", 'systick = "15"'),
+        ("systick = 15", f"systick = {'[' * 5000}15{']' * 5000}"),
     ],
 )
 def test_a_damaged_file_is_named(tmp_path: Path, old: str, new: str) -> None:

@@ -98,7 +98,7 @@ def return_addresses(raw: bytes, watching: Watching) -> list[int]:
     events = np.frombuffer(raw, dtype=EVENT)
     mine = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
     found = {code_address(int(each)) for each in np.unique(events["pc"][mine])}
-    top = architecture().exception_return_from
+    top = architecture().code.exception_return_from
     return sorted(each for each in found if each < top and not watching.is_kernels(each))
 
 
