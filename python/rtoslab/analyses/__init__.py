@@ -23,8 +23,8 @@ from rtoslab.analyses.latency import (
 )
 from rtoslab.analyses.losses_by_cause import BusiestLock, Loss, losses
 from rtoslab.analyses.middle_placement import PlacedPoint, placed_points
-from rtoslab.analyses.named_figures import BYTES, COUNTS, CYCLES, Metric, leading, metrics, unit_of
-from rtoslab.analyses.placed_times import PLACEMENT, PlacedTime, Ratio, mean_ratio, placed_times
+from rtoslab.analyses.named_figures import BYTES, COUNTS, CYCLES, Metric, band_of, leading, metrics, unit_of
+from rtoslab.analyses.placed_times import PLACEMENT, PlacedTime, Ratio, mean_ratio, placed_times, unplaced
 from rtoslab.analyses.rulers import probe_effect, ruler_costs
 from rtoslab.analyses.series import core_words, series_names, short_test
 from rtoslab.analyses.tick_cost import TickModel, by_loops, released, tick_model
@@ -58,6 +58,7 @@ __all__ = [
     "TickModel",
     "Value",
     "absences",
+    "band_of",
     "by_loops",
     "calls_by_function",
     "comparisons",
@@ -93,5 +94,6 @@ __all__ = [
     "tick_model",
     "top_functions",
     "unit_of",
+    "unplaced",
     "values",
 ]

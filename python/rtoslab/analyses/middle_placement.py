@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rtoslab.analyses.bands import Band
-from rtoslab.analyses.named_figures import Metric, leading
+from rtoslab.analyses.named_figures import Metric, band_of, leading
 from rtoslab.analyses.placed_times import by_placement, unplaced
 from rtoslab.results import Measured
 
@@ -25,7 +25,7 @@ class PlacedPoint:
         figures = [{each.id: each for each in leading(point)} for point in self.all]
         shared = [each for each in figures[0].values() if all(each.id in other for other in figures)]
         alike = [(each, [other[each.id] for other in figures]) for each in shared]
-        return [(each, Band([one.value for one in row], max(one.resolution for one in row))) for each, row in alike]
+        return [(each, band_of(row)) for each, row in alike]
 
 
 def placed_points(points: Iterable[Measured]) -> list[PlacedPoint]:
@@ -38,7 +38,7 @@ def _placed(group: Sequence[Measured]) -> PlacedPoint:
         return PlacedPoint(group[0], group)
     ordered = sorted(group, key=_first)
     middle = ordered[(len(ordered) - 1) // 2]
-    return PlacedPoint(middle.model_copy(update={"point": unplaced(middle)}), group)
+    return PlacedPoint(middle.model_copy(update={"point": unplaced(middle.point)}), group)
 
 
 def _first(point: Measured) -> float:

@@ -37,6 +37,11 @@ class Metric:
     """Of a figure in several placements, whose median is the value."""
 
 
+def band_of(figures: Sequence[Metric]) -> Band:
+    """One figure by placement; its grain is the coarsest of theirs."""
+    return Band([each.value for each in figures], max(each.resolution for each in figures))
+
+
 def unit_of(metric_id: str) -> str:
     """The unit that a metric's name stands for."""
     return BYTES if metric_id.partition(".")[0] in _MEMORY else CYCLES

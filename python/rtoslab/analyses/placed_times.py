@@ -43,6 +43,11 @@ class Ratio:
         """Whether the two differ wherever their code is placed."""
         return not self.least <= 1 <= self.most
 
+    @property
+    def is_placement(self) -> bool:
+        """Whether they differ, and some choice of places would undo it."""
+        return self.value != 1 and not self.is_claimed
+
 
 def mean_ratio(ratios: Sequence[Ratio]) -> Ratio:
     """As ratios are averaged: geometrically."""
@@ -63,7 +68,7 @@ def by_placement(points: Iterable[Measured]) -> list[list[Measured]]:
     """Points alike in all but their placement, together, in the order of the points."""
     groups: dict[str, list[Measured]] = {}
     for each in points:
-        groups.setdefault(unplaced(each).model_dump_json(), []).append(each)
+        groups.setdefault(unplaced(each.point).model_dump_json(), []).append(each)
     return list(groups.values())
 
 
@@ -73,10 +78,10 @@ def _of_group(group: Sequence[Measured]) -> Iterator[PlacedTime]:
         if all(name in each and each[name].value > 0 for each in figures):
             values = [each[name].value / point.clock_hz for each, point in zip(figures, group, strict=True)]
             grain = max(each[name].resolution / point.clock_hz for each, point in zip(figures, group, strict=True))
-            yield PlacedTime(unplaced(group[0]), name, Band(values, grain))
+            yield PlacedTime(unplaced(group[0].point), name, Band(values, grain))
 
 
-def unplaced(point: Measured) -> PointId:
+def unplaced(point: PointId) -> PointId:
     """A point's axes without its placement."""
-    config = {key: value for key, value in point.point.config.items() if key != PLACEMENT}
-    return point.point.model_copy(update={"config": config})
+    config = {key: value for key, value in point.config.items() if key != PLACEMENT}
+    return point.model_copy(update={"config": config})

@@ -66,7 +66,13 @@ def architecture() -> Architecture:
 
 def code_address(address: int) -> int:
     """Where code lies, of an address that may say as well how it executes (Thumb)."""
-    return address & ~architecture().code.state_bits
+    return address & _code_mask()
+
+
+@cache
+def _code_mask() -> int:
+    """Once for all: what reads events asks for every one of them."""
+    return ~architecture().code.state_bits
 
 
 def cross_tool(name: str) -> str:

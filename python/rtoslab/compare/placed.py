@@ -7,7 +7,7 @@ sides have nothing in common; otherwise some place of the one is as good as some
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rtoslab.analyses import PLACEMENT, Band, Metric
+from rtoslab.analyses import PLACEMENT, Metric, band_of, unplaced
 from rtoslab.compare.sides import Figures, Side
 
 
@@ -34,8 +34,7 @@ def _reach(metric: Metric, width: float) -> tuple[float, float]:
 
 
 def _without(figures: Figures) -> Figures:
-    config = {key: value for key, value in figures.point.config.items() if key != PLACEMENT}
-    return replace(figures, point=figures.point.model_copy(update={"config": config}))
+    return replace(figures, point=unplaced(figures.point))
 
 
 def _joined(group: Sequence[Figures]) -> Sequence[Figures]:
@@ -51,6 +50,5 @@ def _joined(group: Sequence[Figures]) -> Sequence[Figures]:
 
 
 def _figure(metrics: Sequence[Metric]) -> Metric:
-    grain = max(each.resolution for each in metrics)
-    band = Band([each.value for each in metrics], grain)
-    return replace(metrics[0], value=band.median, samples=(), resolution=grain, band=band)
+    band = band_of(metrics)
+    return replace(metrics[0], value=band.median, samples=(), resolution=band.resolution, band=band)

@@ -62,6 +62,10 @@ def measured_costs(points: Iterable[Measured]) -> list[Cost]:
         for key, before, after, ratio in _lone_changes(rows):
             by_benchmark = ratios.setdefault((kernel, board, key, before, after), {})
             by_benchmark.setdefault(benchmark, []).append(ratio)
+    means = {
+        change: [(name, mean_ratio(each)) for name, each in sorted(found.items())]
+        for change, found in sorted(ratios.items())
+    }
     return [
         Cost(
             kernel=kernel,
@@ -69,15 +73,11 @@ def measured_costs(points: Iterable[Measured]) -> list[Cost]:
             key=key,
             before=before,
             after=after,
-            percent={name: round(100 * (mean_ratio(each).value - 1), 2) + 0.0 for name, each in sorted(found.items())},
-            placement=tuple(name for name, each in sorted(found.items()) if _is_placement(mean_ratio(each))),
+            percent={name: round(100 * (each.value - 1), 2) + 0.0 for name, each in found},
+            placement=tuple(name for name, each in found if each.is_placement),
         )
-        for (kernel, board, key, before, after), found in sorted(ratios.items())
+        for (kernel, board, key, before, after), found in means.items()
     ]
-
-
-def _is_placement(ratio: Ratio) -> bool:
-    return ratio.value != 1 and not ratio.is_claimed
 
 
 def _lone_changes(rows: Sequence[tuple[dict[str, str], PlacedTime]]) -> Iterable[tuple[str, str, str, Ratio]]:

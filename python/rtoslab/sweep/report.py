@@ -102,7 +102,7 @@ def _beyond(effect: Effect) -> str:
     """On which benchmarks an effect is more than what the place of the code is worth."""
     claimed, of = effect.claimed, len(effect.ratios)
     if not claimed:
-        return "no: placement" if any(each.value != 1 for each in effect.ratios.values()) else "no change"
+        return "no: placement" if any(each.is_placement for each in effect.ratios.values()) else "no change"
     return "yes" if len(claimed) == of else f"{len(claimed)} of {of}: {', '.join(claimed)}"
 
 
