@@ -92,4 +92,6 @@ def test_a_paper_without_figures_of_ours_is_one_sentence() -> None:
     paper = papers(CATALOGUE)["vieira2026"]
     with pytest.raises(PlanError, match="vieira2026 has no figure that one of ours stands beside"):
         explain_plan(CATALOGUE, paper, candidates(CATALOGUE, paper), OPTIONS)
-    assert "leave --setup out" in error(rtoslab("paper", "lentka2022", "--explain", "--setup", "none"), 1)
+    assert "leave --setup and --placements out" in error(
+        rtoslab("paper", "lentka2022", "--explain", "--setup", "none"), 1
+    )

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -17,7 +18,7 @@ from rtoslab.archive.index import Wanted, find
 from rtoslab.base.errors import ReportError
 from rtoslab.compare.history import history_document
 from rtoslab.reports import report_formats
-from rtoslab.results.results import Measured
+from rtoslab.results.results import CodePlace, Measured
 from rtoslab.store.journal import JOURNAL_FILE, Session, last_session, session_line
 from rtoslab.store.store import RunDirectory
 from tests.fakes import measured, point
@@ -125,12 +126,54 @@ def test_nothing_found_is_said(tmp_path: Path) -> None:
     assert "nothing to export" in error(rtoslab("runs", "export", "--in", tmp_path), 1)
 
 
+def _run_of(folder: Path, index: int, points: Sequence[Measured], board: str = "one") -> None:
+    """A run of these points on the day of its index, each with a run id of its own."""
+    run = RunDirectory.create(folder / str(index), None, [point(1)] * len(points))
+    for number, each in enumerate(points):
+        manifest = {"target": {"sources_sha256": board}}
+        run.add(f"t2-{number}", each.model_copy(update={"run_id": f"{index}-{number}"}), manifest, {})
+    session = Session(f"2026-01-0{index + 1}T00:00:00Z", f"rev{index}")
+    (folder / str(index) / JOURNAL_FILE).write_text(session_line(session))
+
+
+def _in_places(counts: Sequence[int]) -> list[Measured]:
+    return [measured(1, each, config={"placement": str(place)} if place else {}) for place, each in enumerate(counts)]
+
+
+def _with_code(counts: int, address: int, digest: str = "d") -> Measured:
+    return measured(1, counts).model_copy(update={"code": {"f": CodePlace(digest=digest, address=address)}})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "board", "is_claimed"),
+    [
+        (_in_places([5000, 5050, 5100]), _in_places([5080, 5150, 5200]), "one", False),
+        (_in_places([5000, 5050, 5100]), _in_places([5110, 5150, 5200]), "one", True),
+        (_in_places([5000, 5050, 5100]), [measured(1, 5150)], "one", False),
+        (_in_places([5000, 5050, 5100]), [measured(1, 5300)], "one", True),
+        ([_with_code(5000, 0x100)], [_with_code(4000, 0x104)], "one", False),
+        ([_with_code(5000, 0x100)], [_with_code(4000, 0x104, "e")], "one", True),
+        ([_with_code(5000, 0x100)], [_with_code(4000, 0x100)], "one", True),
+        ([_with_code(5000, 0x100)], [_with_code(4000, 0x104)], "two", True),
+    ],
+)
+def test_history_claims_no_move_that_the_place_of_the_code_may_be(
+    before: list[Measured], after: list[Measured], board: str, is_claimed: bool, tmp_path: Path
+) -> None:
+    """Bands that meet, and the same code elsewhere on the same board; a changed nop or a changed board is a move."""
+    _run_of(tmp_path, 0, before)
+    _run_of(tmp_path, 1, after, board)
+    document = history_document(list(find([tmp_path], Wanted())), ["cycles_per_count"])
+    (table,) = document.sections[0].tables
+    assert len(table.rows) == 1, "the placement is no axis"
+    assert (table.title == "No more than placement") == (not is_claimed)
+    assert ("(placement)" in table.rows[0][-1]) == (not is_claimed)
+    assert ("Nothing moved over 2 runs beyond placement" in document.summary) == (not is_claimed)
+
+
 def test_history_tells_when_a_figure_moved(tmp_path: Path) -> None:
     for index, counts in enumerate((5000, 5000, 4000)):
-        run = RunDirectory.create(tmp_path / str(index), None, [point(1)])
-        run.add("t2-1", measured(1, counts), {}, {})
-        session = Session(f"2026-01-0{index + 1}T00:00:00Z", f"rev{index}")
-        (tmp_path / str(index) / JOURNAL_FILE).write_text(session_line(session))
+        _run_of(tmp_path, index, [measured(1, counts)])
     document = history_document(list(find([tmp_path], Wanted())))
     text = report_formats()["md"](document)
     assert "at rev2 |" in text

@@ -15,8 +15,9 @@ from rtoslab.analyses.value_claims import Judged, Picked, worst
 from rtoslab.catalogue import TIMED, Claim, Resolution
 from rtoslab.results import Measured
 
-Outcome = Literal["same", "different", "tie", "not computed", "bring your own"]
-TOLD: tuple[Outcome, ...] = ("different", "tie", "same")
+Outcome = Literal["same", "different", "placement", "tie", "not computed", "bring your own"]
+"""placement: some placements of the code bear the statement out, others do not."""
+TOLD: tuple[Outcome, ...] = ("different", "placement", "tie", "same")
 """Outcomes of what this run could tell, the contradicted first."""
 
 

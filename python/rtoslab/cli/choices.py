@@ -35,6 +35,13 @@ out_option = click.option(
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Points measured at the same time."
 )
+placements_option = click.option(
+    "--placements",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    help="Measure each point in so many placements, counted from 0.",
+)
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show the plan and measure nothing.")
 
 

@@ -10,7 +10,7 @@ from rtoslab.analyses import ClaimVerdict
 from rtoslab.api import default_out, load
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, counted, find_root
 from rtoslab.catalogue import Catalogue, find_paper
-from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
+from rtoslab.cli.choices import dry_run_option, jobs_option, out_option, placements_option
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.display import announce, displayed, short_path
 from rtoslab.cli.ended import answer
@@ -28,7 +28,7 @@ from rtoslab.papers import (
     reproduce,
     show_paper,
 )
-from rtoslab.plan import Options
+from rtoslab.plan import Options, placed
 from rtoslab.reference import of_paper
 from rtoslab.reports import export, report_formats
 from rtoslab.store import AnyResult
@@ -50,6 +50,7 @@ from rtoslab.store import AnyResult
     is_flag=True,
     help="Instead: which single change of how it was built brings our figures closest to the paper's.",
 )
+@placements_option
 @out_option
 @jobs_option
 @dry_run_option
@@ -59,6 +60,7 @@ def command(
     full: bool,
     setups: tuple[str, ...],
     explaining: bool,
+    placements: int,
     out: Path | None,
     jobs: int,
     dry_run: bool,
@@ -74,11 +76,13 @@ def command(
     paper = find_paper(catalogue, name)
     demand_whole(catalogue, paper)
     if explaining:
-        if setups:
-            raise PlanError("--explain tries set-ups of its own; leave --setup out.")
+        if setups or placements > 1:
+            raise PlanError("--explain tries set-ups of its own, in one placement; leave --setup and --placements out.")
         return explain(catalogue, paper, out, jobs, full=full, dry_run=dry_run, as_json=as_json)
     wanted = [each for each in setups if each != "none"] if setups else None
     plan = paper_plan(catalogue, paper, Options(full=full), wanted)
+    if placements > 1:
+        plan = placed(plan, placements)
     folder = out or default_out(root, plan, [paper.key])
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
@@ -136,6 +140,8 @@ def _figure(each: Compared) -> dict[str, Any]:
         "paper": each.published.number,
         "here": each.here,
         "ratio": each.ratio,
+        "ratio_least": each.ratios[0] if each.ratios else None,
+        "ratio_most": each.ratios[1] if each.ratios else None,
         "state": each.state,
         "why": each.why,
     }

@@ -8,7 +8,15 @@ from rtoslab.api import default_out, run_on_port
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, find_root
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.beside_image import beside_image
-from rtoslab.cli.choices import SUITES_OWN, boards_option, dry_run_option, jobs_option, kernels_option, out_option
+from rtoslab.cli.choices import (
+    SUITES_OWN,
+    boards_option,
+    dry_run_option,
+    jobs_option,
+    kernels_option,
+    out_option,
+    placements_option,
+)
 from rtoslab.cli.cmd_report import load_document, write
 from rtoslab.cli.display import announce, displayed, run_as_json, say_known, short_path
 from rtoslab.cli.ended import answer
@@ -29,13 +37,7 @@ from rtoslab.reports import report_formats, show_points
 @click.option("--instrument", metavar="counter,pin,probe", help="What to measure latencies with.  [default: all]")
 @click.option("--clock", type=Frequency(), help="The boards' clock, one of those in board.toml.")
 @click.option("--config", type=KeyValue(), multiple=True, help=CONFIG_HELP)
-@click.option(
-    "--placements",
-    type=click.IntRange(1, 1000),
-    default=1,
-    show_default=True,
-    help="Measure each point in so many placements, counted from 0.",
-)
+@placements_option
 @click.option("--full", is_flag=True, help="The papers' own durations and numbers of samples, where a suite has them.")
 @out_option
 @jobs_option

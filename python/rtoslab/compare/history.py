@@ -1,15 +1,22 @@
-"""The same figures over many run directories, in the order they were measured: when did which one move?"""
+"""The same figures over many run directories, in the order they were measured: when did which one move?
+
+A point that a run holds in several placements counts by each figure's median. A change is called placement and is not
+claimed where the bands of the two runs have a value in common, or where the same code lies in another place.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import pairwise
+from typing import Any
 
-from rtoslab.analyses import metrics
+from rtoslab.analyses import CYCLES, PLACEMENT, Metric, metrics, unplaced
 from rtoslab.archive import Found
 from rtoslab.base import ReportError, counted
+from rtoslab.compare.attribution import same_code
 from rtoslab.compare.document import number
 from rtoslab.compare.matching import axes_of
+from rtoslab.compare.placed import interval, over_band
 from rtoslab.reports import ChartData, Document, Section, TableData
 from rtoslab.results import Measured
 
@@ -19,20 +26,67 @@ MOST_LINES = 7
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """One figure of one point in one run, in one placement or in several."""
+
+    figure: Metric
+    """Of several placements the median, with the band."""
+    points: Sequence[tuple[Measured, Any]]
+    """What it was read from, by placement, with the manifests."""
+
+    def is_placed_apart(self, before: "Seen") -> bool:
+        """Whether another place of the code may be all that makes this figure another one than before."""
+        if self.figure.band is not None or before.figure.band is not None:
+            least, most = interval(before.figure, self.figure)
+            return least <= 0 <= most
+        (first, was), (second, now) = before.points[0], self.points[0]
+        elsewhere = any(
+            second.code[name].address != place.address for name, place in first.code.items() if name in second.code
+        )
+        return (
+            self.figure.unit == CYCLES
+            and elsewhere
+            and same_code(first, second)
+            and was.get("target") == now.get("target")
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A figure that is another one than in the run before."""
+
+    run: int
+    change: float
+    is_placement: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """One figure of one point over the runs that have it."""
 
     point: str
     metric: str
     unit: str
-    values: dict[int, float]
-    """Number of the run, from 1 -> value."""
+    values: dict[int, Seen]
+    """By number of the run, from 1."""
+
+    def at(self, run: int) -> float:
+        """The figure in a run."""
+        return self.values[run].figure.value
 
     @property
-    def moves(self) -> list[tuple[int, float]]:
-        """Runs at which it changed, with the change."""
-        ordered = sorted(self.values.items())
-        return [(run, value - before) for (_, before), (run, value) in pairwise(ordered) if value != before]
+    def changes(self) -> list[Move]:
+        """Runs at which it was another one than before, for whatever reason."""
+        return [
+            Move(run, seen.figure.value - before.figure.value, seen.is_placed_apart(before))
+            for (_, before), (run, seen) in pairwise(sorted(self.values.items()))
+            if seen.figure.value != before.figure.value
+        ]
+
+    @property
+    def moves(self) -> list[Move]:
+        """Changes that are claimed."""
+        return [each for each in self.changes if not each.is_placement]
 
 
 def history_document(found: Sequence[Found], patterns: Sequence[str] = ()) -> Document:
@@ -50,60 +104,89 @@ def history_document(found: Sequence[Found], patterns: Sequence[str] = ()) -> Do
         [[str(place), run.name, sessions[run].date, sessions[run].revision] for place, run in enumerate(runs, 1)],
     )
     moved = sorted((each for each in lines if each.moves), key=lambda each: -_largest(each))
+    placed = sorted((each for each in lines if each.changes and not each.moves), key=lambda each: -_largest(each))
     names = {place: sessions[run].revision or run.name for place, run in enumerate(runs, 1)}
     moves = Section(
         "moves",
         "What moved",
-        (f"{len(lines) - len(moved)} of {counted(len(lines), 'figure')} never moved.",),
+        (_never(len(lines), len(moved), len(placed)),),
         (),
-        [_move_table(moved, names)] if moved else [],
+        [_move_table(title, group, names) for title, group in (("Largest first", moved), (_PLACED, placed)) if group],
     )
     charts = [_chart(metric, group) for metric, group in _groups(moved or lines)]
     history = Section("history", "Run by run", (), charts, [table])
     return Document(
         title=f"{counted(len(lines), 'figure')} over {counted(len(runs), 'run')}",
         subtitle=f"from {sessions[runs[0]].date} to {sessions[runs[-1]].date}",
-        summary=_summary(moved, names, len(runs)),
+        summary=_summary(moved, placed, names, len(runs)),
         sections=(moves, history),
+    )
+
+
+_PLACED = "No more than placement"
+
+
+def _never(lines: int, moved: int, placed: int) -> str:
+    still = f"{lines - moved - placed} of {counted(lines, 'figure')} never moved."
+    if not placed:
+        return still
+    return (
+        f"{still} {counted(placed, 'figure')} differed by no more than placement: the runs' bands have "
+        "a value in common, or the same code lies in another place."
     )
 
 
 def _lines(found: Iterable[Found], patterns: Sequence[str]) -> list[Line]:
     lines: dict[tuple[str, str], Line] = {}
-    places: dict[object, int] = {}
+    runs: dict[object, int] = {}
+    groups: dict[tuple[int, str], list[tuple[Measured, Any]]] = {}
     for each in found:
-        place = places.setdefault(each.run, len(places) + 1)
-        result = each.result
-        if not isinstance(result, Measured):
-            continue
-        label = " ".join(value if name in _PLAIN else f"{name}={value}" for name, value in axes_of(each.point).items())
-        for metric in metrics(result):
+        run = runs.setdefault(each.run, len(runs) + 1)
+        if isinstance(each.result, Measured):
+            axes = axes_of(unplaced(each.point)).items()
+            label = " ".join(value if name in _PLAIN else f"{name}={value}" for name, value in axes)
+            groups.setdefault((run, label), []).append((each.result, each.stored.manifest))
+    for (run, label), points in groups.items():
+        for metric in _figures([point for point, _ in points]):
             if any(fnmatchcase(metric.id, pattern) for pattern in patterns):
                 line = lines.setdefault((label, metric.id), Line(label, metric.id, metric.unit, {}))
-                line.values[place] = metric.value
+                line.values[run] = Seen(metric, points)
     return list(lines.values())
+
+
+def _figures(points: Sequence[Measured]) -> list[Metric]:
+    """Those that the point has in all its placements; of several the median and the band."""
+    if len(points) == 1:
+        return metrics(points[0])
+    every = [{each.id: each for each in metrics(point)} for point in points]
+    shared = [[each[name] for each in every] for name in every[0] if all(name in each for each in every)]
+    return [over_band(each) for each in shared]
 
 
 _PLAIN = ("benchmark", "kernel", "board", "cores", "window")
 
 
 def _largest(line: Line) -> float:
-    values = list(line.values.values())
+    values = [line.at(run) for run in line.values]
     return (max(values) - min(values)) / (abs(min(values)) or 1.0)
 
 
-def _move_table(moved: Sequence[Line], names: dict[int, str]) -> TableData:
+def _move_table(title: str, moved: Sequence[Line], names: dict[int, str]) -> TableData:
     rows = [
         [
             each.point,
             each.metric,
-            number(each.values[min(each.values)]),
-            number(each.values[max(each.values)]),
-            "; ".join(f"{change:+,.2f} at {names[run]}" for run, change in each.moves),
+            number(each.at(min(each.values))),
+            number(each.at(max(each.values))),
+            "; ".join(_move(move, names) for move in each.changes),
         ]
         for each in moved
     ]
-    return TableData("Largest first", ("point", "figure", ">first", ">last", "moves"), rows)
+    return TableData(title, ("point", "figure", ">first", ">last", "moves"), rows)
+
+
+def _move(move: Move, names: dict[int, str]) -> str:
+    return f"{move.change:+,.2f} at {names[move.run]}" + (f" ({PLACEMENT})" if move.is_placement else "")
 
 
 def _groups(lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:
@@ -119,14 +202,14 @@ def _chart(unit: str, lines: Sequence[Line]) -> ChartData:
     rows = [
         {
             "x": run,
-            "y": 100 * (value / first - 1) if (first := each.values[min(each.values)]) else 0.0,
+            "y": 100 * (each.at(run) / first - 1) if (first := each.at(min(each.values))) else 0.0,
             "series": f"{each.point} {each.metric}",
             "text": "",
             "low": None,
             "high": None,
         }
         for each in lines
-        for run, value in sorted(each.values.items())
+        for run in sorted(each.values)
     ]
     return ChartData(
         "lines",
@@ -137,11 +220,11 @@ def _chart(unit: str, lines: Sequence[Line]) -> ChartData:
     )
 
 
-def _summary(moved: Sequence[Line], names: dict[int, str], runs: int) -> str:
+def _summary(moved: Sequence[Line], placed: Sequence[Line], names: dict[int, str], runs: int) -> str:
     if not moved:
-        return f"Nothing moved over {counted(runs, 'run')}."
+        return f"Nothing moved over {counted(runs, 'run')}{' beyond placement' if placed else ''}."
     first = moved[0]
-    run, change = first.moves[-1]
-    step = f"{change:+,.2f} {first.unit} at {names[run]}"
+    last = first.moves[-1]
+    step = f"{last.change:+,.2f} {first.unit} at {names[last.run]}"
     said = f"{counted(len(moved), 'figure')} moved over {counted(runs, 'run')}"
     return f"{said}; most of all {first.point}, {first.metric}: {step}."

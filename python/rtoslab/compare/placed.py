@@ -43,12 +43,13 @@ def _joined(group: Sequence[Figures]) -> Sequence[Figures]:
         return group
     first = _without(group[0])
     shared = [name for name in first.metrics if all(name in each.metrics for each in group)]
-    metrics = {name: _figure([each.metrics[name] for each in group]) for name in shared}
+    metrics = {name: over_band([each.metrics[name] for each in group]) for name in shared}
     manifest = {**first.manifest, f"build.{PLACEMENT}": f"{len(group)} placements"}
     results = [each.result for each in group if each.result is not None]
     return [replace(first, metrics=metrics, manifest=manifest, placed=results)]
 
 
-def _figure(metrics: Sequence[Metric]) -> Metric:
+def over_band(metrics: Sequence[Metric]) -> Metric:
+    """One figure by placement as one: its median, with the band."""
     band = band_of(metrics)
     return replace(metrics[0], value=band.median, samples=(), resolution=band.resolution, band=band)

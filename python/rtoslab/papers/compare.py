@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from rtoslab.analyses import Value, select
+from rtoslab.analyses import Band, Value, select
 from rtoslab.base import ReportError
 from rtoslab.catalogue import PaperFolder, Published
 from rtoslab.results import Failed, NotApplicable
@@ -20,8 +20,10 @@ class Compared:
     published: Published
     state: State
     here: float | None = None
-    """In the published unit."""
+    """In the published unit; of several placements the median."""
     value: Value | None = None
+    band: Band | None = None
+    """The same by placement, where there are several."""
     why: str = ""
 
     @property
@@ -29,6 +31,12 @@ class Compared:
         """Ours over the paper's."""
         number = self.published.number
         return self.here / number if self.here is not None and number else None
+
+    @property
+    def ratios(self) -> tuple[float, float] | None:
+        """The least and the most that it is in any placement; None of one placement."""
+        number = self.published.number
+        return (self.band.least / number, self.band.most / number) if self.band is not None and number else None
 
 
 def compare(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from statistics import median
 from typing import Any
 
-from rtoslab.analyses import TOLD, ClaimVerdict
+from rtoslab.analyses import PLACEMENT, TOLD, ClaimVerdict
 from rtoslab.base import counted
 from rtoslab.catalogue import Catalogue, Condition, Part
 from rtoslab.papers.paper_charts import replot
@@ -26,7 +26,8 @@ _REDRAWN = frozenset({"scaling", "stress"})
 _CLAIMS_PROSE = (
     "Each statement is computed from this run, by the threshold beside it. Where it says different, our numbers "
     "contradict the paper; where it says tie, they differ by less than the paper's instrument could tell; where it "
-    "says bring your own, a kernel is needed of which no tree or export is named (`rtoslab tree add`)."
+    "says placement, some placements of the code bear the statement out and others do not; where it says bring your "
+    "own, a kernel is needed of which no tree or export is named (`rtoslab tree add`)."
 )
 
 
@@ -141,12 +142,14 @@ def _summary(done: Reproduction) -> str:
         sentences.append(text + (f"; {waiting} wait for a kernel of your own." if waiting else "."))
     same = sum(each.outcome == "same" for each in verdicts)
     ties = sum(each.outcome == "tie" for each in verdicts)
+    placed = sum(each.outcome == PLACEMENT for each in verdicts)
     told = sum(each.outcome in TOLD for each in verdicts)
     if verdicts:
         tied = f", {ties} a tie" if ties else ""
+        tied += f", {placed} by the placement of the code" if placed else ""
         sentences.append(
             f"Of {counted(len(verdicts), 'statement')} {told} can be judged here: {same} as in the paper{tied}, "
-            f"{told - same - ties} not."
+            f"{told - same - ties - placed} not."
         )
     against = [each.claim.says for each in verdicts if each.outcome == "different"]
     if against:

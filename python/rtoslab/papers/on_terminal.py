@@ -12,7 +12,8 @@ from rtoslab.papers.setup_report import changed, distances
 from rtoslab.papers.setups import InSetup
 from rtoslab.papers.tables import REFERENCE, REFERENCE_NOTE, here_text, ratio_text
 
-_COLOURS = {"same": "green", "tie": "yellow", "different": "red", "not computed": "yellow", "bring your own": "yellow"}
+_COLOURS = {"same": "green", "different": "red"}
+"""All others are yellow: open."""
 
 
 def show_paper(done: Reproduction, console: Console) -> None:
@@ -47,7 +48,7 @@ def show_paper(done: Reproduction, console: Console) -> None:
     if done.verdicts:
         claims = Table("section", "the paper says", "here", "seen", title="Its statements", title_justify="left")
         for verdict in done.verdicts:
-            outcome = Text(verdict.outcome, style=_COLOURS[verdict.outcome])
+            outcome = Text(verdict.outcome, style=_COLOURS.get(verdict.outcome, "yellow"))
             by = f" ({verdict.threshold})" if verdict.threshold else ""
             claims.add_row(verdict.claim.section, verdict.claim.says + by, outcome, verdict.seen)
         console.print(claims)

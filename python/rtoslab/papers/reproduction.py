@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from rtoslab.analyses import ClaimVerdict, Value, judge_claims, values
 from rtoslab.catalogue import Catalogue, PaperFolder, Setup
 from rtoslab.papers.compare import Compared, compare
+from rtoslab.papers.over_placements import in_each_placement, joined_figures, joined_values, joined_verdicts
 from rtoslab.papers.setups import InSetup, stands_for
 from rtoslab.papers.weights import weights
 from rtoslab.reference import WORD
@@ -40,8 +41,39 @@ def reproduce(
 ) -> Reproduction:
     """Compares every figure and judges every statement. Raises ReportError, CatalogueError, BuildError.
 
-    `beside` are reference results; a figure or verdict that rests on one says so.
+    `beside` are reference results; a figure or verdict that rests on one says so. Of points in several placements a
+    figure counts by its median, and a statement is judged in each.
     """
+    places = [_in_one_placement(catalogue, paper, each, missing, beside) for each in in_each_placement(points)]
+    first = places[0]
+    if len(places) == 1:
+        return first
+    return replace(
+        first,
+        points=tuple(points),
+        values=joined_values([each.values for each in places]),
+        compared=joined_figures([each.compared for each in places]),
+        verdicts=joined_verdicts([each.verdicts for each in places]),
+        setups=tuple(_joined_setup(each) for each in zip(*(place.setups for place in places), strict=True)),
+    )
+
+
+def _joined_setup(places: Sequence[InSetup]) -> InSetup:
+    return replace(
+        places[0],
+        run_ids=frozenset().union(*(each.run_ids for each in places)),
+        compared=joined_figures([each.compared for each in places]),
+        verdicts=joined_verdicts([each.verdicts for each in places]),
+    )
+
+
+def _in_one_placement(
+    catalogue: Catalogue,
+    paper: PaperFolder,
+    points: Sequence[StoredPoint],
+    missing: Sequence[str],
+    beside: Sequence[StoredPoint],
+) -> Reproduction:
     lent = frozenset(_run_ids([each.result for each in beside]))
     kernels = {*catalogue.kernels_here, *(each.result.point.kernel for each in beside)}
     weighed = weights(catalogue, paper)

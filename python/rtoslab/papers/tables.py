@@ -89,8 +89,12 @@ def _number(each: Compared, here: float) -> str:
 
 
 def ratio_text(each: Compared) -> str:
-    """Ours over the paper's."""
-    return NONE if each.ratio is None else f"{each.ratio:.2f}"
+    """Ours over the paper's; of several placements also the least and the most, where that shows in two decimals."""
+    if each.ratio is None:
+        return NONE
+    text = f"{each.ratio:.2f}"
+    least, most = (f"{ratio:.2f}" for ratio in each.ratios or (each.ratio, each.ratio))
+    return text if least == most else f"{text} ({least} to {most})"
 
 
 def _rows(table: Table, published: Mapping[int, Published]) -> list[Published]:

@@ -1,0 +1,90 @@
+"""A paper set against a run whose points stand in several placements: the comparison in each of them, joined into one.
+
+The trap it prevents: a figure close to the paper's, or a statement that holds, because of where the linker happened to
+put the code. A figure counts by its median, with the band; a statement that some placements bear out and others do not
+is neither confirmed nor contradicted.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from statistics import median
+
+from rtoslab.analyses import PLACEMENT, Band, ClaimVerdict, Value, unplaced
+from rtoslab.base import counted
+from rtoslab.papers.compare import Compared
+from rtoslab.results import NotApplicable
+from rtoslab.store import StoredPoint
+
+
+def in_each_placement(points: Iterable[StoredPoint]) -> list[list[StoredPoint]]:
+    """The run as it would be in one placement each, axes without it; a point that stands in fewer is in all.
+
+    A point that is n/a in a placement, as of a kernel that is linked by its own script, counts by the others.
+    """
+    groups: dict[str, list[StoredPoint]] = {}
+    for each in points:
+        point = unplaced(each.result.point)
+        plain = replace(each, result=each.result.model_copy(update={"point": point}))
+        groups.setdefault(point.model_dump_json(), []).append(plain)
+    told = [
+        [each for each in group if not isinstance(each.result, NotApplicable)] or group for group in groups.values()
+    ]
+    return [[group[min(place, len(group) - 1)] for group in told] for place in range(max(map(len, told), default=1))]
+
+
+def joined_figures(places: Sequence[dict[int, Compared]]) -> dict[int, Compared]:
+    """Each published figure with the median of ours; what gave no value in one placement has none."""
+    return {ident: _figure([each[ident] for each in places]) for ident in places[0]}
+
+
+def joined_verdicts(places: Sequence[Sequence[ClaimVerdict]]) -> tuple[ClaimVerdict, ...]:
+    """Each statement judged in all placements."""
+    return tuple(_verdict(each) for each in zip(*places, strict=True))
+
+
+def joined_values(places: Sequence[Sequence[Value]]) -> tuple[Value, ...]:
+    """Each value's median over the placements that it stands in."""
+    found: dict[tuple[object, ...], dict[str, Value]] = {}
+    for values in places:
+        times: Counter[tuple[object, ...]] = Counter()
+        for each in values:
+            key = (each.point.model_dump_json(), each.counted, each.metric, each.stat, each.unit)
+            found.setdefault((*key, times[key]), {})[each.run_id] = each
+            times[key] += 1
+    return tuple(_middle(list(each.values())) for each in found.values())
+
+
+def _middle(values: Sequence[Value]) -> Value:
+    return replace(values[0], value=median(each.value for each in values))
+
+
+def _figure(places: Sequence[Compared]) -> Compared:
+    lacking = next((each for each in places if each.here is None), None)
+    if lacking is not None:
+        return lacking
+    found = {each.value.run_id: each for each in places if each.value is not None}
+    values = [each.here for each in found.values() if each.here is not None]
+    if len(values) < 2:
+        return places[0]
+    return replace(places[0], here=median(values), band=Band(values))
+
+
+def _verdict(places: Sequence[ClaimVerdict]) -> ClaimVerdict:
+    first = places[0]
+    if all(each.seen == first.seen and each.outcome == first.outcome for each in places):
+        return first
+    outcomes = Counter(each.outcome for each in places)
+    if len(outcomes) == 1:
+        return replace(first, seen=f"in all {len(places)} placements; in the linker's order {first.seen}")
+    untold = next((each for each in places if each.outcome not in {"same", "different", "tie"}), None)
+    if untold is not None:
+        return untold
+    split = ", ".join(f"{outcome} in {count}" for outcome, count in outcomes.most_common())
+    examples = "; ".join(_example(places, outcome) for outcome in outcomes)
+    return replace(first, outcome="placement", seen=f"{split} of {counted(len(places), 'placement')}: {examples}")
+
+
+def _example(places: Sequence[ClaimVerdict], outcome: str) -> str:
+    number, verdict = next((number, each) for number, each in enumerate(places) if each.outcome == outcome)
+    return f"{PLACEMENT} {number}: {verdict.seen}"

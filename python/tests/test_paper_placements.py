@@ -1,0 +1,108 @@
+"""A paper against a run in several placements: medians, bands, and statements that the place of the code decides."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.paper_folders import PaperFolder
+from rtoslab.papers.document import paper_document
+from rtoslab.papers.over_placements import in_each_placement
+from rtoslab.papers.reproduction import Reproduction, reproduce
+from rtoslab.papers.tables import here_text, ratio_text
+from rtoslab.results.results import Failed, NotApplicable
+from rtoslab.store.stored_point import AnyResult, StoredPoint
+from tests.fakes import measured
+from tests.test_cli import rtoslab
+from tests.test_papers import folder, published
+
+CATALOGUE = Catalogue(find_root())
+CLAIM = '[[claim]]\nid = "c"\nsection = "2"\nsays = "K loses"\nkind = "throughput_drops"\nbenchmarks = ["t2"]\n'
+
+
+def _stored(*results: AnyResult) -> list[StoredPoint]:
+    return [StoredPoint(Path(), each, {}) for each in results]
+
+
+def _at(place: int, cores: int, count: int) -> Any:
+    config = {"placement": str(place)} if place else {}
+    return measured(cores, count, kernel="freertos", config=config).model_copy(update={"run_id": f"{cores}.{place}"})
+
+
+def _folder(tmp_path: Path) -> PaperFolder:
+    paper = folder(tmp_path, [published(1, lab_kernel="freertos")], CLAIM)
+    return replace(paper, facts=paper.facts.model_copy(update={"part": ()}))
+
+
+def _paper(tmp_path: Path, one_core: list[int], two_cores: list[int]) -> Reproduction:
+    """T2 of FreeRTOS on one core and two, each in as many placements as there are counts; the paper has 2,000 1/s."""
+    paper = _folder(tmp_path)
+    points = [_at(place, 1, count) for place, count in enumerate(one_core)]
+    points += [_at(place, 2, count) for place, count in enumerate(two_cores)]
+    return reproduce(CATALOGUE, paper, _stored(*points))
+
+
+def test_a_figure_is_the_median_and_its_ratio_has_a_band(tmp_path: Path) -> None:
+    done = _paper(tmp_path, [450, 500, 600], [200, 200, 200])
+    figure = done.compared[1]
+    assert (figure.here, figure.ratio, figure.ratios) == (2000, 1, (0.9, 1.2))
+    assert (here_text(figure), ratio_text(figure)) == ("2,000", "1.00 (0.90 to 1.20)")
+    (rate,) = [each for each in done.values if (each.metric, each.stat, each.point.cores) == ("throughput", "total", 1)]
+    assert (rate.value, dict(rate.point.config)) == (2000, {})
+    assert len(done.points) == 6
+
+
+def test_a_band_that_does_not_show_is_left_out(tmp_path: Path) -> None:
+    figure = _paper(tmp_path, [500, 500, 500], [200, 200, 200]).compared[1]
+    assert ratio_text(figure) == "1.00"
+
+
+@pytest.mark.parametrize(
+    ("one_core", "two_cores", "outcome", "seen"),
+    [
+        ([500, 600, 500], [200, 200, 220], "same", "in all 3 placements; in the linker's order "),
+        ([500, 500, 500], [200, 260, 200], "placement", "same in 2, different in 1 of 3 placements: placement 0: "),
+        ([500, 500, 500], [260, 270, 300], "different", "in all 3 placements; in the linker's order "),
+        ([500], [200], "same", ""),
+    ],
+)
+def test_a_statement_is_judged_in_every_placement(
+    one_core: list[int], two_cores: list[int], outcome: str, seen: str, tmp_path: Path
+) -> None:
+    done = _paper(tmp_path, one_core, two_cores)
+    (verdict,) = done.verdicts
+    assert verdict.outcome == outcome
+    assert verdict.seen.startswith(seen)
+    assert ("placement" in verdict.seen) == (len(one_core) > 1)
+    summary = paper_document(CATALOGUE, done).summary
+    assert ("1 by the placement of the code, 0 not" in summary) == (outcome == "placement")
+
+
+def test_a_point_in_one_placement_stands_beside_all_of_the_others() -> None:
+    lone = measured(1, kernel="nuttx")
+    not_here = NotApplicable(
+        point=_at(1, 1, 1).point.model_copy(update={"kernel": "nuttx"}), reason="its own script", run_id="n"
+    )
+    places = in_each_placement(_stored(_at(0, 1, 500), lone, _at(1, 1, 600), not_here))
+    assert [[each.result.point.kernel for each in place] for place in places] == [["freertos", "nuttx"]] * 2
+    assert [place[1].result for place in places] == [lone, lone]
+    assert all(not each.result.point.config for place in places for each in place)
+
+
+def test_a_figure_that_fails_in_one_placement_is_none(tmp_path: Path) -> None:
+    paper = _folder(tmp_path)
+    failed = Failed(run_id="f", point=_at(1, 1, 1).point, stage="proof", error="ProofError", message="it waited")
+    done = reproduce(CATALOGUE, paper, _stored(_at(0, 1, 500), failed))
+    assert (done.compared[1].state, done.compared[1].here, done.compared[1].why) == ("failed", None, "proof: it waited")
+
+
+def test_placements_are_planned() -> None:
+    plain, placed = (
+        rtoslab("paper", "lentka2022", "--setup", "none", *more, "--dry-run").stdout
+        for more in ((), ("--placements", "2"))
+    )
+    assert placed.count("placement=1") > 0
+    assert "placement=1" not in plain
