@@ -75,6 +75,9 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (COMPLETE, {"body": by("probe")}, Verdict.HOLDS),
     (AGREES, {}, Verdict.HOLDS),
     (AGREES, {"body": counted(give="307,327")}, Verdict.FAILS),
+    (AGREES, {"body": counted("100x2", "200,220")}, Verdict.HOLDS),  # unoptimised code in slow memory
+    (AGREES, {"body": counted("100x2", "107,127")}, Verdict.FAILS),  # shorter than the instrument's own cost
+    (AGREES, {"body": counted("140x2", "240,260")}, Verdict.FAILS),  # an instrument that takes too long itself
     (AGREES, {"body": counted(give="7,27")}, Verdict.FAILS),  # shorter than between the marks
     (AGREES, {"body": counted(give="307,327"), "rows": TICKS_BEHIND}, Verdict.HOLDS),
     (AGREES, {"body": counted(give="307,327"), "rows": TICKS_BEFORE}, Verdict.HOLDS),
