@@ -10,6 +10,7 @@ mod target;
 pub mod timeline;
 
 use std::cell::RefCell;
+use std::io::ErrorKind;
 use std::net::TcpStream;
 
 use gdbstub::stub::{DisconnectReason, GdbStub};
@@ -58,6 +59,13 @@ pub fn serve<'h>(board: &'h mut dyn Board, stream: TcpStream, host: Shared<'h>) 
         Ok(DisconnectReason::Kill) => End::Killed,
         Ok(_) => End::Detached,
         Err(_) if !host.borrow_mut().goes_on() => End::Stopped,
-        Err(error) => End::Broken(error.to_string()),
+        Err(error) => {
+            let why = error.to_string();
+            match error.into_connection_error() {
+                // gdb's `disconnect` and its end close the connection without a word.
+                Some((cause, _)) if cause.kind() == ErrorKind::UnexpectedEof => End::Detached,
+                _ => End::Broken(why),
+            }
+        }
     }
 }
