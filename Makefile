@@ -196,6 +196,7 @@ fuzz-inputs: set-up-dev
 set-up-dev: set-up $(STAMPS)/dev
 
 $(STAMPS)/dev: requirements-dev.lock $(STAMPS)/python
+	@$(MAKE) --no-print-directory packages APT_PACKAGES=gdb-multiarch
 	@echo "== Python packages of tests and lint (about 500 MB), from requirements-dev.lock"
 	@$(PIP) -r requirements-dev.lock $(PIP_LINES)
 	@touch $@

@@ -1,5 +1,6 @@
 """The virtual boards: thin wrappers over the Rust machine. Cycles are clk_sys cycles since reset, unsigned 64-bit."""
 
+from collections.abc import Callable
 from typing import TypedDict
 
 SOURCES: str
@@ -189,6 +190,12 @@ class Machine:
         """Pends an exception (16 for interrupt 0) in a cycle that has not passed, as a pulse on its line would."""
     def inject_pin(self, cycle: int, pin: int, level: bool) -> None:
         """The outside drives a pin from this cycle on. Pins are numbered as in events."""
+    def debug(
+        self, address: str, ready: Callable[[str], None], on_uart: Callable[[bytes], None], note: Callable[[str], None]
+    ) -> None:
+        """Serves gdb on `address` ("127.0.0.1:0": a free port) until gdb kills the board. `ready` gets the address that
+        is listened on, `on_uart` what the firmware writes to its consoles, once, `note` sentences for the user. Raises
+        SimError, and what these functions or a signal raise."""
     def position(self, core: int) -> tuple[int, int, bool]:
         """Cycle at which the core's next instruction can execute, its address, whether the core sleeps."""
 

@@ -87,6 +87,10 @@ class BoardSilentError(RunError):
     """A real board sent nothing."""
 
 
+class DebuggerError(RtoslabError):
+    """A board cannot be put under a debugger."""
+
+
 class PortError(RtoslabError):
     """The serial port cannot be used."""
 

@@ -18,6 +18,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "footprint": "show the size of an image, a kernel, each of its services",
         "conformance": "check that a kernel's port does what the contract says",
         "sim": "run any image on a virtual board",
+        "gdb": "debug any image on a virtual board, forwards and backwards",
         "capture": "record a latency benchmark's pin as a capture file",
     },
     "Explain": {

@@ -16,6 +16,7 @@ from rtoslab.targets.board import (
 )
 from rtoslab.targets.brought_image import BroughtImage, acquainted, brought_image
 from rtoslab.targets.current_task import IdlingAsReturns, current_task_words, find_word, watch_idling
+from rtoslab.targets.debugging import debug
 from rtoslab.targets.events import (
     EVENT,
     IDENT_CURRENT,
@@ -114,6 +115,7 @@ __all__ = [
     "brought_image",
     "current_task_words",
     "cycle_number",
+    "debug",
     "exception_number",
     "find_address",
     "find_intervals",

@@ -67,6 +67,18 @@ impl Probes {
         self.sites.entry(address).or_default().until = true;
     }
 
+    /// No longer stops the run at `address`; whoever calls it looks at the instruction again.
+    pub fn end_until(&mut self, address: u32) {
+        if let Some(site) = self.sites.get_mut(&address) {
+            site.until = false;
+        }
+    }
+
+    /// No longer tells writes to the word at `address`.
+    pub fn end_watch(&mut self, address: u32) {
+        self.watches.remove(&(address & !3));
+    }
+
     /// Records an event each time `address` is about to execute.
     pub fn watch_exec(&mut self, address: u32, id: u16) {
         self.sites.entry(address).or_default().exec.push(id);
@@ -266,6 +278,20 @@ mod tests {
         at(&mut probes, 0x554, 0);
         let seen: Vec<_> = probes.take_events().iter().map(|each| (each.id, each.value)).collect();
         assert_eq!(seen, [(1, 7), (2, 7)]);
+    }
+
+    #[test]
+    fn an_ended_probe_stops_nothing_and_leaves_the_others() {
+        let mut probes = Probes::default();
+        probes.until(0x100);
+        probes.watch_exec(0x100, 1);
+        probes.watch_write(0x2000_0004, 3, true);
+        probes.end_until(0x100);
+        probes.end_until(0x200);
+        probes.end_watch(0x2000_0006);
+        assert!(!probes.issue(0x100, 0, 10, Held::default(), false));
+        assert!(!probes.written(0x2000_0004, 1, 0, 9, 0));
+        assert_eq!(probes.take_events().len(), 1);
     }
 
     #[test]

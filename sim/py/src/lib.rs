@@ -1,5 +1,6 @@
 //! Python face of the virtual boards: wraps, converts, maps errors; decides nothing.
 
+mod debug;
 mod flat;
 mod observed;
 mod snapshot;

@@ -1,0 +1,75 @@
+"""`rtoslab gdb`: any image on a virtual board, under a debugger that goes backwards too."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from rtoslab.base import EXIT_OK, PlanError, find_root
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.choices import board_option
+from rtoslab.cli.names import KeyValue, integer
+from rtoslab.targets import debug
+
+
+@click.command("gdb")
+@click.argument("image", type=click.Path(path_type=Path))
+@board_option
+@click.option("--cores", type=click.IntRange(1, 8), help="Cores released from reset; all of the board's by default.")
+@click.option(
+    "--listen",
+    metavar="HOST:PORT",
+    default="127.0.0.1:3333",
+    show_default=True,
+    help="Where to wait for gdb; port 0 takes a free one.",
+)
+@click.option("--until", metavar="SYMBOL|0xADDR", help="Run up to there first; history begins there.")
+@click.option(
+    "--set",
+    "settings",
+    type=KeyValue(),
+    multiple=True,
+    help="Override a setting: clock_hz=N, flash.wait_states=N, timing.KEY=N ...",
+)
+@click.option("--strict", is_flag=True, help="Stop at the first access to something not modelled.")
+def command(
+    image: Path,
+    board: str,
+    cores: int | None,
+    listen: str,
+    until: str | None,
+    settings: tuple[tuple[str, str], ...],
+    strict: bool,
+) -> int:
+    """Debug an IMAGE (ELF, built by anybody) on a virtual board with gdb, forwards and backwards.
+
+    Waits for gdb's `target remote`. Each core is a thread. Runs are the same every time, so reverse-step, reverse-next,
+    reverse-continue and a watchpoint backwards are exact. What the firmware writes to its UART appears here. Ends when
+    gdb kills the board, or with Ctrl-C; after a detach gdb may connect again.
+    """
+    facts = Catalogue(find_root()).board(board).facts
+    if cores is not None and cores > facts.cores:
+        raise PlanError(
+            f"The board {facts.id} has {facts.cores} cores, {cores} were asked for; choose --cores 1 to {facts.cores}."
+        )
+
+    def ready(address: str) -> None:
+        click.echo(f"Waiting for gdb: gdb-multiarch {image} -ex 'target remote {address}'", err=True)
+
+    def on_uart(text: bytes) -> None:
+        sys.stdout.buffer.write(text)
+        sys.stdout.buffer.flush()
+
+    debug(
+        image,
+        facts,
+        listen,
+        cores=cores,
+        settings={key: integer(value, key) for key, value in settings},
+        strict=strict,
+        until=until,
+        ready=ready,
+        on_uart=on_uart,
+        note=lambda sentence: click.echo(sentence, err=True),
+    )
+    return EXIT_OK

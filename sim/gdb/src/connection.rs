@@ -1,0 +1,91 @@
+//! The connection to gdb: a socket on which waiting can be ended from outside.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use gdbstub::conn::{Connection, ConnectionExt};
+
+use crate::Shared;
+
+/// Between two looks whether the host still wants to wait.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Bytes from and to gdb.
+pub struct Line<'h> {
+    stream: TcpStream,
+    host: Shared<'h>,
+    /// A byte that was looked at and not taken.
+    peeked: Option<u8>,
+}
+
+impl<'h> Line<'h> {
+    /// The error is the system's.
+    pub fn new(stream: TcpStream, host: Shared<'h>) -> io::Result<Line<'h>> {
+        stream.set_nonblocking(false)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        Ok(Line { stream, host, peeked: None })
+    }
+
+    fn next(&mut self) -> io::Result<u8> {
+        let mut byte = [0];
+        match Read::read(&mut self.stream, &mut byte) {
+            Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
+            Ok(_) => Ok(byte[0]),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Connection for Line<'_> {
+    type Error = io::Error;
+
+    fn write(&mut self, byte: u8) -> io::Result<()> {
+        Write::write_all(&mut self.stream, &[byte])
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        Write::write_all(&mut self.stream, bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Write::flush(&mut self.stream)
+    }
+}
+
+impl ConnectionExt for Line<'_> {
+    fn read(&mut self) -> io::Result<u8> {
+        if let Some(byte) = self.peeked.take() {
+            return Ok(byte);
+        }
+        loop {
+            match self.next() {
+                Err(error) if waits(&error) => {
+                    if !self.host.borrow_mut().goes_on() {
+                        return Err(ErrorKind::ConnectionAborted.into());
+                    }
+                }
+                found => return found,
+            }
+        }
+    }
+
+    fn peek(&mut self) -> io::Result<Option<u8>> {
+        if self.peeked.is_none() {
+            self.stream.set_nonblocking(true)?;
+            let found = self.next();
+            self.stream.set_nonblocking(false)?;
+            match found {
+                Ok(byte) => self.peeked = Some(byte),
+                Err(error) if waits(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(self.peeked)
+    }
+}
+
+fn waits(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}

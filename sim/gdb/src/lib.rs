@@ -1,0 +1,71 @@
+//! A virtual board under gdb, forwards and backwards.
+//!
+//! The protocol is the `gdbstub` crate's. What is ours: the past of a run ([`timeline`]), what a Cortex-M's registers are
+//! to gdb, and what `monitor` answers.
+
+mod connection;
+mod monitor;
+mod registers;
+mod target;
+pub mod timeline;
+
+use std::cell::RefCell;
+use std::io::ErrorKind;
+use std::net::TcpStream;
+
+use gdbstub::stub::{DisconnectReason, GdbStub};
+use rtoslab_machine::board::Board;
+
+use connection::Line;
+use target::{Debugged, Events};
+use timeline::Timeline;
+
+/// Who started the debugging.
+pub trait Host {
+    /// Text that the firmware wrote to a console.
+    fn print(&mut self, text: &[u8]);
+    /// A sentence for the user that gdb does not show.
+    fn note(&mut self, sentence: &str);
+    /// Whether to go on waiting; false ends the session.
+    fn goes_on(&mut self) -> bool;
+}
+
+/// A host that the connection, the timeline and the target all turn to.
+pub type Shared<'h> = &'h RefCell<dyn Host + 'h>;
+
+/// How a session ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// gdb went away and left the board as it stands.
+    Detached,
+    /// gdb wants no more of it.
+    Killed,
+    /// The host did not go on.
+    Stopped,
+    /// The connection or what came over it is broken; one clause.
+    Broken(String),
+}
+
+/// Serves one session on a connected socket.
+pub fn serve<'h>(board: &'h mut dyn Board, stream: TcpStream, host: Shared<'h>) -> End {
+    let line = match Line::new(stream, host) {
+        Ok(line) => line,
+        Err(error) => return End::Broken(error.to_string()),
+    };
+    let timeline = Timeline::new(board, move |text| host.borrow_mut().print(text));
+    let mut debugged = Debugged::new(timeline, host);
+    let ended = GdbStub::new(line).run_blocking::<Events<'_>>(&mut debugged);
+    match ended {
+        Ok(DisconnectReason::Kill) => End::Killed,
+        Ok(_) => End::Detached,
+        Err(_) if !host.borrow_mut().goes_on() => End::Stopped,
+        Err(error) => {
+            let why = error.to_string();
+            match error.into_connection_error() {
+                // gdb's `disconnect` and its end close the connection without a word.
+                Some((cause, _)) if cause.kind() == ErrorKind::UnexpectedEof => End::Detached,
+                _ => End::Broken(why),
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What `monitor` in gdb asks of the board itself.
+
+use std::fmt::Write as _;
+
+use crate::timeline::Timeline;
+
+const HELP: &str = "\
+monitor cycles   cycle, seconds, and each core's instructions, sleep and waits
+monitor history  how far back one can go
+monitor warnings what the firmware used that the board does not model, and faults
+";
+
+/// The answer to a command, or how to ask.
+pub fn answer(timeline: &mut Timeline, command: &str) -> String {
+    match command.trim() {
+        "cycles" => cycles(timeline),
+        "history" => {
+            let (begin, now) = (timeline.begin(), timeline.board().cycle());
+            format!("from cycle {begin} on; now {now}\n")
+        }
+        "warnings" => {
+            let found = timeline.board().warnings();
+            if found.is_empty() { "none\n".to_owned() } else { found.join("\n") + "\n" }
+        }
+        "" | "help" => HELP.to_owned(),
+        other => format!("There is no monitor command {other:?}.\n{HELP}"),
+    }
+}
+
+fn cycles(timeline: &mut Timeline) -> String {
+    let board = timeline.board();
+    let (cycle, clock_hz) = (board.cycle(), board.clock_hz());
+    let mut text = format!("cycle {cycle}, {:.9} s at {clock_hz} Hz\n", cycle as f64 / clock_hz as f64);
+    for core in 0..board.cores() {
+        let stats = board.stats(core);
+        let waits = stats.bus_wait_cycles + stats.flash_wait_cycles;
+        let (instructions, asleep) = (stats.instructions, stats.sleep_cycles);
+        writeln!(text, "core {core}: {instructions} instructions, {asleep} cycles asleep, {waits} waiting for memory")
+            .expect("a string takes it");
+    }
+    text
+}

@@ -1,0 +1,126 @@
+//! Registers as gdb knows those of a Cortex-M, and their description for it.
+
+use std::fmt::Write as _;
+use std::num::NonZeroUsize;
+
+use gdbstub::arch::{Arch, RegId, Registers};
+use rtoslab_machine::board::Board;
+
+/// In the order of gdb's feature `org.gnu.gdb.arm.m-profile`; the board's names.
+const GENERAL: [&str; 17] =
+    ["r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "sp", "lr", "pc", "xpsr"];
+/// Place of the program counter.
+const PC: usize = 15;
+/// Those that only some cores have; shown as far as the board names them.
+const SPECIAL: [&str; 6] = ["msp", "psp", "primask", "basepri", "faultmask", "control"];
+/// Double registers of the floating-point unit; each is two of the board's single ones.
+const DOUBLES: usize = 16;
+
+/// The architecture for gdb: 32-bit addresses, these registers.
+#[derive(Debug)]
+pub struct CortexM;
+
+impl Arch for CortexM {
+    type Usize = u32;
+    type Registers = Words;
+    type BreakpointKind = usize;
+    type RegId = NoSingle;
+}
+
+/// Registers are read and written all at once.
+#[derive(Debug)]
+pub struct NoSingle;
+
+impl RegId for NoSingle {
+    fn from_raw_id(_: usize) -> Option<(NoSingle, Option<NonZeroUsize>)> {
+        None
+    }
+}
+
+/// A core's registers in the order of [`Layout`], a double as two words.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Words(pub Vec<u32>);
+
+impl Registers for Words {
+    type ProgramCounter = u32;
+
+    fn pc(&self) -> u32 {
+        self.0.get(PC).copied().unwrap_or(0)
+    }
+
+    fn gdb_serialize(&self, mut write_byte: impl FnMut(Option<u8>)) {
+        self.0.iter().flat_map(|word| word.to_le_bytes()).for_each(|byte| write_byte(Some(byte)));
+    }
+
+    fn gdb_deserialize(&mut self, bytes: &[u8]) -> Result<(), ()> {
+        let words = bytes.chunks(4).map(|word| word.try_into().map(u32::from_le_bytes));
+        self.0 = words.collect::<Result<_, _>>().map_err(drop)?;
+        Ok(())
+    }
+}
+
+/// Which registers a board has, in the order in which gdb gets them.
+pub struct Layout {
+    names: Vec<String>,
+    xml: String,
+}
+
+impl Layout {
+    /// Of a board's cores, which are alike.
+    pub fn of(board: &dyn Board) -> Layout {
+        let known: Vec<String> = board.registers(0).into_iter().map(|(name, _)| name).collect();
+        let has = |name: &str| known.iter().any(|each| each == name);
+        let mut names: Vec<String> = GENERAL.iter().map(|name| (*name).to_owned()).collect();
+        let mut xml = String::from(
+            "<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\"><target version=\"1.0\">\
+             <architecture>arm</architecture><feature name=\"org.gnu.gdb.arm.m-profile\">",
+        );
+        for name in GENERAL {
+            let kind = match name {
+                "sp" => " type=\"data_ptr\"",
+                "pc" => " type=\"code_ptr\"",
+                _ => "",
+            };
+            write!(xml, "<reg name=\"{name}\" bitsize=\"32\"{kind}/>").expect("a string takes it");
+        }
+        if has("s0") {
+            xml.push_str("</feature><feature name=\"org.gnu.gdb.arm.vfp\">");
+            for double in 0..DOUBLES {
+                names.extend([format!("s{}", 2 * double), format!("s{}", 2 * double + 1)]);
+                write!(xml, "<reg name=\"d{double}\" bitsize=\"64\" type=\"ieee_double\"/>")
+                    .expect("a string takes it");
+            }
+            names.push("fpscr".to_owned());
+            xml.push_str("<reg name=\"fpscr\" bitsize=\"32\" group=\"float\"/>");
+        }
+        xml.push_str("</feature><feature name=\"rtoslab.special\">");
+        for name in SPECIAL.into_iter().filter(|name| has(name)) {
+            names.push(name.to_owned());
+            write!(xml, "<reg name=\"{name}\" bitsize=\"32\" group=\"system\"/>").expect("a string takes it");
+        }
+        xml.push_str("</feature></target>");
+        Layout { names, xml }
+    }
+
+    /// The description that gdb asks for.
+    pub fn xml(&self) -> &str {
+        &self.xml
+    }
+
+    /// A core's registers.
+    pub fn read(&self, board: &dyn Board, core: usize) -> Words {
+        let held = board.registers(core);
+        let value = |name: &String| held.iter().find(|(other, _)| other == name).map_or(0, |(_, value)| *value);
+        Words(self.names.iter().map(value).collect())
+    }
+
+    /// Registers in which `wanted` differs from the core's, with the new values.
+    pub fn changes<'w>(&'w self, board: &dyn Board, core: usize, wanted: &'w Words) -> Vec<(&'w str, u32)> {
+        let held = self.read(board, core);
+        let pairs = self.names.iter().zip(held.0).zip(&wanted.0);
+        pairs
+            .filter(|((_, before), after)| before != *after)
+            .map(|((name, _), after)| (name.as_str(), *after))
+            .collect()
+    }
+}

@@ -1,0 +1,398 @@
+//! A board whose run can be gone through in both directions.
+//!
+//! A run of a virtual board is the same every time, so a state of the past is reached by taking up an earlier snapshot
+//! and running from there. Snapshots are kept at equal distances from where the debugging began to the furthest cycle
+//! reached; when there are [`MOST_MARKS`], every second one is dropped and the distance doubles, so that memory stays
+//! bounded and a step back takes at most about two distances of running.
+//!
+//! Where the firmware is told something from outside (a register or memory written), the past is another run's:
+//! history begins again there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rtoslab_machine::board::Board;
+use rtoslab_machine::{Snapshot, Stop, StopReason};
+
+/// Snapshots kept at most.
+const MOST_MARKS: usize = 64;
+/// Distance of the first snapshots.
+const FIRST_DISTANCE_CYCLES: u64 = 1 << 20;
+/// A step of a sleeping core ends after so many cycles, asleep as before.
+const MOST_SLEEP_CYCLES: u64 = 1 << 22;
+/// Words of one watch.
+const MOST_WORDS: usize = 64;
+
+/// How far the run has come. Never falls as it goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Progress {
+    cycle: u64,
+    instructions: u64,
+}
+
+/// Why the board stands where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Halt {
+    /// The cycles or the instruction asked for are done.
+    Done,
+    /// A core is about to execute a breakpoint.
+    Break {
+        /// Which.
+        core: usize,
+    },
+    /// A watched word was written, or going backwards is about to be.
+    Watch {
+        /// Who writes.
+        core: usize,
+        /// The word.
+        address: u32,
+    },
+    /// The firmware cannot go on: locked up, asleep for ever, or as the sentence says.
+    Ended {
+        /// Which it is about.
+        core: usize,
+        /// Name of the stop's reason.
+        detail: &'static str,
+    },
+    /// There is no earlier state.
+    Begin,
+}
+
+struct Mark {
+    snapshot: Snapshot,
+    progress: Progress,
+    /// Instructions of each core.
+    executed: Vec<u64>,
+}
+
+/// A stop seen while a part of the past is run again.
+struct Hit {
+    stop: Stop,
+    /// Instructions of its core then.
+    executed: u64,
+}
+
+/// Takes what the firmware writes to its consoles.
+type Print<'b> = Box<dyn FnMut(&[u8]) + 'b>;
+
+/// A board with its past.
+pub struct Timeline<'b> {
+    board: &'b mut dyn Board,
+    marks: Vec<Mark>,
+    distance: u64,
+    /// Cycle up to which the consoles' text was passed on.
+    told: u64,
+    /// Each with how often it was set.
+    breakpoints: BTreeMap<u32, u32>,
+    words: BTreeSet<u32>,
+    print: Print<'b>,
+}
+
+impl<'b> Timeline<'b> {
+    /// History begins where the board stands; `print` gets what the firmware writes to its consoles, once.
+    pub fn new(board: &'b mut dyn Board, print: impl FnMut(&[u8]) + 'b) -> Timeline<'b> {
+        let told = board.cycle();
+        let mut made = Timeline {
+            board,
+            marks: Vec::new(),
+            distance: FIRST_DISTANCE_CYCLES,
+            told,
+            breakpoints: BTreeMap::new(),
+            words: BTreeSet::new(),
+            print: Box::new(print),
+        };
+        made.begin_again();
+        made
+    }
+
+    /// The board, to look at. What changes it is [`Timeline::change`].
+    pub fn board(&mut self) -> &mut dyn Board {
+        self.board
+    }
+
+    /// Changes the board; if that succeeds, history begins again here.
+    pub fn change(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
+        let done = act(self.board);
+        if done {
+            self.begin_again();
+        }
+        done
+    }
+
+    /// Cycle at which history begins.
+    pub fn begin(&self) -> u64 {
+        self.marks[0].progress.cycle
+    }
+
+    /// Stops where `address` is about to execute; false if no code can be there.
+    pub fn add_breakpoint(&mut self, address: u32) -> bool {
+        let can = self.board.executable(address & !1);
+        if can {
+            *self.breakpoints.entry(address & !1).or_default() += 1;
+        }
+        can
+    }
+
+    /// No longer does; false if it did not.
+    pub fn remove_breakpoint(&mut self, address: u32) -> bool {
+        let Some(times) = self.breakpoints.get_mut(&(address & !1)) else {
+            return false;
+        };
+        *times -= 1;
+        if *times == 0 {
+            self.breakpoints.remove(&(address & !1));
+        }
+        true
+    }
+
+    /// Stops at writes to any word of `bytes` from `address`; false if one of them cannot be watched.
+    pub fn add_watch(&mut self, address: u32, bytes: u32) -> bool {
+        let words: Vec<u32> = words_of(address, bytes).collect();
+        let can = !words.is_empty() && words.iter().all(|word| self.board.mark_watch(*word));
+        if can {
+            self.words.extend(words);
+        }
+        can
+    }
+
+    /// No longer does.
+    pub fn remove_watch(&mut self, address: u32, bytes: u32) -> bool {
+        words_of(address, bytes).fold(false, |any, word| self.words.remove(&word) | any)
+    }
+
+    /// Runs for at most `cycles`, up to the next stop.
+    pub fn run(&mut self, cycles: u64) -> Halt {
+        self.arm();
+        let halt = self.advance(self.board.cycle().saturating_add(cycles));
+        self.disarm();
+        halt
+    }
+
+    /// Executes one instruction of a core (two where the M7 issues two together), or takes it into a handler. The other
+    /// core goes on meanwhile. Breakpoints elsewhere stop it, the one that the core stands at does not.
+    pub fn step(&mut self, core: usize) -> Halt {
+        let (before, from) = (self.executed(core), self.board.position(core).pc);
+        let start = self.board.cycle();
+        self.arm();
+        let halt = loop {
+            let position = self.board.position(core);
+            let now = self.board.cycle();
+            let end = if position.asleep { now + 1 } else { position.t.max(now) + 1 };
+            let halt = self.advance(end);
+            let moved = self.executed(core) != before || self.board.position(core).pc != from;
+            match halt {
+                Halt::Break { core: other } if other == core && !moved => {}
+                Halt::Done if !moved && now - start < MOST_SLEEP_CYCLES => {}
+                _ => break halt,
+            }
+        };
+        self.disarm();
+        halt
+    }
+
+    /// Goes back to the last state before this one at which a run would have stopped.
+    pub fn back(&mut self) -> Halt {
+        let mut until = self.progress();
+        while let Some(mark) = self.marks.iter().rposition(|mark| mark.progress < until) {
+            if let Some(hit) = self.last_hit(mark, until) {
+                return self.land(&hit);
+            }
+            until = self.marks[mark].progress;
+        }
+        self.take_up(0);
+        Halt::Begin
+    }
+
+    /// Goes back by one instruction of a core.
+    pub fn step_back(&mut self, core: usize) -> Halt {
+        let wanted = self.executed(core);
+        if wanted == 0 || !self.before_instruction(core, wanted) {
+            self.take_up(0);
+            return Halt::Begin;
+        }
+        Halt::Done
+    }
+
+    fn progress(&self) -> Progress {
+        let instructions = (0..self.board.cores()).map(|core| self.executed(core)).sum();
+        Progress { cycle: self.board.cycle(), instructions }
+    }
+
+    fn executed(&self, core: usize) -> u64 {
+        self.board.stats(core).instructions
+    }
+
+    fn mark(&self) -> Mark {
+        let executed = (0..self.board.cores()).map(|core| self.executed(core)).collect();
+        Mark { snapshot: self.board.snapshot(), progress: self.progress(), executed }
+    }
+
+    fn begin_again(&mut self) {
+        self.marks = vec![self.mark()];
+        self.distance = FIRST_DISTANCE_CYCLES;
+        self.told = self.board.cycle();
+    }
+
+    /// Places breakpoints and watches on the board. Only while it runs, so that the past is run again without them.
+    fn arm(&mut self) {
+        for address in self.breakpoints.keys() {
+            self.board.until(*address);
+        }
+        for word in &self.words {
+            self.board.watch_write(*word, 0, true);
+        }
+    }
+
+    fn disarm(&mut self) {
+        for address in self.breakpoints.keys() {
+            self.board.probes().end_until(*address);
+            self.board.refresh(*address);
+        }
+        for word in &self.words {
+            self.board.probes().end_watch(*word);
+        }
+        self.board.take_events();
+    }
+
+    /// Runs to a cycle or the next stop; takes snapshots on the way where none were before, passes text on.
+    fn advance(&mut self, end: u64) -> Halt {
+        loop {
+            let now = self.board.cycle();
+            let next = self.marks.last().map_or(now, |mark| mark.progress.cycle) + self.distance;
+            let slice = end.min(if next > now { next } else { end });
+            // Text of cycles that were passed on before is dropped, so a slice lies on one side of that border.
+            let slice = if now < self.told { slice.min(self.told) } else { slice };
+            let stop = self.board.run(slice.saturating_sub(now));
+            self.pass_text(now);
+            match stop.reason {
+                StopReason::Cycles => {}
+                StopReason::Until => return Halt::Break { core: stop.core },
+                StopReason::Watch => return Halt::Watch { core: stop.core, address: stop.address },
+                reason => return Halt::Ended { core: stop.core, detail: reason.name() },
+            }
+            if self.board.cycle() >= next {
+                self.keep();
+            }
+            if self.board.cycle() >= end {
+                return Halt::Done;
+            }
+        }
+    }
+
+    fn pass_text(&mut self, since: u64) {
+        for port in 0..self.board.ports() {
+            let text = self.board.take_uart(port);
+            if since >= self.told && !text.is_empty() {
+                (self.print)(&text);
+            }
+        }
+        self.told = self.told.max(self.board.cycle());
+    }
+
+    fn keep(&mut self) {
+        let mark = self.mark();
+        self.marks.push(mark);
+        if self.marks.len() > MOST_MARKS {
+            let mut place = 0;
+            self.marks.retain(|_| {
+                place += 1;
+                place % 2 == 1
+            });
+            self.distance *= 2;
+        }
+    }
+
+    fn take_up(&mut self, mark: usize) {
+        assert!(self.board.restore(&self.marks[mark].snapshot), "a snapshot is of the board it was taken of");
+    }
+
+    /// The last stop in the run from a mark that comes before `until`.
+    fn last_hit(&mut self, mark: usize, until: Progress) -> Option<Hit> {
+        let mut last = None;
+        self.take_up(mark);
+        self.arm();
+        while self.progress() < until {
+            // Within the cycle of `until` there may be stops on both sides of it.
+            let stop = self.board.run((until.cycle - self.board.cycle()).max(1));
+            self.drop_text();
+            if stop.reason.is_asked_for() && self.progress() < until {
+                last = Some(Hit { executed: self.executed(stop.core), stop });
+            } else if stop.reason != StopReason::Cycles {
+                break;
+            }
+        }
+        self.disarm();
+        last
+    }
+
+    fn drop_text(&mut self) {
+        for port in 0..self.board.ports() {
+            self.board.take_uart(port);
+        }
+    }
+
+    /// Goes to a stop of the past: right before the instruction of a breakpoint, or before the one that wrote.
+    fn land(&mut self, hit: &Hit) -> Halt {
+        let core = hit.stop.core;
+        match hit.stop.reason {
+            StopReason::Watch => {
+                self.before_instruction(core, hit.executed);
+                Halt::Watch { core, address: hit.stop.address }
+            }
+            _ => {
+                self.go_to(hit.stop.cycle);
+                Halt::Break { core }
+            }
+        }
+    }
+
+    /// Goes to the beginning of a cycle that is not before the first mark.
+    fn go_to(&mut self, cycle: u64) {
+        let mark = self.marks.iter().rposition(|mark| mark.progress.cycle <= cycle).unwrap_or(0);
+        self.take_up(mark);
+        self.replay(cycle);
+    }
+
+    /// Runs again to the beginning of a cycle of the past. A core that was ahead of the other one may have met a
+    /// breakpoint before a snapshot was taken; it is told once more, and means nothing here.
+    fn replay(&mut self, cycle: u64) {
+        while self.board.cycle() < cycle {
+            let stop = self.board.run(cycle - self.board.cycle());
+            if !stop.reason.is_asked_for() {
+                break;
+            }
+        }
+        self.drop_text();
+    }
+
+    /// Goes to the last cycle's beginning at which the core has executed fewer than `count` instructions; false if that
+    /// is before history begins. Found by halving: what is known to be early enough is kept as a snapshot.
+    fn before_instruction(&mut self, core: usize, count: u64) -> bool {
+        let Some(mark) = self.marks.iter().rposition(|mark| mark.executed[core] < count) else {
+            return false;
+        };
+        let furthest = self.told.max(self.board.cycle()) + 1;
+        let mut high = self.marks.get(mark + 1).map_or(furthest, |next| next.progress.cycle);
+        let mut low = self.marks[mark].progress.cycle;
+        self.take_up(mark);
+        let mut kept = self.board.snapshot();
+        while low + 1 < high {
+            let middle = low + (high - low) / 2;
+            self.replay(middle);
+            if self.executed(core) < count {
+                low = middle;
+                kept = self.board.snapshot();
+            } else {
+                high = middle;
+                self.board.restore(&kept);
+            }
+        }
+        self.board.restore(&kept);
+        true
+    }
+}
+
+/// Words that hold any of these bytes, at most [`MOST_WORDS`].
+fn words_of(address: u32, bytes: u32) -> impl Iterator<Item = u32> {
+    let last = address.saturating_add(bytes.saturating_sub(1));
+    (address & !3..=last & !3).step_by(4).take(if bytes == 0 { 0 } else { MOST_WORDS })
+}
