@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from rtoslab.base import DebuggerError, SymbolError
 from rtoslab.catalogue import Board
@@ -28,7 +29,7 @@ def debug(
     address that is listened on, `on_uart` what the firmware writes, `note` sentences for the user. Raises
     DebuggerError, ImageFileError, SymbolError.
     """
-    machine = make_machine(board, cores=cores or board.cores, strict=strict)
+    machine: Any = make_machine(board, cores=cores or board.cores, strict=strict)
     apply_settings(machine, settings or {})
     load_image(machine, read_image(image), image.name)
     if until is not None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rtoslab._sim import BetweenResult, Stats, Stop
 
 
@@ -44,6 +42,3 @@ class VirtualMachine(Protocol):
     def write(self, address: int, data: bytes) -> None: ...
     def inject_exception(self, cycle: int, number: int, core: int = 0) -> None: ...
     def registers(self, core: int) -> dict[str, int]: ...
-    def debug(
-        self, address: str, ready: Callable[[str], None], on_uart: Callable[[bytes], None], note: Callable[[str], None]
-    ) -> None: ...
