@@ -17,7 +17,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.conformance import suite_point
 from rtoslab.footprint.points import footprint_point
 from rtoslab.images.builder import Build, build
-from rtoslab.images.image_inputs import cmake_options, kernel_options
+from rtoslab.images.image_inputs import cmake_options, facts_files, kernel_options
 from rtoslab.plan.plan import Options, Point, make_plan
 from tests.checkouts import alter
 from tests.processes import started
@@ -176,16 +176,20 @@ def test_what_cmake_found_is_taken_as_it_found_it(elsewhere: Catalogue, tmp_path
     assert "compiler identification" in (build(elsewhere, third).folder / "build.log").read_text()
 
 
-def test_what_toml_files_said_is_taken_while_it_is_whole_and_they_are_as_they_were(checkout: Path, tmp_path: Path) -> None:
+def test_what_toml_files_said_is_taken_if_it_is_whole_and_theirs(
+    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
     catalogue = Catalogue(checkout)
     (point,) = points(catalogue, ["t1"], "bare", "pico")
     build(catalogue, point)
-    kept = [each for each in (checkout / "build").rglob("facts/*/*") if each.is_file()]
+    kept = [each for each in (tmp_path / "build" / "facts").glob("*/*") if each.is_file()]
+    assert len(kept) == len(facts_files(catalogue, point))
     for each in kept:
-        each.write_bytes(each.read_bytes().replace(b"flash", b"sram"))
+        each.write_bytes(each.read_bytes().replace(b"wire_version [==[2", b"wire_version [==[3"))
     (other,) = points(catalogue, ["t1"], "bare", "pico", opt="-Os")
     demand_as_from_nothing(catalogue, other, build(catalogue, other), tmp_path / "damaged")
-    alter(checkout, "benchmarks/t1_arithmetic/benchmark.toml", "stack_bytes = ", "stack_bytes = 1")
+    alter(checkout, "boards/pico/board.toml", "hz = 1_000_000", "hz = 1_000_001")
     catalogue = Catalogue(checkout)
     (edited,) = points(catalogue, ["t1"], "bare", "pico")
     demand_as_from_nothing(catalogue, edited, build(catalogue, edited), tmp_path / "edited")
