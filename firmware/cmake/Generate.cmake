@@ -112,6 +112,7 @@ function(generate_bench_config)
   endforeach()
   if(MEASURE STREQUAL "latency")
     string(APPEND records " X(\"samples\", BENCH_SAMPLES)")
+    string(APPEND text "#define BENCH_INSTRUMENT \"${INSTRUMENT}\"\n#define BENCH_SAMPLES ${SAMPLES}\n")
     generate_series()
   endif()
   string(APPEND text "#define BENCH_PARAMS(X) ${records}\n")
@@ -120,8 +121,9 @@ endfunction()
 
 # The series of a latency benchmark as enumerators: semaphore.give.preempt becomes SERIES_SEMAPHORE_GIVE_PREEMPT. The
 # first one is the runner's own: the instrument with nothing between its two ends. A series that the kernel cannot serve has
-# no enumerator: its code stands under `#if BENCH_NEEDS_<SERVICE>`.
-macro(generate_series)
+# no enumerator: its code stands under `#if BENCH_NEEDS_<SERVICE>`. In a header of its own: bench_config.h, which nearly every
+# file includes, must hold macros alone, or no object would serve two benchmarks.
+function(generate_series)
   set(series_ids "X(\"instrument.empty\")")
   set(series_names "SERIES_INSTRUMENT_EMPTY")
   foreach(number IN LISTS BENCH_SERIES_KEPT)
@@ -132,9 +134,10 @@ macro(generate_series)
     list(APPEND series_names "SERIES_${name}")
   endforeach()
   list(JOIN series_names ", " series_names)
-  string(APPEND text "#define BENCH_INSTRUMENT \"${INSTRUMENT}\"\n#define BENCH_SAMPLES ${SAMPLES}\n"
-    "#define BENCH_SERIES_IDS(X) ${series_ids}\n#ifndef __ASSEMBLER__\nenum bench_series { ${series_names}, BENCH_SERIES };\n#endif\n")
-endmacro()
+  file(CONFIGURE OUTPUT "${BENCH_GENERATED_DIR}/bench_series.h" CONTENT
+    "/* Generated from benchmark.toml: the series. */\n#pragma once\n#define BENCH_SERIES_IDS(X) ${series_ids}\nenum bench_series { ${series_names}, BENCH_SERIES };\n"
+    @ONLY)
+endfunction()
 
 function(generate_kernel_overrides)
   set(text "/* Generated from the option KERNEL_CONFIG. */\n#pragma once\n")

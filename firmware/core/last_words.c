@@ -2,6 +2,7 @@
  * because the ordinary one may be half way through a line. */
 #include "bench/board.h"
 #include "bench_core.h"
+#include "bench_identity.h"
 
 static struct wire last_line;
 
@@ -29,7 +30,7 @@ static void begin(const char *record)
     board_serial_put('\n');
     last_line.sequence = output.sequence;
     wire_begin(&last_line, record);
-    wire_text(&last_line, "run", BENCH_RUN_ID);
+    wire_text(&last_line, "run", bench_identity.run);
     wire_number(&last_line, "core", board_core());
 }
 
@@ -38,7 +39,7 @@ static noreturn void finish(void)
     /* Too long for a line (a file name, a detail): then at least say that there was something to say. */
     if (!wire_end(&last_line, send)) {
         wire_begin(&last_line, "error");
-        wire_text(&last_line, "run", BENCH_RUN_ID);
+        wire_text(&last_line, "run", bench_identity.run);
         wire_number(&last_line, "core", board_core());
         wire_number(&last_line, "code", ERROR_LINE_TOO_LONG);
         wire_text(&last_line, "detail", "the record of a failure did not fit");

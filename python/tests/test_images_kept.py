@@ -17,7 +17,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.conformance import suite_point
 from rtoslab.footprint.points import footprint_point
 from rtoslab.images.builder import Build, build
-from rtoslab.images.image_inputs import cmake_options, kernel_options
+from rtoslab.images.image_inputs import cmake_options, facts_files, kernel_options
 from rtoslab.plan.plan import Options, Point, make_plan
 from tests.checkouts import alter
 from tests.processes import started
@@ -95,16 +95,23 @@ def test_a_further_image_compiles_what_is_its_own(elsewhere: Catalogue) -> None:
     first, second = points(elsewhere, ["t6", "t7"], "freertos", "nucleo-f446re")
     assert "FreeRTOS-Kernel/tasks.c" in compiled(build(elsewhere, first))
     assert compiled(build(elsewhere, second)) == [
-        "core/last_words.c",
-        "core/main.c",
+        "core/identity.c",
         "t7_synchronisation/t7_synchronisation.c",
     ]
+
+
+def test_a_further_latency_image_compiles_neither_kernel_nor_port(elsewhere: Catalogue) -> None:
+    one, other = (points(elsewhere, [each], "freertos", "nucleo-f446re")[0] for each in ("mutex", "preemption"))
+    build(elsewhere, one)
+    again = compiled(build(elsewhere, other))
+    assert "core/identity.c" in again
+    assert not {each for each in again if each.startswith(("FreeRTOS-Kernel/", "cortexm/", "f4/", "freertos/"))}
 
 
 def test_what_an_option_does_not_reach_is_not_compiled_again(elsewhere: Catalogue) -> None:
     build(elsewhere, points(elsewhere, ["t1"], "freertos", "nucleo-f446re")[0])
     other = build(elsewhere, points(elsewhere, ["t1"], "freertos", "nucleo-f446re", **{"feature.icache": "0"})[0])
-    assert compiled(other) == ["core/last_words.c", "core/main.c", "f4/flash.c"]
+    assert compiled(other) == ["core/identity.c", "f4/flash.c"]
 
 
 def test_an_edited_checkout_gives_what_it_says_now(checkout: Path, tmp_path: Path) -> None:
@@ -156,7 +163,7 @@ def test_builds_side_by_side_compile_a_file_once(elsewhere: Catalogue) -> None:
     both = [build(elsewhere, each) for each in points(elsewhere, ["t6", "t7"], "freertos", "nucleo-f446re")]
     names = [name for each in both for name in compiled(each)]
     twice = {name for name in names if names.count(name) > 1}
-    assert twice == {"core/last_words.c", "core/main.c"}
+    assert twice == {"core/identity.c"}
 
 
 def test_what_cmake_found_is_taken_as_it_found_it(elsewhere: Catalogue, tmp_path: Path) -> None:
@@ -167,3 +174,22 @@ def test_what_cmake_found_is_taken_as_it_found_it(elsewhere: Catalogue, tmp_path
     (kept / "CMakeCCompiler.cmake").write_text("damaged")
     (third,) = points(elsewhere, ["t4"], "bare", "pico", opt="-Os")
     assert "compiler identification" in (build(elsewhere, third).folder / "build.log").read_text()
+
+
+def test_what_toml_files_said_is_taken_if_it_is_whole_and_theirs(
+    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
+    catalogue = Catalogue(checkout)
+    (point,) = points(catalogue, ["t1"], "bare", "pico")
+    build(catalogue, point)
+    kept = [each for each in (tmp_path / "build" / "facts").glob("*/*") if each.is_file()]
+    assert len(kept) == len(facts_files(catalogue, point))
+    for each in kept:
+        each.write_bytes(each.read_bytes().replace(b"wire_version [==[2", b"wire_version [==[3"))
+    (other,) = points(catalogue, ["t1"], "bare", "pico", opt="-Os")
+    demand_as_from_nothing(catalogue, other, build(catalogue, other), tmp_path / "damaged")
+    alter(checkout, "boards/pico/board.toml", "hz = 1_000_000", "hz = 1_000_001")
+    catalogue = Catalogue(checkout)
+    (edited,) = points(catalogue, ["t1"], "bare", "pico")
+    demand_as_from_nothing(catalogue, edited, build(catalogue, edited), tmp_path / "edited")

@@ -18,6 +18,7 @@
 #include "bench/bench.h"
 #include "bench/mark.h"
 #include "bench_instrument.h"
+#include "bench_series.h"
 
 #define bench_start(series)         \
     do {                            \

@@ -1,8 +1,8 @@
-"""CMake's configuration of one image, less what CMake found out before: the compiler's nature and where a kernel's
-package lies.
+"""CMake's configuration of one image, less what CMake found out before: the compiler's nature, where a kernel's package
+lies, and what TOML files say.
 
-Both take longer than the rest of a configuration together, and only the machine can change them. So they are kept,
-named by all that made them, and laid into the next build's folder, where CMake takes them for its own.
+They take longer than the rest of a configuration together, and the first two change with the machine alone. So they are
+kept, named by all that made them, and laid into the next build's folder, where CMake takes them for its own.
 """
 
 import hashlib
@@ -12,13 +12,15 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
-from rtoslab.base import AlteredError, canonical, disk_error, listing, tools
+from rtoslab.base import AlteredError, StoreError, canonical, disk_error, listing, sha256_of, tools
 from rtoslab.catalogue import Catalogue
-from rtoslab.images.image_inputs import cmake_options, kernel_options
+from rtoslab.images.image_inputs import cmake_options, facts_files, kernel_options
 from rtoslab.images.kept_objects import compilers
+from rtoslab.images.shelves import Shelves
 from rtoslab.plan import DEFAULT_COMPILER, Point
 from rtoslab.records import SEAL_FILE, Expected, read_sealed, sealed
 
@@ -29,6 +31,8 @@ _PROGRAMS: Final = "programs.cmake"
 _PROGRAM: Final = re.compile(r"^(CMAKE_\w+):FILEPATH=(/.*)$", re.MULTILINE)
 _FOUND: Final = ("CMakeSystem.cmake", "CMakeCCompiler.cmake", "CMakeASMCompiler.cmake")
 """What CMake writes of a compiler; it lies in a folder named by CMake's version."""
+_READ: Final = "toml"
+"""Folder of what firmware/cmake/Toml.cmake read of TOML files, as CMake's code, named by reader and file."""
 _MADE_BY: Final = (
     "CMakeLists.txt",
     "cmake/Toml.cmake",
@@ -46,10 +50,12 @@ def configure(catalogue: Catalogue, point: Point, expected: Expected, work: Path
     `known`: a folder for what was found out. Raises StoreError, ToolMissingError.
     """
     mine = _laid(catalogue, point, known, work)
-    before: list[str | Path] = ["-C", work / _PROGRAMS, "-DCMAKE_PLATFORM_INFO_INITIALIZED:INTERNAL=1"] if mine else []
+    read = Shelves(known.with_name("facts"))
+    before_read = _lay_read(catalogue, point, read, work)
+    options: list[str | Path] = ["-C", work / _PROGRAMS, "-DCMAKE_PLATFORM_INFO_INITIALIZED:INTERNAL=1"] if mine else []
     command: list[str | Path] = [
         *(tools.find("cmake"), "-S", catalogue.root / "firmware", "-B", work, "-G", "Ninja"),
-        *before,
+        *options,
         *cmake_options(point, expected),
         *kernel_options(catalogue, point),
         *([f"-DRTOSLAB_ZIG={tools.find_clang() or ''}"] if point.compiler == "clang" else []),
@@ -65,6 +71,7 @@ def configure(catalogue: Catalogue, point: Point, expected: Expected, work: Path
     )
     if done.returncode == 0 and not mine and point.compiler == DEFAULT_COMPILER:
         _keep(_place(catalogue, point, known), work)
+    _keep_read(read, work, before_read)
     return done.returncode == 0
 
 
@@ -99,6 +106,29 @@ def _laid(catalogue: Catalogue, point: Point, known: Path, work: Path) -> bool:
     for name in {*_FOUND, _PROGRAMS, PACKAGE} & set(files):
         ((folder if name in _FOUND else work) / name).write_bytes(files[name])
     return True
+
+
+def _lay_read(catalogue: Catalogue, point: Point, read: Shelves, work: Path) -> set[str]:
+    """Lays what was read of the point's TOML files before into the build's folder; the names of that."""
+    reader = sha256_of(catalogue.root / "firmware" / "cmake" / "Toml.cmake")
+    laid = {}
+    for file in facts_files(catalogue, point):
+        key = hashlib.sha256(f"{reader}{sha256_of(file)}".encode()).hexdigest()
+        content = read.get(key)
+        if content is not None:
+            laid[key] = content
+    folder = work / _READ
+    folder.mkdir(parents=True, exist_ok=True)
+    for key, content in laid.items():
+        (folder / f"{key}.cmake").write_bytes(content)
+    return set(laid)
+
+
+def _keep_read(read: Shelves, work: Path, laid: set[str]) -> None:
+    for each in (work / _READ).glob("*.cmake"):
+        if each.stem not in laid:
+            with suppress(StoreError):  # the image needs nothing kept
+                read.put(each.stem, each.read_bytes())
 
 
 def _keep(place: Path, work: Path) -> None:

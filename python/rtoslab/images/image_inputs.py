@@ -117,6 +117,15 @@ def asked_digest(catalogue: Catalogue, point: Point) -> str:
     return hashlib.sha256(everything.encode()).hexdigest()
 
 
+def facts_files(catalogue: Catalogue, point: Point) -> list[Path]:
+    """The TOML files of the checkout and of the point's port that CMake may read for it."""
+    firmware = catalogue.root / "firmware"
+    parts = ["cpus/cortexm/arch.toml", f"boards/{point.board}/board.toml"]
+    parts += [_program_folder(point.benchmark)]
+    found = [*_files(firmware, parts), catalogue.kernel(point.kernel).folder / "kernel.toml"]
+    return [each for each in found if each.suffix == ".toml"] + sorted((catalogue.root / "spec").glob("*.toml"))
+
+
 def reads_path(root: Path, asked: str) -> Path:
     """Where it is kept which files of a tree an image was made of, by `asked_digest`."""
     return build_folder(root) / "trees" / f"{asked[:32]}.json"
