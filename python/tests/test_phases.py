@@ -1,4 +1,4 @@
-"""Rules on when samples were taken: apart from each other against the tick, and enough of them for a tick to be inside."""
+"""Rules on when samples were taken: in phases of their own, and enough of them for a tick to be inside."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,7 +40,7 @@ def behind_ticks(distances: Sequence[int]) -> list[Step]:
 )
 def test_samples_begin_at_distances_of_their_own(distances: Sequence[int], verdict: Verdict) -> None:
     made = evidence(APART)
-    seen = replace(made, observed=Observed(steps=tuple(behind_ticks(distances))))
+    seen = replace(made, samples=4, observed=Observed(steps=tuple(behind_ticks(distances))))
     (found,) = (each for each in judge_all(seen) if each.rule == APART["rule"])
     assert found.verdict is verdict, found.saw
 

@@ -37,7 +37,7 @@ def over_time(figure: OverTime, measured: Iterable[Measured]) -> tuple[ChartData
 
 
 def samples(measured: Measured, series: str) -> list[tuple[float, float]]:
-    """(seconds since the first, microseconds) of every sample of the series whose ids begin so, in the order of time."""
+    """(seconds since the first, microseconds) of every sample of the series whose ids begin so, by time."""
     found = sorted(
         (begin, cycles)
         for each in measured.series
