@@ -15,6 +15,7 @@ from rtoslab.targets.events import (
     KIND_EXCEPTION_ENTER,
     KIND_EXCEPTION_EXIT,
     KIND_EXEC,
+    KIND_PIN,
     KIND_WRITE,
 )
 from rtoslab.targets.exceptions import SYSTICK
@@ -259,3 +260,18 @@ def test_a_return_at_the_place_of_a_mark_comes_before_it() -> None:
 
 def test_a_block_filled_to_its_end_is_told_with_its_size() -> None:
     assert steps((10, KIND_WRITE, IDENT_FILL, 0xFFFF, 0, 0)) == [("fill", ONE, "", 0x9000, 64)]
+
+
+def test_where_events_end_before_an_edge_arrives_its_mark_is_no_step_yet() -> None:
+    """A store reaches the pin after the mark behind it: cut off in between, the round would look as if without it."""
+    pinned = replace(WATCHING, pin=8)
+
+    def edge(cycle: int, level: int) -> Row:
+        return (cycle, KIND_PIN, 8, level, 0, 0)
+
+    whole = [mark(10, 2), mark(20, 3), edge(24, 1)]
+    assert [each.kind for each in find_steps(raw(whole), pinned, {0: ONE})] == ["start", "pin", "stop"]
+    cut = [*whole, mark(110, 2), mark(120, 3)]
+    assert [each.kind for each in find_steps(raw(cut), pinned, {0: ONE})] == ["start", "pin", "stop", "start"]
+    late = [*cut, mark(300, 2)]
+    assert [each.kind for each in find_steps(raw(late), pinned, {0: ONE})][-2:] == ["stop", "start"]

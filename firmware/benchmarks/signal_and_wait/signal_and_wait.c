@@ -4,7 +4,8 @@
  * Ends the clock     1 preempt: the more urgent task is back from its wait. 2 block: the less urgent task, which spins,
  *                    sees that it runs. 3 no_waiter, 4 available: the call has returned.
  * Inside by design   the call, and in 1 and 2 the switch; in 2 up to one round of the spinning loop, as in the paper.
- * Excluded           making the objects, sleeping until the tick, what brings the object back to its state.
+ * Excluded           making the objects, sleeping until the tick, what brings the object back to its state; with the
+ *                    parameter `drift` a wait behind the tick, which is longer in each round (bench/drift.h).
  *
  * Task 0 is the more urgent one. For each object in turn, across both tasks:
  *     1 task 0 waits; task 1 sleeps to the next tick and signals     -> task 0 is back        preempt
@@ -12,8 +13,9 @@
  *       task 1 signals, so task 0 goes on
  *     3 task 0 sleeps to the next tick and signals; nobody waits                              no_waiter
  *     4 task 0 sleeps to the next tick and waits for what is there                            available
- * The wait of scenario 2 lasts for ever here (a time-out, as in the paper's listings, would be another call on some
- * kernels); task 1 ends it. A kernel without events or mailboxes has the others' rounds alone. */
+ * The wait of scenario 2 lasts for ever here, and task 1 ends it; a wait that ends by its time-out, as in the paper's
+ * listings, is the benchmark timed_wait. A kernel without events or mailboxes has the others' rounds alone. */
+#include "bench/drift.h"
 #include "bench/latency.h"
 
 #define AWAITED_BIT 1u
@@ -34,6 +36,9 @@ static volatile enum step step;
 /* Reported as check: times task 0 went on from a wait that nobody had answered. */
 static uint32_t unanswered;
 static volatile uint32_t answers;
+
+/* How far behind its tick an operation begins; moved on by task 0. */
+static volatile uint32_t drift;
 
 static bool prepare(struct bench_task *self)
 {
@@ -107,14 +112,17 @@ static void spin_until(enum step wanted)
         bench_stop(PREEMPT); /* 1 */                                  \
         port_sleep_ticks(1);                                          \
         step = STEP_BLOCKS;                                           \
+        bench_drift(drift);                                           \
         bench_start(BLOCK); /* 2 */                                   \
         done = object##_wait() && done;                               \
         unanswered += answers == before + 2u ? 0 : 1;                 \
         port_sleep_ticks(1);                                          \
+        bench_drift(drift);                                           \
         bench_start(NO_WAITER); /* 3 */                               \
         done = object##_signal() && done;                             \
         bench_stop(NO_WAITER);                                        \
         port_sleep_ticks(1);                                          \
+        bench_drift(drift);                                           \
         bench_start(AVAILABLE); /* 4 */                               \
         done = object##_wait() && done;                               \
         bench_stop(AVAILABLE);                                        \
@@ -128,6 +136,7 @@ static void spin_until(enum step wanted)
         step = STEP_NONE;                                             \
         port_sleep_ticks(1);                                          \
         answers = answers + 1u;                                       \
+        bench_drift(drift);                                           \
         bench_start(PREEMPT); /* 1 */                                 \
         done = object##_signal();                                     \
         spin_until(STEP_BLOCKS);                                      \
@@ -159,6 +168,7 @@ static void urgent(struct bench_task *self)
 #if BENCH_NEEDS_MAILBOX
         mailbox_urgent(self);
 #endif
+        bench_drift_on(&drift);
         bench_count(self);
     }
     step = STEP_LEAVES;

@@ -59,6 +59,20 @@ class Figure(Strict):
     note: str = ""
 
 
+class OverTime(Strict):
+    """Times of the samples of a run drawn one after another, as an analyser's trace shows them."""
+
+    title: str
+    where: dict[str, str | int | tuple[str | int, ...]]
+    """Which points: axis -> the place, or the places, where they lie."""
+    series: str
+    """How the ids of the series begin whose samples are drawn."""
+    colour: str
+    """The axis that tells the points apart; each has a panel of its own."""
+    y_title: str
+    note: str = ""
+
+
 class Part(Strict):
     """A section of the report: one experiment of the paper."""
 
@@ -67,6 +81,7 @@ class Part(Strict):
     prose: tuple[str, ...] = ()
     table: tuple[Table, ...] = ()
     figure: tuple[Figure, ...] = ()
+    over_time: tuple[OverTime, ...] = ()
 
 
 class Weighed(Strict):

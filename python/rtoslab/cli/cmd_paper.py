@@ -31,7 +31,7 @@ from rtoslab.papers import (
 from rtoslab.plan import Options, placed
 from rtoslab.reference import of_paper
 from rtoslab.reports import export, report_formats
-from rtoslab.store import AnyResult
+from rtoslab.store import AnyResult, StoredPoint
 
 
 @click.command("paper")
@@ -89,7 +89,8 @@ def command(
     with displayed(plan.points, folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
     missing = missing_benchmarks(catalogue, paper)
-    points = load(folder)
+    stored = load(folder)
+    points = [*stored, *_unstored(folder, stored, [each.result for each in outcomes])]
     done = reproduce(catalogue, paper, points, missing, of_paper(root, paper.key, points))
     document = paper_document(catalogue, done)
     write(report_formats()["html"](document), short_path(folder) / "report.html")
@@ -102,6 +103,13 @@ def command(
         _tell_failures([each.result for each in outcomes])
         click.echo(document.summary)
     return EXIT_POINT_FAILED if any(each.result.status == "failed" for each in outcomes) else EXIT_OK
+
+
+def _unstored(folder: Path, stored: Sequence[StoredPoint], results: Sequence[AnyResult]) -> list[StoredPoint]:
+    """Failed points of which nothing is stored, so that the next try may have better luck: the report says why."""
+    known = {each.result.point.model_dump_json() for each in stored}
+    lost = (each for each in results if each.status == "failed" and each.point.model_dump_json() not in known)
+    return [StoredPoint(folder, each, {}) for each in lost]
 
 
 def _tell_failures(results: Sequence[AnyResult]) -> None:

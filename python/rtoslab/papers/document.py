@@ -8,6 +8,7 @@ from typing import Any
 from rtoslab.analyses import PLACEMENT, TOLD, ClaimVerdict
 from rtoslab.base import counted
 from rtoslab.catalogue import Catalogue, Condition, Part
+from rtoslab.papers.over_time import over_time
 from rtoslab.papers.paper_charts import replot
 from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.setup_report import setups_section
@@ -15,6 +16,7 @@ from rtoslab.papers.slips import slips_table, touching
 from rtoslab.papers.tables import pairs_chart, redraw
 from rtoslab.reference import WORD, labelled
 from rtoslab.reports import Document, Section, TableData, make_document
+from rtoslab.results import Measured
 from rtoslab.store import StoredPoint
 
 _REPLACED = frozenset({"throughput", "gain", "memory", "paper"})
@@ -116,6 +118,15 @@ def _part(done: Reproduction, part: Part, titles: Mapping[str, str]) -> Section:
         else:
             charts.append(drawn[0])
             tables.append(drawn[1])
+    told = {each.run_id for each in done.values}
+    measured = [each.result for each in done.points if isinstance(each.result, Measured) and each.result.run_id in told]
+    for course in part.over_time:
+        traced = over_time(course, measured)
+        if traced is None:
+            prose.append(f"{course.title}: not yet measured.")
+        else:
+            charts.append(traced[0])
+            tables.append(traced[1])
     slips = touching(paper, part.id, (ident for table in part.table for ident in table.rows))
     if slips:
         tables.append(slips_table(paper, slips, "Slips and preconditions of these figures"))

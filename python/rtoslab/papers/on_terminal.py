@@ -8,7 +8,7 @@ from rich.text import Text
 
 from rtoslab.base import counted
 from rtoslab.papers.reproduction import Reproduction
-from rtoslab.papers.setup_report import changed, distances
+from rtoslab.papers.setup_report import changed, distances, missing_trees
 from rtoslab.papers.setups import InSetup
 from rtoslab.papers.tables import REFERENCE, REFERENCE_NOTE, here_text, ratio_text
 
@@ -52,10 +52,16 @@ def show_paper(done: Reproduction, console: Console) -> None:
             by = f" ({verdict.threshold})" if verdict.threshold else ""
             claims.add_row(verdict.claim.section, verdict.claim.says + by, outcome, verdict.seen)
         console.print(claims)
+    _show_setups(done, console)
+
+
+def _show_setups(done: Reproduction, console: Console) -> None:
     for setup in done.setups:
         console.print(_setup_line(done, setup))
         for above, there in changed(done, setup):
             console.print(f"  {there.outcome}, above {above.outcome}: {above.claim.says} ({there.seen})")
+    for sentence in missing_trees(done):
+        console.print(f"Set-up {sentence}", soft_wrap=True)
 
 
 def _setup_line(done: Reproduction, setup: InSetup) -> str:

@@ -39,7 +39,7 @@ def reproduce(
     missing: Sequence[str] = (),
     beside: Sequence[StoredPoint] = (),
 ) -> Reproduction:
-    """Compares every figure and judges every statement. Raises ReportError, CatalogueError, BuildError.
+    """Compares every figure and judges every statement. Raises ReportError, CatalogueError, PlanError.
 
     `beside` are reference results; a figure or verdict that rests on one says so. Of points in several placements a
     figure counts by its median, and a statement is judged in each.
@@ -76,14 +76,14 @@ def _in_one_placement(
 ) -> Reproduction:
     lent = frozenset(_run_ids([each.result for each in beside]))
     kernels = {*catalogue.kernels_here, *(each.result.point.kernel for each in beside)}
-    weighed = weights(catalogue, paper)
+    weighed, unbuilt = weights(catalogue, paper)
     plain, others = _by_setup(paper, [each.result for each in (*points, *beside)])
 
     def told(results: Sequence[AnyResult]) -> tuple[list[Value], dict[int, Compared], tuple[ClaimVerdict, ...]]:
         measured = [each for each in results if isinstance(each, Measured)]
         found = [*values(measured), *weighed]
         verdicts = judge_claims(paper.claims, measured, kernels, weighed, paper.facts.resolution)
-        compared = compare(paper, results, found, kernels, lent)
+        compared = compare(paper, [*results, *unbuilt], found, kernels, lent)
         named = {each.point.kernel for each in measured if each.run_id in lent}
         return found, compared, tuple(_with_source(each, named) for each in verdicts)
 

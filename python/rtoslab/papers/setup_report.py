@@ -43,7 +43,8 @@ def changed(done: Reproduction, setup: InSetup) -> list[tuple[ClaimVerdict, Clai
 
 def setups_section(done: Reproduction) -> list[Section]:
     """A section for the set-ups that the run holds points of; none without."""
-    if not done.setups:
+    wanting = missing_trees(done)
+    if not done.setups and not wanting:
         return []
     tables = [TableData("Set-ups", ("set-up", "evidence", "statements", ">figures", ">distance"), _overview(done))]
     figures = _figures(done)
@@ -59,7 +60,19 @@ def setups_section(done: Reproduction) -> list[Section]:
     if rows:
         columns = ("section", "the paper says", "above", "set-up", "there", "seen there")
         tables.append(TableData("Statements that a set-up decides otherwise", columns, rows))
-    return [Section("setups", "As its authors may have built it", (_PROSE,), (), tuple(tables))]
+    return [Section("setups", "As its authors may have built it", (_PROSE, *wanting), (), tuple(tables))]
+
+
+def missing_trees(done: Reproduction) -> list[str]:
+    """A sentence for each version that a set-up names and of which nothing was measured here or is lent."""
+    there = {each.result.point.kernel for each in (*done.points, *done.beside)}
+    return [
+        f"{setup.id}: no tree of {version} is named here, so its points are n/a; {kernel} stands for it where the "
+        f"set-up changes something else, too. Name one by `rtoslab tree add {version} PATH --port {kernel}`."
+        for setup in done.paper.facts.setup
+        for kernel, version in setup.instead.items()
+        if version not in there
+    ]
 
 
 def _overview(done: Reproduction) -> list[list[str]]:

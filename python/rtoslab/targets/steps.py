@@ -122,7 +122,14 @@ def find_steps(raw: bytes, watching: Watching, current: Mapping[int, int]) -> tu
             reader.left(core, cycle, ident, None if (core, cycle) in began else code_address(pc))
         elif kind == KIND_PIN and ident == watching.pin:
             reader.edge(core, cycle, value)
-    return tuple(reader.steps)
+    return _without_open_end(reader.steps, int(events["cycle"][-1]) if len(events) else 0)
+
+
+def _without_open_end(steps: list[Step], last_cycle: int) -> tuple[Step, ...]:
+    """Events may end anywhere: an edge that belongs before the last mark may come behind the last of them."""
+    is_open = bool(steps) and steps[-1].kind == STOP and last_cycle - steps[-1].cycle <= _TO_THE_PIN_CYCLES
+    has_edges = any(each.kind == PIN for each in steps) and steps[-2].kind != PIN
+    return tuple(steps[:-1] if is_open and has_edges else steps)
 
 
 @dataclass(slots=True)

@@ -1,0 +1,68 @@
+/* Allocation by size, from one place: blocks of one size from the kernel's heap, and back.
+ *
+ * Starts the clock   before the allocation; before the release.
+ * Ends the clock     the pointer is there; the release has returned.
+ * Inside by design   the heap's own work, whatever lock guards it; the kernel's tick, where it comes.
+ * Excluded           marking and checking the block. The heap is as it was before each allocation: not fragmented.
+ *
+ * In memory_allocation each size has a call of its own, and where each lies in flash moves its figure. Here the size is a
+ * parameter and a variable: images of different sizes have the same code at the same addresses.
+ *
+ * Steps: 1 allocate, 2 mark and check both ends, 3 release, and again. */
+#include "bench/latency.h"
+
+_Static_assert(BENCH_PARAM_BYTES % 4 == 0 && BENCH_PARAM_BYTES >= 8, "parameter bytes: a multiple of 4, at least 8");
+
+/* The compiler must not know it. */
+static volatile uint32_t block_bytes = BENCH_PARAM_BYTES;
+
+/* Reported as check: blocks that were misaligned or did not hold what was written. */
+static uint32_t bad_blocks;
+
+static bool prepare(struct bench_task *self)
+{
+    (void)self;
+    return true;
+}
+
+static void use(struct bench_task *self, volatile uint32_t *block, size_t words)
+{
+    if (block == NULL) {
+        self->failures++;
+        return;
+    }
+    block[words - 1u] = ~self->count;
+    block[0] = self->count;
+    if (((uintptr_t)block & 7u) != 0 || block[0] != self->count || block[words - 1u] != ~self->count) {
+        bad_blocks++;
+    }
+}
+
+static void body(struct bench_task *self)
+{
+    while (bench_running()) {
+        uint32_t bytes = block_bytes;
+        void *block;
+
+        bench_start(SERIES_HEAP_ALLOCATE); /* 1 */
+        block = port_malloc(bytes);
+        bench_stop(SERIES_HEAP_ALLOCATE);
+        use(self, block, bytes / 4u);     /* 2 */
+        bench_start(SERIES_HEAP_RELEASE); /* 3 */
+        port_free(block);
+        bench_stop(SERIES_HEAP_RELEASE);
+        bench_count(self);
+    }
+}
+
+static void report(unsigned core)
+{
+    bench_check("bad_blocks", core, bad_blocks);
+}
+
+const struct bench_program bench_program = {
+    .priority = {1},
+    .prepare = prepare,
+    .body = body,
+    .report = report,
+};

@@ -1,0 +1,65 @@
+"""A handler's or call's times drawn one after another over the run, as an analyser's trace shows them.
+
+The trap it prevents: a spread whose peaks look like chance, though they come whenever all periods coincide.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from rtoslab.analyses import select, values
+from rtoslab.catalogue import OverTime
+from rtoslab.reports import ChartData, TableData
+from rtoslab.results import Measured
+
+MOST_MARKS: Final = 400
+"""Along the axis; of more samples the longest of each stretch of time stands."""
+MOST_PEAKS: Final = 12
+"""In the table."""
+
+
+def over_time(figure: OverTime, measured: Iterable[Measured]) -> tuple[ChartData, TableData] | None:
+    """The chart, and its peaks as a table; None if nothing of it is measured."""
+    marks: list[dict[str, Any]] = []
+    rows: list[list[str]] = []
+    for each in measured:
+        here, found = select(values([each])[:1], figure.where), samples(each, figure.series)
+        if not here or not found:
+            continue
+        name = f"{figure.colour} {here[0].axis(figure.colour)}"
+        marks += [{"series": name, "x": at, "low": 0.0, "high": us} for at, us in _thinned(found)]
+        rows += [[name, f"{at:,.3f}", f"{us:,.3f}"] for at, us in peaks(found)]
+    if not marks:
+        return None
+    caption = f"{figure.title}. {figure.note}".strip()
+    chart = ChartData("sweep", marks, caption, "time since the first sample, s", figure.y_title)
+    columns = ("", ">at, s", f">{figure.y_title}")
+    return chart, TableData(f"{figure.title}: the longest", columns, rows)
+
+
+def samples(measured: Measured, series: str) -> list[tuple[float, float]]:
+    """(seconds since the first, microseconds) of every sample of the series whose ids begin so, by time."""
+    found = sorted(
+        (begin, cycles)
+        for each in measured.series
+        if each.id.startswith(series)
+        for begin, cycles in zip(each.start_cycle, each.cycles, strict=True)
+    )
+    hz = measured.clock_hz
+    return [((begin - found[0][0]) / hz, 1e6 * cycles / hz) for begin, cycles in found]
+
+
+def peaks(found: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The samples that take within a twentieth of the longest; the longest ones of many, in the order of time."""
+    longest = max(us for _, us in found)
+    high = sorted((each for each in found if each[1] >= 0.95 * longest), key=lambda each: -each[1])
+    return sorted(high[:MOST_PEAKS])
+
+
+def _thinned(found: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The longest sample of each stretch of time."""
+    step = (found[-1][0] - found[0][0]) / MOST_MARKS or 1.0
+    longest: dict[int, tuple[float, float]] = {}
+    for at, us in found:
+        place = int(at / step)
+        longest[place] = max(longest.get(place, (at, us)), (at, us), key=lambda each: each[1])
+    return list(longest.values()) if len(found) > MOST_MARKS else list(found)

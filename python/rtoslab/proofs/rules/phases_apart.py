@@ -1,0 +1,41 @@
+"""What repeats on the tick does not always begin at the same distance from it.
+
+The trap it prevents: a jitter of none, because every sample is of one locked phase.
+"""
+
+from typing import Final
+
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.seen_steps import steps_of
+from rtoslab.results import Finding
+from rtoslab.targets import steps as seen
+
+SHARE: Final = 0.75
+"""So many of a series' samples begin at a distance of their own; the wait begins anew after a while."""
+
+
+class Params(RuleParams):
+    """Keys of `rule = "phases_apart"`."""
+
+    series: tuple[str, ...]
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the cycles between each tick and the interval that begins next behind it."""
+    demands = f"{SHARE:.0%} of the samples begin at a distance of their own from their tick"
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    ids = evidence.benchmark.series_ids
+    names = {ids.index(each): each for each in params.series if each in ids}
+    distances: dict[str, list[int]] = {each: [] for each in names.values()}
+    ticked: dict[int, int] = {}
+    for step in steps_of(evidence):
+        if step.kind == seen.TICK:
+            ticked[step.core] = step.cycle
+        elif step.kind == seen.START and step.first in names and step.core in ticked:
+            distances[names[step.first]].append(step.cycle - ticked[step.core])
+    problems, words = [], []
+    for name, found in distances.items():
+        text = f"{name}: {len(set(found))} distances of {len(found)} samples"
+        (words if found and len(set(found)) >= SHARE * len(found) else problems).append(text)
+    return finding(params.rule, demands, problems, words)

@@ -1,0 +1,28 @@
+"""So many samples of a series hold a tick of the kernel: there are enough of them for their longest to mean something.
+
+The trap it prevents: a worst case observed between two ticks.
+"""
+
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.inside import sampled
+from rtoslab.results import Finding
+
+
+class Params(RuleParams):
+    """Keys of `rule = "ticks_met"`."""
+
+    series: str
+    at_least: str
+    """The parameter that says how many."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the entries of the tick's exception between the marks."""
+    wanted = int(evidence.decoded.params[params.at_least])
+    demands = f"{wanted} samples of {params.series} or more hold a tick; with fewer, ask for more samples"
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    found = sampled(evidence, params.series)
+    met = sum(each.ticks > 0 for each in found)
+    text = f"{met} of {len(found)} samples"
+    return finding(params.rule, demands, [] if met >= wanted else [text], [text])

@@ -1,0 +1,59 @@
+"""A build that fails costs its point, or its figure, and not the paper's report; a tree that is missing is named."""
+
+import json
+from html import escape
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base.errors import BuildError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.paper_folders import papers
+from rtoslab.cli import app
+from rtoslab.papers import weights
+from rtoslab.papers.reproduction import reproduce
+from rtoslab.papers.setup_report import setups_section
+
+CATALOGUE = Catalogue(find_root())
+PAPERS = papers(CATALOGUE)
+
+
+def test_a_footprint_that_cannot_be_built_is_a_failed_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise BuildError("Building minimal failed: the disk is full.")
+
+    monkeypatch.setattr(weights, "weigh", fails)
+    figure = reproduce(CATALOGUE, PAPERS["eren2024"], []).compared[165]
+    assert (figure.state, figure.here) == ("failed", None)
+    assert figure.why == "build: Building minimal failed: the disk is full."
+
+
+def test_a_point_that_cannot_be_built_is_told_and_the_report_is_there(
+    checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One of the paper's two benchmarks is asked for with a tick rate that no compiler takes."""
+    assert app.main(["new", "paper", "doe2026"], standalone_mode=False) == 0
+    suite = checkout / "papers" / "doe2026" / "suite.toml"
+    said = suite.read_text(encoding="utf-8").replace('"t6_message", "t7_synchronisation"', '"t7_synchronisation"')
+    said += '[[experiment]]\nbenchmarks = ["t6_message"]\nkernels = ["freertos"]\nboards = ["pico"]\n'
+    said += 'window_ms = 20\nconfig = { configTICK_RATE_HZ = "never" }\n'
+    head, _, rest = said.partition('benchmarks = ["t7')
+    top = 'benchmarks = ["t7' + rest.partition("notes")[0]
+    whole = head + "notes" + rest.partition("notes")[2].partition("[[experiment]]")[0] + "[[experiment]]\n" + top
+    suite.write_text(whole + "[[experiment]]" + said.partition("[[experiment]]")[2], encoding="utf-8")
+    capsys.readouterr()
+    assert app.main(["paper", "doe2026", "--out", str(tmp_path / "run"), "--json"], standalone_mode=False) == 3
+    figures = json.loads(capsys.readouterr().out)["figures"]
+    assert sorted(each["state"] for each in figures) == ["failed", "measured"]
+    (lost,) = (each for each in figures if each["state"] == "failed")
+    assert lost["why"].startswith("build: Building t6_message freertos pico")
+    report = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert escape(lost["why"].partition(".")[0], quote=False) in report
+
+
+def test_a_setup_whose_tree_is_not_here_says_how_to_name_it() -> None:
+    (section,) = setups_section(reproduce(CATALOGUE, PAPERS["eren2024"], []))
+    text = " ".join(section.prose)
+    assert "versions: no tree of freertos-10.2.1 is named here" in text
+    assert "rtoslab tree add freertos-10.2.1 PATH --port freertos" in text

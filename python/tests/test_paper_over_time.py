@@ -1,0 +1,59 @@
+"""Times drawn over a run: every sample or the longest of a stretch, and the peaks where all periods coincide."""
+
+import math
+from typing import Any
+
+from rtoslab.catalogue.paper_schemas import OverTime
+from rtoslab.papers.over_time import MOST_MARKS, over_time, peaks, samples
+from rtoslab.results.results import Measured, SeriesSamples
+from tests.fakes import measured
+
+FIGURE = OverTime(
+    title="Figure 4", where={"benchmark": "t2"}, series="tick.released_", colour="kernel", y_title="tick, µs"
+)
+CLOCK_HZ = 1_000_000
+PERIODS_MS = (4, 6, 10)
+
+
+def _series(ident: str, times_ms: list[int], cycles: int) -> SeriesSamples:
+    facts: dict[str, Any] = {"id": ident, "title": ident, "instrument": "probe", "comparable": True}
+    return SeriesSamples(
+        **facts, cycles=(cycles,) * len(times_ms), start_cycle=tuple(1000 * each + 7000 for each in times_ms)
+    )
+
+
+def _run(length_ms: int) -> Measured:
+    """A tick of 10 µs, and 5 for each of three tasks that it releases; another series is none of the tick's."""
+    by_count: dict[int, list[int]] = {}
+    for at in range(length_ms):
+        by_count.setdefault(sum(at % each == 0 for each in PERIODS_MS), []).append(at)
+    series = [_series(f"tick.released_{count}", times, 10 + 5 * count) for count, times in by_count.items()]
+    return measured(1).model_copy(
+        update={"series": (*series, _series("tick.entry", [3], 900)), "clock_hz": CLOCK_HZ, "run_id": "r"}
+    )
+
+
+def test_samples_of_all_series_stand_in_the_order_of_time() -> None:
+    found = samples(_run(5), "tick.released_")
+    assert found == [(0.0, 25.0), (0.001, 10.0), (0.002, 10.0), (0.003, 10.0), (0.004, 15.0)]
+
+
+def test_the_peaks_are_the_coincidences_of_all_periods() -> None:
+    together = math.lcm(*PERIODS_MS)
+    found = peaks(samples(_run(5 * together), "tick.released_"))
+    assert [(round(1000 * at), us) for at, us in found] == [(each * together, 25.0) for each in range(5)]
+
+
+def test_of_many_samples_the_longest_of_each_stretch_is_drawn() -> None:
+    drawn = over_time(FIGURE, [_run(20 * MOST_MARKS)])
+    assert drawn is not None
+    chart, table = drawn
+    assert len(chart.rows) <= MOST_MARKS + 1
+    assert max(row["high"] for row in chart.rows) == 25.0
+    assert sum(row["high"] == 25.0 for row in chart.rows) == 20 * MOST_MARKS / 60 // 1 + 1, "no peak is lost"
+    assert [row[2] for row in table.rows] == ["25.000"] * 12
+
+
+def test_without_such_a_point_there_is_no_figure() -> None:
+    assert over_time(FIGURE.model_copy(update={"where": {"benchmark": "t3"}}), [_run(5)]) is None
+    assert over_time(FIGURE.model_copy(update={"series": "switch."}), [_run(5)]) is None

@@ -1,0 +1,64 @@
+"""Rules on when samples were taken: in phases of their own, and enough of them for a tick to be inside."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rtoslab.proofs import Evidence, judge_all
+from rtoslab.proofs.rules.ticks_met import Params
+from rtoslab.proofs.rules.ticks_met import judge as judge_ticks
+from rtoslab.results.finding import Verdict
+from rtoslab.targets.observe import Observed
+from rtoslab.targets.steps import START, STOP, TICK, Step
+from tests.fakes import decoded, kernel
+from tests.latency_fakes import Row, enter, evidence, orderly
+
+APART = {"rule": "phases_apart", "series": ["give"]}
+
+
+def behind_ticks(distances: Sequence[int]) -> list[Step]:
+    """A sample so many cycles behind each tick, which come every 1000."""
+    found = []
+    for at, distance in enumerate(distances):
+        tick = Step(1000 * at, 0, TICK, 0)
+        begin = replace(tick, cycle=tick.cycle + distance, kind=START, first=1)
+        found += [tick, begin, replace(begin, cycle=begin.cycle + 5, kind=STOP)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("distances", "verdict"),
+    [
+        (range(100, 140, 11), Verdict.HOLDS),
+        ([100] * 4, Verdict.FAILS),  # one locked phase
+        ([100, 111, 100, 111], Verdict.FAILS),  # two of them
+        ([100, 111, 122, 111], Verdict.HOLDS),  # it begins anew
+        ([], Verdict.FAILS),
+    ],
+)
+def test_samples_begin_at_distances_of_their_own(distances: Sequence[int], verdict: Verdict) -> None:
+    made = evidence(APART)
+    seen = replace(made, samples=4, observed=Observed(steps=tuple(behind_ticks(distances))))
+    (found,) = (each for each in judge_all(seen) if each.rule == APART["rule"])
+    assert found.verdict is verdict, found.saw
+
+
+def _met(rows: Sequence[Row], wanted: str) -> Verdict:
+    rule: dict[str, Any] = {"rule": "ticks_met", "series": "give", "at_least": "samples"}
+    made = evidence(rule, rows=rows)
+    body = replace(made.decoded, params={**made.decoded.params, "samples": wanted})
+    return judge_ticks(Params.model_validate(rule), replace(made, decoded=body)).verdict
+
+
+def test_as_many_samples_as_asked_for_hold_a_tick() -> None:
+    assert _met(orderly(inside=[enter(50)]), "2") is Verdict.HOLDS
+    assert _met(orderly(), "1") is Verdict.FAILS
+    assert _met(orderly(inside=[enter(50)]), "3") is Verdict.FAILS
+
+
+def test_without_probes_nothing_is_seen() -> None:
+    made = evidence(APART)
+    blind = Evidence(decoded(), None, made.benchmark, made.board, kernel(), 2)
+    assert {each.verdict for each in judge_all(blind)} == {Verdict.UNSEEN}
