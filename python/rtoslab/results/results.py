@@ -44,7 +44,8 @@ class HeapUse(Stored):
 
     size_bytes: int
     peak_bytes: int
-    allocations: int
+    allocations: int | None = None
+    """None: the kernel does not count them."""
 
 
 class StackUse(Stored):
