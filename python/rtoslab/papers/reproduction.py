@@ -8,9 +8,9 @@ from rtoslab.catalogue import Catalogue, PaperFolder, Setup
 from rtoslab.papers.compare import Compared, compare
 from rtoslab.papers.over_placements import in_each_placement, joined_figures, joined_values, joined_verdicts
 from rtoslab.papers.setups import InSetup, stands_for
-from rtoslab.papers.weights import weights
-from rtoslab.reference import WORD
-from rtoslab.results import Measured, PointId
+from rtoslab.papers.weights import weigh_programs, weight_values
+from rtoslab.reference import WORD, StoredWeight
+from rtoslab.results import Measured, PointId, Weight
 from rtoslab.store import AnyResult, StoredPoint
 
 
@@ -38,13 +38,18 @@ def reproduce(
     points: Sequence[StoredPoint],
     missing: Sequence[str] = (),
     beside: Sequence[StoredPoint] = (),
+    lent_weights: Sequence[StoredWeight] = (),
 ) -> Reproduction:
     """Compares every figure and judges every statement. Raises ReportError, CatalogueError, BuildError.
 
-    `beside` are reference results; a figure or verdict that rests on one says so. Of points in several placements a
-    figure counts by its median, and a statement is judged in each.
+    `beside` and `lent_weights` are reference results of kernels that are not here; a figure or verdict that rests on
+    one says so. Of points in several placements a figure counts by its median, and a statement is judged in each.
     """
-    places = [_in_one_placement(catalogue, paper, each, missing, beside) for each in in_each_placement(points)]
+    own = [each.weight for each in weigh_programs(catalogue, paper, catalogue.kernels_here)]
+    lent = [each.weight for each in lent_weights if each.weight.point.kernel not in catalogue.kernels_here]
+    places = [
+        _in_one_placement(catalogue, paper, each, missing, beside, own, lent) for each in in_each_placement(points)
+    ]
     first = places[0]
     if len(places) == 1:
         return first
@@ -73,10 +78,13 @@ def _in_one_placement(
     points: Sequence[StoredPoint],
     missing: Sequence[str],
     beside: Sequence[StoredPoint],
+    own_weights: Sequence[Weight],
+    lent_weights: Sequence[Weight],
 ) -> Reproduction:
-    lent = frozenset(_run_ids([each.result for each in beside]))
-    kernels = {*catalogue.kernels_here, *(each.result.point.kernel for each in beside)}
-    weighed = weights(catalogue, paper)
+    lent = frozenset([*_run_ids([each.result for each in beside]), *(each.run_id for each in lent_weights)])
+    theirs = (*(each.result.point.kernel for each in beside), *(each.point.kernel for each in lent_weights))
+    kernels = {*catalogue.kernels_here, *theirs}
+    weighed = [value for each in (*own_weights, *lent_weights) for value in weight_values(each)]
     plain, others = _by_setup(paper, [each.result for each in (*points, *beside)])
 
     def told(results: Sequence[AnyResult]) -> tuple[list[Value], dict[int, Compared], tuple[ClaimVerdict, ...]]:

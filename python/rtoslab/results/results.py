@@ -66,6 +66,16 @@ class ImageBytes(Stored):
     bss_bytes: int
 
 
+class Weight(Stored):
+    """What a program weighs that is built and never run: the minimal image of a kernel."""
+
+    run_id: str
+    """Of its manifest."""
+    point: PointId
+    clock_hz: int
+    image: ImageBytes
+
+
 class RulerRepeats(Stored):
     """Raw repeats of an empty measurement."""
 
