@@ -23,6 +23,7 @@ def check(kind: str, **facts: object) -> Check:
 
 
 NOTHING: Mapping[str, object] = {}
+CHECKS = Catalogue(find_root()).conformance.check
 
 
 def judge(
@@ -130,6 +131,20 @@ def test_what_is_due_follows_what_is_declared(
     assert found.outcome is outcome, found.saw
     if asked is FIRST:
         assert (found.demands == "the first is woken") == bool(declared)
+
+
+@pytest.mark.parametrize("declared", [{}, {"behaviour": {"ready_order": "woken_first"}}])
+def test_a_yield_that_starves_an_equal_is_refused_whatever_is_declared(declared: dict[str, object]) -> None:
+    """A kernel that puts whoever becomes ready before its equals: of three, two hand the core to and fro."""
+    ready, turns = (
+        next(each.model_copy(update={"id": "c"}) for each in CHECKS if each.id == name)
+        for name in ("ready_order", "yield_order")
+    )
+    can = {"services": dict.fromkeys(("tasks", "semaphore", "equal_priorities", "yield"), True)}
+    assert (judge(ready, (1, 3, 2), declared={**can, **declared}).outcome is FAILS) != bool(declared)
+    starved = judge(turns, (1, 3, 1, 3, 1, 3, 2, 2, 2), declared={**can, **declared})
+    assert starved.outcome is FAILS, starved.saw
+    assert "noted 1 3 1 3 1 3 2 2 2" in starved.saw
 
 
 def test_a_scene_that_broke_fails_alone_and_says_how() -> None:

@@ -19,7 +19,8 @@ from rtoslab.papers.reproduction import reproduce
 from rtoslab.papers.setup_report import changed, distance, setups_section
 from rtoslab.papers.setups import stands_for
 from rtoslab.plan import Options
-from rtoslab.results.results import PointId
+from rtoslab.reference import StoredWeight
+from rtoslab.results.results import ImageBytes, PointId, Weight
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured
 from tests.test_papers import folder, published
@@ -140,6 +141,28 @@ def test_a_version_goes_before_the_kernel_of_the_suites_and_a_reference_is_marke
         assert seen.compared[1].here == 2400
         assert seen.compared[1].state == ("reference" if given[1] else "measured")
         assert ("[freertos (reference)]" in seen.verdicts[0].seen) == bool(given[1])
+
+
+def _weight(kernel: str, text: int) -> StoredWeight:
+    identity = measured(1, kernel=kernel).point.model_copy(update={"benchmark": "footprint"})
+    sizes = ImageBytes(text_bytes=text, data_bytes=8, bss_bytes=900)
+    return StoredWeight(Path(), Weight(run_id=kernel, point=identity, clock_hz=1, image=sizes), {})
+
+
+def test_a_lent_weight_judges_a_statement_and_is_told_as_a_reference(tmp_path: Path) -> None:
+    """The kernel is not here: what its smallest program weighed stands beside that of one that is."""
+    claims = (
+        '[[claim]]\nid = "c"\nsection = "2"\nsays = "K"\nkind = "ratio"\nbound = 1.8\nbound_from = "times"\n'
+        'where = { metric = "footprint", stat = "text" }\nof = [{ kernel = "other" }, { kernel = "k" }]\n'
+    )
+    ours = {"lab_benchmark": "footprint", "lab_metric": "footprint", "lab_stat": "text", "lab_config": ""}
+    row = published(1, lab_kernel="other", unit="bytes", **ours)
+    paper = folder(tmp_path, [row], claims)
+    lent = [_weight("other", 14_000), _weight("k", 7_000)]
+    done = reproduce(CATALOGUE, paper, [], lent_weights=lent)
+    assert [(each.outcome, "14,000" in each.seen) for each in done.verdicts] == [("same", True)]
+    assert (done.compared[1].here, done.compared[1].state) == (14_000, "reference")
+    assert reproduce(CATALOGUE, paper, []).verdicts[0].outcome == "not computed"
 
 
 def test_without_a_point_of_a_setup_the_report_has_no_section_for_it(tmp_path: Path) -> None:

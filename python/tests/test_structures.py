@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from elftools.dwarf.die import DIE
 
-from rtoslab.base import ImageFileError
+from rtoslab.base import ImageFileError, SymbolError, find_root
+from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.footprint import members_of
 from rtoslab.images import SourceLines
 from rtoslab.intake import Elf, debug
 from rtoslab.targets import Place, places
+from rtoslab.targets.structures import Structures
 from tests.inputs import debug_info
 
 CODE = """
@@ -77,6 +79,41 @@ def test_a_control_block_with_structures_inside(tmp_path: Path) -> None:
     found = {name: each.offset for name, each in members_of(elf, "block").items() if name}
     assert found == {"state": 0, "stack": 4, "stack.start": 4, "stack.size": 8, "name": 12}
     assert [name for name, each in members_of(elf, "block").items() if each.is_array] == ["name"]
+
+
+def naming(**names: str) -> Kernel:
+    """A kernel whose kernel.toml names members of the structure `block` for a semaphore, or for a task's block."""
+    facts = Catalogue(find_root()).kernel("freertos").facts
+    assert facts.memory is not None
+    assert facts.memory.task_block is not None
+    kept = {"name": "name", "stack": "top", "stack_pointer": "top", "bytes": None, "words": None, "priority": None}
+    block = facts.memory.task_block.model_copy(update={"type": "block", **kept, "number": None, **names})
+    semaphore = facts.objects["semaphore"].model_copy(
+        update={"type": "block", "members": {"used": names.get("used", "state")}}
+    )
+    memory = facts.memory.model_copy(update={"task_block": block})
+    return facts.model_copy(update={"objects": {"semaphore": semaphore}, "memory": memory})
+
+
+@pytest.mark.parametrize(
+    ("names", "table"),
+    [
+        ({"used": "stat"}, "objects.semaphore"),
+        ({"priority": "prio"}, "memory.task_block"),
+        ({"stack": "botom"}, "memory"),
+    ],
+)
+def test_a_member_that_the_structure_lacks_is_told(names: dict[str, str], table: str, image: bytes) -> None:
+    with pytest.raises(SymbolError, match=rf"(?s)\[{table}.*{next(iter(names.values()))}.*block.*it has.*priority"):
+        Structures(image, naming(**names))
+
+
+def test_members_that_are_there_are_read_and_an_image_without_the_structure_tells_nothing(image: bytes) -> None:
+    found = Structures(image, naming()).objects(lambda _: 7, {"xQueueSemaphoreTake": [64]})
+    assert found == {("semaphore", 64): {"used": 7}}
+    assert Structures(b"", naming(used="stat")).objects(lambda _: 7, {"xQueueSemaphoreTake": [64]}) == {
+        ("semaphore", 64): {}
+    }
 
 
 def _referring(attribute: str, tag: str, to: Callable[[DIE], int]) -> bytes:

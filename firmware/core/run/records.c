@@ -60,7 +60,9 @@ void report_heap(void)
     wire_begin(&output, "heap");
     wire_number(&output, "size_bytes", heap.size_bytes);
     wire_number(&output, "peak_bytes", heap.peak_bytes);
+#if KERNEL_SERVICES_HEAP_ALLOCATIONS
     wire_number(&output, "allocations", heap.allocations);
+#endif
     output_end();
 #endif
 }

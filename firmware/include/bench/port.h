@@ -214,6 +214,9 @@ PORT_IS(port_heap_figures, void(struct port_heap_figures *));
 #if KERNEL_SERVICES_HEAP_PIECES
 PORT_IS(port_heap_free, void(struct port_heap_free *));
 #endif
+#if KERNEL_SERVICES_HEAP_ALLOCATIONS && !KERNEL_SERVICES_HEAP_PEAK
+#error "The service heap_allocations is told beside heap_peak; see spec/port.md."
+#endif
 #if (KERNEL_SERVICES_HEAP_PEAK || KERNEL_SERVICES_HEAP_PIECES) && !KERNEL_SERVICES_HEAP
 #error "The services heap_peak and heap_pieces are a heap's; see spec/port.md."
 #endif

@@ -176,6 +176,17 @@ bool port_mailbox_create(port_mailbox_t *mailbox)
     return *mailbox != (mqd_t)-1;
 }
 
+#if KERNEL_SERVICES_HEAP_PEAK
+/* The arena, and the most of it that was ever taken, the headers of blocks included. */
+void port_heap_figures(struct port_heap_figures *figures)
+{
+    struct mallinfo is = mallinfo();
+
+    figures->size_bytes = (uint32_t)is.arena;
+    figures->peak_bytes = (uint32_t)is.usmblks;
+}
+#endif
+
 void port_heap_free(struct port_heap_free *heap)
 {
     struct mallinfo is = mallinfo();

@@ -66,6 +66,9 @@ bool port_mailbox_create(port_mailbox_t *mailbox);
 #if KERNEL_SERVICES_MUTEX
 bool port_mutex_create(port_mutex_t *mutex);
 #endif
+#if KERNEL_SERVICES_HEAP_PEAK
+void port_heap_figures(struct port_heap_figures *figures);
+#endif
 void port_heap_free(struct port_heap_free *heap);
 
 #ifndef this_cpu /* which was no application's before 12.8 */
@@ -120,9 +123,11 @@ static inline void port_sleep_ticks(uint32_t ticks)
 #endif
 
 #if KERNEL_SERVICES_SLEEP_UNTIL
-/* Ticks are counted in 64 bits, and a sleep until a past one would last until the next. */
+/* Ticks are counted in 64 bits, and a sleep until a past one would last until the next: so none may pass between the look
+ * at the clock and the sleep. A thread that sleeps in a critical section leaves it meanwhile. */
 static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
 {
+    irqstate_t before = enter_critical_section();
     clock_t now = clock_systime_ticks();
     int32_t left;
 
@@ -131,6 +136,7 @@ static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
     if (left > 0) {
         nxsched_abstick_sleep(now + left);
     }
+    leave_critical_section(before);
 }
 #endif
 

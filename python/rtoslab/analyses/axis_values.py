@@ -125,7 +125,7 @@ def _throughput(point: Measured) -> Iterator[Quantity]:
 
 def _heap(point: Measured) -> Iterator[Quantity]:
     if point.heap:
-        yield "heap", "peak", point.heap.peak_bytes, "bytes", point.heap.allocations
+        yield "heap", "peak", point.heap.peak_bytes, "bytes", point.heap.allocations or 1
 
 
 def _latency(point: Measured) -> Iterator[Quantity]:

@@ -6,7 +6,7 @@ from rtoslab.catalogue.conformance_table import Check
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
 from rtoslab.catalogue.kernel_facts import Kernel, TaskBlock
 from rtoslab.catalogue.paper_folders import PaperFolder, Published, find_paper, papers
-from rtoslab.catalogue.paper_schemas import Condition, Figure, OverTime, Part, Setup, Slip, Table
+from rtoslab.catalogue.paper_schemas import Condition, Figure, OverTime, Part, Setup, Slip, Table, Weighed
 from rtoslab.catalogue.schemas import Board
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import TIMED, Claim, Experiment, Resolution, Suite
@@ -59,6 +59,7 @@ __all__ = [
     "Tree",
     "TreePart",
     "TreeWants",
+    "Weighed",
     "description_path",
     "export_key",
     "export_place",

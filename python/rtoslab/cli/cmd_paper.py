@@ -29,7 +29,7 @@ from rtoslab.papers import (
     show_paper,
 )
 from rtoslab.plan import Options, placed
-from rtoslab.reference import of_paper
+from rtoslab.reference import of_paper, weights_of_paper
 from rtoslab.reports import export, report_formats
 from rtoslab.store import AnyResult, StoredPoint
 
@@ -91,7 +91,8 @@ def command(
     missing = missing_benchmarks(catalogue, paper)
     stored = load(folder)
     points = [*stored, *_unstored(folder, stored, [each.result for each in outcomes])]
-    done = reproduce(catalogue, paper, points, missing, of_paper(root, paper.key, points))
+    beside, weights = of_paper(root, paper.key, points), weights_of_paper(root, paper.key)
+    done = reproduce(catalogue, paper, points, missing, beside, weights)
     document = paper_document(catalogue, done)
     write(report_formats()["html"](document), short_path(folder) / "report.html")
     written = export(document, folder / "export")

@@ -7,17 +7,30 @@ from typing import Any
 import click
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, CatalogueError, build_folder, counted, find_root
-from rtoslab.catalogue import Catalogue, find_paper, papers
+from rtoslab.base import (
+    EXIT_OK,
+    EXIT_POINT_FAILED,
+    CatalogueError,
+    build_folder,
+    counted,
+    find_root,
+)
+from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, papers
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.display import announce, displayed
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueNames, PaperName, split_names
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.measure import run_plan
-from rtoslab.papers import paper_plan
+from rtoslab.papers import paper_plan, weigh_programs
 from rtoslab.plan import Options, Plan
-from rtoslab.reference import Reference, out_of_date, reference_path, references, write_reference
+from rtoslab.reference import (
+    Reference,
+    out_of_date,
+    reference_path,
+    references,
+    write_reference,
+)
 from rtoslab.results import Measured
 from rtoslab.store import RunDirectory
 
@@ -64,7 +77,7 @@ def list_references(*, as_json: bool) -> int:
     "kernels",
     multiple=True,
     type=CatalogueNames("kernels"),
-    help="Only these of the papers' kernels: one, a,b or all.",
+    help="Only these of the papers' kernels that users bring: one, a,b or all.",
 )
 @jobs_option
 @dry_run_option
@@ -90,9 +103,11 @@ def refresh(names: tuple[str, ...], kernels: tuple[str, ...], jobs: int, *, dry_
 def _refresh_paper(catalogue: Catalogue, name: str, chosen: Sequence[str], jobs: int, *, dry_run: bool) -> int:
     paper = find_paper(catalogue, name)
     whole = paper_plan(catalogue, paper, Options())
-    points = tuple(each for each in whole.points if not chosen or each.kernel in chosen)
+    wanted = [each for each in _brought(paper) if each in (chosen or catalogue.kernels_here)]
+    points = tuple(each for each in whole.points if each.kernel in wanted)
     if not points:
-        click.echo(f"{paper.key}: nothing of {', '.join(chosen)} is in its suites.")
+        named = ", ".join(chosen) or "a kernel that is named here"
+        click.echo(f"{paper.key}: nothing of {named} is kept as a reference; `rtoslab tree add` names one's kernels.")
         return EXIT_OK
     folder = _fresh(build_folder(catalogue.root).with_name("reference") / paper.key)
     plan = Plan(points, paper.key)
@@ -104,14 +119,25 @@ def _refresh_paper(catalogue: Catalogue, name: str, chosen: Sequence[str], jobs:
     failed = [each.result for each in outcomes if each.result.status == "failed"]
     for each in failed:
         click.echo(f"failed: {each.point.benchmark} {each.point.kernel} {each.point.board}: {each.message}")
+    weights, unbuilt = weigh_programs(catalogue, paper, wanted)
+    for each in unbuilt:
+        click.echo(f"failed: footprint {each.point.kernel} {each.point.board}: {each.message}")
     for kernel in dict.fromkeys(each.result.point.kernel for each in stored):
         own = [each for each in stored if each.result.point.kernel == kernel]
         if any(isinstance(each.result, Measured) for each in own):
             path = reference_path(catalogue.root, paper.key, kernel)
-            write_reference(path, own)
+            write_reference(path, own, [each for each in weights if each.weight.point.kernel == kernel])
             size = f"{path.stat().st_size / 1024:,.0f} kB"
             click.echo(f"{path.relative_to(catalogue.root)}: {counted(len(own), 'point')}, {size}.")
-    return EXIT_POINT_FAILED if failed else EXIT_OK
+    return EXIT_POINT_FAILED if failed or unbuilt else EXIT_OK
+
+
+def _brought(paper: PaperFolder) -> list[str]:
+    """Kernels of the paper that its readers may not have. What comes with rtoslab is measured with every run, and no
+    reference would ever stand in for it."""
+    experiments = [each for suite in paper.suites for each in suite.experiments]
+    named = [name for each in experiments for name in each.bring_your_own]
+    return list(dict.fromkeys([*named, *(name for each in paper.facts.setup for name in each.instead.values())]))
 
 
 def _fresh(folder: Path) -> Path:

@@ -9,6 +9,7 @@ from rtoslab.papers.experiment import missing_benchmarks, paper_plan
 from rtoslab.papers.explain import Tried, candidates, explain_plan, plain_distance, together, tried
 from rtoslab.papers.on_terminal import show_paper
 from rtoslab.papers.reproduction import Reproduction, reproduce
+from rtoslab.papers.weights import weigh_programs
 from rtoslab.papers.whole import demand_whole
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "show_paper",
     "together",
     "tried",
+    "weigh_programs",
 ]

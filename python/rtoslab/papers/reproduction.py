@@ -8,9 +8,9 @@ from rtoslab.catalogue import Catalogue, PaperFolder, Setup
 from rtoslab.papers.compare import Compared, compare
 from rtoslab.papers.over_placements import in_each_placement, joined_figures, joined_values, joined_verdicts
 from rtoslab.papers.setups import InSetup, stands_for
-from rtoslab.papers.weights import weights
-from rtoslab.reference import WORD
-from rtoslab.results import Measured, PointId
+from rtoslab.papers.weights import weigh_programs, weight_values
+from rtoslab.reference import WORD, StoredWeight
+from rtoslab.results import Failed, Measured, PointId, Weight
 from rtoslab.store import AnyResult, StoredPoint
 
 
@@ -32,19 +32,32 @@ class Reproduction:
     """The same in the paper's other set-ups, of which the run holds points."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """Programs that the paper weighs: those of kernels that are here, reference results of others, and what failed."""
+
+    own: Sequence[Weight]
+    lent: Sequence[Weight]
+    unbuilt: Sequence[Failed]
+
+
 def reproduce(
     catalogue: Catalogue,
     paper: PaperFolder,
     points: Sequence[StoredPoint],
     missing: Sequence[str] = (),
     beside: Sequence[StoredPoint] = (),
+    lent_weights: Sequence[StoredWeight] = (),
 ) -> Reproduction:
     """Compares every figure and judges every statement. Raises ReportError, CatalogueError, PlanError.
 
-    `beside` are reference results; a figure or verdict that rests on one says so. Of points in several placements a
-    figure counts by its median, and a statement is judged in each.
+    `beside` and `lent_weights` are reference results of kernels that are not here; a figure or verdict that rests on
+    one says so. Of points in several placements a figure counts by its median, and a statement is judged in each.
     """
-    places = [_in_one_placement(catalogue, paper, each, missing, beside) for each in in_each_placement(points)]
+    own, unbuilt = weigh_programs(catalogue, paper, catalogue.kernels_here)
+    lent = [each.weight for each in lent_weights if each.weight.point.kernel not in catalogue.kernels_here]
+    weighed = _Weighed([each.weight for each in own], lent, unbuilt)
+    places = [_in_one_placement(catalogue, paper, each, missing, beside, weighed) for each in in_each_placement(points)]
     first = places[0]
     if len(places) == 1:
         return first
@@ -73,17 +86,19 @@ def _in_one_placement(
     points: Sequence[StoredPoint],
     missing: Sequence[str],
     beside: Sequence[StoredPoint],
+    weighed: _Weighed,
 ) -> Reproduction:
-    lent = frozenset(_run_ids([each.result for each in beside]))
-    kernels = {*catalogue.kernels_here, *(each.result.point.kernel for each in beside)}
-    weighed, unbuilt = weights(catalogue, paper)
+    lent = frozenset([*_run_ids([each.result for each in beside]), *(each.run_id for each in weighed.lent)])
+    theirs = (*(each.result.point.kernel for each in beside), *(each.point.kernel for each in weighed.lent))
+    kernels = {*catalogue.kernels_here, *theirs}
+    sizes = [value for each in (*weighed.own, *weighed.lent) for value in weight_values(each)]
     plain, others = _by_setup(paper, [each.result for each in (*points, *beside)])
 
     def told(results: Sequence[AnyResult]) -> tuple[list[Value], dict[int, Compared], tuple[ClaimVerdict, ...]]:
         measured = [each for each in results if isinstance(each, Measured)]
-        found = [*values(measured), *weighed]
-        verdicts = judge_claims(paper.claims, measured, kernels, weighed, paper.facts.resolution)
-        compared = compare(paper, [*results, *unbuilt], found, kernels, lent)
+        found = [*values(measured), *sizes]
+        verdicts = judge_claims(paper.claims, measured, kernels, sizes, paper.facts.resolution)
+        compared = compare(paper, [*results, *weighed.unbuilt], found, kernels, lent)
         named = {each.point.kernel for each in measured if each.run_id in lent}
         return found, compared, tuple(_with_source(each, named) for each in verdicts)
 

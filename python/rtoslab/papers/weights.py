@@ -1,42 +1,67 @@
 """Bytes of minimal programs, built for a paper's report, as values beside those of the measured points."""
 
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
 from rtoslab.analyses import Value
 from rtoslab.base import BuildError
-from rtoslab.catalogue import Catalogue, PaperFolder
+from rtoslab.catalogue import Catalogue, PaperFolder, Weighed
 from rtoslab.footprint import weigh
-from rtoslab.results import Failed, PointId
+from rtoslab.reference import StoredWeight
+from rtoslab.results import Failed, ImageBytes, PointId, Weight
+from rtoslab.store import manifest_hash
 
 BENCHMARK = "footprint"
 
 
-def weights(catalogue: Catalogue, paper: PaperFolder) -> tuple[list[Value], list[Failed]]:
-    """Sections' bytes, counted as `size` does, of every program the paper asks for and whose kernel is here.
+def weigh_programs(
+    catalogue: Catalogue, paper: PaperFolder, kernels: Collection[str]
+) -> tuple[list[StoredWeight], list[Failed]]:
+    """Builds and weighs every program that the paper asks for of these kernels.
 
     A program that cannot be built is told as a failure and costs nothing else. Raises PlanError.
     """
-    found: list[Value] = []
+    found = []
     failures = []
     for asked in paper.facts.footprint:
-        if asked.kernel not in catalogue.kernels_here:
+        if asked.kernel not in kernels:
             continue
-        point = PointId(
-            benchmark=BENCHMARK,
-            title=f"footprint of the program {asked.program}",
-            kernel=asked.kernel,
-            board=asked.board,
-            cores=1,
-            window_ms=0,
-            config=dict(sorted({**asked.config, "program": asked.program}.items())),
-        )
+        point = _point(asked)
         try:
-            weighed = weigh(catalogue, asked.kernel, asked.board, program=asked.program, config=asked.config)
+            found.append(_weigh(catalogue, asked, point))
         except BuildError as cause:
             why = {"stage": "build", "error": type(cause).__name__, "message": str(cause)}
             failures.append(Failed.model_validate({"run_id": "0" * 16, "point": point, **why}))
-            continue
-        board = catalogue.board(asked.board).facts
-        found += [
-            Value(point, "", board.clock.sys_hz, {}, BENCHMARK, BENCHMARK, section, size, "bytes", 1)
-            for section, size in weighed.footprint.berkeley().items()
-        ]
     return found, failures
+
+
+def weight_values(weight: Weight) -> Iterator[Value]:
+    """Its sections' bytes, counted as `size` does."""
+    for section in ("text", "data", "bss"):
+        size = getattr(weight.image, f"{section}_bytes")
+        yield Value(
+            weight.point, weight.run_id, weight.clock_hz, {}, BENCHMARK, BENCHMARK, section, size, "bytes", 1
+        )  # fmt: skip
+
+
+def _point(asked: Weighed) -> PointId:
+    return PointId(
+        benchmark=BENCHMARK,
+        title=f"footprint of the program {asked.program}",
+        kernel=asked.kernel,
+        board=asked.board,
+        cores=1,
+        window_ms=0,
+        config=dict(sorted({**asked.config, "program": asked.program}.items())),
+    )
+
+
+def _weigh(catalogue: Catalogue, asked: Weighed, point: PointId) -> StoredWeight:
+    weighed = weigh(catalogue, asked.kernel, asked.board, program=asked.program, config=asked.config)
+    manifest: dict[str, object] = {"build": weighed.build.info, "elf_sha256": weighed.build.elf_sha256}
+    sizes = {f"{section}_bytes": size for section, size in weighed.footprint.berkeley().items()}
+    clock_hz = catalogue.board(asked.board).facts.clock.sys_hz
+    run_id = manifest_hash(manifest)[:16]
+    return StoredWeight(
+        Path(), Weight(run_id=run_id, point=point, clock_hz=clock_hz, image=ImageBytes(**sizes)), manifest
+    )

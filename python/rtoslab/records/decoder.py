@@ -267,7 +267,8 @@ def _ruler(line: Line) -> Ruler:
 
 
 def _heap(line: Line) -> Heap:
-    heap = Heap(line.integer("size_bytes"), line.integer("peak_bytes"), line.integer("allocations"))
+    counted = line.integer("allocations") if "allocations" in line.fields else None
+    heap = Heap(line.integer("size_bytes"), line.integer("peak_bytes"), counted)
     if heap.peak_bytes > heap.size_bytes:
         raise DecodeError(line.number, f"a peak of {heap.peak_bytes} bytes in a heap of {heap.size_bytes}.")
     return heap

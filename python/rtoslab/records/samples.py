@@ -81,7 +81,8 @@ class Heap:
 
     size_bytes: int
     peak_bytes: int
-    allocations: int
+    allocations: int | None
+    """None: the kernel does not count them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,9 @@ RECORDS: Final[dict[str, dict[str, str]]] = {
     "error": {"run": T, "core": D, "code": T, "detail": T},
 }
 
+OPTIONAL: Final = {"heap": frozenset({"allocations"})}
+"""Fields that a record may lack: what not every kernel counts."""
+
 # A ruler's repeats: `t0=..` one by one, or one list whose key ends in its unit.
 RULER_REPEAT: Final = re.compile(r"t[0-9]+(_(cycles|ticks|us))?|[a-z][a-z0-9_]*_(cycles|ticks|us)")
 
@@ -146,7 +149,7 @@ def _fields(body: str, number: int) -> dict[str, str]:
 
 def _check_fields(line: Line) -> None:
     forms = RECORDS[line.record]
-    missing = [key for key in forms if key not in line.fields]
+    missing = [key for key in forms if key not in line.fields and key not in OPTIONAL.get(line.record, ())]
     if missing:
         raise DecodeError(line.number, f"the {line.record} record lacks {', '.join(missing)}.")
     for key, value in line.fields.items():

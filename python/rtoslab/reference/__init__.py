@@ -1,12 +1,13 @@
 """Reference results: kernels of the papers, measured by this project, for readers who do not have their sources."""
 
 from rtoslab.reference.age import changed_since, out_of_date
-from rtoslab.reference.reference_file import Reference, reference_path, write_reference
-from rtoslab.reference.stand_ins import WORD, labelled, of_paper, references, stand_ins
+from rtoslab.reference.reference_file import Reference, StoredWeight, reference_path, write_reference
+from rtoslab.reference.stand_ins import WORD, labelled, of_paper, references, stand_ins, weights_of_paper
 
 __all__ = [
     "WORD",
     "Reference",
+    "StoredWeight",
     "changed_since",
     "labelled",
     "of_paper",
@@ -14,5 +15,6 @@ __all__ = [
     "reference_path",
     "references",
     "stand_ins",
+    "weights_of_paper",
     "write_reference",
 ]

@@ -12,17 +12,22 @@ from rtoslab.targets import simulator_sources
 
 def changed_since(root: Path, point: StoredPoint) -> list[str]:
     """What has changed since a measured point was: files of ours, "the virtual board"; empty if nothing has."""
-    manifest: Any = point.manifest
+    return _changed(root, point.manifest)
+
+
+def _changed(root: Path, manifest: Any) -> list[str]:
     files = {name: digest for name, digest in manifest["build"]["sources"].items() if name.startswith("firmware/")}
     changed = sorted(name for name, digest in files.items() if digest != _today(root / name))
-    board = manifest["target"]["sources_sha256"] != _virtual_board(root)
+    # What is only weighed runs on no board.
+    board = "target" in manifest and manifest["target"]["sources_sha256"] != _virtual_board(root)
     return [*(("the virtual board",) if board else ()), *changed]
 
 
 def out_of_date(root: Path, reference: Reference) -> list[str]:
-    """The same of all points of a file."""
-    measured = [each for each in reference.points if isinstance(each.result, Measured)]
-    return list(dict.fromkeys(change for each in measured for change in changed_since(root, each)))
+    """The same of all points and weights of a file."""
+    measured = [each.manifest for each in reference.points if isinstance(each.result, Measured)]
+    manifests = [*measured, *(each.manifest for each in reference.weights)]
+    return list(dict.fromkeys(change for each in manifests for change in _changed(root, each)))
 
 
 def _today(path: Path) -> str:

@@ -1,7 +1,8 @@
 """`reference/<paper>/<kernel>.jsonl`: the points of a paper with one kernel, measured here once and kept with the code.
 
 One JSON object a line: what all points share, then each point (its result with distributions in place of samples, and
-what is its own of the manifest), last the SHA-256 of the lines before. No image, no raw sample, no path of a machine.
+what is its own of the manifest), then what minimal programs weigh (each with its whole manifest), last the SHA-256 of
+the lines before. No image, no raw sample, no path of a machine.
 """
 
 import hashlib
@@ -15,22 +16,33 @@ from rtoslab.base import AlteredError, StoreError, make_folder, write_whole
 from rtoslab.intake import SERIAL_VALUES, STORED_BYTES, parse_object, read_text
 from rtoslab.reference.distributions import distribution, samples_of, values_in
 from rtoslab.reference.shared_parts import own, shared, together
-from rtoslab.results import Measured, NotApplicable, ResultFile
+from rtoslab.results import Measured, NotApplicable, ResultFile, Weight
 from rtoslab.store import StoredPoint
 
 FOLDER: Final = "reference"
 FORMAT: Final = 1
 _SEAL: Final = "sha256"
+_WEIGHT: Final = "weight"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredWeight:
+    """What a program of the kernel weighs, and how it was built."""
+
+    path: Path
+    weight: Weight
+    manifest: dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One file: a paper's points with one kernel, measured or n/a."""
+    """One file: a paper's points with one kernel, measured or n/a, and what its programs weigh."""
 
     path: Path
     paper: str
     kernel: str
     points: tuple[StoredPoint, ...]
+    weights: tuple[StoredWeight, ...] = ()
 
 
 def reference_path(root: Path, paper: str, kernel: str) -> Path:
@@ -43,7 +55,7 @@ def reference_paths(root: Path, paper: str = "*") -> list[Path]:
     return sorted((root / FOLDER).glob(f"{paper}/*.jsonl"))
 
 
-def write_reference(path: Path, points: Sequence[StoredPoint]) -> None:
+def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence[StoredWeight] = ()) -> None:
     """Writes the points that were measured or are n/a; a failed one is no reference. Raises StoreError."""
     kept = [each for each in points if isinstance(each.result, Measured | NotApplicable)]
     if not any(isinstance(each.result, Measured) for each in kept):
@@ -52,6 +64,7 @@ def write_reference(path: Path, points: Sequence[StoredPoint]) -> None:
     lines = [
         _line({"format": FORMAT, "paper": path.parent.name, "kernel": path.stem, "manifest": common}),
         *(_line(_as_json(each, common)) for each in kept),
+        *(_line({_WEIGHT: each.weight.model_dump(mode="json"), "manifest": each.manifest}) for each in weights),
     ]
     text = "".join(lines)
     make_folder(path.parent)
@@ -64,14 +77,16 @@ def read_reference(path: Path) -> Reference:
     try:
         head, *lines = _sealed_lines(text)
         told = _head(path, head)
-        points = tuple(_point(path, each, told["manifest"]) for each in _of_bearable_size(lines))
+        parsed = list(_of_bearable_size(lines))
+        points = tuple(_point(path, each, told["manifest"]) for each in parsed if _WEIGHT not in each)
+        weights = tuple(_weight(path, each) for each in parsed if _WEIGHT in each)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__
         raise AlteredError(
             f"{path} holds no reference results that can be read ({why}); restore it, or renew it with "
             f"`rtoslab reference refresh {path.parent.name}`."
         ) from None
-    return Reference(path, told["paper"], told["kernel"], points)
+    return Reference(path, told["paper"], told["kernel"], points, weights)
 
 
 def _of_bearable_size(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
@@ -79,7 +94,7 @@ def _of_bearable_size(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
     left = SERIAL_VALUES
     for line in lines:
         parsed = parse_object(line)
-        left -= sum(values_in(each) for each in parsed["result"].get("series", ()))
+        left -= sum(values_in(each) for each in parsed.get("result", {}).get("series", ()))
         if left < 0:
             raise ValueError(f"its distributions stand for more than {SERIAL_VALUES:,} values")
         yield parsed
@@ -120,6 +135,10 @@ def _point(path: Path, line: Mapping[str, Any], common: Mapping[str, Any]) -> St
     result = ResultFile.model_validate({"result": stored}).result
     manifest = together(common, line["manifest"]) if isinstance(result, Measured) else {}
     return StoredPoint(path, result, manifest)
+
+
+def _weight(path: Path, line: Mapping[str, Any]) -> StoredWeight:
+    return StoredWeight(path, Weight.model_validate(line[_WEIGHT]), line["manifest"])
 
 
 def _line(value: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import AlteredError, AlteredWarning
-from rtoslab.reference.reference_file import Reference, read_reference, reference_paths, under
+from rtoslab.reference.reference_file import Reference, StoredWeight, read_reference, reference_paths, under
 from rtoslab.results import Measured, PointId
 from rtoslab.store import StoredPoint
 
@@ -45,6 +45,11 @@ def of_paper(root: Path, paper: str, points: Sequence[StoredPoint]) -> list[Stor
     """A paper's reference points of kernels that none of the points has, under the kernels' plain names."""
     there = {each.result.point.kernel for each in points}
     return [point for each in references(root, paper) if each.kernel not in there for point in each.points]
+
+
+def weights_of_paper(root: Path, paper: str) -> list[StoredWeight]:
+    """What the paper's reference kernels weigh."""
+    return [weight for each in references(root, paper) for weight in each.weights]
 
 
 def labelled(points: Sequence[StoredPoint]) -> list[StoredPoint]:

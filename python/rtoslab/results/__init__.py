@@ -23,6 +23,7 @@ from rtoslab.results.results import (
     StackUse,
     Virtual,
     Waits,
+    Weight,
 )
 from rtoslab.results.sample_file import COLUMNS, SAMPLES_FILE, join, read_columns, write_samples
 
@@ -51,6 +52,7 @@ __all__ = [
     "Verdict",
     "Virtual",
     "Waits",
+    "Weight",
     "handler_series_of",
     "instrument_of",
     "join",

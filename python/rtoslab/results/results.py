@@ -44,7 +44,8 @@ class HeapUse(Stored):
 
     size_bytes: int
     peak_bytes: int
-    allocations: int
+    allocations: int | None = None
+    """None: the kernel does not count them."""
 
 
 class StackUse(Stored):
@@ -63,6 +64,16 @@ class ImageBytes(Stored):
     text_bytes: int
     data_bytes: int
     bss_bytes: int
+
+
+class Weight(Stored):
+    """What a program weighs that is built and never run: the minimal image of a kernel."""
+
+    run_id: str
+    """Of its manifest."""
+    point: PointId
+    clock_hz: int
+    image: ImageBytes
 
 
 class RulerRepeats(Stored):

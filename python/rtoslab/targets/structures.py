@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from elftools.dwarf.die import DIE
 
-from rtoslab.base import ImageFileError
+from rtoslab.base import ImageFileError, SymbolError
 from rtoslab.catalogue import Kernel
 from rtoslab.intake import DEPTH, children, debug
 
@@ -38,6 +38,8 @@ Places = dict[str, dict[str, Place]]
 _KNOWN: Final[dict[tuple[str, frozenset[str]], Places]] = {}
 """By an image's digest: points that differ in the board's timing alone have one image."""
 _MOST_KNOWN: Final = 256
+_SHOWN: Final = 12
+"""Of the members that there are, how many a sentence names."""
 _MOST_MEMBERS: Final = 10_000
 """Of one structure, with those of structures inside."""
 
@@ -122,14 +124,41 @@ def _sized(member: DIE) -> tuple[DIE | None, bool]:
     raise ValueError("a type of it is a name for itself")
 
 
+def _named(kernel: Kernel) -> Iterator[tuple[str, str, list[str]]]:
+    """Table of kernel.toml, structure, members that it names."""
+    for name, facts in kernel.objects.items():
+        yield f"objects.{name}", facts.type, list(facts.members.values())
+    block = kernel.memory.task_block if kernel.memory else None
+    if block is not None:
+        asked = (block.name, block.stack, block.stack_pointer, block.bytes, block.words, block.priority, block.number)
+        yield "memory.task_block", block.type, [each for each in asked if each]
+
+
+def _demand_members(kernel: str, table: str, structure: str, names: Iterable[str], there: Places) -> None:
+    members = there.get(structure)
+    lacking = [each for each in names if members is not None and each not in members]
+    if members is not None and lacking:
+        raise SymbolError(
+            f"[{table}] of {kernel}'s kernel.toml names {', '.join(lacking)}, which the structure {structure} of the "
+            f"image does not have; it has {', '.join(sorted(each for each in members if each)[:_SHOWN])}. Correct it, "
+            "or say under [[earlier]] what this version of the kernel has."
+        )
+
+
 class Structures:
-    """The structures of one image whose members kernel.toml names."""
+    """The structures of one image whose members kernel.toml names.
+
+    Raises SymbolError for a member that the structure does not have. A structure that is not in the image is not used
+    there.
+    """
 
     def __init__(self, image: bytes, kernel: Kernel) -> None:
         self._kernel = kernel
         self._block = kernel.memory.task_block if kernel.memory else None
         types = [each.type for each in kernel.objects.values()]
         self._members = places(image, [*types, *([self._block.type] if self._block else [])])
+        for table, kind, names in _named(kernel):
+            _demand_members(kernel.id, table, kind, names, self._members)
 
     def priorities(self, word: Word, blocks: Iterable[int]) -> dict[int, int]:
         """Control block -> priority in the kernel's own numbers; nothing if kernel.toml does not name the member."""
@@ -154,11 +183,7 @@ class Structures:
             members = self._members.get(facts.type, {})
             called = {each for name in self._functions(kind) & calls.keys() for each in calls[name]}
             for address in sorted(called):  # a set of names has another order in every process
-                told = {
-                    name: members[member].read(word, address)
-                    for name, member in facts.members.items()
-                    if member in members
-                }
+                told = {name: members[member].read(word, address) for name, member in facts.members.items() if members}
                 found[kind, address] = {name: value for name, value in told.items() if value is not None}
         return found
 

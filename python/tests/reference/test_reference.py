@@ -16,13 +16,23 @@ from rtoslab.base.errors import AlteredError, AlteredWarning, StoreError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import find_paper
-from rtoslab.reference import WORD, Reference, of_paper, out_of_date, references, stand_ins, write_reference
+from rtoslab.reference import (
+    WORD,
+    Reference,
+    StoredWeight,
+    of_paper,
+    out_of_date,
+    references,
+    stand_ins,
+    weights_of_paper,
+    write_reference,
+)
 from rtoslab.reference.distributions import distribution, samples_of
 from rtoslab.reference.reference_file import read_reference, reference_path, under
 from rtoslab.reference.shared_parts import own, shared, together
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_document
-from rtoslab.results.results import Failed, Measured, NotApplicable, SeriesSamples
+from rtoslab.results.results import Failed, ImageBytes, Measured, NotApplicable, SeriesSamples, Weight
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.fakes import measured, point
 
@@ -103,6 +113,28 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     assert path.read_bytes() == before
     with pytest.raises(StoreError, match="No point was measured"):
         kept(tmp_path, failed)
+
+
+def weight(kernel: str = OTHER, text: int = 14_000) -> StoredWeight:
+    identity = point(1).model_copy(update={"benchmark": "footprint", "kernel": kernel, "window_ms": 0})
+    sizes = ImageBytes(text_bytes=text, data_bytes=8, bss_bytes=900)
+    return StoredWeight(
+        Path("p"),
+        Weight(run_id="f" * 16, point=identity, clock_hz=216_000_000, image=sizes),
+        {"build": {"sources": {"firmware/gone.c": "1" * 64}}},
+    )
+
+
+def test_what_a_program_weighs_is_kept_and_ages_with_its_sources(tmp_path: Path) -> None:
+    path = reference_path(tmp_path, "doe2020", OTHER)
+    write_reference(path, [stored(of_other(measured(1, 1000)))], [weight()])
+    found = read_reference(path)
+    assert [each.weight for each in found.weights] == [weight().weight]
+    assert found.weights[0].manifest == weight().manifest
+    assert len(found.points) == 1
+    assert "firmware/gone.c" in out_of_date(find_root(), found)
+    assert weights_of_paper(tmp_path, "doe2020") == list(found.weights)
+    assert weights_of_paper(tmp_path, "roe2021") == []
 
 
 def test_every_altered_byte_is_told_and_the_rest_goes_on(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def memory_section(points: Sequence[Measured]) -> Section | None:
                     series,
                     f"{point.heap.peak_bytes:,}",
                     f"{point.heap.size_bytes:,}",
-                    f"{point.heap.allocations:,}",
+                    "not counted" if point.heap.allocations is None else f"{point.heap.allocations:,}",
                 ]
             )
         left = fragmentation(point)
