@@ -2,7 +2,7 @@
 
 import pytest
 
-from rtoslab.api.library import _readable_on_port
+from rtoslab.api.real_boards import readable_on_board
 from rtoslab.base.errors import PlanError, UnknownNameError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
@@ -68,11 +68,11 @@ def test_latencies_are_measured_on_one_core() -> None:
 
 
 def test_a_real_board_is_read_by_its_counter() -> None:
-    readable = {each.instrument: each.not_applicable for each in _readable_on_port(plan()).points}
+    readable = {each.instrument: each.not_applicable for each in readable_on_board(plan()).points}
     assert readable["counter"] is None
     assert "cycle counter" in str(readable["pin"])
     assert "cycle counter" in str(readable["probe"])
-    assert all(each.not_applicable is None for each in _readable_on_port(plan("t7")).points)
+    assert all(each.not_applicable is None for each in readable_on_board(plan("t7")).points)
 
 
 def test_names_of_an_option_may_be_listed() -> None:

@@ -53,6 +53,10 @@ ALLOWED = {
         "subprocess": "with no standard input",
     },
     "images/shelves.py": {"read_bytes": "what is kept, its digest checked"},
+    "hardware/flashing.py": {
+        "subprocess": "with no standard input, a time limit and no shell", "open": "what the program says",
+        "read_bytes": "the image just built, and what the program said", "write_bytes": "in a folder of its own",
+    },
     "store/cache.py": {"zipfile.ZipFile": "sealed; and the writer"},
     "base/architecture.py": {
         "tomllib": "a file of the checkout's own, which what intake stands on asks for", "read_text": "the same",

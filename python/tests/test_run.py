@@ -1,14 +1,12 @@
-"""Targets: a machine that plays a script, and a serial port that does."""
+"""Targets: a machine that plays a script."""
 
 import re
 
 import pytest
 
-from rtoslab.base.errors import BoardSilentError, PortError
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.targets import virtual
 from rtoslab.targets.events import IDENT_CURRENT, KIND_WRITE
-from rtoslab.targets.serial import listen_to_board, open_port
 from rtoslab.targets.virtual import RunOutput, VirtualJob, run_virtual
 from tests.fakes import FakeMachine, board, events, stream
 
@@ -76,37 +74,3 @@ def test_an_image_that_goes_wrong_is_a_failure_in_words(
 
 def test_what_was_sent_before_the_failure_is_kept() -> None:
     assert run(("lockup", 0, b"@0 begin", b"")).uart == b"@0 begin"
-
-
-class FakePort:
-    def __init__(self, pieces: list[bytes]) -> None:
-        self.pieces = pieces
-        self.closed = False
-
-    def read(self, size: int = 1) -> bytes:
-        return self.pieces.pop(0) if self.pieces else b""
-
-    def close(self) -> None:
-        self.closed = True
-
-
-def test_listening_ends_with_the_end_record() -> None:
-    port = FakePort([b"noise\n", stream()[:100], b"", stream()[100:], b"more"])
-    assert listen_to_board("p", 115_200, 5, lambda *_: port) == b"noise\n" + stream()
-    assert port.closed
-
-
-def test_a_silent_board_is_an_error() -> None:
-    port = FakePort([])
-    with pytest.raises(BoardSilentError, match=r"never answered within 0.01 s at 115200 baud"):
-        listen_to_board("p", 115_200, 0.01, lambda *_: port)
-    assert port.closed
-
-
-def test_a_board_that_falls_silent_gives_what_it_sent() -> None:
-    assert listen_to_board("p", 115_200, 0.01, lambda *_: FakePort([b"@0 be"])) == b"@0 be"
-
-
-def test_a_missing_port_is_an_error() -> None:
-    with pytest.raises(PortError, match="check its name"):
-        open_port("/dev/does-not-exist", 115_200)

@@ -1,7 +1,8 @@
 """The library's face."""
 
 from rtoslab.api import library
-from rtoslab.api.library import board, build_image, default_out, load, profile, run, run_on_port, sweep_phases, timeline
+from rtoslab.api.library import board, build_image, default_out, load, profile, run, sweep_phases, timeline
+from rtoslab.api.real_boards import readable_on_board, run_on_port, run_on_targets, targets_of
 
 __all__ = [
     "board",
@@ -10,8 +11,11 @@ __all__ = [
     "library",
     "load",
     "profile",
+    "readable_on_board",
     "run",
     "run_on_port",
+    "run_on_targets",
     "sweep_phases",
+    "targets_of",
     "timeline",
 ]

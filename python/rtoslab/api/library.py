@@ -1,9 +1,7 @@
 """rtoslab as a library: the same stages as the command, with values instead of tables."""
 
 import hashlib
-import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
@@ -13,14 +11,14 @@ from numpy.typing import NDArray
 from rtoslab.base import PlanError, UnknownNameError, canonical, find_root, runs_folder
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import verdict_digest
-from rtoslab.images import Build, build, inputs_digest
+from rtoslab.images import build, inputs_digest
 from rtoslab.instruments import Choice, Profile, Timeline, make_subject
 from rtoslab.instruments import profile as profile_subject
 from rtoslab.instruments import timeline as timeline_of_subject
-from rtoslab.measure import Listener, Manner, Outcome, point_id, run_plan, run_point
-from rtoslab.plan import Options, Plan, Point, make_plan
+from rtoslab.measure import Listener, Manner, Outcome, point_id, run_plan
+from rtoslab.plan import Options, Plan, make_plan
 from rtoslab.store import RunDirectory, StoredPoint
-from rtoslab.targets import SILENCE_LIMIT_S, Progress, RunOutput, VirtualBoard, listen_to_board, simulator_sources
+from rtoslab.targets import VirtualBoard, simulator_sources
 from rtoslab.worst_case import (
     WINDOW_MS,
     WorstCase,
@@ -59,43 +57,6 @@ def run(
     plan = make_plan(Catalogue(root), names, options)
     folder = Path(out) if out else default_out(root, plan, names)
     return run_plan(root, plan, folder, jobs=jobs, listener=listener, manner=Manner(again=fresh))
-
-
-def run_on_port(
-    names: Iterable[str], options: Options, port: str, out: Path | None = None
-) -> tuple[Path, list[Outcome]]:
-    """Measures on a real board, point by point: each image must be flashed by the user while the port is listened to.
-
-    Says on standard error which image to flash. Raises PortError, BoardSilentError.
-    """
-    root = find_root()
-    catalogue = Catalogue(root)
-    plan = _readable_on_port(make_plan(catalogue, names, options))
-    folder = out or default_out(root, plan, [*names, "board"])
-    run_folder = RunDirectory.create(folder, plan.suite, [point_id(catalogue, point) for point in plan.points])
-    outcomes = []
-    for point in plan.points:
-
-        def listen(built: Build, progress: Progress, point: Point = point) -> RunOutput:
-            progress("listening", 0.0)
-            board = catalogue.board(point.board).facts
-            print(f"Flash {built.elf} with {board.flash.tool} and reset the board.", file=sys.stderr)  # noqa: T201
-            return RunOutput(listen_to_board(port, board.uart.baud, SILENCE_LIMIT_S + point.window_ms / 1000))
-
-        outcomes.append(run_point(catalogue, point, run_folder, runner=listen))
-    return folder, outcomes
-
-
-def _readable_on_port(plan: Plan) -> Plan:
-    """A real board sends counter readings; its pin needs a logic analyser, and nothing can probe it."""
-    why = "a real board's samples come from its cycle counter; choose --instrument counter"
-    points = (
-        replace(point, not_applicable=point.not_applicable or why)
-        if point.instrument not in {None, "counter"}
-        else point
-        for point in plan.points
-    )
-    return replace(plan, points=tuple(points))
 
 
 def default_out(root: Path, plan: Plan, names: Iterable[str]) -> Path:

@@ -87,6 +87,18 @@ class BoardSilentError(RunError):
     """A real board sent nothing."""
 
 
+class BoardResetError(RunError):
+    """A real board began anew in the middle of a run."""
+
+
+class LineNoiseError(RunError):
+    """A real board's records came damaged, again and again."""
+
+
+class FlashError(RtoslabError):
+    """A program could not put an image onto a real board."""
+
+
 class DebuggerError(RtoslabError):
     """A board cannot be put under a debugger."""
 

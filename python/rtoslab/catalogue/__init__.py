@@ -1,13 +1,13 @@
 """What the folders declare: boards, kernels, benchmarks, suites, papers; every table read strictly."""
 
 from rtoslab.catalogue.benchmark import EMPTY_SERIES, INSTRUMENTS, RESULT_KINDS, Benchmark, SeriesFacts
-from rtoslab.catalogue.catalogue import Catalogue, Entry
+from rtoslab.catalogue.catalogue import FLASH_FILE, Catalogue, Entry
 from rtoslab.catalogue.conformance_table import Check
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
 from rtoslab.catalogue.kernel_facts import Kernel, TaskBlock
 from rtoslab.catalogue.paper_folders import PaperFolder, Published, find_paper, papers
 from rtoslab.catalogue.paper_schemas import Condition, Figure, OverTime, Part, Setup, Slip, Table, Weighed
-from rtoslab.catalogue.schemas import Board
+from rtoslab.catalogue.schemas import Board, FlashNames
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import TIMED, Claim, Experiment, Resolution, Suite
 from rtoslab.catalogue.trees import (
@@ -30,6 +30,7 @@ __all__ = [
     "DEFAULT_OPT",
     "DEMO_SUITE",
     "EMPTY_SERIES",
+    "FLASH_FILE",
     "INSTRUMENTS",
     "PORTS_VARIABLE",
     "RESULT_KINDS",
@@ -44,6 +45,7 @@ __all__ = [
     "Experiment",
     "ExportWants",
     "Figure",
+    "FlashNames",
     "Kernel",
     "OverTime",
     "PaperFolder",

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from pydantic import BaseModel
 
@@ -18,12 +18,14 @@ from rtoslab.catalogue.conformance_table import ConformanceSuite
 from rtoslab.catalogue.contract_services import demand_services, read_services
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.catalogue.kernel_facts import Kernel
-from rtoslab.catalogue.schemas import Board, FootprintProgram
+from rtoslab.catalogue.schemas import Board, FlashNames, FootprintProgram
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.catalogue.trees import PORTS_VARIABLE, Tree, port_folders, read_trees
 
 Item = TypeVar("Item", bound=BaseModel)
+FLASH_FILE: Final = "flash.toml"
+"""In a board's folder; no image is made of it."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,11 @@ class Catalogue:
     def services(self) -> Mapping[str, str]:
         """Of the port contract, with a phrase on each."""
         return read_services(self.root)
+
+    def flash_names(self, board: str) -> FlashNames:
+        """What flashes a board; nothing known if its folder does not say. Raises UnknownNameError, CatalogueError."""
+        path = self.board(board).folder / FLASH_FILE
+        return read_toml(path, FlashNames) if path.is_file() else FlashNames()
 
     def kernel(self, name: str) -> Entry[Kernel]:
         """By id or a unique beginning of it. Raises UnknownNameError."""

@@ -135,6 +135,21 @@ class Flash(Strict):
     uf2_family: int | None = None
 
 
+class FlashNames(Strict):
+    """`firmware/boards/<id>/flash.toml`: what the programs that flash the board call its chip.
+
+    It is a file apart because no image is made of it."""
+
+    probe_rs: str | None = None
+    pyocd: str | None = None
+    openocd: str | None = None
+    """OpenOCD's script for the chip."""
+    st_flash: bool = False
+    """Whether st-flash knows the chip; it asks the chip what it is."""
+    bootsel: bool = False
+    """Whether the board has a boot loader on USB that takes UF2."""
+
+
 class Board(Strict):
     """`firmware/boards/<id>/board.toml`."""
 

@@ -42,6 +42,17 @@ placements_option = click.option(
     show_default=True,
     help="Measure each point in so many placements, counted from 0.",
 )
+target_option = click.option(
+    "--target",
+    metavar="auto|SERIAL|NAME",
+    help="Flash and hear a real board: the only one connected, a probe's serial number, a name of --bench.",
+)
+bench_option = click.option(
+    "--bench",
+    type=click.Path(path_type=Path),
+    metavar="MAP.toml",
+    help="The hardware map that --target names a board of.",
+)
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show the plan and measure nothing.")
 
 

@@ -4,24 +4,28 @@ from pathlib import Path
 
 import click
 
-from rtoslab.api import default_out, run_on_port
+from rtoslab.api import default_out, readable_on_board, run_on_port, run_on_targets, targets_of
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, find_root
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.beside_image import beside_image
 from rtoslab.cli.choices import (
     SUITES_OWN,
+    bench_option,
     boards_option,
     dry_run_option,
     jobs_option,
     kernels_option,
     out_option,
     placements_option,
+    target_option,
 )
 from rtoslab.cli.cmd_report import load_document, write
+from rtoslab.cli.desk import show_commands
 from rtoslab.cli.display import announce, displayed, run_as_json, say_known, short_path
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, Frequency, KeyValue, split_names
 from rtoslab.cli.plain import PlainConsole
+from rtoslab.hardware import Target
 from rtoslab.measure import Manner, Outcome, run_image, run_plan
 from rtoslab.plan import CONFIG_HELP, Options, make_plan, placed
 from rtoslab.reports import report_formats, show_points
@@ -49,8 +53,12 @@ from rtoslab.reports import report_formats, show_points
     help="An image of your own that contains rtoslab's runner.",
 )
 @click.option(
-    "--port", metavar="DEVICE", help="Measure on a real board on this serial port, one image after the other."
+    "--port",
+    metavar="DEVICE",
+    help="Measure on a real board on this serial port; without --target you flash each image by hand.",
 )
+@target_option
+@bench_option
 @click.option("--fresh", is_flag=True, help="Measure known points again; they must give the same bytes.")
 @click.option("--report", is_flag=True, help="Also write report.html into the run directory.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
@@ -71,6 +79,8 @@ def command(
     dry_run: bool,
     image: Path | None,
     port: str | None,
+    target: str | None,
+    bench: Path | None,
     fresh: bool,
     report: bool,
     as_json: bool,
@@ -80,12 +90,15 @@ def command(
     With --image it measures an ELF file that contains rtoslab's runner, whoever built it and with whichever kernel:
     `rtoslab run --image APP.elf --board pico`.
 
+    With --target it flashes, resets and hears a real board: `rtoslab run t1 --board nucleo-f446re --target auto`
+    (docs/boards.md). With --dry-run it prints the commands instead.
+
     Names may be shortened as long as they are unique (t1); `latency` is every latency benchmark. The same command again
     resumes where it stopped.
     """
     root = find_root()
     if image is not None:
-        if names or kernels or cores or window or samples or instrument or clock or port or placements > 1:
+        if names or kernels or cores or window or samples or instrument or clock or port or target or placements > 1:
             raise PlanError("An image says itself what it measures; beside --image give --board, --config and --out.")
         board, timing = beside_image(Catalogue(root), boards, dict(config))
         folder, outcome = run_image(root, image, board, out, timing)
@@ -100,17 +113,39 @@ def command(
     plan = make_plan(catalogue, names, options)
     if placements > 1:
         plan = placed(plan, placements)
-    folder = out or default_out(root, plan, names)
+    on_desk = _on_desk(catalogue, board_names, target, port, bench)
+    if on_desk:
+        plan = readable_on_board(plan)
+    folder = out or default_out(root, plan, [*names, "board"] if on_desk or port else names)
+    if dry_run and on_desk and not as_json:
+        show_commands(catalogue, plan, on_desk)
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
-    if port is not None:
+    if on_desk or port is not None:
         if placements > 1:
             raise PlanError("On a real board images are flashed one by one; choose one with --config placement=N.")
-        folder, outcomes = run_on_port(names, options, port, out)
+        folder, outcomes = _really_run(names, options, on_desk, port, out)
         return _conclude(folder, outcomes, report=report, as_json=as_json)
     with displayed(plan.points, folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, manner=Manner(again=fresh))
     return _conclude(folder, outcomes, report=report, as_json=as_json)
+
+
+def _on_desk(
+    catalogue: Catalogue, boards: tuple[str, ...] | None, target: str | None, port: str | None, bench: Path | None
+) -> dict[str, Target]:
+    """The real boards asked for, by the boards' names; empty if none is."""
+    if target is not None:
+        return targets_of(catalogue, boards or (), target, port, bench)
+    if bench is not None:
+        raise PlanError("A hardware map goes with --target NAME, one of its targets, or --target auto.")
+    return {}
+
+
+def _really_run(
+    names: tuple[str, ...], options: Options, on_desk: dict[str, Target], port: str | None, out: Path | None
+) -> tuple[Path, list[Outcome]]:
+    return run_on_targets(names, options, on_desk, out) if on_desk else run_on_port(names, options, str(port), out)
 
 
 def _conclude(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: bool) -> int:

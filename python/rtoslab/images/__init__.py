@@ -1,6 +1,6 @@
 """Firmware built for a point, and what an ELF file holds."""
 
-from rtoslab.images.builder import Build, build, demand_tools, is_built
+from rtoslab.images.builder import Build, build, demand_tools, is_built, planned_image
 from rtoslab.images.code_digests import code_digests
 from rtoslab.images.elf import Image, Section, Symbol, berkeley, read_elf, read_sections
 from rtoslab.images.image_inputs import (
@@ -34,6 +34,7 @@ __all__ = [
     "demand_tools",
     "inputs_digest",
     "is_built",
+    "planned_image",
     "read_elf",
     "read_sections",
 ]

@@ -105,6 +105,11 @@ def expected_of(digest: str) -> Expected:
     return Expected(run=digest[:16], manifest=int(digest[:8], 16))
 
 
+def planned_image(catalogue: Catalogue, point: Point) -> Path:
+    """Where the image of a point is, or will be once it is built."""
+    return _folder(catalogue.root, point, inputs_digest(catalogue, point)) / IMAGE
+
+
 def demand_tools() -> None:
     """Raises ToolMissingError for the first thing that no image can be built without."""
     for name in ("cmake", "ninja", cross_tool("gcc"), "cargo"):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.base import build_folder, cross_tool, listing, tools
-from rtoslab.catalogue import Catalogue, Tree, description_path, export_key
+from rtoslab.catalogue import FLASH_FILE, Catalogue, Tree, description_path, export_key
 from rtoslab.plan import DEFAULT_COMPILER, Point
 from rtoslab.records import Expected
 from rtoslab.trees import contents, names_in, one_export, repositories
@@ -141,5 +141,9 @@ def _files(firmware: Path, parts: list[str]) -> Iterator[Path]:
     for part in parts:
         path = firmware / part
         yield from (
-            (each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path] if path.is_file() else []
+            (each for each in path.rglob("*") if each.is_file() and each.name != FLASH_FILE)
+            if path.is_dir()
+            else [path]
+            if path.is_file()
+            else []
         )

@@ -5,7 +5,7 @@ from rtoslab.measure.identity import point_id
 from rtoslab.measure.measured import of_image
 from rtoslab.measure.outlook import Outlook, outlook
 from rtoslab.measure.own_image import run_image
-from rtoslab.measure.pipeline import Manner, Outcome, run_point
+from rtoslab.measure.pipeline import Manner, Outcome, Runner, run_point
 from rtoslab.measure.pool import Listener, Note, portable, run_plan
 from rtoslab.measure.virtual_job import virtual_job
 
@@ -15,6 +15,7 @@ __all__ = [
     "Note",
     "Outcome",
     "Outlook",
+    "Runner",
     "evaluate",
     "of_image",
     "outlook",

@@ -1,4 +1,4 @@
-"""Where an image runs: the virtual board and what is observed of it, or a serial port."""
+"""Where an image runs: the virtual board, and what is observed of it."""
 
 from rtoslab.targets import steps
 from rtoslab.targets.board import (
@@ -42,7 +42,6 @@ from rtoslab.targets.marks import read_marks
 from rtoslab.targets.observe import Observed, Switch
 from rtoslab.targets.origin import simulator_sources, simulator_version
 from rtoslab.targets.profiles import APPLICATION, IDLE, LIBRARY, FunctionCycles, kind_of
-from rtoslab.targets.serial import SILENCE_LIMIT_S, listen_to_board
 from rtoslab.targets.simulation import SimRequest, SimResult, parse_script, simulate, unescape
 from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, Step
 from rtoslab.targets.structures import Place, places
@@ -88,7 +87,6 @@ __all__ = [
     "PENDSV",
     "SENDING_LIMIT_S",
     "SETUP_LIMIT_S",
-    "SILENCE_LIMIT_S",
     "SVCALL",
     "SYSTICK",
     "UNKNOWN",
@@ -122,7 +120,6 @@ __all__ = [
     "find_word",
     "is_panic",
     "kind_of",
-    "listen_to_board",
     "load_image",
     "make_machine",
     "parse_script",

@@ -1,0 +1,149 @@
+"""Measuring on boards on the desk, point by point; what is finished stays, the same command goes on with the rest."""
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from rtoslab.api.library import default_out
+from rtoslab.base import (
+    BoardResetError,
+    BoardSilentError,
+    DecodeError,
+    FlashError,
+    LineNoiseError,
+    OverrideReceivedError,
+    PlanError,
+    PortError,
+    counted,
+    find_root,
+)
+from rtoslab.catalogue import Catalogue
+from rtoslab.hardware import (
+    SILENCE_LIMIT_S,
+    Target,
+    choose_target,
+    connected,
+    listen_to_board,
+    measure_once,
+    read_bench,
+)
+from rtoslab.images import Build
+from rtoslab.measure import Outcome, Runner, point_id, run_point
+from rtoslab.plan import Options, Plan, Point, make_plan
+from rtoslab.records import constants, decode
+from rtoslab.store import RunDirectory
+from rtoslab.targets import Progress, RunOutput
+
+TRIES: Final = 3
+"""How often an image is started whose records come damaged, before that is given up."""
+_BROKEN: Final = (PortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError)
+"""What a desk does, and says nothing of the image."""
+_RunnerOf = Callable[[Point], Runner]
+_Done = tuple[Path, list[Outcome]]
+
+
+def targets_of(
+    catalogue: Catalogue, boards: Iterable[str], asked: str, port: str | None, bench: Path | None
+) -> dict[str, Target]:
+    """For each named board the one that is connected: `hardware.choose_target`. Raises PortError, CatalogueError."""
+    names = [catalogue.board(each).id for each in boards]
+    if not names:
+        raise PlanError("Nothing is flashed without the board's name: add --board, as `rtoslab list boards` has it.")
+    mapped, devices = read_bench(bench) if bench is not None else None, connected()
+    return {
+        each: choose_target(asked, catalogue.board(each).facts, catalogue.flash_names(each), devices, port, mapped)
+        for each in names
+    }
+
+
+def run_on_targets(
+    names: Iterable[str], options: Options, targets: Mapping[str, Target], out: Path | None = None
+) -> tuple[Path, list[Outcome]]:
+    """Flashes, resets and hears each point's image on its board; `targets` by the boards' names.
+
+    Raises PortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError; what was measured before is stored.
+    """
+    catalogue = Catalogue(find_root())
+
+    def runner(point: Point) -> Runner:
+        def measure(built: Build, progress: Progress) -> RunOutput:
+            progress("flashing", 0.0)
+            return RunOutput(_heard(catalogue, targets[point.board], built, point.window_ms / 1000))
+
+        return measure
+
+    return _run(catalogue, names, options, out, runner)
+
+
+def run_on_port(
+    names: Iterable[str], options: Options, port: str, out: Path | None = None
+) -> tuple[Path, list[Outcome]]:
+    """Measures on a real board, point by point: each image must be flashed by the user while the port is listened to.
+
+    Says on standard error which image to flash. Raises PortError, BoardSilentError.
+    """
+    catalogue = Catalogue(find_root())
+
+    def runner(point: Point) -> Runner:
+        def listen(built: Build, progress: Progress) -> RunOutput:
+            progress("listening", 0.0)
+            board = catalogue.board(point.board).facts
+            _say(f"Flash {built.elf} with {board.flash.tool} and reset the board.")
+            limit_s = SILENCE_LIMIT_S + point.window_ms / 1000
+            return RunOutput(listen_to_board(port, board.uart.baud, built.expected.run, limit_s))
+
+        return listen
+
+    return _run(catalogue, names, options, out, runner)
+
+
+def readable_on_board(plan: Plan) -> Plan:
+    """A real board sends counter readings; its pin needs a logic analyser, and nothing can probe it."""
+    why = "a real board's samples come from its cycle counter; choose --instrument counter"
+    points = (
+        replace(point, not_applicable=point.not_applicable or why)
+        if point.instrument not in {None, "counter"}
+        else point
+        for point in plan.points
+    )
+    return replace(plan, points=tuple(points))
+
+
+def _run(catalogue: Catalogue, names: Iterable[str], options: Options, out: Path | None, runner: _RunnerOf) -> _Done:
+    listed = list(names)
+    plan = readable_on_board(make_plan(catalogue, listed, options))
+    folder = out or default_out(catalogue.root, plan, [*listed, "board"])
+    run_folder = RunDirectory.create(folder, plan.suite, [point_id(catalogue, point) for point in plan.points])
+    outcomes: list[Outcome] = []
+    for point in plan.points:
+        try:
+            outcomes.append(run_point(catalogue, point, run_folder, runner=runner(point)))
+        except _BROKEN as cause:
+            done = f"{len(outcomes)} of {counted(len(plan.points), 'point')}"
+            raise type(cause)(f"{cause} {done} are kept in {folder}; the same command goes on with the rest.") from None
+    return folder, outcomes
+
+
+def _heard(catalogue: Catalogue, target: Target, built: Build, window_s: float) -> bytes:
+    """An image's records, whole: where bytes were lost on the way it is started once more. Raises LineNoiseError."""
+    for _ in range(TRIES):
+        heard = measure_once(target, built.elf, built.expected.run, window_s, _say)
+        try:
+            decode(heard, constants(catalogue.root), built.expected)
+        except OverrideReceivedError:
+            return heard  # the image's own words
+        except DecodeError as cause:
+            defect = cause
+        else:
+            return heard
+        _say(f"The records came damaged ({str(defect).rstrip('.')}); the image is started once more.")
+    raise LineNoiseError(
+        f"What the {target.board.id} sends on {target.port} came damaged {TRIES} times, at last: "
+        f"{str(defect).rstrip('.')}; check the cable, ground and the baud rate of {target.board.uart.baud}."
+    )
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)  # noqa: T201

@@ -1,0 +1,73 @@
+"""`rtoslab targets`: probes and boards that are connected, and what can flash which board through them."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from rtoslab.base import find_root
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.choices import bench_option
+from rtoslab.cli.ended import answer
+from rtoslab.cli.plain import PlainConsole
+from rtoslab.hardware import TOOLS, UsbDevice, connected, fitting, installed, kind_of, read_bench
+
+
+@click.command("targets")
+@bench_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def command(bench: Path | None, as_json: bool) -> None:
+    """List the probes and boards that are connected, with the programs here that flash through them.
+
+    With --bench it says of each target of the hardware map whether it is there. Nothing is flashed or reset.
+    """
+    catalogue = Catalogue(find_root())
+    devices = connected()
+    found: dict[str, Any] = {
+        "connected": [_row(catalogue, each) for each in devices],
+        "tools": {each.name: installed(each) for each in TOOLS.values()},
+    }
+    if bench is not None:
+        there = {each.serial for each in devices}
+        found["bench"] = [
+            {**each.model_dump(mode="json"), "connected": each.probe in there} for each in read_bench(bench).target
+        ]
+    if as_json:
+        answer(found, indent=2)
+        return
+    _show(found)
+
+
+def _row(catalogue: Catalogue, device: UsbDevice) -> dict[str, Any]:
+    flashes = {name: [each.name for each in fitting(catalogue.flash_names(name), device)] for name in catalogue.boards}
+    return {
+        "kind": kind_of(device),
+        "usb": device.identity,
+        "serial": device.serial,
+        "title": device.title,
+        "ports": list(device.ports),
+        "flashes": {name: tools for name, tools in flashes.items() if tools},
+    }
+
+
+def _show(found: dict[str, Any]) -> None:
+    console = PlainConsole()
+    rows = found["connected"]
+    table = Table("kind", "USB", "serial number", "serial ports", "could be flashed through it, by")
+    for row in rows:
+        by = sorted({tool for tools in row["flashes"].values() for tool in tools}, key=list(TOOLS).index)
+        boards = f"{', '.join(row['flashes'])}: {', '.join(by)}" if by else "no program for it is installed"
+        table.add_row(row["kind"], row["usb"], row["serial"] or "-", ", ".join(row["ports"]) or "-", boards)
+    if rows:
+        console.print(table)
+    else:
+        click.echo("No probe and no board in BOOTSEL is connected.")
+    click.echo(f"Programs here that flash: {', '.join(name for name, there in found['tools'].items() if there)}.")
+    if "bench" in found:
+        table = Table("target", "board", "probe", "port", "there")
+        for row in found["bench"]:
+            table.add_row(
+                row["name"], row["board"], row["probe"], row["port"] or "-", "yes" if row["connected"] else "no"
+            )
+        console.print(table)

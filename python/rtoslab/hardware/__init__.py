@@ -1,0 +1,30 @@
+"""Real boards: what is connected, which program flashes it, and every byte that it then sends.
+
+`usb` finds probes and boards by their USB identity; `bench` reads a hardware map; `flash_tools` has one entry for each
+program, its command line as its own documentation has it; `image_forms` makes what some of them want instead of an ELF;
+`choosing` makes a target of a board's name, a probe and a port; `flashing` runs the program while `listening` listens.
+"""
+
+from rtoslab.hardware.bench import SILENCE_LIMIT_S, Bench, read_bench
+from rtoslab.hardware.choosing import Target, choose_target, fitting
+from rtoslab.hardware.flash_tools import TOOLS, installed
+from rtoslab.hardware.flashing import measure_once, shown_commands
+from rtoslab.hardware.listening import listen_to_board
+from rtoslab.hardware.usb import UsbDevice, connected, kind_of
+
+__all__ = [
+    "SILENCE_LIMIT_S",
+    "TOOLS",
+    "Bench",
+    "Target",
+    "UsbDevice",
+    "choose_target",
+    "connected",
+    "fitting",
+    "installed",
+    "kind_of",
+    "listen_to_board",
+    "measure_once",
+    "read_bench",
+    "shown_commands",
+]

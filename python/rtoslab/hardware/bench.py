@@ -1,0 +1,87 @@
+"""The hardware map of a bench: a TOML file with one `[[target]]` for each board, strictly read."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from rtoslab.base import CatalogueError, Strict
+from rtoslab.hardware.usb import safe_serial
+from rtoslab.intake import problem, read_table, shown_path
+
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+FLASH_LIMIT_S: Final = 120.0
+"""Erasing and writing 512 KiB through an ST-LINK/V2 takes about half a minute."""
+SILENCE_LIMIT_S: Final = 60.0
+"""Beyond the window itself."""
+
+
+class BenchTarget(Strict):
+    """One board on the bench."""
+
+    name: str
+    """What `--target` calls it."""
+    board: str
+    """A folder of firmware/boards/."""
+    probe: str
+    """Serial number of its probe, or of the board itself where it is flashed in BOOTSEL."""
+    port: str | None = None
+    """Serial port; without it the one that the probe has."""
+    tool: str | None = None
+    """Program that flashes it; without it the first one installed that can."""
+    drive: str | None = None
+    """Where its UF2 drive is mounted."""
+    flash_limit_s: float = Field(default=FLASH_LIMIT_S, gt=0, le=3600)
+    silence_limit_s: float = Field(default=SILENCE_LIMIT_S, gt=0, le=3600)
+
+    @field_validator("name")
+    @classmethod
+    def _plain(cls, name: str) -> str:
+        if not _NAME.fullmatch(name) or name == "auto":
+            raise ValueError("a name is small letters, digits and `-`, and is not `auto`")
+        return name
+
+    @field_validator("probe")
+    @classmethod
+    def _safe(cls, probe: str) -> str:
+        if not safe_serial(probe):
+            raise ValueError("a serial number is letters, digits and `._:-`")
+        return probe
+
+    @field_validator("port", "drive")
+    @classmethod
+    def _path(cls, path: str | None) -> str | None:
+        if path is not None and (not path or path.startswith("-") or not path.isprintable()):
+            raise ValueError("a path does not begin with `-` and has no control characters")
+        return path
+
+
+class Bench(Strict):
+    """All of them."""
+
+    target: tuple[BenchTarget, ...] = Field(min_length=1, max_length=1000)
+
+    @model_validator(mode="after")
+    def _apart(self) -> "Bench":
+        """Two boards behind one name, probe or port would be measured for each other."""
+        for what in ("name", "probe", "port"):
+            seen: set[str] = set()
+            for each in self.target:
+                value = getattr(each, what)
+                if value is not None and value in seen:
+                    raise ValueError(f"two targets have the {what} {value}")
+                seen |= {value} - {None}
+        return self
+
+    def named(self, name: str) -> BenchTarget | None:
+        """The one of that name."""
+        return next((each for each in self.target if each.name == name), None)
+
+
+def read_bench(path: Path) -> Bench:
+    """Raises CatalogueError naming file and key."""
+    try:
+        return Bench.model_validate(read_table(path, "the hardware map", CatalogueError))
+    except ValidationError as cause:
+        raise CatalogueError(f"{shown_path(path)}, {problem(cause)}; correct or remove it.") from None

@@ -1,0 +1,119 @@
+"""The programs that flash a board: for which probes each is, and its command line by its own documentation.
+
+A command is a tuple of words that is started as it is; no shell reads it. OpenOCD's `-c` is a script of its own, so
+what goes into it has only characters that mean nothing there.
+"""
+
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rtoslab.base import PortError
+from rtoslab.catalogue import Board, FlashNames
+from rtoslab.hardware.usb import BOOTSEL, CMSIS_DAP, JLINK, STLINK, UsbDevice, kind_of
+
+Command = tuple[str, ...]
+ELF: Final = "elf"
+BIN: Final = "bin"
+UF2: Final = "uf2"
+_TCL_PLAIN: Final = re.compile(r"[A-Za-z0-9_./+,:@=~ -]+")
+_OPENOCD_INTERFACE: Final = {STLINK: "stlink", CMSIS_DAP: "cmsis-dap", JLINK: "jlink"}
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to be flashed onto what."""
+
+    image: Path
+    """In the tool's `form`."""
+    board: Board
+    names: FlashNames
+    probe: UsbDevice
+
+
+@dataclass(frozen=True, slots=True)
+class FlashTool:
+    """One program."""
+
+    name: str
+    kinds: frozenset[str]
+    """Of probes, and of boards that wait to be flashed, that it knows."""
+    form: str
+    knows: Callable[[FlashNames], bool]
+    """Whether flash.toml tells what it needs."""
+    commands: Callable[[Order], tuple[Command, ...]]
+    """They flash, and reset the board. Raises PortError for what cannot be said to the program."""
+    is_drive: bool = False
+    """No program: the image is copied onto a drive."""
+
+
+def _probe_rs(order: Order) -> tuple[Command, ...]:
+    # https://probe.rs/docs/tools/probe-rs/ and the options of probe-rs-tools (`ProbeOptions`, `BinaryDownloadOptions`):
+    # `download` leaves the core halted, `reset` starts it.
+    probe = order.probe.identity + (f":{order.probe.serial}" if order.probe.serial else "")
+    which = ("--non-interactive", "--chip", str(order.names.probe_rs), "--probe", probe)
+    return (("probe-rs", "download", *which, "--verify", str(order.image)), ("probe-rs", "reset", *which))
+
+
+def _pyocd(order: Order) -> tuple[Command, ...]:
+    # https://pyocd.io/docs/command_reference.html, `load`: resets when it has written, unless told --no-reset.
+    which = ("--uid", _serial(order, "pyocd"), "--target", str(order.names.pyocd))
+    return (("pyocd", "load", "--no-wait", *which, "--format", "elf", str(order.image)),)
+
+
+def _openocd(order: Order) -> tuple[Command, ...]:
+    # https://openocd.org/doc/html/Flash-Programming.html (`program FILE verify reset exit`) and
+    # https://openocd.org/doc/html/Debug-Adapter-Configuration.html (`adapter serial`, since 0.12).
+    image = str(order.image)
+    if not _TCL_PLAIN.fullmatch(image):
+        raise PortError(f"OpenOCD cannot be told the path {image!r}, which means something in its own language; "
+                        "keep the build folder where the path has letters, digits and `/._-`.")  # fmt: skip
+    interface = f"interface/{_OPENOCD_INTERFACE[kind_of(order.probe) or STLINK]}.cfg"
+    serial = ("-c", f"adapter serial {order.probe.serial}") if order.probe.serial else ()
+    script = f"program {{{image}}} verify reset exit"
+    return (("openocd", "-f", interface, *serial, "-f", str(order.names.openocd), "-c", script),)
+
+
+def _st_flash(order: Order) -> tuple[Command, ...]:
+    # man st-flash (stlink-tools 1.7): st-flash [OPTIONS] write FILE ADDR; --reset: both before and after flashing.
+    start = f"{order.board.memory.flash_start:#x}"
+    which = ("--serial", _serial(order, "st-flash"))
+    return (("st-flash", *which, "--reset", "--format", "binary", "write", str(order.image), start),)
+
+
+def _picotool(order: Order) -> tuple[Command, ...]:
+    # `picotool help load`: -v verifies, -x executes what was loaded; --bus and --address choose a board in BOOTSEL.
+    bus, address = order.probe.bus, order.probe.address
+    which = ("--bus", str(bus), "--address", str(address)) if bus is not None and address is not None else ()
+    return (("picotool", "load", "-v", "-x", str(order.image), "-t", "elf", *which),)
+
+
+def _serial(order: Order, tool: str) -> str:
+    if not order.probe.serial:
+        raise PortError(
+            f"The {order.probe.shown} has no serial number that {tool} could be told; use another tool or probe."
+        )
+    return order.probe.serial
+
+
+_SWD: Final = frozenset({STLINK, CMSIS_DAP, JLINK})
+TOOLS: Final[Mapping[str, FlashTool]] = {
+    each.name: each
+    for each in (
+        FlashTool("probe-rs", _SWD, ELF, lambda names: names.probe_rs is not None, _probe_rs),
+        FlashTool("pyocd", _SWD, ELF, lambda names: names.pyocd is not None, _pyocd),
+        FlashTool("openocd", _SWD, ELF, lambda names: names.openocd is not None, _openocd),
+        FlashTool("st-flash", frozenset({STLINK}), BIN, lambda names: names.st_flash, _st_flash),
+        FlashTool("picotool", frozenset({BOOTSEL}), ELF, lambda names: names.bootsel, _picotool),
+        FlashTool("uf2", frozenset({BOOTSEL}), UF2, lambda names: names.bootsel, lambda _: (), is_drive=True),
+    )
+}
+"""In the order in which one is chosen."""
+
+
+def installed(tool: FlashTool) -> bool:
+    """Whether it can be started here; a drive needs no program."""
+    return tool.is_drive or shutil.which(tool.name) is not None

@@ -1,0 +1,175 @@
+"""One image onto one board, and what it says: the port is open before the board is reset, so no byte is lost.
+
+While the program that flashes runs, the port is read all the time: it may start the image long before it ends itself.
+"""
+
+import os
+import shlex
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from rtoslab.base import FlashError, PortError, tools
+from rtoslab.hardware.choosing import Target
+from rtoslab.hardware.flash_tools import BIN, ELF, UF2, Command, Order
+from rtoslab.hardware.image_forms import flat, uf2
+from rtoslab.hardware.listening import Listener
+from rtoslab.hardware.usb import BOOTSEL, UsbDevice, connected, kind_of
+from rtoslab.intake import one_line
+
+Say = Callable[[str], None]
+_DRIVES: Final = ("/media/*/RPI-RP2", "/run/media/*/RPI-RP2", "/Volumes/RPI-RP2")
+_DRIVE_SAYS: Final = "INFO_UF2.TXT"
+_REPLY_CHARS: Final = 240
+_POLL_S: Final = 0.2
+_GRACE_S: Final = 5.0
+
+
+def measure_once(target: Target, image: Path, run: str, window_s: float, say: Say) -> bytes:
+    """Flashes an ELF, starts it, and gives what it sent. `run`: the run id that it bears; `say`: hears what the user
+    must do by hand.
+
+    Raises FlashError, PortError, BoardSilentError, BoardResetError."""
+    listener = Listener(target.port, target.board.uart.baud, run)
+    try:
+        with tempfile.TemporaryDirectory(prefix="rtoslab-") as folder:
+            _flash(target, image, Path(folder), listener, say)
+        listener.flashed()
+        return listener.until_over(target.silence_limit_s + window_s)
+    finally:
+        listener.close()
+
+
+def commands(target: Target, image: Path) -> tuple[Command, ...]:
+    """What is started for an image in the tool's form. Raises PortError."""
+    return target.tool.commands(Order(image, target.board, target.names, target.probe))
+
+
+def shown_commands(target: Target, image: Path) -> list[str]:
+    """The same for a person, as one would type it; of an image that need not exist yet. Raises PortError."""
+    form = image if target.tool.form == ELF else image.with_suffix(f".{target.tool.form}")
+    if target.tool.is_drive:
+        return [f"cp {shlex.quote(str(form))} {shlex.quote(str(target.drive or 'the drive RPI-RP2'))}"]
+    return [shlex.join(each) for each in commands(target, form)]
+
+
+def _flash(target: Target, image: Path, folder: Path, listener: Listener, say: Say) -> None:
+    if kind_of(target.probe) == BOOTSEL:
+        target = replace(target, probe=_in_bootsel(target, listener, say))
+    form = _formed(target, image, folder)
+    if target.tool.is_drive:
+        _copy(form, _drive(target), listener)
+        return
+    for command in commands(target, form):
+        _run(command, target, folder / "reply", listener)
+
+
+def _formed(target: Target, image: Path, folder: Path) -> Path:
+    if target.tool.form == ELF:
+        return image
+    memory, content = target.board.memory, image.read_bytes()
+    data = flat(content, memory.flash_start, memory.flash_bytes)
+    if target.tool.form == UF2:
+        family = target.board.flash.uf2_family
+        if family is None:
+            raise FlashError(f"board.toml of {target.board.id} does not name the UF2 family; add flash.uf2_family.")
+        data = uf2(data, memory.flash_start, family)
+    form = folder / f"image.{UF2 if target.tool.form == UF2 else BIN}"
+    form.write_bytes(data)
+    return form
+
+
+def _run(command: Command, target: Target, reply: Path, listener: Listener) -> None:
+    """Starts a program and listens until it has ended. Raises FlashError, PortError."""
+    ends = time.monotonic() + target.flash_limit_s
+    with reply.open("wb") as output:
+        try:
+            running = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=tools.plain_environment(),
+            )
+        except OSError as cause:
+            raise FlashError(
+                f"Cannot start {command[0]} ({cause.strerror}); install it, or name another tool."
+            ) from None
+        try:
+            while running.poll() is None and time.monotonic() < ends:
+                listener.hear()
+            late = running.poll() is None
+        finally:
+            _end(running)
+    if late or running.returncode != 0:
+        why = f"did not end within {target.flash_limit_s:g} s" if late else f"ended with code {running.returncode}"
+        raise FlashError(
+            f"{command[0]} {why} while it flashed the {target.board.id} through the {target.probe.shown}"
+            f"{_last_line(reply)}; check the probe, its wiring and the board's supply."
+        )
+
+
+def _end(running: "subprocess.Popen[bytes]") -> None:
+    if running.poll() is not None:
+        return
+    running.terminate()
+    try:
+        running.wait(_GRACE_S)
+    except subprocess.TimeoutExpired:
+        running.kill()
+        running.wait()
+
+
+def _last_line(reply: Path) -> str:
+    text = reply.read_bytes()[-65536:].decode("utf-8", "replace")
+    lines = [each.strip() for each in text.splitlines() if each.strip()]
+    return f", and said: {one_line(lines[-1][:_REPLY_CHARS])}" if lines else ""
+
+
+def _in_bootsel(target: Target, listener: Listener, say: Say) -> UsbDevice:
+    """The board in its boot loader, once it is there. Raises PortError."""
+    ends, told = time.monotonic() + target.flash_limit_s, False
+    while time.monotonic() < ends:
+        found = [each for each in connected() if kind_of(each) == BOOTSEL and each.serial == target.probe.serial]
+        if found:
+            return found[0]
+        if not told:
+            say(f"Hold BOOTSEL of the {target.board.id} and reset it: the next image is waiting.")
+            told = True
+        listener.hear()
+        time.sleep(_POLL_S)
+    raise PortError(
+        f"The {target.board.id} did not appear in BOOTSEL within {target.flash_limit_s:g} s; hold the button while you "
+        "reset it, or flash it through a debug probe."
+    )
+
+
+def _drive(target: Target) -> Path:
+    """Where the boot loader's drive is mounted. Raises PortError."""
+    places = [target.drive] if target.drive else [each for form in _DRIVES for each in Path("/").glob(form[1:])]
+    found = [each for each in places if (each / _DRIVE_SAYS).is_file()]
+    if len(found) != 1:
+        where = str(target.drive) if target.drive else " or ".join(_DRIVES)
+        raise PortError(
+            f"{len(found)} UF2 drives are mounted at {where}, one is needed; mount the board's drive, or name it with "
+            "`drive` in the hardware map."
+        )
+    return found[0]
+
+
+def _copy(form: Path, drive: Path, listener: Listener) -> None:
+    """Written through in one go: the board starts the image when the last block is there, and takes its drive away."""
+    try:
+        descriptor = os.open(drive / form.name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(form.read_bytes())
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as cause:
+        if drive.exists():
+            raise FlashError(f"Cannot copy the image onto {drive} ({cause.strerror}); check the drive.") from None
+    listener.hear()

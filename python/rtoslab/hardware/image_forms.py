@@ -1,0 +1,46 @@
+"""An image as the programs want it that take no ELF: bytes from the start of the flash, or UF2 blocks."""
+
+import struct
+from typing import Final
+
+from rtoslab.base import ImageFileError
+from rtoslab.intake import Elf
+
+_ERASED: Final = 0xFF
+_MAGIC: Final = (0x0A324655, 0x9E5D5157)
+_MAGIC_END: Final = 0x0AB16F30
+_FAMILY_FLAG: Final = 0x2000
+_PAYLOAD: Final = 256
+_BLOCK: Final = 512
+
+
+def flat(image: bytes, start: int, most_bytes: int) -> bytes:
+    """What a linked ELF puts into the flash that begins at `start`, gaps as erased bytes. Raises ImageFileError."""
+    try:
+        segments = [each for each in Elf(image).segments if each.file_bytes]
+    except ValueError as cause:
+        raise ImageFileError(f"The image cannot be flashed: {cause}; build it again.") from None
+    end = max((each.load_address + each.file_bytes for each in segments), default=start)
+    outside = [each for each in segments if each.load_address < start] or end - start > most_bytes
+    if not segments or outside:
+        raise ImageFileError(
+            f"The image cannot be flashed: it does not lie in the {most_bytes:,} bytes from {start:#010x} on; "
+            "build it for this board."
+        )
+    whole = bytearray([_ERASED]) * (end - start)
+    for each in segments:
+        at = each.load_address - start
+        whole[at : at + each.file_bytes] = image[each.offset : each.offset + each.file_bytes]
+    return bytes(whole)
+
+
+def uf2(content: bytes, start: int, family: int) -> bytes:
+    """UF2 blocks of flat content (format: github.com/microsoft/uf2): 512 bytes each, 256 of them content."""
+    pieces = [content[at : at + _PAYLOAD].ljust(_PAYLOAD, b"\0") for at in range(0, len(content), _PAYLOAD)]
+    blocks = []
+    for number, piece in enumerate(pieces):
+        head = struct.pack(
+            "<8I", *_MAGIC, _FAMILY_FLAG, start + number * _PAYLOAD, _PAYLOAD, number, len(pieces), family
+        )
+        blocks.append((head + piece).ljust(_BLOCK - 4, b"\0") + struct.pack("<I", _MAGIC_END))
+    return b"".join(blocks)

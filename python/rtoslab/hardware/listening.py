@@ -1,0 +1,142 @@
+"""A real board's serial port: every byte from the moment it is opened to the end record, or a silence too long.
+
+What comes over a wire is untrusted: it is bounded in bytes and time, and only the decoder makes sense of it.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Final, Protocol
+
+import serial
+
+from rtoslab.base import BoardResetError, BoardSilentError, PortError
+from rtoslab.intake import STREAM_BYTES
+from rtoslab.records import OVERRIDES
+
+_POLL_S: Final = 0.05
+_PIECE: Final = 4096
+_LAST: Final = (b" end ", *(f" {name} ".encode() for name in sorted(OVERRIDES)))
+_BEGIN: Final = "@0 begin run="
+
+
+class Port(Protocol):
+    """What is used of a serial port."""
+
+    def read(self, size: int = 1) -> bytes:
+        """Up to `size` bytes, or none after the poll time."""
+
+    def close(self) -> None:
+        """Gives the device back."""
+
+
+Opener = Callable[[str, int], Port]
+
+
+def open_port(device: str, baud: int) -> Port:
+    """Opens the device, 8 data bits, no parity, for this process alone. Raises PortError."""
+    try:
+        port: Port = serial.Serial(device, baud, timeout=_POLL_S, exclusive=True)
+    except (serial.SerialException, OSError, ValueError) as cause:
+        raise PortError(
+            f"Cannot open the serial port {device} ({cause}); check its name, cable and permissions, and that no other "
+            "program uses it."
+        ) from None
+    return port
+
+
+class Listener:
+    """A port that is open, and all that it has brought."""
+
+    def __init__(self, device: str, baud: int, run: str, opener: Opener = open_port, *, by_hand: bool = False) -> None:
+        """`run`: the run id of the image that is to be heard. `by_hand`: somebody flashes and resets the board
+        meanwhile, so the last run to begin is the one. Raises PortError."""
+        self._device = device
+        self._baud = baud
+        self._by_hand = by_hand
+        self._mark = f"{_BEGIN}{run} ".encode()
+        self._port = opener(device, baud)
+        self.received = bytearray()
+        self._flashed_at = 0
+
+    def close(self) -> None:
+        """Gives the port back."""
+        self._port.close()
+
+    def hear(self) -> bool:
+        """Waits a moment for what comes; whether something came. Raises PortError where the port is gone."""
+        try:
+            fresh = self._port.read(_PIECE)
+        except (serial.SerialException, OSError) as cause:
+            raise PortError(
+                f"The serial port {self._device} failed after {len(self.received):,} bytes ({cause}); check the cable."
+            ) from None
+        self.received += fresh
+        return bool(fresh)
+
+    def flashed(self) -> None:
+        """The image is on the board and was started: a run that begins from now on is its own."""
+        self._flashed_at = len(self.received)
+
+    def until_over(self, silence_limit_s: float) -> bytes:
+        """What the image sent, from its begin record to its end or an override.
+
+        A board that falls silent after it has spoken ends the listening: the decoder then says what is missing.
+        Raises BoardSilentError, BoardResetError, PortError."""
+        quiet_since = time.monotonic()
+        while not self._is_over() and len(self.received) < STREAM_BYTES:
+            if self.hear():
+                quiet_since = time.monotonic()
+                self._demand_one_boot()
+            elif time.monotonic() - quiet_since > silence_limit_s:
+                break
+        if len(self.received) == self._flashed_at and not self._boots():
+            raise BoardSilentError(
+                f"The board on {self._device} never answered within {silence_limit_s:g} s at {self._baud} baud; "
+                "check that the image is flashed, the wiring of its transmit pin, and reset it."
+            )
+        return bytes(self.received[self._start() :])
+
+    def _boots(self) -> list[int]:
+        """Where each run of the image begins. A reset may come inside a line, so a begin record is looked for anywhere;
+        no value of another record can hold it."""
+        found, place = [], self.received.find(self._mark)
+        while place >= 0:
+            found.append(place)
+            place = self.received.find(self._mark, place + 1)
+        return found
+
+    def _start(self) -> int:
+        """Of the run that counts: the program that flashes may reset the board more than once, so what began before it
+        had ended gives way to what began behind it."""
+        boots = self._boots()
+        later = [each for each in boots if each >= self._flashed_at]
+        if later and not self._by_hand:
+            return later[0]
+        # Without a begin record of ours the decoder sees all that came since the image was started.
+        return boots[-1] if boots else self._flashed_at
+
+    def _demand_one_boot(self) -> None:
+        later = [each for each in self._boots() if each >= self._flashed_at]
+        if len(later) > 1 and not self._by_hand:
+            raise BoardResetError(
+                f"The board on {self._device} began anew in the middle of its run, {later[1] - later[0]:,} bytes after "
+                "it had begun: a watchdog, its supply or the reset button reset it; check these."
+            )
+
+    def _is_over(self) -> bool:
+        """Whether the last whole line is one that ends a run."""
+        if not self.received.endswith(b"\n"):
+            return False
+        begins = self.received.rfind(b"\n", 0, len(self.received) - 1) + 1
+        last = bytes(self.received[begins:-1])
+        return begins >= self._start() and last.startswith(b"@") and any(mark in last for mark in _LAST)
+
+
+def listen_to_board(device: str, baud: int, run: str, silence_limit_s: float, opener: Opener = open_port) -> bytes:
+    """What the image of a run id sends, up to its end record or an override, of a board that somebody flashes and
+    resets by hand. Raises BoardSilentError, PortError."""
+    listener = Listener(device, baud, run, opener, by_hand=True)
+    try:
+        return listener.until_over(silence_limit_s)
+    finally:
+        listener.close()

@@ -1,0 +1,132 @@
+"""What is connected by USB: probes and boards that wait to be flashed, with the serial ports that belong to them.
+
+On Linux all of it stands in sysfs, also what has no serial port (a Pico in BOOTSEL, an ST-LINK/V2). Elsewhere only
+devices with a port are seen. What a device says of itself is untrusted: a serial number goes into a command only if it
+is made of letters, digits and `._:-`.
+"""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from serial.tools import list_ports
+
+from rtoslab.base import PortError
+from rtoslab.intake import one_line, read_text
+
+STLINK: Final = "stlink"
+CMSIS_DAP: Final = "cmsis-dap"
+JLINK: Final = "jlink"
+BOOTSEL: Final = "bootsel"
+_STM: Final = 0x0483
+_RASPBERRY: Final = 0x2E8A
+# Sources: ST's own table of product ids in TN1235; Raspberry Pi's list of USB product ids; Arm's DAPLink; SEGGER.
+_KNOWN: Final = {
+    **{(_STM, each): STLINK for each in (0x3744, 0x3748, 0x374A, 0x374B, 0x374D, 0x374E, 0x374F, 0x3752, 0x3753, 0x3754,
+                                         0x3755, 0x3757)},
+    (_RASPBERRY, 0x0003): BOOTSEL,
+    (_RASPBERRY, 0x000C): CMSIS_DAP,
+    (0x0D28, 0x0204): CMSIS_DAP,
+}  # fmt: skip
+_SEGGER: Final = 0x1366
+_SAFE: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z._:-]{0,63}")
+_ATTRIBUTE_BYTES: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class UsbDevice:
+    """One device."""
+
+    vendor: int
+    product: int
+    serial: str
+    """Empty if it has none, or none that may go into a command."""
+    title: str = ""
+    ports: tuple[str, ...] = ()
+    """Devices of its serial ports."""
+    bus: int | None = None
+    address: int | None = None
+
+    @property
+    def identity(self) -> str:
+        """VID:PID, four hexadecimal digits each."""
+        return f"{self.vendor:04x}:{self.product:04x}"
+
+    @property
+    def shown(self) -> str:
+        """As it is called in a sentence."""
+        return f"{kind_of(self) or 'device'} {self.serial or self.identity}"
+
+
+def kind_of(device: UsbDevice) -> str | None:
+    """Which kind of probe, or board that waits to be flashed, a device is; None: no such thing."""
+    if device.vendor == _SEGGER:
+        return JLINK
+    known = _KNOWN.get((device.vendor, device.product))
+    # Of a CMSIS-DAP probe the standard demands these words in its product string.
+    return known or (CMSIS_DAP if "CMSIS-DAP" in device.title else None)
+
+
+def safe_serial(text: str) -> str:
+    """The serial number, or nothing if it is not one that may go into a command."""
+    return text if _SAFE.fullmatch(text) else ""
+
+
+def connected(sysfs: Path | None = None) -> tuple[UsbDevice, ...]:
+    """Every device that is a probe or waits to be flashed, by identity and serial number. `sysfs`: /sys, or what the
+    variable SYSFS_PATH names."""
+    place = (sysfs or Path(os.environ.get("SYSFS_PATH", "/sys"))) / "bus" / "usb" / "devices"
+    found = _in_sysfs(place) if place.is_dir() else _by_ports()
+    probes = [each for each in found if kind_of(each) is not None]
+    return tuple(sorted(probes, key=lambda each: (each.identity, each.serial, each.bus or 0, each.address or 0)))
+
+
+def _in_sysfs(place: Path) -> list[UsbDevice]:
+    found = []
+    for folder in sorted(place.iterdir()):
+        vendor, product = _hexadecimal(folder / "idVendor"), _hexadecimal(folder / "idProduct")
+        if vendor is None or product is None:
+            continue  # an interface, or pulled this moment
+        ports = sorted(f"/dev/{each.name}" for each in folder.glob(f"{folder.name}:*/**/tty/*"))
+        found.append(
+            UsbDevice(
+                vendor,
+                product,
+                safe_serial(_attribute(folder / "serial")),
+                one_line(_attribute(folder / "product")[:80]),
+                tuple(ports),
+                _decimal(folder / "busnum"),
+                _decimal(folder / "devnum"),
+            )
+        )
+    return found
+
+
+def _by_ports() -> list[UsbDevice]:
+    found: dict[tuple[int, int, str], UsbDevice] = {}
+    for port in list_ports.comports():
+        if port.vid is None or port.pid is None:
+            continue
+        key = port.vid, port.pid, safe_serial(port.serial_number or "")
+        others = found[key].ports if key in found else ()
+        found[key] = UsbDevice(*key, one_line((port.product or "")[:80]), (*others, port.device))
+    return list(found.values())
+
+
+def _attribute(path: Path) -> str:
+    try:
+        return read_text(path, "the USB attribute", PortError, _ATTRIBUTE_BYTES).strip()
+    except PortError:
+        return ""
+
+
+def _hexadecimal(path: Path) -> int | None:
+    text = _attribute(path)
+    return int(text, 16) if re.fullmatch(r"[0-9a-f]{4}", text) else None
+
+
+def _decimal(path: Path) -> int | None:
+    text = _attribute(path)
+    return int(text) if re.fullmatch(r"[0-9]{1,4}", text) else None

@@ -1,0 +1,111 @@
+"""What is connected, the map of a bench, and the images that some programs want."""
+
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base.errors import CatalogueError, ImageFileError, PortError, UnknownNameError
+from rtoslab.hardware.bench import Bench, read_bench
+from rtoslab.hardware.choosing import Target, choose_target
+from rtoslab.hardware.flash_tools import TOOLS, Order
+from rtoslab.hardware.image_forms import flat, uf2
+from rtoslab.hardware.usb import UsbDevice, connected, kind_of
+from tests.differential.engines import elf
+from tests.hardware.desk import CATALOGUE, plug_in
+
+NUCLEO = CATALOGUE.board("nucleo-f446re").facts
+NAMES = CATALOGUE.flash_names("nucleo-f446re")
+STLINK = UsbDevice(0x0483, 0x374B, "066CFF57", "STM32 STLink", ("/dev/ttyACM0",), 1, 7)
+
+
+@pytest.fixture(autouse=True)
+def every_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rtoslab.hardware.choosing.installed", lambda _: True)
+
+
+def chosen(asked: str, *devices: UsbDevice, port: str | None = None, bench: Bench | None = None) -> Target:
+    return choose_target(asked, NUCLEO, NAMES, devices, port, bench)
+
+
+@pytest.mark.parametrize("board", sorted(CATALOGUE.boards))
+def test_every_board_can_be_flashed(board: str) -> None:
+    names = CATALOGUE.flash_names(board)
+    assert names.probe_rs
+    assert names.pyocd
+    assert names.openocd
+
+
+def test_sysfs_is_read(tmp_path: Path) -> None:
+    plug_in(tmp_path, "0483:374b", "066CFF57", port="ttyACM3")
+    plug_in(tmp_path, "2e8a:0003", "E0C9125B0D9B", "1-5")
+    plug_in(tmp_path, "046d:c31c", "KEYBOARD", "1-6")
+    plug_in(tmp_path, "0d28:0204", "bad; serial", "1-7")
+    found = connected(tmp_path)
+    assert [(kind_of(each), each.serial, each.ports) for each in found] == [
+        ("stlink", "066CFF57", ("/dev/ttyACM3",)),
+        ("cmsis-dap", "", ()),
+        ("bootsel", "E0C9125B0D9B", ()),
+    ]
+
+
+def test_the_only_one_or_the_one_named() -> None:
+    other = UsbDevice(0x0483, 0x374B, "0671FF38", "", ("/dev/ttyACM1",))
+    assert chosen("auto", STLINK).port == "/dev/ttyACM0"
+    assert chosen("0671FF38", STLINK, other).probe == other
+    with pytest.raises(PortError, match="2 probes are connected"):
+        chosen("auto", STLINK, other)
+
+
+def bench(**changes: object) -> Bench:
+    entry = {"name": "left", "board": NUCLEO.id, "probe": STLINK.serial, **changes}
+    return Bench.model_validate({"target": [entry]})
+
+
+def test_the_map_decides() -> None:
+    target = chosen("left", STLINK, bench=bench(port="/dev/x", tool="st-flash", flash_limit_s=5.0))
+    assert (target.port, target.tool.name, target.flash_limit_s) == ("/dev/x", "st-flash", 5)
+    assert chosen("auto", STLINK, bench=bench()).probe == STLINK
+    with pytest.raises(PortError, match="is a pico, but --board says"):
+        chosen("left", STLINK, bench=bench(board="pico"))
+    with pytest.raises(PortError, match="is not connected"):
+        chosen("left", bench=bench())
+    with pytest.raises(UnknownNameError, match="did you mean 'left'"):
+        chosen("lift", STLINK, bench=bench())
+    with pytest.raises(PortError, match="picotool is not installed, or does not know it"):
+        chosen("left", STLINK, bench=bench(tool="picotool"))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('[[target]]\nname = "a"\nboard = "pico"\nprobe = "x"\nprot = "y"', "target.0.prot: Extra inputs"),
+        ('[[target]]\nname = "a"\nboard = "pico"\nprobe = "x; reboot"', "letters, digits and"),
+        ('[[target]]\nname = "auto"\nboard = "pico"\nprobe = "x"', "is not `auto`"),
+        ('[[target]]\nname = "a"\nboard = "p"\nprobe = "x"\nport = "-x"', "does not begin with"),
+        ('[[target]]\nname = "a"\nboard = "p"\nprobe = "x"\n[[target]]\nname = "b"\nboard = "p"\nprobe = "x"',
+         "two targets have the probe x"),
+        ("", "target: Field required"),
+    ],
+)  # fmt: skip
+def test_a_map_is_read_strictly(tmp_path: Path, text: str, sentence: str) -> None:
+    (tmp_path / "map.toml").write_text(text)
+    with pytest.raises(CatalogueError, match=sentence):
+        read_bench(tmp_path / "map.toml")
+
+
+@pytest.mark.parametrize("path", ["a{b", "a}b", "a$b", "a[b", "a;b", 'a"b', "a\\b"])
+def test_nothing_reaches_openocds_own_language(path: str) -> None:
+    with pytest.raises(PortError, match="means something in its own language"):
+        TOOLS["openocd"].commands(Order(Path(path), NUCLEO, NAMES, STLINK))
+
+
+def test_flat_and_uf2() -> None:
+    image = elf([(0x1000_0000, b"abc"), (0x1000_0104, b"def")], 0x1000_0000)
+    content = flat(image, 0x1000_0000, 4096)
+    assert content == b"abc" + b"\xff" * 0x101 + b"def"
+    blocks = uf2(content, 0x1000_0000, 0xE48BFF56)
+    assert len(blocks) == 2 * 512
+    assert blocks[:4] == b"UF2\n"
+    assert blocks[512 + 12 : 512 + 16] == bytes([0x00, 0x01, 0x00, 0x10])
+    with pytest.raises(ImageFileError, match="does not lie in the 4,096 bytes"):
+        flat(elf([(0x2000_0000, b"abc")], 0x2000_0000), 0x1000_0000, 4096)
