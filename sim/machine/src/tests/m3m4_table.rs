@@ -75,7 +75,6 @@ const INTEGER: &[Row] = &[
     ("branch not taken: cmp r0,r0; bne 1f; nop; nop; 1:", &[0x4280, 0xd101, 0xbf00, 0xbf00], 4, 4),
     ("compare and branch, not taken: cbz r5,1f; nop; 1: nop", &[0xb105, 0xbf00, 0xbf00], 3, 3),
     ("compare and branch, taken: movs r0,#0; nop; cbz r0,1f; nop; 1:", &[0x2000, 0xbf00, 0xb100, 0xbf00], 5, 5),
-    ("compare and branch not taken in 32-bit code: nop.w; mov.w r8,r8; nop; cbz r5,1f; nop.w; nop.w; 1:", &[0xf3af, 0x8000, 0xea4f, 0x0808, 0xbf00, 0xb11d, 0xf3af, 0x8000, 0xf3af, 0x8000], 6, 6),
     ("IT folds: movs r0,#0; it ne; movne r1,#1", &[0x2000, 0xbf18, 0x2101], 2, 2),
     ("IT behind a 32-bit opcode: mov.w r0,#0; it ne; movne r1,#1", &[0xf04f, 0x0000, 0xbf18, 0x2101], 3, 3),
     ("IT block, failed: cmp r0,r0; ite ne; ldrne r1,[r7]; moveq r1,#1", &[0x4280, 0xbf14, 0x6839, 0x2101], 3, 3),
