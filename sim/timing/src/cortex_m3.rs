@@ -27,11 +27,13 @@ pub const DIVIDE_BASE_CYCLES: u64 = 4;
 /// Quotient bits a cycle.
 pub const DIVIDE_BITS_PER_CYCLE: u64 = 4;
 
-/// First execute cycle of a branch whose target is in the opcode to that of its target: the target's address goes out
-/// while the branch is decoded [TRM: P = 1; JL: loops].
-pub const BRANCH_IMMEDIATE_CYCLES: u64 = 2;
-/// The same of BX, BLX, MOV PC, ADD PC: the address goes out while the branch executes [TRM: P = 2].
-pub const BRANCH_REGISTER_CYCLES: u64 = 3;
+/// First execute cycle of a branch to that of its target if the address goes out while the branch is decoded: B, BL, and
+/// BX, BLX, MOV PC by LR unless the instruction before writes LR [TRM r2p0 table 15-3: where each branch is evaluated;
+/// P = 1; JL: loops].
+pub const BRANCH_DECODED_CYCLES: u64 = 2;
+/// The same of CBZ, CBNZ and of BX, BLX, MOV PC, ADD PC by other registers: the address goes out while the branch
+/// executes [TRM r2p0 table 15-3; P = 2].
+pub const BRANCH_EXECUTED_CYCLES: u64 = 3;
 /// Last data phase of a load of the PC to the target's first execute cycle: three to reload the pipeline [TRM prose:
 /// at least five cycles for LDR PC].
 pub const BRANCH_LOADED_REFILL_CYCLES: u64 = 3;

@@ -34,6 +34,25 @@ fn countdown_in_ram() {
     assert_eq!(per_iteration(Bench::m3(Interface::f1(2)), SRAM, &[0x3801, 0xdcfd], 0), 4.0);
 }
 
+/// ARM KA006138: of single-cycle floating-point opcodes at odd halfwords, in a long run, every third costs a cycle more.
+/// Other 32-bit opcodes at odd halfwords do not: T. Pornin's and E. Lenngren's routines are full of them.
+#[test]
+fn long_runs_of_32_bit_opcodes_at_odd_halfwords() {
+    let float = [0xee30, 0x0a81, 0xee71, 0x1a01];
+    let integer = [0xea4f, 0x0808];
+    let cycles = |head: &[u16], run: &[u16], opcodes: usize| {
+        let mut bench = Bench::m4(Interface::f4(0));
+        let code = [head, &run.repeat(2 * opcodes / run.len())].concat();
+        bench.code(FLASH, &code);
+        bench.cycles(FLASH, FLASH + 2 * code.len() as u32)
+    };
+    let for_thirty = |head: &[u16], run: &[u16]| cycles(head, run, 60) - cycles(head, run, 30);
+    assert_eq!(for_thirty(&[0xbf00, 0xbf00], &float), 30);
+    assert_eq!(for_thirty(&[0xbf00], &float), 40);
+    assert_eq!(for_thirty(&[0xbf00, 0xbf00], &integer), 30);
+    assert_eq!(for_thirty(&[0xbf00], &integer), 30);
+}
+
 /// blog.soch.cc: LDR from a GPIO, STR.W with index, ADDS, CMP, BNE at 0x...20, 72 MHz, two wait states: 12.03 cycles.
 /// An APB load has three wait states then, as rtoslab_timing::stm32_bus says.
 #[test]

@@ -119,7 +119,7 @@ impl<const M4: bool> ThreeStage<M4> {
         match lane {
             Lane::Load | Lane::Store if self.overlaps(op, address) => {
                 self.overlapped_until = core.t;
-                self.fetch.hold(0);
+                self.fetch.hold(0, 0);
                 from -= 1;
             }
             _ => {}
@@ -130,6 +130,21 @@ impl<const M4: bool> ThreeStage<M4> {
         match lane {
             Lane::Load | Lane::LoadBlock => from.max(self.store_ends + 1),
             _ => from.max(self.store_ends),
+        }
+    }
+
+    /// Whether a branch puts its target's address out while it is decoded: with the target in the opcode, CBZ and CBNZ
+    /// excepted, or in LR if the instruction before does not write that.
+    #[inline(always)]
+    fn resolves_early(&self, op: Op, jump: Jump) -> bool {
+        const LR: u16 = 1 << 14;
+        match jump {
+            Jump::Immediate => true,
+            Jump::Conditional => op.class != Class::CompareBranch,
+            Jump::Register => {
+                op.rm == 14 && op.code != Code::AddPc && (self.wake.computed | self.wake.loaded) & LR == 0
+            }
+            Jump::Loaded => false,
         }
     }
 
@@ -161,7 +176,9 @@ impl<const M4: bool> ThreeStage<M4> {
             }
             _ => {}
         }
+        self.fetch.float = lane == Lane::Float;
         core.t = self.fetch.enter(core, bus, op.has(flag::WIDE), from);
+        self.fetch.float = false;
         match lane {
             // While it loads, no address of a fetch goes out.
             Lane::LoadBlock => self.fetch.catch_up(core, bus, core.t + 1),
@@ -281,7 +298,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
             }
             Lane::Load => {
                 // The data phase, in which nothing is fetched unless a neighbour overlaps it.
-                self.fetch.hold(core.t);
+                self.fetch.hold(core.t, core.t + 1);
                 core.t += 1;
                 self.wake = Wake { tail: Tail::Load, folds: !op.has(flag::WIDE), loaded: op.writes, computed: 0 };
             }
@@ -301,9 +318,9 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
     }
 
     fn not_taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
-        if self.settings[key::SPECULATION] != 0 {
+        if self.settings[key::SPECULATION] != 0 && op.class != Class::CompareBranch {
             let target = match op.code {
-                Code::BccFar | Code::CompareBranchFar => op.imm,
+                Code::BccFar => op.imm,
                 _ => self.fetch.pc.wrapping_sub(2 * op.halfwords() as u32).wrapping_add(op.imm << 1),
             };
             self.fetch.speculate(core, bus, target);
@@ -316,8 +333,8 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
     fn taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
         let t = core.t;
         let (at, earliest) = match jump {
-            Jump::Immediate | Jump::Conditional => (self.fetch.decoded, t + rules::BRANCH_IMMEDIATE_CYCLES),
-            Jump::Register => (t, t + rules::BRANCH_REGISTER_CYCLES),
+            _ if self.resolves_early(op, jump) => (self.fetch.decoded, t + rules::BRANCH_DECODED_CYCLES),
+            Jump::Immediate | Jump::Conditional | Jump::Register => (t, t + rules::BRANCH_EXECUTED_CYCLES),
             Jump::Loaded => {
                 // `t` is the cycle of the last data phase.
                 let add = if op.class == Class::TableBranch { self.settings[key::TABLE_ADD] } else { 0 };
@@ -326,8 +343,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
             }
         };
         core.t = self.fetch.redirect(core, bus, target, at, earliest);
-        self.leave(op);
-        self.wake.folds = false;
+        self.wake = Wake::default();
     }
 
     fn cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {
@@ -347,9 +363,12 @@ impl<const M4: bool> ThreeStage<M4> {
         match lane {
             Lane::LoadBlock => {
                 core.t += 1;
-                self.fetch.give_up_bus(core.t);
+                self.fetch.hold(0, core.t);
             }
-            Lane::StoreBlock => core.t += 1,
+            Lane::StoreBlock => {
+                core.t += 1;
+                self.store_ends = self.store_ends.max(core.t);
+            }
             Lane::Nop => core.t += 1,
             Lane::It | Lane::Operands | Lane::Barrier => core.t += self.busy,
             Lane::System => {
@@ -370,7 +389,7 @@ impl<const M4: bool> ThreeStage<M4> {
         }
         self.leave(op);
         if matches!(lane, Lane::LoadBlock | Lane::StoreBlock) {
-            self.wake.computed = 0;
+            self.wake.loaded = std::mem::take(&mut self.wake.computed);
         }
     }
 }

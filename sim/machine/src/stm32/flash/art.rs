@@ -127,7 +127,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
     #[inline(never)]
     fn enter(&mut self, line: u32, at: u64) {
         if self.array.wait_states == 0 {
-            (self.line, self.there) = (line, self.array.free().max(at + 1) + 1);
+            (self.line, self.there) = (line, at + 2);
             return;
         }
         let still_left = line == self.left && (self.next == EMPTY || self.next_there > at + 1);
@@ -180,7 +180,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
     #[inline(always)]
     pub fn read(&mut self, address: u32, at: u64) -> u64 {
         let line = self.number(address);
-        if self.control.data_cache && self.data.hit(line) {
+        if self.control.data_cache && self.data.hit(line) || self.array.wait_states == 0 {
             return 0;
         }
         if line == self.data_line {

@@ -65,7 +65,7 @@ impl FlashF1 {
     #[inline(always)]
     pub fn fetch(&mut self, address: u32, at: u64) -> u64 {
         if self.array.wait_states == 0 {
-            return self.array.free().max(at + 1) + 1;
+            return at + 2;
         }
         let line = address / F1_LINE_BYTES;
         if line != self.line {
@@ -94,6 +94,6 @@ impl FlashF1 {
 
     /// A data read; returns its extra cycles.
     pub fn read(&mut self, _: u32, at: u64) -> u64 {
-        self.array.read(at + 1) - (at + 2)
+        if self.array.wait_states == 0 { 0 } else { self.array.read(at + 1) - (at + 2) }
     }
 }

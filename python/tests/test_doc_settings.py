@@ -1,0 +1,65 @@
+"""Settings of virtual boards that the pages name exist, on the chips that they name, and none is left out."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rtoslab._sim import Machine, SettingError
+from tests.doc_pages import PAGES, ROOT
+
+CHIPS = {
+    "L0": ("stm32l053", "stm32l073"),
+    "F1": ("stm32f103",),
+    "F4": ("stm32f407", "stm32f411", "stm32f446"),
+    "F7": ("stm32f767",),
+    "H7": ("stm32h743",),
+}
+KEY = re.compile(r"\b((?:timing|flash)\.(?!rs\b)[a-z0-9_]+)")
+"""A key in the text of a page; flash.rs is a file."""
+ROW = re.compile(r"^\| (`[^|]*`) \| ([^|]*) \| [^|]* \|$", re.MULTILINE)
+
+
+def keys(chip: str) -> set[str]:
+    """All settings of a chip."""
+    return {key for key, *_ in Machine(chip).settings()}
+
+
+def documented(page: str) -> dict[str, set[str]]:
+    """By family, the settings that the table of a page says it has."""
+    found: dict[str, set[str]] = {family: set() for family in CHIPS}
+    for names, families in ROW.findall(page):
+        for family in CHIPS if families == "all" else families.split(", "):
+            found[family] |= set(re.findall(r"`([^`]*)`", names)) - {"timing.KEY"}
+    return found
+
+
+EVERY = keys("rp2040").union(*(keys(chip) for chips in CHIPS.values() for chip in chips))
+TABLE = documented((ROOT / "docs/virtual-stm32.md").read_text().split("## Settings")[1].split("\n## ")[0])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_key_on_a_page_exists(page: Path) -> None:
+    """No page names a rule or a field of the flash that no chip has."""
+    named = set(KEY.findall(page.read_text()))
+    assert not named - EVERY
+
+
+def test_pages_name_keys() -> None:
+    """The pages do name keys, in the form that is looked for."""
+    named = {key for page in PAGES for key in KEY.findall(page.read_text())}
+    assert {"flash.art", "timing.it_folding"} <= named
+
+
+@pytest.mark.parametrize(("family", "chip"), [(family, chip) for family, chips in CHIPS.items() for chip in chips])
+def test_the_table_of_settings_is_that_of_each_chip(family: str, chip: str) -> None:
+    """Both ways: what the page names the chip has, what the chip has the page names."""
+    assert TABLE[family] == {key for key in keys(chip) if not key.startswith("timing.")}
+
+
+def test_caches_of_the_f4_have_two_names() -> None:
+    """As the page says; a chip without any refuses them."""
+    for key in ("icache", "dcache"):
+        Machine("stm32f446").set(key, 1)
+        with pytest.raises(SettingError):
+            Machine("stm32f103").set(key, 1)
