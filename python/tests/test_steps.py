@@ -262,16 +262,16 @@ def test_a_block_filled_to_its_end_is_told_with_its_size() -> None:
     assert steps((10, KIND_WRITE, IDENT_FILL, 0xFFFF, 0, 0)) == [("fill", ONE, "", 0x9000, 64)]
 
 
-def test_where_events_end_before_an_edge_arrives_its_mark_is_no_step_yet() -> None:
-    """A store reaches the pin after the mark behind it: cut off in between, the round would look as if without it."""
+def test_an_edge_belongs_before_its_mark_also_where_an_interrupt_comes_before_it_reaches_the_pin() -> None:
     pinned = replace(WATCHING, pin=8)
 
-    def edge(cycle: int, level: int) -> Row:
-        return (cycle, KIND_PIN, 8, level, 0, 0)
+    def edge(cycle: int) -> Row:
+        return (cycle, KIND_PIN, 8, 1, 0, 0)
 
-    whole = [mark(10, 2), mark(20, 3), edge(24, 1)]
-    assert [each.kind for each in find_steps(raw(whole), pinned, {0: ONE})] == ["start", "pin", "stop"]
-    cut = [*whole, mark(110, 2), mark(120, 3)]
-    assert [each.kind for each in find_steps(raw(cut), pinned, {0: ONE})] == ["start", "pin", "stop", "start"]
-    late = [*cut, mark(300, 2)]
-    assert [each.kind for each in find_steps(raw(late), pinned, {0: ONE})][-2:] == ["stop", "start"]
+    def kinds(*rows: Row) -> list[str]:
+        return [each.kind for each in find_steps(raw(rows), pinned, {0: ONE})]
+
+    begun = (mark(10, 2), mark(20, 3))
+    assert kinds(*begun, edge(24)) == ["start", "pin", "stop"]
+    assert kinds(*begun, enter(22, SYSTICK), edge(24)) == ["start", "pin", "stop", "tick"]
+    assert kinds(*begun, enter(22, SYSTICK), edge(24 + 64)) == ["start", "stop", "tick", "pin"]

@@ -122,14 +122,7 @@ def find_steps(raw: bytes, watching: Watching, current: Mapping[int, int]) -> tu
             reader.left(core, cycle, ident, None if (core, cycle) in began else code_address(pc))
         elif kind == KIND_PIN and ident == watching.pin:
             reader.edge(core, cycle, value)
-    return _without_open_end(reader.steps, int(events["cycle"][-1]) if len(events) else 0)
-
-
-def _without_open_end(steps: list[Step], last_cycle: int) -> tuple[Step, ...]:
-    """Events may end anywhere: an edge that belongs before the last mark may come behind the last of them."""
-    is_open = bool(steps) and steps[-1].kind == STOP and last_cycle - steps[-1].cycle <= _TO_THE_PIN_CYCLES
-    has_edges = any(each.kind == PIN for each in steps) and steps[-2].kind != PIN
-    return tuple(steps[:-1] if is_open and has_edges else steps)
+    return tuple(reader.steps)
 
 
 @dataclass(slots=True)
@@ -193,13 +186,16 @@ class _Reader:
         self.add(step)
 
     def edge(self, core: int, cycle: int, level: int) -> None:
-        """A store reaches the pin some cycles later: it belongs before a mark that stands right behind it."""
-        step = Step(cycle, core, PIN, self.who(core), first=level)
-        last = self.steps[-1] if self.steps else None
-        if last is not None and last.kind == STOP and cycle - last.cycle <= _TO_THE_PIN_CYCLES:
-            self.steps.insert(-1, step)
-        else:
-            self.steps.append(step)
+        """A store reaches the pin some cycles later: it belongs before a mark behind it, whatever interrupts then."""
+        at = len(self.steps)
+        while at and self.steps[at - 1].kind in {TICK, INTERRUPT}:
+            at -= 1
+        is_behind = (
+            at > 0 and self.steps[at - 1].kind == STOP and cycle - self.steps[at - 1].cycle <= _TO_THE_PIN_CYCLES
+        )
+        place = at - 1 if is_behind else len(self.steps)
+        who = self.steps[place].who if is_behind else self.who(core)
+        self.steps.insert(place, Step(cycle, core, PIN, who, first=level))
 
     def handlers(self, core: int) -> int:
         return sum(number >= _FIRST_OWN for number in self.nested.get(core, ()))

@@ -34,7 +34,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
             ticked[step.core] = step.cycle
         elif step.kind == seen.START and step.first in names and step.core in ticked:
             distances[names[step.first]].append(step.cycle - ticked[step.core])
-    problems, words = [], []
+    problems: list[str] = []
+    words: list[str] = []
     for name, found in distances.items():
         text = f"{name}: {len(set(found))} distances of {len(found)} samples"
         (words if found and len(set(found)) >= SHARE * len(found) else problems).append(text)
