@@ -45,6 +45,7 @@ from rtoslab.base.file_locks import alone
 from rtoslab.base.output_files import STANDARD_OUTPUT, make_folder, write_whole
 from rtoslab.base.paths import build_folder, find_root, is_checkout, results_folder, runs_folder
 from rtoslab.base.strict import Strict
+from rtoslab.base.toml_text import toml_key, toml_rows, toml_value
 from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_clang, said
 from rtoslab.base.value_table import Table, Value
 from rtoslab.base.version import __version__
@@ -112,6 +113,9 @@ __all__ = [
     "sources_digest",
     "stamp",
     "to_plain",
+    "toml_key",
+    "toml_rows",
+    "toml_value",
     "tools",
     "web_page",
     "write_whole",
