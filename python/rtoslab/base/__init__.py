@@ -41,7 +41,9 @@ from rtoslab.base.errors import (
     UnknownNameError,
     disk_error,
 )
-from rtoslab.base.file_locks import alone
+from rtoslab.base.extras import extra
+from rtoslab.base.file_locks import alone, alone_if_free
+from rtoslab.base.open_flags import open_flags
 from rtoslab.base.output_files import STANDARD_OUTPUT, make_folder, write_whole
 from rtoslab.base.paths import build_folder, find_root, is_checkout, results_folder, runs_folder
 from rtoslab.base.strict import Strict
@@ -93,6 +95,7 @@ __all__ = [
     "Value",
     "__version__",
     "alone",
+    "alone_if_free",
     "architecture",
     "build_folder",
     "canonical",
@@ -100,11 +103,13 @@ __all__ = [
     "counted",
     "cross_tool",
     "disk_error",
+    "extra",
     "find_clang",
     "find_root",
     "is_checkout",
     "listing",
     "make_folder",
+    "open_flags",
     "read_architecture",
     "results_folder",
     "runs_folder",

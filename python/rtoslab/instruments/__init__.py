@@ -1,11 +1,12 @@
 """Observing a run: where every cycle went, what masked interrupts and held locks, what ran when, single calls.
 
-A `subject` is what is observed (a benchmark's window, or a stretch of any image); `session` runs it under the virtual
-board's observer; `profiler` and `masked` turn what that took into values with names and source lines,
-`profile_tables`, `flame`, `html`, `formats` show them, `difference` compares two profiles. `timelines`
-says what ran when, `perfetto` and `vcd` write it. `measured_calls` measures each call of some `functions`;
-`call_counts` sums them up, `call_replay` goes through the greatest again, `call_tables` shows them;
-`measured_intervals` measures from one instruction to another, `interval_tables` shows that.
+A `subject` is what is observed (a benchmark's window, or a stretch of any image, with its kernel by `image_kernel`);
+`session` runs it under the virtual board's observer; `profiler` and `masked` turn what that took into values with names
+and source lines, `profile_tables`, `flame`, `html`, `formats` show them, `difference` compares two profiles.
+`timelines` says what ran when, `perfetto` and `vcd` write it, `trace_database` answers questions to it.
+`measured_calls` measures each call of some `functions`; `call_counts` sums them up, `call_replay` goes through the
+greatest again, `call_tables` shows them; `measured_intervals` measures from one instruction to another,
+`interval_tables` shows that.
 """
 
 from rtoslab.instruments.call_tables import call_heading, call_notes, call_table, call_told, calls_as_json
@@ -17,7 +18,7 @@ from rtoslab.instruments.masked import owner
 from rtoslab.instruments.measured_calls import EndedMeasureError, MeasuredCalls, MeasuredFunction, measure_calls
 from rtoslab.instruments.measured_intervals import MeasuredInterval, MeasuredIntervals, measure_intervals
 from rtoslab.instruments.observed_machine import ObservedMachine
-from rtoslab.instruments.perfetto import perfetto_trace
+from rtoslab.instruments.perfetto import perfetto_trace, read_trace
 from rtoslab.instruments.profile_tables import brief_tables, tables
 from rtoslab.instruments.profiler import EndedProfileError, Held, Profile, load_profile, profile
 from rtoslab.instruments.records import WAYS
@@ -25,10 +26,13 @@ from rtoslab.instruments.show import rich_table
 from rtoslab.instruments.subject import DEFAULT_CYCLES, Choice, Stretch, Subject, make_subject
 from rtoslab.instruments.survey import survey_table
 from rtoslab.instruments.timelines import Timeline, timeline
+from rtoslab.instruments.trace_database import NAMED as NAMED_QUERIES
+from rtoslab.instruments.trace_database import TraceDatabase, traced
 from rtoslab.instruments.vcd import vcd_text
 
 __all__ = [
     "DEFAULT_CYCLES",
+    "NAMED_QUERIES",
     "WAYS",
     "Choice",
     "EndedMeasureError",
@@ -43,6 +47,7 @@ __all__ = [
     "Stretch",
     "Subject",
     "Timeline",
+    "TraceDatabase",
     "brief_tables",
     "call_heading",
     "call_notes",
@@ -61,6 +66,7 @@ __all__ = [
     "owner",
     "perfetto_trace",
     "profile",
+    "read_trace",
     "render",
     "rich_table",
     "speedscope",
@@ -68,5 +74,6 @@ __all__ = [
     "survey_table",
     "tables",
     "timeline",
+    "traced",
     "vcd_text",
 ]
