@@ -1,4 +1,4 @@
-"""Without the extra `report` all commands start and do their work, but for charts and statistics, which say what to do."""
+"""Without the extra `report` all commands start and work, but for charts and statistics, which say what to do."""
 
 import subprocess
 import sys

@@ -15,7 +15,7 @@ from typing import Final
 from rtoslab.analyses import BYTES, CYCLES, Metric
 from rtoslab.base import counted
 from rtoslab.compare import CALLS, Limit, Rules
-from rtoslab.project.figures import ImageFigures, Item, middle
+from rtoslab.project.measuring import ImageFigures, Item, middle
 
 CHANGED: Final = "changed"
 MOVED: Final = "moved"

@@ -12,7 +12,7 @@ from pydantic import Field
 from rtoslab.base import CatalogueError, PlanError, Strict, __version__, toml_key, toml_rows, toml_value, write_whole
 from rtoslab.catalogue import read_toml
 from rtoslab.intake import is_file, shown_path
-from rtoslab.project.figures import ImageFigures, Item
+from rtoslab.project.measuring import ImageFigures, Item
 
 FORMAT: Final = 1
 Value = float | tuple[float, ...]
