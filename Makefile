@@ -221,7 +221,7 @@ $(STAMPS)/tools:
 	@touch $@
 
 $(STAMPS)/python: requirements.lock | $(STAMPS)/tools packages
-	@echo "== Python environment in $(VENV), from requirements.lock (31 packages, hashes checked)"
+	@echo "== Python environment in $(VENV), from requirements.lock (32 packages, hashes checked)"
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
 	@$(PIP) -r requirements.lock $(PIP_LINES)
 	@touch $@

@@ -13,14 +13,14 @@ from pydantic import BaseModel
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue import benchmark, paper_schemas, schemas
 from rtoslab.cli import app
-from rtoslab.instruments import project
+from rtoslab.project import kept_figures, project_file
 from rtoslab.results import results
 from rtoslab.rta import overheads, taskset
 from rtoslab.sweep import plan
 
 FOLDER: Final = find_root() / "docs" / "reference"
 WIDTH: Final = 100
-_MODULES: Final = (schemas, benchmark, paper_schemas, results, taskset, overheads, plan, project)
+_MODULES: Final = (schemas, benchmark, paper_schemas, results, taskset, overheads, plan, project_file, kept_figures)
 
 
 def models() -> dict[str, type[BaseModel]]:

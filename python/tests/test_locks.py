@@ -24,6 +24,7 @@ def _locked(name: str) -> set[str]:
 def test_make_demo_needs_what_the_package_needs_and_no_more() -> None:
     needed, extra = _locked("requirements.lock"), _names(PROJECT["optional-dependencies"]["dev"])
     assert _names(PROJECT["dependencies"]) <= needed
+    assert _names(PROJECT["optional-dependencies"]["report"]) <= needed, "a checkout draws charts"
     assert extra & needed == {"maturin"}, "which builds the virtual board"
 
 

@@ -44,10 +44,13 @@ from rtoslab.base.errors import (
     UnknownNameError,
     disk_error,
 )
-from rtoslab.base.file_locks import alone
+from rtoslab.base.extras import extra
+from rtoslab.base.file_locks import alone, alone_if_free
+from rtoslab.base.open_flags import open_flags
 from rtoslab.base.output_files import STANDARD_OUTPUT, make_folder, write_whole
 from rtoslab.base.paths import build_folder, find_root, is_checkout, results_folder, runs_folder
 from rtoslab.base.strict import Strict
+from rtoslab.base.toml_text import toml_key, toml_rows, toml_value
 from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_clang, said
 from rtoslab.base.value_table import Table, Value
 from rtoslab.base.version import __version__
@@ -98,6 +101,7 @@ __all__ = [
     "Value",
     "__version__",
     "alone",
+    "alone_if_free",
     "architecture",
     "build_folder",
     "canonical",
@@ -105,11 +109,13 @@ __all__ = [
     "counted",
     "cross_tool",
     "disk_error",
+    "extra",
     "find_clang",
     "find_root",
     "is_checkout",
     "listing",
     "make_folder",
+    "open_flags",
     "read_architecture",
     "results_folder",
     "runs_folder",
@@ -118,6 +124,9 @@ __all__ = [
     "sources_digest",
     "stamp",
     "to_plain",
+    "toml_key",
+    "toml_rows",
+    "toml_value",
     "tools",
     "web_page",
     "write_whole",

@@ -1,36 +1,51 @@
-"""One process at a time: a lock file that a killed holder frees, and that does not stay behind."""
+"""One process at a time: a lock file that a killed holder frees, and that does not stay behind (`filelock`)."""
 
-import fcntl
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
+
+from filelock import FileLock, Timeout
 
 from rtoslab.base.errors import disk_error
+
+_ASK_AGAIN_S: Final = 0.01
 
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
     """Holds the lock of that name; its folder is made. Raises StoreError if the disk refuses."""
+    lock = FileLock(path, poll_interval=_ASK_AGAIN_S)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = _lock(path)
+        lock.acquire()
     except OSError as cause:
         raise disk_error("lock", path, cause) from None
     try:
         yield
     finally:
-        with suppress(OSError):
-            path.unlink()
-        os.close(descriptor)
+        _give_back(lock, path)
 
 
-def _lock(path: Path) -> int:
-    """The locked file's descriptor. The holder before removed the name: only the file that still bears it counts."""
-    while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        with suppress(FileNotFoundError):
-            if os.fstat(descriptor).st_ino == path.stat().st_ino:
-                return descriptor
-        os.close(descriptor)
+@contextmanager
+def alone_if_free(path: Path) -> Iterator[bool]:
+    """The same without waiting: whether nobody else holds it. Raises StoreError."""
+    lock = FileLock(path)
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        yield False
+        return
+    except OSError as cause:
+        raise disk_error("lock", path, cause) from None
+    try:
+        yield True
+    finally:
+        _give_back(lock, path)
+
+
+def _give_back(lock: FileLock, path: Path) -> None:
+    """The name goes before the lock: who waits for a file that has no name any more begins anew."""
+    with suppress(OSError):  # Windows removes no file that is open
+        path.unlink()
+    lock.release()

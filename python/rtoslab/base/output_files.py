@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base.errors import StoreError, disk_error
+from rtoslab.base.open_flags import open_flags
 
 STANDARD_OUTPUT: Final = Path("-")
 
@@ -77,7 +78,7 @@ def _print(data: bytes) -> None:
 
 
 def _pour(path: Path, data: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_NOCTTY)
+    descriptor = os.open(path, open_flags("O_WRONLY", "O_NOCTTY"))
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)
 
@@ -86,10 +87,10 @@ def _replace(path: Path, data: bytes) -> None:
     """Through a file beside it that bears a name of nobody else's."""
     work = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        descriptor = os.open(work, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        descriptor = os.open(work, open_flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_CLOEXEC"), 0o666)
         with os.fdopen(descriptor, "wb") as file:
             with suppress(FileNotFoundError):
-                os.fchmod(descriptor, stat.S_IMODE(path.stat().st_mode))
+                work.chmod(stat.S_IMODE(path.stat().st_mode))
             file.write(data)
         work.replace(path)
     except BaseException:

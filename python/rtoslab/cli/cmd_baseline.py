@@ -10,6 +10,7 @@ from rtoslab.base import PlanError, counted, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.display import announce, displayed, short_path
+from rtoslab.cli.own_project import baseline_project, demand_unsaid, has_project
 from rtoslab.compare import (
     Baseline,
     Side,
@@ -22,18 +23,28 @@ from rtoslab.compare import (
     write_baseline,
 )
 from rtoslab.measure import run_plan
+from rtoslab.project import PROJECT_FILE
 
 
 @click.command("baseline")
-@click.argument("name")
+@click.argument("name", required=False)
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUN...]")
 @jobs_option
 @dry_run_option
-def command(name: str, runs: tuple[Path, ...], jobs: int, *, dry_run: bool) -> None:
+@click.pass_context
+def command(
+    context: click.Context, name: str | None, runs: tuple[Path, ...], jobs: int, *, dry_run: bool
+) -> int | None:
     """Write the figures of RUNs as the baseline NAME (baselines/NAME.toml here), keeping its rules.
 
-    Without a RUN the points that the baseline has are measured again and their figures replaced.
+    Without a RUN the points that the baseline has are measured again and their figures replaced. Without NAME, in a
+    folder with rtoslab.toml, that project is built and measured, and its figures are kept in its repository.
     """
+    if name is None:
+        if not has_project():
+            raise PlanError(f"Say which baseline to write: NAME, or nothing in a folder with {PROJECT_FILE}.")
+        demand_unsaid(context, "jobs")
+        return baseline_project(dry_run=dry_run)
     root = find_root()
     path, old = baseline_path(Path.cwd(), name), known_baseline(root, name)
     known = read_baseline(old) if old.is_file() else None
@@ -42,11 +53,12 @@ def command(name: str, runs: tuple[Path, ...], jobs: int, *, dry_run: bool) -> N
     demand_measuring(runs, dry_run=dry_run)
     side = read_side(runs) if known is None or runs else measure_again(root, known, name, None, jobs, dry_run=dry_run)
     if side is None:
-        return
+        return None
     made = make_baseline(side, known.rules if known else {})
     write_baseline(made, path)
     figures = counted(sum(len(each.metrics) for each in made.point), "figure")
     click.echo(f"{counted(len(made.point), 'point')} with {figures}: {short_path(path)}.")
+    return None
 
 
 def demand_measuring(runs: Sequence[Path], *, dry_run: bool) -> None:

@@ -10,6 +10,7 @@ from rtoslab.cli.cmd_baseline import demand_measuring, measure_again
 from rtoslab.cli.cmd_compare import FORMS
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.names import form_of, report_files
+from rtoslab.cli.own_project import demand_unsaid, gate_project, has_project, said
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
 from rtoslab.compare import (
@@ -42,37 +43,46 @@ from rtoslab.reports import report_formats
 @click.option(
     "--other-compiler",
     type=click.Choice(("refuse", "skip", "compare")),
-    default="refuse",
-    show_default=True,
-    help="If the baseline was measured with another compiler: exit 1, exit 0 with a note, or compare all the same.",
+    help="If the baseline was measured with another compiler: exit 1, exit 0 with a note, or compare all the same.  "
+    "[default: refuse, or as the project says]",
 )
 @click.option(
     "--moved",
     type=click.Choice(("fail", "pass")),
-    default="fail",
-    show_default=True,
-    help="If only the place of the executed code changed and cycles with it.",
+    help="If only the place of the executed code changed and cycles with it.  [default: fail, or as the project says]",
 )
 @out_option
 @jobs_option
 @dry_run_option
 @report_files(*FORMS, xml="JUnit")
+@click.option("--json", "as_json", is_flag=True, help="A project's judgement as one JSON object on stdout.")
+@click.pass_context
 def command(
+    context: click.Context,
     runs: tuple[Path, ...],
     name: str,
     asked: tuple[str, ...],
-    other_compiler: str,
-    moved: str,
+    other_compiler: str | None,
+    moved: str | None,
     out: Path | None,
     jobs: int,
     dry_run: bool,
     outputs: tuple[Path, ...],
+    as_json: bool,
 ) -> int:
     """Compare figures with a baseline: those of RUNs, or the baseline's own points measured now.
+
+    In a folder with rtoslab.toml, without RUN and --baseline, builds and measures that project, and holds it against
+    its budgets and against the baseline in its repository.
 
     \b
     Exit codes: 0 same or better; 1 an error, no answer; 3 a regression.
     """
+    if not runs and not said(context, "name") and has_project():
+        demand_unsaid(context, "out", "jobs")
+        return gate_project(asked, other_compiler, moved, outputs, as_json=as_json, dry_run=dry_run)
+    if as_json:
+        raise PlanError("--json is for a project's gate; of points, `-o FILE.json` writes the comparison.")
     root = find_root()
     path = known_baseline(root, name)
     baseline = read_baseline(path)

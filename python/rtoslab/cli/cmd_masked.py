@@ -1,5 +1,7 @@
 """`rtoslab masked`: how long kernels mask interrupts, by call."""
 
+from pathlib import Path
+
 import click
 
 from rtoslab.base import EXIT_OK, PlanError, architecture, find_root
@@ -11,11 +13,15 @@ from rtoslab.cli.plain import PlainConsole
 from rtoslab.instruments import (
     Choice,
     Profile,
+    Stretch,
     make_subject,
     profile,
     rich_table,
     survey_table,
 )
+from rtoslab.intake import is_file
+
+IMAGE_MS = 100
 
 
 @click.command("masked")
@@ -30,7 +36,10 @@ from rtoslab.instruments import (
     help="Priority of the masked interrupts, as a priority register holds it.  [default: the least urgent]",
 )
 @click.option(
-    "--window", "window_ms", type=Duration(), help="Window of each benchmark.  [default: 20ms; for samples 250ms]"
+    "--window",
+    "window_ms",
+    type=Duration(),
+    help="Window of each benchmark; of an image, from reset.  [default: 20ms; for samples 250ms; for an image 100ms]",
 )
 @click.option("--json", "as_json", is_flag=True, help="The table as JSON on stdout.")
 def command(
@@ -43,7 +52,7 @@ def command(
     window_ms: int | None,
     as_json: bool,
 ) -> int:
-    """Run the benchmarks NAMES and show how long kernels mask interrupts: for each kernel call the longest time.
+    """Run the benchmarks or images NAMES and show how long interrupts are masked: for each kernel call the longest.
 
     Every interval is recorded, by PRIMASK, BASEPRI, FAULTMASK or an active handler, with the code that opened and
     closed it. What a kernel lacks is left out with its reason.
@@ -55,10 +64,16 @@ def command(
     if level not in priorities:
         known = ", ".join(f"{each:#04x}" for each in priorities)
         raise PlanError(f"An interrupt of the {facts.id} cannot have the priority {level:#04x}; it can have {known}.")
+    images = [name for name in names if is_file(Path(name))]
+    benchmarks = tuple(name for name in names if name not in images)
     found: list[Profile] = []
     with keeping(lambda: {"masked": survey_table(found, level).as_json()} if found else {}):
-        for kernel in split_names(kernels, catalogue.kernels_here) or (DEFAULT_KERNEL,):
-            for benchmark in _benchmarks(catalogue, names):
+        for image in images:
+            stretch = Stretch(cycles=(window_ms or IMAGE_MS) * facts.clock.sys_hz // 1000)
+            one = Choice(board=board, cores=cores, config=dict(config), stretch=stretch)
+            found.append(profile(make_subject(catalogue, image, **one)))
+        for kernel in (split_names(kernels, catalogue.kernels_here) or (DEFAULT_KERNEL,)) if benchmarks else ():
+            for benchmark in _benchmarks(catalogue, benchmarks):
                 try:
                     choice = Choice(kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms)
                     found.append(profile(make_subject(catalogue, benchmark, **choice)))

@@ -3,37 +3,49 @@
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, ImageFileError, PlanError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
-from rtoslab.cli.ended import EndedError, answer
+from rtoslab.cli.ended import EndedError, answer, keeping
 from rtoslab.cli.names import Duration
+from rtoslab.cli.own_project import has_project, said
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.instruments import (
-    PROJECT_FILE,
     EndedMeasureError,
     MeasuredCalls,
+    MeasuredIntervals,
     Stretch,
-    build_image,
+    Subject,
     call_heading,
     call_notes,
     call_table,
     call_told,
     calls_as_json,
+    interval_as_json,
+    interval_table,
+    interval_told,
     make_subject,
     measure_calls,
-    over_budget,
-    read_project,
+    measure_intervals,
     rich_table,
 )
 from rtoslab.intake import is_file, shown_path
+from rtoslab.project import (
+    PROJECT_FILE,
+    build_image,
+    found_function,
+    interval_over_budget,
+    over_budget,
+    project_subject,
+    read_project,
+)
 
 _WIDTH = 80
-_STRETCH = ("board", "cores", "length_ms", "start", "end")
+_STRETCH = ("board", "cores", "length_ms", "start", "end", "intervals")
 """Options that a project says itself."""
 
 
@@ -56,6 +68,14 @@ _STRETCH = ("board", "cores", "length_ms", "start", "end")
 @click.option(
     "--until", "end", metavar="SYMBOL|0xADDR|CYCLES", help="Stop measuring there, if that comes before --for is over."
 )
+@click.option(
+    "--interval",
+    "intervals",
+    nargs=2,
+    multiple=True,
+    metavar="FROM TO",
+    help="Also measure from one place to another: each a symbol, a 0x address, or file.c:line.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @click.pass_context
 def command(
@@ -67,6 +87,7 @@ def command(
     length_ms: int,
     start: str | None,
     end: str | None,
+    intervals: tuple[tuple[str, str], ...],
     as_json: bool,
 ) -> int:
     """Measure every call of each FUNCTION of an image: a symbol, a 0x address, or file.c:line.
@@ -80,75 +101,94 @@ def command(
     line, and exit code 3.
     """
     catalogue = Catalogue(find_root())
-    if not functions and image is None and is_file(Path(PROJECT_FILE)):
-        said = [each for each in _STRETCH if context.get_parameter_source(each) is ParameterSource.COMMANDLINE]
-        if said:
+    if not functions and image is None and has_project():
+        if said(context, *_STRETCH):
             raise PlanError(
                 f"{PROJECT_FILE} says of each image how it is run; say it there, or name functions and --image."
             )
         return _project(catalogue, as_json=as_json)
-    if not functions or image is None:
+    if image is None or not (functions or intervals):
         raise PlanError(
             "Say which functions to measure, and of what: `rtoslab measure FUNCTION... --image fw.elf`; "
             f"without both, in a folder with {PROJECT_FILE}."
         )
+    if not is_file(image):
+        raise ImageFileError(f"There is no image {shown_path(image)}; check the path, or build it.")
     cycles = length_ms * catalogue.board(board).facts.clock.sys_hz // 1000
     stretch = Stretch(start=start, end=end, cycles=cycles)
-    found = _measured(catalogue, image, functions, board, cores, stretch, as_json=as_json)
+    subject = make_subject(catalogue, str(image), board=board, cores=cores, stretch=stretch)
+    found, between = _measured(subject, functions, intervals, as_json=as_json)
     if as_json:
-        answer(calls_as_json(found))
+        answer(_as_json(found, between))
     else:
-        _show(found)
-    return EXIT_POINT_FAILED if found.cut else EXIT_OK
+        _show_all(found, between)
+    return EXIT_POINT_FAILED if _cut(found, between) else EXIT_OK
 
 
 def _measured(
-    catalogue: Catalogue,
-    image: Path,
-    functions: Sequence[str],
-    board: str,
-    cores: int | None,
-    stretch: Stretch,
-    *,
-    as_json: bool,
-) -> MeasuredCalls:
-    if not is_file(image):
-        raise ImageFileError(f"There is no image {shown_path(image)}; check the path, or build it.")
-    subject = make_subject(catalogue, str(image), board=board, cores=cores, stretch=stretch)
+    subject: Subject, functions: Sequence[str], intervals: Sequence[tuple[str, str]], *, as_json: bool
+) -> tuple[MeasuredCalls | None, MeasuredIntervals | None]:
     try:
-        return measure_calls(subject, functions)
+        found = measure_calls(subject, functions) if functions else None
     except EndedMeasureError as cause:
         if not as_json:
             _show(cause.begun)
         raise EndedError(cause, calls_as_json(cause.begun)) from None
+    with keeping(lambda: calls_as_json(found) if found is not None else {}):
+        return found, measure_intervals(subject, intervals) if intervals else None
+
+
+def _cut(found: MeasuredCalls | None, between: MeasuredIntervals | None) -> str:
+    return next((each.cut for each in (found, between) if each is not None and each.cut), "")
+
+
+def _as_json(found: MeasuredCalls | None, between: MeasuredIntervals | None) -> dict[str, Any]:
+    calls = calls_as_json(found) if found is not None else {"cut": _cut(found, between) or None}
+    return calls | ({"intervals": [interval_as_json(each) for each in between.intervals]} if between else {})
 
 
 def _project(catalogue: Catalogue, *, as_json: bool) -> int:
     """All images of the project in this folder, held against their budgets."""
     project = read_project(Path())
-    found: dict[str, MeasuredCalls] = {}
+    answers: dict[str, Any] = {}
     over: list[str] = []
     for name, image in project.image.items():
         wanted = [each for each in project.function if each.image == name]
+        between = [each for each in project.interval if each.image == name]
         build_image(name, image, Path())
-        cycles = image.for_ms * catalogue.board(image.board).facts.clock.sys_hz // 1000
-        stretch = Stretch(start=image.start, end=image.until, cycles=cycles)
-        names = [each.name for each in wanted]
-        measured = _measured(catalogue, Path(image.elf), names, image.board, image.cores, stretch, as_json=as_json)
-        found[name] = measured
-        if measured.cut:
-            over.append(f"{name}: {measured.cut}")
-        for each in wanted:
-            mine = next(one for one in measured.functions if each.name in one.function.asked)
-            over += over_budget(each, measured, mine)
+        subject = project_subject(catalogue, image, Path())
+        places = [(each.start, each.until) for each in between]
+        calls, intervals = _measured(subject, [each.name for each in wanted], places, as_json=as_json)
+        answers[name] = _as_json(calls, intervals)
+        cut = _cut(calls, intervals)
+        over += [f"{name}: {cut}"] if cut else []
+        if calls is not None:
+            over += [line for each in wanted for line in over_budget(each, calls, found_function(calls, each))]
+        if intervals is not None:
+            pairs = zip(between, intervals.intervals, strict=True)
+            over += [line for each, mine in pairs for line in interval_over_budget(each, mine, intervals.cut)]
         if not as_json:
-            _show(measured)
+            _show_all(calls, intervals)
             click.echo()
     if as_json:
-        answer({"images": {name: calls_as_json(each) for name, each in found.items()}, "over": over})
+        answer({"images": answers, "over": over})
     for line in over:
         click.echo(line, err=as_json)
     return EXIT_POINT_FAILED if over else EXIT_OK
+
+
+def _show_all(found: MeasuredCalls | None, between: MeasuredIntervals | None) -> None:
+    if found is not None:
+        _show(found)
+    for each in between.intervals if between is not None else ():
+        click.echo()
+        _say(f"From {each.begin} to {each.end}, in cycles:")
+        if each.cycles is not None:
+            PlainConsole().print(rich_table(interval_table(each)))
+        for line in interval_told(each):
+            _say(line)
+    if found is None and between is not None and between.cut:
+        _say(f"Not all was measured: {between.cut}.")
 
 
 def _show(found: MeasuredCalls) -> None:

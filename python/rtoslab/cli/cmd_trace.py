@@ -1,6 +1,7 @@
 """`rtoslab trace`: what ran when, as a Perfetto trace or as VCD."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -10,7 +11,17 @@ from rtoslab.base import EXIT_OK, PlanError, find_root, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.observed import observed
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.instruments import Choice, Timeline, make_subject, perfetto_trace, timeline, vcd_text
+from rtoslab.instruments import (
+    Choice,
+    Timeline,
+    TraceDatabase,
+    make_subject,
+    perfetto_trace,
+    rich_table,
+    timeline,
+    traced,
+    vcd_text,
+)
 
 
 @click.command("trace")
@@ -60,3 +71,6 @@ def _print(found: Timeline) -> None:
     for pin, count in sorted(Counter(edge.pin for edge in found.edges).items()):
         table.add_row("pins", pin, f"{count:,}", "edges", "")
     console.print(table)
+    load = TraceDatabase(traced(found)).named("load")
+    if load.rows:
+        console.print(rich_table(replace(load, title="Load: cycles of each core, tasks without handlers")))

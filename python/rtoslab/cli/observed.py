@@ -15,7 +15,7 @@ _OPTIONS = (
     click.option(
         "--kernel",
         type=CatalogueName("kernels"),
-        help=f"The kernel; for an image, the one whose names it has.  [default: {DEFAULT_KERNEL}; for an image none]",
+        help=f"The kernel.  [default: {DEFAULT_KERNEL}; for an image the one whose functions it has]",
     ),
     board_option,
     click.option("--cores", type=click.IntRange(1, 8), help="Cores in use."),

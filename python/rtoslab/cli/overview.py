@@ -25,6 +25,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "Explain": {
         "profile": "show where every cycle went: by function, call path, line",
         "trace": "show what ran when, as a timeline for Perfetto or VCD",
+        "query": "ask a written trace: load per task, latencies, SQL",
         "measure": "measure every call of a function: cycles, path, stack",
         "masked": "show how long kernels mask interrupts, by call",
         "placement": "show how far figures change when the code is moved",

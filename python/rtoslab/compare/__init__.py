@@ -20,14 +20,16 @@ from rtoslab.compare.gate import Judgement, baseline_points, gate_document, judg
 from rtoslab.compare.history import history_document
 from rtoslab.compare.machines import as_json, as_junit
 from rtoslab.compare.placed import over_placements
-from rtoslab.compare.rules import Rules
+from rtoslab.compare.rules import CALLS, Limit, Rules, parse_limits
 from rtoslab.compare.sides import Side, read_side
 
 __all__ = [
+    "CALLS",
     "Baseline",
     "Change",
     "Comparison",
     "Judgement",
+    "Limit",
     "Rules",
     "Side",
     "as_json",
@@ -42,6 +44,7 @@ __all__ = [
     "known_baseline",
     "make_baseline",
     "over_placements",
+    "parse_limits",
     "read_baseline",
     "read_side",
     "verdict_text",

@@ -5,15 +5,14 @@ baselines/NAME.toml     [manifest] what all points share, [rules] see `rules`, [
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 
 from rtoslab.analyses import Metric, unit_of
-from rtoslab.base import PlanError, Strict, make_folder, write_whole
+from rtoslab.base import PlanError, Strict, make_folder, toml_rows, toml_value, write_whole
 from rtoslab.catalogue import read_toml
 from rtoslab.compare.rules import parse_limits
 from rtoslab.compare.sides import Figures, Side
@@ -176,27 +175,13 @@ def write_baseline(baseline: Baseline, path: Path) -> None:
         f"exact = {str(baseline.exact).lower()}",
     ]
     for title, table in (("manifest", baseline.manifest), ("rules", baseline.rules)):
-        lines += ["", f"[{title}]", *_rows(table)] if table or title == "rules" else []
+        lines += ["", f"[{title}]", *toml_rows(table)] if table or title == "rules" else []
     for each in baseline.point:
         axes = each.model_dump(include={"benchmark", "kernel", "board", "cores", "window_ms"})
-        lines += ["", "[[point]]", *_rows(axes)]
+        lines += ["", "[[point]]", *toml_rows(axes)]
         for title, rows in (("config", each.config), ("manifest", each.manifest)):
-            lines += [f"{title} = {{ {', '.join(_rows(rows))} }}"] if rows else []
-        lines += [f"code = {_value(each.code)}"] if each.code else []
-        lines += ["[point.metrics]", *_rows(each.metrics)]
+            lines += [f"{title} = {{ {', '.join(toml_rows(rows))} }}"] if rows else []
+        lines += [f"code = {toml_value(each.code)}"] if each.code else []
+        lines += ["[point.metrics]", *toml_rows(each.metrics)]
     make_folder(path.parent)
     write_whole(path, "\n".join(lines) + "\n", "the baseline")
-
-
-def _rows(table: Mapping[str, Any] | Sequence[tuple[str, Any]]) -> list[str]:
-    return [f"{_key(key)} = {_value(value)}" for key, value in dict(table).items()]
-
-
-def _key(key: str) -> str:
-    return key if key.replace("_", "").isalnum() else json.dumps(key)
-
-
-def _value(value: str | float) -> str:
-    if isinstance(value, str):
-        return json.dumps(value)
-    return str(int(value)) if value == int(value) else repr(value)

@@ -1,24 +1,40 @@
 """How much worse a figure may become: `+0 cycles|+2 %`, for all figures or for those whose name fits a pattern.
 
-Limits are separated by `|`. One in `cycles` or `bytes` binds figures in that unit, one in `%` binds every figure; a
-figure fails if it passes any limit that binds it. `never` binds nothing.
+Limits are separated by `|`. One in `cycles` or `bytes` binds figures in that unit, one in `%` binds all of these; a
+figure fails if it passes any limit that binds it. One in `calls` binds how often a project's functions were called.
+`never` binds nothing.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Final, Protocol
 
-from rtoslab.analyses import BYTES, CYCLES
+from rtoslab.analyses import BYTES, CYCLES, Metric
 from rtoslab.base import PlanError
-from rtoslab.compare.comparison import Change
 
 ALL: Final = "*"
 DEFAULT: Final = {ALL: "+0 cycles|+0 bytes"}
 NEVER: Final = "never"
-_LIMIT: Final = re.compile(r"\+\s*(\d+(?:\.\d+)?)\s*(cycles?|bytes?|%)")
-_UNITS: Final = {"cycle": CYCLES, "cycles": CYCLES, "byte": BYTES, "bytes": BYTES, "%": "%"}
+CALLS: Final = "calls"
+"""How often something happened, of a project's own functions; only a limit in `calls` binds it."""
+_LIMIT: Final = re.compile(r"\+\s*(\d+(?:\.\d+)?)\s*(cycles?|bytes?|calls?|%)")
+_UNITS: Final = {
+    "cycle": CYCLES, "cycles": CYCLES, "byte": BYTES, "bytes": BYTES, "call": CALLS, "calls": CALLS, "%": "%",
+}  # fmt: skip
+
+
+# ruff: noqa: D102 (the class says what they are)
+class Judged(Protocol):
+    """A figure before and after: how much worse it became, in its unit and in percent."""
+
+    @property
+    def before(self) -> Metric: ...
+    @property
+    def delta(self) -> float: ...
+    @property
+    def percent(self) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +43,13 @@ class Limit:
 
     value: float
     unit: str
-    """CYCLES, BYTES or `%`."""
+    """CYCLES, BYTES, CALLS or `%`."""
 
-    def passed_by(self, change: Change) -> bool:
+    def passed_by(self, change: Judged) -> bool:
         """Whether the figure became worse by more than this."""
         if self.unit == "%":
+            if change.before.unit == CALLS:
+                return False
             return change.delta > 0 and change.percent > self.value
         return change.before.unit == self.unit and change.delta > self.value
 
@@ -75,6 +93,6 @@ class Rules:
         fitting = [pattern for pattern in self._limits if fnmatchcase(metric_id, pattern)]
         return self._limits[max(fitting, key=len)] if fitting else ()
 
-    def broken_by(self, change: Change) -> Limit | None:
+    def broken_by(self, change: Judged) -> Limit | None:
         """The first limit that the change passes."""
         return next((each for each in self.limits(change.before.id) if each.passed_by(change)), None)

@@ -4,10 +4,8 @@ The trap it prevents: a kernel that wakes tasks in the wrong order, or loses tic
 hash of all that could change the verdict: the image's inputs, the virtual board, this package's own rules.
 """
 
-import fcntl
 import hashlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +17,8 @@ from rtoslab.base import (
     ConformanceError,
     SettingError,
     Strict,
+    alone,
     canonical,
-    disk_error,
     sources_digest,
     write_whole,
 )
@@ -106,7 +104,7 @@ def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: 
     digest = verdict_digest(catalogue, point)
     makers = f"{simulator_fingerprint()}-{sources_digest(__name__)[:8]}"
     path = built.folder / f"conformance-{digest}-{makers}.verdict"
-    with _alone(built.folder):
+    with alone(built.folder / ".conformance-lock"):  # points measured side by side wait for one verdict
         known = _read(path)
         if known is None:
             known = _verdict(catalogue, asked, digest, progress)
@@ -192,17 +190,6 @@ def _verdict(catalogue: Catalogue, point: Point, digest: str, progress: Progress
         findings=() if played is None else judge_all(checks, played, kernel, board),
         failure=failure,
     )
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Points measured side by side wait for one verdict instead of each making it."""
-    try:
-        with (folder / ".conformance-lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
-    except OSError as cause:
-        raise disk_error("keep the conformance verdict in", folder, cause) from None
 
 
 def _read(path: Path) -> Conformance | None:

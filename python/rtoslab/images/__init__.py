@@ -12,6 +12,7 @@ from rtoslab.images.image_inputs import (
     cmake_options,
     inputs_digest,
 )
+from rtoslab.images.made_by import made_by
 from rtoslab.images.settings import demand_settings
 from rtoslab.images.source_lines import SourceLines
 
@@ -34,6 +35,7 @@ __all__ = [
     "demand_tools",
     "inputs_digest",
     "is_built",
+    "made_by",
     "planned_image",
     "read_elf",
     "read_sections",

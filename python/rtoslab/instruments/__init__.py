@@ -1,46 +1,54 @@
 """Observing a run: where every cycle went, what masked interrupts and held locks, what ran when, single calls.
 
-A `subject` is what is observed (a benchmark's window, or a stretch of any image); `session` runs it under the virtual
-board's observer; `profiler` and `masked` turn what that took into values with names and source lines,
-`profile_tables`, `flame`, `html`, `formats` show them, `difference` compares two profiles. `timelines`
-says what ran when, `perfetto` and `vcd` write it. `measured_calls` measures each call of some `functions`;
-`call_counts` sums them up, `call_replay` goes through the greatest again, `call_tables` shows them;
-`project` reads what a project of anybody's wants measured, and within which budgets.
+A `subject` is what is observed (a benchmark's window, or a stretch of any image, with its kernel by `image_kernel`);
+`session` runs it under the virtual board's observer; `profiler` and `masked` turn what that took into values with names
+and source lines, `profile_tables`, `flame`, `html`, `formats` show them, `difference` compares two profiles.
+`timelines` says what ran when, `perfetto` and `vcd` write it, `trace_database` answers questions to it.
+`measured_calls` measures each call of some `functions`; `call_counts` sums them up, `call_replay` goes through the
+greatest again, `call_tables` shows them; `measured_intervals` measures from one instruction to another,
+`interval_tables` shows that.
 """
 
 from rtoslab.instruments.call_tables import call_heading, call_notes, call_table, call_told, calls_as_json
 from rtoslab.instruments.difference import difference_tables
 from rtoslab.instruments.formats import folded, speedscope
 from rtoslab.instruments.html import render, summary
+from rtoslab.instruments.interval_tables import interval_as_json, interval_table, interval_told
 from rtoslab.instruments.masked import owner
-from rtoslab.instruments.measured_calls import EndedMeasureError, MeasuredCalls, measure_calls
+from rtoslab.instruments.measured_calls import EndedMeasureError, MeasuredCalls, MeasuredFunction, measure_calls
+from rtoslab.instruments.measured_intervals import MeasuredInterval, MeasuredIntervals, measure_intervals
 from rtoslab.instruments.observed_machine import ObservedMachine
-from rtoslab.instruments.perfetto import perfetto_trace
+from rtoslab.instruments.perfetto import perfetto_trace, read_trace
 from rtoslab.instruments.profile_tables import brief_tables, tables
 from rtoslab.instruments.profiler import EndedProfileError, Held, Profile, load_profile, profile
-from rtoslab.instruments.project import PROJECT_FILE, build_image, over_budget, read_project
 from rtoslab.instruments.records import WAYS
 from rtoslab.instruments.show import rich_table
-from rtoslab.instruments.subject import DEFAULT_CYCLES, Choice, Stretch, make_subject
+from rtoslab.instruments.subject import DEFAULT_CYCLES, Choice, Stretch, Subject, make_subject
 from rtoslab.instruments.survey import survey_table
 from rtoslab.instruments.timelines import Timeline, timeline
+from rtoslab.instruments.trace_database import NAMED as NAMED_QUERIES
+from rtoslab.instruments.trace_database import TraceDatabase, traced
 from rtoslab.instruments.vcd import vcd_text
 
 __all__ = [
     "DEFAULT_CYCLES",
-    "PROJECT_FILE",
+    "NAMED_QUERIES",
     "WAYS",
     "Choice",
     "EndedMeasureError",
     "EndedProfileError",
     "Held",
     "MeasuredCalls",
+    "MeasuredFunction",
+    "MeasuredInterval",
+    "MeasuredIntervals",
     "ObservedMachine",
     "Profile",
     "Stretch",
+    "Subject",
     "Timeline",
+    "TraceDatabase",
     "brief_tables",
-    "build_image",
     "call_heading",
     "call_notes",
     "call_table",
@@ -48,14 +56,17 @@ __all__ = [
     "calls_as_json",
     "difference_tables",
     "folded",
+    "interval_as_json",
+    "interval_table",
+    "interval_told",
     "load_profile",
     "make_subject",
     "measure_calls",
-    "over_budget",
+    "measure_intervals",
     "owner",
     "perfetto_trace",
     "profile",
-    "read_project",
+    "read_trace",
     "render",
     "rich_table",
     "speedscope",
@@ -63,5 +74,6 @@ __all__ = [
     "survey_table",
     "tables",
     "timeline",
+    "traced",
     "vcd_text",
 ]

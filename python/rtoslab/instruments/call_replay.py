@@ -76,7 +76,7 @@ def spendings(subject: Subject, windows: Sequence[Window], progress: Progress) -
     with simulator_errors(RunError):
         machine.observe(True)
         for edge in edges:
-            _run_to(machine, edge, edges[-1], progress)
+            run_to(machine, edge, edges[-1], progress)
             observed = machine.observed()
             nodes = np.frombuffer(observed["nodes"], dtype=NODE)
             inside = [each for each in windows if each.start < edge <= each.until]
@@ -90,7 +90,8 @@ def spendings(subject: Subject, windows: Sequence[Window], progress: Progress) -
     return {each: _spending(each, sums[each], nodes, names) for each in windows}
 
 
-def _run_to(machine: ObservedMachine, cycle: int, last: int, progress: Progress) -> None:
+def run_to(machine: ObservedMachine, cycle: int, last: int, progress: Progress) -> None:
+    """Runs to a cycle of which is known that it comes; `last` is the one at which all is done. Raises RunError."""
     while machine.cycle() < cycle:
         before = machine.cycle()
         machine.run(min(CHUNK_CYCLES, cycle - before))

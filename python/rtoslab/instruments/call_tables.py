@@ -17,7 +17,7 @@ _LISTED: Final = 8
 def call_table(measured: MeasuredFunction) -> Table:
     """A row for each measure."""
     rows = [
-        (name, each.minimum, _half(each.median), each.p99, each.maximum, each.total)
+        (name, each.minimum, half(each.median), each.p99, each.maximum, each.total)
         for name, each in measured.cycles.items()
     ]
     return Table(measured.function.name, "", _HEADS, rows)
@@ -72,12 +72,13 @@ def call_told(greatest: GreatestCall) -> Iterator[str]:
     spending = greatest.spending
     if spending is None:
         return
-    yield f"  spent   {spending.problem or _parts(spending.inside)}"
+    yield f"  spent   {spending.problem or parts(spending.inside)}"
     if spending.beside:
-        yield f"  beside  {_parts(spending.beside)}"
+        yield f"  beside  {parts(spending.beside)}"
 
 
-def _parts(cycles: Mapping[str, int]) -> str:
+def parts(cycles: Mapping[str, int]) -> str:
+    """Where cycles went, the most first; what is much further down together."""
     shown = [f"{name} {each:,}" for name, each in cycles.items()]
     rest = sum(list(cycles.values())[_LISTED:])
     return ", ".join(shown[:_LISTED]) + (f", others {rest:,}" if rest else "")
@@ -89,7 +90,8 @@ def _stack(stack_bytes: int | None) -> str:
     )
 
 
-def _half(value: float) -> int | str:
+def half(value: float) -> int | str:
+    """A median: whole, or with its half."""
     return int(value) if value == int(value) else f"{value:,.1f}"
 
 

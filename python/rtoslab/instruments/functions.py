@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import ImageFileError, SymbolError
+from rtoslab.base import ImageFileError, SymbolError, code_address
 from rtoslab.images import SourceLines, read_elf
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.targets import find_address
@@ -55,6 +55,16 @@ class Functions:
             raise SymbolError(f"The image has {len(found)} functions {asked!r}: {listed}; name one by its address.")
         return self._function(asked, found[0] if found else find_address(self._machine, asked))
 
+    def places(self, asked: str) -> list[int]:
+        """Addresses of instructions that are meant: a function's first, one by its address, or all at which code of a
+        line begins (several where the compiler divided or inlined it). Raises SymbolError for none."""
+        line = _LINE.fullmatch(asked)
+        if line is not None:
+            return self._line_starts(line["file"], int(line["line"]))
+        if asked.lower().startswith("0x"):
+            return [code_address(find_address(self._machine, asked))]
+        return [self.find(asked).address]
+
     def _at_address(self, asked: str, address: int) -> Function:
         start = self._start(address)
         if start not in {None, address}:
@@ -63,6 +73,16 @@ class Functions:
         return self._function(asked, address)
 
     def _at_line(self, asked: str, file: str, line: int) -> Function:
+        starts = {self._start(place) for place in self._line_starts(file, line)}
+        found = sorted(each for each in starts if each is not None)
+        if len(found) > 1:
+            listed = self._listed(asked, found)
+            raise SymbolError(f"{asked} is in {len(found)} functions, by inlining: {listed}; name the one meant.")
+        if not found:
+            raise SymbolError(f"{asked} lies in no function that has a symbol; name it by its address.")
+        return self._function(asked, found[0])
+
+    def _line_starts(self, file: str, line: int) -> list[int]:
         places, lines = self._lines.of(file, line)
         if not lines:
             raise SymbolError(
@@ -72,14 +92,7 @@ class Functions:
             place = bisect_left(lines, line)
             near = " and ".join(str(each) for each in lines[max(0, place - 1) : place + 1])
             raise SymbolError(f"No code comes from line {line} of {file}; the nearest lines with code: {near}.")
-        starts = {self._start(place) for place in places}
-        found = sorted(each for each in starts if each is not None)
-        if len(found) > 1:
-            listed = self._listed(asked, found)
-            raise SymbolError(f"{asked} is in {len(found)} functions, by inlining: {listed}; name the one meant.")
-        if not found:
-            raise SymbolError(f"{asked} lies in no function that has a symbol; name it by its address.")
-        return self._function(asked, found[0])
+        return places
 
     def _start(self, address: int) -> int | None:
         """Where the function that holds an address begins; None if no symbol says."""

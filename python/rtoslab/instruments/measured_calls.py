@@ -4,23 +4,21 @@ The image runs twice. The first run counts every call; the second goes through t
 they spent their cycles on. Both take the same cycles, for nothing that is observed costs one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import code_address
 from rtoslab.instruments.call_counts import Spread, Tally, cycles_of
 from rtoslab.instruments.call_replay import Spending, Window, spendings, window_of
 from rtoslab.instruments.functions import Function, Functions
 from rtoslab.instruments.names import Names
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import CALL, NODE
-from rtoslab.instruments.session import EndedRecordingError, Progress, Recording, Wanted, record
+from rtoslab.instruments.session import EndedRecordingError, Progress, Recording, Wanted, cut_of, record
 from rtoslab.instruments.subject import Subject
-from rtoslab.targets import cycle_number, find_address
 
 if TYPE_CHECKING:
     from rtoslab._sim import Observed
@@ -75,6 +73,8 @@ class MeasuredFunction:
     """By measure; empty if no call returned."""
     greatest: tuple[GreatestCall, ...] = ()
     open: tuple[OpenCall, ...] = ()
+    ran: frozenset[str] = frozenset()
+    """Functions that ran since reset below it on a call path, itself included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,10 @@ class MeasuredCalls:
     cut: str
     """Why the stretch is not the one asked for; empty if it is."""
     functions: tuple[MeasuredFunction, ...]
+    ran: frozenset[str] = frozenset()
+    """All functions that ran since reset."""
+    handled: frozenset[str] = frozenset()
+    """Those of them that ran in exceptions' handlers."""
 
 
 class EndedMeasureError(KeyboardInterrupt):
@@ -112,7 +116,7 @@ def measure_calls(subject: Subject, asked: Sequence[str], progress: Progress = l
     except EndedRecordingError as cause:
         raise EndedMeasureError(cause, first.result(cause.recording, "the command was ended", {})) from None
     windows = first.windows(recording)
-    return first.result(recording, _cut(recording), spendings(subject, windows, progress))
+    return first.result(recording, cut_of(recording), spendings(subject, windows, progress))
 
 
 class _Counting:
@@ -163,6 +167,7 @@ class _Counting:
                     tally=tally,
                     cycles={name: spread for name, spread in spreads.items() if spread is not None},
                     greatest=_greatest(function, tally, names, nodes, spent),
+                    ran=names.below(nodes, _is(function.address)),
                     open=tuple(
                         _open(each, _path(function, each, names)) for each in still_open[still_open["id"] == number]
                     ),
@@ -172,7 +177,12 @@ class _Counting:
         return MeasuredCalls(
             subject.label, subject.board.id, subject.cores, subject.board.clock.sys_hz,
             recording.start_cycle, recording.end_cycle, cut, tuple(functions),
+            names.below(nodes, lambda *_: True), names.below(nodes, lambda _, exception: exception != 0),
         )  # fmt: skip
+
+
+def _is(address: int) -> Callable[[int, int], bool]:
+    return lambda entry, _: entry == address
 
 
 def _open(call: "np.void", path: tuple[str, ...]) -> OpenCall:
@@ -208,16 +218,3 @@ def _greatest(
         )
         for window, (by, call) in found.items()
     )
-
-
-def _cut(recording: Recording) -> str:
-    """Why the stretch ended where nobody asked it to."""
-    stretch, cycles = recording.subject.stretch, recording.end_cycle - recording.start_cycle
-    if recording.subject.expected is not None:
-        return ""
-    if stretch.end is not None and cycle_number(stretch.end) is None:
-        address = find_address(recording.machine, stretch.end)
-        stands = {code_address(recording.machine.registers(core)["pc"]) for core in range(recording.subject.cores)}
-        return "" if address in stands else f"{stretch.end} was not reached"
-    wanted = stretch.cycles if stretch.end is None else (cycle_number(stretch.end) or 0) - recording.start_cycle
-    return f"the board stopped {wanted - cycles:,} cycles before the end" if cycles < wanted else ""

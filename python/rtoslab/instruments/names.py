@@ -1,7 +1,7 @@
 """From addresses and nodes to names: functions, call paths, source lines."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +51,16 @@ class Names:
         if not path or path[-1].partition(" [")[0] != here:
             path = (*path, here)
         return (*path, *(name + INLINED for name in self.source(pc).inlined))
+
+    def below(self, nodes: NDArray[np.void], begins: Callable[[int, int], bool]) -> frozenset[str]:
+        """The functions on and below every node that `begins` says yes to, by its entry and exception."""
+        inside: list[bool] = []
+        found = set()
+        for parent, entry, exception in nodes.tolist():
+            inside.append(begins(entry, exception) or (parent != NO_NODE and inside[parent]))
+            if inside[-1]:
+                found.add(self.function(entry))
+        return frozenset(found)
 
     def _all_paths(self, nodes: NDArray[np.void]) -> list[tuple[str, ...]]:
         paths: list[tuple[str, ...]] = []

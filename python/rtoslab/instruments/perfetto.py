@@ -1,6 +1,9 @@
-"""The door to `perfetto_writer`, which loads the schema's package: no other command should wait for that."""
+"""The door to `perfetto_writer` and `perfetto_reader`, which load the schema's package: nothing else waits for it."""
+
+from pathlib import Path
 
 from rtoslab.instruments.timelines import Timeline
+from rtoslab.instruments.trace_database import Traced
 
 
 def perfetto_trace(timeline: Timeline) -> bytes:
@@ -8,3 +11,10 @@ def perfetto_trace(timeline: Timeline) -> bytes:
     from rtoslab.instruments.perfetto_writer import PerfettoWriter  # noqa: PLC0415
 
     return PerfettoWriter(timeline).write()
+
+
+def read_trace(path: Path) -> Traced:
+    """What `rtoslab trace` wrote. Raises ReportError."""
+    from rtoslab.instruments.perfetto_reader import read_perfetto  # noqa: PLC0415
+
+    return read_perfetto(path)

@@ -12,6 +12,9 @@ from rtoslab.instruments.timelines import Span, Timeline, Track
 
 SEQUENCE: Final = 1
 ROOT: Final = 1
+END_CYCLE: Final = "end_cycle"
+CLOCK: Final = "clock_hz"
+"""Of the stretch, beside its first cycle: on an instant of the whole trace's own track."""
 _NANOSECONDS: Final = 1_000_000_000
 
 
@@ -31,6 +34,7 @@ class PerfettoWriter:
     def write(self) -> bytes:
         """The serialised trace."""
         self._describe(ROOT, f"rtoslab: {self.timeline.label}", None)
+        self._stretch()
         events = []
         for track, spans in _by_track(self.timeline).items():
             uuid = self._uuid((track.group, track.name))
@@ -43,6 +47,14 @@ class PerfettoWriter:
         for edge in self.timeline.edges:
             self._count(self._uuid(("pins", edge.pin), counter=True), edge.cycle, edge.level)
         return bytes(self.trace.SerializeToString(deterministic=True))
+
+    def _stretch(self) -> None:
+        event = self._event(ROOT, self.timeline.start, TrackEvent.TYPE_INSTANT)
+        event.name = "stretch"
+        for name, value in ((END_CYCLE, self.timeline.end), (CLOCK, self.timeline.clock_hz)):
+            annotation = event.debug_annotations.add()
+            annotation.name = name
+            annotation.uint_value = value
 
     def _uuid(self, path: tuple[str, ...], *, counter: bool = False) -> int:
         """The number of a track, described as it is first asked for, below its group."""

@@ -48,6 +48,8 @@ class Wanted:
     threads_and_locks: bool = False
     writes: dict[int, int] = field(default_factory=dict)
     """Address of a word -> identifier of its write events."""
+    executed: dict[int, int] = field(default_factory=dict)
+    """Address of an instruction -> identifier of the events in which it is about to execute."""
     exceptions: bool = False
     pins: bool = False
     measured: dict[int, int] = field(default_factory=dict)
@@ -172,6 +174,8 @@ class _Session:
         )
         for address, ident in self.wanted.writes.items():
             self.machine.watch_write(address, ident)
+        for address, ident in self.wanted.executed.items():
+            self.machine.watch_exec(address, ident)
         self.machine.trace_exceptions(self.wanted.exceptions)
         self.machine.trace_pins(self.wanted.pins)
 
@@ -267,6 +271,19 @@ def _latest(events: NDArray[np.void]) -> NDArray[np.void]:
     _, last = np.unique(keys[::-1], return_index=True)
     kept: NDArray[np.void] = ordered[np.sort(len(ordered) - 1 - last)]
     return kept
+
+
+def cut_of(recording: Recording) -> str:
+    """Why the stretch ended where nobody asked it to; empty if it did not."""
+    stretch, cycles = recording.subject.stretch, recording.end_cycle - recording.start_cycle
+    if recording.subject.expected is not None:
+        return ""
+    if stretch.end is not None and cycle_number(stretch.end) is None:
+        address = find_address(recording.machine, stretch.end)
+        stands = {code_address(recording.machine.registers(core)["pc"]) for core in range(recording.subject.cores)}
+        return "" if address in stands else f"{stretch.end} was not reached"
+    wanted = stretch.cycles if stretch.end is None else (cycle_number(stretch.end) or 0) - recording.start_cycle
+    return f"the board stopped {wanted - cycles:,} cycles before the end" if cycles < wanted else ""
 
 
 def existing(machine: ObservedMachine, names: Iterable[str]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TypedDict
 from rtoslab.base import ImageFileError, PlanError
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Board, Catalogue, Kernel
 from rtoslab.images import build
+from rtoslab.instruments.image_kernel import kernel_of
 from rtoslab.intake import is_file, read_image
 from rtoslab.plan import DEFAULT_WINDOW_MS as LATENCY_WINDOW_MS
 from rtoslab.plan import Options, make_plan, whole_option
@@ -52,7 +53,7 @@ class Choice(TypedDict, total=False):
     """What may be said of a subject besides its name; what is not said is the usual."""
 
     kernel: str | None
-    """The one with most services if nobody says; of an image, whose names it has."""
+    """The usual one if nobody says; of an image, the one whose functions it has."""
     board: str | None
     cores: int | None
     config: Mapping[str, str] | None
@@ -102,16 +103,17 @@ def _image(
     if cores is not None and cores > facts.cores:
         raise PlanError(f"The board {facts.id} has {facts.cores} cores, {cores} were asked for.")
     count = cores or facts.cores
+    known = catalogue.kernel(kernel).facts.on(facts.cpu) if kernel else kernel_of(catalogue, path, facts.cpu)
     return Subject(
         label=path.name,
         elf=path,
         image=read_image(path),
         board=facts,
         cores=count,
-        kernel=catalogue.kernel(kernel).facts.on(facts.cpu) if kernel else None,
+        kernel=known,
         stretch=stretch,
         settings={key: whole_option(key, value) for key, value in config.items()},
-        axes={"image": path.name, "board": facts.id, "cores": str(count), **({"kernel": kernel} if kernel else {})},
+        axes={"image": path.name, "board": facts.id, "cores": str(count), **({"kernel": known.id} if known else {})},
     )
 
 

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import RtoslabError
+from rtoslab.base import RtoslabError, open_flags
 from rtoslab.intake.limits import MIB, PIPE_SECONDS, TEXT_BYTES
 from rtoslab.intake.names import one_line
 
@@ -25,7 +25,7 @@ def read_bytes(path: Path, limit: int, what: str, error: type[RtoslabError]) -> 
     Raises `error`: not there, no file, more than `limit` bytes, a pipe that has not ended in time.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        descriptor = os.open(path, open_flags("O_RDONLY", "O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY"))
     except (OSError, ValueError) as cause:
         raise _unreadable(path, what, cause, error) from None
     try:

@@ -14,8 +14,10 @@ from types import FrameType
 
 EXIT_INTERRUPTED = 130
 SAID = b"Interrupted; what was finished is kept.\n"
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-"""Those that ask a process to end."""
+SIGNALS = tuple(getattr(signal, each) for each in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, each))
+"""Those that ask a process to end, as far as the system has them."""
+_ALARM: int | None = getattr(signal, "SIGALRM", None)
+"""By which an interrupt that had to wait is tried again; without it, a thread does that."""
 _AGAIN_S = 0.02
 """How soon an interrupt that had to wait is tried again."""
 _IMPATIENT_S = 2.0
@@ -34,14 +36,16 @@ def at_once() -> None:
 
 def in_order() -> None:
     """From here on a signal raises KeyboardInterrupt, once, where that can be heard."""
-    signal.signal(signal.SIGALRM, _raise)
+    if _ALARM is not None:
+        signal.signal(_ALARM, _raise)
     for each in _heard():
         signal.signal(each, _raise)
 
 
 def over() -> None:
     """From here on no signal is heard: the result is known."""
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    if _ALARM is not None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
     ignore()
 
 
@@ -91,13 +95,24 @@ def _raise(number: int, frame: FrameType | None) -> None:
         if time.monotonic() - _first[0] > _IMPATIENT_S:
             _leave(number, frame)
         return
-    if number != signal.SIGALRM:
+    if number != _ALARM:
         _asked.append(number)
     if _deaf(frame):
-        signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+        _try_again()
         return
     _first.append(time.monotonic())
     raise _interrupt(_asked[0])
+
+
+def _try_again() -> None:
+    if _ALARM is not None:
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+        return
+    from threading import Timer  # noqa: PLC0415 (only where there is no alarm)
+
+    again = Timer(_AGAIN_S, signal.raise_signal, [signal.SIGINT])
+    again.daemon = True
+    again.start()
 
 
 def _deaf(frame: FrameType | None) -> bool:

@@ -6,7 +6,6 @@ beginning of a line at the very end, whose writer was killed; the next writer ta
 its own line and spoil that.
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -17,11 +16,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import AlteredError, AlteredWarning, disk_error
+from rtoslab.base import AlteredError, AlteredWarning, alone, disk_error
 from rtoslab.intake import STORED_BYTES, parse_object, read_bytes
 
 JOURNAL_FILE = "journal.jsonl"
 _PLAN = "plan.json"
+_LOCK = ".journal.lock"
 _LONGEST: Final = 1000
 """Bytes: no line has so many."""
 
@@ -41,8 +41,8 @@ def note_session(run: Path, root: Path) -> Session:
     session = Session(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), revision_of(root))
     line = session_line(session)
     try:
-        with (run / JOURNAL_FILE).open("a+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)  # another writer may be at it, whose line is not cut but unfinished
+        # Another writer may be at it, whose line is not cut but unfinished.
+        with alone(run / _LOCK), (run / JOURNAL_FILE).open("a+b") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - _LONGEST))
             end = file.read(_LONGEST)

@@ -11,17 +11,16 @@ whole point or none. A run directory can be copied and archived; all paths in it
 its seal says counts as failed, with a warning that names the file; the others stay readable.
 """
 
-import fcntl
 import glob
 import os
 import shutil
 import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-from rtoslab.base import AlteredError, AlteredWarning, StoreError, alone, disk_error
+from rtoslab.base import AlteredError, AlteredWarning, StoreError, alone, alone_if_free, disk_error
 from rtoslab.records import demand_sealed, read_sealed
 from rtoslab.results import PointId
 from rtoslab.store.journal import last_session
@@ -33,6 +32,7 @@ POINTS = "points"
 LOCK = ".lock"
 """Held while a run directory is made."""
 _UNFINISHED = ".unfinished-"
+_WORK_LOCK = ".lock"
 _PLAN_IN_WORK = f".{PLAN}.tmp"
 
 
@@ -178,34 +178,30 @@ def run_directories(places: Iterable[Path]) -> list[Path]:
 def remove_unfinished(path: Path) -> None:
     """Removes what interrupted writers left behind; what a living process is writing stays."""
     for leftover in (path / POINTS).glob(f"{_UNFINISHED}*"):
-        with suppress(FileNotFoundError):
-            descriptor = os.open(leftover, os.O_RDONLY)
-            with suppress(BlockingIOError):
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if leftover.suffix == _WORK_LOCK:
+            continue
+        with alone_if_free(_work_lock(leftover)) as is_free:
+            if is_free:
                 shutil.rmtree(leftover, ignore_errors=True)
-            os.close(descriptor)
 
 
 @contextmanager
 def _work_folder(points: Path) -> Iterator[Path]:
     """A folder to write a point into, locked as long as its writer lives; removed unless it was renamed."""
-    work, descriptor = _locked_folder(points)
-    try:
-        yield work
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-        os.close(descriptor)
-
-
-def _locked_folder(points: Path) -> tuple[Path, int]:
     while True:
         work = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=points))
-        with suppress(FileNotFoundError):
-            descriptor = os.open(work, os.O_RDONLY)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if work.exists():  # otherwise another process swept it before it was locked
-                return work, descriptor
-            os.close(descriptor)
+        with alone(_work_lock(work)):
+            if not work.exists():  # another process swept it before it was locked
+                continue
+            try:
+                yield work
+            finally:
+                shutil.rmtree(work, ignore_errors=True)
+            return
+
+
+def _work_lock(work: Path) -> Path:
+    return work.with_name(work.name + _WORK_LOCK)
 
 
 def _is_foreign(path: Path) -> bool:

@@ -12,8 +12,8 @@ from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.paper_folders import parse_published
 from rtoslab.catalogue.strict_files import strictly
-from rtoslab.instruments.project import Project, demand_images
 from rtoslab.intake.tables import parse_table
+from rtoslab.project.project_file import Project, demand_images
 from rtoslab.reference.reference_file import read_reference
 from tests.inputs.kind import text_of
 from tests.inputs.mutate import mutated

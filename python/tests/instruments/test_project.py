@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from rtoslab.base import BuildError, CatalogueError
 from rtoslab.cli import app
-from rtoslab.instruments.project import read_project
+from rtoslab.project import read_project
 from tests.instruments.small_program import small_program
 
 IMAGE = """

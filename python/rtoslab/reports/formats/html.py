@@ -6,8 +6,8 @@ import jinja2
 from markupsafe import Markup
 
 from rtoslab.base import __version__, web_page
-from rtoslab.reports import charts
 from rtoslab.reports.document import Document
+from rtoslab.reports.drawing import drawn
 from rtoslab.reports.table import ChartData
 
 SUFFIX = "html"
@@ -28,7 +28,7 @@ def render(document: Document) -> str:
 
 def _svg(chart: ChartData) -> Markup:
     label = Markup.escape(chart.caption)
-    text = charts.svg(chart).replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+    text = drawn(chart).replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
     return Markup(text)  # noqa: S704 (drawn by the charting library, which escapes the data)
 
 

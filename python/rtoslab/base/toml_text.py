@@ -1,0 +1,24 @@
+"""Tables as TOML text, the same values as the same bytes."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def toml_rows(table: Mapping[str, Any] | Sequence[tuple[str, Any]]) -> list[str]:
+    """A line for each key: texts, whole and other numbers, lists of numbers."""
+    return [f"{toml_key(key)} = {toml_value(value)}" for key, value in dict(table).items()]
+
+
+def toml_key(key: str) -> str:
+    """Bare where it may be."""
+    return key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key)
+
+
+def toml_value(value: str | float | Sequence[float]) -> str:
+    """One value; a whole number without its point."""
+    if isinstance(value, str):
+        return json.dumps(value)
+    if isinstance(value, Sequence):
+        return f"[{', '.join(toml_value(each) for each in value)}]"
+    return str(int(value)) if value == int(value) else repr(value)

@@ -1,0 +1,55 @@
+"""`rtoslab query`: questions to a trace that was written."""
+
+from pathlib import Path
+
+import click
+
+from rtoslab.base import EXIT_OK, PlanError
+from rtoslab.cli.ended import answer
+from rtoslab.cli.plain import PlainConsole
+from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, read_trace, rich_table
+
+
+@click.command("query")
+@click.argument("trace", type=click.Path(path_type=Path), metavar="FILE.pftrace")
+@click.argument("question")
+@click.argument("names", nargs=-1)
+@click.option(
+    "--within", "limit_cycles", type=click.IntRange(1, 2**62), default=2**62, help="Of latency: at most so many cycles."
+)
+@click.option("--top", type=click.IntRange(1), default=40, show_default=True, help="Rows shown; --json has all.")
+@click.option("--json", "as_json", is_flag=True, help="All rows as JSON on stdout.")
+def command(trace: Path, question: str, names: tuple[str, ...], limit_cycles: int, top: int, *, as_json: bool) -> int:
+    """Ask a trace that `rtoslab trace -o` wrote: by the name of a question, or in SQL.
+
+    \b
+    load          cycles and share of each core, by task and handler
+    switches      the longest stretches from one switch to the next
+    calls         each task's calls of the kernel
+    locks         holds and waits of spinlocks
+    latency A B   from the begin of each A to that of the next B
+    "SELECT ..."  SQLite; tables:
+                  slice(track_group, track, name, depth, start_cycle,
+                    end_cycle, cycles, own_cycles, start_ns, ended)
+                  pin(name, cycle, level)
+                  trace(label, clock_hz, start_cycle, end_cycle)
+    """
+    if names and question != "latency":
+        raise PlanError("Only latency takes names; put the words of a SELECT into quotation marks.")
+    if question == "latency" and len(names) != 2:
+        raise PlanError("latency needs two names of slices: where it begins and where it ends.")
+    database = TraceDatabase(read_trace(trace))
+    if question == "latency":
+        table = database.latency(*names, limit_cycles)
+    elif question in NAMED_QUERIES:
+        table = database.named(question)
+    else:
+        table = database.ask(question)
+    if as_json:
+        answer(table.as_json())
+        return EXIT_OK
+    console = PlainConsole()
+    console.print(rich_table(table, top))
+    if len(table.rows) > top:
+        click.echo(f"... and {len(table.rows) - top:,} more rows; --top N shows more, --json all.")
+    return EXIT_OK

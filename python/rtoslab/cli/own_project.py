@@ -1,0 +1,159 @@
+"""A project of anybody's on the command line: `rtoslab gate` and `baseline` in a folder with rtoslab.toml."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from rtoslab.base import EXIT_ERROR, EXIT_OK, EXIT_REGRESSION, PlanError, counted, find_root, write_whole
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.ended import answer
+from rtoslab.cli.names import form_of
+from rtoslab.cli.plain import PlainConsole
+from rtoslab.compare import Rules
+from rtoslab.instruments import rich_table
+from rtoslab.intake import is_file
+from rtoslab.project import (
+    PROJECT_FILE,
+    Project,
+    ProjectJudgement,
+    as_markdown,
+    change_table,
+    figures_of,
+    judge_project,
+    judged_as_json,
+    judged_as_junit,
+    project_sentence,
+    read_kept,
+    read_project,
+    regression_table,
+    write_kept,
+)
+from rtoslab.targets import simulator_sources
+
+_ROWS = 40
+_SHORT = 12
+
+
+def has_project() -> bool:
+    """Whether the working directory is a project's."""
+    return is_file(Path(PROJECT_FILE))
+
+
+def said(context: click.Context, *options: str) -> list[str]:
+    """Those of the options that stand on the command line."""
+    return [each for each in options if context.get_parameter_source(each) is ParameterSource.COMMANDLINE]
+
+
+def demand_unsaid(context: click.Context, *options: str) -> None:
+    """Raises PlanError for an option that a project leaves no room for."""
+    wrong = said(context, *options)
+    if wrong:
+        option = {"name": "NAME", "out": "--out", "jobs": "--jobs"}.get(wrong[0], f"--{wrong[0].replace('_', '-')}")
+        raise PlanError(f"{option} does not go with {PROJECT_FILE}; leave it out, or work in another folder.")
+
+
+def gate_project(
+    asked: tuple[str, ...], other_compiler: str | None, moved: str | None, outputs: tuple[Path, ...], *, as_json: bool,
+    dry_run: bool,
+) -> int:  # fmt: skip
+    """The project in this folder against its baseline. What is said here goes before what the project says."""
+    project = read_project(Path())
+    rules = Rules.of(project.gate.limits, asked)
+    if dry_run:
+        return _plan(project)
+    kept = read_kept(Path(project.gate.baseline))
+    root = find_root()
+    found = figures_of(Catalogue(root), project, Path(), _say)
+    judged = judge_project(kept.figures(), found, rules, moved=moved or project.gate.moved)
+    if kept.simulator != simulator_sources(root)[:_SHORT]:
+        judged = replace(judged, notes=(*judged.notes, "the baseline was measured with another virtual board"))
+    for output in outputs:
+        write_whole(output, _rendered(judged, output), "the report")
+    unequal = _unequal(judged, other_compiler or project.gate.other_compiler)
+    code = EXIT_OK if unequal == "skip" else EXIT_ERROR if judged.lost or unequal else _code(judged)
+    if as_json:
+        answer({**judged_as_json(judged), "exit_code": code})
+        return code
+    _show(judged)
+    if unequal == "skip":
+        click.echo(f"Not gated. {_compilers(judged)}.")
+    elif unequal:
+        raise PlanError(f"{_compilers(judged)}; use the same compiler, or write the baseline anew.")
+    else:
+        click.echo(project_sentence(judged))
+        if judged.failed and not judged.lost:
+            click.echo("If the change is meant, `rtoslab baseline` writes the new figures.")
+    return code
+
+
+def _code(judged: ProjectJudgement) -> int:
+    return EXIT_REGRESSION if judged.failed else EXIT_OK
+
+
+def _unequal(judged: ProjectJudgement, other_compiler: str) -> str:
+    return "" if judged.other_compiler is None or other_compiler == "compare" else other_compiler
+
+
+def _compilers(judged: ProjectJudgement) -> str:
+    before, after = judged.other_compiler or ("", "")
+    return f"The baseline was measured with {before}, here it is {after}: cycles differ for that alone"
+
+
+def _show(judged: ProjectJudgement) -> None:
+    console = PlainConsole()
+    for table in (regression_table(judged), change_table(judged)):
+        if table.rows:
+            console.print(rich_table(table, _ROWS))
+            if len(table.rows) > _ROWS:
+                console.print(f"... and {len(table.rows) - _ROWS} more; a report (-o) has them all.")
+    for line in (*judged.over, *judged.notes):
+        click.echo(line)
+
+
+def _rendered(judged: ProjectJudgement, output: Path) -> str:
+    kind = form_of(output)
+    if kind == "json":
+        return json.dumps(judged_as_json(judged), indent=1) + "\n"
+    if kind == "xml":
+        return judged_as_junit(judged)
+    if kind == "md":
+        return as_markdown(judged)
+    raise PlanError(f"The gate of a project writes .md, .json or .xml, not .{kind}.")
+
+
+def baseline_project(*, dry_run: bool) -> int:
+    """Measures the project in this folder and keeps its figures."""
+    project = read_project(Path())
+    if dry_run:
+        return _plan(project)
+    root = find_root()
+    found = figures_of(Catalogue(root), project, Path(), _say)
+    cut = [f"{name}: {each.cut}" for name, each in found.items() if each.cut]
+    if cut:
+        raise PlanError(f"No baseline was written, for the part to be measured was not executed: {'; '.join(cut)}.")
+    path = Path(project.gate.baseline)
+    write_kept(found, simulator_sources(root)[:_SHORT], path)
+    for name, each in found.items():
+        if each.problem:
+            click.echo(f"{name}: placements n/a, {each.problem}; measured as it is built")
+    figures = sum(len(item.figures) for each in found.values() for item in each.items.values())
+    click.echo(f"{counted(figures, 'figure')} of {counted(len(found), 'image')}: {path}.")
+    return EXIT_OK
+
+
+def _plan(project: Project) -> int:
+    for name, image in project.image.items():
+        wanted = [each.name for each in project.function if each.image == name]
+        wanted += [each.name for each in project.interval if each.image == name]
+        times = f", {image.placements} placements" if image.placements > 1 else ""
+        click.echo(f"{name}: {image.elf} on {image.board}, {image.for_ms} ms{times}")
+        for each in wanted:
+            click.echo(f"  {each}")
+    return EXIT_OK
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)

@@ -1,0 +1,41 @@
+"""Which kernel an image was built with, by the names of functions that it has."""
+
+from pathlib import Path
+
+from rtoslab.base import ImageFileError
+from rtoslab.catalogue import Catalogue, Kernel
+from rtoslab.images import read_elf
+
+
+def kernel_of(catalogue: Catalogue, elf: Path, cpu: str) -> Kernel | None:
+    """The kernel of the catalogue most of whose functions the image has, with its word of the running task.
+
+    None if the image has no kernel's, or of two as many. Trees of the user's are left out: their ports are there.
+    """
+    try:
+        image = read_elf(elf)
+    except ImageFileError:  # a UF2 file, or stripped
+        return None
+    names = {each.name for each in image.symbols} | image.constants.keys()
+    functions = {each.name for each in image.symbols if each.is_function}
+    found: list[tuple[int, Kernel]] = []
+    for entry in catalogue.kernels.values():
+        kernel = entry.facts.on(cpu)
+        if entry.tree is None and kernel.probes is not None and _names_its_task(kernel, names):
+            services = {name for table in _symbol_tables(kernel) for many in table for name in many}
+            found.append((len(services & functions), kernel))
+    found.sort(key=lambda each: -each[0])
+    if not found or not found[0][0] or (len(found) > 1 and found[0][0] == found[1][0]):
+        return None
+    return found[0][1]
+
+
+def _symbol_tables(kernel: Kernel) -> list[list[tuple[str, ...]]]:
+    """Of this version, and of those before it."""
+    return [[*kernel.symbols.values()], *([*each.symbols.values()] for each in kernel.earlier)]
+
+
+def _names_its_task(kernel: Kernel, names: set[str]) -> bool:
+    assert kernel.probes is not None
+    words = (kernel.probes.current_task_single, kernel.probes.current_task_smp)
+    return any(word is not None and word.partition("+")[0].strip() in names for word in words)

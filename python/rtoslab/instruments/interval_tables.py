@@ -1,0 +1,57 @@
+"""Measured intervals as a table and sentences for a terminal, and as JSON."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from rtoslab.base import Table, counted
+from rtoslab.instruments.call_tables import half, parts
+from rtoslab.instruments.measured_intervals import MeasuredInterval
+from rtoslab.instruments.profile_tables import path_text
+
+
+def interval_table(measured: MeasuredInterval) -> Table:
+    """One row: cycles of the intervals that ended."""
+    spread = measured.cycles
+    rows = [] if spread is None else [(measured.count, spread.minimum, half(spread.median), spread.p99, spread.maximum)]
+    return Table("interval", "", ("intervals", "min", "median", "p99", "max"), rows)
+
+
+def interval_told(measured: MeasuredInterval) -> Iterator[str]:
+    """The longest: where it happened, and the paths that led to both ends."""
+    longest = measured.longest
+    if longest is None:
+        yield "  No interval ended."
+    else:
+        yield f"Longest: from cycle {longest.begin.cycle:,}, core {longest.begin.core}"
+        yield f"  begin   {path_text(longest.begin_path)}"
+        yield f"  end     {path_text(longest.end_path)}, core {longest.end.core}"
+        yield f"  spent   {parts(longest.spent)}"
+    if measured.begun_again:
+        yield f"The begin was reached {counted(measured.begun_again, 'time')} more within an interval, which went on."
+    if measured.is_open:
+        yield "One more had begun and not ended."
+
+
+def interval_as_json(measured: MeasuredInterval) -> dict[str, Any]:
+    """All of it as plain values."""
+    longest = measured.longest
+    return {
+        "start": measured.begin,
+        "until": measured.end,
+        "count": measured.count,
+        "cycles": None if measured.cycles is None else asdict(measured.cycles),
+        "begun_again": measured.begun_again,
+        "open": measured.is_open,
+        "longest": None
+        if longest is None
+        else {
+            "start_cycle": longest.begin.cycle,
+            "until_cycle": longest.end.cycle,
+            "start_core": longest.begin.core,
+            "until_core": longest.end.core,
+            "start_path": list(longest.begin_path),
+            "until_path": list(longest.end_path),
+            "spent": longest.spent,
+        },
+    }

@@ -1,0 +1,72 @@
+"""A Perfetto file that `rtoslab trace` wrote, read back: each event carries its exact cycle."""
+
+from pathlib import Path
+from typing import Any, Final
+
+from google.protobuf.message import DecodeError as ProtobufError
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
+
+from rtoslab.base import ReportError
+from rtoslab.instruments.perfetto_writer import CLOCK, END_CYCLE, ROOT
+from rtoslab.instruments.timelines import Edge
+from rtoslab.instruments.trace_database import Traced, TracedSlice
+from rtoslab.intake import one_line, read_bytes, shown_path
+
+TRACE_BYTES: Final = 1 << 30
+_HEAD: Final = "rtoslab: "
+
+
+def read_perfetto(path: Path) -> Traced:
+    """Raises ReportError for a file that cannot be read, or that rtoslab did not write."""
+    trace = Trace()
+    try:
+        trace.ParseFromString(read_bytes(path, TRACE_BYTES, "the trace", ReportError))
+    except ProtobufError:
+        raise ReportError(f"{shown_path(path)} is no Perfetto trace, or is cut short; write it again.") from None
+    return _Reader(trace, path).read()
+
+
+class _Reader:
+    def __init__(self, trace: Any, path: Path) -> None:
+        self.trace = trace
+        self.path = path
+        self.names: dict[int, tuple[str, int]] = {}
+        self.slices: list[TracedSlice] = []
+        self.edges: list[Edge] = []
+        self.stretch: tuple[int, int, int] | None = None
+        """First and last cycle, clock in Hz."""
+
+    def read(self) -> Traced:
+        open_slices: dict[int, list[tuple[str, int, int, bool]]] = {}
+        for packet in self.trace.packet:
+            if packet.HasField("track_descriptor"):
+                descriptor = packet.track_descriptor
+                self.names[descriptor.uuid] = (one_line(descriptor.name), descriptor.parent_uuid)
+            elif packet.HasField("track_event"):
+                self._event(packet.timestamp, packet.track_event, open_slices)
+        label = self.names.get(ROOT, ("", 0))[0]
+        if not label.startswith(_HEAD) or self.stretch is None:
+            raise ReportError(f"{shown_path(self.path)} was not written by `rtoslab trace`; trace the image once more.")
+        start, end, clock_hz = self.stretch
+        return Traced(label.removeprefix(_HEAD), clock_hz, start, end, self.slices, self.edges)
+
+    def _event(self, nanosecond: int, event: Any, open_slices: dict[int, list[tuple[str, int, int, bool]]]) -> None:
+        facts = {each.name: each for each in event.debug_annotations}
+        if "cycle" not in facts:
+            return
+        cycle = int(facts["cycle"].uint_value)
+        if event.track_uuid == ROOT:
+            if END_CYCLE in facts and CLOCK in facts:
+                self.stretch = (cycle, int(facts[END_CYCLE].uint_value), int(facts[CLOCK].uint_value))
+            return
+        stack = open_slices.setdefault(event.track_uuid, [])
+        if event.type == TrackEvent.TYPE_SLICE_BEGIN:
+            ended = "ended" not in facts or facts["ended"].string_value != "no"
+            stack.append((one_line(event.name), cycle, nanosecond, ended))
+        elif event.type == TrackEvent.TYPE_SLICE_END and stack:
+            name, start, start_ns, ended = stack.pop()
+            track, parent = self.names.get(event.track_uuid, ("", 0))
+            group = self.names.get(parent, ("", 0))[0]
+            self.slices.append(TracedSlice(group, track, name, start, cycle, start_ns, ended))
+        elif event.type == TrackEvent.TYPE_COUNTER:
+            self.edges.append(Edge(cycle, self.names.get(event.track_uuid, ("", 0))[0], int(event.counter_value)))

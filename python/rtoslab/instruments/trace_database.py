@@ -1,0 +1,191 @@
+"""A trace as tables that SQL asks: SQLite in memory, from a timeline or from the Perfetto file that was written of it.
+
+slice(track_group, track, name, depth, start_cycle, end_cycle, cycles, own_cycles, start_ns, ended)
+pin(name, cycle, level)
+trace(label, clock_hz, start_cycle, end_cycle)
+
+`own_cycles` of a task's slice are those without the handlers that ran meanwhile on its core. Perfetto's own query
+engine is a program that its package fetches when it is first used; this needs none and works without a network.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rtoslab.base import PlanError, Table
+from rtoslab.instruments.timelines import HANDLERS, TASKS, Edge, Timeline
+
+_SCHEMA: Final = """
+CREATE TABLE slice (track_group TEXT, track TEXT, name TEXT, depth INTEGER, start_cycle INTEGER, end_cycle INTEGER,
+  cycles INTEGER, own_cycles INTEGER, start_ns INTEGER, ended INTEGER);
+CREATE TABLE pin (name TEXT, cycle INTEGER, level INTEGER);
+CREATE TABLE trace (label TEXT, clock_hz INTEGER, start_cycle INTEGER, end_cycle INTEGER);
+"""
+NAMED: Final[Mapping[str, str]] = {
+    "load": """
+        SELECT track_group AS core, name AS task, count(*) AS times, sum(own_cycles) AS cycles,
+          printf('%.2f', 100.0 * sum(own_cycles) / (SELECT end_cycle - start_cycle FROM trace)) AS "% of core"
+        FROM slice WHERE track = 'tasks' GROUP BY core, task
+        UNION ALL
+        SELECT track_group, 'handler ' || name, count(*), sum(cycles),
+          printf('%.2f', 100.0 * sum(cycles) / (SELECT end_cycle - start_cycle FROM trace))
+        FROM slice WHERE track = 'interrupts' AND depth = 0 GROUP BY 1, 2
+        ORDER BY 1, 4 DESC, 2""",
+    "switches": """
+        SELECT track_group AS core, name AS task, start_cycle, cycles AS "cycles until the next switch"
+        FROM slice WHERE track = 'tasks' ORDER BY cycles DESC, start_cycle LIMIT 20""",
+    "calls": """
+        SELECT track AS task, name AS call, count(*) AS times, min(cycles) AS min, max(cycles) AS max,
+          sum(cycles) AS total FROM slice
+        WHERE track_group = 'tasks' AND ended GROUP BY 1, 2 ORDER BY total DESC, 1, 2""",
+    "locks": """
+        SELECT track_group AS "of", track, name, count(*) AS times, max(cycles) AS longest, sum(cycles) AS total
+        FROM slice WHERE track_group = 'spinlocks' OR track = 'spinlock waits'
+        GROUP BY 1, 2, 3 ORDER BY longest DESC""",
+}
+"""Questions that have a name."""
+_LATENCY: Final = """
+    SELECT begun.start_cycle AS "from cycle", min(done.start_cycle) AS "to cycle",
+      min(done.start_cycle) - begun.start_cycle AS cycles
+    FROM slice AS begun JOIN slice AS done ON done.name = ?2 AND done.start_cycle > begun.start_cycle
+      AND done.start_cycle <= begun.start_cycle + ?3
+    WHERE begun.name = ?1 GROUP BY begun.rowid ORDER BY cycles DESC, 1 LIMIT 20"""
+_ROWS_MOST: Final = 100_000
+_STEPS_MOST: Final = 20_000
+"""Turns of SQLite's machine, in ten thousands, before a question is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracedSlice:
+    """Something that lasted, as the file has it."""
+
+    group: str
+    track: str
+    name: str
+    start: int
+    end: int
+    start_ns: int
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """What a trace holds. Cycles since reset."""
+
+    label: str
+    clock_hz: int
+    start: int
+    end: int
+    slices: Sequence[TracedSlice]
+    edges: Sequence[Edge]
+
+
+def traced(timeline: Timeline) -> Traced:
+    """A timeline as it will be written."""
+    slices = [
+        TracedSlice(
+            each.track.group, each.track.name, each.name, each.start, each.end,
+            (each.start - timeline.start) * 1_000_000_000 // timeline.clock_hz, each.ended,
+        )
+        for each in timeline.spans
+    ]  # fmt: skip
+    return Traced(timeline.label, timeline.clock_hz, timeline.start, timeline.end, slices, timeline.edges)
+
+
+class TraceDatabase:
+    """One trace, asked."""
+
+    def __init__(self, trace: Traced) -> None:
+        self._database = sqlite3.connect(":memory:")
+        self._database.executescript(_SCHEMA)
+        self._database.execute(
+            "INSERT INTO trace VALUES (?, ?, ?, ?)", (trace.label, trace.clock_hz, trace.start, trace.end)
+        )
+        self._database.executemany("INSERT INTO slice VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _rows(trace.slices))
+        self._database.executemany(
+            "INSERT INTO pin VALUES (?, ?, ?)", [(each.pin, each.cycle, each.level) for each in trace.edges]
+        )
+        self._database.execute("CREATE INDEX by_name ON slice (name, start_cycle)")
+        self._database.commit()
+        self._database.set_authorizer(_only_reads)
+        self._turns = 0
+        self._database.set_progress_handler(self._turn, 10_000)
+
+    def named(self, name: str) -> Table:
+        """The answer to a question that has a name."""
+        return self.ask(NAMED[name], title=name)
+
+    def latency(self, begin: str, end: str, limit_cycles: int) -> Table:
+        """From the begin of each slice of one name to that of the next one of the other, the longest first."""
+        return self.ask(_LATENCY, (begin, end, limit_cycles), title=f"{begin} to {end}")
+
+    def ask(self, sql: str, values: Sequence[str | int] = (), title: str = "") -> Table:
+        """The rows that a SELECT gives. Raises PlanError for what SQLite refuses."""
+        self._turns = 0
+        try:
+            cursor = self._database.execute(sql, tuple(values))
+            rows = cursor.fetchmany(_ROWS_MOST)
+        except (sqlite3.Error, sqlite3.Warning, ValueError) as cause:
+            raise PlanError(f"The query cannot be answered ({cause}); `rtoslab query --help` has the tables.") from None
+        columns = tuple(each[0] for each in cursor.description or ())
+        return Table("query", title, columns, [tuple(_plain(cell) for cell in row) for row in rows])
+
+    def _turn(self) -> int:
+        self._turns += 1
+        return int(self._turns > _STEPS_MOST)
+
+
+def _plain(cell: object) -> str | int | None:
+    return cell if cell is None or isinstance(cell, int) else f"{cell:g}" if isinstance(cell, float) else str(cell)
+
+
+def _only_reads(action: int, *_: object) -> int:
+    """A question reads: it attaches no file, and writes nothing."""
+    allowed = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+    return sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY
+
+
+def _rows(slices: Sequence[TracedSlice]) -> Iterable[tuple[str | int, ...]]:
+    by_track: dict[tuple[str, str], list[TracedSlice]] = {}
+    for each in sorted(slices, key=lambda each: (each.start, -each.end)):
+        by_track.setdefault((each.group, each.track), []).append(each)
+    depths = {track: _depths(many) for track, many in by_track.items()}
+    for (group, track), many in by_track.items():
+        handlers = [
+            each
+            for each, depth in zip(by_track.get((group, HANDLERS), []), depths.get((group, HANDLERS), []), strict=True)
+            if depth == 0
+        ]
+        inside = _shared(many, handlers) if track == TASKS else [0] * len(many)
+        for each, depth, taken in zip(many, depths[group, track], inside, strict=True):
+            yield (
+                group, track, each.name, depth, each.start, each.end, each.end - each.start,
+                each.end - each.start - taken, each.start_ns, int(each.ended),
+            )  # fmt: skip
+
+
+def _depths(many: Sequence[TracedSlice]) -> list[int]:
+    """How many slices of its track each lies in."""
+    ends: list[int] = []
+    found = []
+    for each in many:
+        while ends and ends[-1] <= each.start:
+            ends.pop()
+        found.append(len(ends))
+        ends.append(each.end)
+    return found
+
+
+def _shared(tasks: Sequence[TracedSlice], handlers: Sequence[TracedSlice]) -> list[int]:
+    """Cycles of each task's slice in which a handler ran; neither overlap among themselves."""
+    found, first = [], 0
+    for task in tasks:
+        while first < len(handlers) and handlers[first].end <= task.start:
+            first += 1
+        taken, at = 0, first
+        while at < len(handlers) and handlers[at].start < task.end:
+            taken += min(handlers[at].end, task.end) - max(handlers[at].start, task.start)
+            at += 1
+        found.append(taken)
+    return found

@@ -1,0 +1,36 @@
+"""A project of anybody's: its own images, measured, held against budgets and against figures kept in its repository.
+
+`project_file` says what rtoslab.toml holds, `building` runs the project's build in each placement, `measuring` makes
+figures, `budgets` holds them against what is allowed at most, `kept_figures` keeps them as a baseline, `judging`
+compares, `summary` says what was found.
+"""
+
+from rtoslab.project.budgets import interval_over_budget, over_budget
+from rtoslab.project.building import build_image
+from rtoslab.project.judging import ProjectJudgement, judge_project, project_sentence
+from rtoslab.project.kept_figures import read_kept, write_kept
+from rtoslab.project.measuring import figures_of, found_function, project_subject
+from rtoslab.project.project_file import PROJECT_FILE, Project, read_project
+from rtoslab.project.summary import as_markdown, change_table, judged_as_json, judged_as_junit, regression_table
+
+__all__ = [
+    "PROJECT_FILE",
+    "Project",
+    "ProjectJudgement",
+    "as_markdown",
+    "build_image",
+    "change_table",
+    "figures_of",
+    "found_function",
+    "interval_over_budget",
+    "judge_project",
+    "judged_as_json",
+    "judged_as_junit",
+    "over_budget",
+    "project_sentence",
+    "project_subject",
+    "read_kept",
+    "read_project",
+    "regression_table",
+    "write_kept",
+]

@@ -1,0 +1,64 @@
+"""A project's own build, in one placement or several.
+
+A build cannot be asked from outside to lay its code elsewhere. So it is told: RTOSLAB_PLACEMENT is the placement's
+number, and RTOSLAB_PLACEMENT_SOURCE names an assembler file which, linked first, moves all that follows it. Whether
+the code did move is seen in the image.
+"""
+
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from rtoslab.base import BuildError, write_whole
+from rtoslab.project.project_file import ProjectImage
+
+_STEP_BYTES: Final = 12
+_SPAN_BYTES: Final = 64
+"""The step and the span have 4 in common, so the first 16 placements are all the multiples of 4 in a span, which is as
+long as the longest line of the boards' flash or caches, or a multiple of it."""
+
+
+def padding_bytes(placement: int) -> int:
+    """How far a placement's padding moves what follows it."""
+    return placement * _STEP_BYTES % _SPAN_BYTES
+
+
+@contextmanager
+def placing() -> Iterator[Path]:
+    """A folder for the padding's source, outside the project."""
+    with tempfile.TemporaryDirectory(prefix="rtoslab-placement-") as folder:
+        yield Path(folder)
+
+
+def build_image(name: str, image: ProjectImage, folder: Path, placement: tuple[int, Path] | None = None) -> None:
+    """Runs an image's build command, whose output goes to standard error. Raises BuildError.
+
+    `placement`: its number, and a folder for the padding's source.
+    """
+    if not image.build:
+        return
+    told = shlex.join(image.build)
+    environment = dict(os.environ)
+    if placement is not None:
+        number, place = placement
+        source = place / "rtoslab_placement.s"
+        write_whole(source, _padding(number), "the placement's source")
+        environment |= {"RTOSLAB_PLACEMENT": str(number), "RTOSLAB_PLACEMENT_SOURCE": str(source)}
+    try:
+        done = subprocess.run(image.build, cwd=folder, stdin=subprocess.DEVNULL, stdout=2, env=environment, check=False)
+    except OSError as cause:
+        raise BuildError(f"The image {name!r} cannot be built by `{told}` ({cause.strerror}); check `build`.") from None
+    if done.returncode:
+        raise BuildError(f"The image {name!r} was not built: `{told}` ended with {done.returncode}; see its output.")
+
+
+def _padding(placement: int) -> str:
+    """Kept by the linker (R) though nobody refers to it."""
+    size = padding_bytes(placement)
+    space = f"    .space {size}\n" if size else ""
+    return f'    .syntax unified\n    .section .text.rtoslab_placement, "axR", %progbits\n    .balign 4\n{space}'

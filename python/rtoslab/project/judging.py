@@ -1,0 +1,199 @@
+"""New figures of a project held against its baseline: what became worse, and whether its code did.
+
+| cause | what it means |
+|---|---|
+| changed | instructions that take the figure's cycles are others |
+| moved | they are the same and lie elsewhere |
+| same code | they are the same and lie where they lay: what they worked on, or what ran beside them, is other |
+| unknown | some of what ran has no symbol with a size |
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rtoslab.analyses import BYTES, CYCLES, Metric
+from rtoslab.base import counted
+from rtoslab.compare import CALLS, Limit, Rules
+from rtoslab.project.measuring import ImageFigures, Item, middle
+
+CHANGED: Final = "changed"
+MOVED: Final = "moved"
+SAME_CODE: Final = "same code"
+UNKNOWN: Final = "unknown"
+PLACEMENT: Final = "placement"
+"""A verdict: the bands of both sides' placements overlap, so that another place may be worth the difference."""
+_COUNTS: Final = frozenset({"calls", "count"})
+
+
+@dataclass(frozen=True, slots=True)
+class FigureChange:
+    """One figure before and now."""
+
+    image: str
+    item: str
+    figure: str
+    before: Metric
+    after: Metric
+    cause: str
+    overlap: bool = False
+    """Of figures in several placements: some place of the one side is as good as some place of the other."""
+
+    @property
+    def delta(self) -> float:
+        """In the figure's unit; more is worse. Of a number of calls, how far it moved."""
+        moved = self.after.value - self.before.value
+        return abs(moved) if self.before.unit == CALLS else moved
+
+    @property
+    def percent(self) -> float:
+        """Of the figure before."""
+        if not self.delta:
+            return 0.0
+        return 100 * self.delta / self.before.value if self.before.value else float("inf")
+
+    @property
+    def label(self) -> str:
+        """By which rules and people name it."""
+        return self.before.id
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectJudgement:
+    """What the gate found."""
+
+    changes: tuple[FigureChange, ...]
+    """Of every figure that both sides have."""
+    regressions: tuple[tuple[FigureChange, Limit], ...]
+    """The largest share first."""
+    let_pass: tuple[tuple[FigureChange, Limit], ...]
+    """Worse, but by moving alone, which the project lets pass."""
+    over: tuple[str, ...]
+    """Budgets exceeded."""
+    lost: tuple[str, ...]
+    """Why there is no answer, a clause each."""
+    notes: tuple[str, ...]
+    other_compiler: tuple[str, str] | None = None
+    """The baseline's and the project's, of the first image where they differ."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether something became worse, or exceeds its budget."""
+        return bool(self.regressions or self.over)
+
+
+def judge_project(
+    before: Mapping[str, ImageFigures], after: Mapping[str, ImageFigures], rules: Rules, *, moved: str
+) -> ProjectJudgement:
+    """Every figure against its limit. `moved`: "pass" lets pass what only moved."""
+    changes: list[FigureChange] = []
+    lost: list[str] = []
+    notes: list[str] = []
+    for name, now in after.items():
+        lost += [f"{name}: {now.cut}"] if now.cut else []
+        notes += [f"{name}: placements n/a, {now.problem}; measured as it is built"] if now.problem else []
+        then = before.get(name)
+        if then is None:
+            notes.append(f"{name}: not in the baseline; `rtoslab baseline` adds it")
+            continue
+        unlike = _unlike(then, now)
+        if unlike:
+            lost.append(f"{name}: {unlike}; `rtoslab baseline` writes it anew")
+            continue
+        gone, fresh = _members(name, then, now)
+        lost += gone
+        notes += fresh
+        changes += [change for key in then.items if key in now.items for change in _changes(name, key, then, now)]
+    notes += [f"{name}: in the baseline, but no longer in the project" for name in before if name not in after]
+    worse = [(each, limit) for each in changes if not each.overlap and (limit := rules.broken_by(each)) is not None]
+    worse.sort(key=lambda each: (-each[0].percent, each[0].label))
+    passing = [each for each in worse if moved == "pass" and each[0].cause == MOVED]
+    return ProjectJudgement(
+        changes=tuple(changes),
+        regressions=tuple(each for each in worse if each not in passing),
+        let_pass=tuple(passing),
+        over=tuple(line for each in after.values() for line in each.over),
+        lost=tuple(lost),
+        notes=tuple(notes),
+        other_compiler=_other_compiler(before, after),
+    )
+
+
+def _unlike(then: ImageFigures, now: ImageFigures) -> str:
+    for what, first, second in (
+        ("board", then.board, now.board),
+        ("cores", then.cores, now.cores),
+        ("placements", then.placements, now.placements),
+    ):
+        if first != second:
+            return f"the baseline has {what} {first}, the project {second}"
+    return ""
+
+
+def _members(name: str, then: ImageFigures, now: ImageFigures) -> tuple[list[str], list[str]]:
+    """What is missing, and what is new."""
+    lost, notes = [], []
+    for key, item in then.items.items():
+        if key not in now.items:
+            notes.append(f"{name}: {key} is in the baseline, but no longer in the project")
+            continue
+        gone = [each for each in item.figures if each not in now.items[key].figures]
+        if gone:
+            lost.append(f"{name}: {key} has no {', '.join(gone)} any more")
+    fresh = [key for key in now.items if key not in then.items]
+    notes += [f"{name}: {key} is not in the baseline; `rtoslab baseline` adds it" for key in fresh]
+    return lost, notes
+
+
+def _changes(image: str, key: str, then: ImageFigures, now: ImageFigures) -> list[FigureChange]:
+    first, second = then.items[key], now.items[key]
+    found = []
+    for figure, before in first.figures.items():
+        after = second.figures.get(figure)
+        if after is not None:
+            unit = CALLS if figure in _COUNTS else BYTES if figure.endswith("_bytes") else CYCLES
+            label = f"{image}/{key}.{figure}"
+            overlap = len(before) > 1 and min(after) <= max(before) and min(before) <= max(after)
+            cause = _cause(first, second) if unit == CYCLES else ""
+            old, new = (Metric(label, unit, middle(values)) for values in (before, after))
+            found.append(FigureChange(image, key, figure, old, new, cause, overlap))
+    return found
+
+
+def _cause(before: Item, after: Item) -> str:
+    if not before.code or not after.code:
+        return UNKNOWN
+    if before.code != after.code:
+        return CHANGED
+    return MOVED if before.places != after.places else SAME_CODE
+
+
+def _other_compiler(before: Mapping[str, ImageFigures], after: Mapping[str, ImageFigures]) -> tuple[str, str] | None:
+    for name, now in after.items():
+        then = before.get(name)
+        if then is not None and then.compiler != now.compiler:
+            return then.compiler or "one that it does not name", now.compiler or "one that the image does not name"
+    return None
+
+
+def project_sentence(judged: ProjectJudgement) -> str:
+    """The gate's answer."""
+    figures = counted(len(judged.changes), "figure")
+    if judged.lost:
+        return f"The gate cannot tell: {'; '.join(judged.lost[:3])}."
+    parts = []
+    if judged.regressions:
+        change, limit = judged.regressions[0]
+        moved = sum(each.cause == MOVED for each, _ in judged.regressions)
+        by_place = f" {moved} of them by moving alone: the code is the same and lies elsewhere." if moved else ""
+        parts.append(
+            f"Regression: {len(judged.regressions)} of {figures} passed their limit; the largest: {change.label}: "
+            f"{change.delta:+g} {change.before.unit} ({change.percent:+.2f} %), allowed {limit}.{by_place}"
+        )
+    if judged.over:
+        parts.append(f"Over budget: {'; '.join(judged.over[:3])}.")
+    if parts:
+        return " ".join(parts)
+    better = sum(each.delta < 0 and not each.overlap for each in judged.changes)
+    passing = f"; {len(judged.let_pass)} worse by moving alone, which the project lets pass" if judged.let_pass else ""
+    return f"Same or better: {figures} within their limits, {better} of them better{passing}."

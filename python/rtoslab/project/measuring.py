@@ -1,0 +1,232 @@
+"""The figures of a project: of each image its size, of each function and interval how long it took, in every placement.
+
+A function's code is named by a digest of the instructions of all that may have taken its cycles, wherever they lie, and
+where it lies by another. So a figure that changed while its code did not is told from one whose code did.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.images import berkeley, code_digests, made_by, read_elf
+from rtoslab.instruments import (
+    MeasuredCalls,
+    MeasuredFunction,
+    MeasuredInterval,
+    MeasuredIntervals,
+    Stretch,
+    Subject,
+    make_subject,
+    measure_calls,
+    measure_intervals,
+)
+from rtoslab.project.budgets import interval_over_budget, over_budget
+from rtoslab.project.building import build_image, placing
+from rtoslab.project.project_file import Project, ProjectFunction, ProjectImage
+
+DIGITS: Final = 12
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A function, an interval, or an image's sizes: figures by name, a value for each placement."""
+
+    figures: Mapping[str, tuple[float, ...]]
+    code: str = ""
+    """Digest of its instructions, wherever they lie; empty where no symbol tells, or where there is none (a size)."""
+    places: str = ""
+    """Digest of where they lie, in the first placement."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFigures:
+    """One image."""
+
+    board: str
+    cores: int
+    compiler: str
+    """As the ELF file says; empty if it does not."""
+    placements: int
+    items: Mapping[str, Item]
+    """By name; `image` is its size."""
+    problem: str = ""
+    """Why it was not measured in as many placements as the project asks for; empty if it was."""
+    over: tuple[str, ...] = ()
+    """Budgets exceeded, a line each."""
+    cut: str = ""
+    """Why the measured part is not the one asked for; empty if it is."""
+
+
+IMAGE: Final = "image"
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """An image in one placement."""
+
+    subject: Subject
+    calls: MeasuredCalls | None
+    intervals: MeasuredIntervals | None
+    items: Mapping[str, Item]
+
+
+def figures_of(catalogue: Catalogue, project: Project, folder: Path, say: Say) -> dict[str, ImageFigures]:
+    """Builds and measures all of a project. Raises BuildError, ImageFileError, SymbolError, RunError."""
+    return {name: _image(catalogue, project, name, folder, say) for name in project.image}
+
+
+def function_name(wanted: ProjectFunction) -> str:
+    """What a function's figures are called: by its usual cycles its name alone."""
+    return wanted.name if wanted.by == "inclusive" else f"{wanted.name}, {wanted.by}"
+
+
+def _image(catalogue: Catalogue, project: Project, name: str, folder: Path, say: Say) -> ImageFigures:
+    image = project.image[name]
+    placed: list[_Placed] = []
+    with placing() as place:
+        for number in reversed(range(image.placements)):  # the usual one last, so that it is what stays
+            several = image.placements > 1
+            say(f"{name}: building and measuring" + (f" placement {number}" if several else ""))
+            build_image(name, image, folder, (number, place) if several else None)
+            placed.insert(0, _measured(catalogue, project, name, image, folder))
+    problem = _unplaced(placed)
+    used = placed[:1] if problem else placed
+    first = placed[0]
+    over, cut = _over(project, name, first)
+    return ImageFigures(
+        board=image.board,
+        cores=first.subject.cores,
+        compiler=made_by(first.subject.elf),
+        placements=len(used),
+        items={key: _together([(first if key == IMAGE else each).items[key] for each in used]) for key in first.items},
+        problem=problem,
+        over=tuple(over),
+        cut=cut,
+    )
+
+
+def project_subject(catalogue: Catalogue, image: ProjectImage, folder: Path) -> Subject:
+    """What is run of a project's image. Raises ImageFileError, PlanError."""
+    cycles = image.for_ms * catalogue.board(image.board).facts.clock.sys_hz // 1000
+    stretch = Stretch(start=image.start, end=image.until, cycles=cycles)
+    return make_subject(catalogue, str(folder / image.elf), board=image.board, cores=image.cores, stretch=stretch)
+
+
+def _measured(catalogue: Catalogue, project: Project, name: str, image: ProjectImage, folder: Path) -> _Placed:
+    subject = project_subject(catalogue, image, folder)
+    functions = [each for each in project.function if each.image == name]
+    wanted = [each for each in project.interval if each.image == name]
+    calls = measure_calls(subject, [each.name for each in functions]) if functions else None
+    intervals = measure_intervals(subject, [(each.start, each.until) for each in wanted]) if wanted else None
+    elf = read_elf(subject.elf)
+    ran = (calls.ran if calls else frozenset[str]()) | (intervals.ran if intervals else frozenset[str]())
+    digests = code_digests(subject.elf, ran)
+    sizes = {each.name: each.size for each in elf.symbols if each.is_function}
+    items = {IMAGE: Item({f"{key}_bytes": (value,) for key, value in berkeley(elf.sections).items()})}
+    for each in functions:
+        assert calls is not None
+        items[function_name(each)] = _function(each, calls, found_function(calls, each), digests, sizes)
+    for number, each_interval in enumerate(wanted):
+        assert intervals is not None
+        items[each_interval.name] = _interval(intervals.intervals[number], intervals.ran, digests)
+    return _Placed(subject, calls, intervals, items)
+
+
+def found_function(calls: MeasuredCalls, wanted: ProjectFunction) -> MeasuredFunction:
+    """A project's function among those measured."""
+    return next(each for each in calls.functions if wanted.name in each.function.asked)
+
+
+def _function(
+    wanted: ProjectFunction,
+    calls: MeasuredCalls,
+    measured: MeasuredFunction,
+    digests: Mapping[str, tuple[str, int]],
+    sizes: Mapping[str, int],
+) -> Item:
+    spread, tally = measured.cycles.get(wanted.by), measured.tally
+    figures: dict[str, tuple[float, ...]] = {"calls": (tally.calls,)}
+    if spread is not None:
+        values = {"min": spread.minimum, "median": spread.median, "p99": spread.p99, "max": spread.maximum}
+        figures |= {key: (value,) for key, value in values.items()}
+    depths = [tally.stack_bytes, *(each.stack_bytes for each in measured.open)]
+    known = [each for each in depths if each is not None]
+    figures |= {"stack_bytes": (max(known),)} if known else {}
+    size = sizes.get(measured.function.name)
+    figures |= {"size_bytes": (size,)} if size else {}
+    return Item(figures, *_code(_responsible(wanted, calls, measured), digests))
+
+
+def _responsible(wanted: ProjectFunction, calls: MeasuredCalls, measured: MeasuredFunction) -> frozenset[str]:
+    """All whose instructions may have taken the function's cycles."""
+    tally, cycles = measured.tally, measured.cycles
+    by_jump = tally.entered_by_jump or tally.went_on  # what a tail call leads to stands beside it on call paths
+    others = wanted.by == "inclusive" and "other tasks" in cycles and cycles["other tasks"].maximum
+    if by_jump or others or calls.cores > 1:
+        return calls.ran
+    disturbed = wanted.by == "inclusive" and "interrupts" in cycles and cycles["interrupts"].maximum
+    return measured.ran | calls.handled if disturbed else measured.ran
+
+
+def _interval(measured: MeasuredInterval, ran: frozenset[str], digests: Mapping[str, tuple[str, int]]) -> Item:
+    figures: dict[str, tuple[float, ...]] = {"count": (measured.count,)}
+    if measured.cycles is not None:
+        spread = measured.cycles
+        values = {"min": spread.minimum, "median": spread.median, "p99": spread.p99, "max": spread.maximum}
+        figures |= {key: (value,) for key, value in values.items()}
+    return Item(figures, *_code(ran, digests))
+
+
+def _code(names: Iterable[str], digests: Mapping[str, tuple[str, int]]) -> tuple[str, str]:
+    """Digests of instructions and of places; empty where one of the functions has none."""
+    wanted = sorted(names)
+    if not wanted or not all(name in digests for name in wanted):
+        return "", ""
+    code, places = ([(name, digests[name][part]) for name in wanted] for part in (0, 1))
+    return _digest(code), _digest(places)
+
+
+def _digest(rows: Sequence[tuple[str, str | int]]) -> str:
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:DIGITS]
+
+
+def _unplaced(placed: Sequence[_Placed]) -> str:
+    """Why placements are none: the code did not move, or is not the same."""
+    if len(placed) == 1:
+        return ""
+    wanted = [key for key in placed[0].items if key != IMAGE]
+    if any(each.items[key].code != placed[0].items[key].code for each in placed for key in wanted):
+        return "the build gives other instructions for another RTOSLAB_PLACEMENT"
+    if all(each.items[key].places == placed[0].items[key].places for each in placed for key in wanted):
+        return "the build takes no placement: no function lies elsewhere for another RTOSLAB_PLACEMENT"
+    return ""
+
+
+def _together(items: Sequence[Item]) -> Item:
+    shared = [key for key in items[0].figures if all(key in each.figures for each in items)]
+    figures = {key: tuple(each.figures[key][0] for each in items) for key in shared}
+    return replace(items[0], figures=figures)
+
+
+def _over(project: Project, name: str, found: _Placed) -> tuple[list[str], str]:
+    lines: list[str] = []
+    cut = next((each.cut for each in (found.calls, found.intervals) if each is not None and each.cut), "")
+    for each in project.function:
+        if each.image == name and found.calls is not None:
+            lines += over_budget(each, found.calls, found_function(found.calls, each))
+    wanted = [each for each in project.interval if each.image == name]
+    if found.intervals is not None:
+        for interval, measured in zip(wanted, found.intervals.intervals, strict=True):
+            lines += interval_over_budget(interval, measured, found.intervals.cut)
+    return lines, cut
+
+
+def middle(values: Sequence[float]) -> float:
+    """What a figure in several placements stands as."""
+    return median(values)

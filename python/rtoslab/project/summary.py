@@ -1,0 +1,104 @@
+"""What a gate of a project found, for a terminal, a pull request (Markdown), and machines (JSON, JUnit XML)."""
+
+import math
+from typing import Any, Final
+from xml.etree import ElementTree as ET
+
+from rtoslab.base import Table
+from rtoslab.intake import markdown, paragraph, xml
+from rtoslab.project.judging import FigureChange, ProjectJudgement, project_sentence
+
+_COLUMNS: Final = ("figure", "before", "now", "change", "allowed", "code")
+
+
+def regression_table(judged: ProjectJudgement) -> Table:
+    """What passed its limit, the largest share first."""
+    rows = [(*_row(change), str(limit), change.cause) for change, limit in judged.regressions]
+    return Table("regressions", "Passed their limit", _COLUMNS, rows)
+
+
+def change_table(judged: ProjectJudgement) -> Table:
+    """Every other figure that is not what it was."""
+    worse = [change for change, _ in judged.regressions]
+    others = [each for each in judged.changes if each.delta and each not in worse]
+    rows = [(*_row(each), "placement" if each.overlap else "", each.cause) for each in others]
+    return Table("changes", "Other changes", (*_COLUMNS[:4], "verdict", "code"), rows)
+
+
+def _row(change: FigureChange) -> tuple[str, str, str, str]:
+    moved = change.after.value - change.before.value
+    return change.label, _number(change.before.value), _number(change.after.value), f"{moved:+,g}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+
+
+def as_markdown(judged: ProjectJudgement) -> str:
+    """For the summary of a pull request."""
+    lines = ["# rtoslab gate", "", paragraph(project_sentence(judged)), ""]
+    for table in (regression_table(judged), change_table(judged)):
+        if table.rows:
+            lines += [f"## {table.title}", "", _line(table.columns), f"|---|{'---:|' * 3}---|---|"]
+            lines += [*(_line([str(cell) for cell in row]) for row in table.rows), ""]
+    for title, texts in (("Over budget", judged.over), ("Notes", judged.notes)):
+        if texts:
+            lines += [f"## {title}", "", *(f"- {paragraph(each)}" for each in texts), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _line(cells: Any) -> str:
+    return "| " + " | ".join(markdown(each) for each in cells) + " |"
+
+
+def judged_as_json(judged: ProjectJudgement) -> dict[str, Any]:
+    """All of it as plain values."""
+    limits = {change.label: str(limit) for change, limit in judged.regressions}
+    return {
+        "verdict": "unknown" if judged.lost else "worse" if judged.failed else "pass",
+        "sentence": project_sentence(judged),
+        "figures": [
+            {
+                "image": each.image,
+                "name": each.item,
+                "figure": each.figure,
+                "unit": each.before.unit,
+                "before": each.before.value,
+                "now": each.after.value,
+                "percent": each.percent if math.isfinite(each.percent) else None,
+                "code": each.cause or None,
+                "placement": each.overlap,
+                "passed_limit": limits.get(each.label),
+            }
+            for each in judged.changes
+        ],
+        "over_budget": list(judged.over),
+        "lost": list(judged.lost),
+        "notes": list(judged.notes),
+        "other_compiler": list(judged.other_compiler) if judged.other_compiler else None,
+    }
+
+
+def judged_as_junit(judged: ProjectJudgement) -> str:
+    """A test case for each figure, budget and loss."""
+    limits = {change.label: limit for change, limit in judged.regressions}
+    root = ET.Element("testsuites", name="rtoslab")
+    suite = ET.SubElement(
+        root, "testsuite", name="rtoslab gate",
+        tests=str(len(judged.changes) + len(judged.over) + len(judged.lost)),
+        failures=str(len(limits) + len(judged.over)), errors=str(len(judged.lost)),
+    )  # fmt: skip
+    for each in judged.changes:
+        case = ET.SubElement(suite, "testcase", classname=xml(each.image), name=xml(f"{each.item}.{each.figure}"))
+        if each.label in limits:
+            said = (
+                f"{each.before.value:g} {each.before.unit} before, {each.after.value:g} now: "
+                f"it passed its limit {limits[each.label]}"
+            )
+            ET.SubElement(case, "failure", message=xml(said), type=xml(each.cause or "worse"))
+    for kind, texts in (("failure", judged.over), ("error", judged.lost)):
+        for number, text in enumerate(texts):
+            case = ET.SubElement(suite, "testcase", classname="project", name=f"{kind} {number}")
+            ET.SubElement(case, kind, message=xml(text), type="budget" if kind == "failure" else "no figure")
+    ET.indent(root, " ")
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"

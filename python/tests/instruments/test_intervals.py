@@ -1,0 +1,54 @@
+"""From one instruction to another: cycles counted by hand, and the paths at both ends of the longest interval."""
+
+import pytest
+
+from rtoslab.base import SymbolError, find_root
+from rtoslab.catalogue import Catalogue
+from rtoslab.instruments import MeasuredInterval, Stretch, make_subject, measure_intervals
+from tests.instruments.small_program import CALLS, line_of, small_program
+
+
+def measured(*pairs: tuple[str, str], board: str = "pico") -> list[MeasuredInterval]:
+    catalogue = Catalogue(find_root())
+    stretch = Stretch(cycles=100_000)
+    subject = make_subject(catalogue, str(small_program(board)), board=board, cores=1, stretch=stretch)
+    return list(measure_intervals(subject, pairs).intervals)
+
+
+def test_intervals_by_symbol_and_line_have_the_cycles_counted_by_hand() -> None:
+    """On the M0+: push of two 3, five nops 5, bl 3, leaf's ten nops 10, bx 2."""
+    line = f"small.s:{line_of('pop {r4, pc}')}"
+    to_pop, between = measured(("outer", line), ("outer", "recursive"))
+    assert (to_pop.count, to_pop.begun_again, to_pop.is_open) == (CALLS, 0, False)
+    assert to_pop.cycles is not None
+    assert (to_pop.cycles.minimum, to_pop.cycles.maximum) == (23, 23)
+    assert to_pop.longest is not None
+    assert to_pop.longest.begin_path == ("reset", "outer")
+    assert to_pop.longest.end_path == ("reset", "outer")
+    assert between.longest is not None
+    assert between.longest.end_path == ("reset", "recursive")
+    for each in (to_pop, between):
+        assert each.longest is not None
+        assert sum(each.longest.spent.values()) == each.longest.end.cycle - each.longest.begin.cycle
+
+
+def test_from_a_place_to_itself_is_its_period_and_the_path_is_that_of_the_longest() -> None:
+    (period,) = measured(("leaf", "leaf"))
+    assert (period.count, period.is_open) == (3 * CALLS - 1, True)
+    assert period.cycles is not None
+    assert period.cycles.minimum < period.cycles.maximum
+    assert period.longest is not None
+    assert next(iter(period.longest.spent)) == "recursive"
+
+
+def test_an_interval_goes_on_from_its_first_begin() -> None:
+    (again,) = measured(("leaf", "recursive"))
+    assert again.begun_again == 2 * CALLS
+    assert again.count == CALLS
+    (never,) = measured(("leaf", "never_called"))
+    assert (never.count, never.cycles, never.longest, never.is_open) == (0, None, None, True)
+
+
+def test_a_place_that_is_none_is_an_error() -> None:
+    with pytest.raises(SymbolError, match="value is data"):
+        measured(("leaf", "value"))

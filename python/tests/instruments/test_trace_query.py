@@ -1,0 +1,103 @@
+"""A trace asked: load that adds up, what SQL may do, and an image whose kernel is told by its symbols."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from rtoslab.base import PlanError, ReportError
+from rtoslab.cli import app
+from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, make_subject, read_trace
+from rtoslab.instruments.trace_database import Traced, TracedSlice
+from tests.instruments.images import CATALOGUE, scene
+from tests.instruments.small_program import small_program
+
+
+def piece(group: str, track: str, name: str, start: int, end: int) -> TracedSlice:
+    return TracedSlice(group, track, name, start, end, start, True)
+
+
+MADE = Traced(
+    "made", 1_000_000_000, 0, 100,
+    [
+        piece("core 0", "tasks", "a", 0, 60), piece("core 0", "tasks", "b", 60, 100),
+        piece("core 0", "interrupts", "isr_outer", 10, 20), piece("core 0", "interrupts", "isr_inner", 12, 15),
+        piece("core 0", "interrupts", "isr_outer", 55, 65), piece("tasks", "a", "give", 5, 9),
+        piece("tasks", "b", "take", 70, 90),
+    ],
+    [],
+)  # fmt: skip
+
+
+def test_load_counts_every_cycle_once_though_handlers_nest_and_straddle_a_switch() -> None:
+    rows = {(each[0], each[1]): each for each in TraceDatabase(MADE).named("load").rows}
+    assert rows["core 0", "a"][3] == 60 - 10 - 5
+    assert rows["core 0", "b"][3] == 40 - 5
+    assert rows["core 0", "handler isr_outer"][2:4] == (2, 20)
+    assert ("core 0", "handler isr_inner") not in rows
+    assert sum(int(each[3] or 0) for each in rows.values()) == 100
+
+
+def test_latency_is_to_the_next_one_and_within_a_limit() -> None:
+    database = TraceDatabase(MADE)
+    assert database.latency("give", "take", 1000).rows == [(5, 70, 65)]
+    assert database.latency("give", "take", 64).rows == []
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "ATTACH DATABASE '/tmp/rtoslab-attached' AS other",
+        "DELETE FROM slice",
+        "PRAGMA writable_schema = 1",
+        "SELECT nothing FROM nowhere",
+        "SELECT 1; SELECT 2",
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n",
+    ],
+)
+def test_a_question_only_reads_and_ends(sql: str) -> None:
+    with pytest.raises(PlanError, match="cannot be answered"):
+        TraceDatabase(MADE).ask(sql)
+    assert not Path("/tmp/rtoslab-attached").exists()
+
+
+def say(*words: str) -> Any:
+    done = CliRunner().invoke(app, [*words], standalone_mode=False)
+    assert done.exception is None, done.exception
+    return done
+
+
+def test_an_image_alone_gives_tasks_by_name_and_their_load(tmp_path: Path) -> None:
+    elf = scene("priority_inversion", "rt", "nucleo-f446re")
+    file = tmp_path / "run.pftrace"
+    done = say("trace", str(elf), "--board", "nucleo-f446re", "--max-cycles", "2000000", "-o", str(file))
+    assert "% of core" in done.stdout
+    load = json.loads(say("query", str(file), "load", "--json").stdout)
+    assert {"high", "medium", "low"} <= {each["task"] for each in load}
+    cycles = sum(each["cycles"] for each in load)
+    assert 1_990_000 < cycles <= 2_000_000, "nothing is counted twice, and little before the first thread is lost"
+    (told,) = json.loads(say("query", str(file), "SELECT * FROM trace", "--json").stdout)
+    assert (told["clock_hz"], told["end_cycle"] - told["start_cycle"]) == (read_trace(file).clock_hz, 2_000_000)
+    for name in NAMED_QUERIES:
+        say("query", str(file), name)
+    masked = json.loads(say("masked", str(elf), "--board", "nucleo-f446re", "--window", "5ms", "--json").stdout)
+    assert {each["kernel"] for each in masked} == {"rt"}
+
+
+def test_the_kernel_is_told_by_symbols_or_not_at_all() -> None:
+    elf = scene("priority_inversion", "rt", "nucleo-f446re")
+    found = make_subject(CATALOGUE, str(elf), board="nucleo-f446re").kernel
+    assert found is not None
+    assert found.id == "rt"
+    assert make_subject(CATALOGUE, str(small_program("pico")), board="pico").kernel is None
+
+
+def test_a_file_that_trace_did_not_write_is_named(tmp_path: Path) -> None:
+    for content in (b"", b"no trace", os.urandom(64)):
+        file = tmp_path / "odd.pftrace"
+        file.write_bytes(content)
+        with pytest.raises(ReportError, match=r"odd\.pftrace"):
+            read_trace(file)

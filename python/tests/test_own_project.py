@@ -1,0 +1,148 @@
+"""`rtoslab gate` and `rtoslab baseline` in a repository of somebody else's."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from rtoslab.base import CatalogueError, PlanError
+from rtoslab.cli import app
+from rtoslab.project import read_kept, read_project
+from tests.foreign_firmware import PROJECT, foreign_repository
+
+BASELINE = "rtoslab.baseline.toml"
+
+
+@pytest.fixture
+def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MORE", raising=False)
+    return foreign_repository(tmp_path)
+
+
+def say(*words: str) -> Any:
+    return CliRunner().invoke(app, [*words], standalone_mode=False)
+
+
+def gate(*words: str) -> dict[str, Any]:
+    done = say("gate", "--json", *words)
+    assert done.exception is None, done.exception
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert found["exit_code"] == done.return_value
+    return found
+
+
+def figure(found: dict[str, Any], name: str, key: str) -> dict[str, Any]:
+    (one,) = [each for each in found["figures"] if (each["name"], each["figure"]) == (name, key)]
+    return dict(one)
+
+
+def test_the_same_code_passes_and_one_slower_turn_does_not(there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert say("baseline").return_value == 0
+    first = (there / BASELINE).read_bytes()
+    assert say("baseline").return_value == 0
+    assert (there / BASELINE).read_bytes() == first
+    same = gate("-o", "gate.md")
+    assert (same["verdict"], same["exit_code"]) == ("pass", 0)
+    assert not [each for each in same["figures"] if each["before"] != each["now"]]
+    monkeypatch.setenv("MORE", "-DTURNS=9")
+    slower = gate("-o", "gate.md", "-o", "gate.xml")
+    assert (slower["verdict"], slower["exit_code"]) == ("worse", 3)
+    step = figure(slower, "control_step", "max")
+    assert step["code"] == "changed"
+    assert step["now"] > step["before"]
+    assert step["passed_limit"] == "+0 cycles"
+    assert figure(slower, "step to done", "p99")["passed_limit"] == "+0 cycles"
+    assert "| app/control_step.max |" in (there / "gate.md").read_text()
+    report = (there / "gate.xml").read_text()
+    assert report.count("<failure") == len([each for each in slower["figures"] if each["passed_limit"]]) > 0
+    assert f'failures="{report.count("<failure")}"' in report
+    assert gate("--fail-on", "+50 %")["verdict"] == "pass"
+
+
+def test_code_that_only_moved_is_told_and_may_pass(there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    moved = []
+    assert say("baseline").return_value == 0
+    for turn in range(1, 9):
+        monkeypatch.setenv("MORE", f"-DEARLY={3**turn}")
+        found = gate()
+        worse = [each for each in found["figures"] if each["passed_limit"] and each["unit"] == "cycles"]
+        moved += [each for each in worse if each["name"] == "control_step"]
+        assert {each["code"] for each in moved} <= {"moved"}
+        if moved:
+            assert found["exit_code"] == 3
+            break
+    assert moved, "no place is slower than the first"
+    let = gate("--moved", "pass")
+    assert not [each for each in let["figures"] if each["passed_limit"] and each["name"] == "control_step"]
+
+
+def test_in_several_placements_what_placement_may_be_is_no_regression(
+    there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    foreign_repository(there, PROJECT.replace("for_ms = 3", "for_ms = 1\nplacements = 5"))
+    assert say("baseline").return_value == 0
+    kept = tomllib.loads((there / BASELINE).read_text())
+    assert kept["image"]["app"]["placements"] == 5
+    (step,) = [each for each in kept["item"] if each["name"] == "control_step"]
+    assert len(set(step["figures"]["median"])) > 1, "moving costs nothing here"
+    monkeypatch.setenv("MORE", "-DEARLY=2187")
+    found = gate()
+    assert not [each for each in found["figures"] if each["passed_limit"]]
+    assert figure(found, "control_step", "median")["placement"]
+    monkeypatch.setenv("MORE", "-DTURNS=40")
+    assert figure(gate(), "control_step", "median")["passed_limit"] == "+0 cycles"
+    foreign_repository(there)
+    cannot = gate()
+    assert (cannot["verdict"], cannot["exit_code"]) == ("unknown", 1)
+    assert "the baseline has placements 5, the project 1" in cannot["lost"][0]
+
+
+def test_a_build_that_takes_no_placement_is_na_and_says_so(there: Path) -> None:
+    foreign_repository(there, PROJECT.replace("for_ms = 3", "for_ms = 1\nplacements = 2"))
+    make = there / "Makefile"
+    make.write_text(make.read_text().replace("$(RTOSLAB_PLACEMENT_SOURCE)", ""))
+    done = say("baseline")
+    assert done.return_value == 0
+    assert "placements n/a, the build takes no placement" in done.stdout
+    (note,) = gate()["notes"]
+    assert note.startswith("app: placements n/a, the build takes no placement: no function lies elsewhere")
+
+
+def test_budgets_and_what_is_missing_or_new_are_told(there: Path) -> None:
+    assert say("baseline").return_value == 0
+    more = '\n[[function]]\nimage = "app"\nname = "filter"\nmax_cycles = 3\n'
+    foreign_repository(there, PROJECT + more)
+    found = gate()
+    assert found["exit_code"] == 3
+    assert found["over_budget"][0].startswith("app: filter: ")
+    assert found["notes"] == ["app: filter is not in the baseline; `rtoslab baseline` adds it"]
+    foreign_repository(there, PROJECT.replace("for_ms = 3", 'for_ms = 3\nuntil = "work_done"\nstart = "work_done"'))
+    lost = gate()
+    assert lost["exit_code"] == 1
+    assert "step to done has no min, median, p99, max any more" in lost["lost"][0]
+
+
+def test_another_compiler_is_no_answer_unless_it_is_wanted(there: Path) -> None:
+    assert say("baseline").return_value == 0
+    kept = there / BASELINE
+    kept.write_text(kept.read_text().replace('compiler = "GCC', 'compiler = "Another GCC'))
+    assert "cycles differ for that alone" in str(say("gate").exception)
+    assert gate("--other-compiler", "skip")["exit_code"] == 0
+    assert gate("--other-compiler", "compare")["verdict"] == "pass"
+
+
+def test_wrong_use_is_named(there: Path) -> None:
+    assert "There is no baseline" in str(say("gate").exception)
+    assert isinstance(say("gate", "--jobs", "4").exception, PlanError)
+    assert "control_step" in say("gate", "--dry-run").stdout
+    twice = PROJECT.replace("[gate]", '[[function]]\nimage = "app"\nname = "control_step"\n[gate]')
+    foreign_repository(there, twice)
+    with pytest.raises(CatalogueError, match="stands twice"):
+        read_project(there)
+    (there / BASELINE).write_text("format = 9\nimage = {}\n")
+    with pytest.raises(PlanError, match="format 9"):
+        read_kept(there / BASELINE)

@@ -1,0 +1,62 @@
+"""No call that only POSIX has stands in the way to macOS and Windows, but where it is asked for first."""
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from rtoslab.base import find_root
+
+PACKAGE = find_root() / "python" / "rtoslab"
+FILES = sorted(PACKAGE.rglob("*.py"))
+MODULES = {"fcntl", "termios", "pty", "tty", "pwd", "grp", "resource", "syslog"}
+NAMES = {
+    "os": {"fork", "forkpty", "setsid", "killpg", "getuid", "geteuid", "fchmod", "fchown", "chown", "nice", "mkfifo",
+           "sched_getaffinity", "sysconf", "getpgid", "setpgid", "wait3", "wait4", "O_NOCTTY", "O_NONBLOCK",
+           "O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW"},
+    "signal": {"SIGKILL", "SIGALRM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGSTOP", "SIGCONT", "pthread_kill", "alarm"},
+    "select": {"poll", "epoll"},
+}  # fmt: skip
+GUARDED = {
+    "intake/input_files.py": {"select.poll": "of a pipe with a name, which Windows has not",
+                              "select.POLLIN": "the same"},
+    "interrupts/__init__.py": {"signal.setitimer": "where there is SIGALRM", "signal.ITIMER_REAL": "the same"},
+}  # fmt: skip
+NAMES["signal"] |= {"setitimer", "ITIMER_REAL"}
+NAMES["select"] |= {"POLLIN"}
+
+
+def posix_only(source: str) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, each.name) for each in node.names if each.name.partition(".")[0] in MODULES)
+        elif isinstance(node, ast.ImportFrom):
+            if node.module in MODULES:
+                yield node.lineno, str(node.module)
+            elif node.module in NAMES:
+                wrong = (each.name for each in node.names if each.name in NAMES[str(node.module)])
+                yield from ((node.lineno, f"{node.module}.{name}") for name in wrong)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if node.attr in NAMES.get(node.value.id, ()):
+                yield node.lineno, f"{node.value.id}.{node.attr}"
+        elif isinstance(node, ast.keyword) and node.arg in {"preexec_fn", "start_new_session", "pass_fds"}:
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("/proc/"):
+            yield node.lineno, node.value
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_nothing_is_posix_alone(path: object) -> None:
+    file = PACKAGE / str(path)
+    allowed = GUARDED.get(file.relative_to(PACKAGE).as_posix(), {})
+    assert not [(line, name) for line, name in posix_only(file.read_text()) if name not in allowed]
+
+
+def test_what_is_guarded_is_still_there() -> None:
+    for name, allowed in GUARDED.items():
+        assert {each for _, each in posix_only((PACKAGE / name).read_text())} == set(allowed)
+
+
+@pytest.mark.parametrize("source", ["import fcntl", "os.fork()", "signal.SIGKILL", "f(preexec_fn=g)", "'/proc/self'"])
+def test_the_search_finds_them(source: str) -> None:
+    assert list(posix_only(source))
