@@ -27,7 +27,8 @@ def footprint_point(
     chosen = {**found.facts.kernel_config.get(catalogue.kernel(kernel).id, {}), **config}
     point = one_point(entry, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, chosen)
     owner = found.folder.parents[1]
-    if owner.parent.name == "kernels" and owner.name != catalogue.kernel(kernel).id:
+    # By its path: a checkout may itself lie in a folder `kernels`.
+    if owner.parent == catalogue.root / "firmware" / "kernels" and owner.name != catalogue.kernel(kernel).id:
         whose = catalogue.kernel(owner.name).facts.title
         return replace(point, not_applicable=f"{whose} alone has it here; the port contract has no such service")
     return point
