@@ -28,34 +28,40 @@ def behind_ticks(distances: Sequence[int]) -> list[Step]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("distances", "verdict"),
-    [
-        (range(100, 140, 11), Verdict.HOLDS),
-        ([100] * 4, Verdict.FAILS),  # one locked phase
-        ([100, 111, 100, 111], Verdict.FAILS),  # two of them
-        ([100, 111, 122, 111], Verdict.HOLDS),  # it begins anew
-        ([], Verdict.FAILS),
-    ],
-)
-def test_samples_begin_at_distances_of_their_own(distances: Sequence[int], verdict: Verdict) -> None:
-    made = evidence(APART)
+CASES: list[tuple[dict[str, Any], Sequence[int], Verdict]] = [
+    (APART, range(100, 140, 11), Verdict.HOLDS),
+    (APART, [100] * 4, Verdict.FAILS),  # one locked phase
+    (APART, [100, 111, 100, 111], Verdict.FAILS),  # two of them
+    (APART, [100, 111, 122, 111], Verdict.HOLDS),  # it begins anew
+    (APART, [], Verdict.FAILS),
+]
+
+
+@pytest.mark.parametrize(("rule", "distances", "verdict"), CASES)
+def test_samples_begin_at_distances_of_their_own(
+    rule: dict[str, Any], distances: Sequence[int], verdict: Verdict
+) -> None:
+    made = evidence(rule)
     seen = replace(made, samples=4, observed=Observed(steps=tuple(behind_ticks(distances))))
     (found,) = (each for each in judge_all(seen) if each.rule == APART["rule"])
     assert found.verdict is verdict, found.saw
 
 
-def _met(rows: Sequence[Row], wanted: str) -> Verdict:
-    rule: dict[str, Any] = {"rule": "ticks_met", "series": "give", "at_least": "samples"}
+MET = {"rule": "ticks_met", "series": "give", "at_least": "samples"}
+CASES_OF_TICKS: list[tuple[dict[str, Any], Sequence[Row], str, Verdict]] = [
+    (MET, orderly(inside=[enter(50)]), "2", Verdict.HOLDS),
+    (MET, orderly(), "1", Verdict.FAILS),
+    (MET, orderly(inside=[enter(50)]), "3", Verdict.FAILS),
+]
+
+
+@pytest.mark.parametrize(("rule", "rows", "wanted", "verdict"), CASES_OF_TICKS)
+def test_as_many_samples_as_asked_for_hold_a_tick(
+    rule: dict[str, Any], rows: Sequence[Row], wanted: str, verdict: Verdict
+) -> None:
     made = evidence(rule, rows=rows)
     body = replace(made.decoded, params={**made.decoded.params, "samples": wanted})
-    return judge_ticks(Params.model_validate(rule), replace(made, decoded=body)).verdict
-
-
-def test_as_many_samples_as_asked_for_hold_a_tick() -> None:
-    assert _met(orderly(inside=[enter(50)]), "2") is Verdict.HOLDS
-    assert _met(orderly(), "1") is Verdict.FAILS
-    assert _met(orderly(inside=[enter(50)]), "3") is Verdict.FAILS
+    assert judge_ticks(Params.model_validate(rule), replace(made, decoded=body)).verdict is verdict
 
 
 def test_without_probes_nothing_is_seen() -> None:

@@ -8,7 +8,7 @@ import pytest
 from rtoslab.base.errors import CatalogueError, UnknownNameError
 from rtoslab.proofs import all_rules, judge_all, watched_services
 from rtoslab.results.finding import Verdict
-from tests import test_course, test_handlers, test_latency_proofs, test_stamped
+from tests import test_course, test_handlers, test_latency_proofs, test_phases, test_stamped
 from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, kernel, task
 from tests.test_proofs_two_cores import CASES as CASES_OF_TWO_CORES
 
@@ -97,7 +97,8 @@ def test_every_rule_is_shown_to_hold_and_to_fail() -> None:
     every = [*CASES, *CASES_OF_TWO_CORES, *test_latency_proofs.CASES, *test_handlers.CASES]
     shown = {(rule["rule"], verdict) for rule, _, verdict in every}
     shown |= {(rule["rule"], verdict) for rule, _, _, verdict in test_stamped.CASES}
-    shown |= {(rule["rule"], verdict) for rule, _, verdict in test_course.CASES}
+    shown |= {(rule["rule"], verdict) for rule, _, verdict in (*test_course.CASES, *test_phases.CASES)}
+    shown |= {(rule["rule"], verdict) for rule, _, _, verdict in test_phases.CASES_OF_TICKS}
     assert shown == {(name, verdict) for name in all_rules() for verdict in (Verdict.HOLDS, Verdict.FAILS)}
 
 

@@ -187,15 +187,11 @@ class _Reader:
 
     def edge(self, core: int, cycle: int, level: int) -> None:
         """A store reaches the pin some cycles later: it belongs before a mark behind it, whatever interrupts then."""
-        at = len(self.steps)
-        while at and self.steps[at - 1].kind in {TICK, INTERRUPT}:
-            at -= 1
-        is_behind = (
-            at > 0 and self.steps[at - 1].kind == STOP and cycle - self.steps[at - 1].cycle <= _TO_THE_PIN_CYCLES
-        )
-        place = at - 1 if is_behind else len(self.steps)
-        who = self.steps[place].who if is_behind else self.who(core)
-        self.steps.insert(place, Step(cycle, core, PIN, who, first=level))
+        at = next((at for at in reversed(range(len(self.steps))) if self.steps[at].kind not in {TICK, INTERRUPT}), 0)
+        before = self.steps[at] if self.steps else None
+        is_behind = before is not None and before.kind == STOP and cycle - before.cycle <= _TO_THE_PIN_CYCLES
+        who = before.who if before is not None and is_behind else self.who(core)
+        self.steps.insert(at if is_behind else len(self.steps), Step(cycle, core, PIN, who, first=level))
 
     def handlers(self, core: int) -> int:
         return sum(number >= _FIRST_OWN for number in self.nested.get(core, ()))
