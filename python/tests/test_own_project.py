@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rtoslab.base import CatalogueError, PlanError
+from rtoslab.base import CatalogueError, PlanError, find_root
 from rtoslab.cli import app
 from rtoslab.project import read_kept, read_project
 from tests.foreign_firmware import PROJECT, foreign_repository
@@ -146,3 +146,18 @@ def test_wrong_use_is_named(there: Path) -> None:
     (there / BASELINE).write_text("format = 9\nimage = {}\n")
     with pytest.raises(PlanError, match="format 9"):
         read_kept(there / BASELINE)
+
+
+def test_a_board_of_the_projects_own_lies_beside_it_or_where_a_variable_says(
+    there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = (find_root() / "firmware" / "boards" / "nucleo-f446re" / "board.toml").read_text()
+    own = there / "boards" / "mine" / "board.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text(facts.replace('id = "nucleo-f446re"', 'id = "mine"'))
+    foreign_repository(there, PROJECT.replace("nucleo-f446re", "mine"))
+    assert say("baseline").return_value == 0
+    own.parent.parent.rename(there / "elsewhere")
+    assert "no board named 'mine'" in str(say("baseline").exception)
+    monkeypatch.setenv("RTOSLAB_BOARDS", str(there / "elsewhere"))
+    assert gate()["verdict"] == "pass"

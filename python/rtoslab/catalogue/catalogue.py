@@ -4,6 +4,7 @@ A folder is the registration: `firmware/boards/<id>/board.toml` and so on. No li
 strictly (an unknown key is an error that names file and key), so a misspelt option cannot silently do nothing.
 """
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +27,15 @@ from rtoslab.catalogue.trees import PORTS_VARIABLE, Tree, port_folders, read_tre
 Item = TypeVar("Item", bound=BaseModel)
 FLASH_FILE: Final = "flash.toml"
 """In a board's folder; no image is made of it."""
+BOARDS_VARIABLE: Final = "RTOSLAB_BOARDS"
+
+
+def board_folders(root: Path) -> list[Path]:
+    """Folders that hold boards: the checkout's first, those of RTOSLAB_BOARDS, `boards` beside an rtoslab.toml here."""
+    own = [Path(each).absolute() for each in os.environ.get(BOARDS_VARIABLE, "").split(os.pathsep) if each]
+    beside = Path.cwd() / "boards"
+    project = [beside] if (beside.parent / "rtoslab.toml").is_file() and beside.is_dir() else []
+    return [root / "firmware" / "boards", *own, *project]
 
 
 @dataclass(frozen=True)
@@ -66,8 +76,11 @@ class Catalogue:
 
     @cached_property
     def boards(self) -> Mapping[str, Entry[Board]]:
-        """By id."""
-        return self._scan(self.root / "firmware" / "boards", "board.toml", Board)
+        """By id: the checkout's and the user's own, for images that their user builds."""
+        found: dict[str, Entry[Board]] = {}
+        for folder in board_folders(self.root):
+            found = {**self._scan(folder, "board.toml", Board), **found}
+        return dict(sorted(found.items()))
 
     @cached_property
     def benchmarks(self) -> Mapping[str, Entry[Benchmark]]:

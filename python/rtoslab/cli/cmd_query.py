@@ -40,7 +40,7 @@ def command(trace: Path, question: str, names: tuple[str, ...], limit_cycles: in
         raise PlanError("latency needs two names of slices: where it begins and where it ends.")
     database = TraceDatabase(read_trace(trace))
     if question == "latency":
-        table = database.latency(*names, limit_cycles)
+        table = database.latency(names[0], names[1], limit_cycles)
     elif question in NAMED_QUERIES:
         table = database.named(question)
     else:
