@@ -11,8 +11,10 @@ import click
 from pydantic import BaseModel
 
 from rtoslab.base.paths import find_root
+from rtoslab.calibrate import silicon_file, table
 from rtoslab.catalogue import benchmark, paper_schemas, schemas
 from rtoslab.cli import app
+from rtoslab.hardware import bench
 from rtoslab.project import kept_figures, project_file
 from rtoslab.results import results
 from rtoslab.rta import overheads, taskset
@@ -20,7 +22,20 @@ from rtoslab.sweep import plan
 
 FOLDER: Final = find_root() / "docs" / "reference"
 WIDTH: Final = 100
-_MODULES: Final = (schemas, benchmark, paper_schemas, results, taskset, overheads, plan, project_file, kept_figures)
+_MODULES: Final = (
+    schemas,
+    benchmark,
+    paper_schemas,
+    results,
+    taskset,
+    overheads,
+    plan,
+    project_file,
+    kept_figures,
+    bench,
+    silicon_file,
+    table,
+)
 
 
 def models() -> dict[str, type[BaseModel]]:

@@ -10,10 +10,8 @@ from rtoslab.api.library import default_out
 from rtoslab.base import (
     BoardResetError,
     BoardSilentError,
-    DecodeError,
     FlashError,
     LineNoiseError,
-    OverrideReceivedError,
     PlanError,
     PortError,
     counted,
@@ -26,18 +24,16 @@ from rtoslab.hardware import (
     choose_target,
     connected,
     listen_to_board,
-    measure_once,
+    measure_whole,
     read_bench,
 )
 from rtoslab.images import Build
 from rtoslab.measure import Outcome, Runner, point_id, run_point
 from rtoslab.plan import Options, Plan, Point, make_plan
-from rtoslab.records import constants, decode
+from rtoslab.records import constants
 from rtoslab.store import RunDirectory
 from rtoslab.targets import Progress, RunOutput
 
-TRIES: Final = 3
-"""How often an image is started whose records come damaged, before that is given up."""
 _BROKEN: Final = (PortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError)
 """What a desk does, and says nothing of the image."""
 _RunnerOf = Callable[[Point], Runner]
@@ -70,7 +66,8 @@ def run_on_targets(
     def runner(point: Point) -> Runner:
         def measure(built: Build, progress: Progress) -> RunOutput:
             progress("flashing", 0.0)
-            return RunOutput(_heard(catalogue, targets[point.board], built, point.window_ms / 1000))
+            wire, window_s = constants(catalogue.root), point.window_ms / 1000
+            return RunOutput(measure_whole(targets[point.board], built.elf, built.expected, wire, window_s, _say))
 
         return measure
 
@@ -124,25 +121,6 @@ def _run(catalogue: Catalogue, names: Iterable[str], options: Options, out: Path
             done = f"{len(outcomes)} of {counted(len(plan.points), 'point')}"
             raise type(cause)(f"{cause} {done} are kept in {folder}; the same command goes on with the rest.") from None
     return folder, outcomes
-
-
-def _heard(catalogue: Catalogue, target: Target, built: Build, window_s: float) -> bytes:
-    """An image's records, whole: where bytes were lost on the way it is started once more. Raises LineNoiseError."""
-    for _ in range(TRIES):
-        heard = measure_once(target, built.elf, built.expected.run, window_s, _say)
-        try:
-            decode(heard, constants(catalogue.root), built.expected)
-        except OverrideReceivedError:
-            return heard  # the image's own words
-        except DecodeError as cause:
-            defect = cause
-        else:
-            return heard
-        _say(f"The records came damaged ({str(defect).rstrip('.')}); the image is started once more.")
-    raise LineNoiseError(
-        f"What the {target.board.id} sends on {target.port} came damaged {TRIES} times, at last: "
-        f"{str(defect).rstrip('.')}; check the cable, ground and the baud rate of {target.board.uart.baud}."
-    )
 
 
 def _say(text: str) -> None:

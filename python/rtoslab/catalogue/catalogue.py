@@ -26,7 +26,8 @@ from rtoslab.catalogue.trees import PORTS_VARIABLE, Tree, port_folders, read_tre
 
 Item = TypeVar("Item", bound=BaseModel)
 FLASH_FILE: Final = "flash.toml"
-"""In a board's folder; no image is made of it."""
+"""In a board's folder; no image is made of it. The same holds for the next one."""
+SILICON_FILE: Final = "silicon.json"
 BOARDS_VARIABLE: Final = "RTOSLAB_BOARDS"
 
 

@@ -19,6 +19,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "conformance": "check that a kernel's port does what the contract says",
         "sim": "run any image on a virtual board",
         "gdb": "debug any image on a virtual board, forwards and backwards",
+        "calibrate": "find which timing rules a real board confirms or refutes",
         "targets": "show which probes and real boards are connected",
         "capture": "record a latency benchmark's pin as a capture file",
     },

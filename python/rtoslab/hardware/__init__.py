@@ -8,9 +8,10 @@ program, its command line as its own documentation has it; `image_forms` makes w
 from rtoslab.hardware.bench import SILENCE_LIMIT_S, Bench, read_bench
 from rtoslab.hardware.choosing import Target, choose_target, fitting
 from rtoslab.hardware.flash_tools import TOOLS, installed
-from rtoslab.hardware.flashing import measure_once, shown_commands
+from rtoslab.hardware.flashing import shown_commands
 from rtoslab.hardware.listening import listen_to_board
 from rtoslab.hardware.usb import UsbDevice, connected, kind_of
+from rtoslab.hardware.whole_runs import measure_whole
 
 __all__ = [
     "SILENCE_LIMIT_S",
@@ -24,7 +25,7 @@ __all__ = [
     "installed",
     "kind_of",
     "listen_to_board",
-    "measure_once",
+    "measure_whole",
     "read_bench",
     "shown_commands",
 ]

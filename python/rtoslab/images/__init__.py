@@ -4,6 +4,7 @@ from rtoslab.images.builder import Build, build, demand_tools, is_built, planned
 from rtoslab.images.code_digests import code_digests
 from rtoslab.images.elf import Image, Section, Symbol, berkeley, read_elf, read_sections
 from rtoslab.images.image_inputs import (
+    CALIBRATION_IMAGE,
     CALLGRAPH,
     CONFORMANCE_IMAGE,
     IMAGE,
@@ -17,6 +18,7 @@ from rtoslab.images.settings import demand_settings
 from rtoslab.images.source_lines import SourceLines
 
 __all__ = [
+    "CALIBRATION_IMAGE",
     "CALLGRAPH",
     "CONFORMANCE_IMAGE",
     "IMAGE",

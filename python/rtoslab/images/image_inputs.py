@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.base import build_folder, cross_tool, listing, tools
-from rtoslab.catalogue import FLASH_FILE, Catalogue, Tree, description_path, export_key
+from rtoslab.catalogue import FLASH_FILE, SILICON_FILE, Catalogue, Tree, description_path, export_key
 from rtoslab.plan import DEFAULT_COMPILER, Point
 from rtoslab.records import Expected
 from rtoslab.trees import contents, names_in, one_export, repositories
@@ -21,6 +21,10 @@ CALLGRAPH: Final = "callgraph.ci"
 """Of a footprint image: each function's stack frame and callees, as the compiler wrote them."""
 CONFORMANCE_IMAGE: Final = "conformance"
 """The image that is no benchmark; its sources lie in a folder of that name."""
+_OF_REAL_BOARDS: Final = frozenset({FLASH_FILE, SILICON_FILE})
+"""Files in a board's folder that no image is made of."""
+CALIBRATION_IMAGE: Final = "calibration"
+"""Likewise no benchmark, in a folder of that name."""
 FOOTPRINT: Final = "footprint-"
 """Before the name of a program whose size alone is of interest: a folder of firmware/footprint/."""
 KEPT: Final = (IMAGE, INFO, LOG, MAP, CALLGRAPH)
@@ -132,8 +136,8 @@ def reads_path(root: Path, asked: str) -> Path:
 
 
 def _program_folder(benchmark: str) -> str:
-    if benchmark == CONFORMANCE_IMAGE:
-        return CONFORMANCE_IMAGE
+    if benchmark in {CONFORMANCE_IMAGE, CALIBRATION_IMAGE}:
+        return benchmark
     return FOOTPRINT.rstrip("-") if benchmark.startswith(FOOTPRINT) else f"benchmarks/{benchmark}"
 
 
@@ -141,7 +145,7 @@ def _files(firmware: Path, parts: list[str]) -> Iterator[Path]:
     for part in parts:
         path = firmware / part
         yield from (
-            (each for each in path.rglob("*") if each.is_file() and each.name != FLASH_FILE)
+            (each for each in path.rglob("*") if each.is_file() and each.name not in _OF_REAL_BOARDS)
             if path.is_dir()
             else [path]
             if path.is_file()

@@ -1,0 +1,128 @@
+"""What the rows of the calibration's image give: on silicon, and on the virtual board under any settings."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rtoslab.base import PlanError, RunError
+from rtoslab.calibrate.table import CalibrationTable
+from rtoslab.catalogue import Board, Catalogue
+from rtoslab.hardware import Target, measure_whole
+from rtoslab.images import CALIBRATION_IMAGE, Build, build
+from rtoslab.plan import DEFAULT_WINDOW_MS, Point
+from rtoslab.records import Decoded, constants, decode
+from rtoslab.targets import (
+    CHUNK_CYCLES,
+    DONE_SYMBOL,
+    apply_settings,
+    find_address,
+    load_image,
+    make_machine,
+    simulator_errors,
+)
+
+KERNEL: Final = "bare"
+LIMIT_S: Final = 60
+"""Of the board's time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """Rounds of each row: id -> array of (values, rounds), cycles."""
+
+    rows: Mapping[str, NDArray[np.int64]]
+
+    def medians(self) -> dict[str, NDArray[np.float64]]:
+        """Of each value over the rounds."""
+        return {name: np.median(each, axis=1) for name, each in self.rows.items()}
+
+    def errors(self) -> dict[str, NDArray[np.float64]]:
+        """Standard error of each median, by the median absolute deviation (1.4826 of it is a normal deviation, and a
+        median's error is 1.2533 times a mean's: Rousseeuw and Croux 1993)."""
+        found = {}
+        for name, each in self.rows.items():
+            deviation = np.median(np.abs(each - np.median(each, axis=1, keepdims=True)), axis=1)
+            found[name] = 1.4826 * 1.2533 * deviation / np.sqrt(each.shape[1])
+        return found
+
+
+Runs = Callable[[Mapping[str, int]], Readings]
+"""The virtual board's readings under settings."""
+
+
+def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str, clock_hz: int | None) -> Build:
+    """The image for a board. Raises PlanError for one whose registers the table does not know, BuildError."""
+    facts = catalogue.board(board).facts
+    registers = table.registers.get(facts.chip)
+    if registers is None:
+        raise PlanError(
+            f"The calibration has no registers for the {facts.chip} of {facts.id} yet; it knows "
+            f"{', '.join(sorted(table.registers))} (firmware/calibration/calibration.toml)."
+        )
+    point = Point(
+        benchmark=CALIBRATION_IMAGE,
+        kernel=KERNEL,
+        board=facts.id,
+        cores=1,
+        window_ms=DEFAULT_WINDOW_MS,
+        clock_hz=clock_hz,
+        params={name: str(value) for name, value in sorted(registers.model_dump().items())},
+    )
+    return build(catalogue, point)
+
+
+def read_board(
+    catalogue: Catalogue, table: CalibrationTable, built: Build, target: Target, say: Callable[[str], None]
+) -> Readings:
+    """Flashes the image and hears it. Raises what `hardware.measure_whole` raises, DecodeError, RunError."""
+    wire = constants(catalogue.root)
+    heard = measure_whole(target, built.elf, built.expected, wire, LIMIT_S, say)
+    return _readings(table, decode(heard, wire, built.expected))
+
+
+def virtual_runs(catalogue: Catalogue, table: CalibrationTable, built: Build, board: str) -> Runs:
+    """The image on the virtual board, each combination of settings run once."""
+    facts, image, wire = catalogue.board(board).facts, built.elf.read_bytes(), constants(catalogue.root)
+    known: dict[tuple[tuple[str, int], ...], Readings] = {}
+
+    def run(settings: Mapping[str, int]) -> Readings:
+        key = tuple(sorted(settings.items()))
+        if key not in known:
+            said = _run(facts, image, settings)
+            known[key] = _readings(table, decode(said, wire, built.expected))
+        return known[key]
+
+    return run
+
+
+def _run(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes:
+    machine = make_machine(board, cores=1)
+    apply_settings(machine, settings)
+    load_image(machine, image, CALIBRATION_IMAGE)
+    said = bytearray()
+    with simulator_errors(RunError):
+        machine.until(find_address(machine, DONE_SYMBOL))
+        while machine.cycle() < LIMIT_S * board.clock.sys_hz:
+            stop = machine.run(CHUNK_CYCLES)
+            said += machine.take_uart()
+            if stop["reason"] != "cycles":
+                return bytes(said)
+    raise RunError(f"The calibration's image did not end within {LIMIT_S} s of virtual time under {dict(settings)}.")
+
+
+def _readings(table: CalibrationTable, decoded: Decoded) -> Readings:
+    values: dict[str, list[int]] = {}
+    for sample in decoded.samples:
+        values.setdefault(sample.metric, []).extend(sample.values)
+    rows = {}
+    for row in table.row:
+        found = values.get(row.id)
+        if found is None:
+            continue
+        if len(found) % row.values or not found:
+            raise RunError(f"The row {row.id} sent {len(found)} values, no multiple of {row.values}; build it anew.")
+        rows[row.id] = np.array(found, dtype=np.int64).reshape(row.values, -1)
+    return Readings(rows)

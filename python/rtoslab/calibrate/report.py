@@ -1,0 +1,54 @@
+"""A calibration as tables."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from rtoslab.base import Table, Value
+from rtoslab.calibrate.fit import Finding, Fit
+from rtoslab.calibrate.readings import Readings
+from rtoslab.calibrate.table import CalibrationTable
+
+
+def findings_table(found: Fit, grades: Mapping[str, str]) -> Table:
+    """Each rule: what it was, what silicon says."""
+    rows = [
+        (
+            each.key,
+            grades.get(each.key, ""),
+            each.default,
+            each.best if each.seen else None,
+            f"{each.low} to {each.high}" if each.seen else None,
+            f"{each.error_cycles:g}" if each.seen else None,
+            _verdict(each),
+        )
+        for each in found.findings
+    ]
+    columns = ("rule", "grade so far", "default", "fits best", "fits as well", "left, cycles", "silicon says")
+    return Table("rules", "Timing rules", columns, rows)
+
+
+def _verdict(each: Finding) -> str:
+    if not each.seen:
+        return "shows in no row"
+    if each.differs:
+        return f"it is {each.best}"
+    return "confirmed" if each.low == each.high else "not refuted"
+
+
+def rows_table(table: CalibrationTable, silicon: Readings, before: Readings, after: Readings) -> Table:
+    """Each row: silicon, the virtual board's difference before and after, the spread of silicon's rounds."""
+    true, first, last = silicon.medians(), before.medians(), after.medians()
+    rows: list[tuple[Value, ...]] = []
+    for row in table.row:
+        if row.id not in true:
+            continue
+        spread = int(np.max(np.ptp(silicon.rows[row.id], axis=1)))
+        worst = [_largest(model[row.id] - true[row.id]) for model in (first, last)]
+        rows.append((row.group, row.title, f"{np.mean(true[row.id]):.2f}", spread, *worst))
+    columns = ("group", "row", "silicon, mean cycles", "spread", "default differs by", "best fit differs by")
+    return Table("rows", "Rows", columns, rows)
+
+
+def _largest(difference: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
+    return f"{difference[np.argmax(np.abs(difference))]:+g}"

@@ -1,0 +1,130 @@
+"""What a user contributes: the rows as a board measured them, what was fitted to them, sealed.
+
+A file in a board's folder (`silicon.json`) makes its rules' grade `silicon` where the default is among the values
+that fit. The seal is no signature: it finds damage, not a lie. What is claimed can be computed again from the raw
+rounds in it (`rtoslab calibrate --from FILE`).
+"""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+from pydantic import Field, ValidationError
+
+from rtoslab.base import AlteredError, CatalogueError, Strict, __version__, canonical, write_whole
+from rtoslab.calibrate.fit import Fit
+from rtoslab.calibrate.readings import Readings
+from rtoslab.catalogue import SILICON_FILE, Catalogue
+from rtoslab.intake import problem, read_object, shown_path
+from rtoslab.targets import simulator_sources, timing_settings
+
+FORMAT: Final = 1
+SILICON: Final = "silicon"
+"""The grade of a rule that a board of silicon confirmed."""
+
+
+class Rule(Strict):
+    """What silicon says of one setting."""
+
+    default: int
+    best: int
+    low: int
+    high: int
+    error_cycles: float = Field(ge=0)
+
+
+class Silicon(Strict):
+    """The whole file."""
+
+    format: Literal[1]
+    rtoslab: str
+    board: str
+    chip: str
+    clock_hz: int = Field(gt=0)
+    about: str = Field(max_length=1000)
+    """Whose board, its revision and marking, in the contributor's words."""
+    image_sha256: str = Field(pattern=r"[0-9a-f]{64}")
+    simulator_sha256: str
+    """Of the sources whose rules were fitted."""
+    rules: dict[str, Rule]
+    rows: dict[str, tuple[tuple[int, ...], ...]]
+    """Raw: row -> value -> rounds, cycles."""
+    sha256: str
+    """Of all the rest."""
+
+    def readings(self) -> Readings:
+        """The raw rounds."""
+        return Readings({name: np.array(each, dtype=np.int64) for name, each in self.rows.items()})
+
+
+def of_fit(
+    catalogue: Catalogue, board: str, clock_hz: int, image_sha256: str, about: str, silicon: Readings, found: Fit
+) -> Silicon:
+    """A file of a calibration that was just made."""
+    body: dict[str, Any] = {
+        "format": FORMAT,
+        "rtoslab": __version__,
+        "board": board,
+        "chip": catalogue.board(board).facts.chip,
+        "clock_hz": clock_hz,
+        "about": about,
+        "image_sha256": image_sha256,
+        "simulator_sha256": simulator_sources(catalogue.root),
+        "rules": {
+            each.key: {
+                "default": each.default,
+                "best": each.best,
+                "low": each.low,
+                "high": each.high,
+                "error_cycles": round(each.error_cycles, 6),
+            }
+            for each in found.findings
+            if each.seen
+        },
+        "rows": {name: each.tolist() for name, each in silicon.rows.items()},
+    }
+    return Silicon.model_validate({**body, "sha256": _digest(body)})
+
+
+def write_silicon(path: Path, silicon: Silicon) -> None:
+    """Raises StoreError."""
+    write_whole(path, canonical(silicon.model_dump(mode="json")) + "\n", "the calibration")
+
+
+def read_silicon(path: Path) -> Silicon:
+    """Raises CatalogueError for what is no such file, AlteredError for one that is not as it was written."""
+    table = read_object(path, "the calibration", CatalogueError)
+    try:
+        silicon = Silicon.model_validate(table)
+        for name, rows in silicon.rows.items():
+            if len({len(each) for each in rows}) != 1 or not rows[0]:
+                raise CatalogueError(f"{shown_path(path)}, rows.{name}: not equally many rounds; make it again.")
+    except ValidationError as cause:
+        raise CatalogueError(f"{shown_path(path)}, {problem(cause)}; correct or remove it.") from None
+    if silicon.sha256 != _digest({key: value for key, value in table.items() if key != "sha256"}):
+        raise AlteredError(f"{shown_path(path)} was altered after it was written; restore it from a copy.")
+    return silicon
+
+
+def grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
+    """Key -> grade of a board's settings, `silicon` for those that the file in its folder confirms.
+
+    Raises CatalogueError, AlteredError."""
+    entry = catalogue.board(board)
+    defaults = {key: (default, grade) for key, default, _, grade in timing_settings(entry.facts.chip)}
+    found = {key: grade for key, (_, grade) in defaults.items()}
+    path = entry.folder / SILICON_FILE
+    if path.is_file():
+        silicon = read_silicon(path)
+        if silicon.chip != entry.facts.chip:
+            raise CatalogueError(f"{shown_path(path)} is of a {silicon.chip}, not of a {entry.facts.chip}; remove it.")
+        for key, rule in silicon.rules.items():
+            if key in defaults and rule.low <= defaults[key][0] <= rule.high:
+                found[key] = SILICON
+    return found
+
+
+def _digest(body: Mapping[str, Any]) -> str:
+    return hashlib.sha256(canonical(body).encode()).hexdigest()
