@@ -158,6 +158,7 @@ dist: set-up
 bench: set-up-dev
 	@$(MAKE) --no-print-directory packages APT_PACKAGES=qemu-system-arm
 	$(BIN)/python bench/run.py
+	$(BIN)/python bench/kernel_images.py
 	$(BIN)/python bench/tightness.py
 
 bench-build: set-up-dev

@@ -108,13 +108,18 @@ class Observer:
         self._digest.update(raw)
         events = np.frombuffer(raw, dtype=EVENT)
         self._observed.event_count += len(events)
-        is_call = (events["id"] >= IDENT_CALL) & (events["id"] < IDENT_MARK)
-        self._count_objects(events[(events["kind"] == KIND_EXEC) & is_call])
+        # Columns by themselves: numpy takes whole records several times as long.
+        ident, kind, cores, values = (np.ascontiguousarray(events[name]) for name in ("id", "kind", "core", "value"))
+        is_call = (kind == KIND_EXEC) & (ident >= IDENT_CALL) & (ident < IDENT_MARK)
+        is_write = kind == KIND_WRITE
+        self._count_objects(cores[is_call], ident[is_call], values[is_call])
         for core in self._current:
-            self._feed_core(core, events)
+            mine = (is_call & (cores == core)) | (is_write & (ident == IDENT_CURRENT + core))
+            if mine.any():
+                self._count_switches(core, is_write[mine], ident[mine], values[mine])
         for core, sections in self._critical.items():
-            mine = events[(events["kind"] == KIND_WRITE) & (events["id"] == IDENT_NESTING + core)]
-            sections.feed(mine["cycle"], mine["value"])
+            mine = is_write & (ident == IDENT_NESTING + core)
+            sections.feed(events["cycle"][mine], values[mine])
 
     def finish(self, exceptions: dict[int, dict[int, int]]) -> Observed:
         """The counts, with the exception entries of the window."""
@@ -123,33 +128,27 @@ class Observer:
         self._observed.event_sha256 = self._digest.hexdigest()
         return self._observed
 
-    def _feed_core(self, core: int, events: NDArray[np.void]) -> None:
-        is_call = (events["id"] >= IDENT_CALL) & (events["id"] < IDENT_MARK)
-        calls = (events["kind"] == KIND_EXEC) & (events["core"] == core) & is_call
-        writes = (events["kind"] == KIND_WRITE) & (events["id"] == IDENT_CURRENT + core)
-        mine = events[calls | writes]
-        if not len(mine):
-            return
-        is_write = mine["kind"] == KIND_WRITE
-        self._count_switches(core, mine, is_write)
-
-    def _count_objects(self, calls: NDArray[np.void]) -> None:
-        keys = (calls["core"].astype(np.uint64) << np.uint64(48)) | (calls["id"].astype(np.uint64) << np.uint64(32))
-        for key, count in zip(*np.unique(keys | calls["value"], return_counts=True), strict=True):
+    def _count_objects(
+        self, cores: NDArray[np.uint8], idents: NDArray[np.uint16], arguments: NDArray[np.uint32]
+    ) -> None:
+        keys = (cores.astype(np.uint64) << np.uint64(48)) | (idents.astype(np.uint64) << np.uint64(32))
+        for key, count in zip(*np.unique(keys | arguments, return_counts=True), strict=True):
             core, ident, value = int(key) >> 48, (int(key) >> 32) & 0xFFFF, int(key) & 0xFFFF_FFFF
             self._observed.objects[core, self._services[ident - IDENT_CALL], value] += int(count)
 
-    def _count_switches(self, core: int, mine: NDArray[np.void], is_write: NDArray[np.bool_]) -> None:
+    def _count_switches(
+        self, core: int, is_write: NDArray[np.bool_], idents: NDArray[np.uint16], written: NDArray[np.uint32]
+    ) -> None:
         """A write of the value already there is no switch; the cause is the last call since the switch before."""
-        position = np.arange(len(mine))
-        values = mine["value"][is_write].astype(np.int64)
+        position = np.arange(len(idents))
+        values = written[is_write].astype(np.int64)
         before = np.concatenate(([self._current[core]], values[:-1])) if len(values) else values
         changed = values != before
         write_at = position[is_write][changed]
         last_call = np.maximum.accumulate(np.where(is_write, -1, position))
         previous = np.concatenate(([-1], write_at[:-1])) if len(write_at) else write_at
         call_at = last_call[write_at] if len(write_at) else write_at
-        cause = np.where(call_at > previous, mine["id"][call_at].astype(np.int64) - IDENT_CALL, -1)
+        cause = np.where(call_at > previous, idents[call_at].astype(np.int64) - IDENT_CALL, -1)
         if len(cause) and call_at[0] < 0:
             cause[0] = self._cause[core]
         rows = (
@@ -162,6 +161,6 @@ class Observer:
             self._current[core] = int(values[-1])
         open_from = int(write_at[-1]) if len(write_at) else -1
         if int(last_call[-1]) > open_from:
-            self._cause[core] = int(mine["id"][last_call[-1]]) - IDENT_CALL
+            self._cause[core] = int(idents[last_call[-1]]) - IDENT_CALL
         elif len(write_at):
             self._cause[core] = -1

@@ -50,6 +50,16 @@ pub struct Event {
 }
 
 impl Event {
+    /// Bytes of a record.
+    pub const BYTES: usize = size_of::<Event>();
+
+    /// Serialises records, one behind the other, into `bytes`: [`Event::BYTES`] each.
+    pub fn write_all(events: &[Event], bytes: &mut [u8]) {
+        for (event, record) in events.iter().zip(bytes.chunks_exact_mut(Event::BYTES)) {
+            record.copy_from_slice(&event.to_bytes());
+        }
+    }
+
     /// Serialises the record.
     pub fn to_bytes(&self) -> [u8; 24] {
         let mut bytes = [0; 24];

@@ -8,6 +8,7 @@ pub mod event;
 pub mod injection;
 pub mod observer;
 pub mod probe;
+mod quick;
 
 pub use between::Between;
 pub use console::Console;

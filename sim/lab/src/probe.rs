@@ -4,6 +4,10 @@ use std::collections::HashMap;
 
 use crate::between::Between;
 use crate::event::{Event, Kind};
+use crate::quick::Quick;
+
+/// Cores of a machine, at most.
+const CORES: usize = 2;
 
 #[derive(Debug, Default, Clone)]
 struct Site {
@@ -13,6 +17,8 @@ struct Site {
     returns: Vec<u16>,
     starts: Vec<usize>,
     ends: Vec<usize>,
+    /// Watched calls in progress that return here, by core.
+    pending: [u32; CORES],
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -44,11 +50,9 @@ impl Held {
 /// All probes of a machine and what they recorded.
 #[derive(Debug, Clone, Default)]
 pub struct Probes {
-    sites: HashMap<u32, Site>,
-    watches: HashMap<u32, Watch>,
+    sites: HashMap<u32, Site, Quick>,
+    watches: HashMap<u32, Watch, Quick>,
     between: Vec<Between>,
-    /// Watched calls in progress, by core and where they return to.
-    pending: HashMap<(usize, u32), u32>,
     events: Vec<Event>,
     /// Record handler entries and exits.
     pub trace_exceptions: bool,
@@ -112,7 +116,7 @@ impl Probes {
     /// The instruction at `address` issues. True if the run must stop before it: intervals that end here are closed
     /// then, and `resumed` tells the second call that this has happened.
     pub fn issue(&mut self, address: u32, core: usize, cycle: u64, held: Held, resumed: bool) -> bool {
-        let Some(site) = self.sites.get(&address) else {
+        let Some(site) = self.sites.get_mut(&address) else {
             return false;
         };
         // Ends first: with equal addresses an execution closes the previous interval, then opens the next.
@@ -124,27 +128,23 @@ impl Probes {
                 return true;
             }
         }
-        let mut returns: &[u16] = &[];
-        if let Some(left) = self.pending.get_mut(&(core, address)).filter(|left| **left > 0) {
-            *left -= 1;
-            returns = &site.returns;
-        }
-        if !site.calls.is_empty() {
-            let behind = held.lr & !1;
-            if self.sites.get(&behind).is_some_and(|site| !site.returns.is_empty()) {
-                *self.pending.entry((core, behind)).or_default() += 1;
+        let (value, kind, core_number) = (held.r0, Kind::Exec as u8, core as u8);
+        if site.pending[core] > 0 {
+            site.pending[core] -= 1;
+            for &id in &site.returns {
+                self.events.push(Event { cycle, value, pc: address, id, kind, core: core_number, more: 0 });
             }
-        }
-        for &id in returns {
-            let (value, kind) = (held.r0, Kind::Exec as u8);
-            self.events.push(Event { cycle, value, pc: address, id, kind, core: core as u8, more: 0 });
         }
         let calls = site.calls.iter().map(|&(id, third)| (id, held.lr, if third { held.r2 } else { held.r1 }));
         for (id, pc, more) in site.exec.iter().map(|&id| (id, address, 0)).chain(calls) {
-            self.events.push(Event { cycle, value: held.r0, pc, id, kind: Kind::Exec as u8, core: core as u8, more });
+            self.events.push(Event { cycle, value, pc, id, kind, core: core_number, more });
         }
         for &index in &site.starts {
             self.between[index].start(core, cycle);
+        }
+        if !site.calls.is_empty() {
+            let behind = self.sites.get_mut(&(held.lr & !1)).filter(|site| !site.returns.is_empty());
+            behind.into_iter().for_each(|site| site.pending[core] += 1);
         }
         false
     }
@@ -180,9 +180,11 @@ impl Probes {
     /// that were not measured then are empty.
     pub fn rewind(&mut self, then: &Probes) {
         // Every field by name, so that a new instrument is not forgotten here.
-        let Probes { sites: _, watches: _, between, pending, events, trace_exceptions: _, trace_pins: _ } = then;
+        let Probes { sites, watches: _, between, events, trace_exceptions: _, trace_pins: _ } = then;
         self.events.clone_from(events);
-        self.pending.clone_from(pending);
+        for (address, site) in &mut self.sites {
+            site.pending = sites.get(address).map_or([0; CORES], |then| then.pending);
+        }
         for (index, result) in self.between.iter_mut().enumerate() {
             *result = between.get(index).cloned().unwrap_or_default();
         }

@@ -12,7 +12,7 @@ use pyo3::exceptions::PyException;
 use pyo3::panic::PanicException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use rtoslab_lab::Kind;
+use rtoslab_lab::{Event, Kind};
 use rtoslab_machine::Stop;
 use rtoslab_machine::board::{Board, Options};
 use rtoslab_machine::boards::{board, wire};
@@ -200,10 +200,12 @@ impl Machine {
         Ok(self.inner.core_cycle(core))
     }
 
-    fn take_events<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyBytes> {
+    fn take_events<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let events = self.inner.take_events();
-        let bytes: Vec<u8> = events.iter().flat_map(|event| event.to_bytes()).collect();
-        PyBytes::new(py, &bytes)
+        PyBytes::new_with(py, events.len() * Event::BYTES, |bytes| {
+            Event::write_all(&events, bytes);
+            Ok(())
+        })
     }
 
     #[pyo3(signature = (port=0))]

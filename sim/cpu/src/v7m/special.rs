@@ -3,7 +3,7 @@
 use super::core::Core;
 
 /// Special register numbers (SYSm) of MRS and MSR.
-mod sysm {
+pub(super) mod sysm {
     pub const MSP: u32 = 8;
     pub const PSP: u32 = 9;
     pub const PRIMASK: u32 = 16;

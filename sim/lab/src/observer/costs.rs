@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::quick::Quick;
+
 /// Where an observation was made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
@@ -145,34 +147,6 @@ impl Costs {
             *total += cycles;
         }
         sum.executions += cost.executions;
-    }
-}
-
-/// Hashes places: two multiplications instead of SipHash, since each instruction pays for one.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Quick(u64);
-
-impl std::hash::BuildHasher for Quick {
-    type Hasher = Quick;
-
-    fn build_hasher(&self) -> Quick {
-        Quick(0)
-    }
-}
-
-impl std::hash::Hasher for Quick {
-    fn finish(&self) -> u64 {
-        self.0 ^ self.0 >> 32
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u32(u32::from(byte));
-        }
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        self.0 = (self.0 ^ u64::from(value)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     }
 }
 

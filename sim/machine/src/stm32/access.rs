@@ -140,7 +140,8 @@ impl<F: Family> System<F> {
             self.store_memory(core, home, offset, bytes, value, at);
             // Of main RAM the marks tell.
             if self.watched_elsewhere && home != Home::Ram {
-                self.tell_watch(core, address, at);
+                let pc = core.pc();
+                self.tell_watch(core, address, pc, at);
             }
             return Ok(self.flash_port.write_ram(core, self.kind(home, offset), address, at));
         }

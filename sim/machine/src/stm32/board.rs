@@ -52,6 +52,9 @@ impl<F: Run> Board for Machine<F> {
     }
 
     fn take_profile(&mut self, _: usize) -> Vec<ProfileRow> {
+        for (address, more) in self.runner.take_profile() {
+            self.system.add_profile(address, more);
+        }
         let rows = self.system.take_profile().into_iter();
         rows.map(|(address, cell)| (address, cell.cycles, cell.executions, cell.wait_cycles)).collect()
     }

@@ -64,6 +64,25 @@ impl CodeTable {
         decoded
     }
 
+    /// Whether anything is decoded that [`CodeTable::forget`] would forget.
+    pub fn holds(&self, address: u32, bytes: u32) -> bool {
+        let first = (address & !1).saturating_sub(2).max(self.base);
+        let end = address.saturating_add(bytes).min(self.base.saturating_add(self.bytes));
+        let index = |at: u32| (at.wrapping_sub(self.base) / 2) as usize;
+        // All zeros are an op that is not decoded.
+        self.ops[index(first)..index(end + 1)].iter().any(|&op| op != 0)
+    }
+
+    /// Adds to the profile of the instruction at an address inside.
+    pub fn add_profile(&mut self, address: u32, more: ProfileCell) {
+        let index = (address.wrapping_sub(self.base) / 2) as usize;
+        if let Some(cell) = self.profile.get_mut(index) {
+            cell.cycles += more.cycles;
+            cell.executions += more.executions;
+            cell.wait_cycles += more.wait_cycles;
+        }
+    }
+
     /// Allocates (zeroed) or drops the profile cells.
     pub fn set_profile(&mut self, on: bool) {
         let cells = if on { self.ops.len() } else { 0 };

@@ -166,9 +166,9 @@ impl<F: Run> Machine<F> {
         // the system, and `profile` gives all of them cells before `watch` asks for a profile.
         unsafe {
             match (self.watch, core.mpu.enabled()) {
-                (watch::NOTHING, false) => self.runner.run(core, pipe, system),
+                (watch::NOTHING, false) => self.runner.run::<{ watch::NOTHING }>(core, pipe, system),
                 (watch::NOTHING, true) => exec::run::<_, _, { watch::NOTHING }, true>(core, pipe, system),
-                (watch::PROFILE, false) => exec::run::<_, _, { watch::PROFILE }, false>(core, pipe, system),
+                (watch::PROFILE, false) => self.runner.run::<{ watch::PROFILE }>(core, pipe, system),
                 (watch::PROFILE, true) => exec::run::<_, _, { watch::PROFILE }, true>(core, pipe, system),
                 // With the MPU off the guard lets everything pass.
                 _ => exec::run::<_, _, { watch::STEPS }, true>(core, pipe, system),
@@ -348,6 +348,7 @@ impl<F: Run> Machine<F> {
     pub fn profile(&mut self, on: bool) {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
         self.keep_observing();
+        drop(self.runner.take_profile());
         self.system.set_profile(on);
         if !self.core.ip.is_null() && self.core.stray.is_none() {
             exception::refetch(&mut self.core, &mut *self.system);

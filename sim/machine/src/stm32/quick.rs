@@ -1,24 +1,29 @@
 //! The memories of which the executor's memory of time ([`rtoslab_cpu::v7m::memo`]) may make use.
 
 use rtoslab_cpu::states::Counts;
-use rtoslab_cpu::v7m::core::{Core, Request};
-use rtoslab_cpu::v7m::memo::{self, Memo, Memorable, QuickBus};
+use rtoslab_cpu::v7m::core::{Core, ProfileCell, Request};
+use rtoslab_cpu::v7m::memo::{self, Memo, Memorable, QuickBus, Watched};
+use rtoslab_cpu::v7m::op::Op;
 
 use super::chip::{FLASH_BASE, Kind, RAM_BASE};
 use super::family::Family;
 use super::flash::Remembered;
 use super::runner::Runner;
-use super::system::{Home, MARK_SHIFT, System, get, put};
+use super::system::{Home, MARK_CODE, MARK_SHIFT, System, get, put};
 
 impl<F: Family> Runner<F::Pipe, System<F>> for Memo<F::Pipe, System<F>>
 where
     F::Pipe: Memorable,
     F::Flash: Remembered,
 {
-    unsafe fn run(&mut self, core: &mut Core, pipe: &mut F::Pipe, bus: &mut System<F>) {
+    unsafe fn run<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut F::Pipe, bus: &mut System<F>) {
         debug_assert!(core.request == Request::None);
         // SAFETY: the caller's promise.
-        unsafe { Memo::run(self, core, pipe, bus) };
+        unsafe { Memo::run::<WATCH>(self, core, pipe, bus) };
+    }
+
+    fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)> {
+        Memo::take_profile(self)
     }
 
     fn clear(&mut self) {
@@ -103,7 +108,32 @@ where
         if first > last || last >= self.fast_bytes || self.home_in_ram(first) != self.home_in_ram(last) {
             return false;
         }
-        !store || !self.marked(first) && !self.marked(last)
+        !store || !self.marked(first) && !self.marked(last) || self.is_plain(first, bytes)
+    }
+
+    fn quick_store(&mut self, address: u32, bytes: u32, value: u32, watched: bool) -> Option<(memo::Home, Watched)> {
+        if let Some(home) = self.ram_store(address, bytes, value) {
+            return Some((home, Watched::No));
+        }
+        let offset = address.wrapping_sub(RAM_BASE);
+        if !self.in_fast_ram(offset) || self.holds_code(offset, bytes) {
+            return None;
+        }
+        let found = if self.watched.contains(offset) { Watched::Yes } else { Watched::No };
+        if found == Watched::Yes && !watched {
+            return None;
+        }
+        // SAFETY: it lies in the RAM.
+        unsafe { put(self.ram.as_mut_ptr().add(offset as usize), bytes, value) };
+        Some((self.home_in_ram(offset), found))
+    }
+
+    fn tell_watched(&mut self, core: &mut Core, address: u32, pc: u32, at: u64) {
+        self.tell_watch(core, address, pc, at);
+    }
+
+    fn behind(&self, core: &Core, address: u32) -> Op {
+        self.decode_at(core.features, address)
     }
 
     fn address_in(&self, home: memo::Home) -> u32 {
@@ -143,6 +173,19 @@ where
 }
 
 impl<F: Family> System<F> {
+    /// Whether a store to main RAM has no consequences, although its page holds code or a watched word.
+    fn is_plain(&self, offset: u32, bytes: u32) -> bool {
+        !self.holds_code(offset, bytes) && (offset & !3..offset + bytes).step_by(4).all(|at| !self.watched.contains(at))
+    }
+
+    /// Whether a store to main RAM would overwrite what is decoded.
+    fn holds_code(&self, offset: u32, bytes: u32) -> bool {
+        let marked = |at: u32| self.marks[(at >> MARK_SHIFT) as usize] & MARK_CODE != 0;
+        let table = || self.tables.iter().find(|table| table.contains(RAM_BASE + offset));
+        (marked(offset) || marked(offset + bytes - 1))
+            && table().is_some_and(|table| table.holds(RAM_BASE + offset, bytes))
+    }
+
     /// Offsets in main RAM only.
     #[inline(always)]
     fn home_in_ram(&self, offset: u32) -> memo::Home {

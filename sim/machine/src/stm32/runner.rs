@@ -1,16 +1,19 @@
 //! How a machine runs its core.
 
 use rtoslab_cpu::states::Counts;
-use rtoslab_cpu::v7m::core::Core;
+use rtoslab_cpu::v7m::core::{Core, ProfileCell};
 use rtoslab_cpu::v7m::pipeline::Pipeline;
 
 /// How a family's machine runs its core.
 pub trait Runner<P: Pipeline, B>: Default {
-    /// Executes until `core.t` reaches `core.limit` or something is requested; no profile, no MPU.
+    /// Executes until `core.t` reaches `core.limit` or something is requested; no steps, no MPU.
     ///
     /// # Safety
     /// As for [`exec::run`](rtoslab_cpu::v7m::exec::run).
-    unsafe fn run(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B);
+    unsafe fn run<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B);
+
+    /// Takes what of the profile is in no cell.
+    fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)>;
 
     /// Rules of time changed.
     fn clear(&mut self) {}

@@ -126,6 +126,7 @@ impl<F: Family> System<F> {
             fast_end: _,
             ram_split: _,
             marks: _,
+            watched: _,
             flash,
             flash_port,
             memories,

@@ -44,6 +44,8 @@ pub struct System<F: Family> {
     /// Where its second block begins.
     pub(super) ram_split: u32,
     pub(super) marks: Vec<u8>,
+    /// Words of main RAM that are watched, among those of pages with a mark for that.
+    pub(super) watched: Words,
     /// Shared by snapshots until it is written to.
     pub(super) flash: Arc<[u8]>,
     pub(super) flash_port: F::Flash,
@@ -111,6 +113,7 @@ impl<F: Family> System<F> {
             fast_end: fast_bytes(map) - 3,
             ram_split: map.ram_split,
             marks: vec![0; (map.ram_bytes >> MARK_SHIFT) as usize],
+            watched: Words::new(map.ram_bytes),
             flash: vec![0xff; map.flash_bytes as usize].into(),
             flash_port,
             memories,
@@ -181,7 +184,7 @@ impl<F: Family> System<F> {
     }
 
     /// Decodes the instruction at an address, whatever stands in the table.
-    fn decode_at(&self, core_features: rtoslab_cpu::v7m::core::Features, address: u32) -> Op {
+    pub(super) fn decode_at(&self, core_features: rtoslab_cpu::v7m::core::Features, address: u32) -> Op {
         let (region_base, region_bytes) =
             self.tables.iter().find(|table| table.contains(address)).map_or((address, 4), CodeTable::range);
         let place = Place { address, region_base, region_bytes };
@@ -201,6 +204,7 @@ impl<F: Family> System<F> {
         let offset = address.wrapping_sub(RAM_BASE);
         if offset < self.map.ram_bytes {
             self.marks[(offset >> MARK_SHIFT) as usize] |= MARK_WATCH;
+            self.watched.insert(offset);
         } else if matches!(self.place(address), Some((Home::Area(_), _))) {
             self.watched_elsewhere = true;
         } else {
@@ -262,18 +266,19 @@ impl<F: Family> System<F> {
         if mark & MARK_WATCH == 0 {
             return;
         }
-        self.tell_watch(core, RAM_BASE + offset, at);
+        let pc = core.pc();
+        self.tell_watch(core, RAM_BASE + offset, pc, at);
     }
 
-    /// A store reached memory that may be watched; the bytes are written already.
+    /// The store at `pc` reached memory that may be watched; the bytes are written already.
     #[cold]
-    pub(super) fn tell_watch(&mut self, core: &mut Core, address: u32, at: u64) {
+    pub(super) fn tell_watch(&mut self, core: &mut Core, address: u32, pc: u32, at: u64) {
         let address = address & !3;
         let Some(word) = self.bytes_at(address, 4).and_then(|bytes| bytes.try_into().ok()) else {
             return;
         };
         let word = u32::from_le_bytes(word);
-        if self.probes.written(address, word, 0, at, core.pc()) {
+        if self.probes.written(address, word, 0, at, pc) {
             core.limit = 0;
             let detail = format!("the watched word at 0x{address:08x} became {word}");
             self.stop_at(StopReason::Watch, address, at, detail);
@@ -323,9 +328,34 @@ impl<F: Family> System<F> {
         }
     }
 
+    /// Adds to the profile of an instruction.
+    pub(super) fn add_profile(&mut self, address: u32, more: ProfileCell) {
+        self.table(address).into_iter().for_each(|table| table.add_profile(address, more));
+    }
+
     /// Takes the profile of every table.
     pub(super) fn take_profile(&mut self) -> Vec<(u32, ProfileCell)> {
         self.tables.iter_mut().flat_map(CodeTable::take_profile).collect()
+    }
+}
+
+/// A set of words of a memory.
+pub(super) struct Words(Vec<u64>);
+
+impl Words {
+    /// None of a memory of so many bytes.
+    fn new(bytes: u32) -> Words {
+        Words(vec![0; (bytes as usize / 4).div_ceil(64)])
+    }
+
+    /// Puts in the word at an offset.
+    fn insert(&mut self, offset: u32) {
+        self.0[offset as usize / 256] |= 1 << (offset / 4 % 64);
+    }
+
+    /// Whether the word at an offset is in it.
+    pub(super) fn contains(&self, offset: u32) -> bool {
+        self.0[offset as usize / 256] >> (offset / 4 % 64) & 1 != 0
     }
 }
 

@@ -26,7 +26,6 @@ use super::core::{Core, Request};
 use super::fault::Fault;
 use super::op::{Op, Packed};
 use super::pipeline::{Jump, Pipeline};
-use crate::step::watch;
 pub(super) use operate::{execute, operate};
 use profile::Profile;
 
@@ -71,7 +70,7 @@ pub unsafe fn run<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(core:
     }
     let special = core.committed || core.words_moved != 0 || core.it != 0;
     // SAFETY: the caller's promise.
-    if special && !unsafe { uncommon::<B, P, WATCH, GUARD>(core, pipe, bus) } {
+    if special && !unsafe { uncommon::<B, P, WATCH, GUARD>(core, pipe, bus, false) } {
         return;
     }
     while core.t < core.limit {
@@ -84,7 +83,7 @@ pub unsafe fn run<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(core:
         let packed = unsafe { Packed::read(ip) };
         if packed.code() <= code::It {
             // SAFETY: as above.
-            if !unsafe { uncommon::<B, P, WATCH, GUARD>(core, pipe, bus) } {
+            if !unsafe { uncommon::<B, P, WATCH, GUARD>(core, pipe, bus, false) } {
                 return;
             }
             continue;
@@ -102,13 +101,19 @@ pub unsafe fn run<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(core:
     }
 }
 
-/// Executes one instruction, or one IT block. False: execution stops here.
+/// Executes one instruction, or one IT block. `attended`: the first one had its attention already. False: execution stops
+/// here.
 ///
 /// # Safety
 /// As for [`run`].
-pub(super) unsafe fn step<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B) -> bool {
+pub(super) unsafe fn step<B: Bus, P: Pipeline, const WATCH: u8>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    attended: bool,
+) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { uncommon::<B, P, { watch::NOTHING }, false>(core, pipe, bus) }
+    unsafe { uncommon::<B, P, WATCH, false>(core, pipe, bus, attended) }
 }
 
 /// What the common path leaves out: stand-ins, IT blocks (all of one), instructions that gave way and go on. False:
@@ -122,6 +127,7 @@ unsafe fn uncommon<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
+    mut attended: bool,
 ) -> bool {
     while core.t < core.limit || core.committed {
         if GUARD && !fetch_allowed(core, bus) {
@@ -129,7 +135,7 @@ unsafe fn uncommon<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(
         }
         // One that gave way was issued, and had its attention.
         let issued = core.committed || core.words_moved != 0;
-        core.served = issued;
+        core.served = issued || std::mem::take(&mut attended);
         // SAFETY: the caller's promise, and as in `run`.
         let packed = unsafe { instruction(core, bus) };
         if packed == Packed::NONE {

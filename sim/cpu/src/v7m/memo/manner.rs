@@ -4,6 +4,7 @@ use super::QuickBus;
 use crate::v7m::code::{Code, number as code};
 use crate::v7m::core::Core;
 use crate::v7m::op::{Class, Op, flag};
+use crate::v7m::special::sysm;
 
 /// How the codes behave in a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +27,7 @@ impl Manner {
             code::Smull..=code::Umlal | code::Sdiv | code::Udiv => Manner::Operands,
             code::Ldrd | code::Strd | code::Ldm | code::LdmPc | code::Stm | code::Bx | code::Blx => Manner::Careful,
             code::Vadd32..=code::Vmsr => Manner::Careful,
+            code::Mrs | code::Msr | code::Cps | code::Barrier => Manner::Careful,
             code::AndImmS..=code::LdrLit | code::Load | code::Store | code::Nop | code::Preload => Manner::Plain,
             code::Beq..=code::Cbnz => Manner::Plain,
             _ => Manner::Apart,
@@ -92,6 +94,12 @@ pub(super) fn allowed<B: QuickBus>(core: &Core, bus: &mut B, op: Op) -> bool {
     let words = 4 * u32::from(op.shift);
     match op.code {
         Code::Bx | Code::Blx => within(core.reg(op.rm)),
+        Code::Mrs => true,
+        // What waits to be taken might be let in. CONTROL changes more than a register.
+        Code::Msr => op.imm != sysm::CONTROL && core.nvic.candidate().is_none(),
+        Code::Cps => core.nvic.candidate().is_none(),
+        // ACTLR takes effect at one (M7).
+        Code::Barrier => core.scb.actlr == 0,
         Code::Ldm | Code::LdmPc | Code::Stm => {
             let lowest = if op.ra == 0 { base() } else { base().wrapping_sub(words) };
             core.ici == 0

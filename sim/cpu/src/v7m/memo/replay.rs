@@ -1,5 +1,6 @@
 //! The timing of a trace that was executed already: the pipeline is told the same story, without the effects.
 
+use super::account::{Begun, NO_SHARES, Shares};
 use super::log::{BRANCH_BITS, CYCLES_BITS, Log, PREDICATE_BITS};
 use super::manner::{bytes, has_operand_cycles, is_store, words};
 use super::{Home, Memorable, QuickBus};
@@ -20,6 +21,8 @@ pub(super) struct Trace {
     pub end: *mut Op,
     /// Instructions, those of failed conditions included.
     pub instructions: u32,
+    /// The last one wrote a word that somebody watches.
+    pub is_watched: bool,
     pub log: Log,
 }
 
@@ -27,6 +30,8 @@ pub(super) struct Trace {
 struct Replay<'a, B> {
     bus: &'a mut B,
     home: Home,
+    /// Cycle of the last store's address phase.
+    stored_at: u64,
 }
 
 // SAFETY: it gives no region and decodes nothing.
@@ -50,7 +55,8 @@ unsafe impl<B: QuickBus> Bus for Replay<'_, B> {
         }
     }
 
-    fn store(&mut self, _: &mut Core, _: u32, _: u32, _: u32, _: u64) -> Result<u64, Fault> {
+    fn store(&mut self, _: &mut Core, _: u32, _: u32, _: u32, at: u64) -> Result<u64, Fault> {
+        self.stored_at = at;
         Ok(0)
     }
 
@@ -71,17 +77,33 @@ unsafe impl<B: QuickBus> Bus for Replay<'_, B> {
     }
 }
 
+/// What a replay tells besides.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Told {
+    /// What each instruction took.
+    pub shares: Shares,
+    /// Cycle of the address phase of the last store.
+    pub stored_at: u64,
+}
+
 /// Advances `core.t`, the pipeline and the bus, which stand where the trace began, to its end.
 ///
 /// # Safety
 /// The trace was executed by this core: its instructions are ops of the region.
-pub(super) unsafe fn replay<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: &mut B, trace: Trace) {
+pub(super) unsafe fn replay<P: Memorable, B: QuickBus>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    trace: Trace,
+) -> Told {
     let mut log = trace.log;
-    let mut bus = Replay { bus, home: Home::First };
+    let mut bus = Replay { bus, home: Home::First, stored_at: 0 };
+    let mut shares = NO_SHARES;
     let mut it = 0;
     core.ip = trace.start;
     pipe.recall(true);
-    for _ in 0..trace.instructions {
+    for share in &mut shares[..trace.instructions as usize] {
+        let begun = Begun::at(core);
         // SAFETY: the caller's promise.
         let mut op = unsafe { *core.ip };
         let next = core.ip.wrapping_add(op.halfwords());
@@ -92,6 +114,7 @@ pub(super) unsafe fn replay<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &m
                 pipe.skip(core, &mut bus, op);
                 core.ip = next;
                 core.instructions += 1;
+                *share = begun.share(core);
                 continue;
             }
             op = block::without_flags(op);
@@ -133,9 +156,11 @@ pub(super) unsafe fn replay<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &m
             }
         }
         core.instructions += 1;
+        *share = begun.share(core);
     }
     pipe.recall(false);
     debug_assert!(core.ip == trace.end && log.is_empty(), "the replay of a trace lost its way");
+    Told { shares, stored_at: bus.stored_at }
 }
 
 /// A branch, all inside the region.

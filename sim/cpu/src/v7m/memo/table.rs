@@ -1,7 +1,9 @@
 //! What is remembered: states that a trace can begin in, and what became of them.
 
-use super::Log;
-use crate::v7m::core::Region;
+use super::TRACE_INSTRUCTIONS;
+use super::account::{Account, NO_SHARES, Shares};
+use super::replay::Trace;
+use crate::v7m::core::{ProfileCell, Region};
 use crate::v7m::op::Op;
 
 /// log2 of the transitions kept.
@@ -16,7 +18,7 @@ pub(super) struct Key {
     start: u64,
     /// The bits of its log.
     log: u64,
-    /// State number, instructions, distance to where execution goes on.
+    /// State number, instructions, whether the last one wrote a watched word, distance to where execution goes on.
     rest: u64,
 }
 
@@ -29,10 +31,11 @@ impl Key {
 
     /// The key of a trace of ops. Nothing of it depends on where the host keeps them.
     #[inline(always)]
-    pub fn new(bias: u64, start: *mut Op, end: *mut Op, instructions: u32, log: Log, state: u32) -> Key {
-        const _: () = assert!(STATES <= 1 << 16 && size_of::<Op>() == 16);
+    pub fn new(bias: u64, trace: Trace, state: u32) -> Key {
+        const _: () = assert!(STATES <= 1 << 16 && size_of::<Op>() == 16 && TRACE_INSTRUCTIONS < 1 << 11);
+        let Trace { start, end, instructions, log, .. } = trace;
         let distance = (end as u64).wrapping_sub(start as u64) << 28;
-        let rest = u64::from(state) | u64::from(instructions) << 16 | distance;
+        let rest = u64::from(state) | u64::from(instructions) << 16 | u64::from(trace.is_watched) << 27 | distance;
         Key { start: (start as u64).wrapping_add(bias), log: log.bits(), rest }
     }
 
@@ -55,6 +58,10 @@ pub(super) struct Transition<L> {
     pub flash_wait: u32,
     /// Number of the state behind it.
     pub next: u32,
+    /// Cycles from its begin to the address phase of its last store, which may overlap the end of what was before.
+    pub stored_after: i32,
+    /// How often it was taken since its share of a profile was settled.
+    pub taken: u64,
     /// What it asked of the flash interface's caches.
     pub lookups: L,
 }
@@ -63,11 +70,18 @@ pub(super) struct Transition<L> {
 #[derive(Debug)]
 pub(super) struct Transitions<L> {
     slots: Vec<Transition<L>>,
+    /// What the instructions of each take. (Memory of zeros costs nothing until it is touched.)
+    shares: Vec<Shares>,
+    account: Account,
 }
 
 impl<L: Copy + Default> Transitions<L> {
     pub fn new() -> Transitions<L> {
-        Transitions { slots: vec![Transition::default(); 1 << TRANSITIONS] }
+        Transitions {
+            slots: vec![Transition::default(); 1 << TRANSITIONS],
+            shares: vec![NO_SHARES; 1 << TRANSITIONS],
+            account: Account::default(),
+        }
     }
 
     /// What is known of a trace. (No trace has the default key: it would have no instruction.)
@@ -78,11 +92,37 @@ impl<L: Copy + Default> Transitions<L> {
         (found.key == key).then_some(found)
     }
 
-    pub fn insert(&mut self, transition: Transition<L>) {
-        self.slots[transition.key.slot()] = transition;
+    pub fn insert(&mut self, transition: Transition<L>, shares: Shares) {
+        let slot = transition.key.slot();
+        self.settle(slot);
+        self.slots[slot] = transition;
+        self.shares[slot] = shares;
     }
 
     pub fn clear(&mut self) {
+        self.settle_all();
         self.slots.fill(Transition::default());
+    }
+
+    /// A trace that is not remembered was taken once.
+    pub fn account(&mut self, shares: &Shares) {
+        self.account.add(shares, 1);
+    }
+
+    /// Takes the profile of all traces taken since the last time.
+    pub fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)> {
+        self.settle_all();
+        self.account.take()
+    }
+
+    fn settle_all(&mut self) {
+        (0..self.slots.len()).for_each(|slot| self.settle(slot));
+    }
+
+    fn settle(&mut self, slot: usize) {
+        let times = std::mem::take(&mut self.slots[slot].taken);
+        if times != 0 {
+            self.account.add(&self.shares[slot], times);
+        }
     }
 }

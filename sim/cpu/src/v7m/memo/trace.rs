@@ -6,7 +6,7 @@
 
 use super::log::{BRANCH_BITS, Log, PREDICATE_BITS};
 use super::manner::{Manner, accesses};
-use super::untimed::{Quick, Untimed};
+use super::untimed::{Quick, Untimed, reach};
 use super::{Memorable, QuickBus};
 use crate::v7m::code::{number as code, with_codes};
 use crate::v7m::core::{Core, Request};
@@ -20,17 +20,29 @@ pub(super) enum End {
     Complete,
     /// Before an instruction that no trace holds.
     Barred,
+    /// Behind a store to a watched word.
+    Watched {
+        /// Its address.
+        word: u32,
+        /// The store is a 32-bit opcode.
+        wide: bool,
+    },
 }
 
 /// A trace that ended: two words, as functions return them in registers.
 #[derive(Debug, Clone, Copy)]
 struct Ended {
     bits: u64,
-    /// Instructions that could have followed; above them, if it was barred.
+    /// Instructions that could have followed, in eight bits; above them [`BARRED`], or [`WATCHED`] and a word's address.
     left: u64,
 }
 
-const BARRED: u64 = 1 << 32;
+const BARRED: u64 = 1 << 8;
+const WATCHED: u64 = 1 << 9;
+/// The instruction behind which it ended is a 32-bit one.
+const WIDE: u64 = 1 << 10;
+/// Where the address of a watched word begins.
+const WORD: u32 = 32;
 
 impl Ended {
     /// Ends a trace before the instruction at `ip`.
@@ -43,7 +55,12 @@ impl Ended {
     /// The same where `core.ip` is up to date.
     #[inline(always)]
     fn there(log: Log, end: End) -> Ended {
-        Ended { bits: log.bits, left: u64::from(log.left) | if end == End::Barred { BARRED } else { 0 } }
+        let how = match end {
+            End::Complete => 0,
+            End::Barred => BARRED,
+            End::Watched { word, wide } => WATCHED | u64::from(word) << WORD | if wide { WIDE } else { 0 },
+        };
+        Ended { bits: log.bits, left: u64::from(log.left) | how }
     }
 }
 
@@ -65,8 +82,12 @@ pub(super) unsafe fn execute_trace<P: Memorable, B: QuickBus>(
     let ip = core.ip;
     // SAFETY: the caller's promise.
     let ended = unsafe { go_on(core, pipe, bus, ip, log) };
-    let end = if ended.left & BARRED == 0 { End::Complete } else { End::Barred };
-    (Log { bits: ended.bits, left: ended.left as u32 }, end)
+    let end = match ended.left & (BARRED | WATCHED) {
+        0 => End::Complete,
+        BARRED => End::Barred,
+        _ => End::Watched { word: (ended.left >> WORD) as u32, wide: ended.left & WIDE != 0 },
+    };
+    (Log { bits: ended.bits, left: ended.left as u32 & 0xff }, end)
 }
 
 /// The function of a code: `ip` points to its instruction, the numbers are the [`Log`]'s.
@@ -94,8 +115,8 @@ impl<P: Memorable, B: QuickBus> Functions<P, B> {
     const fn of<const CODE: u8, const HALFWORDS: usize>() -> Function<P, B> {
         match Manner::of(CODE) {
             Manner::Apart => barred,
-            _ if accesses(CODE) && CODE != code::LdrLit => instruction::<P, B, CODE, HALFWORDS, false>,
-            _ => instruction::<P, B, CODE, HALFWORDS, true>,
+            _ if accesses(CODE) && CODE != code::LdrLit => instruction::<P, B, CODE, HALFWORDS, { reach::RAM }>,
+            _ => instruction::<P, B, CODE, HALFWORDS, { reach::WATCHED }>,
         }
     }
 }
@@ -147,12 +168,12 @@ fn barred<P: Memorable, B: QuickBus>(
 }
 
 /// An instruction with a certain code and length: the next one's place is known without a look at it, which would take
-/// the host longer than all the rest. It accesses `ALL` memories, or leaves what is not in main RAM to the function
-/// that does: the common one then needs no more registers than a function may use as it likes.
+/// the host longer than all the rest. It accesses all memories, or leaves what is not in main RAM to the function
+/// that does ([`reach`]): the common one then needs no more registers than a function may use as it likes.
 ///
 /// # Safety
 /// As for [`Function`].
-unsafe fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS: usize, const ALL: bool>(
+unsafe fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS: usize, const REACH: u8>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -168,10 +189,14 @@ unsafe fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS
     }
     let mut untimed = Untimed::new(pipe, log);
     // SAFETY: `ip` points to an op of this code.
-    let flow = unsafe { exec::operate::<_, _, false, CODE>(core, &mut untimed, Quick::<B, ALL>::of(bus), ip) };
+    let flow = unsafe { exec::operate::<_, _, false, CODE>(core, &mut untimed, Quick::<B, REACH>::of(bus), ip) };
     match flow {
         Flow::Next => {
-            let log = untimed.log;
+            let mut log = untimed.log;
+            if let (reach::WATCHED, Some(word)) = (REACH, untimed.watched) {
+                log.left -= 1;
+                return Ended::at(core, behind, log, End::Watched { word, wide: HALFWORDS == 2 });
+            }
             // SAFETY: the op behind one of the region is one of its ops, or of those that it ends with.
             unsafe { next(core, pipe, bus, behind, log) }
         }
@@ -206,7 +231,7 @@ unsafe fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS
         }
         // Nothing was done and nothing logged.
         // SAFETY: the caller's promise.
-        _ if !ALL => unsafe { anywhere::<P, B, CODE, HALFWORDS>(core, pipe, bus, ip, bits, left) },
+        _ if REACH == reach::RAM => unsafe { anywhere::<P, B, CODE, HALFWORDS>(core, pipe, bus, ip, bits, left) },
         _ => {
             core.request = Request::None;
             let end = if untimed.log_is_full { End::Complete } else { End::Barred };
@@ -229,7 +254,7 @@ unsafe fn anywhere<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS: u
     left: u32,
 ) -> Ended {
     // SAFETY: the caller's promise.
-    unsafe { instruction::<P, B, CODE, HALFWORDS, true>(core, pipe, bus, ip, bits, left) }
+    unsafe { instruction::<P, B, CODE, HALFWORDS, { reach::WATCHED }>(core, pipe, bus, ip, bits, left) }
 }
 
 /// An IT.
@@ -305,7 +330,9 @@ unsafe fn execute_block<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P
         let op = executed.op();
         pipe.log.push_rare(1, PREDICATE_BITS);
         // SAFETY: it is an op.
-        let flow = unsafe { exec::execute::<_, _, false>(core, &mut pipe, Quick::<B, true>::of(bus), &raw const op) };
+        let flow = unsafe {
+            exec::execute::<_, _, false>(core, &mut pipe, Quick::<B, { reach::ALL }>::of(bus), &raw const op)
+        };
         match flow {
             Flow::Next => core.ip = next,
             Flow::Near => {

@@ -97,6 +97,17 @@ pub trait QuickBus: Bus {
     /// A store to main RAM, without consequences.
     fn ram_store(&mut self, address: u32, bytes: u32, value: u32) -> Option<Home>;
 
+    /// A store to any memory, without consequences other than that somebody may watch the word; only where a `watched` one
+    /// is in order.
+    fn quick_store(&mut self, address: u32, bytes: u32, value: u32, watched: bool) -> Option<(Home, Watched)>;
+
+    /// The word at an address, of which [`QuickBus::quick_store`] said that somebody watches it, was written in cycle `at`
+    /// by the instruction at `pc`.
+    fn tell_watched(&mut self, core: &mut Core, address: u32, pc: u32, at: u64);
+
+    /// The instruction behind a stand-in, whose probes do not fire.
+    fn behind(&self, core: &Core, address: u32) -> Op;
+
     /// True if all loads (stores) in this range would succeed at one home.
     fn quick_range(&self, address: u32, bytes: u32, store: bool) -> bool;
 
@@ -111,6 +122,15 @@ pub trait QuickBus: Bus {
 
     /// Looks the same things up again; true if the answers were the same. If not, nothing was changed.
     fn repeat(&mut self, lookups: &mut Self::Lookups) -> bool;
+}
+
+/// Whether somebody watches a word that was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Watched {
+    /// Nobody.
+    No,
+    /// Somebody, who must be told.
+    Yes,
 }
 
 /// True for instructions that store.

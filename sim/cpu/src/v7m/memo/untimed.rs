@@ -2,7 +2,7 @@
 
 use super::log::{CYCLES_BITS, Log};
 use super::manner::{Manner, allowed};
-use super::{Home, Memorable, QuickBus};
+use super::{Home, Memorable, QuickBus, Watched};
 use crate::v7m::bus::{Bus, Loaded};
 use crate::v7m::core::{Core, Region};
 use crate::v7m::fault::Fault;
@@ -14,6 +14,8 @@ pub(super) struct Untimed<'a, P> {
     pub log: Log,
     /// The instruction in hand did not execute only because the log is full.
     pub log_is_full: bool,
+    /// The address of a word that was written and is watched.
+    pub watched: Option<u32>,
     pipe: &'a mut P,
 }
 
@@ -21,7 +23,7 @@ impl<P: Memorable> Untimed<'_, P> {
     /// Goes on with a log.
     #[inline(always)]
     pub fn new(pipe: &mut P, log: Log) -> Untimed<'_, P> {
-        Untimed { log, log_is_full: false, pipe }
+        Untimed { log, log_is_full: false, watched: None, pipe }
     }
 
     /// The branch at `from` went to `to`, or was not taken.
@@ -77,6 +79,9 @@ impl<P: Memorable> Pipeline for Untimed<'_, P> {
         index: u32,
     ) -> Result<(), Fault> {
         let home = bus.store(core, address, bytes, value, 0)?;
+        if home & WATCHED != 0 {
+            self.watched = Some(address);
+        }
         self.pipe.foresee_store(&mut self.log, Home::of(home), address, index);
         Ok(())
     }
@@ -106,19 +111,32 @@ impl<P: Memorable> Pipeline for Untimed<'_, P> {
     }
 }
 
-/// The memories that answer at once: all of them or, which takes fewer registers, main RAM alone. Its waits are
-/// [`super::Home`]s, its errors mean "not here".
-#[repr(transparent)]
-pub(super) struct Quick<B, const ALL: bool>(B);
+/// Which memories an instruction may access.
+pub(super) mod reach {
+    /// Main RAM alone, where no store has consequences: it takes the fewest registers.
+    pub const RAM: u8 = 0;
+    /// All that answer at once.
+    pub const ALL: u8 = 1;
+    /// The same, and words that somebody watches: the trace must end behind the instruction.
+    pub const WATCHED: u8 = 2;
+}
 
-impl<B, const ALL: bool> Quick<B, ALL> {
+/// The memories that answer at once, as far as one of [`reach`] says. Its waits are [`super::Home`]s, of stores with
+/// [`WATCHED`], its errors mean "not here".
+#[repr(transparent)]
+pub(super) struct Quick<B, const REACH: u8>(B);
+
+impl<B, const REACH: u8> Quick<B, REACH> {
     /// The same bus, taken so.
     #[inline(always)]
-    pub fn of(bus: &mut B) -> &mut Quick<B, ALL> {
+    pub fn of(bus: &mut B) -> &mut Quick<B, REACH> {
         // SAFETY: nothing but the bus is in it.
         unsafe { &mut *std::ptr::from_mut(bus).cast() }
     }
 }
+
+/// Added to the home of a store to a watched word.
+const WATCHED: u64 = 1 << 8;
 
 /// So many cycles that the instruction gives way.
 const NEVER: u64 = u64::MAX / 2;
@@ -127,7 +145,7 @@ const NEVER: u64 = u64::MAX / 2;
 const NOT_HERE: Fault = Fault::Undefined;
 
 // SAFETY: regions are those of the bus inside; it decodes nothing.
-unsafe impl<B: QuickBus, const ALL: bool> Bus for Quick<B, ALL> {
+unsafe impl<B: QuickBus, const REACH: u8> Bus for Quick<B, REACH> {
     fn fetch(&mut self, _: &mut Core, _: u32, _: u64) -> u64 {
         unreachable!("nothing is fetched inside a trace");
     }
@@ -136,14 +154,22 @@ unsafe impl<B: QuickBus, const ALL: bool> Bus for Quick<B, ALL> {
 
     #[inline(always)]
     fn load(&mut self, _: &mut Core, address: u32, bytes: u32, _: u64) -> Result<Loaded, Fault> {
-        let loaded = if ALL { self.0.quick_load(address, bytes) } else { self.0.ram_load(address, bytes) };
+        let loaded =
+            if REACH != reach::RAM { self.0.quick_load(address, bytes) } else { self.0.ram_load(address, bytes) };
         let (value, home) = loaded.ok_or(NOT_HERE)?;
         Ok(Loaded { value, wait: home as u64 })
     }
 
     #[inline(always)]
     fn store(&mut self, _: &mut Core, address: u32, bytes: u32, value: u32, _: u64) -> Result<u64, Fault> {
-        self.0.ram_store(address, bytes, value).map(|home| home as u64).ok_or(NOT_HERE)
+        if REACH == reach::RAM {
+            return self.0.ram_store(address, bytes, value).map(|home| home as u64).ok_or(NOT_HERE);
+        }
+        match self.0.quick_store(address, bytes, value, REACH == reach::WATCHED) {
+            Some((home, Watched::No)) => Ok(home as u64),
+            Some((home, Watched::Yes)) => Ok(home as u64 | WATCHED),
+            None => Err(NOT_HERE),
+        }
     }
 
     #[inline(always)]
