@@ -44,7 +44,7 @@ from rtoslab.base.errors import (
     UnknownNameError,
     disk_error,
 )
-from rtoslab.base.extras import extra
+from rtoslab.base.extras import from_extra
 from rtoslab.base.file_locks import alone, alone_if_free
 from rtoslab.base.open_flags import open_flags
 from rtoslab.base.output_files import STANDARD_OUTPUT, make_folder, write_whole
@@ -109,9 +109,9 @@ __all__ = [
     "counted",
     "cross_tool",
     "disk_error",
-    "extra",
     "find_clang",
     "find_root",
+    "from_extra",
     "is_checkout",
     "listing",
     "make_folder",

@@ -1,20 +1,19 @@
-"""What only some commands need and much room is taken by: an extra of the package, loaded where it is used."""
+"""What only some commands need and much room is taken by: an extra of the package, imported where it is used."""
 
-import importlib
-from types import ModuleType
-from typing import Final
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from rtoslab.base.errors import ToolMissingError
 
-EXTRA_OF: Final = {"altair": "report", "scipy": "report", "scipy.stats": "report", "vl_convert": "report"}
 
+@contextmanager
+def from_extra(name: str, purpose: str) -> Iterator[None]:
+    """For the import statements of packages that an extra of rtoslab brings.
 
-def extra(module: str, purpose: str) -> ModuleType:
-    """The module. Raises ToolMissingError that says which extra brings it, and for what."""
+    Raises ToolMissingError that says which one is missing, for what, and what to install.
+    """
     try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError:
-        package = module.partition(".")[0].replace("_", "-")
-        raise ToolMissingError(
-            f"{package} is not installed, which {purpose} needs; install rtoslab[{EXTRA_OF[module]}]."
-        ) from None
+        yield
+    except ModuleNotFoundError as cause:
+        package = (cause.name or "a package").partition(".")[0].replace("_", "-")
+        raise ToolMissingError(f"{package} is not installed, which {purpose} needs; install rtoslab[{name}].") from None

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from rtoslab.base import extra
+from rtoslab.base import from_extra
 
 ALPHA: Final = 0.01
 """Stated rate of false alarms over all comparisons made at once."""
@@ -52,7 +52,8 @@ def shift(before: Sequence[float], after: Sequence[float]) -> Shift:
     """Of two sets of at least one sample each."""
     first, second = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
     distinct = np.unique(np.concatenate([first, second]))
-    stats = extra("scipy.stats", "a comparison of noisy samples")
+    with from_extra("report", "a comparison of noisy samples"):
+        from scipy import stats  # noqa: PLC0415 (an extra)
     p = float(stats.mannwhitneyu(first, second, alternative="two-sided").pvalue) if len(distinct) > 1 else 1.0
     generator = np.random.default_rng(_SEED)
     spread = _medians(second, generator) - _medians(first, generator)

@@ -164,7 +164,7 @@ def _drive(target: Target) -> Path:
 def _copy(form: Path, drive: Path, listener: Listener) -> None:
     """Written through in one go: the board starts the image when the last block is there, and takes its drive away."""
     try:
-        descriptor = os.open(drive / form.name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC)
+        descriptor = os.open(drive / form.name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         with os.fdopen(descriptor, "wb") as file:
             file.write(form.read_bytes())
             file.flush()
