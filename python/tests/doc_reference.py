@@ -11,7 +11,7 @@ import click
 from pydantic import BaseModel
 
 from rtoslab.base.paths import find_root
-from rtoslab.calibrate import silicon_file, table
+from rtoslab.calibrate import calibration_table, silicon_file
 from rtoslab.catalogue import benchmark, paper_schemas, schemas
 from rtoslab.cli import app
 from rtoslab.hardware import bench
@@ -34,7 +34,7 @@ _MODULES: Final = (
     kept_figures,
     bench,
     silicon_file,
-    table,
+    calibration_table,
 )
 
 

@@ -19,8 +19,8 @@ from rtoslab.plan.labels import varying_labels
 from rtoslab.plan.plan import Options, make_plan
 
 CATALOGUE: Final = Catalogue(find_root())
-ALREADY_MADE: Final = {"decode", "rta bounds", "kernel files"}
-"""Commands on what an image did already, or for what is built elsewhere: which one it is must be said."""
+ALREADY_MADE: Final = {"decode", "rta bounds", "kernel files", "calibrate"}
+"""Commands on what an image did already, for what is built elsewhere, or on a real board: which must be said."""
 DEFAULTS_OF_ITS_OWN: Final = {"tree check", "reference refresh"}
 """Commands whose default follows from what they are given, and is told: a tree is for some cores only, a paper
 names its kernels."""

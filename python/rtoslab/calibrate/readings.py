@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import PlanError, RunError
-from rtoslab.calibrate.table import CalibrationTable
+from rtoslab.calibrate.calibration_table import CalibrationTable
 from rtoslab.catalogue import Board, Catalogue
 from rtoslab.hardware import Target, measure_whole
 from rtoslab.images import CALIBRATION_IMAGE, Build, build

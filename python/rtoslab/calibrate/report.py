@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from rtoslab.base import Table, Value
-from rtoslab.calibrate.fit import Finding, Fit
+from rtoslab.calibrate.calibration_table import CalibrationTable
 from rtoslab.calibrate.readings import Readings
-from rtoslab.calibrate.table import CalibrationTable
+from rtoslab.calibrate.settings_fit import Finding, Fit
 
 
 def findings_table(found: Fit, grades: Mapping[str, str]) -> Table:

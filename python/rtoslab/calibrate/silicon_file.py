@@ -14,8 +14,8 @@ import numpy as np
 from pydantic import Field, ValidationError
 
 from rtoslab.base import AlteredError, CatalogueError, Strict, __version__, canonical, write_whole
-from rtoslab.calibrate.fit import Fit
 from rtoslab.calibrate.readings import Readings
+from rtoslab.calibrate.settings_fit import Fit
 from rtoslab.catalogue import SILICON_FILE, Catalogue
 from rtoslab.intake import problem, read_object, shown_path
 from rtoslab.targets import simulator_sources, timing_settings

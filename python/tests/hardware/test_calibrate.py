@@ -11,10 +11,10 @@ import pytest
 
 from rtoslab.base.errors import AlteredError, CatalogueError
 from rtoslab.calibrate import silicon_file
-from rtoslab.calibrate.fit import fit, unexplained
+from rtoslab.calibrate.calibration_table import CalibrationTable, read_table_of
 from rtoslab.calibrate.readings import Readings
+from rtoslab.calibrate.settings_fit import fit, unexplained
 from rtoslab.calibrate.silicon_file import grades, of_fit, read_silicon, write_silicon
-from rtoslab.calibrate.table import CalibrationTable, read_table_of
 from rtoslab.targets.board import timing_settings
 from tests.hardware.desk import CATALOGUE, Desk
 from tests.test_cli import error, rtoslab

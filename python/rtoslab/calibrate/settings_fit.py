@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import RtoslabError
+from rtoslab.calibrate.calibration_table import CalibrationTable
 from rtoslab.calibrate.readings import Readings, Runs
-from rtoslab.calibrate.table import CalibrationTable
 
 REACH: Final = 12
 """How far from where it stands a setting is searched."""
