@@ -22,12 +22,9 @@ from boards import ROOT, Board
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import build
-from rtoslab.measure.virtual_job import virtual_job
+from rtoslab.measure import virtual_job
 from rtoslab.plan import Options, Point, make_plan
-from rtoslab.targets import run_virtual
-from rtoslab.targets.board import make_machine
-from rtoslab.targets.machine import VirtualMachine
-from rtoslab.targets.virtual import WINDOW_SYMBOL, VirtualJob
+from rtoslab.targets import WINDOW_SYMBOL, VirtualJob, VirtualMachine, make_machine, run_virtual
 
 PAGE: Final = ROOT / "docs" / "performance.md"
 BEGIN: Final = "<!-- kernel images: written by `bench/kernel_images.py --write` -->"

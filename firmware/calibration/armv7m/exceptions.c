@@ -1,7 +1,7 @@
 /* Rows about exceptions: the software interrupt, PendSV behind it, SysTick as the more urgent one that comes at a chosen
  * cycle. SysTick's handler is the kernel port's; what it delays is what shows. */
 #include "../bench_calibration.h"
-#include "rows.h"
+#include "bench_rows.h"
 
 #define URGENT 0u
 #define LATER 1u

@@ -1,9 +1,9 @@
 /* Rows about instructions, fetch, memories and buses of an ARMv7-M core. A body is one piece of assembler between the two
  * readings, begun on 16 bytes, so that the compiler has no say in where its instructions lie. */
 #include "../bench_calibration.h"
-#include "rows.h"
+#include "bench_rows.h"
 
-#define ALIGN ".balign 16\n\t"
+#define ALIGN_LINE ".balign 16\n\t"
 #define TIMES(n, what) ".rept " #n "\n\t" what "\n\t.endr\n\t"
 #define SAVED "r0", "r1", "r2", "r3", "r12", "cc", "memory"
 
@@ -13,7 +13,7 @@
     {                                                                                       \
         uint32_t from, to;                                                                  \
                                                                                             \
-        __asm volatile(before ALIGN "ldr %0, [%2]\n\t" body "ldr %1, [%2]"                  \
+        __asm volatile(before ALIGN_LINE "ldr %0, [%2]\n\t" body "ldr %1, [%2]"                  \
                        : "=&r"(from), "=&r"(to)                                             \
                        : "r"(&CPU_DWT_CYCCNT), "r"(scratch)                                 \
                        : SAVED);                                                            \
@@ -47,7 +47,7 @@ void row_divide(uint32_t *values)
     for (unsigned i = 0; i < sizeof dividends / sizeof dividends[0]; i++) {
         uint32_t from, to;
 
-        __asm volatile(ALIGN "ldr %0, [%2]\n\t" TIMES(4, "udiv r1, %3, %4") "ldr %1, [%2]"
+        __asm volatile(ALIGN_LINE "ldr %0, [%2]\n\t" TIMES(4, "udiv r1, %3, %4") "ldr %1, [%2]"
                        : "=&r"(from), "=&r"(to)
                        : "r"(&CPU_DWT_CYCCNT), "r"(dividends[i]), "r"(1)
                        : SAVED);
@@ -60,7 +60,7 @@ static void load_apart(uint32_t *value)
     uint32_t from, to;
 
     scratch[0] = (uint32_t)(uintptr_t)scratch;
-    __asm volatile("mov r0, %3\n\t" ALIGN "ldr %0, [%2]\n\t" TIMES(8, "ldr r0, [r0]") "ldr %1, [%2]"
+    __asm volatile("mov r0, %3\n\t" ALIGN_LINE "ldr %0, [%2]\n\t" TIMES(8, "ldr r0, [r0]") "ldr %1, [%2]"
                    : "=&r"(from), "=&r"(to)
                    : "r"(&CPU_DWT_CYCCNT), "r"(scratch)
                    : SAVED);
@@ -71,7 +71,7 @@ void row_load(uint32_t *values)
 {
     uint32_t from, to;
 
-    __asm volatile(ALIGN "ldr %0, [%2]\n\t" TIMES(8, "ldr r0, [%3]") "ldr %1, [%2]"
+    __asm volatile(ALIGN_LINE "ldr %0, [%2]\n\t" TIMES(8, "ldr r0, [%3]") "ldr %1, [%2]"
                    : "=&r"(from), "=&r"(to)
                    : "r"(&CPU_DWT_CYCCNT), "r"(scratch)
                    : SAVED);
@@ -83,12 +83,12 @@ void row_store(uint32_t *values)
 {
     uint32_t from, to;
 
-    __asm volatile(ALIGN "ldr %0, [%2]\n\t" TIMES(8, "str r0, [%3, #4]") "ldr %1, [%2]"
+    __asm volatile(ALIGN_LINE "ldr %0, [%2]\n\t" TIMES(8, "str r0, [%3, #4]") "ldr %1, [%2]"
                    : "=&r"(from), "=&r"(to)
                    : "r"(&CPU_DWT_CYCCNT), "r"(scratch)
                    : SAVED);
     values[0] = to - from;
-    __asm volatile("movs r1, #4\n\t" ALIGN "ldr %0, [%2]\n\t" TIMES(8, "str r0, [%3, r1]") "ldr %1, [%2]"
+    __asm volatile("movs r1, #4\n\t" ALIGN_LINE "ldr %0, [%2]\n\t" TIMES(8, "str r0, [%3, r1]") "ldr %1, [%2]"
                    : "=&r"(from), "=&r"(to)
                    : "r"(&CPU_DWT_CYCCNT), "r"(scratch)
                    : SAVED);
@@ -101,7 +101,7 @@ void row_flash_cold(uint32_t *values)
     for (unsigned time = 0; time < 2; time++) {
         uint32_t from, to;
 
-        __asm volatile(ALIGN "ldr %0, [%2]\n\t" TIMES(96, "add.w r0, r0, r1") "ldr %1, [%2]"
+        __asm volatile(ALIGN_LINE "ldr %0, [%2]\n\t" TIMES(96, "add.w r0, r0, r1") "ldr %1, [%2]"
                        : "=&r"(from), "=&r"(to)
                        : "r"(&CPU_DWT_CYCCNT)
                        : SAVED);
@@ -119,7 +119,7 @@ void row_fetch_sram(uint32_t *values)
 
     for (unsigned i = 0; i < 16; i++) {
         sram_code[i] = 0xBF00u;
-        sram_code[16 + i] = 0xE7FFu;
+        sram_code[i + 16] = 0xE7FFu;
     }
     sram_code[32] = 0x4770u;
     __asm volatile("dsb\n\tisb" ::: "memory");
@@ -134,7 +134,7 @@ void row_fetch_sram(uint32_t *values)
     {                                                                                             \
         uint32_t from, to;                                                                        \
                                                                                                   \
-        __asm volatile("movs r1, #0\n\t" ALIGN "ldr %0, [%2]\n\t" TIMES(8, access) "ldr %1, [%2]" \
+        __asm volatile("movs r1, #0\n\t" ALIGN_LINE "ldr %0, [%2]\n\t" TIMES(8, access) "ldr %1, [%2]" \
                        : "=&r"(from), "=&r"(to)                                                   \
                        : "r"(&CPU_DWT_CYCCNT), "r"(address)                                       \
                        : SAVED);                                                                  \
@@ -160,7 +160,7 @@ static void in_phases(uint32_t address, uint32_t *values)
         uint32_t from, to;
 
         /* The first access ends with a clock of the bus; the second comes `phase` cycles later. */
-        __asm volatile("ldr r0, [%3]\n\tdsb\n\t" ALIGN
+        __asm volatile("ldr r0, [%3]\n\tdsb\n\t" ALIGN_LINE
                        "ldr %0, [%2]\n\tldr r0, [%3]\n\tlsls r1, %4, #1\n\tadr.w r2, 91f\n\tsubs r2, r2, r1\n\t"
                        "adds r2, #1\n\tbx r2\n\t" TIMES(8, "nop") ".balign 4\n\t91: ldr r0, [%3]\n\tldr %1, [%2]"
                        : "=&r"(from), "=&r"(to)

@@ -1,5 +1,5 @@
 /* The rows of an ARMv7-M core in the order in which they run. */
-#include "rows.h"
+#include "bench_rows.h"
 #include "../bench_calibration.h"
 
 #define ROW(id, count) {#id, count, row_##id},

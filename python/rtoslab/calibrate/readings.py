@@ -24,7 +24,6 @@ from rtoslab.targets import (
     simulator_errors,
 )
 
-KERNEL: Final = "bare"
 LIMIT_S: Final = 60
 """Of the board's time."""
 
@@ -53,6 +52,11 @@ Runs = Callable[[Mapping[str, int]], Readings]
 """The virtual board's readings under settings."""
 
 
+def _no_kernel(catalogue: Catalogue) -> str:
+    """The folder that is no kernel: the image's program is all that runs."""
+    return next(name for name, each in catalogue.kernels.items() if not each.facts.services.get("tasks", False))
+
+
 def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str, clock_hz: int | None) -> Build:
     """The image for a board. Raises PlanError for one whose registers the table does not know, BuildError."""
     facts = catalogue.board(board).facts
@@ -64,7 +68,7 @@ def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str,
         )
     point = Point(
         benchmark=CALIBRATION_IMAGE,
-        kernel=KERNEL,
+        kernel=_no_kernel(catalogue),
         board=facts.id,
         cores=1,
         window_ms=DEFAULT_WINDOW_MS,
