@@ -16,6 +16,7 @@ def signals_as_usual() -> Iterator[None]:
     """A command run in this process leaves signals unheard once its answer is known, and processes started later would
     inherit that, as they would inherit what started the tests: a test that ends one would wait for ever."""
     _hear()
+    _survive_broken_pipes()
     yield
     _hear()
 
@@ -24,6 +25,12 @@ def _hear() -> None:
     for each in SIGNALS:
         if signal.getsignal(each) is signal.SIG_IGN:
             signal.signal(each, signal.default_int_handler if each == signal.SIGINT else signal.SIG_DFL)
+
+
+def _survive_broken_pipes() -> None:
+    """vcdvcd lets a broken pipe end the process that imports it, without a word; Python raises an error instead."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
 
 @contextmanager

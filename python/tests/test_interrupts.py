@@ -41,6 +41,13 @@ def test_what_a_command_left_unheard_is_heard_by_the_next_test() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_a_broken_pipe_ends_no_test_process() -> None:
+    import vcdvcd  # noqa: F401, PLC0415 (sets that signal as it is imported)
+
+    with signals_as_usual():
+        assert signal.getsignal(signal.SIGPIPE) is signal.SIG_IGN
+
+
 def test_no_process_outlives_its_test() -> None:
     deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(600)"
     with started([sys.executable, "-c", deaf], stdout=subprocess.PIPE) as process:
