@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import FlashError, PortError, tools
+from rtoslab.base import FlashError, PortError, open_flags, tools
 from rtoslab.hardware.choosing import Target
 from rtoslab.hardware.flash_tools import BIN, ELF, UF2, Command, Order
 from rtoslab.hardware.image_forms import flat, uf2
@@ -164,7 +164,7 @@ def _drive(target: Target) -> Path:
 def _copy(form: Path, drive: Path, listener: Listener) -> None:
     """Written through in one go: the board starts the image when the last block is there, and takes its drive away."""
     try:
-        descriptor = os.open(drive / form.name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        descriptor = os.open(drive / form.name, open_flags("O_WRONLY", "O_CREAT", "O_TRUNC"))
         with os.fdopen(descriptor, "wb") as file:
             file.write(form.read_bytes())
             file.flush()

@@ -111,17 +111,16 @@ def _laid(catalogue: Catalogue, point: Point, known: Path, work: Path) -> bool:
 def _lay_read(catalogue: Catalogue, point: Point, read: Shelves, work: Path) -> set[str]:
     """Lays what was read of the point's TOML files before into the build's folder; the names of that."""
     reader = sha256_of(catalogue.root / "firmware" / "cmake" / "Toml.cmake")
-    laid = {}
+    folder = work / _READ
+    folder.mkdir(parents=True, exist_ok=True)
+    laid = set()
     for file in facts_files(catalogue, point):
         key = hashlib.sha256(f"{reader}{sha256_of(file)}".encode()).hexdigest()
         content = read.get(key)
         if content is not None:
-            laid[key] = content
-    folder = work / _READ
-    folder.mkdir(parents=True, exist_ok=True)
-    for key, content in laid.items():
-        (folder / f"{key}.cmake").write_bytes(content)
-    return set(laid)
+            (folder / f"{key}.cmake").write_bytes(content)
+            laid.add(key)
+    return laid
 
 
 def _keep_read(read: Shelves, work: Path, laid: set[str]) -> None:

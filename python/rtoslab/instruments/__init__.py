@@ -9,6 +9,7 @@ greatest again, `call_tables` shows them; `measured_intervals` measures from one
 `interval_tables` shows that.
 """
 
+from rtoslab.instruments.call_counts import Spread
 from rtoslab.instruments.call_tables import call_heading, call_notes, call_table, call_told, calls_as_json
 from rtoslab.instruments.difference import difference_tables
 from rtoslab.instruments.formats import folded, speedscope
@@ -44,6 +45,7 @@ __all__ = [
     "MeasuredIntervals",
     "ObservedMachine",
     "Profile",
+    "Spread",
     "Stretch",
     "Subject",
     "Timeline",

@@ -19,6 +19,7 @@ from rtoslab.instruments import (
     MeasuredFunction,
     MeasuredInterval,
     MeasuredIntervals,
+    Spread,
     Stretch,
     Subject,
     make_subject,
@@ -152,9 +153,7 @@ def _function(
 ) -> Item:
     spread, tally = measured.cycles.get(wanted.by), measured.tally
     figures: dict[str, tuple[float, ...]] = {"calls": (tally.calls,)}
-    if spread is not None:
-        values = {"min": spread.minimum, "median": spread.median, "p99": spread.p99, "max": spread.maximum}
-        figures |= {key: (value,) for key, value in values.items()}
+    figures |= _spread_figures(spread)
     depths = [tally.stack_bytes, *(each.stack_bytes for each in measured.open)]
     known = [each for each in depths if each is not None]
     figures |= {"stack_bytes": (max(known),)} if known else {}
@@ -176,11 +175,15 @@ def _responsible(wanted: ProjectFunction, calls: MeasuredCalls, measured: Measur
 
 def _interval(measured: MeasuredInterval, ran: frozenset[str], digests: Mapping[str, tuple[str, int]]) -> Item:
     figures: dict[str, tuple[float, ...]] = {"count": (measured.count,)}
-    if measured.cycles is not None:
-        spread = measured.cycles
-        values = {"min": spread.minimum, "median": spread.median, "p99": spread.p99, "max": spread.maximum}
-        figures |= {key: (value,) for key, value in values.items()}
+    figures |= _spread_figures(measured.cycles)
     return Item(figures, *_code(ran, digests))
+
+
+def _spread_figures(spread: Spread | None) -> dict[str, tuple[float, ...]]:
+    """Nothing of what never ended."""
+    if spread is None:
+        return {}
+    return {"min": (spread.minimum,), "median": (spread.median,), "p99": (spread.p99,), "max": (spread.maximum,)}
 
 
 def _code(names: Iterable[str], digests: Mapping[str, tuple[str, int]]) -> tuple[str, str]:
