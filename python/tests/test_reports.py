@@ -125,6 +125,14 @@ def test_json_has_results_and_gains() -> None:
     assert found["points"][0]["derived"]["throughput_hz"] == 4000
 
 
+def test_gains_of_several_kernels_are_told_apart() -> None:
+    one = [measured(1, 1000), measured(2, 400)]
+    other = [each.model_copy(update={"point": each.point.model_copy(update={"kernel": "q"})}) for each in one]
+    text = report_formats()["md"](document(*one, *other))
+    for kernel in ("k", "q"):
+        assert re.search(rf"^\| [^|]+ \| {kernel}, 2 cores \| x 0\.800 \| 40\.0% \|$", text, re.MULTILINE)
+
+
 def test_the_same_points_give_the_same_report() -> None:
     again = document(measured(1, 1000), measured(2, 400, wait=3_000_000, heap=4800))
     for render in report_formats().values():

@@ -55,10 +55,13 @@ def gain_section(points: Sequence[Measured]) -> Section | None:
         {"test": short_test(each.many.point.point), "series": name, "gain": each.gain, "cores": each.cores}
         for name, each in zip(names, pairs, strict=True)
     ]
-    rows = [[each.title, f"x {each.gain:.3f}", f"{each.per_core:.1%}"] for each in pairs]
+    rows = [
+        [each.title, name, f"x {each.gain:.3f}", f"{each.per_core:.1%}"]
+        for name, each in zip(names, pairs, strict=True)
+    ]
     table = TableData(
         "Gain over one core",
-        ("test", ">total", ">per core"),
+        ("test", "run with", ">total", ">per core"),
         rows,
         "Total: all cores together over the single core; 2 would be perfect on two cores, below 1 the second core "
         "costs more than it brings. Per core: the paper's normalised throughput.",
