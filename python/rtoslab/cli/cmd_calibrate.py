@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.table import Table as RichTable
 
 from rtoslab.api import targets_of
 from rtoslab.base import EXIT_OK, PlanError, Table, find_root
@@ -30,6 +29,7 @@ from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.hardware import shown_commands
+from rtoslab.instruments import rich_table
 from rtoslab.targets import timing_settings
 
 BOARD = "nucleo-f446re"
@@ -116,10 +116,7 @@ def _as_json(board: str, found: Fit, tables: list[Table], seen: Readings, after:
 def _show(found: Fit, tables: list[Table], left: dict[str, float]) -> None:
     console = PlainConsole()
     for each in tables:
-        shown = RichTable(*each.columns, title=each.title, title_justify="left")
-        for row in each.rows:
-            shown.add_row(*("-" if cell is None else str(cell) for cell in row))
-        console.print(shown)
+        console.print(rich_table(each))
     if found.settings:
         words = " ".join(f"--config {key}={value}" for key, value in sorted(found.settings.items()))
         click.echo(f"As this board: rtoslab run ... {words}")
