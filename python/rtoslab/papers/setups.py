@@ -68,6 +68,14 @@ def stands_for(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | No
     return point.model_copy(update={"kernel": kernel, "config": dict(sorted(config.items()))})
 
 
+def but_for_length(paper: PaperFolder, point: PointId) -> str:
+    """The point's axes without how long it is measured, which --full and reference results have of their own."""
+    experiments = [each for suite in paper.suites for each in suite.experiments]
+    longer = {"samples"}.union(*(each.full_config.keys() - each.sweep.keys() for each in experiments))
+    config = {key: value for key, value in point.config.items() if key not in longer}
+    return point.model_copy(update={"window_ms": 0, "config": config}).model_dump_json()
+
+
 def _experiment(paper: PaperFolder, point: PointId, kernel: str) -> Experiment | None:
     """The first experiment of the suites that has the point's benchmark with the kernel on the board."""
     for suite in paper.suites:
