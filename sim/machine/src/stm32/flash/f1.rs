@@ -2,8 +2,8 @@
 //!
 //! While instructions come from one block, the other is filled with the line behind it. The reading ahead starts with
 //! the first fetch from the line in use, later by the length of a read if that fetch did not follow the one before at
-//! once, and a branch out of both blocks gives it up. All three are assumed: of some two thousand combinations of such
-//! rules they fit the cycle counts best that are published for an STM32F103 at two wait states.
+//! once, and a branch out of both blocks gives it up. All three are assumed: of the 500 combinations of such
+//! rules that were tried they fit the cycle counts best that are published for an STM32F103 at two wait states.
 
 use super::array::Array;
 use rtoslab_timing::stm32_flash::F1_LINE_BYTES;
