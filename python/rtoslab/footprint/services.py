@@ -25,8 +25,8 @@ class Cost:
     """The program it is compared to; empty: nothing, the figures are the image's own."""
     kinds: Mapping[str, int]
     """By kind of attribute.KINDS."""
-    pool: int
-    """Taken at run time from the kernel's heap, or from the array that stands for one."""
+    pool: int | None
+    """Taken at run time from the kernel's heap, or from the array that stands for one; None: the kernel does not tell."""
     origins: Mapping[str, int]
     """text and rodata by origin: how much of it is the kernel, how much the program that calls it."""
     not_applicable: str | None = None
@@ -112,7 +112,8 @@ def _cost(catalogue: Catalogue, name: str, image: Callable[[str], tuple[Weighed,
         base_kinds, base_origins = _bytes(base[0])
         kinds.subtract(base_kinds)
         origins.subtract(base_origins)
-        pool -= base[1].pool_used_bytes
+        before = base[1].pool_used_bytes
+        pool = None if pool is None or before is None else pool - before
     # The pool itself is a size somebody chose; it is not what the service needs.
     kinds["bss"] -= found[1].pool_bytes - (base[1].pool_bytes if base is not None else 0)
     return replace(
