@@ -64,5 +64,5 @@ def test_what_is_taken_from_the_pool() -> None:
 
 
 def test_a_pool_under_another_name_is_no_pool_of_nothing() -> None:
-    with pytest.raises(RunError, match="queue freertos pico: the image has pool_free, but no heap, which kernel.toml"):
+    with pytest.raises(RunError, match=r"queue freertos pico: the image has pool_free, but no heap, which kernel.toml"):
         pool({"arena": 100, "pool_free": 4}, pool_free_symbol="pool_free")

@@ -26,7 +26,7 @@ class Cost:
     kinds: Mapping[str, int]
     """By kind of attribute.KINDS."""
     pool: int | None
-    """Taken at run time from the kernel's heap, or from the array that stands for one; None: the kernel does not tell."""
+    """Taken at run time from the kernel's heap, or from the array that stands for one; None: it does not tell."""
     origins: Mapping[str, int]
     """text and rodata by origin: how much of it is the kernel, how much the program that calls it."""
     not_applicable: str | None = None

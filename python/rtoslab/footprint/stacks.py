@@ -51,7 +51,7 @@ class Seen:
     stacks: tuple[StackPeak, ...]
     """The tasks that ran, by name, and `(main stack)`: start-up and interrupt handlers."""
     pool_used_bytes: int | None
-    """Peak of what the kernel took from its heap, or its port from the array that stands for one; None: it does not tell."""
+    """Peak of what the kernel took from its heap, or its port from the array that stands for one; None: unknown."""
     pool_bytes: int
     """That heap's or array's size: part of bss, and chosen, not needed."""
 
