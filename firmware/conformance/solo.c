@@ -72,6 +72,41 @@ static void sleep_until(void)
         note(port_tick_now() - start);
     }
 }
+
+/* sleep_until_any_phase: the next tick comes before, in and behind each instruction of a sleep until it. */
+#define PHASES 128u
+#define FINE_PHASES 8u
+
+/* Looks at the clock so often, or until the tick is another; returns how often. */
+static uint32_t look_on(uint32_t tick, uint32_t most)
+{
+    uint32_t looks = 0;
+
+    while (looks < most && port_tick_now() == tick) {
+        looks++;
+    }
+    return looks;
+}
+
+static void sleep_until_any_phase(void)
+{
+    uint32_t looks_a_tick, late = 0;
+
+    port_sleep_ticks(1);
+    looks_a_tick = look_on(port_tick_now(), UINT32_MAX);
+    for (uint32_t phase = 0; phase < PHASES; phase++) {
+        uint32_t start, tick;
+
+        port_sleep_ticks(1);
+        start = tick = port_tick_now();
+        (void)look_on(start, looks_a_tick - phase / FINE_PHASES);
+        for (volatile uint32_t fine = phase % FINE_PHASES; fine > 0; fine--) {
+        }
+        port_sleep_until(&tick, 1);
+        late += port_tick_now() - start > 1 ? 1 : 0;
+    }
+    note(late);
+}
 #endif
 
 #if KERNEL_SERVICES_SEMAPHORE
@@ -209,6 +244,7 @@ const struct solo solos[] = {
 #endif
 #if KERNEL_SERVICES_SLEEP_UNTIL
     {"sleep_until", sleep_until, false},
+    {"sleep_until_any_phase", sleep_until_any_phase, false},
 #endif
 #if KERNEL_SERVICES_SEMAPHORE
     {"isr_gives", isr_gives, false},
