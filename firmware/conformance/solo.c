@@ -73,9 +73,11 @@ static void sleep_until(void)
     }
 }
 
-/* sleep_until_any_phase: the next tick comes before, in and behind each instruction of a sleep until it. */
-#define PHASES 128u
-#define FINE_PHASES 8u
+/* sleep_until_any_phase: the next tick comes before, in and behind each instruction of a sleep until it. Looks at the clock
+ * are its coarse steps. Every other tick the other tasks look whether they are on stage, so both kinds are tried. */
+#define COARSE_PHASES 20u
+#define FINE_PHASES 4u
+#define KINDS_OF_TICKS 2u
 
 /* Looks at the clock so often, or until the tick is another; returns how often. */
 static uint32_t look_on(uint32_t tick, uint32_t most)
@@ -88,22 +90,38 @@ static uint32_t look_on(uint32_t tick, uint32_t most)
     return looks;
 }
 
-static void sleep_until_any_phase(void)
+/* How often at most in a tick. */
+static uint32_t looks_a_tick(void)
 {
-    uint32_t looks_a_tick, late = 0;
+    uint32_t most = 0;
 
-    port_sleep_ticks(1);
-    looks_a_tick = look_on(port_tick_now(), UINT32_MAX);
-    for (uint32_t phase = 0; phase < PHASES; phase++) {
-        uint32_t start, tick;
+    for (unsigned kind = 0; kind < KINDS_OF_TICKS; kind++) {
+        uint32_t looks;
 
         port_sleep_ticks(1);
-        start = tick = port_tick_now();
-        (void)look_on(start, looks_a_tick - phase / FINE_PHASES);
-        for (volatile uint32_t fine = phase % FINE_PHASES; fine > 0; fine--) {
+        looks = look_on(port_tick_now(), UINT32_MAX);
+        most = looks > most ? looks : most;
+    }
+    return most;
+}
+
+static void sleep_until_any_phase(void)
+{
+    uint32_t looks = looks_a_tick(), late = 0;
+
+    for (unsigned kind = 0; kind < KINDS_OF_TICKS; kind++) {
+        port_sleep_ticks(1);
+        for (uint32_t phase = 0; phase < COARSE_PHASES * FINE_PHASES; phase++) {
+            uint32_t start, tick;
+
+            port_sleep_ticks(1);
+            start = tick = port_tick_now();
+            (void)look_on(start, looks - phase / FINE_PHASES);
+            for (volatile uint32_t fine = phase % FINE_PHASES; fine > 0; fine--) {
+            }
+            port_sleep_until(&tick, 1);
+            late += port_tick_now() - start > 1 ? 1 : 0;
         }
-        port_sleep_until(&tick, 1);
-        late += port_tick_now() - start > 1 ? 1 : 0;
     }
     note(late);
 }
