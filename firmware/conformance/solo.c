@@ -75,8 +75,8 @@ static void sleep_until(void)
 
 /* sleep_until_any_phase: the next tick comes before, in and behind each instruction of a sleep until it. Looks at the clock
  * are its coarse steps. Every other tick the other tasks look whether they are on stage, so both kinds are tried. */
-#define COARSE_PHASES 20u
-#define FINE_PHASES 4u
+#define COARSE_PHASES 24u
+#define FINE_PHASES 6u
 #define KINDS_OF_TICKS 2u
 
 /* Looks at the clock so often, or until the tick is another; returns how often. */
@@ -95,10 +95,10 @@ static uint32_t looks_a_tick(void)
 {
     uint32_t most = 0;
 
-    for (unsigned kind = 0; kind < KINDS_OF_TICKS; kind++) {
+    for (unsigned i = 0; i < 2u * KINDS_OF_TICKS; i++) {
         uint32_t looks;
 
-        port_sleep_ticks(1);
+        port_sleep_ticks(1u + i % 2u); /* of both kinds, whether or not a sleep lasts a tick longer */
         looks = look_on(port_tick_now(), UINT32_MAX);
         most = looks > most ? looks : most;
     }

@@ -4,7 +4,7 @@
 #include "bench_scene.h"
 
 #define LOOK_TICKS 2u
-#define SCENE_LIMIT_TICKS 400u
+#define SCENE_LIMIT_TICKS 1000u
 
 static struct worker workers[BENCH_CORES][PARTS];
 const uint8_t part_priorities[PARTS] = {PRIORITY_LOW, PRIORITY_MID_A, PRIORITY_HIGH, PRIORITY_MID_B, PRIORITY_MID_C};
