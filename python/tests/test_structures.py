@@ -24,6 +24,11 @@ struct block { void *top; priority_t state, priority, base; inner_t messages; un
 typedef struct { unsigned tokens; unsigned short most; } nameless_t;
 typedef struct block named_elsewhere_t;
 struct block here;
+struct base {
+    unsigned char options;
+    union { struct { signed char prio; unsigned char locked; }; unsigned short both; };
+};
+struct thread { void *next; struct base base; union { unsigned word; unsigned char low; } flags; } thread;
 nameless_t there;
 named_elsewhere_t beside;
 """
@@ -45,6 +50,15 @@ def test_a_member_has_its_place_and_its_size_also_inside_another(image: bytes) -
     assert found["block"]["priority"] == Place(5, 1)
     assert found["block"]["messages.size"] == Place(8, 2)
     assert found["block"]["messages.used"] == Place(10, 2)
+
+
+def test_members_of_unions_and_of_what_has_no_name_are_found_as_c_names_them(image: bytes) -> None:
+    found = places(image, ["thread"])["thread"]
+    assert found["base.prio"] == Place(6, 1)
+    assert found["base.locked"] == Place(7, 1)
+    assert found["base.both"] == Place(6, 2)
+    assert found["flags.low"] == Place(8, 1)
+    assert not {"", "base."} & found.keys(), "no member is without a name"
 
 
 def test_a_structure_without_a_name_is_known_by_its_type(image: bytes) -> None:
@@ -77,7 +91,7 @@ def test_a_control_block_with_structures_inside(tmp_path: Path) -> None:
     ]
     subprocess.run(compile_it, check=True)
     found = {name: each.offset for name, each in members_of(elf, "block").items() if name}
-    assert found == {"state": 0, "stack": 4, "stack.start": 4, "stack.size": 8, "name": 12}
+    assert found == {"state": 0, "stack": 4, "stack.start": 4, "stack.size": 8, "name": 12, "a": 20, "b": 20}
     assert [name for name, each in members_of(elf, "block").items() if each.is_array] == ["name"]
 
 

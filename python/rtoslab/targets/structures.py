@@ -40,6 +40,7 @@ _KNOWN: Final[dict[tuple[str, frozenset[str]], Places]] = {}
 _MOST_KNOWN: Final = 256
 _SHOWN: Final = 12
 """Of the members that there are, how many a sentence names."""
+_COMPOUND: Final = frozenset({"DW_TAG_structure_type", "DW_TAG_union_type"})
 _MOST_MEMBERS: Final = 10_000
 """Of one structure, with those of structures inside."""
 
@@ -89,18 +90,26 @@ def _structure(die: DIE) -> DIE | None:
     return die if die.tag == "DW_TAG_structure_type" and die.has_children else None
 
 
-def _members(structure: DIE, before: str = "", base: int = 0) -> Iterator[tuple[str, Place]]:
-    """Of structures inside, too: `outer.inner`. Raises ValueError for a structure in itself."""
-    if before.count(".") > DEPTH:
+def _members(structure: DIE, before: str = "", base: int = 0, depth: int = 0) -> Iterator[tuple[str, Place]]:
+    """Of structures and unions inside, too: `outer.inner`; of those without a name as C has it: `inner`.
+
+    Raises ValueError for a structure in itself.
+    """
+    if depth > DEPTH:
         raise ValueError("a structure of it holds itself")
     for each in children(structure):
-        if each.tag != "DW_TAG_member" or "DW_AT_data_member_location" not in each.attributes:
+        if each.tag != "DW_TAG_member":
             continue
-        name, offset = before + _name(each), base + each.attributes["DW_AT_data_member_location"].value
+        # A union's members have no location: they lie where it begins.
+        located = each.attributes.get("DW_AT_data_member_location")
+        if located is None and structure.tag != "DW_TAG_union_type":
+            continue
+        name, offset = before + _name(each), base + (located.value if located else 0)
         kind, is_array = _sized(each)
-        yield name, Place(offset, kind.attributes["DW_AT_byte_size"].value if kind else 4, is_array)
-        if kind is not None and kind.tag == "DW_TAG_structure_type" and not is_array:
-            yield from _members(kind, f"{name}.", offset)
+        if _name(each):
+            yield name, Place(offset, kind.attributes["DW_AT_byte_size"].value if kind else 4, is_array)
+        if kind is not None and kind.tag in _COMPOUND and not is_array:
+            yield from _members(kind, f"{name}." if _name(each) else before, offset, depth + 1)
 
 
 def _counted(members: Iterator[tuple[str, Place]]) -> dict[str, Place]:
