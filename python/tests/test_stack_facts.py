@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from rtoslab.base import RunError
 from rtoslab.catalogue import TaskBlock
 from rtoslab.catalogue.kernel_facts import KernelMemory
 from rtoslab.footprint.stacks import _Run, _Stack
@@ -40,7 +39,7 @@ def test_a_task_without_a_name_is_called_by_its_block() -> None:
 WORDS = {"pool_free": 24, "pool_used": 40}
 
 
-def pool(symbols: dict[str, int], **facts: str) -> tuple[int | None, int]:
+def pool(symbols: dict[str, int], **facts: str) -> tuple[int | None, int, str]:
     """`symbols`: name -> size of each that the image has."""
     run: Any = object.__new__(_Run)
     places = {name: 4 * index for index, name in enumerate(symbols, 1)}
@@ -51,18 +50,16 @@ def pool(symbols: dict[str, int], **facts: str) -> tuple[int | None, int]:
         read=lambda address, count: held[address].to_bytes(count, "little"),
     )
     run.kernel = SimpleNamespace(memory=KernelMemory(pool_symbol="heap", **facts))
-    run.weighed = SimpleNamespace(point=SimpleNamespace(label="queue freertos pico"))
     return run._pool()  # type: ignore[no-any-return]
 
 
 def test_what_is_taken_from_the_pool() -> None:
     free, used = {"pool_free_symbol": "pool_free"}, {"pool_used_symbol": "pool_used"}
-    assert pool({"heap": 100, "pool_free": 4}, **free) == (76, 100)
-    assert pool({"heap": 100, "pool_used": 4}, **used) == (40, 100)
-    assert pool({}, **used) == (0, 0), "linked without a pool"
-    assert pool({"heap": 100}) == (None, 0), "nothing counts"
+    assert pool({"heap": 100, "pool_free": 4}, **free) == (76, 100, "")
+    assert pool({"heap": 100, "pool_used": 4}, **used) == (40, 100, "")
 
 
-def test_a_pool_under_another_name_is_no_pool_of_nothing() -> None:
-    with pytest.raises(RunError, match=r"queue freertos pico: the image has pool_free, but no heap, which kernel.toml"):
-        pool({"arena": 100, "pool_free": 4}, pool_free_symbol="pool_free")
+def test_a_pool_that_is_not_seen_is_no_pool_of_nothing() -> None:
+    taken, size, why = pool({"arena": 100, "pool_free": 4}, pool_free_symbol="pool_free")
+    assert (taken, size, why) == (None, 0, "the image has no heap, which pool_symbol in its kernel.toml names")
+    assert pool({"heap": 100}) == (None, 0, "no word of the image tells how much of heap is taken")

@@ -51,9 +51,11 @@ class Seen:
     stacks: tuple[StackPeak, ...]
     """The tasks that ran, by name, and `(main stack)`: start-up and interrupt handlers."""
     pool_used_bytes: int | None
-    """Peak of what the kernel took from its heap, or its port from the array that stands for one; None: unknown."""
+    """Peak of what the kernel took from its heap, or its port from the array that stands for one. None: not seen."""
     pool_bytes: int
-    """That heap's or array's size: part of bss, and chosen, not needed."""
+    """That heap's or array's size: part of bss, and chosen, not needed. 0 if it is not to be seen."""
+    pool_unseen: str = ""
+    """Why it is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,21 +144,18 @@ class _Run:
         painted = self.machine.read(stack.base, stack.end - stack.base)
         return len(painted.lstrip(bytes([PAINT])))
 
-    def _pool(self) -> tuple[int | None, int]:
+    def _pool(self) -> tuple[int | None, int, str]:
         facts = self.kernel.memory
-        counter = facts and (facts.pool_free_symbol or facts.pool_used_symbol)
-        if facts is None or not counter:
-            return None, 0
+        if facts is None:
+            return None, 0, "its kernel.toml does not say where the kernel takes memory from"
+        if not (facts.pool_free_symbol or facts.pool_used_symbol):
+            return None, 0, f"no word of the image tells how much of {facts.pool_symbol} is taken"
         size = next((size for _, size, name in self.machine.symbols() if name == facts.pool_symbol), 0)
-        if not size and self.machine.symbol(counter) is not None:
-            raise RunError(
-                f"{self.weighed.point.label}: the image has {counter}, but no {facts.pool_symbol}, which kernel.toml "
-                "calls the kernel's pool in [memory]; name there what this version takes its memory from."
-            )
         if not size:
-            return 0, 0  # it was linked without a pool
-        word = _word(self.machine, find_word(self.machine, counter))
-        return (size - word if facts.pool_free_symbol else word), size
+            return None, 0, f"the image has no {facts.pool_symbol}, which pool_symbol in its kernel.toml names"
+        if facts.pool_free_symbol:
+            return size - _word(self.machine, find_word(self.machine, facts.pool_free_symbol)), size, ""
+        return _word(self.machine, find_word(self.machine, facts.pool_used_symbol or "")), size, ""
 
     def _cycles(self) -> int:
         return int(RUN_S * (self.weighed.point.clock_hz or self.board.clock.sys_hz))
