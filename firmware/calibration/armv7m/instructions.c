@@ -3,6 +3,10 @@
 #include "../bench_calibration.h"
 #include "bench_rows.h"
 
+#define ALIGN_LINE ".balign 16\n\t"
+#define TIMES(n, what) ".rept " #n "\n\t" what "\n\t.endr\n\t"
+#define SAVED "r0", "r1", "r2", "r3", "r12", "cc", "memory"
+
 /* A row of one value: `before` prepares registers outside the interval. */
 #define ROW(name, before, body)                                                             \
     void row_##name(uint32_t *values)                                                       \
@@ -11,7 +15,7 @@
                                                                                             \
         __asm volatile(before ALIGN_LINE "ldr %0, [%2]\n\t" body "ldr %1, [%2]"                  \
                        : "=&r"(from), "=&r"(to)                                             \
-                       : "r"(&RULER), "r"(scratch)                                 \
+                       : "r"(&CPU_DWT_CYCCNT), "r"(scratch)                                 \
                        : SAVED);                                                            \
         values[0] = to - from;                                                              \
     }
@@ -33,7 +37,7 @@ ROW(branch_taken, "movs r0, #20\n\t", "77: subs r0, #1\n\tbne 77b\n\t")
 ROW(branch_not_taken, "cmp r0, r0\n\t", TIMES(16, "bne.w 78f") "78:\n\t")
 ROW(call, "push {lr}\n\t", TIMES(8, "bl 79f") "b 80f\n\t79: bx lr\n\t80:\n\tpop {r0}\n\tmov lr, r0\n\t")
 ROW(literal, "", TIMES(8, "ldr r0, 81f") "b 82f\n\t.balign 4\n\t81: .word 1\n\t82:\n\t")
-ROW(bit_band, "ldr r0, =0x22000000\n\tubfx r1, %3, #0, #20\n\tadd r0, r0, r1, lsl #5\n\tmovs r1, #0\n\t",
+ROW(bit_band_stores, "ldr r0, =0x22000000\n\tubfx r1, %3, #0, #20\n\tadd r0, r0, r1, lsl #5\n\tmovs r1, #0\n\t",
     TIMES(8, "str r1, [r0]\n\tldr r2, [%3]") "b 83f\n\t.ltorg\n\t83:\n\t")
 
 void row_divide(uint32_t *values)
@@ -45,7 +49,7 @@ void row_divide(uint32_t *values)
 
         __asm volatile(ALIGN_LINE "ldr %0, [%2]\n\t" TIMES(4, "udiv r1, %3, %4") "ldr %1, [%2]"
                        : "=&r"(from), "=&r"(to)
-                       : "r"(&RULER), "r"(dividends[i]), "r"(1)
+                       : "r"(&CPU_DWT_CYCCNT), "r"(dividends[i]), "r"(1)
                        : SAVED);
         values[i] = to - from;
     }
@@ -58,7 +62,7 @@ static void load_apart(uint32_t *value)
     scratch[0] = (uint32_t)(uintptr_t)scratch;
     __asm volatile("mov r0, %3\n\t" ALIGN_LINE "ldr %0, [%2]\n\t" TIMES(8, "ldr r0, [r0]") "ldr %1, [%2]"
                    : "=&r"(from), "=&r"(to)
-                   : "r"(&RULER), "r"(scratch)
+                   : "r"(&CPU_DWT_CYCCNT), "r"(scratch)
                    : SAVED);
     *value = to - from;
 }
@@ -69,7 +73,7 @@ void row_load(uint32_t *values)
 
     __asm volatile(ALIGN_LINE "ldr %0, [%2]\n\t" TIMES(8, "ldr r0, [%3]") "ldr %1, [%2]"
                    : "=&r"(from), "=&r"(to)
-                   : "r"(&RULER), "r"(scratch)
+                   : "r"(&CPU_DWT_CYCCNT), "r"(scratch)
                    : SAVED);
     values[0] = to - from;
     load_apart(&values[1]);
@@ -81,25 +85,25 @@ void row_store(uint32_t *values)
 
     __asm volatile(ALIGN_LINE "ldr %0, [%2]\n\t" TIMES(8, "str r0, [%3, #4]") "ldr %1, [%2]"
                    : "=&r"(from), "=&r"(to)
-                   : "r"(&RULER), "r"(scratch)
+                   : "r"(&CPU_DWT_CYCCNT), "r"(scratch)
                    : SAVED);
     values[0] = to - from;
     __asm volatile("movs r1, #4\n\t" ALIGN_LINE "ldr %0, [%2]\n\t" TIMES(8, "str r0, [%3, r1]") "ldr %1, [%2]"
                    : "=&r"(from), "=&r"(to)
-                   : "r"(&RULER), "r"(scratch)
+                   : "r"(&CPU_DWT_CYCCNT), "r"(scratch)
                    : SAVED);
     values[1] = to - from;
 }
 
 /* Straight code that is longer than what reading ahead gains: with what the row before has left in the buffers, and again. */
-void row_flash_straight(uint32_t *values)
+void row_flash_cold(uint32_t *values)
 {
     for (unsigned time = 0; time < 2; time++) {
         uint32_t from, to;
 
         __asm volatile(ALIGN_LINE "ldr %0, [%2]\n\t" TIMES(96, "add.w r0, r0, r1") "ldr %1, [%2]"
                        : "=&r"(from), "=&r"(to)
-                       : "r"(&RULER)
+                       : "r"(&CPU_DWT_CYCCNT)
                        : SAVED);
         values[time] = to - from;
     }
@@ -132,25 +136,13 @@ void row_fetch_sram(uint32_t *values)
                                                                                                   \
         __asm volatile("movs r1, #0\n\t" ALIGN_LINE "ldr %0, [%2]\n\t" TIMES(8, access) "ldr %1, [%2]" \
                        : "=&r"(from), "=&r"(to)                                                   \
-                       : "r"(&RULER), "r"(address)                                       \
+                       : "r"(&CPU_DWT_CYCCNT), "r"(address)                                       \
                        : SAVED);                                                                  \
         return to - from;                                                                         \
     }
 
 BUS(bus_load, "ldr r0, [%3]\n\tnop\n\tnop\n\tnop\n\tnop")
 BUS(bus_store, "str r1, [%3]")
-
-#if BENCH_PARAM_NEAR_READ
-void row_near_read(uint32_t *values)
-{
-    values[0] = bus_load(BENCH_PARAM_NEAR_READ);
-}
-
-void row_near_write(uint32_t *values)
-{
-    values[0] = bus_store(BENCH_PARAM_NEAR_WRITE);
-}
-#endif
 
 void row_ahb_read(uint32_t *values)
 {
@@ -172,7 +164,7 @@ static void in_phases(uint32_t address, uint32_t *values)
                        "ldr %0, [%2]\n\tldr r0, [%3]\n\tlsls r1, %4, #1\n\tadr.w r2, 91f\n\tsubs r2, r2, r1\n\t"
                        "adds r2, #1\n\tbx r2\n\t" TIMES(8, "nop") ".balign 4\n\t91: ldr r0, [%3]\n\tldr %1, [%2]"
                        : "=&r"(from), "=&r"(to)
-                       : "r"(&RULER), "r"(address), "r"(phase)
+                       : "r"(&CPU_DWT_CYCCNT), "r"(address), "r"(phase)
                        : SAVED);
         values[phase] = to - from;
     }

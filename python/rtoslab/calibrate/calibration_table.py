@@ -7,21 +7,14 @@ from rtoslab.catalogue import Catalogue, read_toml
 
 
 class Registers(Strict):
-    """Addresses of one chip, as the head of calibration.toml explains them; 0 where it has none."""
+    """Addresses that may be read, and written with 0, without effect."""
 
     ahb_read: int
     ahb_write: int
     apb1: int
     apb2: int
-    apb_write: int = 0
-    apb_alias: int = 0
-    near_read: int = 0
-    near_write: int = 0
-    bit_band: int = 0
-    line_ram: int = 0
-    flash_acr: int = 0
-    apb1_divider: int = 0
-    xip_word: int = 0
+    bit_band: int
+    """1 if the core has bit-bands."""
 
 
 class Row(Strict):
