@@ -72,6 +72,59 @@ static void sleep_until(void)
         note(port_tick_now() - start);
     }
 }
+
+/* sleep_until_any_phase: the next tick comes before, in and behind each instruction of a sleep until it. Looks at the clock
+ * are its coarse steps. Every other tick the other tasks look whether they are on stage, so both kinds are tried. */
+#define COARSE_PHASES 24u
+#define FINE_PHASES 6u
+#define KINDS_OF_TICKS 2u
+
+/* Looks at the clock so often, or until the tick is another; returns how often. */
+static uint32_t look_on(uint32_t tick, uint32_t most)
+{
+    uint32_t looks = 0;
+
+    while (looks < most && port_tick_now() == tick) {
+        looks++;
+    }
+    return looks;
+}
+
+/* How often at most in a tick. */
+static uint32_t looks_a_tick(void)
+{
+    uint32_t most = 0;
+
+    for (unsigned i = 0; i < 2u * KINDS_OF_TICKS; i++) {
+        uint32_t looks;
+
+        port_sleep_ticks(1u + i % 2u); /* of both kinds, whether or not a sleep lasts a tick longer */
+        looks = look_on(port_tick_now(), UINT32_MAX);
+        most = looks > most ? looks : most;
+    }
+    return most;
+}
+
+static void sleep_until_any_phase(void)
+{
+    uint32_t looks = looks_a_tick(), late = 0;
+
+    for (unsigned kind = 0; kind < KINDS_OF_TICKS; kind++) {
+        port_sleep_ticks(1);
+        for (uint32_t phase = 0; phase < COARSE_PHASES * FINE_PHASES; phase++) {
+            uint32_t start, tick;
+
+            port_sleep_ticks(1);
+            start = tick = port_tick_now();
+            (void)look_on(start, looks - phase / FINE_PHASES);
+            for (volatile uint32_t fine = phase % FINE_PHASES; fine > 0; fine--) {
+            }
+            port_sleep_until(&tick, 1);
+            late += port_tick_now() - start > 1 ? 1 : 0;
+        }
+    }
+    note(late);
+}
 #endif
 
 #if KERNEL_SERVICES_SEMAPHORE
@@ -209,6 +262,7 @@ const struct solo solos[] = {
 #endif
 #if KERNEL_SERVICES_SLEEP_UNTIL
     {"sleep_until", sleep_until, false},
+    {"sleep_until_any_phase", sleep_until_any_phase, false},
 #endif
 #if KERNEL_SERVICES_SEMAPHORE
     {"isr_gives", isr_gives, false},

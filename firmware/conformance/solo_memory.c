@@ -67,10 +67,31 @@ static bool counted(const struct port_heap_figures *before, const struct port_he
 #endif
 }
 
+/* Takes blocks until the peak is of now, not of what was freed before; each block holds the one before. */
+static void **up_to_the_peak(void)
+{
+    struct port_heap_figures before, now;
+    void **last = NULL;
+
+    port_heap_figures(&before);
+    do {
+        void **block = port_malloc(BLOCK_BYTES);
+
+        if (block == NULL) {
+            break;
+        }
+        *block = last;
+        last = block;
+        port_heap_figures(&now);
+    } while (now.peak_bytes == before.peak_bytes);
+    return last;
+}
+
 /* 1 for each: the peak has grown by both blocks, stays when they are free, and when they are used again. */
 static void heap_figures(void)
 {
     struct port_heap_figures before, after, freed, again;
+    void **below = up_to_the_peak();
     void *one, *two;
 
     port_heap_figures(&before);
@@ -88,6 +109,12 @@ static void heap_figures(void)
     note(again.peak_bytes == after.peak_bytes && counted(&after, &again, 2u));
     port_free(two);
     port_free(one);
+    while (below != NULL) {
+        void **next = *below;
+
+        port_free(below);
+        below = next;
+    }
 }
 #endif
 

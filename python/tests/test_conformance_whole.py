@@ -90,6 +90,11 @@ BREAKS = {
         "freertos", f"{FREERTOS}.h", "    (void)xTaskDelayUntil(tick, ticks);\n",
         "    *tick += ticks;\n    vTaskDelay(ticks);\n", "sleep_until", "sleep_until_held",
     ),
+    "a sleep that looks at the clock before it masks the tick": _break(
+        "freertos", f"{FREERTOS}.h", "    (void)xTaskDelayUntil(tick, ticks);\n",
+        "    int32_t left = (int32_t)(*tick + ticks - xTaskGetTickCount());\n\n    *tick += ticks;\n"
+        "    if (left > 0) {\n        vTaskDelay((TickType_t)left);\n    }\n", "sleep_until_any_phase",
+    ),
     "a sleep that tells when the task ran again": _break(
         "freertos", f"{FREERTOS}.h", "    (void)xTaskDelayUntil(tick, ticks);\n",
         "    (void)xTaskDelayUntil(tick, ticks);\n    *tick = xTaskGetTickCount();\n", "sleep_until_held",

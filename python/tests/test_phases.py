@@ -34,6 +34,8 @@ CASES: list[tuple[dict[str, Any], Sequence[int], Verdict]] = [
     (APART, [100, 111, 100, 111], Verdict.FAILS),  # two of them
     (APART, [100, 111, 122, 111], Verdict.HOLDS),  # it begins anew
     (APART, [], Verdict.FAILS),
+    (APART, [*range(101)] * 3, Verdict.HOLDS),  # it began anew twice
+    (APART, [*range(50)] * 6, Verdict.FAILS),
 ]
 
 
@@ -42,7 +44,7 @@ def test_samples_begin_at_distances_of_their_own(
     rule: dict[str, Any], distances: Sequence[int], verdict: Verdict
 ) -> None:
     made = evidence(rule)
-    seen = replace(made, samples=4, observed=Observed(steps=tuple(behind_ticks(distances))))
+    seen = replace(made, samples=max(4, len(distances)), observed=Observed(steps=tuple(behind_ticks(distances))))
     (found,) = (each for each in judge_all(seen) if each.rule == APART["rule"])
     assert found.verdict is verdict, found.saw
 

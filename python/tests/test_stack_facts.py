@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from rtoslab.catalogue import TaskBlock
+from rtoslab.catalogue.kernel_facts import KernelMemory
 from rtoslab.footprint.stacks import _Run, _Stack
 from rtoslab.targets import Place
 
@@ -33,3 +34,32 @@ def test_a_stacks_size_is_in_bytes_or_in_words(unit: str, bytes_each: int) -> No
 
 def test_a_task_without_a_name_is_called_by_its_block() -> None:
     assert stack(256, 0, bytes="size").task == f"task {BLOCK:#x}"
+
+
+WORDS = {"pool_free": 24, "pool_used": 40}
+
+
+def pool(symbols: dict[str, int], **facts: str) -> tuple[int | None, int, str]:
+    """`symbols`: name -> size of each that the image has."""
+    run: Any = object.__new__(_Run)
+    places = {name: 4 * index for index, name in enumerate(symbols, 1)}
+    held = {places[name]: value for name, value in WORDS.items() if name in places}
+    run.machine = SimpleNamespace(
+        symbols=lambda: [(places[name], size, name) for name, size in symbols.items()],
+        symbol=places.get,
+        read=lambda address, count: held[address].to_bytes(count, "little"),
+    )
+    run.kernel = SimpleNamespace(memory=KernelMemory(pool_symbol="heap", **facts))
+    return run._pool()  # type: ignore[no-any-return]
+
+
+def test_what_is_taken_from_the_pool() -> None:
+    free, used = {"pool_free_symbol": "pool_free"}, {"pool_used_symbol": "pool_used"}
+    assert pool({"heap": 100, "pool_free": 4}, **free) == (76, 100, "")
+    assert pool({"heap": 100, "pool_used": 4}, **used) == (40, 100, "")
+
+
+def test_a_pool_that_is_not_seen_is_no_pool_of_nothing() -> None:
+    taken, size, why = pool({"arena": 100, "pool_free": 4}, pool_free_symbol="pool_free")
+    assert (taken, size, why) == (None, 0, "the image has no heap, which pool_symbol in its kernel.toml names")
+    assert pool({"heap": 100}) == (None, 0, "no word of the image tells how much of heap is taken")

@@ -52,6 +52,24 @@ def test_a_structure_without_a_name_is_known_by_its_type(image: bytes) -> None:
     assert found == {"nameless_t": {"tokens": Place(0, 4), "most": Place(4, 2)}}
 
 
+def test_structures_and_unions_without_a_name_are_their_holders(tmp_path: Path) -> None:
+    """As Zephyr keeps a thread's priority: `base.prio`."""
+    (tmp_path / "block.c").write_text(
+        "struct base { union { int wait; void *node; };\n"
+        "  union { struct { signed char prio; unsigned char locked; }; unsigned short preempt; }; int order; };\n"
+        "struct block { int state; struct base base; union { int first; char second[4]; } told; } one;\n"
+    )
+    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m0plus", "-mthumb", "-g", "-c", "block.c"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    found = places((tmp_path / "block.o").read_bytes(), ["block"])["block"]
+    base = {"wait": 4, "node": 4, "prio": 8, "locked": 9, "preempt": 8, "order": 12}
+    told = {"told": 16, "told.first": 16, "told.second": 16}
+    assert {name: each.offset for name, each in found.items()} == {
+        "state": 0, "base": 4, **{f"base.{name}": at for name, at in base.items()}, **told,
+    }  # fmt: skip
+    assert found["base.prio"].bytes == 1
+
+
 @pytest.mark.parametrize(("size", "value"), [(1, 0x05), (2, 0x0605), (4, 0x0807_0605), (8, 0x0807_0605)])
 def test_what_lies_behind_a_member_is_not_its_value(size: int, value: int) -> None:
     memory = {0x1005: 0x0807_0605}
@@ -76,8 +94,9 @@ def test_a_control_block_with_structures_inside(tmp_path: Path) -> None:
         elf,
     ]
     subprocess.run(compile_it, check=True)
-    found = {name: each.offset for name, each in members_of(elf, "block").items() if name}
-    assert found == {"state": 0, "stack": 4, "stack.start": 4, "stack.size": 8, "name": 12}
+    found = {name: each.offset for name, each in members_of(elf, "block").items()}
+    inside = {"stack": 4, "stack.start": 4, "stack.size": 8}
+    assert found == {"state": 0, **inside, "name": 12, "a": 20, "b": 20}
     assert [name for name, each in members_of(elf, "block").items() if each.is_array] == ["name"]
 
 

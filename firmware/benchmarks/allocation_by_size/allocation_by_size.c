@@ -3,18 +3,23 @@
  * Starts the clock   before the allocation; before the release.
  * Ends the clock     the pointer is there; the release has returned.
  * Inside by design   the heap's own work, whatever lock guards it; the kernel's tick, where it comes.
- * Excluded           marking and checking the block. The heap is as it was before each allocation: not fragmented.
+ * Excluded           marking and checking the block; with the parameter `drift` a wait that is longer each time (bench/drift.h).
+ *                    The heap is as it was before each allocation: not fragmented.
  *
  * In memory_allocation each size has a call of its own, and where each lies in flash moves its figure. Here the size is a
  * parameter and a variable: images of different sizes have the same code at the same addresses.
  *
  * Steps: 1 allocate, 2 mark and check both ends, 3 release, and again. */
+#include "bench/drift.h"
 #include "bench/latency.h"
 
 _Static_assert(BENCH_PARAM_BYTES % 4 == 0 && BENCH_PARAM_BYTES >= 8, "parameter bytes: a multiple of 4, at least 8");
 
 /* The compiler must not know it. */
 static volatile uint32_t block_bytes = BENCH_PARAM_BYTES;
+
+/* How long the way to the next allocation is. */
+static volatile uint32_t drift;
 
 /* Reported as check: blocks that were misaligned or did not hold what was written. */
 static uint32_t bad_blocks;
@@ -51,6 +56,8 @@ static void body(struct bench_task *self)
         bench_start(SERIES_HEAP_RELEASE); /* 3 */
         port_free(block);
         bench_stop(SERIES_HEAP_RELEASE);
+        bench_drift(drift);
+        bench_drift_on(&drift);
         bench_count(self);
     }
 }

@@ -25,11 +25,12 @@ class Cost:
     """The program it is compared to; empty: nothing, the figures are the image's own."""
     kinds: Mapping[str, int]
     """By kind of attribute.KINDS."""
-    pool: int
-    """Taken at run time from the kernel's heap, or from the array that stands for one."""
+    pool: int | None
+    """Taken at run time from the kernel's heap, or from the array that stands for one; None: `pool_unseen` says why."""
     origins: Mapping[str, int]
     """text and rodata by origin: how much of it is the kernel, how much the program that calls it."""
     not_applicable: str | None = None
+    pool_unseen: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +113,15 @@ def _cost(catalogue: Catalogue, name: str, image: Callable[[str], tuple[Weighed,
         base_kinds, base_origins = _bytes(base[0])
         kinds.subtract(base_kinds)
         origins.subtract(base_origins)
-        pool -= base[1].pool_used_bytes
+        under = base[1].pool_used_bytes
+        pool = None if pool is None or under is None else pool - under
     # The pool itself is a size somebody chose; it is not what the service needs.
     kinds["bss"] -= found[1].pool_bytes - (base[1].pool_bytes if base is not None else 0)
     return replace(
         empty,
         kinds={kind: kinds[kind] for kind in KINDS},
         pool=pool,
+        pool_unseen=found[1].pool_unseen or (base[1].pool_unseen if base is not None else ""),
         origins={origin: size for origin, size in sorted(origins.items()) if size},
     )
 

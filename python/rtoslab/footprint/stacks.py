@@ -50,10 +50,12 @@ class Seen:
 
     stacks: tuple[StackPeak, ...]
     """The tasks that ran, by name, and `(main stack)`: start-up and interrupt handlers."""
-    pool_used_bytes: int
-    """Peak of what the kernel took from its heap, or its port from the array that stands for one."""
+    pool_used_bytes: int | None
+    """Peak of what the kernel took from its heap, or its port from the array that stands for one. None: not seen."""
     pool_bytes: int
-    """That heap's or array's size: part of bss, and chosen, not needed."""
+    """That heap's or array's size: part of bss, and chosen, not needed. 0 if it is not to be seen."""
+    pool_unseen: str = ""
+    """Why it is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +144,18 @@ class _Run:
         painted = self.machine.read(stack.base, stack.end - stack.base)
         return len(painted.lstrip(bytes([PAINT])))
 
-    def _pool(self) -> tuple[int, int]:
+    def _pool(self) -> tuple[int | None, int, str]:
         facts = self.kernel.memory
-        size = next((s for _, s, name in self.machine.symbols() if facts and name == facts.pool_symbol), 0)
-        if facts is None or not size or not (facts.pool_free_symbol or facts.pool_used_symbol):
-            return 0, 0
+        if facts is None:
+            return None, 0, "its kernel.toml does not say where the kernel takes memory from"
+        if not (facts.pool_free_symbol or facts.pool_used_symbol):
+            return None, 0, f"no word of the image tells how much of {facts.pool_symbol} is taken"
+        size = next((size for _, size, name in self.machine.symbols() if name == facts.pool_symbol), 0)
+        if not size:
+            return None, 0, f"the image has no {facts.pool_symbol}, which pool_symbol in its kernel.toml names"
         if facts.pool_free_symbol:
-            return size - _word(self.machine, find_word(self.machine, facts.pool_free_symbol)), size
-        return _word(self.machine, find_word(self.machine, facts.pool_used_symbol or "")), size
+            return size - _word(self.machine, find_word(self.machine, facts.pool_free_symbol)), size, ""
+        return _word(self.machine, find_word(self.machine, facts.pool_used_symbol or "")), size, ""
 
     def _cycles(self) -> int:
         return int(RUN_S * (self.weighed.point.clock_hz or self.board.clock.sys_hz))

@@ -64,7 +64,10 @@ def survey_tables(surveys: Sequence[Survey]) -> tuple[Table, ...]:
                 lacking.append((*where, cost.program, cost.not_applicable))
                 continue
             sizes = [cost.kinds[kind] for kind in KINDS]
-            services.append((*where, cost.program, cost.base or "-", *sizes, cost.pool, cost.origins.get("kernel", 0)))
+            pool = "n/a" if cost.pool is None else cost.pool
+            services.append((*where, cost.program, cost.base or "-", *sizes, pool, cost.origins.get("kernel", 0)))
+            if cost.pool is None:
+                lacking.append((*where, f"{cost.program}: pool", cost.pool_unseen))
         for stack in each.stacks:
             calls = stack.static.bytes if stack.static else None
             shown = (stack.used_bytes, stack.size_bytes, calls, _unknown(stack.static))

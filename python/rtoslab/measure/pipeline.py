@@ -16,6 +16,7 @@ from rtoslab.base import (
     RunError,
     SettingError,
     StoreError,
+    SymbolError,
     UnknownNameError,
     canonical,
 )
@@ -205,7 +206,7 @@ def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine 
             return run_virtual(job, progress, machine)
         except (SettingError, UnknownNameError):
             raise
-        except RunError as cause:
+        except (RunError, SymbolError) as cause:
             return RunOutput(b"", failure=str(cause))
 
     return run

@@ -7,7 +7,7 @@ from rtoslab.analyses import ClaimVerdict, Value, judge_claims, values
 from rtoslab.catalogue import Catalogue, PaperFolder, Setup
 from rtoslab.papers.compare import Compared, compare
 from rtoslab.papers.over_placements import in_each_placement, joined_figures, joined_values, joined_verdicts
-from rtoslab.papers.setups import InSetup, stands_for
+from rtoslab.papers.setups import InSetup, but_for_length, stands_for
 from rtoslab.papers.weights import weigh_programs, weight_values
 from rtoslab.reference import WORD, StoredWeight
 from rtoslab.results import Failed, Measured, PointId, Weight
@@ -112,7 +112,7 @@ def _in_one_placement(
         verdicts,
         tuple(missing),
         tuple(
-            InSetup(setup, frozenset(_run_ids(own.values())), *told(_in_place_of(plain, own))[1:])
+            InSetup(setup, frozenset(_run_ids(own.values())), *told(_in_place_of(paper, plain, own))[1:])
             for setup, own in others
         ),
     )
@@ -121,7 +121,7 @@ def _in_one_placement(
 def _by_setup(
     paper: PaperFolder, results: Sequence[AnyResult]
 ) -> tuple[list[AnyResult], list[tuple[Setup, dict[str, AnyResult]]]]:
-    """Results of the suites themselves, and those of each set-up by the point that they stand for, in JSON.
+    """Results of the suites themselves, and those of each set-up by the point that they stand for (`but_for_length`).
 
     Of two that stand for one point the one with the version that the set-up names counts.
     """
@@ -132,7 +132,7 @@ def _by_setup(
         meant = {setup.id: stands_for(paper, setup, each.point) for setup in paper.facts.setup}
         for name, point in meant.items():
             if point is not None:
-                own[name][point.model_dump_json()] = each.model_copy(update={"point": point})
+                own[name][but_for_length(paper, point)] = each.model_copy(update={"point": point})
         if not any(meant.values()):
             plain.append(each)
     return plain, [(each, own[each.id]) for each in paper.facts.setup if own[each.id]]
@@ -142,9 +142,9 @@ def _is_version(paper: PaperFolder, point: PointId) -> bool:
     return any(point.kernel in each.instead.values() for each in paper.facts.setup)
 
 
-def _in_place_of(plain: Sequence[AnyResult], own: Mapping[str, AnyResult]) -> list[AnyResult]:
-    """What a set-up does not change, and what it does."""
-    return [*(each for each in plain if each.point.model_dump_json() not in own), *own.values()]
+def _in_place_of(paper: PaperFolder, plain: Sequence[AnyResult], own: Mapping[str, AnyResult]) -> list[AnyResult]:
+    """What a set-up does not change, and what it does: also by a reference result that was measured for less long."""
+    return [*(each for each in plain if but_for_length(paper, each.point) not in own), *own.values()]
 
 
 def _run_ids(results: Iterable[AnyResult]) -> list[str]:

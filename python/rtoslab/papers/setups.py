@@ -60,12 +60,32 @@ def stands_for(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | No
         return None
     if any(point.config.get(key) != value for key, value in changes.items()):
         return None
+    if any(point.config.get(key, value) != value for key, value in _others_changes(paper, setup, kernel, experiment)):
+        return None
     before = {key: experiment.config.get(key) for key in changes}
     if kernel == point.kernel and all(point.config.get(key) == value for key, value in before.items()):
         return None
     config = {key: value for key, value in point.config.items() if key not in changes}
     config |= {key: value for key, value in before.items() if value is not None}
     return point.model_copy(update={"kernel": kernel, "config": dict(sorted(config.items()))})
+
+
+def _others_changes(
+    paper: PaperFolder, setup: Setup, kernel: str, experiment: Experiment
+) -> Iterator[tuple[str, str | None]]:
+    """What other set-ups change and this one does not, with what it is here: a version may be in several of them."""
+    for each in paper.facts.setup:
+        for key in each.changes(kernel).keys() - setup.changes(kernel).keys() if each.id != setup.id else ():
+            if key not in experiment.sweep:
+                yield key, experiment.config.get(key)
+
+
+def but_for_length(paper: PaperFolder, point: PointId) -> str:
+    """The point's axes without how long it is measured, which --full and reference results have of their own."""
+    experiments = [each for suite in paper.suites for each in suite.experiments]
+    longer = {"samples"}.union(*(each.full_config.keys() - each.sweep.keys() for each in experiments))
+    config = {key: value for key, value in point.config.items() if key not in longer}
+    return point.model_copy(update={"window_ms": 0, "config": config}).model_dump_json()
 
 
 def _experiment(paper: PaperFolder, point: PointId, kernel: str) -> Experiment | None:

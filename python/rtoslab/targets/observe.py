@@ -77,6 +77,8 @@ class Observed:
     """Of a benchmark that shows the kernel's own handlers."""
     steps: tuple[Step, ...] = ()
     """What tasks and handlers did in the first part of the window, in the order of time."""
+    steps_cut: bool = False
+    """They went on, but no more were kept."""
     priorities: dict[int, int] = field(default_factory=dict)
     """Control block -> priority in the kernel's own numbers as the window opened; empty if the kernel does not tell."""
     numbers: dict[int, int] = field(default_factory=dict)

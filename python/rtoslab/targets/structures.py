@@ -40,6 +40,8 @@ _KNOWN: Final[dict[tuple[str, frozenset[str]], Places]] = {}
 _MOST_KNOWN: Final = 256
 _SHOWN: Final = 12
 """Of the members that there are, how many a sentence names."""
+_UNION: Final = "DW_TAG_union_type"
+_HOLDERS: Final = ("DW_TAG_structure_type", _UNION)
 _MOST_MEMBERS: Final = 10_000
 """Of one structure, with those of structures inside."""
 
@@ -89,18 +91,23 @@ def _structure(die: DIE) -> DIE | None:
     return die if die.tag == "DW_TAG_structure_type" and die.has_children else None
 
 
-def _members(structure: DIE, before: str = "", base: int = 0) -> Iterator[tuple[str, Place]]:
-    """Of structures inside, too: `outer.inner`. Raises ValueError for a structure in itself."""
-    if before.count(".") > DEPTH:
+def _members(structure: DIE, before: str = "", base: int = 0, depth: int = 0) -> Iterator[tuple[str, Place]]:
+    """Of structures and unions inside, too: `outer.inner`; of those without a name as if they were of the outer one, as
+    in C. Raises ValueError for a structure in itself."""
+    if depth > DEPTH:
         raise ValueError("a structure of it holds itself")
     for each in children(structure):
-        if each.tag != "DW_TAG_member" or "DW_AT_data_member_location" not in each.attributes:
+        place = each.attributes.get("DW_AT_data_member_location")
+        if each.tag != "DW_TAG_member" or (place is None and structure.tag != _UNION):
             continue
-        name, offset = before + _name(each), base + each.attributes["DW_AT_data_member_location"].value
+        offset = base + (place.value if place else 0)
         kind, is_array = _sized(each)
-        yield name, Place(offset, kind.attributes["DW_AT_byte_size"].value if kind else 4, is_array)
-        if kind is not None and kind.tag == "DW_TAG_structure_type" and not is_array:
-            yield from _members(kind, f"{name}.", offset)
+        inside = kind if kind is not None and kind.tag in _HOLDERS and not is_array else None
+        own = _name(each)
+        if own:
+            yield before + own, Place(offset, kind.attributes["DW_AT_byte_size"].value if kind else 4, is_array)
+        if inside is not None:
+            yield from _members(inside, f"{before}{own}." if own else before, offset, depth + 1)
 
 
 def _counted(members: Iterator[tuple[str, Place]]) -> dict[str, Place]:

@@ -137,6 +137,7 @@ class StepsWatch:
     def close(self, observed: Observed) -> None:
         """Puts in what was seen."""
         observed.steps = find_steps(bytes(self._raw), self._watching, self._current)
+        observed.steps_cut = len(self._raw) >= self._most_events * EVENT.itemsize
         observed.priorities = self._told.priorities
         observed.numbers = self._told.numbers
         observed.objects_at_open = self._told.objects_at_open

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
+from rtoslab.base import canonical
 from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_root
+from rtoslab.calibrate.silicon_file import read_silicon
 from rtoslab.catalogue.paper_folders import parse_published
 from rtoslab.catalogue.strict_files import strictly
+from rtoslab.intake.objects import parse_object
 from rtoslab.intake.tables import parse_table
 from rtoslab.project.project_file import Project, demand_images
 from rtoslab.reference.reference_file import read_reference
@@ -47,6 +50,26 @@ max_cycles = 900
 by = "undisturbed"
 max_stack_bytes = 256
 """
+BENCH: Final = b"""[[target]]
+name = "left"
+board = "nucleo-f446re"
+probe = "066BFF3535"
+port = "/dev/ttyACM0"
+tool = "openocd"
+flash_limit_s = 90
+[[target]]
+name = "pico-2"
+board = "pico"
+probe = "E660:58"
+drive = "/media/RPI-RP2"
+silence_limit_s = 7.5
+"""
+SILICON: Final[dict[str, Any]] = {
+    "format": 1, "rtoslab": "0.1.0", "board": "nucleo-f446re", "chip": "stm32f446", "clock_hz": 84_000_000,
+    "about": "on a desk", "image_sha256": "ab" * 32, "simulator_sha256": "cd",
+    "rules": {"timing.it_folding": {"default": 1, "best": 1, "low": 1, "high": 1, "error_cycles": 0.125}},
+    "rows": {"nop": [[20, 20, 21], [40, 40, 40]], "ldr": [[30], [60]]},
+}  # fmt: skip
 EXPORT: Final = b'CONFIG_ARCH_BOARD="nucleo"\n# CONFIG_SMP is not set\nCONFIG_SMP_NCPUS=2\nCONFIG_OPT="-O2"\n\n# end\n'
 
 
@@ -77,6 +100,37 @@ def read_published(data: bytes) -> None:
     """A paper's figures, the numbers among them."""
     rows = parse_published(text_of(data), Path("published.csv"))
     assert all(each.number is None or each.number == each.number for each in rows.values())
+
+
+def silicon() -> bytes:
+    """A calibration with its seal."""
+    return _resealed(canonical(SILICON).encode())
+
+
+def silicon_altered(data: bytes, random: Random, other: bytes) -> bytes:
+    """Mostly with the seal made right again."""
+    data = mutated(data, random, other)
+    return data if random.random() < 0.2 else _resealed(data)
+
+
+def _resealed(data: bytes) -> bytes:
+    try:
+        body = parse_object(text_of(data))
+    except (ValueError, CatalogueError):
+        return data
+    body = {key: value for key, value in body.items() if key != "sha256"}
+    try:
+        return canonical({**body, "sha256": hashlib.sha256(canonical(body).encode()).hexdigest()}).encode()
+    except ValueError:  # a number that canonical text does not have
+        return data
+
+
+def read_calibration(data: bytes) -> None:
+    """As a file in a board's folder, with the raw rounds in it."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "silicon.json"
+        path.write_bytes(data)
+        read_silicon(path).readings()
 
 
 def references() -> Sequence[bytes]:

@@ -19,7 +19,7 @@ from rtoslab.captures.pulses import find_pulses
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.paper_schemas import ClaimFile, Paper, SlipFile
-from rtoslab.catalogue.schemas import Board
+from rtoslab.catalogue.schemas import Board, FlashNames
 from rtoslab.catalogue.suites import Suite
 from rtoslab.catalogue.trees import Tree
 from rtoslab.cli.names import CoreCounts, Duration, Frequency, IsoDate, KeyValue, integer
@@ -27,6 +27,7 @@ from rtoslab.compare.baseline import Baseline
 from rtoslab.compare.rules import parse_limits
 from rtoslab.footprint.callgraph import parse_callgraph
 from rtoslab.footprint.linkmap import parse_map
+from rtoslab.hardware.bench import Bench
 from rtoslab.images.elf import parse_elf
 from rtoslab.instruments.profiler import digest, parse_profile
 from rtoslab.intake.objects import parse_object
@@ -202,6 +203,10 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("map file", lambda: [MAP], lambda data: parse_map(data, "x")),
         Kind("call graph", lambda: [GRAPH], _callgraph),
         Kind("options", _words, _options),
+        Kind("hardware map", lambda: [descriptions.BENCH], model(Bench)),
+        Kind("names for flashing", _bare("firmware/boards/*/flash.toml"), model(FlashNames)),
+        Kind("calibration", lambda: [descriptions.silicon()], descriptions.read_calibration,
+             alter=descriptions.silicon_altered),
         Kind("tree", lambda: [descriptions.TREE], model(Tree)),
         Kind("project", lambda: [descriptions.PROJECT], descriptions.read_project),
         Kind("export's settings", lambda: [descriptions.EXPORT], lambda data: parse_settings(text_of(data))),

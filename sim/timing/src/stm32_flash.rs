@@ -8,9 +8,6 @@ use crate::{Grade, Setting};
 
 /// F1: bytes a read of the array gives; the prefetch buffer holds two such lines (RM0008 3.3.3).
 pub const F1_LINE_BYTES: u32 = 8;
-/// F1: cycles that reading ahead starts later if the fetch that lets it start did not follow the one before at once
-/// [assumed; see docs/accuracy.md].
-pub const F1_RESTART_CYCLES: u64 = 1;
 /// F4: bytes a read of the array gives and a cache line holds (RM0090 3.5.2).
 pub const F4_LINE_BYTES: u32 = 16;
 /// F4: lines of the instruction cache (RM0090 3.5.2).

@@ -39,6 +39,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     calls = [step for step in steps_of(evidence) if step.kind == CALL and step.who not in others]
     kernel = evidence.kernel.on(evidence.board.cpu)
     called = {step.first for step in calls if is_call(kernel, params.service, step)}
+    if not called and evidence.benchmark.kind == "latency" and evidence.observed.steps_cut:
+        return unseen(params.rule, demands, f"steps are kept up to before the first call of {params.service}")
     problems: list[str] = [] if called else [f"{params.service} was not called"]
     seen: list[str] = []
     for address in sorted(called):

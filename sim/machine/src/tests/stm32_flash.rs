@@ -52,13 +52,33 @@ fn f1_without_prefetch_waits_for_every_line() {
 }
 
 #[test]
-fn f1_reads_ahead_later_if_the_fetches_had_a_gap() {
+fn f1_reads_ahead_a_read_later_if_the_fetches_had_a_gap() {
+    let second_and_third_line = |pause: u64| {
+        let mut f1 = FlashF1::new();
+        f1.set_acr(0x12);
+        assert_eq!(stream(|address, at| f1.fetch(address, at), 2), [4, 5]);
+        (f1.fetch(BASE + 8, 6 + pause), f1.fetch(BASE + 12, 7 + pause), f1.fetch(BASE + 16, 8 + pause))
+    };
+    // The second line is there from cycle 7 on; the third is read behind it, at once or after a pause of a read.
     let mut f1 = FlashF1::new();
     f1.set_acr(0x12);
-    assert_eq!((f1.fetch(BASE, 0), f1.fetch(BASE + 4, 3), f1.fetch(BASE + 8, 4)), (4, 5, 7));
-    let mut f1 = FlashF1::new();
-    f1.set_acr(0x12);
-    assert_eq!((f1.fetch(BASE, 0), f1.fetch(BASE + 4, 4), f1.fetch(BASE + 8, 5)), (4, 6, 9));
+    assert_eq!(stream(|address, at| f1.fetch(address, at), 5), [4, 5, 7, 8, 10]);
+    assert_eq!(second_and_third_line(0), (8, 9, 13));
+    assert_eq!(second_and_third_line(9), (17, 18, 22));
+}
+
+#[test]
+fn f1_begins_to_read_ahead_with_the_first_fetch_from_a_line() {
+    for first in [BASE, BASE + 4] {
+        let mut f1 = FlashF1::new();
+        f1.set_acr(0x12);
+        f1.fetch(first, 0);
+        assert_eq!(f1.fetch(BASE + 8, 20), 22);
+        let mut f1 = FlashF1::new();
+        f1.set_acr(0x12);
+        f1.fetch(first, 0);
+        assert_eq!(f1.fetch(BASE + 8, 4), 7);
+    }
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! STM32F1: two 64-bit blocks of prefetch on the instruction side, nothing on the data side (RM0008 3.3.3, PM0075).
 //!
-//! While instructions come from one block, the other is filled with the line behind it. The reading ahead starts when
-//! the upper word of the line in use is asked for, a cycle later if that fetch did not follow the one before at once,
-//! and a branch out of both blocks gives it up. All three are assumed: cycle counts published for an STM32F103 at two
-//! wait states fit no simpler rule that was tried.
+//! While instructions come from one block, the other is filled with the line behind it. The reading ahead starts with
+//! the first fetch from the line in use, later by the length of a read if that fetch did not follow the one before at
+//! once, and a branch out of both blocks gives it up. All three are assumed: of the 500 combinations of such
+//! rules that were tried they fit the cycle counts best that are published for an STM32F103 at two wait states.
 
 use super::array::Array;
-use rtoslab_timing::stm32_flash::{F1_LINE_BYTES, F1_RESTART_CYCLES};
+use rtoslab_timing::stm32_flash::F1_LINE_BYTES;
 
 /// Bits of FLASH_ACR.
 mod acr {
@@ -71,10 +71,10 @@ impl FlashF1 {
         if line != self.line {
             self.enter(line, at);
         }
-        if address & 4 != 0 && self.prefetch && self.next != line + 1 {
-            let restart = if at >= self.last_there { F1_RESTART_CYCLES } else { 0 };
+        if self.prefetch && self.next != line + 1 {
+            let pause = if at >= self.last_there { 1 + self.array.wait_states } else { 0 };
             self.next = line + 1;
-            self.next_there = self.array.read(at + 1 + restart);
+            self.next_there = self.array.read(at + 1 + pause);
         }
         self.last_there = self.there.max(at + 2);
         self.last_there

@@ -1,0 +1,62 @@
+"""Every published figure finds one value of ours at most, in the short plan and in the paper's own: a report is refused
+otherwise, and that only when hours of measuring are over."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from rtoslab.analyses import Value
+from rtoslab.analyses.axis_values import LATENCY_STATS
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.paper_folders import papers
+from rtoslab.measure.identity import point_id
+from rtoslab.papers import reproduction
+from rtoslab.papers.experiment import paper_plan
+from rtoslab.plan import Options
+from rtoslab.reference import of_paper
+from rtoslab.results.results import Measured
+from rtoslab.store.stored_point import StoredPoint
+from tests.fakes import measured
+
+CATALOGUE = Catalogue(find_root())
+PAPERS = papers(CATALOGUE)
+
+
+def _values(points: Iterable[Measured]) -> list[Value]:
+    """One of each statistic of everything that the points' benchmarks measure."""
+    found = []
+    for each in points:
+        series = [one.id for one in CATALOGUE.benchmarks[each.point.benchmark].facts.series]
+        spreads = [(name, stat, "cycles") for name in series for stat in LATENCY_STATS]
+        totals = [(name, "total", "cycles") for one in series for name in (one, f"{one}.total")]
+        rates = [("throughput", stat, "1/s") for stat in ("total", "per_core")]
+        cycles = [("throughput", "cycles_per_count", "cycles"), ("heap", "peak", "bytes")]
+        found += [
+            Value(each.point, each.run_id, each.clock_hz, each.params, each.metric, metric, stat, 1, unit, 1)
+            for metric, stat, unit in (*spreads, *totals, *rates, *cycles)
+        ]
+    return found
+
+
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize("key", list(PAPERS))
+def test_no_published_figure_fits_two_values(
+    key: str, full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paper = PAPERS[key]
+    plan = [each for each in paper_plan(CATALOGUE, paper, Options(full=full)).points if not each.not_applicable]
+    points = []
+    for index, each in enumerate(plan):
+        benchmark, board = CATALOGUE.benchmarks[each.benchmark].facts, CATALOGUE.boards[each.board].facts
+        params = {name: str(value) for name, value in (*benchmark.params.items(), *each.params.items())}
+        facts = {"point": point_id(CATALOGUE, each), "run_id": f"{index:016x}", "params": params}
+        clock = {"clock_hz": each.clock_hz or board.clock.sys_hz}
+        points.append(StoredPoint(tmp_path, measured().model_copy(update={**facts, **clock}), {}))
+    monkeypatch.setattr(reproduction, "values", _values)
+    monkeypatch.setattr(reproduction, "judge_claims", lambda *_: ())
+    monkeypatch.setattr(reproduction, "weigh_programs", lambda *_: ([], []))
+    done = reproduction.reproduce(CATALOGUE, paper, points, (), of_paper(find_root(), key, points))
+    found = [each for each in done.compared.values() if each.state == "measured"]
+    assert bool(found) is (key in {"eren2024", "lentka2022"}), "figures of other papers are of models, or only drawn"
