@@ -92,8 +92,7 @@ BREAKS = {
     ),
     "a sleep that looks at the clock before it masks the tick": _break(
         "freertos", f"{FREERTOS}.h", "    (void)xTaskDelayUntil(tick, ticks);\n",
-        "    int32_t left = (int32_t)(*tick + ticks - xTaskGetTickCount());\n\n    *tick += ticks;\n"
-        "    if (left > 0) {\n        vTaskDelay((TickType_t)left);\n    }\n", "sleep_until_any_phase",
+        "    vTaskDelay(((*tick += ticks) - xTaskGetTickCount()) % 64u);\n", "sleep_until_any_phase",
     ),
     "a sleep that tells when the task ran again": _break(
         "freertos", f"{FREERTOS}.h", "    (void)xTaskDelayUntil(tick, ticks);\n",

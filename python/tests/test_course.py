@@ -12,7 +12,6 @@ from rtoslab.proofs.steps_wanted import parse
 from rtoslab.results.finding import Finding, Verdict
 from rtoslab.targets.observe import Load, Observed
 from rtoslab.targets.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, Step
-from tests import latency_fakes
 from tests.fakes import BODY, Fields, benchmark, board, decoded, handle, kernel
 
 ONE, OTHER, IDLE = handle(0), handle(1), 0x2000_F000
@@ -290,28 +289,3 @@ def test_a_block_whose_address_the_call_does_not_give_is_known_by_who_fills_it()
     another = [*good[:2], replace(good[2], first=0x9100)]
     for broken in (small, refused, unfilled, another):
         assert judge(rule, broken * 5, facts).verdict is Verdict.FAILS
-
-
-LOOP = {"rule": "course", "round": ["0 semaphore_take S", "( 0 semaphore_give S ) *", "0 yield"]}
-LOOPING = [take(), *[give()] * 9]
-GIVEN_ONE: dict[str, Any] = {"rule": "objects", "service": "semaphore_give", "are": {"maximum": 1}}
-
-
-@pytest.mark.parametrize(
-    ("rule", "steps", "cut", "verdict"),
-    [
-        (LOOP, LOOPING, True, Verdict.HOLDS),
-        (LOOP, LOOPING, False, Verdict.FAILS),
-        (LOOP, [*LOOPING, take()], True, Verdict.FAILS),
-        (GIVEN_ONE, [take()], True, Verdict.UNSEEN),
-        (GIVEN_ONE, [take()], False, Verdict.FAILS),
-        (GIVEN_ONE, [take(), give()], True, Verdict.FAILS),
-    ],
-)
-def test_of_a_round_that_is_longer_than_what_is_kept_its_beginning_is_judged(
-    rule: dict[str, Any], steps: list[Step], cut: bool, verdict: Verdict
-) -> None:
-    observed = Observed(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)), steps_cut=cut)
-    made = Evidence(decoded(BODY), observed, latency_fakes.benchmark([rule]), board(), kernel(**FACTS), 2)
-    (found,) = (each for each in judge_all(made) if each.rule == rule["rule"])
-    assert found.verdict is verdict, found.saw

@@ -10,7 +10,7 @@ import pytest
 from rtoslab.base.errors import ImageFileError, PlanError, UnknownNameError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.footprint import Footprint, difference, footprint_of, survey, survey_tables, weigh
+from rtoslab.footprint import Footprint, difference, footprint_of, survey, weigh
 from rtoslab.footprint.attribute import KINDS, PADDING
 from rtoslab.footprint.callgraph import StaticStack, read_callgraph
 from rtoslab.footprint.linkmap import Piece, read_map
@@ -125,27 +125,6 @@ def test_a_service_is_the_difference_of_two_images() -> None:
     assert sleeping.used_bytes > context, "it went to sleep inside a call"
     assert sleeping.used_bytes <= context + sleeping.static.bytes, "one context on top of the calls"
     assert ("semaphore", "IDLE") not in stacks, "a task that never waits leaves it no time"
-
-
-@pytest.mark.parametrize(
-    ("update", "reason"),
-    [
-        ({"pool_symbol": "ucHeapOfOld"}, "the image has no ucHeapOfOld, which pool_symbol in its kernel.toml names"),
-        ({"pool_free_symbol": None}, "no word of the image tells how much of ucHeap is taken"),
-    ],
-)
-def test_a_pool_that_is_not_seen_is_no_pool_of_0_bytes(
-    update: dict[str, str | None], reason: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    facts = CATALOGUE.kernel("freertos").facts
-    assert facts.memory is not None
-    monkeypatch.setattr(facts.memory, "__dict__", facts.memory.__dict__ | update)
-    found = survey(CATALOGUE, "freertos", "nucleo-f446re", programs=["semaphore"], config={"opt": "-O2"})
-    (semaphore,) = found.costs
-    assert (semaphore.pool, semaphore.pool_unseen) == (None, reason)
-    services, lacking, _ = survey_tables([found])
-    assert services.rows[0][-2] == "n/a"
-    assert ("freertos", "nucleo-f446re", "semaphore: pool", reason) in lacking.rows
 
 
 def test_what_a_kernel_lacks_is_named() -> None:

@@ -1,0 +1,30 @@
+"""What a kernel took from its pool, where it is not seen."""
+
+import pytest
+
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.footprint import survey, survey_tables
+
+CATALOGUE = Catalogue(find_root())
+
+
+@pytest.mark.parametrize(
+    ("update", "reason"),
+    [
+        ({"pool_symbol": "ucHeapOfOld"}, "the image has no ucHeapOfOld, which pool_symbol in its kernel.toml names"),
+        ({"pool_free_symbol": None}, "no word of the image tells how much of ucHeap is taken"),
+    ],
+)
+def test_a_pool_that_is_not_seen_is_no_pool_of_0_bytes(
+    update: dict[str, str | None], reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = CATALOGUE.kernel("freertos").facts
+    assert facts.memory is not None
+    monkeypatch.setattr(facts.memory, "__dict__", facts.memory.__dict__ | update)
+    found = survey(CATALOGUE, "freertos", "nucleo-f446re", programs=["semaphore"], config={"opt": "-O2"})
+    (semaphore,) = found.costs
+    assert (semaphore.pool, semaphore.pool_unseen) == (None, reason)
+    services, lacking, _ = survey_tables([found])
+    assert services.rows[0][-2] == "n/a"
+    assert ("freertos", "nucleo-f446re", "semaphore: pool", reason) in lacking.rows
