@@ -1,21 +1,16 @@
 """Targets: a machine that plays a script."""
 
 import re
-from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
-from rtoslab.base import SymbolError, find_root
-from rtoslab.catalogue import Catalogue
+from rtoslab.base import SymbolError
 from rtoslab.catalogue.kernel_facts import Kernel
-from rtoslab.images import Build
-from rtoslab.measure import pipeline
-from rtoslab.plan import Point
-from rtoslab.records import Expected
 from rtoslab.targets import virtual
 from rtoslab.targets.events import IDENT_CURRENT, KIND_WRITE
 from rtoslab.targets.virtual import RunOutput, VirtualJob, run_virtual
+from rtoslab.targets.watch import StepsWatch
 from tests.fakes import FakeMachine, board, events, stream
 
 
@@ -84,18 +79,13 @@ def test_what_was_sent_before_the_failure_is_kept() -> None:
     assert run(("lockup", 0, b"@0 begin", b"")).uart == b"@0 begin"
 
 
-def test_an_image_that_lacks_what_kernel_toml_names_fails_its_own_point_alone(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """One kernel's description must not end the run of all others."""
+def test_an_image_that_lacks_what_kernel_toml_names_fails_its_own_point_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One kernel's description must not end the run of all others, be they measured or examined."""
 
     def lacking(*_: object) -> NoReturn:
         raise SymbolError("block has no prio")
 
-    monkeypatch.setattr(pipeline, "virtual_job", lambda *_: None)
-    monkeypatch.setattr(pipeline, "run_virtual", lacking)
-    (tmp_path / "image.elf").write_bytes(b"")
-    built = Build(tmp_path, Expected.__new__(Expected), "", {})
-    point = Point.__new__(Point)
-    output = pipeline._virtual_runner(Catalogue(find_root()), point)(built, lambda *_: None)
+    monkeypatch.setattr(StepsWatch, "open", lacking)
+    output = run(("watch", 1, b"@0 begin", b""))
     assert output.failure == "block has no prio"
+    assert output.uart == b"@0 begin"

@@ -16,7 +16,6 @@ from rtoslab.base import (
     RunError,
     SettingError,
     StoreError,
-    SymbolError,
     UnknownNameError,
     canonical,
 )
@@ -206,7 +205,7 @@ def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine 
             return run_virtual(job, progress, machine)
         except (SettingError, UnknownNameError):
             raise
-        except (RunError, SymbolError) as cause:
+        except RunError as cause:
             return RunOutput(b"", failure=str(cause))
 
     return run

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from rtoslab.base import RunError, code_address
+from rtoslab.base import RunError, SymbolError, code_address
 from rtoslab.catalogue import Board, Kernel
 from rtoslab.targets.board import apply_settings, find_address, load_image, make_machine, pin_number, simulator_errors
 from rtoslab.targets.critical import CriticalSections
@@ -114,7 +114,7 @@ class _Run:
             self._until_window(2, "window", self.job.window_ms / 1000 + WINDOW_SLACK_S)
             self._close(output)
             self._until_done()
-        except RunError as cause:
+        except (RunError, SymbolError) as cause:
             output = RunOutput(b"", failure=str(cause))
         output.uart = bytes(self.uart)
         output.warnings = tuple(self.machine.warnings())
