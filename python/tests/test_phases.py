@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from rtoslab.base import find_root
 from rtoslab.proofs import Evidence, judge_all
+from rtoslab.proofs.rules.phases_apart import ENOUGH
 from rtoslab.proofs.rules.ticks_met import Params
 from rtoslab.proofs.rules.ticks_met import judge as judge_ticks
 from rtoslab.results.finding import Verdict
@@ -47,6 +49,11 @@ def test_samples_begin_at_distances_of_their_own(
     seen = replace(made, samples=max(4, len(distances)), observed=Observed(steps=tuple(behind_ticks(distances))))
     (found,) = (each for each in judge_all(seen) if each.rule == APART["rule"])
     assert found.verdict is verdict, found.saw
+
+
+def test_so_many_are_enough_as_the_drift_has_phases() -> None:
+    header = (find_root() / "firmware/include/bench/drift.h").read_text()
+    assert f"#define BENCH_DRIFT_PASSES {ENOUGH}u\n" in header
 
 
 MET = {"rule": "ticks_met", "series": "give", "at_least": "samples"}

@@ -60,7 +60,11 @@ def stands_for(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | No
         return None
     if any(point.config.get(key) != value for key, value in changes.items()):
         return None
-    if any(point.config.get(key, value) != value for key, value in _others_changes(paper, setup, kernel, experiment)):
+    # A version may be in several set-ups: what the others change is here as in the experiment.
+    others = (
+        {key for each in paper.facts.setup for key in each.changes(kernel)} - changes.keys() - experiment.sweep.keys()
+    )
+    if any(point.config.get(key, experiment.config.get(key)) != experiment.config.get(key) for key in others):
         return None
     before = {key: experiment.config.get(key) for key in changes}
     if kernel == point.kernel and all(point.config.get(key) == value for key, value in before.items()):
@@ -68,16 +72,6 @@ def stands_for(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | No
     config = {key: value for key, value in point.config.items() if key not in changes}
     config |= {key: value for key, value in before.items() if value is not None}
     return point.model_copy(update={"kernel": kernel, "config": dict(sorted(config.items()))})
-
-
-def _others_changes(
-    paper: PaperFolder, setup: Setup, kernel: str, experiment: Experiment
-) -> Iterator[tuple[str, str | None]]:
-    """What other set-ups change and this one does not, with what it is here: a version may be in several of them."""
-    for each in paper.facts.setup:
-        for key in each.changes(kernel).keys() - setup.changes(kernel).keys() if each.id != setup.id else ():
-            if key not in experiment.sweep:
-                yield key, experiment.config.get(key)
 
 
 def but_for_length(paper: PaperFolder, point: PointId) -> str:

@@ -32,6 +32,11 @@ def steps_of(evidence: Evidence) -> tuple[Step, ...]:
     return steps
 
 
+def are_cut(evidence: Evidence) -> bool:
+    """Whether a latency benchmark went on when no more steps were kept: a round of 100 000 loops is longer."""
+    return evidence.benchmark.kind == "latency" and evidence.observed is not None and evidence.observed.steps_cut
+
+
 def _sleeps_by_length(kernel: Kernel, steps: Sequence[Step]) -> tuple[Step, ...]:
     """Of a kernel whose sleeps are told the tick at which they end: each with its length, and without the look at the
     clock just before, by the same task, from which the end was reckoned. Without one it stays as it is."""

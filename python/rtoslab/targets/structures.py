@@ -102,12 +102,11 @@ def _members(structure: DIE, before: str = "", base: int = 0, depth: int = 0) ->
             continue
         offset = base + (place.value if place else 0)
         kind, is_array = _sized(each)
-        inside = kind if kind is not None and kind.tag in _HOLDERS and not is_array else None
         own = _name(each)
         if own:
             yield before + own, Place(offset, kind.attributes["DW_AT_byte_size"].value if kind else 4, is_array)
-        if inside is not None:
-            yield from _members(inside, f"{before}{own}." if own else before, offset, depth + 1)
+        if kind is not None and kind.tag in _HOLDERS and not is_array:
+            yield from _members(kind, f"{before}{own}." if own else before, offset, depth + 1)
 
 
 def _counted(members: Iterator[tuple[str, Place]]) -> dict[str, Place]:

@@ -18,7 +18,7 @@ from pydantic import model_validator
 from rtoslab.base import Strict
 from rtoslab.proofs.course_match import Followed, follow
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.proofs.seen_steps import steps_of
+from rtoslab.proofs.seen_steps import are_cut, steps_of
 from rtoslab.proofs.step_match import Matcher, Names
 from rtoslab.proofs.steps_wanted import Wanted, parse, present
 from rtoslab.results import Finding
@@ -106,8 +106,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
         own_cycles = int(params.own_cycles * times * evidence.slowness())
         least = min(params.at_least, max(1, evidence.samples // 2)) if latency else params.at_least
-        if latency and evidence.observed.steps_cut:
-            least = 0  # A round of 100 000 loops is longer than what is kept, which is the beginning of one then.
+        if are_cut(evidence):
+            least = 0  # What is kept may be the beginning of one.
         limits = _limits(params, evidence, found, own_cycles, {each[0].text for each in rounds})
         problems += [f"core {core}: {each}" for each in _problems(found, least, allowed, limits)]
         words.append(f"core {core}: {found.rounds} rounds")

@@ -5,7 +5,7 @@ says nothing.
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.proofs.seen_steps import steps_of
+from rtoslab.proofs.seen_steps import are_cut, steps_of
 from rtoslab.proofs.step_match import is_call
 from rtoslab.results import Finding
 from rtoslab.targets import CALL
@@ -39,7 +39,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     calls = [step for step in steps_of(evidence) if step.kind == CALL and step.who not in others]
     kernel = evidence.kernel.on(evidence.board.cpu)
     called = {step.first for step in calls if is_call(kernel, params.service, step)}
-    if not called and evidence.benchmark.kind == "latency" and evidence.observed.steps_cut:
+    if not called and are_cut(evidence):
         return unseen(params.rule, demands, f"steps are kept up to before the first call of {params.service}")
     problems: list[str] = [] if called else [f"{params.service} was not called"]
     seen: list[str] = []

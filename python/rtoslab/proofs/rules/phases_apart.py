@@ -13,7 +13,7 @@ from rtoslab.targets import steps as seen
 SHARE: Final = 0.75
 """So many of a series' samples begin at a distance of their own."""
 ENOUGH: Final = 101
-"""With more samples the wait begins anew (firmware/bench/drift.h): so many of so many are asked for."""
+"""With more samples the wait begins anew (firmware/include/bench/drift.h): so many of so many are asked for."""
 
 
 class Params(RuleParams):
