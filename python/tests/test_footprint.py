@@ -13,8 +13,6 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.footprint import Footprint, difference, footprint_of, survey, weigh
 from rtoslab.footprint.attribute import KINDS, PADDING
 from rtoslab.footprint.callgraph import StaticStack, read_callgraph
-from rtoslab.footprint.linkmap import Piece, read_map
-from rtoslab.footprint.origins import object_name, origin_of
 from tests.test_cli import error, rtoslab
 
 CATALOGUE = Catalogue(find_root())
@@ -139,53 +137,6 @@ def test_what_a_kernel_lacks_is_named() -> None:
         survey(CATALOGUE, "bare", "nucleo-l053r8", programs=["mutexes"])
     with pytest.raises(PlanError, match="has no mutex service"):
         weigh(CATALOGUE, "bare", "nucleo-l053r8", program="mutex")
-
-
-MAP = """Discarded input sections
-
- .text.gone     0x00000000       0x40 a.c.obj
-
-Linker script and memory map
-
-.text           0x08000000      0x108
- .text.main     0x08000000       0x10 CMakeFiles/image.dir/core/main.c.obj
-                0x08000000                main
- *fill*         0x08000010        0x2 00
- .text.a_long_name_of_a_section
-                0x08000014       0x20 /x/kernel/libkernel_kernel.a(tasks.c.obj)
-                                 0x28 (size before relaxing)
- .text.empty    0x08000034        0x0 b.o
-OUTPUT(image.elf elf32-littlearm)
- .debug_info    0x00000000       0x40 a.c.obj
-"""
-
-
-def test_map_file(tmp_path: Path) -> None:
-    (path := tmp_path / "image.map").write_text(MAP)
-    assert read_map(path) == (
-        Piece(".text.main", 0x0800_0000, 0x10, "CMakeFiles/image.dir/core/main.c.obj"),
-        Piece(".text.a_long_name_of_a_section", 0x0800_0014, 0x20, "/x/kernel/libkernel_kernel.a(tasks.c.obj)"),
-    )
-    path.write_text(MAP.partition("OUTPUT")[0])
-    with pytest.raises(ImageFileError, match="not a whole map file"):
-        read_map(path)
-
-
-@pytest.mark.parametrize(
-    ("name", "origin", "short"),
-    [
-        ("CMakeFiles/image.dir/kernels/rt/port.c.obj", "port", "kernels/rt/port.c"),
-        ("CMakeFiles/image.dir/chips/stm32/pins.c.obj", "board", "chips/stm32/pins.c"),
-        ("CMakeFiles/image.dir/cpus/cortexm/fault.S.obj", "cpu", "cpus/cortexm/fault.S"),
-        ("CMakeFiles/image.dir/footprint/frame.c.obj", "program", "footprint/frame.c"),
-        ("kernel/libfreertos_kernel.a(tasks.c.obj)", "kernel", "tasks.c"),
-        ("librt_kernel.a(rt.c.obj)", "kernel", "rt.c"),
-        ("/any/lib/thumb/libc.a(lib_a-memset.o)", "library", "libc.a(lib_a-memset)"),
-        ("linker stubs", "linker", "linker stubs"),
-    ],
-)
-def test_origin(name: str, origin: str, short: str) -> None:
-    assert (origin_of(name), object_name(name)) == (origin, short)
 
 
 GRAPH = """graph: { title: "a.c"

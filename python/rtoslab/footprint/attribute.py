@@ -66,22 +66,25 @@ class Footprint:
         return found
 
 
-def footprint_of(elf: Path, map_file: Path | None = None, regions: Iterable[Region] = ()) -> Footprint:
-    """Reads an image; the map file beside it (same name, .map) is taken if none is named. Raises ImageFileError."""
+def footprint_of(
+    elf: Path, map_file: Path | None = None, regions: Iterable[Region] = (), export: str | None = None
+) -> Footprint:
+    """Reads an image; the map file beside it (same name, .map) is taken if none is named. `export`: the folder that the
+    kernel came from as an export. Raises ImageFileError."""
     image = read_elf(elf)
     beside = elf.with_suffix(".map")
     chosen = map_file or (beside if beside.is_file() else None)
     pieces = read_map(chosen) if chosen else ()
-    items = tuple(item for section in image.sections for item in _items(section, image, pieces))
+    items = tuple(item for section in image.sections for item in _items(section, image, pieces, export))
     return Footprint(elf.name, image.sections, items, _memories(image.sections, tuple(regions)), image.constants)
 
 
-def _items(section: Section, image: Image, pieces: tuple[Piece, ...]) -> Iterable[Item]:
+def _items(section: Section, image: Image, pieces: tuple[Piece, ...], export: str | None) -> Iterable[Item]:
     """The section's bytes from its first to its last, none twice, none left out."""
     symbols = [each for each in image.symbols if section.address <= each.address < section.end]
     if not pieces:
         whole = Piece(section.name, section.address, section.size, UNKNOWN)
-        yield from _in_piece(section, whole, section.address, section.end, symbols)
+        yield from _in_piece(section, whole, section.address, section.end, symbols, export)
         return
     at = section.address
     for piece in pieces:
@@ -90,17 +93,19 @@ def _items(section: Section, image: Image, pieces: tuple[Piece, ...]) -> Iterabl
             continue
         if start > at:
             yield Item(PADDING, "", "linker", _kind(section, section.name, None), section.name, at, start - at)
-        yield from _in_piece(section, piece, start, end, symbols)
+        yield from _in_piece(section, piece, start, end, symbols, export)
         at = end
     if at < section.end:
         yield Item(PADDING, "", "linker", _kind(section, section.name, None), section.name, at, section.end - at)
 
 
-def _in_piece(section: Section, piece: Piece, start: int, end: int, symbols: list[Symbol]) -> Iterable[Item]:
+def _in_piece(
+    section: Section, piece: Piece, start: int, end: int, symbols: list[Symbol], export: str | None
+) -> Iterable[Item]:
     def item(name: str, symbol: Symbol | None, at: int, until: int) -> Item:
-        origin = origin_of(piece.object) if piece.object != UNKNOWN else UNKNOWN
+        origin = origin_of(piece.object, export) if piece.object != UNKNOWN else UNKNOWN
         kind = _kind(section, piece.section, symbol)
-        return Item(name, object_name(piece.object), origin, kind, section.name, at, until - at)
+        return Item(name, object_name(piece.object, export), origin, kind, section.name, at, until - at)
 
     at = start
     for symbol in symbols:

@@ -14,8 +14,20 @@ _MEMBER: Final = re.compile(r"(?P<archive>[^/()]+\.a)\((?P<member>[^()]+)\)$")
 _IMAGE: Final = "CMakeFiles/image.dir/"
 
 
-def origin_of(name: str) -> str:
-    """kernel, port (of the kernel, ours), board, cpu, program, library or linker, from the name in the map file."""
+_C_LIBRARY: Final = re.compile(
+    r"lib(c|m|g|gcc|nosys|stdc\+\+|supc\+\+|cxx|c\+\+|(clang_rt|compiler_rt)[\w.-]*)(_nano)?\.a"
+)
+"""Archives that are no kernel's, even if its export brings them along."""
+
+
+def origin_of(name: str, export: str | None = None) -> str:
+    """kernel, port (of the kernel, ours), board, cpu, program, library or linker, from the name in the map file.
+
+    `export`: the folder of the kernel's export. What lies there is the kernel, but for C libraries.
+    """
+    if export is not None and name.startswith(f"{export}/"):
+        member = _MEMBER.search(name)
+        return "library" if member and _C_LIBRARY.fullmatch(member["archive"]) else "kernel"
     own = name.partition(_IMAGE)[2]
     if own:
         return next((origin for folder, origin in _OWN if own.startswith(folder)), "program")
@@ -24,11 +36,11 @@ def origin_of(name: str) -> str:
     return "library" if _MEMBER.search(name) else "linker" if " " in name else "program"
 
 
-def object_name(name: str) -> str:
+def object_name(name: str, export: str | None = None) -> str:
     """Without folders that differ from machine to machine, and without the compiler's ending for objects."""
     own = name.partition(_IMAGE)[2]
     member = _MEMBER.search(name)
-    if member and origin_of(name) == "kernel":
+    if member and origin_of(name, export) == "kernel":
         short = member["member"]
     elif member:
         short = f"{member['archive']}({member['member']})"

@@ -9,7 +9,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.footprint.attribute import Footprint, footprint_of
 from rtoslab.footprint.memories import regions_of
 from rtoslab.footprint.points import footprint_point
-from rtoslab.images import CALLGRAPH, MAP, Build, build
+from rtoslab.images import CALLGRAPH, MAP, Build, build, tree_of
 from rtoslab.plan import Point
 
 MINIMAL = "minimal"
@@ -49,4 +49,5 @@ def weigh_point(catalogue: Catalogue, point: Point) -> Weighed:
         raise PlanError(f"{point.label} cannot be built: {point.not_applicable}.")
     built = build(catalogue, point)
     regions = regions_of(catalogue.board(point.board).facts)
-    return Weighed(point, built, footprint_of(built.elf, built.folder / MAP, regions))
+    tree = tree_of(catalogue, point)
+    return Weighed(point, built, footprint_of(built.elf, built.folder / MAP, regions, tree.path if tree else None))

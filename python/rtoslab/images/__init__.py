@@ -12,6 +12,7 @@ from rtoslab.images.image_inputs import (
     MAP,
     cmake_options,
     inputs_digest,
+    tree_of,
 )
 from rtoslab.images.made_by import made_by
 from rtoslab.images.settings import demand_settings
@@ -41,4 +42,5 @@ __all__ = [
     "planned_image",
     "read_elf",
     "read_sections",
+    "tree_of",
 ]
