@@ -5,6 +5,7 @@ sources and of the simulator); one that died is replaced. The parent alone hears
 processes it started, and what they had stored stays.
 """
 
+import gc
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Final
 
 from rtoslab import interrupts
 from rtoslab.base import RtoslabError, RunError
@@ -43,6 +45,7 @@ class Note:
 
 
 Listener = Callable[[Note], None]
+_COLLECT_AFTER: Final = (50_000, 20, 100)
 _Pipe = multiprocessing.connection.Connection
 
 
@@ -167,6 +170,9 @@ def _work(root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[objec
     interrupts.ignore()
     os.environ.clear()  # the fork server keeps that of its own start, with what was taken away since
     os.environ.update(environment)
+    # What is imported stays, and a point makes few cycles of references: looking for them took a seventh of its time.
+    gc.freeze()
+    gc.set_threshold(*_COLLECT_AFTER)
     last = 0.0
 
     def progress(phase: str, done: float) -> None:

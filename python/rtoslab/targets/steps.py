@@ -194,7 +194,8 @@ class _Reader:
         self.steps.insert(at if is_behind else len(self.steps), Step(cycle, core, PIN, who, first=level))
 
     def handlers(self, core: int) -> int:
-        return sum(number >= _FIRST_OWN for number in self.nested.get(core, ()))
+        nested = self.nested.get(core)
+        return sum(number >= _FIRST_OWN for number in nested) if nested else 0
 
     def who(self, core: int) -> int:
         return HANDLER if self.handlers(core) else self.current.get(core, 0)
