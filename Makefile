@@ -159,6 +159,7 @@ bench: set-up-dev
 	@$(MAKE) --no-print-directory packages APT_PACKAGES=qemu-system-arm
 	$(BIN)/python bench/run.py
 	$(BIN)/python bench/kernel_images.py
+	$(BIN)/python bench/waits.py
 	$(BIN)/python bench/tightness.py
 
 bench-build: set-up-dev

@@ -127,6 +127,9 @@ pub trait Board {
     fn stats(&self, core: usize) -> Stats;
     /// How often the board took the time of instructions from what it remembers.
     fn remembered(&self) -> Counts;
+
+    /// How many cycles of waits for a register were passed over.
+    fn passed_over(&self) -> u64;
     /// Starts all statistics again from now.
     fn reset_stats(&mut self);
     /// One sentence for each thing the firmware used that is not modelled, and each fault.

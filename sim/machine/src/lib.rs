@@ -15,6 +15,7 @@ pub mod sweep;
 mod code;
 mod injection;
 mod m0plus;
+mod polling;
 mod warnings;
 mod words;
 mod xip;

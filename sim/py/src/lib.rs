@@ -236,6 +236,10 @@ impl Machine {
         Ok(self.inner.steps_left(port))
     }
 
+    fn passed_over(&self) -> u64 {
+        self.inner.passed_over()
+    }
+
     fn remembered(&self) -> (u64, u64) {
         let counts = self.inner.remembered();
         (counts.known, counts.learnt)

@@ -263,6 +263,9 @@ impl System {
         let (slot, extra) = self.register_path::<CONTEND>(core, address, false, *t);
         let value = self.peripheral_read(core, address, slot).ok_or(UNMAPPED)?;
         *t = slot + 2 + extra;
+        if self.polling.noted(core.pc(), value, || self.periph.is_steady(address)) {
+            self.ask_for_attention(core);
+        }
         Ok(value)
     }
 

@@ -69,6 +69,10 @@ impl Board for Machine {
         self.system.type_text(port, text);
     }
 
+    fn passed_over(&self) -> u64 {
+        self.system.polling.passed_cycles()
+    }
+
     fn remembered(&self) -> Counts {
         self.system.pairs.counts()
     }

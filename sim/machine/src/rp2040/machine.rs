@@ -13,12 +13,14 @@ use rtoslab_lab::{Observer, Stimulus};
 use rtoslab_periph::NEVER;
 
 use super::system::System;
+use super::waiting::Alone;
 use crate::board::Stats;
 use crate::image::{Image, ImageError, Symbol};
 use crate::injection;
 use crate::m0plus::face;
 use crate::m0plus::turn::{self, Faulted, is_active};
 use crate::observe::{TURN_CYCLES, look_v6m};
+use crate::polling::pass_over;
 use crate::setting::SettingError;
 use crate::stop::{Stop, StopReason};
 
@@ -356,6 +358,12 @@ impl Machine {
                     due = due.min(self.system.pairs.backoff_end(self.now).unwrap_or(due));
                 }
             }
+        }
+        let alone = !both && !contend && !is_active(&self.cores[1 - turn]);
+        self.system.polling.switch(alone && self.watch == watch::NOTHING);
+        if alone && self.system.polling.is_ripe() {
+            pass_over(&mut Alone { machine: self, turn }, due);
+            return;
         }
         self.system.due = due;
         let core = &mut self.cores[turn];

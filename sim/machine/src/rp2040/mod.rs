@@ -15,6 +15,7 @@ mod settings;
 mod snapshot;
 mod stops;
 mod system;
+mod waiting;
 
 pub use board::board;
 pub use machine::{Machine, Options};

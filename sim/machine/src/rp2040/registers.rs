@@ -39,9 +39,13 @@ impl System {
 
     pub(super) fn peripheral_read(&mut self, core: &mut Core, address: u32, now: u64) -> Option<u32> {
         block_at(address)?;
+        // Polling is the commonest access, and has no consequences.
+        let quiet = self.due != 0 && self.periph.due() > now && self.periph.is_steady(address);
         let mut access = Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
         let value = self.periph.read(address, &mut access);
-        self.after_access(core, address, now);
+        if !quiet {
+            self.after_access(core, address, now);
+        }
         Some(value)
     }
 
@@ -104,7 +108,7 @@ impl System {
         }
     }
 
-    fn ask_for_attention(&mut self, core: &mut Core) {
+    pub(super) fn ask_for_attention(&mut self, core: &mut Core) {
         core.limit = 0;
         self.due = 0;
     }

@@ -155,6 +155,7 @@ impl System {
             driven_lines,
             pins,
             pairs: _,
+            polling: _,
         } = self;
         SavedSystem {
             sram: sram.as_slice().into(),

@@ -15,6 +15,7 @@ use rtoslab_periph::{ClockTree, Effects, NEVER};
 use super::map::{FLASH_BASE, ROM_BYTES, SRAM_BASE, SRAM_BYTES, STRIPED_BYTES, bank_of, slave};
 use super::settings::Timing;
 use crate::code::CodeTable;
+use crate::polling::Polling;
 use crate::stop::{Stop, StopReason};
 use crate::warnings::Warnings;
 use crate::words::get;
@@ -77,6 +78,8 @@ pub struct System {
     pub(super) pins: u32,
     /// What is remembered of the cores' interleaving.
     pub(super) pairs: Pairs,
+    /// Reads of registers, for waits that are passed over.
+    pub(super) polling: Polling,
 }
 
 impl System {
@@ -116,6 +119,7 @@ impl System {
             warnings: Warnings::new(strict),
             misses: [0; 2],
             pairs: Pairs::default(),
+            polling: Polling::default(),
         })
     }
 

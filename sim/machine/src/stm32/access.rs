@@ -86,6 +86,9 @@ impl<F: Family> System<F> {
             let now = at + 1 + wait;
             let value = self.periph.read(address, bytes, now, &mut self.effects);
             self.settle(core, now);
+            if self.polling.noted(core.pc(), value, || self.periph.is_steady(address)) {
+                core.limit = 0;
+            }
             return Ok(Loaded { value, wait });
         }
         self.nothing_there(core, address, "load", at).map(|()| at_once(0))

@@ -65,6 +65,10 @@ impl<F: Run> Board for Machine<F> {
         self.core.limit = 0;
     }
 
+    fn passed_over(&self) -> u64 {
+        self.system.polling.passed_cycles()
+    }
+
     fn remembered(&self) -> Counts {
         self.runner.counts()
     }

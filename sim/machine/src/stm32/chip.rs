@@ -38,6 +38,14 @@ pub struct Area {
     pub alias: Option<u32>,
 }
 
+/// Such a memory on a board.
+pub struct Memory {
+    /// What it is.
+    pub area: Area,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
 const fn ram(name: &'static str, base: u32, bytes: u32, code: bool) -> Area {
     Area { name, base, bytes, kind: Kind::Ram, code, alias: None }
 }

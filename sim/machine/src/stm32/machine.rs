@@ -20,6 +20,7 @@ use crate::board::{Position, Stats};
 use crate::image::Symbol;
 use crate::injection;
 use crate::observe::{DEEP_SLEEP, SLEEPDEEP, TURN_CYCLES};
+use crate::polling::pass_over;
 use crate::setting::SettingError;
 use crate::stop::{Stop, StopReason};
 
@@ -139,6 +140,12 @@ impl<F: Run> Machine<F> {
                 continue;
             }
             if self.core.phase == Phase::Run && self.core.request == Request::None {
+                let plain = self.watch == watch::NOTHING && !self.core.mpu.enabled();
+                self.system.polling.switch(plain);
+                if plain && self.system.polling.is_ripe() {
+                    pass_over(self, due.min(end));
+                    continue;
+                }
                 self.core.limit = due.min(end).max(self.core.t + 1);
                 self.execute();
             }

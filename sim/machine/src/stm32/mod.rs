@@ -22,6 +22,7 @@ mod runner;
 mod settings;
 mod snapshot;
 mod system;
+mod waiting;
 
 pub use board::board;
 pub use families::{F1, F4, F7, H7};

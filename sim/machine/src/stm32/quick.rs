@@ -22,6 +22,18 @@ where
         unsafe { Memo::run::<WATCH>(self, core, pipe, bus) };
     }
 
+    type State = (<F::Pipe as Memorable>::State, <System<F> as QuickBus>::State);
+
+    fn state(core: &Core, pipe: &F::Pipe, bus: &System<F>) -> Option<Self::State> {
+        let state = || pipe.state(core).zip(QuickBus::state(bus, core.t));
+        bus.remembers(core.address_of(core.ip)).then(state)?
+    }
+
+    fn resume(state: &Self::State, core: &mut Core, pipe: &mut F::Pipe, bus: &mut System<F>) {
+        pipe.resume(&state.0, core);
+        QuickBus::resume(bus, &state.1, core.t);
+    }
+
     fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)> {
         Memo::take_profile(self)
     }

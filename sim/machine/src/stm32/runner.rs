@@ -12,6 +12,15 @@ pub trait Runner<P: Pipeline, B>: Default {
     /// As for [`exec::run`](rtoslab_cpu::v7m::exec::run).
     unsafe fn run<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B);
 
+    /// All that future timing of pipeline and memories depends on, as distances from now.
+    type State: Copy + PartialEq;
+
+    /// The state before the core's next instruction; `None` if it cannot be told.
+    fn state(core: &Core, pipe: &P, bus: &B) -> Option<Self::State>;
+
+    /// Takes a state up, before the core's next instruction, at its time.
+    fn resume(state: &Self::State, core: &mut Core, pipe: &mut P, bus: &mut B);
+
     /// Takes what of the profile is in no cell.
     fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)>;
 

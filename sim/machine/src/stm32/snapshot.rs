@@ -146,6 +146,7 @@ impl<F: Family> System<F> {
             stop,
             warnings,
             chip_reset,
+            polling: _,
         } = self;
         SavedSystem {
             ram: ram.as_slice().into(),

@@ -12,11 +12,12 @@ use rtoslab_lab::{Console, Held, Injections, Probes, Stimulus};
 use rtoslab_periph::stm32::{Effects, Stm32};
 use rtoslab_timing::stm32_bus;
 
-use super::chip::{Area, FLASH_BASE, Map, RAM_BASE};
+use super::chip::{FLASH_BASE, Map, Memory, RAM_BASE};
 use super::code::CodeTable;
 use super::family::Family;
 use super::flash_port::FlashPort;
 use super::settings::Settings;
+use crate::polling::Polling;
 use crate::stop::{Stop, StopReason};
 use crate::warnings::Warnings;
 
@@ -26,12 +27,6 @@ pub(super) const MARK_CODE: u8 = 1;
 const MARK_WATCH: u8 = 2;
 /// log2 of the bytes that share a mark.
 pub(super) const MARK_SHIFT: u32 = 8;
-
-/// A memory that is neither main flash nor main RAM.
-pub(super) struct Memory {
-    pub area: Area,
-    pub bytes: Vec<u8>,
-}
 
 /// The chip without its core.
 pub struct System<F: Family> {
@@ -74,6 +69,8 @@ pub struct System<F: Family> {
     pub(super) warnings: Warnings,
     /// A reset of the chip that the machine must carry out.
     pub(super) chip_reset: Option<rtoslab_periph::stm32::ResetCause>,
+    /// Reads of registers, for waits that are passed over.
+    pub(super) polling: Polling,
 }
 
 /// Bytes of main RAM that answer at once: all of it, or the TCM that it begins with.
@@ -133,6 +130,7 @@ impl<F: Family> System<F> {
             stop: None,
             warnings: Warnings::new(strict),
             chip_reset: None,
+            polling: Polling::default(),
         });
         system.flash_timing_changed();
         system

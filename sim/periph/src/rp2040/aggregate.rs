@@ -190,6 +190,13 @@ impl Rp2040Peripherals {
         self.due = due;
     }
 
+    /// Whether reading a register has no effect, and its value changes only when it is written to, at [`Self::due`], or by
+    /// what the host sends.
+    #[must_use]
+    pub fn is_steady(&self, address: u32) -> bool {
+        matches!(block_at(address), Some(Block::Uart0 | Block::Uart1)) && matches!(address & 0xffc, 0x18 | 0x3c | 0x40)
+    }
+
     /// Reads a word. Unknown addresses and blocks in reset give 0.
     pub fn read(&mut self, address: u32, access: &mut Access) -> u32 {
         let Some(block) = block_at(address) else {

@@ -80,6 +80,13 @@ impl Clocks {
         self.core_hz.checked_div(self.bus_hz(bus)).unwrap_or(1).max(1)
     }
 
+    /// After how many core cycles the clocks of all buses are in the same phase again: every divider is a power of two.
+    #[must_use]
+    pub fn phases(&self) -> u64 {
+        let buses = [Bus::Ahb1, Bus::Apb1, Bus::Apb2, Bus::Apb3, Bus::Apb4];
+        buses.into_iter().map(|bus| self.cycles_per(bus)).max().unwrap_or(1)
+    }
+
     /// SysTick's external reference: the core's clock divided by 8 on all these parts.
     #[must_use]
     pub fn systick_reference_hz(&self) -> u64 {

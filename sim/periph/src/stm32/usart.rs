@@ -132,6 +132,11 @@ impl Usart {
         self.sending.is_some()
     }
 
+    /// Offset of SR or ISR.
+    pub(super) fn status_offset(&self) -> u32 {
+        if self.later() { 0x1c } else { 0 }
+    }
+
     /// Requests to the DMA: (transmit, receive).
     #[must_use]
     pub fn dma_requests(&self) -> (bool, bool) {

@@ -44,6 +44,9 @@ impl<const RAM: u32> System<RAM> {
         let value = self.devices.periph.read(address, bytes, now, &mut self.devices.effects);
         *t = if io_port { *t + IO_PORT_CYCLES } else { self.ends(core, at, wait) };
         self.settle(core, now);
+        if self.polling.noted(core.pc(), value, || self.devices.periph.is_steady(address)) {
+            self.ask_for_attention(core);
+        }
         Ok(value)
     }
 

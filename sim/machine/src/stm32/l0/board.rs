@@ -43,6 +43,10 @@ impl<const RAM: u32> Board for Machine<RAM> {
         self.system.devices.type_uart(text);
     }
 
+    fn passed_over(&self) -> u64 {
+        self.system.polling.passed_cycles()
+    }
+
     fn remembered(&self) -> Counts {
         self.system.memo.counts()
     }

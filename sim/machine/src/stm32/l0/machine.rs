@@ -20,6 +20,7 @@ use crate::injection;
 use crate::m0plus::face;
 use crate::m0plus::turn::{self, Faulted, is_active};
 use crate::observe::{DEEP_SLEEP, SLEEPDEEP, TURN_CYCLES};
+use crate::polling::pass_over;
 use crate::setting::SettingError;
 use crate::stm32::Options;
 use crate::stop::{Stop, StopReason};
@@ -260,6 +261,20 @@ impl<const RAM: u32> Machine<RAM> {
             due = due.min(self.now + TURN_CYCLES);
             self.before_turn();
         }
+        let plain = self.watch == watch::NOTHING;
+        self.system.polling.switch(plain);
+        if plain && self.system.polling.is_ripe() {
+            return pass_over(self, due);
+        }
+        self.execute_to(due);
+        if self.observer.is_some() {
+            self.after_turn();
+        }
+        self.note_deep_sleep();
+    }
+
+    /// Executes up to `due`, or for one instruction.
+    pub(super) fn execute_to(&mut self, due: u64) {
         self.system.due = due;
         self.cores[0].limit = due.max(self.cores[0].t + 1);
         let cores = self.cores.as_mut_ptr();
@@ -271,10 +286,6 @@ impl<const RAM: u32> Machine<RAM> {
                 (waits, watch) => turn::execute(cores, 0, system, waits, watch),
             }
         }
-        if self.observer.is_some() {
-            self.after_turn();
-        }
-        self.note_deep_sleep();
     }
 
     /// Stop and standby modes are not there.

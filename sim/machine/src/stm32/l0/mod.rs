@@ -11,5 +11,6 @@ mod remembered;
 mod settings;
 mod snapshot;
 mod system;
+mod waiting;
 
 pub use machine::Machine;

@@ -20,6 +20,7 @@ use super::devices::{Changes, Devices};
 use super::memory::{MARK_CODE, MARK_SHIFT, MARK_WATCH, Memories};
 use crate::m0plus::UNALIGNED;
 use crate::m0plus::private_bus::PrivateBus;
+use crate::polling::Polling;
 use crate::stm32::flash::FlashL0;
 
 /// Everything behind the core; `RAM` is the length of its RAM.
@@ -35,6 +36,8 @@ pub struct System<const RAM: u32> {
     pub(super) memo_edition: u64,
     /// Another memory shows at address 0: the core must look again at where it is.
     pub(super) refetch: bool,
+    /// Reads of registers, for waits that are passed over.
+    pub(super) polling: Polling,
 }
 
 impl<const RAM: u32> System<RAM> {
@@ -50,6 +53,7 @@ impl<const RAM: u32> System<RAM> {
             memo: Memo::default(),
             memo_edition: 0,
             refetch: false,
+            polling: Polling::default(),
         }
     }
 

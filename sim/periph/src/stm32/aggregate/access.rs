@@ -40,6 +40,19 @@ impl Stm32 {
         if bytes == 4 { lanes } else { lanes & ((1 << (bytes * 8)) - 1) }
     }
 
+    /// Whether reading a register again has no effect, and its value changes only when it is written to, at [`Self::due`], by
+    /// a pin that is driven, or by what the host sends.
+    #[must_use]
+    pub fn is_steady(&self, address: u32) -> bool {
+        let Some(n) = self.map.slot(address) else { return false };
+        let offset = address.wrapping_sub(self.slots[n].row.base) & !3;
+        match self.slots[n].place {
+            Place::Usart(index) => offset == self.usarts[usize::from(index)].status_offset(),
+            Place::Gpio(_) => true,
+            _ => false,
+        }
+    }
+
     /// Writes 1, 2 or 4 bytes. A block without its clock ignores it.
     ///
     /// An APB bridge turns a narrow store into a word with the data on every lane (RM0090 "AHB/APB bridges" and the

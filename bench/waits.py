@@ -1,0 +1,93 @@
+"""Speed while firmware waits for its serial port, and of whole points: part of `make bench`.
+
+What a point prints takes longer on the line than its measured window, and its firmware waits for the serial port before
+each byte. *passed over*: as `rtoslab run` executes it, where such waits are passed over up to the next event
+(docs/performance.md). *executed*: the same stretch with the profile on, where every read is executed. Both take the
+same cycles, which is checked.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import dataclass
+from typing import Any, Final
+
+from boards import ROOT
+from kernel_images import CLOSED, CONFIGURATIONS, points, run_to
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.images import build
+from rtoslab.measure import virtual_job
+from rtoslab.targets import WINDOW_SYMBOL, VirtualJob, make_machine, run_virtual
+
+STRETCH_CYCLES: Final = 2_500_000
+REPEATS: Final = 3
+WINDOW_MS: Final = 100
+
+
+@dataclass
+class Stretch:
+    """A stretch of a run in which the firmware prints."""
+
+    cycles: int
+    instructions: int
+    seconds: float
+
+    @property
+    def mips(self) -> float:
+        """Millions of instructions a second of processor time."""
+        return self.instructions / self.seconds / 1e6
+
+
+def printing(job: VirtualJob, *, executed: bool) -> Stretch:
+    """Behind the measured window, where the firmware prints what it measured."""
+    machine: Any = make_machine(job.board, cores=job.cores)
+    machine.load(job.image, job.name)
+    word = machine.symbol(WINDOW_SYMBOL)
+    machine.watch_write(word, 1, True)
+    run_to(machine, word, CLOSED)
+    machine.profile(executed)
+    before, cycle, start = machine.stats(), machine.cycle(), time.process_time()
+    machine.run(STRETCH_CYCLES)
+    seconds = time.process_time() - start
+    instructions = sum(
+        after["instructions"] - core["instructions"]
+        for after, core in zip(machine.stats()["cores"], before["cores"], strict=True)
+    )
+    return Stretch(machine.cycle() - cycle, instructions, seconds)
+
+
+def whole(job: VirtualJob) -> float:
+    """Seconds of processor time of a whole run, watched, with what the host makes of it."""
+    start = time.process_time()
+    outcome = run_virtual(job)
+    if outcome.failure:
+        raise SystemExit(f"{job.name}: {outcome.failure}")
+    return time.process_time() - start
+
+
+def main() -> None:
+    """Prints the table."""
+    catalogue = Catalogue(ROOT)
+    print(
+        "| FreeRTOS T1 | waits passed over, MIPS | executed, MIPS | ratio | a whole point, s |",
+        "|---|---|---|---|---|",
+        sep="\n",
+    )
+    for board, cores in CONFIGURATIONS:
+        point = points(catalogue, board, cores, WINDOW_MS)[0]
+        image = (build(catalogue, point).folder / "image.elf").read_bytes()
+        job = virtual_job(catalogue, point, image, f"{point.benchmark} on {board}")
+        runs = [(printing(job, executed=False), printing(job, executed=True), whole(job)) for _ in range(REPEATS)]
+        if any((one.cycles, one.instructions) != (other.cycles, other.instructions) for one, other, _ in runs):
+            raise SystemExit(f"{job.name}: a wait that was passed over did not take its cycles and instructions; a bug")
+        quick = statistics.median(stretch.mips for stretch, _, _ in runs)
+        slow = statistics.median(stretch.mips for _, stretch, _ in runs)
+        seconds = statistics.median(run[2] for run in runs)
+        name = f"{board}, {cores} core{'s' * (cores > 1)}"
+        print(f"| {name} | {quick:.0f} | {slow:.0f} | {quick / slow:.1f} | {seconds:.2f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,256 @@
+//! Waits for a register, passed over at once.
+//!
+//! Firmware that waits for a serial port reads its status again and again, and between two events of the chip every
+//! repetition is like the one before. When a register that changes only then ([`Polling::noted`]) gave the same value to
+//! the same load several times, the machine executes some repetitions one instruction at a time. If the code is a loop that
+//! does nothing else ([`body`]), and all that the future depends on is as it was some repetitions ago, then so it will be up
+//! to the next event: that many whole periods are added to time and counters. What is left before the event is executed.
+//!
+//! Nothing is approximated. With the profile on, and while an observer is at work, every instruction is executed.
+
+mod body;
+#[cfg(test)]
+mod tests;
+
+use body::{Body, Operand};
+
+/// Equal reads in a row behind which a wait is looked at.
+const READS: u32 = 3;
+/// Repetitions in which a period must be found. The phase of a bus with a divided clock recurs within sixteen.
+const REPETITIONS: u32 = 20;
+/// The last read that is passed over lies at least so far ahead of the next event: an access takes less.
+const MARGIN_CYCLES: u64 = 256;
+/// Loads that are known to be in no such loop.
+const REFUSED: usize = 8;
+
+/// What the accesses to registers leave for the machine.
+#[derive(Debug, Default)]
+pub struct Polling {
+    /// The machine would make use of it.
+    on: bool,
+    /// The load that read last, its value, and how often it gave that.
+    load: u32,
+    value: u32,
+    reads: u32,
+    ripe: bool,
+    refused: [u32; REFUSED],
+    next: usize,
+    /// Cycles passed over so far.
+    passed_cycles: u64,
+}
+
+impl Polling {
+    /// Says whether the machine makes use of it from now on.
+    pub fn switch(&mut self, on: bool) {
+        self.on = on;
+    }
+
+    /// The instruction at `load` read `value` from a register. True if the machine must look before the next one;
+    /// `is_steady` tells whether reading has no effect and the value changes only at events.
+    #[inline]
+    pub fn noted(&mut self, load: u32, value: u32, is_steady: impl FnOnce() -> bool) -> bool {
+        if load != self.load || value != self.value || !self.on {
+            (self.load, self.value, self.reads) = (load, value, 0);
+            return false;
+        }
+        self.reads += 1;
+        if self.reads < READS || self.refused.contains(&load) {
+            return false;
+        }
+        if !is_steady() {
+            self.refuse();
+            return false;
+        }
+        self.ripe = true;
+        true
+    }
+
+    /// Cycles passed over so far.
+    pub fn passed_cycles(&self) -> u64 {
+        self.passed_cycles
+    }
+
+    /// Whether a wait is to be looked at.
+    pub fn is_ripe(&self) -> bool {
+        self.ripe
+    }
+
+    fn refuse(&mut self) {
+        self.refused[self.next] = self.load;
+        self.next = (self.next + 1) % REFUSED;
+    }
+}
+
+/// What of a machine and its one active core the passing over needs.
+pub trait Waiting {
+    /// What happened more cycles ago is the same to every state, however long ago it was.
+    const ANCIENT_CYCLES: u64;
+    /// All that future timing depends on beside registers, as distances from now.
+    type State: Copy + PartialEq;
+
+    /// Where register reads are noted.
+    fn polling(&mut self) -> &mut Polling;
+
+    /// The core's time.
+    fn time(&self) -> u64;
+
+    /// Address of its next instruction.
+    fn place(&self) -> u32;
+
+    /// R0 to R14.
+    fn registers(&self) -> [u32; 15];
+
+    /// Flags and all else of the program's state.
+    fn flags(&self) -> u32;
+
+    /// The state of pipeline, buses and memories; `None` if it cannot be told.
+    fn state(&self) -> Option<Self::State>;
+
+    /// After how many cycles the clocks of all buses are in the same phase again.
+    fn phases(&self) -> u64;
+
+    /// What only counts: instructions, cycles lost in several ways.
+    fn counts(&self) -> [u64; 4];
+
+    /// The halfword of code at an address; `None` if there is none, or if a probe sits there.
+    fn code(&self, address: u32) -> Option<u16>;
+
+    /// Executes the next instruction, or the next two if they issue together. False if something else happened.
+    fn step(&mut self) -> bool;
+
+    /// Time passes, in this state; the counts grow by so much.
+    fn pass(&mut self, cycles: u64, counts: [u64; 4], state: &Self::State);
+
+    /// Sets a register.
+    fn set_register(&mut self, number: usize, value: u32);
+}
+
+/// A core in a wait, behind the load.
+#[derive(Clone, Copy)]
+struct Moment<S> {
+    time: u64,
+    registers: [u32; 15],
+    flags: u32,
+    state: S,
+    counts: [u64; 4],
+}
+
+fn moment<M: Waiting>(machine: &M) -> Option<Moment<M::State>> {
+    let state = machine.state()?;
+    let (time, flags) = (machine.time(), machine.flags());
+    Some(Moment { time, registers: machine.registers(), flags, state, counts: machine.counts() })
+}
+
+/// Passes over as much of a wait as there is up to `until`, where the next event is.
+pub fn pass_over<M: Waiting>(machine: &mut M, until: u64) {
+    look(machine, until);
+    let polling = machine.polling();
+    (polling.ripe, polling.reads) = (false, 0);
+}
+
+fn look<M: Waiting>(machine: &mut M, until: u64) {
+    let load = machine.polling().load;
+    let Some(body) = body::find(load, |address| machine.code(address)) else {
+        machine.polling().refuse();
+        return;
+    };
+    if machine.place() != body.behind_load {
+        return;
+    }
+    // What happened before the wait must be long ago.
+    let begun = machine.time();
+    while machine.time() < begun + M::ANCIENT_CYCLES {
+        if !repeat(machine, &body, until) {
+            return;
+        }
+    }
+    let Some(anchor) = moment(machine) else {
+        machine.polling().refuse();
+        return;
+    };
+    let phases = machine.phases();
+    for repetition in 1..=REPETITIONS {
+        if !repeat(machine, &body, until) {
+            return;
+        }
+        let Some(now) = moment(machine) else { return };
+        if recurs(&anchor, &now, &body, repetition, phases) {
+            // Once more, so that whatever adapts itself has done so.
+            for _ in 0..repetition {
+                if !repeat(machine, &body, until) {
+                    return;
+                }
+            }
+            let Some(again) = moment(machine) else { return };
+            if recurs(&now, &again, &body, repetition, phases) && again.time - now.time == now.time - anchor.time {
+                skip(machine, &now, &again, &body, repetition, until);
+                return;
+            }
+        }
+    }
+    machine.polling().refuse();
+}
+
+/// Executes one repetition; false if anything else happens in it or an event is near.
+fn repeat<M: Waiting>(machine: &mut M, body: &Body, until: u64) -> bool {
+    let executed = machine.counts()[0] + body.instructions;
+    while machine.counts()[0] < executed {
+        if machine.time() + MARGIN_CYCLES > until || !machine.step() {
+            return false;
+        }
+        if !(body.start..body.end).contains(&machine.place()) {
+            return false;
+        }
+    }
+    machine.counts()[0] == executed && machine.place() == body.behind_load
+}
+
+/// Whether all is as it was so many repetitions ago, but for the counter, time and counts.
+fn recurs<S: PartialEq>(before: &Moment<S>, now: &Moment<S>, body: &Body, repetitions: u32, phases: u64) -> bool {
+    let mut registers = before.registers;
+    if let Some(counter) = &body.counter {
+        let register = &mut registers[counter.register];
+        *register = if counter.up { register.wrapping_add(repetitions) } else { register.wrapping_sub(repetitions) };
+    }
+    let same_phase = (now.time - before.time).is_multiple_of(phases);
+    registers == now.registers && now.flags == before.flags && now.state == before.state && same_phase
+}
+
+/// How often the counter may count on before a flag that depends on it changes.
+fn counts_left(registers: &[u32; 15], body: &Body) -> u64 {
+    const SIGN: u32 = 1 << 31;
+    let Some(counter) = &body.counter else { return u64::MAX };
+    let value = registers[counter.register];
+    let limits = counter.limits.iter().map(|limit| match *limit {
+        Operand::Constant(value) => value,
+        Operand::Register(number) => registers[number],
+    });
+    // Flags of a difference change where it becomes zero and where a sign does.
+    let bounds = limits.flat_map(|limit| [limit, limit ^ SIGN]).chain([0, SIGN]);
+    let distance = |bound: u32| if counter.up { bound.wrapping_sub(value) } else { value.wrapping_sub(bound) };
+    // The counter is one ahead of what was compared, or behind.
+    u64::from(bounds.map(distance).min().unwrap_or(0).saturating_sub(2))
+}
+
+/// Passes over whole periods of so many repetitions.
+fn skip<M: Waiting>(
+    machine: &mut M,
+    before: &Moment<M::State>,
+    now: &Moment<M::State>,
+    body: &Body,
+    repetitions: u32,
+    until: u64,
+) {
+    let period = now.time - before.time;
+    let room = until.saturating_sub(now.time + MARGIN_CYCLES) / period;
+    let periods = room.min(counts_left(&now.registers, body) / u64::from(repetitions));
+    if let Some(counter) = &body.counter {
+        let counted = periods as u32 * repetitions;
+        let value = now.registers[counter.register];
+        let left = if counter.up { value.wrapping_add(counted) } else { value.wrapping_sub(counted) };
+        machine.set_register(counter.register, left);
+    }
+    let counts: [u64; 4] = std::array::from_fn(|index| (now.counts[index] - before.counts[index]) * periods);
+    machine.polling().passed_cycles += period * periods;
+    machine.pass(period * periods, counts, &now.state);
+}

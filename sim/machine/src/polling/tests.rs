@@ -1,0 +1,168 @@
+//! On a machine of two instructions whose loop takes what a table says: only what recurs in all that matters is passed over.
+
+use super::{Polling, Waiting, pass_over};
+
+const START: u32 = 0x100;
+/// ldr r2,[r1]; b back.
+const CODE: [u16; 2] = [0x680a, 0xe7fd];
+
+/// Executes the load in one cycle and the branch in as many as `taken` says.
+struct Fake {
+    polling: Polling,
+    time: u64,
+    executed: u64,
+    /// Cycles of the branch, by time and by hidden state.
+    taken: fn(time: u64, hidden: u64) -> u64,
+    hidden: u64,
+    /// How the hidden state goes on.
+    next: fn(u64) -> u64,
+    phases: u64,
+    stepped: u64,
+}
+
+impl Fake {
+    fn new(taken: fn(u64, u64) -> u64, next: fn(u64) -> u64, phases: u64) -> Fake {
+        let mut polling = Polling::default();
+        polling.switch(true);
+        while !polling.noted(START, 0, || true) {}
+        Fake { polling, time: 1, executed: 1, taken, hidden: 0, next, phases, stepped: 0 }
+    }
+
+    fn in_load(&self) -> bool {
+        self.executed.is_multiple_of(2)
+    }
+
+    fn run_to(&mut self, until: u64) {
+        while self.time < until {
+            self.step();
+        }
+    }
+
+    /// Where it is at `until`, with and without passing over; the cycles passed over.
+    fn compared(make: impl Fn() -> Fake, until: u64) -> ([(u64, u64, u64); 2], u64) {
+        let both = [false, true].map(|passes| {
+            let mut fake = make();
+            if passes {
+                pass_over(&mut fake, until);
+            }
+            fake.run_to(until);
+            ((fake.time, fake.executed, fake.hidden), fake.polling.passed_cycles())
+        });
+        (both.map(|(end, _)| end), both[1].1)
+    }
+}
+
+impl Waiting for Fake {
+    const ANCIENT_CYCLES: u64 = 10;
+    type State = u64;
+
+    fn polling(&mut self) -> &mut Polling {
+        &mut self.polling
+    }
+
+    fn time(&self) -> u64 {
+        self.time
+    }
+
+    fn place(&self) -> u32 {
+        START + if self.in_load() { 0 } else { 2 }
+    }
+
+    fn registers(&self) -> [u32; 15] {
+        [0; 15]
+    }
+
+    fn flags(&self) -> u32 {
+        0
+    }
+
+    fn state(&self) -> Option<u64> {
+        Some(self.hidden)
+    }
+
+    fn phases(&self) -> u64 {
+        self.phases
+    }
+
+    fn counts(&self) -> [u64; 4] {
+        [self.executed, 0, 0, 0]
+    }
+
+    fn code(&self, address: u32) -> Option<u16> {
+        CODE.get((address.checked_sub(START)? / 2) as usize).copied()
+    }
+
+    fn step(&mut self) -> bool {
+        self.time += if self.in_load() { 1 } else { (self.taken)(self.time, self.hidden) };
+        self.hidden = if self.in_load() { self.hidden } else { (self.next)(self.hidden) };
+        self.executed += 1;
+        self.stepped += 1;
+        true
+    }
+
+    fn pass(&mut self, cycles: u64, counts: [u64; 4], state: &u64) {
+        self.time += cycles;
+        self.executed += counts[0];
+        self.hidden = *state;
+    }
+
+    fn set_register(&mut self, _: usize, _: u32) {
+        unreachable!("it has no counter");
+    }
+}
+
+#[test]
+fn what_recurs_is_passed_over() {
+    let (both, passed) = Fake::compared(|| Fake::new(|_, _| 3, |_| 0, 1), 100_000);
+    assert_eq!(both[0], both[1]);
+    assert!(passed > 90_000, "{passed}");
+}
+
+#[test]
+fn a_period_may_be_of_several_repetitions() {
+    let (both, passed) = Fake::compared(|| Fake::new(|_, hidden| 2 + hidden, |hidden| (hidden + 1) % 5, 1), 100_000);
+    assert_eq!(both[0], both[1]);
+    assert!(passed > 90_000, "{passed}");
+}
+
+/// Repetitions of four cycles look alike for as long as the time is below 60.
+#[test]
+fn the_phase_of_a_bus_counts() {
+    let make = || Fake::new(|time, _| if time % 64 < 60 { 3 } else { 5 }, |_| 0, 64);
+    let (both, _) = Fake::compared(make, 10_000);
+    assert_eq!(both[0], both[1]);
+}
+
+/// The hidden state changes the time of every hundredth repetition alone.
+#[test]
+fn a_state_that_goes_on_counts() {
+    let make = || Fake::new(|_, hidden| if hidden == 99 { 9 } else { 3 }, |hidden| (hidden + 1) % 100, 1);
+    let (both, passed) = Fake::compared(make, 50_000);
+    assert_eq!((both[0], passed), (both[1], 0));
+}
+
+#[test]
+fn near_an_event_nothing_is_passed_over() {
+    for until in 1..600 {
+        let (both, _) = Fake::compared(|| Fake::new(|_, _| 3, |_| 0, 1), until);
+        assert_eq!(both[0], both[1], "{until}");
+    }
+}
+
+#[test]
+fn a_load_that_is_in_no_such_loop_is_asked_once() {
+    let mut fake = Fake::new(|_, _| 3, |hidden| hidden + 1, 1);
+    pass_over(&mut fake, 10_000);
+    assert!((0..100).all(|_| !fake.polling.noted(START, 0, || true)));
+}
+
+#[test]
+fn only_equal_reads_of_steady_registers_are_looked_at() {
+    let mut polling = Polling::default();
+    assert!((0..10).all(|_| !polling.noted(START, 0, || true)), "it is off");
+    polling.switch(true);
+    assert!((0..10).all(|value| !polling.noted(START, value, || true)), "the value changes");
+    assert!((0..10).all(|place| !polling.noted(START + place, 0, || true)), "the load changes");
+    assert!((0..10).all(|_| !polling.noted(START, 0, || false)), "the register is not steady");
+    assert!(!polling.is_ripe());
+}

@@ -1,0 +1,75 @@
+//! Waits for a register on an ARMv7-M core.
+
+use rtoslab_cpu::step::watch;
+use rtoslab_cpu::v7m::core::{Phase, Request};
+use rtoslab_cpu::v7m::exec;
+
+use super::families::Run;
+use super::machine::Machine;
+use super::runner::Runner;
+use crate::polling::{Polling, Waiting};
+
+impl<F: Run> Waiting for Machine<F> {
+    const ANCIENT_CYCLES: u64 = 128;
+    type State = <F::Runner as Runner<F::Pipe, super::system::System<F>>>::State;
+
+    fn polling(&mut self) -> &mut Polling {
+        &mut self.system.polling
+    }
+
+    fn time(&self) -> u64 {
+        self.core.t
+    }
+
+    fn place(&self) -> u32 {
+        self.core.pc()
+    }
+
+    fn registers(&self) -> [u32; 15] {
+        self.core.r[..15].try_into().expect("fifteen of them")
+    }
+
+    fn flags(&self) -> u32 {
+        let core = &self.core;
+        let nzcv = [core.nz < 0, core.nz as u32 == 0, core.c, core.v, core.q];
+        nzcv.into_iter().fold(u32::from(core.it), |flags, flag| flags << 1 | u32::from(flag))
+    }
+
+    fn state(&self) -> Option<Self::State> {
+        F::Runner::state(&self.core, &self.pipe, &self.system)
+    }
+
+    fn phases(&self) -> u64 {
+        self.system.periph.clocks().phases()
+    }
+
+    fn counts(&self) -> [u64; 4] {
+        [self.core.instructions, self.core.bus_wait, self.core.flash_wait, 0]
+    }
+
+    fn code(&self, address: u32) -> Option<u16> {
+        let bytes = self.system.bytes_at(address, 2).filter(|_| !self.system.probes.watches_code(address))?;
+        Some(u16::from_le_bytes([bytes[0], bytes[1]]))
+    }
+
+    fn step(&mut self) -> bool {
+        self.core.limit = self.core.t + 1;
+        let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
+        // SAFETY: as in `Machine::execute`.
+        unsafe { exec::run::<_, _, { watch::NOTHING }, false>(core, pipe, system) };
+        core.request == Request::None && core.phase == Phase::Run && system.stop.is_none()
+    }
+
+    fn pass(&mut self, cycles: u64, [instructions, bus, flash, _]: [u64; 4], state: &Self::State) {
+        let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
+        core.t += cycles;
+        core.instructions += instructions;
+        core.bus_wait += bus;
+        core.flash_wait += flash;
+        F::Runner::resume(state, core, pipe, system);
+    }
+
+    fn set_register(&mut self, number: usize, value: u32) {
+        self.core.r[number] = value;
+    }
+}
