@@ -13,7 +13,7 @@ Round = tuple[Wanted, ...]
 OwnCycles = dict[str, list[int]]
 """Text of a wanted step -> cycles of the tasks' own code before it, each time."""
 _PREAMBLE: Final = 400
-"""Steps before the first whole round, or behind a break, that are passed over at most."""
+"""Steps before the first whole round, or behind a break, that are passed over at most, beside a part of a round."""
 
 
 @dataclass(slots=True)
@@ -69,9 +69,12 @@ class _Walk:
 
     def begin(self, at: int, rounds: Sequence[Round], names: Names) -> int | None:
         """Where a whole round begins, not far from here."""
-        for start in range(at, min(at + _PREAMBLE, len(self.steps))):
-            if any(self.once(start, each, names.copy(), None).whole for each in rounds):
-                return start
+        for start in range(at, len(self.steps)):
+            tries = [self.once(start, each, names.copy(), None) for each in rounds]
+            longest = max((each.end - start for each in tries if each.whole), default=0)
+            # Where a round has hundreds of calls, so has the part of one that comes first.
+            if longest:
+                return start if start - at < _PREAMBLE + longest else None
         return None
 
     def is_within(self, rounds: Sequence[Round]) -> bool:
