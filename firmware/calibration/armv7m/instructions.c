@@ -154,6 +154,16 @@ void row_ahb_write(uint32_t *values)
     values[0] = bus_store(BENCH_PARAM_AHB_WRITE);
 }
 
+void row_near_read(uint32_t *values)
+{
+    values[0] = bus_load(BENCH_PARAM_NEAR_READ);
+}
+
+void row_near_write(uint32_t *values)
+{
+    values[0] = bus_store(BENCH_PARAM_NEAR_WRITE);
+}
+
 static void in_phases(uint32_t address, uint32_t *values)
 {
     for (uint32_t phase = 0; phase < 8; phase++) {
