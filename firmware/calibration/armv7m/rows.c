@@ -15,6 +15,9 @@ const struct row rows[] = {
 #if BENCH_PARAM_AXI_RAM
     ROWS_OF_M7(ROW)
 #endif
+#if BENCH_PARAM_APB2_DIVIDER
+    ROWS_OF_DIVIDED_APB2(ROW)
+#endif
 #if BENCH_PARAM_NEAR_READ
     ROWS_OF_DOMAINS(ROW)
 #endif

@@ -1,8 +1,8 @@
 """Silicon against the model: micro-benchmarks on both, and the timing rules under which both say the same.
 
-`calibration_table` reads calibration.toml; `readings` runs the image and keeps what each row gave; `settings_fit`
-finds the settings that fit best, with what else would fit; `silicon_file` keeps and reads what a user contributes;
-`report` shows.
+`calibration_table` reads calibration.toml; `readings` runs the image and keeps what each row gave; `match` says how far
+settings are from silicon, `search` finds those that are nearest, `settings_fit` what else would fit; `silicon_file`
+keeps and reads what a user contributes; `report` shows.
 """
 
 from rtoslab.calibrate.calibration_table import CalibrationTable, read_table_of

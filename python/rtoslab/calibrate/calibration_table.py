@@ -25,7 +25,6 @@ class Registers(Strict):
     xip_control: int = 0
 
 
-
 class Row(Strict):
     """One micro-benchmark."""
 

@@ -1,8 +1,8 @@
 """What a user contributes: the rows as a board measured them, what was fitted to them, sealed.
 
 A file in a board's folder (`silicon.json`) makes its rules' grade `silicon` where the default is among the values
-that fit. The seal is no signature: it finds damage, not a lie. What is claimed can be computed again from the raw
-rounds in it (`rtoslab calibrate --from FILE`).
+that fit and no other rule makes up for it. The seal is no signature: it finds damage, not a lie. What is claimed can
+be computed again from the raw rounds in it (`rtoslab calibrate --from FILE`).
 """
 
 import hashlib
@@ -33,6 +33,8 @@ class Rule(Strict):
     low: int
     high: int
     error_cycles: float = Field(ge=0)
+    together: tuple[str, ...] = ()
+    """Rules that make up for it: the rows tell only their sum."""
 
 
 class Silicon(Strict):
@@ -79,6 +81,7 @@ def of_fit(
                 "low": each.low,
                 "high": each.high,
                 "error_cycles": round(each.error_cycles, 6),
+                "together": list(each.together),
             }
             for each in found.findings
             if each.seen
@@ -121,7 +124,7 @@ def grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
         if silicon.chip != entry.facts.chip:
             raise CatalogueError(f"{shown_path(path)} is of a {silicon.chip}, not of a {entry.facts.chip}; remove it.")
         for key, rule in silicon.rules.items():
-            if key in defaults and rule.low <= defaults[key][0] <= rule.high:
+            if key in defaults and rule.low <= defaults[key][0] <= rule.high and not rule.together:
                 found[key] = SILICON
     return found
 

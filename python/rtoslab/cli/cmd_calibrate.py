@@ -105,6 +105,7 @@ def _as_json(board: str, found: Fit, tables: list[Table], seen: Readings, after:
         "board": board,
         "settings": dict(found.settings),
         "differs": [each.key for each in found.findings if each.differs],
+        "together": [{"rules": list(each.keys), "differs": each.differs} for each in found.groups],
         "before_cycles": found.before_cycles,
         "after_cycles": found.after_cycles,
         "slack_cycles": found.slack_cycles,
@@ -120,6 +121,10 @@ def _show(found: Fit, tables: list[Table], left: dict[str, float]) -> None:
     if found.settings:
         words = " ".join(f"--config {key}={value}" for key, value in sorted(found.settings.items()))
         click.echo(f"As this board: rtoslab run ... {words}")
+    for group in found.groups:
+        rules = ", ".join(group.keys[:-1]) + " and " + group.keys[-1]
+        says = "silicon refutes their defaults" if group.differs else "their defaults fit"
+        click.echo(f"The rows tell {rules} apart only together: {says}.")
     if left:
         rows = ", ".join(f"{row} ({cycles:g})" for row, cycles in sorted(left.items()))
         click.echo(f"What no setting explains, in cycles: {rows}.")
