@@ -13,7 +13,8 @@
 #define ROWS_OF_BUSES(X) X(ahb_read, 1) X(ahb_write, 1) X(apb1_read, 8) X(apb2_read, 8)
 #define ROWS_OF_DIVIDED_APB2(X) X(apb2_divided, 8)
 #define ROWS_OF_RP2040(X) \
-    X(apb_read, 1) X(apb_write, 1) X(apb_alias, 2) X(fast_read, 1) X(xip_word, 1) X(xip_line, 1) X(xip_code, 2) X(rom_bits, 4)
+    X(apb_read, 1) X(apb_write, 1) X(apb_alias, 2) X(fast_read, 1) X(xip_word, 1) X(xip_line, 1) X(xip_code, 2) X(rom_bits, 4) \
+    X(two_cores, 2)
 
 #define DECLARE(name, count) void row_##name(uint32_t *values);
 ROWS_ALWAYS(DECLARE)

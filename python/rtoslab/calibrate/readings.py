@@ -120,7 +120,7 @@ def virtual_runs(catalogue: Catalogue, table: CalibrationTable, built: Build, bo
 
 
 def _run(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes:
-    machine = make_machine(board, cores=1)
+    machine = make_machine(board, cores=board.cores)
     apply_settings(machine, settings)
     load_image(machine, image, CALIBRATION_IMAGE)
     said = bytearray()

@@ -105,6 +105,15 @@ def test_a_bus_whose_clock_is_the_cores_tells_bridge_and_transfer_only_together(
     assert not sighted.groups
 
 
+def test_rows_that_no_setting_moves_show_what_they_are_about() -> None:
+    rows = board("pico")[0]({}).centres()
+    alone, together = rows["two_cores"]
+    assert alone + 16 < together < 2 * alone, "two cores that read one bank wait for each other"
+    flushed, held = rows["xip_code"]
+    assert held == 98, "96 additions between two readings of two cycles"
+    assert flushed > 20 * held
+
+
 @pytest.mark.long
 def test_on_the_m7_the_way_to_peripherals_is_seen_with_what_lies_behind_it() -> None:
     found = seen_through("nucleo-f767zi", {"timing.m7_ahbp_extra_cycles": 8}, 1)
