@@ -45,7 +45,7 @@ def _verdict(found: Fit, each: Finding) -> str:
         return f"it is {each.best}" if each.low == each.high else f"it is {each.low} to {each.high}"
     if each.together:
         refuted = any(group.differs for group in found.groups if each.key in group.keys)
-        return "one of those together with it is not what it was" if refuted else "not refuted"
+        return "refuted together" if refuted else "not refuted"
     return "confirmed" if each.low == each.high else "not refuted"
 
 

@@ -8,7 +8,10 @@ import pytest
 
 from rtoslab.base.errors import RtoslabError
 from rtoslab.calibrate.calibration_table import CalibrationTable, read_table_of
+from rtoslab.calibrate.match import Match
 from rtoslab.calibrate.readings import Readings
+from rtoslab.calibrate.report import findings_table
+from rtoslab.calibrate.search import _home
 from rtoslab.calibrate.settings_fit import Fit, fit, unexplained
 from rtoslab.targets.board import timing_settings
 from tests.hardware.desk import CATALOGUE
@@ -122,6 +125,47 @@ def test_steps_that_only_several_of_another_make_up_for_are_a_group() -> None:
     assert len(found.settings) == 1
 
 
+def on_one_way(settings: dict[str, int]) -> Readings:
+    """c is on the way to both a and b."""
+    a, b, c = settings.get("timing.a", 5), settings.get("timing.b", 2), settings.get("timing.c", 1)
+    return Readings({name: np.full((2, 9), each) for name, each in {"one": a + c, "two": b + c}.items()})
+
+
+def test_what_one_and_two_others_do_is_a_group_of_three_and_the_fewest_changes_are_named() -> None:
+    way = table(("one", ["timing.a", "timing.c"]), ("two", ["timing.b", "timing.c"]))
+    found = fit(way, on_one_way({"timing.c": 4}), lambda values: on_one_way(dict(values)), DEFAULTS)
+    assert found.settings == {"timing.c": 4}
+    assert [set(group.keys) for group in found.groups] == [set(DEFAULTS)]
+    assert not any(each.differs for each in found.findings)
+
+
+def convex(settings: dict[str, int]) -> Readings:
+    """What a does is far more from 7 on, and always the same."""
+    a = settings.get("timing.a", 5)
+    rows = {"one": 10 if a >= 7 else max(a - 5, 0), "two": settings.get("timing.b", 2)}
+    return Readings({name: np.full((2, 9), each) for name, each in rows.items()})
+
+
+def test_a_step_that_went_too_far_comes_back() -> None:
+    model = table(("one", ["timing.a"]), ("two", ["timing.b"]))
+    found = fit(model, convex({"timing.a": 8}), lambda values: convex(dict(values)), DEFAULTS)
+    assert found.settings == {"timing.a": 7}
+
+
+def test_changes_that_make_up_for_each_other_are_taken_back() -> None:
+    match = Match(SUM, only_sums({}), lambda values: only_sums(dict(values)), DEFAULTS)
+    detour = {**DEFAULTS, "timing.a": 7, "timing.b": 1}
+    assert match.excess(detour) == 0
+    assert _home(match, detour, match.keys) == DEFAULTS
+
+
+def test_a_row_without_a_setting_counts_for_nothing() -> None:
+    model = table(("one", ["timing.a"]), ("two", ["timing.a", "timing.b"]), ("none", []))
+    silicon = Readings({**linear({}).rows, "none": linear({}).rows["none"] + 3})
+    found = fit(model, silicon, lambda values: linear(dict(values)), DEFAULTS)
+    assert found.before_cycles == found.after_cycles == 0
+
+
 def clamped(settings: dict[str, int]) -> Readings:
     """a counts up to 7 only."""
     a = min(settings.get("timing.a", 5), 7)
@@ -166,3 +210,13 @@ def test_every_setting_of_a_board_has_a_witness_but_those_of_other_chips() -> No
 
 def test_every_chip_of_the_catalogue_has_registers() -> None:
     assert {each.facts.chip for each in CATALOGUE.boards.values()} == set(read_table_of(CATALOGUE).registers)
+
+
+def test_the_table_says_what_silicon_says() -> None:
+    together = fitted(only_sums, {"timing.a": 9, "timing.c": 3})
+    rows = {str(row[0]): row for row in findings_table(together, {"timing.a": "assumed"}).rows}
+    assert rows["timing.a"][1] == "assumed"
+    assert rows["timing.a"][-2:] == ("refuted together", "b")
+    assert rows["timing.c"][-2:] == ("it is 3", "")
+    plain = fit(LINEAR, clamped({"timing.a": 9}), lambda values: clamped(dict(values)), DEFAULTS)
+    assert [row[-2] for row in findings_table(plain, {}).rows] == ["it is 7 to 15", "confirmed", "shows in no row"]
