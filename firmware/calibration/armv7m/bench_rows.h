@@ -12,8 +12,16 @@
 /* Only where the board has a register for it. */
 #define ROWS_OF_BUSES(X) X(ahb_read, 1) X(ahb_write, 1) X(apb1_read, 8) X(apb2_read, 8)
 
+/* Only of a Cortex-M7, and of one whose peripherals lie in several domains. */
+#define ROWS_OF_M7(X) X(axi_ram, 2) X(axi_flash, 5) X(axi_code, 2) X(branch_unknown, 1) X(store_to_load, 5)
+#define ROWS_OF_DOMAINS(X) X(near_read, 1) X(near_write, 1)
+#define ROWS_OF_DIVIDED_APB2(X) X(apb2_divided, 8)
+
 #define DECLARE(name, count) void row_##name(uint32_t *values);
 ROWS_ALWAYS(DECLARE)
 ROWS_OF_BUSES(DECLARE)
+ROWS_OF_M7(DECLARE)
+ROWS_OF_DOMAINS(DECLARE)
+ROWS_OF_DIVIDED_APB2(DECLARE)
 DECLARE(bit_band_stores, 1)
 #undef DECLARE

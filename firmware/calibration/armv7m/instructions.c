@@ -154,6 +154,16 @@ void row_ahb_write(uint32_t *values)
     values[0] = bus_store(BENCH_PARAM_AHB_WRITE);
 }
 
+void row_near_read(uint32_t *values)
+{
+    values[0] = bus_load(BENCH_PARAM_NEAR_READ);
+}
+
+void row_near_write(uint32_t *values)
+{
+    values[0] = bus_store(BENCH_PARAM_NEAR_WRITE);
+}
+
 static void in_phases(uint32_t address, uint32_t *values)
 {
     for (uint32_t phase = 0; phase < 8; phase++) {
@@ -179,3 +189,19 @@ void row_apb2_read(uint32_t *values)
 {
     in_phases(BENCH_PARAM_APB2, values);
 }
+
+#if BENCH_PARAM_APB2_DIVIDER
+/* With the bus at half its clock, which nobody else notices. */
+void row_apb2_divided(uint32_t *values)
+{
+    uint32_t before = CPU_REGISTER(BENCH_PARAM_APB2_DIVIDER);
+
+    CPU_REGISTER(BENCH_PARAM_APB2_DIVIDER) = before | BENCH_PARAM_APB2_HALF;
+    for (unsigned i = 0; i < 16; i++) { /* it takes effect within 16 cycles */
+        (void)CPU_REGISTER(BENCH_PARAM_APB2_DIVIDER);
+    }
+    in_phases(BENCH_PARAM_APB2, values);
+    CPU_REGISTER(BENCH_PARAM_APB2_DIVIDER) = before;
+    (void)CPU_REGISTER(BENCH_PARAM_APB2_DIVIDER);
+}
+#endif

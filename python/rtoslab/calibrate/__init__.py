@@ -1,29 +1,47 @@
 """Silicon against the model: micro-benchmarks on both, and the timing rules under which both say the same.
 
-`calibration_table` reads calibration.toml; `readings` runs the image and keeps what each row gave; `settings_fit`
-finds the settings that fit best, with what else would fit; `silicon_file` keeps and reads what a user contributes;
-`report` shows.
+`calibration_table` reads calibration.toml; `readings` runs the image and keeps what each row gave; `match` says how far
+settings are from silicon, `search` finds those that are nearest, `settings_fit` what else would fit; `silicon_file`
+keeps and reads what a user contributes; `silicon_figures` sets kernel figures beside each other; `report` shows.
 """
 
 from rtoslab.calibrate.calibration_table import CalibrationTable, read_table_of
 from rtoslab.calibrate.readings import Readings, calibration_image, read_board, virtual_runs
 from rtoslab.calibrate.report import findings_table, rows_table
 from rtoslab.calibrate.settings_fit import Fit, fit, unexplained
-from rtoslab.calibrate.silicon_file import grades, of_fit, read_silicon, write_silicon
+from rtoslab.calibrate.silicon_figures import KERNEL_BENCHMARKS, KernelFigure, Sights, beside, figures_table, sights
+from rtoslab.calibrate.silicon_file import (
+    KernelFigures,
+    Silicon,
+    grades,
+    kept_figures,
+    of_fit,
+    read_silicon,
+    write_silicon,
+)
 
 __all__ = [
+    "KERNEL_BENCHMARKS",
     "CalibrationTable",
     "Fit",
+    "KernelFigure",
+    "KernelFigures",
     "Readings",
+    "Sights",
+    "Silicon",
+    "beside",
     "calibration_image",
+    "figures_table",
     "findings_table",
     "fit",
     "grades",
+    "kept_figures",
     "of_fit",
     "read_board",
     "read_silicon",
     "read_table_of",
     "rows_table",
+    "sights",
     "unexplained",
     "virtual_runs",
     "write_silicon",

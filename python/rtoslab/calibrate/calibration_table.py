@@ -9,12 +9,20 @@ from rtoslab.catalogue import Catalogue, read_toml
 class Registers(Strict):
     """Addresses that may be read, and written with 0, without effect."""
 
-    ahb_read: int
-    ahb_write: int
-    apb1: int
-    apb2: int
-    bit_band: int
+    ahb_read: int = 0
+    ahb_write: int = 0
+    apb1: int = 0
+    apb2: int = 0
+    bit_band: int = 0
     """1 if the core has bit-bands."""
+    near_read: int = 0
+    near_write: int = 0
+    axi_ram: int = 0
+    io_port: int = 0
+    io_port_write: int = 0
+    apb2_divider: int = 0
+    apb2_half: int = 0
+    xip_control: int = 0
 
 
 class Row(Strict):

@@ -34,18 +34,35 @@ class Readings:
 
     rows: Mapping[str, NDArray[np.int64]]
 
-    def medians(self) -> dict[str, NDArray[np.float64]]:
-        """Of each value over the rounds."""
-        return {name: np.median(each, axis=1) for name, each in self.rows.items()}
+    def centres(self) -> dict[str, NDArray[np.float64]]:
+        """Of each value what most rounds said: what disturbs a core whose interrupts are masked comes now and then. The
+        median where no value is said by a third of them."""
+        return {name: np.array([_summary(rounds)[0] for rounds in each]) for name, each in self.rows.items()}
 
-    def errors(self) -> dict[str, NDArray[np.float64]]:
-        """Standard error of each median, by the median absolute deviation (1.4826 of it is a normal deviation, and a
-        median's error is 1.2533 times a mean's: Rousseeuw and Croux 1993)."""
-        found = {}
-        for name, each in self.rows.items():
-            deviation = np.median(np.abs(each - np.median(each, axis=1, keepdims=True)), axis=1)
-            found[name] = 1.4826 * 1.2533 * deviation / np.sqrt(each.shape[1])
-        return found
+    def bounds(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """Of each value the lowest and the highest that may be the true one: the centre, with all that was said at
+        least two thirds as often; around a median, its standard error."""
+        return {
+            name: (
+                np.array([_summary(rounds)[1] for rounds in each]),
+                np.array([_summary(rounds)[2] for rounds in each]),
+            )
+            for name, each in self.rows.items()
+        }
+
+
+def _summary(rounds: NDArray[np.int64]) -> tuple[float, float, float]:
+    """Centre and bounds. The error of a median is by the median absolute deviation (1.4826 of it is a normal deviation,
+    and a median's error is 1.2533 times a mean's: Rousseeuw and Croux 1993)."""
+    if np.all(rounds == rounds[0]):
+        return (float(rounds[0]),) * 3
+    values, counts = np.unique(rounds, return_counts=True)
+    often = values[3 * counts >= 2 * counts.max()]
+    if 3 * counts.max() >= len(rounds):
+        return float(values[np.argmax(counts)]), float(often[0]), float(often[-1])
+    median = float(np.median(rounds))
+    error = float(1.4826 * 1.2533 * np.median(np.abs(rounds - median)) / np.sqrt(len(rounds)))
+    return median, median - error, median + error
 
 
 Runs = Callable[[Mapping[str, int]], Readings]
@@ -103,7 +120,7 @@ def virtual_runs(catalogue: Catalogue, table: CalibrationTable, built: Build, bo
 
 
 def _run(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes:
-    machine = make_machine(board, cores=1)
+    machine = make_machine(board, cores=board.cores)
     apply_settings(machine, settings)
     load_image(machine, image, CALIBRATION_IMAGE)
     said = bytearray()

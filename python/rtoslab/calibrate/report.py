@@ -20,25 +20,42 @@ def findings_table(found: Fit, grades: Mapping[str, str]) -> Table:
             each.best if each.seen else None,
             f"{each.low} to {each.high}" if each.seen else None,
             f"{each.error_cycles:g}" if each.seen else None,
-            _verdict(each),
+            _verdict(found, each),
+            ", ".join(_short(key) for key in each.together),
         )
         for each in found.findings
     ]
-    columns = ("rule", "grade so far", "default", "fits best", "fits as well", "left, cycles", "silicon says")
+    columns = (
+        "rule",
+        "grade so far",
+        "default",
+        "fits best",
+        "fits as well",
+        "left, cycles",
+        "silicon says",
+        "together with",
+    )
     return Table("rules", "Timing rules", columns, rows)
 
 
-def _verdict(each: Finding) -> str:
+def _verdict(found: Fit, each: Finding) -> str:
     if not each.seen:
         return "shows in no row"
     if each.differs:
-        return f"it is {each.best}"
+        return f"it is {each.best}" if each.low == each.high else f"it is {each.low} to {each.high}"
+    if each.together:
+        refuted = any(group.differs for group in found.groups if each.key in group.keys)
+        return "refuted together" if refuted else "not refuted"
     return "confirmed" if each.low == each.high else "not refuted"
+
+
+def _short(key: str) -> str:
+    return key.removeprefix("timing.")
 
 
 def rows_table(table: CalibrationTable, silicon: Readings, before: Readings, after: Readings) -> Table:
     """Each row: silicon, the virtual board's difference before and after, the spread of silicon's rounds."""
-    true, first, last = silicon.medians(), before.medians(), after.medians()
+    true, first, last = silicon.centres(), before.centres(), after.centres()
     rows: list[tuple[Value, ...]] = []
     for row in table.row:
         if row.id not in true:

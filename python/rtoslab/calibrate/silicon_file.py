@@ -1,8 +1,8 @@
 """What a user contributes: the rows as a board measured them, what was fitted to them, sealed.
 
 A file in a board's folder (`silicon.json`) makes its rules' grade `silicon` where the default is among the values
-that fit. The seal is no signature: it finds damage, not a lie. What is claimed can be computed again from the raw
-rounds in it (`rtoslab calibrate --from FILE`).
+that fit and no other rule makes up for it. The seal is no signature: it finds damage, not a lie. What is claimed can
+be computed again from the raw rounds in it (`rtoslab calibrate --from FILE`).
 """
 
 import hashlib
@@ -16,6 +16,7 @@ from pydantic import Field, ValidationError
 from rtoslab.base import AlteredError, CatalogueError, Strict, __version__, canonical, write_whole
 from rtoslab.calibrate.readings import Readings
 from rtoslab.calibrate.settings_fit import Fit
+from rtoslab.calibrate.silicon_figures import Sighted, Sights
 from rtoslab.catalogue import SILICON_FILE, Catalogue
 from rtoslab.intake import problem, read_object, shown_path
 from rtoslab.targets import simulator_sources, timing_settings
@@ -33,6 +34,33 @@ class Rule(Strict):
     low: int
     high: int
     error_cycles: float = Field(ge=0)
+    together: tuple[str, ...] = ()
+    """Rules that make up for it: the rows tell only their sum."""
+
+
+class Figure(Strict):
+    """A kernel figure as silicon gave it, in cycles."""
+
+    repeats: tuple[float, ...] = Field(min_length=1)
+    error_cycles: float = Field(ge=0)
+
+
+class KernelFigures(Strict):
+    """All that were measured, with one kernel."""
+
+    kernel: str
+    window_ms: int = Field(gt=0)
+    images: dict[str, str]
+    """Benchmark -> SHA-256 of the image that ran."""
+    figures: dict[str, Figure]
+    """By benchmark and series."""
+    missing: dict[str, str]
+    """Benchmark -> why it has none."""
+
+    def sights(self) -> Sights:
+        """As they were measured."""
+        seen = {name: Sighted(each.repeats, each.error_cycles) for name, each in self.figures.items()}
+        return Sights(seen, self.missing, self.images)
 
 
 class Silicon(Strict):
@@ -51,6 +79,7 @@ class Silicon(Strict):
     rules: dict[str, Rule]
     rows: dict[str, tuple[tuple[int, ...], ...]]
     """Raw: row -> value -> rounds, cycles."""
+    kernel_figures: KernelFigures | None = None
     sha256: str
     """Of all the rest."""
 
@@ -59,8 +88,26 @@ class Silicon(Strict):
         return Readings({name: np.array(each, dtype=np.int64) for name, each in self.rows.items()})
 
 
+def kept_figures(kernel: str, window_ms: int, seen: Sights) -> KernelFigures:
+    """Figures as a file keeps them."""
+    figures = {
+        name: Figure(repeats=each.repeats, error_cycles=round(each.error_cycles, 6))
+        for name, each in seen.figures.items()
+    }
+    return KernelFigures(
+        kernel=kernel, window_ms=window_ms, images=dict(seen.images), figures=figures, missing=dict(seen.missing)
+    )
+
+
 def of_fit(
-    catalogue: Catalogue, board: str, clock_hz: int, image_sha256: str, about: str, silicon: Readings, found: Fit
+    catalogue: Catalogue,
+    board: str,
+    clock_hz: int,
+    image_sha256: str,
+    about: str,
+    silicon: Readings,
+    found: Fit,
+    figures: KernelFigures | None = None,
 ) -> Silicon:
     """A file of a calibration that was just made."""
     body: dict[str, Any] = {
@@ -79,11 +126,13 @@ def of_fit(
                 "low": each.low,
                 "high": each.high,
                 "error_cycles": round(each.error_cycles, 6),
+                "together": list(each.together),
             }
             for each in found.findings
             if each.seen
         },
         "rows": {name: each.tolist() for name, each in silicon.rows.items()},
+        "kernel_figures": None if figures is None else figures.model_dump(mode="json"),
     }
     return Silicon.model_validate({**body, "sha256": _digest(body)})
 
@@ -121,7 +170,7 @@ def grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
         if silicon.chip != entry.facts.chip:
             raise CatalogueError(f"{shown_path(path)} is of a {silicon.chip}, not of a {entry.facts.chip}; remove it.")
         for key, rule in silicon.rules.items():
-            if key in defaults and rule.low <= defaults[key][0] <= rule.high:
+            if key in defaults and rule.low <= defaults[key][0] <= rule.high and not rule.together:
                 found[key] = SILICON
     return found
 

@@ -1,0 +1,154 @@
+"""Kernel figures on silicon beside those of the virtual board: cycles a count of T1 to T8, medians of call times.
+
+Both sides run the same images. A figure's error bar is what silicon itself leaves open: the spread over the repeats, a
+median's standard error, and the grain of the clock that it was measured by.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from rtoslab.analyses import Metric, leading
+from rtoslab.base import PlanError, Table, Value
+from rtoslab.results import Measured, NotApplicable
+from rtoslab.store import RunDirectory
+
+KERNEL_BENCHMARKS: Final = (
+    "t1_arithmetic",
+    "t2_cooperative",
+    "t3_preemptive",
+    "t4_interrupt",
+    "t5_interrupt_preemption",
+    "t6_message",
+    "t7_synchronisation",
+    "t8_allocation",
+    "call_times",
+    "context_switch",
+    "interrupt_latency",
+)
+"""What `--figures all` measures: T1 to T8, single calls, switches, and from an interrupt to its handler and task."""
+_NORMAL: Final = 1.4826 * 1.2533
+"""Standard error of a median by the median absolute deviation: Rousseeuw and Croux 1993."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sighted:
+    """A figure as one board showed it, in cycles."""
+
+    repeats: tuple[float, ...]
+    """Its value in each run."""
+    error_cycles: float
+
+    @property
+    def cycles(self) -> float:
+        """Median of the repeats."""
+        return float(np.median(self.repeats))
+
+
+@dataclass(frozen=True, slots=True)
+class Sights:
+    """All figures of a board by their names, and why there is none of others."""
+
+    figures: Mapping[str, Sighted]
+    missing: Mapping[str, str]
+    """By benchmark."""
+    images: Mapping[str, str]
+    """Benchmark -> SHA-256 of the image that ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelFigure:
+    """One figure on silicon and on the virtual board."""
+
+    name: str
+    silicon: Sighted
+    default_cycles: float
+    """Of the virtual board with its defaults."""
+    fitted_cycles: float | None
+    """With the settings that fit silicon's rows; None if those are the defaults."""
+
+    def difference(self, fitted: bool = False) -> float:
+        """The virtual board's figure less silicon's, in cycles."""
+        model = self.fitted_cycles if fitted and self.fitted_cycles is not None else self.default_cycles
+        return model - self.silicon.cycles
+
+    def percent(self, fitted: bool = False) -> float:
+        """The same, of silicon's; 0 where that is none."""
+        return 100 * self.difference(fitted) / self.silicon.cycles if self.silicon.cycles else 0.0
+
+    def agrees(self, fitted: bool = False) -> bool:
+        """Whether the difference lies within the error bar."""
+        return abs(self.difference(fitted)) <= self.silicon.error_cycles + 1e-9
+
+
+def sights(runs: Sequence[Path]) -> Sights:
+    """Of run directories that repeat the same points on one board. Raises StoreError."""
+    found: dict[str, list[Metric]] = {}
+    missing: dict[str, str] = {}
+    images: dict[str, str] = {}
+    for run in runs:
+        for stored in RunDirectory.open(run).points():
+            result = stored.result
+            if isinstance(result, Measured):
+                images[result.point.benchmark] = str(stored.manifest["elf_sha256"])
+                for metric in leading(result):
+                    found.setdefault(f"{result.point.benchmark}.{metric.id}", []).append(_with_grain(metric, result))
+            else:
+                reason = result.reason if isinstance(result, NotApplicable) else result.message
+                missing[result.point.benchmark] = reason
+    return Sights({name: seen(repeats) for name, repeats in found.items()}, missing, images)
+
+
+def _with_grain(metric: Metric, result: Measured) -> Metric:
+    """A window that ends a moment earlier holds a count less."""
+    counts = sum(each.count for each in result.counters)
+    if metric.samples or not counts:
+        return metric
+    return replace(metric, resolution=max(metric.resolution, metric.value / counts))
+
+
+def seen(repeats: Sequence[Metric]) -> Sighted:
+    """One figure out of its repeats."""
+    values = tuple(each.value for each in repeats)
+    errors = [max(each.resolution, _median_error(each.samples)) for each in repeats]
+    return Sighted(values, max([(max(values) - min(values)) / 2, *errors]))
+
+
+def _median_error(samples: Sequence[float]) -> float:
+    if not samples:
+        return 0.0
+    values = np.asarray(samples, dtype=np.float64)
+    return float(_NORMAL * np.median(np.abs(values - np.median(values))) / np.sqrt(len(values)))
+
+
+def beside(silicon: Sights, default: Sights, fitted: Sights | None) -> list[KernelFigure]:
+    """Every figure that silicon and the virtual board have. Raises PlanError where they ran different images."""
+    for name, image in silicon.images.items():
+        if default.images.get(name, image) != image:
+            raise PlanError(f"{name} was measured with another image than today's; calibrate again with --figures.")
+    return [
+        KernelFigure(
+            name,
+            each,
+            default.figures[name].cycles,
+            fitted.figures[name].cycles if fitted is not None and name in fitted.figures else None,
+        )
+        for name, each in sorted(silicon.figures.items())
+        if name in default.figures
+    ]
+
+
+def figures_table(found: Sequence[KernelFigure]) -> Table:
+    """Each figure with its differences."""
+    columns = ("figure", "silicon, cycles", "error", "default, cycles", "differs by", "%", "best fit differs by", "%")
+    rows: list[tuple[Value, ...]] = []
+    for each in found:
+        fit: tuple[Value, ...] = (None, None)
+        if each.fitted_cycles is not None:
+            fit = (f"{each.difference(fitted=True):+.2f}", f"{each.percent(fitted=True):+.2f}")
+        default = (f"{each.default_cycles:.2f}", f"{each.difference():+.2f}", f"{each.percent():+.2f}")
+        rows.append((each.name, f"{each.silicon.cycles:.2f}", f"{each.silicon.error_cycles:.2f}", *default, *fit))
+    return Table("figures", "Kernel figures", columns, rows)

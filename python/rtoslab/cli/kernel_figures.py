@@ -1,0 +1,121 @@
+"""Kernel figures for `rtoslab calibrate`: measured on the real board, some times over, and on the virtual one."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rtoslab.api import default_out, run, run_on_targets
+from rtoslab.base import PlanError, canonical, find_root
+from rtoslab.calibrate import (
+    KERNEL_BENCHMARKS,
+    KernelFigure,
+    KernelFigures,
+    Sights,
+    Silicon,
+    beside,
+    kept_figures,
+    sights,
+)
+from rtoslab.catalogue import Catalogue
+from rtoslab.hardware import Target
+from rtoslab.plan import DEFAULT_WINDOW_MS, Options, make_plan
+
+ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What to measure, on which board."""
+
+    board: str
+    kernel: str
+    names: tuple[str, ...]
+    window_ms: int
+    repeats: int
+    jobs: int
+    folder: Path
+
+    def options(self) -> Options:
+        """Of the points; a real board has its own counter alone."""
+        return Options([self.kernel], [self.board], None, self.window_ms, {"instrument": "counter"})
+
+
+def asked_for(
+    figures: str, board: str, kernel: str, window_ms: int | None, repeats: int, jobs: int, out: Path | None
+) -> Asked:
+    """`figures`: `all`, or names of benchmarks and suites with commas between. Raises UnknownNameError, PlanError."""
+    names = KERNEL_BENCHMARKS if figures == ALL else tuple(each.strip() for each in figures.split(","))
+    asked = Asked(board, kernel, names, window_ms or DEFAULT_WINDOW_MS, repeats, jobs, out or Path())
+    root = find_root()
+    plan = make_plan(Catalogue(root), names, asked.options())
+    if all(each.not_applicable is not None for each in plan.points):
+        raise PlanError(f"None of {figures} can be measured with {kernel} on {board}; name others with --figures.")
+    return asked if out else replace(asked, folder=default_out(root, plan, ["calibrate", board]))
+
+
+def asked_again(asked: Asked, silicon: Silicon) -> Asked:
+    """What a kept calibration has, whatever was named. Raises PlanError if it has none."""
+    figures = silicon.kernel_figures
+    if figures is None:
+        raise PlanError("This calibration has no kernel figures; leave --figures out, or measure them with --target.")
+    return replace(asked, kernel=figures.kernel, window_ms=figures.window_ms, names=tuple(sorted(figures.images)))
+
+
+def on_silicon(asked: Asked, targets: Mapping[str, Target]) -> KernelFigures:
+    """Every point as many times as asked; what is in the folder already is not measured again."""
+    runs = [asked.folder / f"silicon-{number}" for number in range(1, asked.repeats + 1)]
+    for run_folder in runs:
+        click.echo(f"Kernel figures on the real board, into {run_folder}.", err=True)
+        run_on_targets(asked.names, asked.options(), targets, run_folder)
+    return kept_figures(asked.kernel, asked.window_ms, sights(runs))
+
+
+def set_beside(asked: Asked, silicon: KernelFigures, settings: Mapping[str, int]) -> list[KernelFigure]:
+    """The same points on the virtual board with its defaults and, if they are others, with `settings`."""
+    default = _virtual(asked, "default", {})
+    # Another fit is another measurement, and a folder holds one.
+    name = "fitted-" + hashlib.sha256(canonical(dict(settings)).encode()).hexdigest()[:8]
+    fitted = _virtual(asked, name, settings) if settings else None
+    return beside(silicon.sights(), default, fitted)
+
+
+def _virtual(asked: Asked, name: str, settings: Mapping[str, int]) -> Sights:
+    folder = asked.folder / name
+    click.echo(f"Kernel figures on the virtual board, into {folder}.", err=True)
+    config = {"instrument": "counter", **{key: str(value) for key, value in settings.items()}}
+    kernels, boards = [asked.kernel], [asked.board]
+    run(
+        *asked.names,
+        kernels=kernels,
+        boards=boards,
+        window_ms=asked.window_ms,
+        config=config,
+        out=folder,
+        jobs=asked.jobs,
+    )
+    return sights([folder])
+
+
+def figures_as_json(compared: Sequence[KernelFigure], missing: Mapping[str, str]) -> dict[str, Any]:
+    """For one object with the rest of a calibration."""
+    if not compared and not missing:
+        return {}
+    figures = {
+        each.name: {
+            "silicon_cycles": each.silicon.cycles,
+            "error_cycles": each.silicon.error_cycles,
+            "repeats": list(each.silicon.repeats),
+            "default_cycles": each.default_cycles,
+            "default_differs_by_cycles": each.difference(),
+            "default_differs_by_percent": each.percent(),
+            "fitted_cycles": each.fitted_cycles,
+            "agrees_with_default": each.agrees(),
+            "agrees_with_fit": each.agrees(fitted=True),
+        }
+        for each in compared
+    }
+    return {"kernel_figures": figures, "kernel_figures_missing": dict(missing)}

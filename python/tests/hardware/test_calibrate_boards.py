@@ -1,0 +1,189 @@
+"""Every family's rows and the fit, on virtual boards whose settings were changed secretly: which shows where, and that
+each change is found with its value, or named with what makes up for it, and nothing else is accused."""
+
+import functools
+import json
+import os
+from collections.abc import Callable, Mapping
+from itertools import combinations
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from rtoslab.base.errors import RtoslabError
+from rtoslab.calibrate.calibration_table import read_table_of
+from rtoslab.calibrate.readings import Readings, calibration_image, virtual_runs
+from rtoslab.calibrate.settings_fit import Fit, fit
+from rtoslab.targets.board import timing_settings
+from tests.hardware.desk import CATALOGUE, Desk
+from tests.hardware.disguise import jittered
+from tests.test_cli import rtoslab
+
+TABLE = read_table_of(CATALOGUE)
+QUICK = {
+    "pico": {"timing.xip_frames_per_line": 1, "timing.tail_chain_cycles": 10},
+    "nucleo-l073rz": {"timing.apb_transfer_clocks": 3, "timing.late_arrival_cycles": 8},
+    "nucleo-f767zi": {"timing.f7_flash_axi_extra_cycles": 9, "timing.store_to_load_cycles": 6},
+    "nucleo-h743zi": {"timing.h7_core_cycles_per_flash_clock": 3, "timing.decoded_branch_cycles": 5},
+}
+"""Of each family two changes that together are found within seconds."""
+_BUSES = {"bit_band_extra_cycles", "h7_domain_extra_cycles", "m7_ahbp_extra_cycles", "m7_axi_ram_extra_cycles"}
+_H7 = {"h7_core_cycles_per_flash_clock", "h7_domain_extra_cycles", "h7_flash_axi_extra_cycles"}
+UNSEEN = {
+    "pico": set(),
+    "nucleo-l053r8": _BUSES,
+    "nucleo-l073rz": _BUSES,
+    "nucleo-f767zi": {"bit_band_extra_cycles"} | _H7,
+    "nucleo-h743zi": {"bit_band_extra_cycles", "f7_flash_axi_extra_cycles"},
+}
+"""Settings of other chips: what shows in no row."""
+Runs = Callable[[Mapping[str, int]], Readings]
+
+
+@functools.cache
+def board(name: str) -> tuple[Runs, dict[str, int]]:
+    """Its runs, each made once, and its settings."""
+    runs = virtual_runs(CATALOGUE, TABLE, calibration_image(CATALOGUE, TABLE, name, None), name)
+    settings = timing_settings(CATALOGUE.board(name).facts.chip)
+    return runs, {key: default for key, default, *_ in settings if key.startswith("timing.")}
+
+
+def in_disguise(name: str, secret: Mapping[str, int], seed: int) -> Readings:
+    """What such a board says, with one round in five longer than it should be."""
+    random = np.random.default_rng(seed)
+    rows = board(name)[0](secret).rows
+    return Readings(
+        {row: each + random.choice((0, 0, 0, 0, 0, 0, 0, 0, 1, 3), each.shape) for row, each in rows.items()}
+    )
+
+
+def seen_through(name: str, secret: Mapping[str, int], seed: int) -> Fit:
+    """The fit, whose every word about a disguised board must be true."""
+    runs, defaults = board(name)
+    found = fit(TABLE, in_disguise(name, secret, seed), runs, defaults)
+    by_key = {each.key: each for each in found.findings}
+    for key, value in secret.items():
+        assert by_key[key].low <= value <= by_key[key].high, (secret, by_key[key])
+    accused = {key for key, each in by_key.items() if each.differs}
+    together = {key for group in found.groups if group.differs for key in group.keys}
+    assert accused <= set(secret), (secret, accused)
+    assert set(secret) <= accused | together, (secret, accused, together)
+    assert all(set(group.keys) & set(secret) for group in found.groups if group.differs), (secret, found.groups)
+    return found
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] * (name in {"pico", "nucleo-h743zi"})) for name in QUICK]
+)
+def test_two_changes_are_seen_through(name: str) -> None:
+    assert seen_through(name, QUICK[name], 1).settings == QUICK[name]
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_what_shows_in_no_row_is_said(name: str) -> None:
+    runs, defaults = board(name)
+    found = fit(TABLE, runs({}), runs, defaults)
+    assert not found.settings
+    assert not any(each.differs for each in found.findings)
+    assert {each.key.removeprefix("timing.") for each in found.findings if not each.seen} == UNSEEN[name]
+
+
+def test_a_bus_whose_clock_is_the_cores_tells_bridge_and_transfer_only_together() -> None:
+    """Without the row that divides the clock; with it, they are told apart."""
+    runs, defaults = board("nucleo-l073rz")
+    blind = TABLE.model_copy(update={"row": tuple(row for row in TABLE.row if row.id != "apb2_divided")})
+    secret = {"timing.apb_bridge_extra_cycles": 3}
+    found = fit(blind, runs(secret), runs, defaults)
+    (group,) = found.groups
+    assert set(group.keys) == {"timing.apb_bridge_extra_cycles", "timing.apb_transfer_clocks"}
+    assert group.differs
+    assert not any(each.differs for each in found.findings)
+    sighted = fit(TABLE, runs(secret), runs, defaults)
+    assert sighted.settings == secret
+    assert not sighted.groups
+
+
+def test_rows_that_no_setting_moves_show_what_they_are_about() -> None:
+    rows = board("pico")[0]({}).centres()
+    alone, together = rows["two_cores"]
+    assert alone + 16 < together < 2 * alone, "two cores that read one bank wait for each other"
+    flushed, held = rows["xip_code"]
+    assert held == 98, "96 additions between two readings of two cycles"
+    assert flushed > 20 * held
+
+
+@pytest.mark.long
+def test_on_the_m7_the_way_to_peripherals_is_seen_with_what_lies_behind_it() -> None:
+    found = seen_through("nucleo-f767zi", {"timing.m7_ahbp_extra_cycles": 8}, 1)
+    assert found.settings == {"timing.m7_ahbp_extra_cycles": 8}
+    (group,) = found.groups
+    assert set(group.keys) == {
+        f"timing.{key}"
+        for key in (
+            "ahb_read_extra_cycles",
+            "ahb_write_extra_cycles",
+            "apb_bridge_extra_cycles",
+            "m7_ahbp_extra_cycles",
+        )
+    }
+
+
+def changes(name: str, steps: tuple[int, ...]) -> list[dict[str, int]]:
+    """Each setting that shows, changed alone; not what the board refuses, nor what changes nothing in its place."""
+    runs, defaults = board(name)
+    usual, found = runs({}).centres(), []
+    for key, default in defaults.items():
+        for step in steps:
+            if default + step < 0:
+                continue
+            try:
+                said = runs({key: default + step}).centres()
+            except RtoslabError:
+                continue
+            if any(np.any(said[row] != usual[row]) for row in said):
+                found.append({key: default + step})
+    return found
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [*UNSEEN, "nucleo-f446re", "nucleo-f103rb"])
+def test_each_setting_alone_is_seen_through(name: str) -> None:
+    for seed, secret in enumerate(changes(name, (1, -1, 3, -2, 6))):
+        seen_through(name, secret, seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [*QUICK, "nucleo-f446re"])
+def test_pairs_of_settings_are_seen_through(name: str) -> None:
+    """40 of them; RTOSLAB_PAIRS is another number, 0 all."""
+    most = int(os.environ.get("RTOSLAB_PAIRS", "40"))
+    pairs = [
+        {**one, **other}
+        for one, other in combinations(changes(name, (1, 2, -1)), 2)
+        if set(one) != set(other)
+    ]  # fmt: skip
+    Random(1).shuffle(pairs)  # noqa: S311
+    for seed, secret in enumerate(pairs[: most or None]):
+        seen_through(name, secret, seed)
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "usb"),
+    [
+        ("pico", "picotool", "2e8a:0003"),
+        pytest.param("nucleo-l073rz", "openocd", "0483:374b", marks=pytest.mark.long),
+        pytest.param("nucleo-f767zi", "openocd", "0483:374b", marks=pytest.mark.long),
+        pytest.param("nucleo-h743zi", "openocd", "0483:374b", marks=pytest.mark.long),
+    ],
+)
+def test_a_disguised_board_behind_a_port_that_loses_bytes(name: str, tool: str, usb: str, tmp_path: Path) -> None:
+    with Desk(tmp_path, name, (tool,), usb=usb, settings=QUICK[name], spoil=jittered) as desk:
+        done = rtoslab("calibrate", "--board", name, "--target", "auto", "--port", desk.port, "--json",
+                       **desk.environment)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert len(desk.orders) == 2, "the start whose bytes were lost, and another one"
+    found = json.loads(done.stdout)
+    assert found["settings"] == QUICK[name]
+    assert set(found["differs"]) <= set(QUICK[name])

@@ -1,0 +1,87 @@
+"""Kernel figures of a board beside those of the virtual one."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rtoslab.analyses import Metric
+from rtoslab.base.errors import PlanError
+from rtoslab.calibrate import silicon_file
+from rtoslab.calibrate.silicon_figures import Sighted, Sights, beside, figures_table, seen
+from rtoslab.calibrate.silicon_file import Silicon, read_silicon, write_silicon
+from tests.hardware.desk import Desk
+from tests.test_cli import error, rtoslab
+
+BOARD = "nucleo-f446re"
+SECRET = {"timing.mask_change_cycles": 2, "timing.exception_entry_cycles": 15}
+
+
+def metric(value: float, resolution: float = 0.0, samples: tuple[float, ...] = ()) -> Metric:
+    return Metric("counts", "cycles", value, samples, resolution)
+
+
+def test_an_error_bar_holds_repeats_noise_and_the_clocks_grain() -> None:
+    assert seen([metric(100)]).error_cycles == 0
+    assert seen([metric(100), metric(103), metric(101)]).error_cycles == 1.5
+    assert seen([metric(100), metric(103), metric(101)]).cycles == 101
+    assert seen([metric(100, resolution=4.0), metric(101)]).error_cycles == 4
+    noisy = seen([metric(10, samples=(8, 9, 10, 11, 12) * 5)])
+    assert noisy.error_cycles == pytest.approx(1.4826 * 1.2533 / 5)
+
+
+def figures(**values: float) -> Sights:
+    return Sights({name: Sighted((value,), 0.5) for name, value in values.items()}, {}, {"t1": "0" * 64})
+
+
+def test_differences_in_cycles_and_percent_with_both_models() -> None:
+    one, two = beside(figures(a=200, b=50, lost=1), figures(a=210, b=50.25), figures(a=200, b=50.5))
+    assert (one.name, one.difference(), one.percent(), one.agrees()) == ("a", 10, 5, False)
+    assert (one.difference(fitted=True), one.agrees(fitted=True)) == (0, True)
+    assert two.agrees()
+    assert two.agrees(fitted=True)
+    table = figures_table([one, two])
+    assert table.rows[0][:6] == ("a", "200.00", "0.50", "210.00", "+10.00", "+5.00")
+    (alone,) = beside(figures(a=200), figures(a=210), None)
+    assert alone.fitted_cycles is None
+    assert figures_table([alone]).rows[0][6:] == (None, None)
+
+
+def test_figures_of_another_image_are_refused() -> None:
+    other = Sights(figures(a=1).figures, {}, {"t1": "1" * 64})
+    with pytest.raises(PlanError, match="t1 was measured with another image than today's"):
+        beside(other, figures(a=1), None)
+
+
+@pytest.mark.long
+def test_kernel_figures_of_a_disguised_board(tmp_path: Path) -> None:
+    file, out = tmp_path / "silicon.json", tmp_path / "figures"
+    words = ("--figures", "t4,call_times,p5_signal_wait", "--window", "20ms", "--repeats", "2")
+    with Desk(tmp_path, BOARD, settings=SECRET) as desk:
+        done = rtoslab("calibrate", "--board", BOARD, "--target", "auto", "--port", desk.port, *words, "--out", out,
+                       "-o", file, "--json", **desk.environment)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["settings"] == SECRET
+    compared = found["kernel_figures"]
+    assert found["kernel_figures_missing"].keys() == {"p5_signal_wait"}
+    moved = compared["t4_interrupt.cycles_per_count"]
+    assert moved["silicon_cycles"] - moved["default_cycles"] >= 3, "an entry of 15 instead of 12 cycles"
+    assert not moved["agrees_with_default"]
+    assert moved["default_differs_by_percent"] < 0
+    assert len(moved["repeats"]) == 2
+    assert sum(name.startswith("call_times.") for name in compared) > 3
+    assert all(each["agrees_with_fit"] for each in compared.values()), compared
+    kept = read_silicon(file)
+    assert kept.kernel_figures is not None
+    assert kept.kernel_figures.figures["t4_interrupt.cycles_per_count"].repeats == tuple(moved["repeats"])
+    again = rtoslab("calibrate", "--from", file, "--figures", "all", "--out", tmp_path / "again", "--json")
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["kernel_figures"] == compared
+    body = json.loads(file.read_text())
+    body["kernel_figures"] = None
+    del body["sha256"]
+    write_silicon(file, Silicon.model_validate({**body, "sha256": silicon_file._digest(body)}))
+    assert "This calibration has no kernel figures" in error(
+        rtoslab("calibrate", "--from", file, "--figures", "all"), 1
+    )

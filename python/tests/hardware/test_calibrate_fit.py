@@ -1,0 +1,222 @@
+"""The search for settings, on models whose rows are straight lines, steps and sums, without a board."""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from rtoslab.base.errors import RtoslabError
+from rtoslab.calibrate.calibration_table import CalibrationTable, read_table_of
+from rtoslab.calibrate.match import Match
+from rtoslab.calibrate.readings import Readings
+from rtoslab.calibrate.report import findings_table
+from rtoslab.calibrate.search import _home
+from rtoslab.calibrate.settings_fit import Fit, fit, unexplained
+from rtoslab.targets.board import timing_settings
+from tests.hardware.desk import CATALOGUE
+
+
+def table(*rows: tuple[str, list[str]]) -> CalibrationTable:
+    whole = read_table_of(CATALOGUE)
+    row = [{"id": name, "title": name, "group": "g", "values": 2, "keys": keys} for name, keys in rows]
+    return CalibrationTable.model_validate({**whole.model_dump(), "row": row})
+
+
+def linear(settings: dict[str, int]) -> Readings:
+    """Two rows of the setting a, one of them of b as well, one of nothing."""
+    a, b = settings.get("timing.a", 5), settings.get("timing.b", 2)
+    rows = {"one": [a, 2 * a], "two": [a + b, b], "none": [7, 7]}
+    return Readings({name: np.repeat(np.array(each)[:, None], 9, axis=1) for name, each in rows.items()})
+
+
+LINEAR = table(("one", ["timing.a"]), ("two", ["timing.a", "timing.b"]), ("none", ["timing.c"]))
+DEFAULTS = {"timing.a": 5, "timing.b": 2, "timing.c": 1}
+
+
+def test_what_changed_is_found_and_nothing_else() -> None:
+    found = fit(LINEAR, linear({"timing.a": 8}), lambda values: linear(dict(values)), DEFAULTS)
+    assert found.settings == {"timing.a": 8}
+    assert {each.key: (each.differs, each.seen) for each in found.findings} == {
+        "timing.a": (True, True), "timing.b": (False, True), "timing.c": (False, False),
+    }  # fmt: skip
+    assert [(each.low, each.high) for each in found.findings][:2] == [(8, 8), (2, 2)]
+
+
+def test_noise_widens_and_accuses_nobody() -> None:
+    silicon = linear({})
+    noise = np.random.default_rng(1).integers(0, 4, (2, 9))
+    noisy = Readings({**silicon.rows, "one": silicon.rows["one"] + noise})
+    found = fit(LINEAR, noisy, lambda values: linear(dict(values)), DEFAULTS)
+    a = next(each for each in found.findings if each.key == "timing.a")
+    assert found.slack_cycles > 0
+    assert a.low < a.high or a.error_cycles > 0
+
+
+def test_what_no_setting_explains_bends_none_and_is_named() -> None:
+    silicon = Readings({**linear({}).rows, "none": linear({}).rows["none"] + 3})
+    found = fit(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
+    assert not found.settings
+    assert unexplained(silicon, linear({})) == {"none": 3}
+
+
+def rounds(*values: int) -> Readings:
+    return Readings({"row": np.array([values])})
+
+
+def test_what_most_rounds_say_counts_and_what_is_nearly_as_frequent_bounds_it() -> None:
+    assert rounds(5, 5, 5, 5, 6, 8, 6, 8, 9).centres()["row"] == [5]
+    assert [edge[0] for edge in rounds(5, 5, 5, 5, 6, 8, 6, 8, 9).bounds()["row"]] == [5, 5]
+    assert [edge[0] for edge in rounds(5, 5, 5, 5, 8, 6, 6, 6, 9).bounds()["row"]] == [5, 6]
+    spread = rounds(1, 2, 3, 4, 5, 6, 7, 8, 9)
+    low, high = spread.bounds()["row"]
+    assert spread.centres()["row"] == [5]
+    assert 3 < low[0] < 5 < high[0] < 7
+
+
+SUM = table(("one", ["timing.a", "timing.b"]), ("two", ["timing.c"]))
+
+
+def only_sums(settings: dict[str, int]) -> Readings:
+    """Rows that see a + 2b and c, and refuse c above 4."""
+    a, b, c = settings.get("timing.a", 5), settings.get("timing.b", 2), settings.get("timing.c", 1)
+    if c > 4:
+        raise RtoslabError("too large")
+    rows = {"one": [a + 2 * b, 3 * a + 6 * b], "two": [c, c]}
+    return Readings({name: np.repeat(np.array(each)[:, None], 9, axis=1) for name, each in rows.items()})
+
+
+def fitted(model: Callable[[dict[str, int]], Readings], secret: dict[str, int]) -> Fit:
+    return fit(SUM, model(secret), lambda values: model(dict(values)), DEFAULTS)
+
+
+def test_settings_that_make_up_for_each_other_are_named_together_and_none_is_accused() -> None:
+    found = fitted(only_sums, {"timing.a": 9})
+    (group,) = found.groups
+    assert set(group.keys) == {"timing.a", "timing.b"}
+    assert group.differs
+    by_key = {each.key: each for each in found.findings}
+    assert by_key["timing.a"].together == ("timing.b",)
+    assert not any(each.differs for each in found.findings), "either may be what it was"
+    assert by_key["timing.a"].low <= 9 <= by_key["timing.a"].high
+    assert by_key["timing.b"].low <= 4 <= by_key["timing.b"].high
+    assert len(found.settings) == 1
+
+
+def test_a_group_that_fits_at_its_defaults_is_not_refuted() -> None:
+    found = fitted(only_sums, {"timing.c": 3})
+    (group,) = found.groups
+    assert not group.differs
+    assert found.settings == {"timing.c": 3}
+    assert [each.key for each in found.findings if each.differs] == ["timing.c"]
+
+
+def rounded(settings: dict[str, int]) -> Readings:
+    """b is of a bus whose clock lasts four cycles of a: what a does is seen at its edges only."""
+    a, b = settings.get("timing.a", 5), settings.get("timing.b", 2)
+    rows = {"one": [4 * b + -4 * (-(a + phase) // 4) for phase in range(2)], "two": [1, 1]}
+    return Readings({name: np.repeat(np.array(each)[:, None], 9, axis=1) for name, each in rows.items()})
+
+
+def test_steps_that_only_several_of_another_make_up_for_are_a_group() -> None:
+    found = fitted(rounded, {"timing.b": 3})
+    assert {frozenset(group.keys) for group in found.groups} == {frozenset({"timing.a", "timing.b"})}
+    assert found.after_cycles == 0
+    assert len(found.settings) == 1
+
+
+def on_one_way(settings: dict[str, int]) -> Readings:
+    """c is on the way to both a and b."""
+    a, b, c = settings.get("timing.a", 5), settings.get("timing.b", 2), settings.get("timing.c", 1)
+    return Readings({name: np.full((2, 9), each) for name, each in {"one": a + c, "two": b + c}.items()})
+
+
+def test_what_one_and_two_others_do_is_a_group_of_three_and_the_fewest_changes_are_named() -> None:
+    way = table(("one", ["timing.a", "timing.c"]), ("two", ["timing.b", "timing.c"]))
+    found = fit(way, on_one_way({"timing.c": 4}), lambda values: on_one_way(dict(values)), DEFAULTS)
+    assert found.settings == {"timing.c": 4}
+    assert [set(group.keys) for group in found.groups] == [set(DEFAULTS)]
+    assert not any(each.differs for each in found.findings)
+
+
+def convex(settings: dict[str, int]) -> Readings:
+    """What a does is far more from 7 on, and always the same."""
+    a = settings.get("timing.a", 5)
+    rows = {"one": 10 if a >= 7 else max(a - 5, 0), "two": settings.get("timing.b", 2)}
+    return Readings({name: np.full((2, 9), each) for name, each in rows.items()})
+
+
+def test_a_step_that_went_too_far_comes_back() -> None:
+    model = table(("one", ["timing.a"]), ("two", ["timing.b"]))
+    found = fit(model, convex({"timing.a": 8}), lambda values: convex(dict(values)), DEFAULTS)
+    assert found.settings == {"timing.a": 7}
+
+
+def test_changes_that_make_up_for_each_other_are_taken_back() -> None:
+    match = Match(SUM, only_sums({}), lambda values: only_sums(dict(values)), DEFAULTS)
+    detour = {**DEFAULTS, "timing.a": 7, "timing.b": 1}
+    assert match.excess(detour) == 0
+    assert _home(match, detour, match.keys) == DEFAULTS
+
+
+def test_a_row_without_a_setting_counts_for_nothing() -> None:
+    model = table(("one", ["timing.a"]), ("two", ["timing.a", "timing.b"]), ("none", []))
+    silicon = Readings({**linear({}).rows, "none": linear({}).rows["none"] + 3})
+    found = fit(model, silicon, lambda values: linear(dict(values)), DEFAULTS)
+    assert found.before_cycles == found.after_cycles == 0
+
+
+def clamped(settings: dict[str, int]) -> Readings:
+    """a counts up to 7 only."""
+    a = min(settings.get("timing.a", 5), 7)
+    return linear({**settings, "timing.a": a})
+
+
+@pytest.mark.parametrize("secret", [7, 9])
+def test_values_that_do_the_same_are_a_range_whose_nearest_is_named(secret: int) -> None:
+    found = fit(LINEAR, clamped({"timing.a": secret}), lambda values: clamped(dict(values)), DEFAULTS)
+    assert found.settings == {"timing.a": 7}
+    a = next(each for each in found.findings if each.key == "timing.a")
+    assert a.low == 7
+    assert a.high >= 9
+
+
+def test_rules_without_a_witness_are_in_the_result() -> None:
+    found = fit(LINEAR, linear({}), lambda values: linear(dict(values)), {**DEFAULTS, "timing.far": 4})
+    assert [(each.key, each.seen) for each in found.findings if not each.seen] == [
+        ("timing.c", False),
+        ("timing.far", False),
+    ]
+
+
+OF_OTHER_CHIPS = {
+    "rp2040": r"^$",
+    "stm32l073": r"m7|h7|bit_band",
+    "stm32f103": r"m7|h7",
+    "stm32f446": r"m7|h7",
+    "stm32f767": r"h7|bit_band",
+    "stm32h743": r"f7|bit_band",
+}
+
+
+def test_every_setting_of_a_board_has_a_witness_but_those_of_other_chips() -> None:
+    rows = {key for row in read_table_of(CATALOGUE).row for key in row.keys}
+    for chip, others in OF_OTHER_CHIPS.items():
+        known = {key for key, *_ in timing_settings(chip) if key.startswith("timing.")}
+        assert {key for key in known - rows if not re.search(others, key)} == set(), chip
+    every = {key for chip in OF_OTHER_CHIPS for key, *_ in timing_settings(chip)}
+    assert rows <= every, "a row names a setting that no chip has"
+
+
+def test_every_chip_of_the_catalogue_has_registers() -> None:
+    assert {each.facts.chip for each in CATALOGUE.boards.values()} == set(read_table_of(CATALOGUE).registers)
+
+
+def test_the_table_says_what_silicon_says() -> None:
+    together = fitted(only_sums, {"timing.a": 9, "timing.c": 3})
+    rows = {str(row[0]): row for row in findings_table(together, {"timing.a": "assumed"}).rows}
+    assert rows["timing.a"][1] == "assumed"
+    assert rows["timing.a"][-2:] == ("refuted together", "b")
+    assert rows["timing.c"][-2:] == ("it is 3", "")
+    plain = fit(LINEAR, clamped({"timing.a": 9}), lambda values: clamped(dict(values)), DEFAULTS)
+    assert [row[-2] for row in findings_table(plain, {}).rows] == ["it is 7 to 15", "confirmed", "shows in no row"]
