@@ -37,8 +37,11 @@ struct port_task_request {
     void *argument;
     uint32_t stack_bytes;
     uint8_t priority;
-    uint8_t core; /* pinned: it MUST never run on another one */
+    uint8_t core; /* pinned: it MUST never run on another one; or PORT_ANY_CORE, where BENCH_ANY_CORE is 1 */
 };
+
+/* With the service any_core: a task that the kernel runs on whichever core is free for it. */
+#define PORT_ANY_CORE UINT8_MAX
 
 struct port_heap_figures {
     uint32_t size_bytes;
@@ -92,6 +95,9 @@ PORT_IS(port_sleep_ticks, void(uint32_t));
 #endif
 #if KERNEL_SERVICES_SLEEP_UNTIL
 PORT_IS(port_sleep_until, void(uint32_t *, uint32_t)); /* ticks behind the tick given, which becomes that one */
+#endif
+#if BENCH_ANY_CORE && !(KERNEL_SERVICES_ANY_CORE && BENCH_CORES > 1)
+#error "Tasks that run on any core need the service any_core and two cores; see spec/port.md."
 #endif
 #if KERNEL_SERVICES_YIELD
 PORT_IS(port_yield, void(void));

@@ -55,12 +55,15 @@ def _services_lack(
     benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int, config: Mapping[str, str]
 ) -> str | None:
     params = {key.removeprefix("param."): value for key, value in config.items() if key.startswith("param.")}
-    lacking = kernel.facts.lacking(benchmark.facts.needs(params))
+    needed = benchmark.facts.needs(params)
+    lacking = kernel.facts.lacking(needed)
     absent = benchmark.facts.absent(kernel.facts)
     if lacking is None and len(absent) == len(benchmark.facts.series):
         lacking = next(iter(absent.values()), None)
     if lacking is not None:
         return lacking
+    if cores < 2 and "any_core" in needed:
+        return "on one core every task runs where it must"
     if cores < benchmark.facts.min_cores:
         return f"{benchmark.facts.title} is a test of {benchmark.facts.min_cores} cores or more"
     if cores > 1 and benchmark.facts.handlers is not None:

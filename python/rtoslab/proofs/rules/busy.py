@@ -48,7 +48,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     seen: list[str] = []
     for core in params.cores if params.cores is not None else evidence.cores:
         load = evidence.observed.loads[core]
-        counts = sum(each.count for each in evidence.decoded.counts if each.core == core)
+        counts = sum(each.count for each in evidence.decoded.counts if each.core == core or not evidence.pinned)
         idle = 100 * load.idle_cycles / max(load.cycles, 1)
         own = load.instructions / max(counts, 1)
         left = _to_idle(evidence, core)
