@@ -55,7 +55,7 @@ class Evidence:
 
     @property
     def parties(self) -> list[tuple[str, list[int]]]:
-        """What is set against each other, counts and what was seen: of pinned tasks each core, else all cores together."""
+        """Where counts are set against what was seen: of pinned tasks on each core, else on all cores together."""
         if self.pinned:
             return [(f"core {core}", [core]) for core in self.metric_cores]
         return [("all cores", self.metric_cores)]

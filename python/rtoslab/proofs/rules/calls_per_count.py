@@ -30,7 +30,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     seen: list[str] = []
     for where, cores in evidence.parties:
         calls = sum(evidence.observed.calls[core, params.service] for core in cores)
-        text, agrees = compare(where, "calls", calls, sum(map(evidence.counted, cores)) * ratio, params.tolerance * len(cores))
+        wanted = sum(map(evidence.counted, cores)) * ratio
+        text, agrees = compare(where, "calls", calls, wanted, params.tolerance * len(cores))
         named = ", ".join(evidence.kernel.on(evidence.board.cpu).symbols.get(params.service, ())) or "no function"
         told = "" if calls else f" ([symbols] of kernel.toml names {named} for it)"
         (seen if agrees else problems).append(text if agrees else f"{text}{told}")

@@ -1,4 +1,4 @@
-"""Tasks that are bound to no core are moved by the kernel: some of them run on every core, and none stays away from all."""
+"""Tasks that no core binds are moved by the kernel: some of them run on every core."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.results import Finding
