@@ -247,7 +247,7 @@ def failing(verdict: Conformance) -> set[str]:
 
 
 def test_every_check_is_seen_to_fail() -> None:
-    """The others: test_conformance_facts.py gives rt queues of pointers, test_conformance_cores.py plays on two cores."""
+    """The others: test_conformance_facts.py gives rt queues of pointers, test_conformance_cores.py has two cores."""
     seen = {check for each in BREAKS.values() for check in each.fails}
     assert seen | {"pointer_queue_wakes", "any_core"} == {each.id for each in Catalogue(find_root()).conformance.check}
 
