@@ -190,6 +190,9 @@ PORT_IS(port_queue_receive_from_isr, bool(port_queue_t *, void *));    /* likewi
 PORT_IS(port_mailbox_create, bool(port_mailbox_t *));
 PORT_IS(port_mailbox_send, bool(port_mailbox_t *, void *));     /* one pointer, not NULL; mailbox_send_waits: for ever */
 PORT_IS(port_mailbox_receive, bool(port_mailbox_t *, void **)); /* waits for ever */
+#if KERNEL_SERVICES_MAILBOX_TIMEOUT
+PORT_IS(port_mailbox_receive_for, bool(port_mailbox_t *, void **, uint32_t)); /* ticks > 0; false: none in time */
+#endif
 #endif
 #if KERNEL_SERVICES_EVENT
 /* A wait lasts for ever, takes the bits it names, and says what was set before that. */
@@ -198,7 +201,13 @@ PORT_IS(port_event_set, void(port_event_t *, uint32_t));
 PORT_IS(port_event_clear, void(port_event_t *, uint32_t));
 PORT_IS(port_event_wait_any, uint32_t(port_event_t *, uint32_t));
 PORT_IS(port_event_wait_all, uint32_t(port_event_t *, uint32_t));
+#if KERNEL_SERVICES_EVENT_TIMEOUT
+PORT_IS(port_event_wait_any_for, bool(port_event_t *, uint32_t, uint32_t)); /* bits, ticks > 0; false: none in time */
+#endif
 _Static_assert(PORT_EVENT_BITS >= 24, "an event has at least 24 bits");
+#endif
+#if (KERNEL_SERVICES_EVENT_TIMEOUT && !KERNEL_SERVICES_EVENT) || (KERNEL_SERVICES_MAILBOX_TIMEOUT && !KERNEL_SERVICES_MAILBOX)
+#error "The services event_timeout and mailbox_timeout are an event's and a mailbox's; see spec/port.md."
 #endif
 #if KERNEL_SERVICES_EVENT_FROM_ISR && BENCH_NEEDS_EVENT_FROM_ISR
 PORT_IS(port_event_set_from_isr, void(port_event_t *, uint32_t)); /* the handler's last call but for port_isr_exit */
