@@ -247,9 +247,12 @@ def failing(verdict: Conformance) -> set[str]:
 
 
 def test_every_check_is_seen_to_fail() -> None:
-    """The others: test_conformance_facts.py gives rt queues of pointers, test_conformance_cores.py has two cores."""
+    """The others: test_conformance_facts.py (rt with queues of pointers), _cores.py and _timeouts.py."""
     seen = {check for each in BREAKS.values() for check in each.fails}
-    assert seen | {"pointer_queue_wakes", "any_core"} == {each.id for each in Catalogue(find_root()).conformance.check}
+    timeouts = {f"{each}_timeout_{end}" for each in ("event", "mailbox") for end in ("expires", "given")}
+    assert seen | {"pointer_queue_wakes", "any_core"} | timeouts == {
+        each.id for each in Catalogue(find_root()).conformance.check
+    }
 
 
 @pytest.mark.parametrize("name", BREAKS)

@@ -19,7 +19,8 @@ LOOP_100_CYCLES: Final = 1407
 Condition = Annotated[str, Field(pattern=r"^[a-z_]+ [=>] [0-9]+$")]
 """`shared = 1`, `cores > 1`: a parameter of the benchmark, or the number of cores, against a number.
 `queue = 1`: what is measured needs that service; `tasks = 1`: where there are any, `tasks = 0`: without a kernel;
-`sliced = 1`: a kernel that slices time among equals, asked or not; `heap_sleeps = 1`: several cores share a
+`sliced = 1`: a kernel that slices time among equals, asked or not; `timeout_adds_ticks = 1`: whose time-outs last a tick
+longer; `heap_sleeps = 1`: several cores share a
 heap behind a mutex."""
 
 
@@ -75,6 +76,7 @@ class Evidence:
             "cores": len(self.cores),
             "tasks": tasks,
             "sliced": sliced,
+            "timeout_adds_ticks": self.kernel.behaviour.timeout_adds_ticks,
             "heap_sleeps": int(len(self.cores) > 1 and self.kernel.behaviour.heap_lock == "sleeping"),
             **{key: str(value) for key, value in self.benchmark.params.items() if key in SAID_IF_UNUSUAL},
             **{key: self.decoded.params[key] for key in self.benchmark.params if key in self.decoded.params},
