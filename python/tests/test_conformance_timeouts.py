@@ -1,4 +1,4 @@
-"""Waits for events and messages that give up on a tick: each check fails on a port that is broken in the way it looks for."""
+"""Waits for events and messages that give up on a tick: each check fails on a port that is broken for it."""
 
 from pathlib import Path
 

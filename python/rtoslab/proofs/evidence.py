@@ -19,9 +19,8 @@ LOOP_100_CYCLES: Final = 1407
 Condition = Annotated[str, Field(pattern=r"^[a-z_]+ [=>] [0-9]+$")]
 """`shared = 1`, `cores > 1`: a parameter of the benchmark, or the number of cores, against a number.
 `queue = 1`: what is measured needs that service; `tasks = 1`: where there are any, `tasks = 0`: without a kernel;
-`sliced = 1`: a kernel that slices time among equals, asked or not; `timeout_adds_ticks = 1`: whose time-outs last a tick
-longer; `heap_sleeps = 1`: several cores share a
-heap behind a mutex."""
+`sliced = 1`: a kernel that slices time among equals, asked or not; `timeout_adds_ticks = 1`: one whose time-outs last
+a tick longer; `heap_sleeps = 1`: several cores share a heap behind a mutex."""
 
 
 class RuleParams(Strict):
