@@ -10,17 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import PlainSerializer, PlainValidator
 
+_MOST: Final = np.iinfo(np.int64).max
 _WIDTHS: Final = (np.uint8, np.uint16, np.uint32, np.uint64)
 
 
 class Column(Sequence[int]):
-    """As a tuple of ints, and equal to one that holds the same. `numpy.asarray` gives 64-bit integers."""
+    """As a tuple of ints, and equal to one that holds the same. `numpy.asarray` gives signed 64-bit integers, if they suffice."""
 
     __slots__ = ("_kept",)
 
     def __init__(self, values: ArrayLike | Sequence[int] = ()) -> None:
         """Raises ValueError for what is no whole number, or negative."""
-        found = np.asarray(values if isinstance(values, np.ndarray) else list(values))  # type: ignore[arg-type]
+        found = values if isinstance(values, np.ndarray) else _whole(list(values))  # type: ignore[arg-type]
         if found.size and (found.ndim != 1 or found.dtype.kind not in "iu" or int(found.min()) < 0):
             raise ValueError("samples are whole numbers from 0 on")
         largest = int(found.max()) if found.size else 0
@@ -33,6 +34,8 @@ class Column(Sequence[int]):
         return self._kept.nbytes
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if dtype is None and self._kept.dtype == np.uint64 and self._kept.max() > _MOST:
+            return self._kept.copy()
         return self._kept.astype(np.int64 if dtype is None else dtype)
 
     def __len__(self) -> int:
@@ -61,6 +64,12 @@ class Column(Sequence[int]):
 
     def __reduce__(self) -> tuple[type["Column"], tuple[NDArray[Any]]]:
         return Column, (self._kept,)
+
+
+def _whole(values: Sequence[object]) -> NDArray[Any]:
+    if any(type(each) is not int or not 0 <= each < 1 << 64 for each in values):
+        raise ValueError("samples are whole numbers from 0 on")
+    return np.array(values, np.uint64)
 
 
 def _column(values: Any) -> Column:
