@@ -15,7 +15,7 @@ _WIDTHS: Final = (np.uint8, np.uint16, np.uint32, np.uint64)
 
 
 class Column(Sequence[int]):
-    """As a tuple of ints, and equal to one that holds the same. `numpy.asarray` gives signed 64-bit integers, if they suffice."""
+    """As a tuple of ints, and equal to one that holds the same. `numpy.asarray` gives signed numbers, if they do."""
 
     __slots__ = ("_kept",)
 
