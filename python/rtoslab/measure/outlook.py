@@ -49,12 +49,13 @@ def outlook(catalogue: Catalogue, plan: Plan, jobs: int) -> Outlook:
     missing = [each for digest, each in wanted.items() if not is_built(catalogue.root, each, digest)]
     unproved = [each for digest, each in suites.items() if not is_built(catalogue.root, each, digest)]
     images = len(missing) + len(unproved)
-    work_s = images * BUILD_S + len(unproved) * CONFORMANCE_S + sum(_run_s(catalogue, each) for each in able)
+    work_s = images * BUILD_S + len(unproved) * CONFORMANCE_S + sum(run_s(catalogue, each) for each in able)
     at_once = max(1, min(jobs, len(able), os.cpu_count() or 1))
     return Outlook(len(plan.points), len(plan.points) - len(able), images, work_s / at_once)
 
 
-def _run_s(catalogue: Catalogue, point: Point) -> float:
+def run_s(catalogue: Catalogue, point: Point) -> float:
+    """Seconds of one core that a built point takes, from start to store."""
     sampled_ms = None if point.samples is None else max(SAMPLED_MS, point.samples)
     window_ms = point.window_ms if sampled_ms is None else min(point.window_ms, sampled_ms)
     board_ms = window_ms + (WARM_UP_MS if point.warmup_ms is None else point.warmup_ms)
