@@ -42,6 +42,8 @@ def test_points_say_whether_tasks_are_pinned_and_pair_with_the_one_core_that_nee
     assert [each.many.point for each in gains([one, two, free])] == [two, free]
     points = [one.point, two.point, free.point]
     assert series_names(points) == ["1 core", "2 cores (pinned)", "2 cores (not pinned)"]
+    alone = [each.model_copy(update={"cores": 1}) for each in points]
+    assert series_names(alone) == ["1 core", "1 core", "1 core, pinned=0"], "a table's rows, whose columns are cores"
     assert pinning_note([one.point]) == ""
     assert "each task is pinned" in pinning_note([one.point, two.point])
     assert "not pinned" in pinning_note([free.point])

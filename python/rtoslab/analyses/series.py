@@ -65,7 +65,7 @@ def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[
         parts += [
             f"{key.removeprefix('param.')}={point.config[key]}"
             for key in keys
-            if key in point.config and differs(key, point) and not (with_cores and key == UNPINNED)
+            if key in point.config and differs(key, point) and not (with_cores and key == UNPINNED and point.cores > 1)
         ]
         names.append(", ".join(parts))
     return names
