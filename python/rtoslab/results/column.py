@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pydantic import PlainSerializer, PlainValidator
+from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 _MOST: Final = np.iinfo(np.int64).max
 _WIDTHS: Final = (np.uint8, np.uint16, np.uint32, np.uint64)
@@ -76,5 +76,10 @@ def _column(values: Any) -> Column:
     return values if isinstance(values, Column) else Column(values)
 
 
-Samples = Annotated[Sequence[int], PlainValidator(_column), PlainSerializer(tuple, return_type=tuple[int, ...])]
+Samples = Annotated[
+    Sequence[int],
+    PlainValidator(_column),
+    PlainSerializer(tuple, return_type=tuple[int, ...]),
+    WithJsonSchema({"items": {"type": "integer"}, "type": "array"}),
+]
 """A field of a stored form that is kept as a `Column`."""

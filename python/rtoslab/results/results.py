@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from rtoslab.base import Strict
-from rtoslab.results.column import Column, Samples
+from rtoslab.results.column import Samples
 from rtoslab.results.finding import Finding, Verdict
 
 FORMAT = 1
@@ -184,14 +184,14 @@ class SeriesSamples(Stored):
     """By a hardware timer, from its own event on: nothing of the instrument is in the samples."""
     cycles: Samples
     """By the instrument, as it was read: what the instrument costs itself is in it (series instrument.empty)."""
-    mark_cycles: Samples = Column()
+    mark_cycles: Samples = ()
     """The same intervals, in the same image, between the marks: no instrument inside."""
-    start_cycle: Samples = Column()
+    start_cycle: Samples = ()
     """When each began, since reset."""
-    switches: Samples = Column()
+    switches: Samples = ()
     """Context switches inside; so the next two, entries of the tick's exception and of interrupt lines."""
-    ticks: Samples = Column()
-    interrupts: Samples = Column()
+    ticks: Samples = ()
+    interrupts: Samples = ()
     steps: int | None = None
     """Of a switch: priorities that the kernel's search went down in every sample; None: it does not search."""
 
