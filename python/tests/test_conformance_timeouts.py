@@ -7,7 +7,7 @@ import pytest
 from rtoslab.base.paths import find_root
 from rtoslab.conformance.judge import Outcome
 from tests.checkouts import alter
-from tests.test_conformance_whole import conformance, failing
+from tests.test_conformance_whole import BREAKS_OF_TIMEOUTS, conformance, failing
 
 FREERTOS, RT = "kernels/freertos/port.h", "kernels/rt/port.h"
 WAIT = "    return (xEventGroupWaitBits(*event, bits, pdTRUE, pdFALSE, ticks) & bits) != 0;\n"
@@ -46,6 +46,10 @@ def test_a_kernel_without_them_need_not() -> None:
     found = {each.check: each for each in conformance(find_root(), "bare").findings}
     assert {found[check].outcome for check in BREAKS} == {Outcome.NOT_APPLICABLE}
     assert "only its semaphore counts ticks" in found["event_timeout_expires"].saw
+
+
+def test_every_check_is_seen_to_fail() -> None:
+    assert set(BREAKS) == BREAKS_OF_TIMEOUTS
 
 
 @pytest.mark.parametrize(("check", "kernel", "file", "old", "new"), EACH)

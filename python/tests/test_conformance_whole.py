@@ -14,6 +14,7 @@ from rtoslab.plan.plan import Options, conformance_points
 from rtoslab.results.results import Failed, Measured
 from tests.checkouts import alter
 
+BREAKS_OF_TIMEOUTS = {f"{each}_timeout_{end}" for each in ("event", "mailbox") for end in ("expires", "given")}
 FREERTOS, RT, BARE = ("kernels/freertos/port", "kernels/rt/port", "kernels/bare/port")
 CONTEXT = "conformance/tasks/context.c"
 
@@ -249,10 +250,8 @@ def failing(verdict: Conformance) -> set[str]:
 def test_every_check_is_seen_to_fail() -> None:
     """The others: test_conformance_facts.py (rt with queues of pointers), _cores.py and _timeouts.py."""
     seen = {check for each in BREAKS.values() for check in each.fails}
-    timeouts = {f"{each}_timeout_{end}" for each in ("event", "mailbox") for end in ("expires", "given")}
-    assert seen | {"pointer_queue_wakes", "any_core"} | timeouts == {
-        each.id for each in Catalogue(find_root()).conformance.check
-    }
+    elsewhere = {"pointer_queue_wakes", "any_core", *BREAKS_OF_TIMEOUTS}
+    assert seen | elsewhere == {each.id for each in Catalogue(find_root()).conformance.check}
 
 
 @pytest.mark.parametrize("name", BREAKS)

@@ -70,7 +70,7 @@ class Evidence:
         name, sign, number = condition.split()
         tasks = int(any(task.handle for task in self.decoded.tasks))
         sliced = int(self.kernel.time_slice_ticks > 0)
-        known = {
+        known: dict[str, int | str] = {
             **{service: int(service in self.benchmark.services) for service in self.kernel.services},
             "cores": len(self.cores),
             "tasks": tasks,
