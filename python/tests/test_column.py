@@ -40,8 +40,8 @@ def test_a_column_is_a_tuple_in_few_bytes(values: tuple[int, ...], kept_bytes: i
     assert column != (*values, 1)
 
 
-@pytest.mark.parametrize("values", [[-1], [1.5], ["1"], [True], [[1], [2]]])
-def test_what_is_no_sample_is_refused(values: list[object]) -> None:
+@pytest.mark.parametrize("values", [[-1], [1.5], ["1"], [True], [[1], [2]], [1 << 64], 1, "1", {1: 1}])
+def test_what_is_no_sample_is_refused(values: object) -> None:
     with pytest.raises(ValidationError):
         series("a", 0, cycles=values)
 

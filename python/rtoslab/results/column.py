@@ -73,7 +73,11 @@ def _whole(values: Sequence[object]) -> NDArray[Any]:
 
 
 def _column(values: Any) -> Column:
-    return values if isinstance(values, Column) else Column(values)
+    if isinstance(values, Column):
+        return values
+    if not isinstance(values, list | tuple | np.ndarray):
+        raise ValueError("samples are a list of whole numbers")
+    return Column(values)
 
 
 Samples = Annotated[
