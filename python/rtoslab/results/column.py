@@ -76,7 +76,7 @@ def _column(values: Any) -> Column:
     if isinstance(values, Column):
         return values
     if not isinstance(values, list | tuple | np.ndarray):
-        raise ValueError("samples are a list of whole numbers")
+        raise ValueError("samples are a list of whole numbers")  # noqa: TRY004 (pydantic hears no other)
     return Column(values)
 
 
