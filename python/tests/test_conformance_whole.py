@@ -248,7 +248,6 @@ def failing(verdict: Conformance) -> set[str]:
 
 
 def test_every_check_is_seen_to_fail() -> None:
-    """The others: test_conformance_facts.py (rt with queues of pointers), _cores.py and _timeouts.py."""
     seen = {check for each in BREAKS.values() for check in each.fails}
     elsewhere = {"pointer_queue_wakes", "any_core", *BREAKS_OF_TIMEOUTS}
     assert seen | elsewhere == {each.id for each in Catalogue(find_root()).conformance.check}
@@ -257,8 +256,7 @@ def test_every_check_is_seen_to_fail() -> None:
 @pytest.mark.parametrize("name", BREAKS)
 def test_a_break_has_what_it_breaks(name: str) -> None:
     """The long test below must not be the first to see that a port's text has changed."""
-    what = BREAKS[name]
-    assert what.old in (find_root() / "firmware" / what.file).read_text()
+    assert BREAKS[name].old in (find_root() / "firmware" / BREAKS[name].file).read_text()
 
 
 @pytest.mark.long
