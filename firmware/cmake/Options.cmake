@@ -167,6 +167,8 @@ function(options_check)
   set(BENCH_SERIES_KEPT "${BENCH_SERIES_KEPT}" PARENT_SCOPE)
   check_params()
   set(BENCH_PARAMS_FINAL "${BENCH_PARAMS_FINAL}" PARENT_SCOPE)
+  choose_any_core()
+  set(BENCH_ANY_CORE "${BENCH_ANY_CORE}" PARENT_SCOPE)
 endfunction()
 
 # Of a latency benchmark's series, those that the kernel can serve: sets BENCH_SERIES_KEPT, their numbers in benchmark.toml,
@@ -337,6 +339,22 @@ macro(check_measure)
   set(MEASURE "${MEASURE}" PARENT_SCOPE)
   set(INSTRUMENT "${INSTRUMENT}" PARENT_SCOPE)
   set(SAMPLES "${SAMPLES}" PARENT_SCOPE)
+endmacro()
+
+# Whether tasks of this image may run on any core: with the benchmark's parameter pinned=0, and in the conformance suite.
+# Sets BENCH_ANY_CORE, 0 or 1.
+macro(choose_any_core)
+  set(BENCH_ANY_CORE 0)
+  toml_get(any_core kernel services.any_core)
+  if(BENCH STREQUAL "conformance" AND any_core AND CORES GREATER 1)
+    set(BENCH_ANY_CORE 1)
+  endif()
+  if("pinned=0" IN_LIST BENCH_PARAMS_FINAL)
+    if(NOT any_core OR CORES LESS 2)
+      message(FATAL_ERROR "n/a: pinned=0 needs two cores or more, and a kernel with the service `any_core`.")
+    endif()
+    set(BENCH_ANY_CORE 1)
+  endif()
 endmacro()
 
 macro(check_params)

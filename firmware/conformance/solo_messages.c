@@ -171,18 +171,70 @@ static void isr_sends(void)
 }
 #endif
 
+#if KERNEL_SERVICES_MAILBOX_TIMEOUT || KERNEL_SERVICES_EVENT_TIMEOUT
+/* Whether something came, and the ticks until the call gave up. */
+static void wait_in_vain(bool (*wait)(uint32_t ticks))
+{
+    static const uint8_t lengths[] = {1, 2, 5, 10};
+
+    for (size_t i = 0; i < sizeof lengths; i++) {
+        uint32_t start;
+
+        pass_ticks(1);
+        start = port_tick_now();
+        note(wait(lengths[i]));
+        note(port_tick_now() - start);
+    }
+}
+#endif
+
+#if KERNEL_SERVICES_MAILBOX_TIMEOUT
+static bool receive_for(uint32_t ticks)
+{
+    void *received = NULL;
+
+    return port_mailbox_receive_for(&mailbox, &received, ticks);
+}
+
+static void mailbox_timeout_expires(void)
+{
+    wait_in_vain(receive_for);
+}
+#endif
+
+#if KERNEL_SERVICES_EVENT_TIMEOUT
+/* Another bit is set all the time, and taken behind it. */
+static bool wait_for(uint32_t ticks)
+{
+    return port_event_wait_any_for(&event, 1u | 2u, ticks);
+}
+
+static void event_timeout_expires(void)
+{
+    port_event_set(&event, 4u);
+    wait_in_vain(wait_for);
+    (void)port_event_wait_any(&event, 4u);
+}
+#endif
+
 const struct solo message_solos[] = {
 #if KERNEL_SERVICES_SEMAPHORE_COUNT
     {"semaphore_figures", semaphore_figures, false},
 #endif
 #if KERNEL_SERVICES_MAILBOX
     {"mailbox_keeps", mailbox_keeps, false},
+#if KERNEL_SERVICES_MAILBOX_TIMEOUT
+    {"mailbox_timeout_expires", mailbox_timeout_expires, false},
+#endif
 #endif
 #if KERNEL_SERVICES_QUEUE_POINTER
     {"pointer_queue_order", pointer_queue_order, false},
 #endif
 #if KERNEL_SERVICES_EVENT
     {"event_bits", event_bits, false},
+#if KERNEL_SERVICES_EVENT_TIMEOUT
+    {"event_timeout_expires", event_timeout_expires, false},
+#endif
 #endif
 #if KERNEL_SERVICES_EVENT_FROM_ISR
     {"isr_sets", isr_sets, false},

@@ -2,12 +2,13 @@
 
 import pytest
 
+from rtoslab.analyses.axis_values import select, values
 from rtoslab.analyses.claims import judge_claims
 from rtoslab.analyses.counts_per_second import gains, throughput
 from rtoslab.analyses.cycles import lock_costs, shares, top_functions
 from rtoslab.analyses.heap_fragmentation import fragmentation
 from rtoslab.analyses.rulers import probe_effect, ruler_costs
-from rtoslab.analyses.series import series_names
+from rtoslab.analyses.series import pinning_note, series_names
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.suites import Claim
 from rtoslab.targets.observe import Waited
@@ -33,6 +34,22 @@ def test_gain_pairs_points_that_differ_in_cores_only() -> None:
     (gain,) = gains([measured(1, 1000), measured(2, 800), measured(2, 5, benchmark_id="t9")])
     assert gain.gain == pytest.approx(1.6)
     assert gain.per_core == pytest.approx(0.8)
+
+
+def test_points_say_whether_tasks_are_pinned_and_pair_with_the_one_core_that_needs_no_pinning() -> None:
+    one, two = measured(1, 1000), measured(2, 800)
+    free = two.model_copy(update={"point": two.point.model_copy(update={"config": {"param.pinned": "0"}})})
+    assert [each.many.point for each in gains([one, two, free])] == [two, free]
+    points = [one.point, two.point, free.point]
+    assert series_names(points) == ["1 core", "2 cores (pinned)", "2 cores (not pinned)"]
+    alone = [each.model_copy(update={"cores": 1}) for each in points]
+    assert series_names(alone) == ["1 core", "1 core", "1 core, pinned=0"], "a table's rows, whose columns are cores"
+    assert pinning_note([one.point]) == ""
+    assert "each task is pinned" in pinning_note([one.point, two.point])
+    assert "not pinned" in pinning_note([free.point])
+    assert "where it says pinned=0" in pinning_note(points)
+    where = {"pinning": "not pinned", "metric": "throughput", "stat": "total"}
+    assert [each.run_id for each in select(values([one, two, free]), where)] == [free.run_id]
 
 
 def test_cycles_add_up_to_the_window() -> None:
@@ -109,14 +126,14 @@ def test_a_claim_without_its_points_is_not_computed() -> None:
 
 
 def test_series_say_only_what_differs() -> None:
-    assert series_names([point(1), point(2)]) == ["1 core", "2 cores"]
+    assert series_names([point(1), point(2)]) == ["1 core", "2 cores (pinned)"]
     other = point(1).model_copy(update={"config": {"opt": "-O3"}})
     assert series_names([point(1), other]) == ["1 core", "1 core, opt=-O3"]
 
 
 def test_a_benchmarks_own_parameter_is_said_where_its_points_differ() -> None:
     own = [point(2, "stress").model_copy(update={"config": {"param.seed": "1", "param.s": each}}) for each in "01"]
-    assert series_names([point(2), *own]) == ["2 cores", "2 cores, s=0", "2 cores, s=1"]
+    assert series_names([point(2), *own]) == ["2 cores (pinned)", "2 cores (pinned), s=0", "2 cores (pinned), s=1"]
 
 
 KERNEL = Kernel.model_validate({

@@ -103,7 +103,9 @@ def test_a_chart_of_cycles_shows_one_run_of_each_seed() -> None:
     section = cycles_section(points)
     assert section is not None
     names = dict.fromkeys(row["row"] for row in section.charts[0].rows)
-    assert list(names) == [f"2 cores, stress_percent={each}, core {core}" for each in (0, 10) for core in (0, 1)]
+    assert list(names) == [
+        f"2 cores (pinned), stress_percent={each}, core {core}" for each in (0, 10) for core in (0, 1)
+    ]
     assert len(section.tables[0].rows) == 12
 
 
@@ -120,6 +122,6 @@ def test_the_sections_on_access_patterns() -> None:
     explained = losses_section(points)
     assert explained is not None
     assert {row["row"] for row in explained.charts[0].rows} == {
-        f"{cores}, shared={shared}" for cores in ("1 core", "2 cores") for shared in (0, 1)
+        f"{cores}, shared={shared}" for cores in ("1 core", "2 cores (pinned)") for shared in (0, 1)
     }
     assert losses_section([measured(1)]) is None

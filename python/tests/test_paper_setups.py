@@ -89,7 +89,7 @@ def test_every_planned_point_is_of_the_suites_or_of_one_setup(key: str) -> None:
 
 
 def test_an_unknown_setup_is_told() -> None:
-    with pytest.raises(UnknownNameError, match="There is no set-up named 'small'; known: own_defaults"):
+    with pytest.raises(UnknownNameError, match="There is no set-up named 'small'; known: not_pinned, own_defaults"):
         paper_plan(CATALOGUE, PAPERS["vieira2026"], Options(), ["small"])
 
 
@@ -108,7 +108,11 @@ def test_a_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
     assert (distance(done.compared), distance(setup.own())) == (2, 1)
     assert [(above.outcome, there.outcome) for above, there in changed(done, setup)] == [("same", "different")]
     (section,) = setups_section(done)
-    overview, figures, statements = section.tables
+    overview, figures, rates, statements = section.tables
+    assert [row[1:] for row in rates.rows] == [
+        ["freertos", "1", "4,000", "2,000 (0.50)"],
+        ["freertos", "2", "2,400", "3,200 (1.33)"],
+    ]
     assert overview.rows == [["s: S", "a guess", "1 of 1 otherwise", "1", "2.00 \N{RIGHTWARDS ARROW} 1.00"]]
     assert [row[2:] for row in figures.rows] == [["2000", "4,000", "2.00", "2,000", "1.00"]]
     assert statements.rows[0][2:5] == ["same", "s", "different"]

@@ -154,7 +154,7 @@ def test_a_figure_is_normalised_to_its_base() -> None:
     assert drawn is not None
     assert [(row["x"], row["series"], row["y"]) for row in drawn[0].rows] == [
         ("T2", "1 core", 100),
-        ("T2", "2 cores", 80),
+        ("T2", "2 cores (pinned)", 80),
     ]
     assert drawn[1].rows == [["T2", "100", "80"]]
     assert replot(figure, values([measured(2, 800)])) is None

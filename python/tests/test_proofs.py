@@ -10,6 +10,7 @@ from rtoslab.proofs import all_rules, judge_all, watched_services
 from rtoslab.results.finding import Verdict
 from tests import test_course, test_handlers, test_latency_proofs, test_phases, test_stamped
 from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, kernel, task
+from tests.test_proofs_not_pinned import CASES as NOT_PINNED
 from tests.test_proofs_two_cores import CASES as CASES_OF_TWO_CORES
 
 ROTATION = {"rule": "rotation", "tasks": [0, 1, 2]}
@@ -94,7 +95,7 @@ def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> 
 
 
 def test_every_rule_is_shown_to_hold_and_to_fail() -> None:
-    every = [*CASES, *CASES_OF_TWO_CORES, *test_latency_proofs.CASES, *test_handlers.CASES]
+    every = [*CASES, *CASES_OF_TWO_CORES, *test_latency_proofs.CASES, *test_handlers.CASES, *NOT_PINNED]
     shown = {(rule["rule"], verdict) for rule, _, verdict in every}
     shown |= {(rule["rule"], verdict) for rule, _, _, verdict in test_stamped.CASES}
     shown |= {(rule["rule"], verdict) for rule, _, verdict in (*test_course.CASES, *test_phases.CASES)}

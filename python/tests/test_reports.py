@@ -130,7 +130,7 @@ def test_gains_of_several_kernels_are_told_apart() -> None:
     other = [each.model_copy(update={"point": each.point.model_copy(update={"kernel": "q"})}) for each in one]
     text = report_formats()["md"](document(*one, *other))
     for kernel in ("k", "q"):
-        assert re.search(rf"^\| [^|]+ \| {kernel}, 2 cores \| x 0\.800 \| 40\.0% \|$", text, re.MULTILINE)
+        assert re.search(rf"^\| [^|]+ \| {kernel}, 2 cores \(pinned\) \| x 0\.800 \| 40\.0% \|$", text, re.MULTILINE)
 
 
 def test_the_same_points_give_the_same_report() -> None:

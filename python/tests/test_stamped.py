@@ -123,8 +123,8 @@ def test_the_instrument_is_not_compared_with_stamps_and_not_subtracted_from_them
     found = all_rules()["instrument_agrees"]
     far = evidence(AGREE, ORDERLY, "522,525")
     assert found.judge(found.Params(rule="instrument_agrees"), far).verdict is Verdict.HOLDS
-    assert latencies(timed("counter", (22, 25), empty=7, stamped=True))[0].net == (22, 25)
-    assert latencies(timed("counter", (22, 25), empty=7))[0].net == (15, 18)
+    assert list(latencies(timed("counter", (22, 25), empty=7, stamped=True))[0].net) == [22, 25]
+    assert list(latencies(timed("counter", (22, 25), empty=7))[0].net) == [15, 18]
 
 
 def test_a_stamped_benchmark_is_measured_by_the_counter_alone() -> None:

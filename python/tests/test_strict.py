@@ -13,6 +13,7 @@ from rtoslab.base.dataclass_json import Reader
 from rtoslab.base.strict import Strict
 from rtoslab.instruments.profiler import Profile
 from rtoslab.intake.numbers import fraction
+from rtoslab.results.column import Column
 from rtoslab.results.results import CoreCycles
 
 SCALARS: tuple[Any, ...] = (True, False, 0, 1, 2, 1.0, 0.0, 0.5, "", "0", "1", "1.0", "true", "a")
@@ -35,7 +36,7 @@ def forms() -> list[type[BaseModel]]:
 def _leaves(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return [leaf for item in value.values() for leaf in _leaves(item)]
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, list | tuple | set | frozenset | Column):
         return [leaf for item in value for leaf in _leaves(item)]
     return [value]
 

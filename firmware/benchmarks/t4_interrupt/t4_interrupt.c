@@ -10,7 +10,7 @@
  * block: the paper's order of calls, and what it comes to when core and handler are the same.
  *
  * Steps: 1 the task pends the interrupt, 2 the handler gives the semaphore, 3 the task takes it, 4 counts, and again. */
-#include "bench/bench.h"
+#include "bench/asker.h"
 
 static port_semaphore_t semaphores[BENCH_CORES];
 static volatile uint32_t handler_entries[BENCH_CORES];
@@ -25,7 +25,7 @@ void BOARD_SOFT_IRQ_HANDLER(void)
     unsigned core;
 
     port_isr_enter();
-    core = port_core();
+    core = bench_asked();
     handler_entries[core]++;
     port_semaphore_give_from_isr(&semaphores[core]); /* 2 */
     port_isr_exit();
@@ -46,7 +46,7 @@ static void body(struct bench_task *self)
     volatile uint32_t *entries = &handler_entries[self->core];
 
     while (bench_running()) {
-        board_soft_irq_pend(); /* 1 */
+        bench_ask(self); /* 1 */
         if (*entries != self->count + 1u) {
             not_interrupted[self->core]++;
         }

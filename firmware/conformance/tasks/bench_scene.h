@@ -53,5 +53,12 @@ struct scene {
 /* Each part starts on the same tick. A part that must come later than another sleeps that much longer: */
 #define LATER_TICKS 2u
 
+#if BENCH_ANY_CORE
+/* any_core.c: the one task that may run on any core; it sleeps but in the scene of that name. */
+extern port_task_t rover;
+void make_rover(void);
+extern const struct scene any_core_scene;
+#endif
+
 extern const struct scene order_scenes[], wake_scenes[], message_scenes[], manage_scenes[], context_scenes[];
 extern const size_t order_scene_count, wake_scene_count, message_scene_count, manage_scene_count, context_scene_count;

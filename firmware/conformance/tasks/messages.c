@@ -167,6 +167,42 @@ static void pend_to_set(void)
 }
 #endif
 
+#if KERNEL_SERVICES_MAILBOX_TIMEOUT
+/* mailbox_timeout_given: sent in time, so it ends with the send: the message's number and the ticks it took. */
+static void receive_in_time(void)
+{
+    uint32_t start = port_tick_now();
+    void *received = NULL;
+
+    note(port_mailbox_receive_for(&mailbox, &received, 10) ? message_number(received) : 0);
+    note(port_tick_now() - start);
+}
+
+static void send_after_three(void)
+{
+    port_sleep_ticks(3);
+    (void)port_mailbox_send(&mailbox, message(2));
+}
+#endif
+
+#if KERNEL_SERVICES_EVENT_TIMEOUT
+/* event_timeout_given: one of two bits is set in time, so it ends with that: 1 and the ticks it took; the bit was taken: 0. */
+static void wait_in_time(void)
+{
+    uint32_t start = port_tick_now();
+
+    note(port_event_wait_any_for(&event, 1u | 2u, 10));
+    note(port_tick_now() - start);
+    note(port_event_wait_any_for(&event, 1u | 2u, 1));
+}
+
+static void set_after_three(void)
+{
+    port_sleep_ticks(3);
+    port_event_set(&event, 2u);
+}
+#endif
+
 const struct scene message_scenes[] = {
 #if KERNEL_SERVICES_MAILBOX
     {"mailbox_blocks", {receive_messages, NULL, send_messages, NULL, NULL}, NULL},
@@ -176,6 +212,12 @@ const struct scene message_scenes[] = {
 #endif
 #if KERNEL_SERVICES_EVENT
     {"event_wakes", {set_between_notes, wait_for_both, wait_for_any, NULL, NULL}, NULL},
+#endif
+#if KERNEL_SERVICES_MAILBOX_TIMEOUT
+    {"mailbox_timeout_given", {send_after_three, receive_in_time, NULL, NULL, NULL}, NULL},
+#endif
+#if KERNEL_SERVICES_EVENT_TIMEOUT
+    {"event_timeout_given", {set_after_three, wait_in_time, NULL, NULL, NULL}, NULL},
 #endif
 #if KERNEL_SERVICES_CONDITION
     {"condition_wakes", {signal_between_notes, NULL, wait_for_condition, NULL, NULL}, NULL},

@@ -124,6 +124,9 @@ static void look_at_stack(port_task_t task, const char *name)
 static void look_at_stacks(void)
 {
     look_at_stack(director, "director");
+#if BENCH_ANY_CORE
+    look_at_stack(rover, "rover");
+#endif
     for (unsigned core = 0; core < BENCH_CORES; core++) {
         for (unsigned part = 0; part < PARTS; part++) {
             look_at_stack(workers[core][part].handle, names[part]);
@@ -143,6 +146,9 @@ static void director_entry(void *argument)
         put_all_on_stage(message_scenes, message_scene_count, core);
         put_all_on_stage(manage_scenes, manage_scene_count, core);
         put_all_on_stage(context_scenes, context_scene_count, core);
+#if BENCH_ANY_CORE
+        put_on_stage(&any_core_scene, core);
+#endif
     }
     look_at_stacks();
     run_finish();
@@ -177,6 +183,9 @@ noreturn void run_program(void)
                                                      .stack_bytes = BENCH_STACK_BYTES,
                                                      .priority = PORT_PRIORITY_MAX,
                                                      .core = 0});
+#if BENCH_ANY_CORE
+    make_rover();
+#endif
     port_start();
     last_words_error(ERROR_KERNEL_START, "the kernel did not start");
 }

@@ -33,7 +33,7 @@ struct bench_task {
 #if KERNEL_SERVICES_TASKS
     port_task_t handle;
 #endif
-    uint8_t core;
+    uint8_t core; /* whose tasks it counts among; it runs there, unless BENCH_ANY_CORE is 1 */
     uint8_t index;
     uint8_t priority;
 };

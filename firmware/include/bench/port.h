@@ -37,8 +37,11 @@ struct port_task_request {
     void *argument;
     uint32_t stack_bytes;
     uint8_t priority;
-    uint8_t core; /* pinned: it MUST never run on another one */
+    uint8_t core; /* pinned: it MUST never run on another one; or PORT_ANY_CORE, where BENCH_ANY_CORE is 1 */
 };
+
+/* With the service any_core: a task that the kernel runs on whichever core is free for it. */
+#define PORT_ANY_CORE UINT8_MAX
 
 struct port_heap_figures {
     uint32_t size_bytes;
@@ -92,6 +95,9 @@ PORT_IS(port_sleep_ticks, void(uint32_t));
 #endif
 #if KERNEL_SERVICES_SLEEP_UNTIL
 PORT_IS(port_sleep_until, void(uint32_t *, uint32_t)); /* ticks behind the tick given, which becomes that one */
+#endif
+#if BENCH_ANY_CORE && !(KERNEL_SERVICES_ANY_CORE && BENCH_CORES > 1)
+#error "Tasks that run on any core need the service any_core and two cores; see spec/port.md."
 #endif
 #if KERNEL_SERVICES_YIELD
 PORT_IS(port_yield, void(void));
@@ -184,6 +190,9 @@ PORT_IS(port_queue_receive_from_isr, bool(port_queue_t *, void *));    /* likewi
 PORT_IS(port_mailbox_create, bool(port_mailbox_t *));
 PORT_IS(port_mailbox_send, bool(port_mailbox_t *, void *));     /* one pointer, not NULL; mailbox_send_waits: for ever */
 PORT_IS(port_mailbox_receive, bool(port_mailbox_t *, void **)); /* waits for ever */
+#if KERNEL_SERVICES_MAILBOX_TIMEOUT
+PORT_IS(port_mailbox_receive_for, bool(port_mailbox_t *, void **, uint32_t)); /* ticks > 0; false: none in time */
+#endif
 #endif
 #if KERNEL_SERVICES_EVENT
 /* A wait lasts for ever, takes the bits it names, and says what was set before that. */
@@ -192,7 +201,13 @@ PORT_IS(port_event_set, void(port_event_t *, uint32_t));
 PORT_IS(port_event_clear, void(port_event_t *, uint32_t));
 PORT_IS(port_event_wait_any, uint32_t(port_event_t *, uint32_t));
 PORT_IS(port_event_wait_all, uint32_t(port_event_t *, uint32_t));
+#if KERNEL_SERVICES_EVENT_TIMEOUT
+PORT_IS(port_event_wait_any_for, bool(port_event_t *, uint32_t, uint32_t)); /* bits, ticks > 0; false: none in time */
+#endif
 _Static_assert(PORT_EVENT_BITS >= 24, "an event has at least 24 bits");
+#endif
+#if (KERNEL_SERVICES_EVENT_TIMEOUT && !KERNEL_SERVICES_EVENT) || (KERNEL_SERVICES_MAILBOX_TIMEOUT && !KERNEL_SERVICES_MAILBOX)
+#error "The services event_timeout and mailbox_timeout are an event's and a mailbox's; see spec/port.md."
 #endif
 #if KERNEL_SERVICES_EVENT_FROM_ISR && BENCH_NEEDS_EVENT_FROM_ISR
 PORT_IS(port_event_set_from_isr, void(port_event_t *, uint32_t)); /* the handler's last call but for port_isr_exit */

@@ -7,7 +7,11 @@ bool port_task_create(port_task_t *task, const struct port_task_request *request
     UBaseType_t priority = PORT_PRIORITY(request->priority);
     configSTACK_DEPTH_TYPE depth = (configSTACK_DEPTH_TYPE)(request->stack_bytes / sizeof(StackType_t));
 
-#if configNUMBER_OF_CORES > 1
+#if BENCH_ANY_CORE
+    return xTaskCreateAffinitySet(request->entry, request->name, depth, request->argument, priority,
+                                  request->core == PORT_ANY_CORE ? tskNO_AFFINITY : (UBaseType_t)1u << request->core,
+                                  task) == pdPASS;
+#elif configNUMBER_OF_CORES > 1
     return xTaskCreateAffinitySet(request->entry, request->name, depth, request->argument, priority,
                                   (UBaseType_t)1u << request->core, task) == pdPASS;
 #else

@@ -262,6 +262,11 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
     return xQueueReceive(*mailbox, message, portMAX_DELAY) == pdTRUE;
 }
 
+static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
+{
+    return xQueueReceive(*mailbox, message, ticks) == pdTRUE;
+}
+
 static inline bool port_event_create(port_event_t *event)
 {
     *event = xEventGroupCreate();
@@ -281,6 +286,11 @@ static inline void port_event_clear(port_event_t *event, uint32_t bits)
 static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
 {
     return xEventGroupWaitBits(*event, bits, pdTRUE, pdFALSE, portMAX_DELAY);
+}
+
+static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, uint32_t ticks)
+{
+    return (xEventGroupWaitBits(*event, bits, pdTRUE, pdFALSE, ticks) & bits) != 0;
 }
 
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)

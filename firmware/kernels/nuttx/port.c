@@ -76,7 +76,9 @@ static bool make_thread(struct port_task *task, const struct port_task_request *
 {
     struct sched_param is = {.sched_priority = (int)PORT_PRIORITY(request->priority)};
     pthread_attr_t how;
-#ifdef CONFIG_SMP
+#if BENCH_ANY_CORE
+    cpu_set_t cores = (cpu_set_t)(request->core == PORT_ANY_CORE ? (1u << BENCH_CORES) - 1u : 1u << request->core);
+#elif defined CONFIG_SMP
     cpu_set_t cores = (cpu_set_t)(1u << request->core);
 #endif
 

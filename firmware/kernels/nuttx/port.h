@@ -276,6 +276,11 @@ static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
     return nxevent_wait(event, bits, 0);
 }
 
+static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, uint32_t ticks)
+{
+    return nxevent_tickwait(event, bits, 0, ticks) != 0;
+}
+
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
 {
     return nxevent_wait(event, bits, NXEVENT_WAIT_ALL);

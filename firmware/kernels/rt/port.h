@@ -217,6 +217,11 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
     return true;
 }
 
+static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
+{
+    return rt_queue_timedpop(mailbox, message, ticks);
+}
+
 static inline bool port_event_create(port_event_t *event)
 {
     *event = (struct rt_event)RT_EVENT_INIT(*event);
@@ -241,6 +246,11 @@ static inline void port_event_clear(port_event_t *event, uint32_t bits)
 static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
 {
     return rt_event_wait(event, bits);
+}
+
+static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, uint32_t ticks)
+{
+    return (rt_event_timedwait(event, bits, ticks) & bits) != 0;
 }
 
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)

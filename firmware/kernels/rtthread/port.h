@@ -222,6 +222,11 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
     return rt_mb_recv(&mailbox->kernels, (rt_ubase_t *)message, RT_WAITING_FOREVER) == RT_EOK;
 }
 
+static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
+{
+    return rt_mb_recv(&mailbox->kernels, (rt_ubase_t *)message, (rt_int32_t)ticks) == RT_EOK;
+}
+
 static inline bool port_event_create(port_event_t *event)
 {
     return rt_event_init(event, "", RT_IPC_FLAG_PRIO) == RT_EOK;
@@ -249,6 +254,13 @@ static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
 
     (void)rt_event_recv(event, bits, RT_EVENT_FLAG_OR | RT_EVENT_FLAG_CLEAR, RT_WAITING_FOREVER, &matched);
     return matched;
+}
+
+static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, uint32_t ticks)
+{
+    rt_uint32_t matched;
+
+    return rt_event_recv(event, bits, RT_EVENT_FLAG_OR | RT_EVENT_FLAG_CLEAR, (rt_int32_t)ticks, &matched) == RT_EOK;
 }
 
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)

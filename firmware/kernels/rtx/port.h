@@ -229,6 +229,11 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
     return osMessageQueueGet(*mailbox, message, NULL, osWaitForever) == osOK;
 }
 
+static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
+{
+    return osMessageQueueGet(*mailbox, message, NULL, ticks) == osOK;
+}
+
 static inline bool port_event_create(port_event_t *event)
 {
     *event = osEventFlagsNew(NULL);
@@ -253,6 +258,11 @@ static inline void port_event_clear(port_event_t *event, uint32_t bits)
 static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
 {
     return osEventFlagsWait(*event, bits, osFlagsWaitAny, osWaitForever);
+}
+
+static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, uint32_t ticks)
+{
+    return (osEventFlagsWait(*event, bits, osFlagsWaitAny, ticks) & osFlagsError) == 0;
 }
 
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)

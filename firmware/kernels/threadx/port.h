@@ -186,6 +186,11 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
     return tx_queue_receive(mailbox, message, TX_WAIT_FOREVER) == TX_SUCCESS;
 }
 
+static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
+{
+    return tx_queue_receive(mailbox, message, ticks) == TX_SUCCESS;
+}
+
 static inline bool port_event_create(port_event_t *event)
 {
     return tx_event_flags_create(event, (CHAR *)"") == TX_SUCCESS;
@@ -212,6 +217,13 @@ static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
 
     (void)tx_event_flags_get(event, bits, TX_OR_CLEAR, &were, TX_WAIT_FOREVER);
     return were;
+}
+
+static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, uint32_t ticks)
+{
+    ULONG were;
+
+    return tx_event_flags_get(event, bits, TX_OR_CLEAR, &were, ticks) == TX_SUCCESS;
 }
 
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)

@@ -205,6 +205,14 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
     return error == OS_ERR_NONE;
 }
 
+static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
+{
+    INT8U error;
+
+    *message = OSMboxPend(*mailbox, ticks, &error);
+    return error == OS_ERR_NONE;
+}
+
 static inline bool port_event_create(port_event_t *event)
 {
     INT8U error;
@@ -239,6 +247,14 @@ static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
     INT8U error;
 
     return OSFlagPend(*event, bits, OS_FLAG_WAIT_SET_ANY + OS_FLAG_CONSUME, 0, &error);
+}
+
+static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, uint32_t ticks)
+{
+    INT8U error;
+
+    (void)OSFlagPend(*event, bits, OS_FLAG_WAIT_SET_ANY + OS_FLAG_CONSUME, ticks, &error);
+    return error == OS_ERR_NONE;
 }
 
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)

@@ -242,6 +242,15 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
     return port_pointer_queue_receive(mailbox, message);
 }
 
+static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
+{
+    OS_MSG_SIZE bytes;
+    OS_ERR error;
+
+    *message = OSQPend(mailbox, ticks, OS_OPT_PEND_BLOCKING, &bytes, NULL, &error);
+    return error == OS_ERR_NONE;
+}
+
 static inline bool port_event_create(port_event_t *event)
 {
     OS_ERR error;
@@ -276,6 +285,15 @@ static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
     OS_ERR error;
 
     return OSFlagPend(event, bits, 0, OS_OPT_PEND_FLAG_SET_ANY | OS_OPT_PEND_FLAG_CONSUME | OS_OPT_PEND_BLOCKING, NULL, &error);
+}
+
+static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, uint32_t ticks)
+{
+    OS_ERR error;
+
+    (void)OSFlagPend(event, bits, ticks, OS_OPT_PEND_FLAG_SET_ANY | OS_OPT_PEND_FLAG_CONSUME | OS_OPT_PEND_BLOCKING, NULL,
+                     &error);
+    return error == OS_ERR_NONE;
 }
 
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)

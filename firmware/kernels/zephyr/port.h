@@ -225,6 +225,11 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
     return k_msgq_get(mailbox, message, K_FOREVER) == 0;
 }
 
+static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
+{
+    return k_msgq_get(mailbox, message, K_TICKS(ticks)) == 0;
+}
+
 static inline void *port_pool_take(port_pool_t *pool)
 {
     void *block;

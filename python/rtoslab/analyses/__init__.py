@@ -26,7 +26,7 @@ from rtoslab.analyses.middle_placement import PlacedPoint, placed_points
 from rtoslab.analyses.named_figures import BYTES, COUNTS, CYCLES, Metric, band_of, leading, metrics, unit_of
 from rtoslab.analyses.placed_times import PLACEMENT, PlacedTime, Ratio, mean_ratio, placed_times, unplaced
 from rtoslab.analyses.rulers import probe_effect, ruler_costs
-from rtoslab.analyses.series import core_words, series_names, short_test
+from rtoslab.analyses.series import core_words, cores_of, pinning_note, series_names, short_test
 from rtoslab.analyses.tick_cost import TickModel, by_loops, released, tick_model
 
 __all__ = [
@@ -64,6 +64,7 @@ __all__ = [
     "comparisons",
     "conditions",
     "core_words",
+    "cores_of",
     "cycles_by_function",
     "four_ways",
     "fragmentation",
@@ -79,6 +80,7 @@ __all__ = [
     "mean_ratio",
     "metrics",
     "per_what",
+    "pinning_note",
     "placed_points",
     "placed_times",
     "probe_effect",

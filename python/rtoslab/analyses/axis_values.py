@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from rtoslab.analyses.counts_per_second import throughput
 from rtoslab.analyses.latency import latencies
+from rtoslab.analyses.series import pinning
 from rtoslab.analyses.tick_cost import by_loops, released, tick_model
 from rtoslab.results import Measured, PointId
 
@@ -47,8 +48,8 @@ class Value:
     def axis(self, name: str) -> str:
         """The value's place on an axis, "" if it has none.
 
-        Axes: metric, stat, unit; benchmark, kernel, board, cores, window_ms, clock_mhz; family (how the benchmark's
-        metric id begins); any key of `--config`.
+        Axes: metric, stat, unit; benchmark, kernel, board, cores, window_ms, clock_mhz; pinning (of several cores:
+        `pinned` or `not pinned`); family (how the benchmark's metric id begins); any key of `--config`.
         """
         if name in {"metric", "stat", "unit"}:
             return str(getattr(self, name))
@@ -79,6 +80,8 @@ def axis_of_point(point: PointId, params: Mapping[str, str], name: str) -> str:
     """A point's place on an axis that its id and its parameters tell, "" if it has none."""
     if name in {"benchmark", "kernel", "board", "cores", "window_ms"}:
         return str(getattr(point, name))
+    if name == "pinning":
+        return pinning(point)
     return point.config.get(name) or params.get(name.removeprefix("param."), "")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from rtoslab.analyses.series import UNPINNED
 from rtoslab.results import Measured
 
 
@@ -77,13 +78,15 @@ class Gain:
 
 
 def gains(points: Iterable[Measured]) -> list[Gain]:
-    """Every pair of points that differ in nothing but the number of cores, the smaller being one."""
+    """Every pair of points that differ in nothing but the number of cores, the smaller being one; on one core there is
+    nothing that a task could be pinned to."""
     measured = list(points)
     found = []
     for many in measured:
         if many.point.cores == 1:
             continue
-        alone = many.point.model_copy(update={"cores": 1})
+        config = {key: value for key, value in many.point.config.items() if key != UNPINNED}
+        alone = many.point.model_copy(update={"cores": 1, "config": config})
         one = next((each for each in measured if each.point == alone), None)
         if one is not None:
             identity = many.point

@@ -6,9 +6,13 @@ hardware timer's stamp holds nothing of the instrument either.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rtoslab.catalogue import EMPTY_SERIES, INSTRUMENTS
 from rtoslab.results import Measured, PointId, SeriesSamples
@@ -40,17 +44,20 @@ class Spread:
         return self.maximum - self.minimum
 
 
-def spread(samples: Sequence[float]) -> Spread:
+def spread(samples: ArrayLike) -> Spread:
     """Statistics of at least one sample."""
-    ordered = sorted(samples)
+    taken = np.asarray(samples)
+    ordered = np.sort(taken)
+    n, half = len(ordered), len(ordered) // 2
+    middle = ordered[half].item() if n % 2 else (ordered[half - 1].item() + ordered[half].item()) / 2
     return Spread(
-        n=len(ordered),
-        minimum=ordered[0],
-        median=median(ordered),
-        mean=fmean(ordered),
-        p99=ordered[math.ceil(0.99 * len(ordered)) - 1],
-        maximum=ordered[-1],
-        maximum_at=list(samples).index(ordered[-1]),
+        n=n,
+        minimum=ordered[0].item(),
+        median=middle,
+        mean=fmean(taken),
+        p99=ordered[math.ceil(0.99 * n) - 1].item(),
+        maximum=ordered[-1].item(),
+        maximum_at=int(taken.argmax()),
     )
 
 
@@ -63,15 +70,43 @@ class Bin:
     count: int
 
 
-def histogram(samples: Sequence[float], bins: int = MAX_BINS) -> list[Bin]:
+def histogram(samples: ArrayLike, bins: int = MAX_BINS) -> list[Bin]:
     """At most `bins` bins of equal, whole width over all samples; empty ones are left out."""
-    low = math.floor(min(samples))
-    width = max(1, math.ceil((math.floor(max(samples)) + 1 - low) / bins))
-    counts: dict[int, int] = {}
-    for each in samples:
-        place = math.floor((each - low) / width)
-        counts[place] = counts.get(place, 0) + 1
-    return [Bin(low + place * width, low + (place + 1) * width, count) for place, count in sorted(counts.items())]
+    taken = np.asarray(samples)
+    low = math.floor(taken.min())
+    width = max(1, math.ceil((math.floor(taken.max()) + 1 - low) / bins))
+    places, counts = np.unique(np.floor((taken - low) / width).astype(np.int64), return_counts=True)
+    return [
+        Bin(low + place * width, low + (place + 1) * width, count)
+        for place, count in zip(places.tolist(), counts.tolist(), strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Net(Sequence[float]):
+    """A series' samples in cycles of one round, less what instrument and contained series take: reckoned whenever they
+    are asked for, because of a long window they are millions."""
+
+    series: SeriesSamples
+    cost: float
+    overhead: float
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        net = (np.asarray(self.series.cycles) - self.cost - self.overhead) / self.series.rounds
+        return net if dtype is None else net.astype(dtype)
+
+    def __len__(self) -> int:
+        return len(self.series.cycles)
+
+    def __iter__(self) -> Iterator[float]:
+        return iter(np.asarray(self).tolist())
+
+    @overload
+    def __getitem__(self, place: int) -> float: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[float]: ...
+    def __getitem__(self, place: int | slice) -> float | Sequence[float]:
+        return np.asarray(self)[place].tolist()  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +119,17 @@ class Latency:
     """Median of the empty interval, subtracted from every sample."""
     overhead: float
     """Median of the series that this one contains by design, subtracted too; 0 if there is none."""
-    net: tuple[float, ...]
-    """The samples with both subtracted, in their order; for one round where an interval lasts several."""
     spread: Spread
+    """Of `net`."""
     marks: Spread | None
     """The same intervals between their marks, with no instrument inside; None on a real board."""
     tick_samples: int
     """Samples into which a tick fell."""
+
+    @property
+    def net(self) -> "Net":
+        """The samples with both subtracted, in their order; for one round where an interval lasts several."""
+        return Net(self.series, self.instrument_cost, self.overhead)
 
     @property
     def instrument(self) -> str:
@@ -119,16 +158,14 @@ def latencies(point: Measured) -> list[Latency]:
 
 def _latency(point: Measured, series: SeriesSamples, cost: float, raw: dict[str, SeriesSamples]) -> Latency:
     overhead = median(raw[series.overhead].cycles) - cost if series.overhead is not None else 0.0
-    net = tuple((each - cost - overhead) / series.rounds for each in series.cycles)
     return Latency(
         point=point,
         series=series,
         instrument_cost=cost,
         overhead=overhead,
-        net=net,
-        spread=spread(net),
+        spread=spread(Net(series, cost, overhead)),
         marks=spread(series.mark_cycles) if series.mark_cycles else None,
-        tick_samples=sum(each > 0 for each in series.ticks),
+        tick_samples=int(np.count_nonzero(np.asarray(series.ticks))),
     )
 
 

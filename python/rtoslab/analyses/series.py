@@ -1,9 +1,13 @@
 """How points are named in tables and charts: a row per test, a series per everything else that differs."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from rtoslab.results import PointId
+
+UNPINNED: Final = "param.pinned"
+"""0: no core binds a benchmark's tasks."""
 
 
 def short_test(point: PointId) -> str:
@@ -15,6 +19,28 @@ def short_test(point: PointId) -> str:
 def core_words(cores: int) -> str:
     """`1 core`, `2 cores`."""
     return f"{cores} core{'s' if cores > 1 else ''}"
+
+
+def pinning(point: PointId) -> str:
+    """On several cores `pinned`, or `not pinned` where the kernel runs each task on whichever core is free for it."""
+    if point.cores == 1:
+        return ""
+    return "not pinned" if point.config.get(UNPINNED) == "0" else "pinned"
+
+
+def cores_of(point: PointId) -> str:
+    """`1 core`, `2 cores (pinned)`."""
+    return f"{core_words(point.cores)} ({pinning(point)})" if pinning(point) else core_words(point.cores)
+
+
+def pinning_note(points: Iterable[PointId]) -> str:
+    """A sentence on the tasks of all points with several cores; empty if there are none."""
+    found = {pinning(point) for point in points} - {""}
+    if found == {"pinned"}:
+        return "With several cores each task is pinned to its core."
+    if found == {"not pinned"}:
+        return "Tasks are not pinned: the kernel runs each on whichever core is free for it."
+    return "With several cores each task is pinned to its core, but not where it says pinned=0." if found else ""
 
 
 def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[str]:
@@ -34,14 +60,12 @@ def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[
 
     names = []
     for point in points:
-        parts = (
-            [point.kernel] * several_kernels + [point.board] * several_boards + [core_words(point.cores)] * with_cores
-        )
+        parts = [point.kernel] * several_kernels + [point.board] * several_boards + [cores_of(point)] * with_cores
         parts += [f"{point.window_ms} ms"] * several_windows
         parts += [
             f"{key.removeprefix('param.')}={point.config[key]}"
             for key in keys
-            if key in point.config and differs(key, point)
+            if key in point.config and differs(key, point) and not (with_cores and key == UNPINNED and point.cores > 1)
         ]
         names.append(", ".join(parts))
     return names

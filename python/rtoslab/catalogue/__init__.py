@@ -1,6 +1,6 @@
 """What the folders declare: boards, kernels, benchmarks, suites, papers; every table read strictly."""
 
-from rtoslab.catalogue.benchmark import EMPTY_SERIES, INSTRUMENTS, RESULT_KINDS, Benchmark, SeriesFacts
+from rtoslab.catalogue.benchmark import EMPTY_SERIES, INSTRUMENTS, RESULT_KINDS, SAID_IF_UNUSUAL, Benchmark, SeriesFacts
 from rtoslab.catalogue.catalogue import FLASH_FILE, SILICON_FILE, Catalogue, Entry
 from rtoslab.catalogue.conformance_table import Check
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
@@ -34,6 +34,7 @@ __all__ = [
     "INSTRUMENTS",
     "PORTS_VARIABLE",
     "RESULT_KINDS",
+    "SAID_IF_UNUSUAL",
     "SILICON_FILE",
     "TIMED",
     "Benchmark",

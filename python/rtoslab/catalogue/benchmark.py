@@ -1,7 +1,7 @@
 """The strict form of `firmware/benchmarks/<id>/benchmark.toml`: what is measured and how it is proved."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field, model_validator
 
@@ -31,6 +31,8 @@ RESULT_KINDS = ("counts", "latency")
 """What a benchmark can give."""
 EMPTY_SERIES = "instrument.empty"
 """The interval with nothing in it: what the instrument itself costs."""
+SAID_IF_UNUSUAL: Final = frozenset({"pinned"})
+"""Parameters that an image sends only where they are not as in benchmark.toml."""
 INSTRUMENTS = ("counter", "pin", "probe")
 """What a latency can be measured with; firmware/instruments/ says how."""
 

@@ -26,6 +26,8 @@ class Check(Strict):
     services: tuple[str, ...] = ()
     needs_fpu: bool = False
     first_core_only: bool = False
+    min_cores: int = 1
+    """Fewer cores cannot show it."""
     kind: Literal["sequence", "timer", "slices", "growth", "ticks"]
     notes: tuple[int, ...] = ()
     instead: Instead | None = None

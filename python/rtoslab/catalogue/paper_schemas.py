@@ -110,6 +110,8 @@ class Setup(Strict):
     """Empty: all that the suites name."""
     boards: tuple[str, ...] = ()
     """The same."""
+    cores: tuple[int, ...] = ()
+    """The same."""
 
     def changes(self, kernel: str) -> dict[str, str]:
         """What differs for a kernel of the suites."""

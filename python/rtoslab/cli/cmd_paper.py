@@ -89,11 +89,13 @@ def command(
     with displayed(plan.points, folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
     missing = missing_benchmarks(catalogue, paper)
+    _say("Reading the points and setting them beside the paper ...", quiet=as_json)
     stored = load(folder)
     points = [*stored, *_unstored(folder, stored, [each.result for each in outcomes])]
     beside, weights = of_paper(root, paper.key, points), weights_of_paper(root, paper.key)
     done = reproduce(catalogue, paper, points, missing, beside, weights)
     document = paper_document(catalogue, done)
+    _say("Drawing the report ...", quiet=as_json)
     write(report_formats()["html"](document), short_path(folder) / "report.html")
     written = export(document, folder / "export")
     click.echo(f"{counted(len(written), 'file')} for other documents in {short_path(folder / 'export')}.", err=True)
@@ -104,6 +106,12 @@ def command(
         _tell_failures([each.result for each in outcomes])
         click.echo(document.summary)
     return EXIT_POINT_FAILED if any(each.result.status == "failed" for each in outcomes) else EXIT_OK
+
+
+def _say(what: str, *, quiet: bool) -> None:
+    """On stderr what is done next, where it takes a while."""
+    if not quiet:
+        click.echo(what, err=True)
 
 
 def _unstored(folder: Path, stored: Sequence[StoredPoint], results: Sequence[AnyResult]) -> list[StoredPoint]:

@@ -96,7 +96,7 @@ def judge_all(checks: Sequence[Check], played: Played, kernel: Kernel, board: Bo
     scenes = played.scenes()
     findings: list[CheckFinding] = []
     for check in checks:
-        obstacle = not_applicable(check, kernel, board)
+        obstacle = not_applicable(check, kernel, board, played.decoded.begin.cores)
         if obstacle is not None:
             findings.append(_finding(check, None, obstacle, Outcome.NOT_APPLICABLE))
             continue
@@ -133,9 +133,11 @@ def _declared(findings: Sequence[CheckFinding], reason: str) -> list[CheckFindin
     return [each.model_copy(update={"outcome": Outcome.FAILS, "saw": f"{each.saw}; {remove}"}) for each in findings]
 
 
-def not_applicable(check: Check, kernel: Kernel, board: Board) -> str | None:
-    """Why this kernel on this board need not show it; None if it must."""
+def not_applicable(check: Check, kernel: Kernel, board: Board, cores: int) -> str | None:
+    """Why this kernel on so many cores of this board need not show it; None if it must."""
     lacking = kernel.lacking(check.services)
+    if lacking is None and cores < check.min_cores:
+        return f"{check.min_cores} cores or more are needed to show it"
     if lacking is None and check.needs_fpu and not board.has_fpu:
         return f"{board.title} has no floating-point unit"
     return lacking

@@ -4,7 +4,7 @@ Nothing is run or stored here, so that a stored point can be evaluated again (`r
 """
 
 from rtoslab.base import DecodeError, OverrideReceivedError, RunError
-from rtoslab.catalogue import Benchmark, Catalogue
+from rtoslab.catalogue import SAID_IF_UNUSUAL, Benchmark, Catalogue
 from rtoslab.intake import shown
 from rtoslab.measure.measured import measured
 from rtoslab.proofs import Evidence, judge_all
@@ -55,6 +55,8 @@ def _check_parameters(decoded: Decoded, benchmark: Benchmark) -> None:
     """A benchmark's own parameters are numbers, whatever their names end in."""
     for name in benchmark.params:
         if name not in decoded.params:
+            if name in SAID_IF_UNUSUAL:
+                continue
             raise DecodeError(0, f"the parameter {name} of {benchmark.id} was not sent.")
         if not has_form(decoded.params[name], "decimal"):
             raise DecodeError(0, f"the parameter {name} is {shown(decoded.params[name])}, which is no number.")

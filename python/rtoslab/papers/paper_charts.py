@@ -5,7 +5,7 @@ from statistics import median
 from types import MappingProxyType
 from typing import Any
 
-from rtoslab.analyses import Value, core_words, select, short_test
+from rtoslab.analyses import Value, cores_of, select, short_test
 from rtoslab.catalogue import Figure
 from rtoslab.reports import ChartData, TableData
 
@@ -58,7 +58,7 @@ def _label(figure: Figure, axis: str, value: Value, titles: Mapping[str, str]) -
         return short_test(value.point)
     if axis in {"kernel", "board"}:
         return titles.get(place, place)
-    return core_words(int(place)) if axis == "cores" else place
+    return cores_of(value.point) if axis == "cores" else place
 
 
 def _table(figure: Figure, marks: Sequence[dict[str, Any]]) -> TableData:

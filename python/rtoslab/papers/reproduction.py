@@ -77,6 +77,7 @@ def _joined_setup(places: Sequence[InSetup]) -> InSetup:
         run_ids=frozenset().union(*(each.run_ids for each in places)),
         compared=joined_figures([each.compared for each in places]),
         verdicts=joined_verdicts([each.verdicts for each in places]),
+        values=joined_values([each.values for each in places]),
     )
 
 
@@ -102,6 +103,11 @@ def _in_one_placement(
         named = {each.point.kernel for each in measured if each.run_id in lent}
         return found, compared, tuple(_with_source(each, named) for each in verdicts)
 
+    def in_setup(setup: Setup, own: Mapping[str, AnyResult]) -> InSetup:
+        ours = frozenset(_run_ids(own.values()))
+        found, compared, verdicts = told(_in_place_of(paper, plain, own))
+        return InSetup(setup, ours, compared, verdicts, tuple(each for each in found if each.run_id in ours))
+
     found, compared, verdicts = told(plain)
     return Reproduction(
         paper,
@@ -111,10 +117,7 @@ def _in_one_placement(
         compared,
         verdicts,
         tuple(missing),
-        tuple(
-            InSetup(setup, frozenset(_run_ids(own.values())), *told(_in_place_of(paper, plain, own))[1:])
-            for setup, own in others
-        ),
+        tuple(in_setup(setup, own) for setup, own in others),
     )
 
 

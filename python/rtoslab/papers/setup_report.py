@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import exp, log
 from statistics import fmean
 
-from rtoslab.analyses import ClaimVerdict
+from rtoslab.analyses import ClaimVerdict, Value
 from rtoslab.papers.compare import Compared
 from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.setups import InSetup
@@ -52,6 +52,10 @@ def setups_section(done: Reproduction) -> list[Section]:
         heads = [f">{each.setup.id}: {part}" for each in done.setups for part in ("here", "ratio")]
         columns = ("figure", "unit", ">paper", ">here", ">ratio", *heads)
         tables.append(TableData("Published figures by set-up", columns, figures))
+    rates = _rates(done)
+    if rates:
+        columns = ("test", "kernel", "cores", ">above, 1/s", *(f">{each.setup.id}, 1/s" for each in done.setups))
+        tables.append(TableData("Throughput by set-up", columns, rates))
     rows = [
         [above.claim.section, above.claim.says, above.outcome, each.setup.id, there.outcome, there.seen]
         for each in done.setups
@@ -82,6 +86,25 @@ def _overview(done: Reproduction) -> list[list[str]]:
         said = f"{len(changed(done, each))} of {len(each.verdicts)} otherwise"
         rows.append([f"{each.setup.id}: {each.setup.title}", each.setup.evidence, said, str(len(each.own())), far])
     return rows
+
+
+def _rates(done: Reproduction) -> list[list[str]]:
+    """Counts per second of every point that a set-up changes, with the ratio to that above."""
+    here = {each.point.model_dump_json(): each for each in done.values if _is_rate(each)}
+    there = [{each.point.model_dump_json(): each for each in one.values if _is_rate(each)} for one in done.setups]
+    rows = []
+    for name, above in here.items():
+        cells = [
+            f"{one[name].value:,.0f} ({one[name].value / above.value:.2f})" if name in one else NONE for one in there
+        ]
+        if any(cell != NONE for cell in cells):
+            point = above.point
+            rows.append([point.title, point.kernel, str(point.cores), f"{above.value:,.0f}", *cells])
+    return rows
+
+
+def _is_rate(value: Value) -> bool:
+    return (value.metric, value.stat) == ("throughput", "total")
 
 
 def _figures(done: Reproduction) -> list[list[str]]:

@@ -7,7 +7,7 @@ where published figures and statements look for it.
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from rtoslab.analyses import ClaimVerdict
+from rtoslab.analyses import ClaimVerdict, Value
 from rtoslab.catalogue import Catalogue, Experiment, PaperFolder, Setup
 from rtoslab.papers.compare import Compared
 from rtoslab.plan import Options, Point, experiment_points
@@ -24,6 +24,8 @@ class InSetup:
     compared: dict[int, Compared]
     """By id of the published row."""
     verdicts: tuple[ClaimVerdict, ...]
+    values: tuple[Value, ...] = ()
+    """Of the points of the set-up, each with the point of the suites that it stands for."""
 
     def own(self) -> dict[int, Compared]:
         """Figures whose value is of a point of the set-up."""
@@ -43,20 +45,27 @@ def setup_points(
             config = {**experiment.config, **setup.changes(kernel)}
             benchmarks = tuple(each for each in experiment.benchmarks if each in (setup.benchmarks or (each,)))
             boards = tuple(each for each in experiment.boards if each in (setup.boards or (each,)))
-            only = {"benchmarks": benchmarks, "boards": boards, "kernels": (name,), "bring_your_own": ()}
+            cores = tuple(each for each in experiment.cores if each in (setup.cores or (each,)))
+            only = {"benchmarks": benchmarks, "boards": boards, "cores": cores}
+            only |= {"kernels": (name,), "bring_your_own": ()}
             yield from experiment_points(catalogue, experiment.model_copy(update={**only, "config": config}), options)
 
 
 def stands_for(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | None:
     """The point of the suites that this one of the set-up stands for; None if it is not of the set-up."""
-    names = {name: kernel for kernel, name in setup.instead.items()}
-    kernel = names.get(point.kernel, point.kernel)
+    versions = {name: kernel for kernel, name in setup.instead.items()}
+    kernel = versions.get(point.kernel, point.kernel)
     changes = setup.changes(kernel)
     experiment = _experiment(paper, point, kernel)
-    meant = point.benchmark in (setup.benchmarks or (point.benchmark,)) and point.board in (
-        setup.boards or (point.board,)
+    meant = all(
+        not wanted or one in wanted
+        for one, wanted in (
+            (point.benchmark, setup.benchmarks),
+            (point.board, setup.boards),
+            (point.cores, setup.cores),
+        )
     )
-    if experiment is None or not meant or not (changes or point.kernel in names):
+    if experiment is None or not meant or not (changes or point.kernel in versions):
         return None
     if any(point.config.get(key) != value for key, value in changes.items()):
         return None

@@ -1,6 +1,6 @@
 """Why a point cannot exist: what a kernel, a board or a compiler lacks for it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, find_clang
@@ -55,14 +55,16 @@ def _services_lack(
     benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int, config: Mapping[str, str]
 ) -> str | None:
     params = {key.removeprefix("param."): value for key, value in config.items() if key.startswith("param.")}
-    lacking = kernel.facts.lacking(benchmark.facts.needs(params))
+    needed = benchmark.facts.needs(params)
+    lacking = kernel.facts.lacking(needed)
     absent = benchmark.facts.absent(kernel.facts)
     if lacking is None and len(absent) == len(benchmark.facts.series):
         lacking = next(iter(absent.values()), None)
     if lacking is not None:
         return lacking
-    if cores < benchmark.facts.min_cores:
-        return f"{benchmark.facts.title} is a test of {benchmark.facts.min_cores} cores or more"
+    few = _cores_lack(benchmark.facts, needed, cores)
+    if few is not None:
+        return few
     if cores > 1 and benchmark.facts.handlers is not None:
         return "the kernel's handlers are timed on one core"
     if cores > board.facts.cores:
@@ -70,6 +72,14 @@ def _services_lack(
     if cores > 1 and not kernel.facts.smp:
         why = kernel.facts.reasons.get("smp")
         return f"{kernel.facts.title} has no symmetric multiprocessing" + (f": {why}" if why else "")
+    return None
+
+
+def _cores_lack(benchmark: Benchmark, needed: Collection[str], cores: int) -> str | None:
+    if cores < 2 and "any_core" in needed:
+        return "on one core every task runs where it must"
+    if cores < benchmark.min_cores:
+        return f"{benchmark.title} is a test of {benchmark.min_cores} cores or more"
     return None
 
 

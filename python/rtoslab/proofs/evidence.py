@@ -1,13 +1,13 @@
 """What a proof looks at, and what it says."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import Annotated, Final
 
 from pydantic import Field
 
 from rtoslab.base import CatalogueError, Strict
-from rtoslab.catalogue import Benchmark, Board, Kernel
+from rtoslab.catalogue import SAID_IF_UNUSUAL, Benchmark, Board, Kernel
 from rtoslab.records import Count, Decoded
 from rtoslab.results import Finding, Verdict
 from rtoslab.targets import Observed, Switch
@@ -19,8 +19,8 @@ LOOP_100_CYCLES: Final = 1407
 Condition = Annotated[str, Field(pattern=r"^[a-z_]+ [=>] [0-9]+$")]
 """`shared = 1`, `cores > 1`: a parameter of the benchmark, or the number of cores, against a number.
 `queue = 1`: what is measured needs that service; `tasks = 1`: where there are any, `tasks = 0`: without a kernel;
-`sliced = 1`: a kernel that slices time among equals, asked or not; `heap_sleeps = 1`: several cores share a
-heap behind a mutex."""
+`sliced = 1`: a kernel that slices time among equals, asked or not; `timeout_adds_ticks = 1`: one whose time-outs last
+a tick longer; `heap_sleeps = 1`: several cores share a heap behind a mutex."""
 
 
 class RuleParams(Strict):
@@ -49,6 +49,18 @@ class Evidence:
         return range(self.decoded.begin.cores)
 
     @property
+    def pinned(self) -> bool:
+        """Whether each task ran on its own core alone; else, what happens on a core is the doing of any task."""
+        return self.decoded.params.get("pinned") != "0"
+
+    @property
+    def parties(self) -> list[tuple[str, list[int]]]:
+        """Where counts are set against what was seen: of pinned tasks on each core, else on all cores together."""
+        if self.pinned:
+            return [(f"core {core}", [core]) for core in self.metric_cores]
+        return [("all cores", self.metric_cores)]
+
+    @property
     def metric_cores(self) -> list[int]:
         """Cores whose tasks count towards the result."""
         return [core for core in self.cores if self.benchmark.metric.counts_on(core)]
@@ -58,13 +70,15 @@ class Evidence:
         name, sign, number = condition.split()
         tasks = int(any(task.handle for task in self.decoded.tasks))
         sliced = int(self.kernel.time_slice_ticks > 0)
-        known = {
+        known: dict[str, int | str] = {
             **{service: int(service in self.benchmark.services) for service in self.kernel.services},
             "cores": len(self.cores),
             "tasks": tasks,
             "sliced": sliced,
+            "timeout_adds_ticks": self.kernel.behaviour.timeout_adds_ticks,
             "heap_sleeps": int(len(self.cores) > 1 and self.kernel.behaviour.heap_lock == "sleeping"),
-            **{key: self.decoded.params.get(key) for key in self.benchmark.params},
+            **{key: str(value) for key, value in self.benchmark.params.items() if key in SAID_IF_UNUSUAL},
+            **{key: self.decoded.params[key] for key in self.benchmark.params if key in self.decoded.params},
         }
         value = known.get(name)
         if value is None:
@@ -134,6 +148,14 @@ class Evidence:
             }
         )
 
+    def switches_into(self) -> defaultdict[int | None, Counter[int]]:
+        """By the control block of the task switched to, on which core how often; those of the control task left out."""
+        found: defaultdict[int | None, Counter[int]] = defaultdict(Counter)
+        for core in self.cores:
+            for switch, count in self.switches(core).items():
+                found[switch.after][core] += count
+        return found
+
     def slowness(self) -> float:
         """How much longer the benchmark's own code may take than where its bounds were found, a Pico with -O2.
 
@@ -158,11 +180,11 @@ def unseen(rule: str, demands: str, why: str = "this target has no probes") -> F
     return Finding(rule=rule, demands=demands, saw=why, verdict=Verdict.UNSEEN)
 
 
-def compare(core: int, what: str, found: int, wanted: float, tolerance: float, extra: int = 0) -> tuple[str, bool]:
+def compare(where: str, what: str, found: int, wanted: float, tolerance: float, extra: int = 0) -> tuple[str, bool]:
     """A sentence on `found` against `wanted`, and whether they agree; up to `extra` more may have another cause.
 
     Nothing counted never agrees.
     """
     more = f" and up to {extra} by time slices" if extra else ""
-    sentence = f"core {core}: {found} {what}, {wanted:g} expected{more}"
+    sentence = f"{where}: {found} {what}, {wanted:g} expected{more}"
     return sentence, found > 0 and -tolerance <= found - wanted <= tolerance + extra

@@ -12,6 +12,7 @@ from rtoslab.analyses import (
     conditions,
     core_words,
     gains,
+    pinning_note,
     placed_points,
     series_names,
     shares,
@@ -50,6 +51,9 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
     if every:
         proofs = sum(each.proofs_held for each in every)
         console.print(f"{counted(len(every), 'point')} measured; all {counted(proofs, 'proof')} hold.")
+    note = pinning_note([each.point for each in in_window])
+    if note:
+        console.print(note, soft_wrap=True)
     if bands:
         console.print("Of points in several placements the one in the middle is shown; a report has the bands.")
     _show_missing(results, console)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from rtoslab.catalogue import Benchmark
 from rtoslab.records import Decoded
+from rtoslab.results.column import Column
 from rtoslab.results.results import SeriesSamples
 from rtoslab.targets import SYSTICK, UNKNOWN, Handled
 
@@ -109,7 +110,7 @@ def _switch_series(handled: Handled, decoded: Decoded, benchmark: Benchmark) -> 
 
 
 def _series(ident: str, title: str, handled: Handled, places: Sequence[int], cycles: Sequence[int]) -> SeriesSamples:
-    values = tuple(cycles[place] for place in places)
+    values = Column([cycles[place] for place in places])
     return SeriesSamples(
         id=ident,
         title=title,
@@ -117,10 +118,10 @@ def _series(ident: str, title: str, handled: Handled, places: Sequence[int], cyc
         comparable=True,
         cycles=values,
         mark_cycles=values,
-        start_cycle=tuple(handled.start_cycle[place] for place in places),
-        switches=tuple(int(handled.before[place] != handled.after[place]) for place in places),
-        ticks=tuple(0 for _ in places),
-        interrupts=tuple(handled.interrupted[place] for place in places),
+        start_cycle=Column([handled.start_cycle[place] for place in places]),
+        switches=Column([int(handled.before[place] != handled.after[place]) for place in places]),
+        ticks=Column([0] * len(places)),
+        interrupts=Column([handled.interrupted[place] for place in places]),
         steps=_steps({handled.steps[place] for place in places}),
     )
 

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from rtoslab.base import Strict
+from rtoslab.results.column import Samples
 from rtoslab.results.finding import Finding, Verdict
 
 FORMAT = 1
@@ -167,7 +168,7 @@ class CodePlace(Stored):
 class SeriesSamples(Stored):
     """One series of a latency benchmark: raw samples in the order they were taken, in cycles of the core's clock.
 
-    The tuples are of equal length, or empty where the target could not tell. On disk they lie in samples.parquet.
+    The columns are of equal length, or empty where the target could not tell. On disk they lie in samples.parquet.
     """
 
     id: str
@@ -181,16 +182,16 @@ class SeriesSamples(Stored):
     """Rounds in an interval; analyses give the time of one."""
     stamped: bool = False
     """By a hardware timer, from its own event on: nothing of the instrument is in the samples."""
-    cycles: tuple[int, ...]
+    cycles: Samples
     """By the instrument, as it was read: what the instrument costs itself is in it (series instrument.empty)."""
-    mark_cycles: tuple[int, ...] = ()
+    mark_cycles: Samples = ()
     """The same intervals, in the same image, between the marks: no instrument inside."""
-    start_cycle: tuple[int, ...] = ()
+    start_cycle: Samples = ()
     """When each began, since reset."""
-    switches: tuple[int, ...] = ()
+    switches: Samples = ()
     """Context switches inside; so the next two, entries of the tick's exception and of interrupt lines."""
-    ticks: tuple[int, ...] = ()
-    interrupts: tuple[int, ...] = ()
+    ticks: Samples = ()
+    interrupts: Samples = ()
     steps: int | None = None
     """Of a switch: priorities that the kernel's search went down in every sample; None: it does not search."""
 

@@ -5,13 +5,15 @@ it; the same samples give the same bytes.
 """
 
 import io
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
+from rtoslab.results.column import Column
 from rtoslab.results.results import SeriesSamples
 
 SAMPLES_FILE: Final = "samples.parquet"
@@ -21,49 +23,60 @@ COLUMNS: Final = ("cycles", "mark_cycles", "start_cycle", "switches", "ticks", "
 def write_samples(series: Sequence[SeriesSamples]) -> bytes:
     """The file's content. A column that a target could not fill is null."""
     counts = [len(each.cycles) for each in series]
-    ids = [each.id for each, count in zip(series, counts, strict=True) for _ in range(count)]
+    ids = np.repeat(np.arange(len(series)), counts)
+    indices = [np.arange(count) for count in counts]
     data: dict[str, Any] = {
-        "series": pa.array(ids, pa.dictionary(pa.int16(), pa.string())),
-        "index": pa.array([index for count in counts for index in range(count)], pa.uint32()),
+        "series": _names([each.id for each in series], ids),
+        "index": pa.array(np.concatenate([np.empty(0, int), *indices]), pa.uint32()),
     }
     for name in COLUMNS:
-        values: list[int | None] = []
-        for each, count in zip(series, counts, strict=True):
-            values += getattr(each, name) or [None] * count
-        data[name] = pa.array(values, pa.uint64())
+        parts = [_filled(getattr(each, name), count) for each, count in zip(series, counts, strict=True)]
+        data[name] = pa.concat_arrays([pa.array([], pa.uint64()), *parts])
     out = io.BytesIO()
     pq.write_table(pa.table(data), out, compression="zstd")
     return out.getvalue()
 
 
-def read_samples(content: bytes) -> dict[str, dict[str, tuple[int, ...]]]:
+def _names(ids: Sequence[str], places: NDArray[Any]) -> pa.DictionaryArray:
+    """The id at each place; those that have samples, in the order in which they come."""
+    held = sorted(set(places.tolist()))
+    return pa.DictionaryArray.from_arrays(
+        pa.array(np.searchsorted(held, places), pa.int16()), pa.array([ids[place] for place in held], pa.string())
+    )
+
+
+def _filled(values: Sequence[int], count: int) -> pa.Array:
+    return pa.array(np.asarray(values), pa.uint64()) if len(values) else pa.nulls(count, pa.uint64())
+
+
+def read_samples(content: bytes) -> dict[str, dict[str, Column]]:
     """Series id -> column -> samples. Raises ValueError if rows are missing or out of order."""
     try:
-        rows = read_columns(content)
-    except pa.ArrowException as cause:
+        rows = _table(content)
+        names = rows.column("series").combine_chunks().dictionary_encode()
+        indices = rows.column("index").to_numpy()
+        columns = {name: rows.column(name).combine_chunks() for name in COLUMNS}
+    except (pa.ArrowException, KeyError) as cause:
         raise ValueError(str(cause)) from None
-    found: dict[str, dict[str, tuple[int, ...]]] = {}
-    seen: Counter[str] = Counter()
-    for ident, index in zip(rows["series"], rows["index"], strict=True):
-        if index != seen[ident]:
-            raise ValueError(f"sample {seen[ident]} of {ident} is missing")
-        seen[ident] += 1
-    for ident in seen:
-        mine = [place for place, each in enumerate(rows["series"]) if each == ident]
-        found[ident] = {name: _column(rows[name], mine) for name in COLUMNS}
+    codes, found = names.indices.to_numpy(zero_copy_only=False), {}
+    for code, ident in enumerate(names.dictionary.to_pylist()):
+        places = np.flatnonzero(codes == code)
+        missing = np.flatnonzero(indices[places] != np.arange(len(places)))
+        if missing.size:
+            raise ValueError(f"sample {missing[0]} of {ident} is missing")
+        mine = pa.array(places)
+        found[ident] = {name: Column(each.take(mine).drop_null().to_numpy()) for name, each in columns.items()}
     return found
 
 
+def _table(content: bytes) -> pa.Table:
+    """On this thread alone: `pq.read_table` leaves threads behind that at times abort the process as it ends."""
+    return pq.ParquetFile(io.BytesIO(content), pre_buffer=False).read(use_threads=False)
+
+
 def read_columns(content: bytes) -> dict[str, list[Any]]:
-    """A Parquet file's columns. Raises pyarrow.ArrowException.
-
-    On this thread alone: `pq.read_table` leaves threads behind that at times abort the process as it ends.
-    """
-    return pq.ParquetFile(io.BytesIO(content), pre_buffer=False).read(use_threads=False).to_pydict()  # type: ignore[no-any-return]
-
-
-def _column(values: Sequence[int | None], places: Sequence[int]) -> tuple[int, ...]:
-    return tuple(value for place in places if (value := values[place]) is not None)
+    """A Parquet file's columns. Raises pyarrow.ArrowException."""
+    return _table(content).to_pydict()  # type: ignore[no-any-return]
 
 
 def join(series: Sequence[Mapping[str, Any]], content: bytes) -> list[dict[str, Any]]:

@@ -48,9 +48,10 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     seen: list[str] = []
     for core in params.cores if params.cores is not None else evidence.cores:
         load = evidence.observed.loads[core]
-        counts = sum(each.count for each in evidence.decoded.counts if each.core == core)
+        counted = [core] if evidence.pinned else list(evidence.cores)
+        counts = sum(each.count for each in evidence.decoded.counts if each.core in counted)
         idle = 100 * load.idle_cycles / max(load.cycles, 1)
-        own = load.instructions / max(counts, 1)
+        own = sum(evidence.observed.loads[each].instructions for each in counted) / max(counts, 1)
         left = _to_idle(evidence, core)
         seen_idle = f"{left} switches to idle" if by_switches else f"{idle:.1f} % idle"
         text = f"core {core}: {seen_idle}, {own:.0f} instructions a count"

@@ -28,9 +28,10 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     ratio = params.ratio + sum(each.ratio for each in alike)
     problems: list[str] = []
     seen: list[str] = []
-    for core in evidence.metric_cores:
-        calls = evidence.observed.calls[core, params.service]
-        text, agrees = compare(core, "calls", calls, evidence.counted(core) * ratio, params.tolerance)
+    for where, cores in evidence.parties:
+        calls = sum(evidence.observed.calls[core, params.service] for core in cores)
+        wanted = sum(map(evidence.counted, cores)) * ratio
+        text, agrees = compare(where, "calls", calls, wanted, params.tolerance * len(cores))
         named = ", ".join(evidence.kernel.on(evidence.board.cpu).symbols.get(params.service, ())) or "no function"
         told = "" if calls else f" ([symbols] of kernel.toml names {named} for it)"
         (seen if agrees else problems).append(text if agrees else f"{text}{told}")

@@ -8,6 +8,8 @@ class Params(RuleParams):
     """Keys of `rule = "counters_within"`."""
 
     max_spread: int
+    max_percent: float = 0
+    """Of the largest, if that is more: where tasks of all cores take turns and none is fast for good."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
@@ -24,7 +26,9 @@ def judge(params: Params, evidence: Evidence) -> Finding:
             continue
         low, high = min(counts.values()), max(counts.values())
         text = f"core {core}: {len(counts)} counters from {low} to {high}"
-        (seen if high - low <= params.max_spread + evidence.slices else problems).append(text)
+        most = max(params.max_spread, high * params.max_percent / 100)
+        (seen if high - low <= most + evidence.slices else problems).append(text)
     more = f", and {evidence.slices} for its time slices," if evidence.slices else ""
-    demands = f"the counters of a core lie within {params.max_spread}{more} of each other"
+    percent = f" or {params.max_percent:g} %" if params.max_percent else ""
+    demands = f"the counters of a core lie within {params.max_spread}{percent}{more} of each other"
     return finding(params.rule, demands, problems, seen)

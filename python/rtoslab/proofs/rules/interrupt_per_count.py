@@ -24,10 +24,9 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         return unseen(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
-    for core in evidence.metric_cores:
-        entries = evidence.observed.exceptions.get(core, {}).get(FIRST_EXTERNAL + line, 0)
-        text, agrees = compare(
-            core, "interrupts taken", entries, evidence.counted(core) * params.ratio, params.tolerance
-        )
+    for where, cores in evidence.parties:
+        taken = (evidence.observed.exceptions.get(core, {}).get(FIRST_EXTERNAL + line, 0) for core in cores)
+        wanted = sum(map(evidence.counted, cores)) * params.ratio
+        text, agrees = compare(where, "interrupts taken", sum(taken), wanted, params.tolerance * len(cores))
         (seen if agrees else problems).append(text)
     return finding(params.rule, demands, problems, seen)

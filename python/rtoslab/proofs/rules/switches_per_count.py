@@ -18,8 +18,9 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         return unseen(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
-    for core in evidence.metric_cores:
-        total, wanted = evidence.switches(core).total(), evidence.counted(core) * params.ratio
-        text, agrees = compare(core, "context switches", total, wanted, params.tolerance, evidence.slices)
+    for where, cores in evidence.parties:
+        total = sum(evidence.switches(core).total() for core in cores)
+        wanted = sum(map(evidence.counted, cores)) * params.ratio
+        text, agrees = compare(where, "context switches", total, wanted, params.tolerance * len(cores), evidence.slices)
         (seen if agrees else problems).append(text)
     return finding(params.rule, demands, problems, seen)

@@ -2,7 +2,17 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import PARTS, VISIBLE_PART, BusiestLock, Loss, core_words, losses, series_names, short_test
+from rtoslab.analyses import (
+    PARTS,
+    VISIBLE_PART,
+    BusiestLock,
+    Loss,
+    core_words,
+    cores_of,
+    losses,
+    series_names,
+    short_test,
+)
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Measured
 
@@ -71,7 +81,8 @@ def _chart(found: Sequence[Loss], names: Sequence[str]) -> ChartData:
     for loss, name in zip(found, names, strict=True):
         if _is_long(loss):
             continue
-        for cost, row in ((loss.one, name.replace(core_words(loss.gain.cores), core_words(1))), (loss.many, name)):
+        alone = name.replace(cores_of(loss.gain.many.point.point), core_words(1))
+        for cost, row in ((loss.one, alone), (loss.many, name)):
             rows += [
                 {
                     "test": _name(loss),

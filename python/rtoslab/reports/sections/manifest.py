@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 
-from rtoslab.analyses import core_words, series_names, short_test
+from rtoslab.analyses import cores_of, series_names, short_test
 from rtoslab.base import canonical
 from rtoslab.reports.table import Section, TableData
 from rtoslab.store import StoredPoint, flatten
@@ -38,7 +38,7 @@ def manifest_section(points: Sequence[StoredPoint]) -> Section | None:
         [
             [
                 short_test(each.result.point),
-                core_words(each.result.point.cores),
+                cores_of(each.result.point),
                 each.result.run_id,
                 flat.get("elf_sha256", ""),
             ]

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import gains, short_test
+from rtoslab.analyses import cores_of, gains, short_test
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Measured
 
 FAMILY = "access_pattern."
 """How the metric id of such a benchmark begins."""
 _PROSE = (
-    "One task on each core repeats the calls of a pattern, with an object for each core (shared=0) or with one for all "
-    "cores (shared=1)."
+    "One task on each core, pinned to it, repeats the calls of a pattern, with an object for each core (shared=0) or "
+    "with one for all cores (shared=1)."
 )
 _NOTE = (
     "Per core: the mean rate of a core over that of the core alone, the paper's normalised throughput; 100 % would be "
@@ -29,7 +29,7 @@ def scaling_section(points: Sequence[Measured]) -> Section | None:
     for each in pairs:
         point = each.many.point
         objects = "one object for all cores" if point.params.get("shared") == "1" else "an object for each core"
-        series = f"{objects}, {each.kernel}, {each.board}, {each.cores} cores" if several else objects
+        series = f"{objects}, {each.kernel}, {each.board}, {cores_of(point.point)}" if several else objects
         parts = ", ".join(f"{part:.1%}" for part in each.many.core_parts.values())
         rates = [f"{each.per_core:.1%}", f"{each.gain:.1%}", f"{each.many.total_hz:,.0f}"]
         rows.append([each.title, series, *rates, parts, f"{each.many.least_over_most:.3f}"])

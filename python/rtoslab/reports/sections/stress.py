@@ -9,9 +9,10 @@ from rtoslab.results import Measured
 STARVES = 100
 """Failed attempts per call from which on a call is said to starve."""
 _PROSE = (
-    "The target task, on core 0, takes and gives a semaphore without pause; the stress task on the other core draws a "
-    "number in each of its iterations and accesses the same semaphore in the stated percentage of them. A collision is "
-    "an attempt to take it that did not find it free, counted at the kernel's own functions from outside the image."
+    "The target task, pinned to core 0, takes and gives a semaphore without pause; the stress task, pinned to the "
+    "other, draws a number in each of its iterations and accesses the same semaphore in the stated percentage of them. "
+    "A collision is an attempt to take it that did not find it free, counted at the kernel's own functions from "
+    "outside the image."
 )
 _NOTE = (
     "Runs of a level differ in the seed of the draws only. Accesses: of the stress task, per second. Busy: the share "

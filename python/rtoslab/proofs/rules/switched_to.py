@@ -1,0 +1,36 @@
+"""Each of these tasks comes to run by a switch to it for every count, on whichever core: it waits or yields in between.
+
+For tasks that are bound to no core, where the order of switches on one core says nothing.
+"""
+
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.results import Finding
+
+
+class Params(RuleParams):
+    """Keys of `rule = "switched_to"`."""
+
+    tasks: tuple[int, ...]
+    or_more: bool = False
+    """Others may come between: a task that is preempted is switched to again."""
+    tolerance: int = 2
+    """Switches too many or too few for each task: where the window cuts a round."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the observed switches of all cores and each task's counter."""
+    least = " or more" if params.or_more else ""
+    demands = f"each of tasks {', '.join(map(str, params.tasks))} is switched to once{least} for each count"
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    problems: list[str] = []
+    seen: list[str] = []
+    into = evidence.switches_into()
+    for home in evidence.metric_cores:
+        counts = evidence.counters(home)
+        for index in params.tasks:
+            count, switched = counts.get(index, 0), sum(into[evidence.handle(home, index)].values())
+            text = f"task {index} of core {home}: {switched} for {count}"
+            beyond = 0 if params.or_more and switched > count else abs(switched - count)
+            (seen if count > 0 and beyond <= params.tolerance else problems).append(text)
+    return finding(params.rule, demands, problems, seen)

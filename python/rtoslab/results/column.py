@@ -1,0 +1,89 @@
+"""Samples kept small: whole numbers, not negative, in as few bytes each as the largest needs.
+
+The trap it prevents: as tuples, samples of windows of 1000 s take gigabytes, in each process that looks at them.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Final, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
+
+_MOST: Final = np.iinfo(np.int64).max
+_WIDTHS: Final = (np.uint8, np.uint16, np.uint32, np.uint64)
+
+
+class Column(Sequence[int]):
+    """As a tuple of ints, and equal to one that holds the same. `numpy.asarray` gives signed numbers, if they do."""
+
+    __slots__ = ("_kept",)
+
+    def __init__(self, values: ArrayLike | Sequence[int] = ()) -> None:
+        """Raises ValueError for what is no whole number, or negative."""
+        found = values if isinstance(values, np.ndarray) else _whole(list(values))  # type: ignore[arg-type]
+        if found.size and (found.ndim != 1 or found.dtype.kind not in "iu" or int(found.min()) < 0):
+            raise ValueError("samples are whole numbers from 0 on")
+        largest = int(found.max()) if found.size else 0
+        width = next(each for each in _WIDTHS if largest <= np.iinfo(each).max)
+        self._kept: NDArray[Any] = np.ascontiguousarray(found.reshape(-1), dtype=width)
+
+    @property
+    def kept_bytes(self) -> int:
+        """What it takes of memory."""
+        return self._kept.nbytes
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if dtype is None and self._kept.dtype == np.uint64 and self._kept.max() > _MOST:
+            return self._kept.copy()
+        return self._kept.astype(np.int64 if dtype is None else dtype)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @overload
+    def __getitem__(self, place: int) -> int: ...
+    @overload
+    def __getitem__(self, place: slice) -> "Column": ...
+    def __getitem__(self, place: int | slice) -> "int | Column":
+        return Column(self._kept[place]) if isinstance(place, slice) else int(self._kept[place])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._kept.tolist())
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Column):
+            return np.array_equal(self._kept, other._kept)
+        return tuple(self) == other
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"Column({tuple(self)})"
+
+    def __reduce__(self) -> tuple[type["Column"], tuple[NDArray[Any]]]:
+        return Column, (self._kept,)
+
+
+def _whole(values: Sequence[object]) -> NDArray[Any]:
+    if any(type(each) is not int or not 0 <= each < 1 << 64 for each in values):
+        raise ValueError("samples are whole numbers from 0 on")
+    return np.array(values, np.uint64)
+
+
+def _column(values: Any) -> Column:
+    if isinstance(values, Column):
+        return values
+    if not isinstance(values, list | tuple | np.ndarray):
+        raise ValueError("samples are a list of whole numbers")  # noqa: TRY004 (pydantic hears no other)
+    return Column(values)
+
+
+Samples = Annotated[
+    Sequence[int],
+    PlainValidator(_column),
+    PlainSerializer(tuple, return_type=tuple[int, ...]),
+    WithJsonSchema({"items": {"type": "integer"}, "type": "array"}),
+]
+"""A field of a stored form that is kept as a `Column`."""

@@ -1,0 +1,92 @@
+"""Samples are kept in few bytes and read as before; statistics of many are those of Python's own arithmetic."""
+
+import copy
+import math
+import tracemalloc
+from statistics import fmean, median
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from rtoslab.analyses.latency import Net, histogram, latencies, spread
+from rtoslab.results.column import Column
+from rtoslab.results.results import SeriesSamples
+from rtoslab.results.sample_file import COLUMNS, read_columns, read_samples, write_samples
+from tests.fakes import measured
+
+MANY = 300_000
+
+
+def series(ident: str, count: int, **changes: object) -> SeriesSamples:
+    draw = np.random.default_rng(count)
+    most = {"start_cycle": 90_000_000_000}
+    columns = {name: draw.integers(0, most.get(name, 700), count) for name in COLUMNS}
+    return SeriesSamples(id=ident, title=ident, instrument="probe", comparable=True, **{**columns, **changes})
+
+
+@pytest.mark.parametrize(
+    ("values", "kept_bytes"), [((), 0), ((0, 255), 2), ((0, 256), 4), ((1 << 16,), 4), ((1 << 32, 1), 16)]
+)
+def test_a_column_is_a_tuple_in_few_bytes(values: tuple[int, ...], kept_bytes: int) -> None:
+    column = Column(values)
+    assert column.kept_bytes == kept_bytes
+    assert column == values
+    assert (list(column), len(column), bool(column)) == (list(values), len(values), bool(values))
+    assert hash(column) == hash(values)
+    assert copy.deepcopy(column) == column
+    assert np.asarray(column).dtype == np.int64
+    assert column[1:] == values[1:]
+    assert column != (*values, 1)
+
+
+@pytest.mark.parametrize("values", [[-1], [1.5], ["1"], [True], [[1], [2]], [1 << 64], 1, "1", {1: 1}])
+def test_what_is_no_sample_is_refused(values: object) -> None:
+    with pytest.raises(ValidationError):
+        series("a", 0, cycles=values)
+
+
+def test_samples_come_back_from_their_file_as_they_were_and_lie_there_as_rows() -> None:
+    whole, blind = series("a", 5), series("b", 3, mark_cycles=(), ticks=())
+    content = write_samples([whole, blind])
+    found = read_samples(content)
+    for each in (whole, blind):
+        assert found[each.id] == {name: getattr(each, name) for name in COLUMNS}
+    rows = read_columns(content)
+    assert rows["series"] == ["a"] * 5 + ["b"] * 3
+    assert rows["index"] == [0, 1, 2, 3, 4, 0, 1, 2]
+    assert rows["ticks"] == [*whole.ticks, None, None, None]
+
+
+def test_reading_many_samples_takes_little_more_than_they_do() -> None:
+    """As tuples of integers they took 15 million bytes and more, and five times that on the way."""
+    content = write_samples([series("a", MANY)])
+    tracemalloc.start()
+    found = read_samples(content)
+    kept, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert sum(each.kept_bytes for each in found["a"].values()) <= MANY * (8 + 5 * 2)
+    assert kept < 25 * MANY
+    assert peak < 60 * MANY
+
+
+def test_statistics_are_those_of_every_single_sample() -> None:
+    draw = np.random.default_rng(1)
+    for count in (1, 2, 3, 100, 1001):
+        samples = (draw.choice((5, 7.5, 900), count) + draw.integers(0, 40, count) / 3).tolist()
+        found, ordered = spread(samples), sorted(samples)
+        assert (found.n, found.minimum, found.maximum) == (count, ordered[0], ordered[-1])
+        assert (found.median, found.mean) == (median(samples), fmean(samples))
+        assert found.p99 == ordered[math.ceil(0.99 * count) - 1]
+        assert found.maximum_at == samples.index(max(samples))
+        bins = histogram(samples)
+        assert [each.count for each in bins] == [sum(one.low <= each < one.high for each in samples) for one in bins]
+        assert sum(each.count for each in bins) == count
+
+
+def test_net_samples_are_reckoned_and_not_kept() -> None:
+    (found,) = latencies(measured().model_copy(update={"series": (series("a", 4, cycles=(10, 12, 14, 16), rounds=2),)}))
+    assert isinstance(found.net, Net)
+    assert list(found.net) == [5, 6, 7, 8]
+    assert (found.net[1], found.net[2:], len(found.net)) == (6, [7, 8], 4)
+    assert found.spread.median == 6.5

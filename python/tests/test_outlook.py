@@ -1,0 +1,61 @@
+"""What a plan is said to take: by the cycles that its points simulate, and less where their tasks wait."""
+
+import time
+
+import pytest
+
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.images import build
+from rtoslab.measure import virtual_job
+from rtoslab.measure.outlook import POINT_S, run_s
+from rtoslab.plan.plan import Options, Plan, make_plan
+from rtoslab.targets import run_virtual
+
+CATALOGUE = Catalogue(find_root())
+
+
+def plan(name: str, board: str, cores: int = 1, window_ms: int = 100_000) -> Plan:
+    return make_plan(CATALOGUE, [name], Options(["freertos"], [board], [cores], window_ms=window_ms))
+
+
+def seconds(asked: Plan) -> float:
+    """Of the run alone."""
+    (point,) = asked.points
+    return run_s(CATALOGUE, point) - POINT_S
+
+
+def test_time_goes_with_cycles_cores_and_whether_tasks_wait() -> None:
+    one, two = seconds(plan("t2_cooperative", "pico")), seconds(plan("t2_cooperative", "pico", 2))
+    assert two == pytest.approx(2 * one)
+    slow, fast = seconds(plan("t2_cooperative", "nucleo-l053r8")), seconds(plan("t2_cooperative", "nucleo-f767zi"))
+    assert fast / slow == pytest.approx(216 / 32)
+    waiting, busy = seconds(plan("switch_pairs", "nucleo-f446re")), seconds(plan("t2_cooperative", "nucleo-f446re"))
+    assert waiting < busy / 2
+
+
+def test_a_papers_longest_experiment_is_not_said_to_take_hours() -> None:
+    """1000 s of miranda2021's four tasks took 205 to 350 s of one core; they were said to take 1500 s."""
+    assert 150 < seconds(plan("switch_pairs", "nucleo-f446re", window_ms=1_000_000)) < 400
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "board", "cores", "window_ms"),
+    [
+        ("t3_preemptive", "pico", 1, 1000),
+        ("t8_allocation", "pico", 2, 1000),
+        ("t4_interrupt", "nucleo-f446re", 1, 1000),
+        ("switch_pairs", "nucleo-f446re", 1, 5000),
+        ("tick_handler", "nucleo-f446re", 1, 5000),
+    ],
+)
+def test_runs_take_about_as_long_as_is_said(name: str, board: str, cores: int, window_ms: int) -> None:
+    """By the process's own time, within four times; on a laptop within two."""
+    asked = plan(name, board, cores, window_ms)
+    (point,) = asked.points
+    built = build(CATALOGUE, point)
+    job = virtual_job(CATALOGUE, point, built.elf.read_bytes(), built.elf.name)
+    began = time.process_time()
+    assert run_virtual(job).failure is None
+    assert 1 / 4 < (time.process_time() - began) / seconds(asked) < 4

@@ -1,0 +1,94 @@
+"""Rules about tasks that no core binds, each seen to hold and to fail; what pinned tasks are asked stays theirs."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from rtoslab.catalogue.benchmark import Benchmark
+from rtoslab.proofs import Evidence, judge_all
+from rtoslab.records.decoder import decode
+from rtoslab.results.finding import Verdict
+from rtoslab.targets.observe import Observed, Switch
+from tests.fakes import EXPECTED, WINDOW, WIRE, begin, board, count, handle, kernel, stream, task
+
+CALLS = {"rule": "calls_per_count", "service": "take", "ratio": 1, "tolerance": 2}
+SWITCHES = {"rule": "switches_per_count", "ratio": 1, "tolerance": 2}
+TO = {"rule": "switched_to", "tasks": [0]}
+OR_MORE = {**TO, "or_more": True}
+EVERY = {"rule": "every_core", "tasks": [0]}
+WITHIN = {"rule": "counters_within", "max_spread": 4, "max_percent": 1.0}
+ASKED_PINNED = {**CALLS, "when": ["pinned = 1"]}
+
+
+def not_pinned(
+    rule: dict[str, Any],
+    *,
+    pinned: str | None = "0",
+    calls: tuple[int, int] = (90, 60),
+    into: tuple[int, int] = (60, 40),
+    counts: tuple[int, int] = (100, 50),
+) -> Evidence:
+    """Two homes of one task each: calls by core, and switches into the first one's task by core."""
+    param = [] if pinned is None else [("param", {"name": "pinned", "value": pinned})]
+    body: list[Any] = [*param, task(0), task(0, 1), WINDOW, count(0, counts[0]), count(0, counts[1], 1)]
+    first, second = handle(0), handle(0, 1)
+    observed = Observed(
+        switches=Counter({Switch(core, second, first, "take"): into[core] for core in (0, 1)})
+        + Counter({Switch(core, first, second, "take"): counts[1] // 2 for core in (0, 1)}),
+        calls=Counter({(core, "take"): calls[core] for core in (0, 1)}),
+    )
+    facts = {
+        "id": "t2", "title": "T2 test", "question": "?", "tasks_per_core": 1, "stack_bytes": 1024, "inside": "-",
+        "outside": "-", "services": [], "metric": {"id": "m", "unit": "counts", "tasks": [0]},
+        "params": {"pinned": 1}, "proof": [rule],
+    }  # fmt: skip
+    decoded = decode(stream(body, begin(cores=2)), WIRE, EXPECTED)
+    return Evidence(decoded, observed, Benchmark.model_validate(facts), board(), kernel())
+
+
+CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
+    (CALLS, {}, Verdict.HOLDS),  # 150 calls for 150 counts, though no core has as many as its tasks count
+    (CALLS, {"pinned": "1"}, Verdict.FAILS),
+    (CALLS, {"pinned": None}, Verdict.FAILS),  # an image of pinned tasks does not say so
+    (CALLS, {"calls": (90, 65)}, Verdict.FAILS),  # four are tolerated, two a core
+    (CALLS, {"calls": (90, 64)}, Verdict.HOLDS),
+    (SWITCHES, {}, Verdict.HOLDS),
+    (SWITCHES, {"pinned": "1"}, Verdict.FAILS),
+    (SWITCHES, {"into": (60, 50)}, Verdict.FAILS),
+    (TO, {}, Verdict.HOLDS),
+    (TO, {"into": (60, 43)}, Verdict.FAILS),
+    (TO, {"into": (60, 37)}, Verdict.FAILS),
+    (TO, {"counts": (0, 50), "into": (0, 0)}, Verdict.FAILS),
+    (OR_MORE, {"into": (60, 80)}, Verdict.HOLDS),
+    (OR_MORE, {"into": (60, 37)}, Verdict.FAILS),
+    (EVERY, {}, Verdict.HOLDS),
+    (EVERY, {"into": (100, 0)}, Verdict.HOLDS),  # the other one does
+    (EVERY, {"into": (100, 0), "counts": (100, 0)}, Verdict.FAILS),
+    ({**EVERY, "at_least": 2}, {"into": (100, 0)}, Verdict.FAILS),
+    (WITHIN, {}, Verdict.HOLDS),
+    (ASKED_PINNED, {"pinned": None}, Verdict.FAILS),
+]
+
+
+@pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
+def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+    (found,) = judge_all(not_pinned(rule, **facts))
+    assert found.verdict is verdict, found.saw
+    assert found.saw
+
+
+def test_what_pinned_tasks_show_is_not_asked_of_others() -> None:
+    assert not judge_all(not_pinned(ASKED_PINNED))
+
+
+@pytest.mark.parametrize(("spread", "verdict"), [(4, Verdict.HOLDS), (5, Verdict.FAILS), (40, Verdict.FAILS)])
+def test_counters_may_lie_apart_by_a_part_of_the_largest(spread: int, verdict: Verdict) -> None:
+    evidence = not_pinned(WITHIN)
+    metric = evidence.benchmark.metric.model_copy(update={"tasks": (0, 1)})
+    made = evidence.benchmark.model_copy(update={"metric": metric, "tasks_per_core": 2})
+    for large, expected in ((400, verdict), (4100, Verdict.HOLDS if spread <= 41 else Verdict.FAILS)):
+        body: list[Any] = [task(0), task(1), WINDOW, count(0, large), count(1, large - spread)]
+        one = Evidence(decode(stream(body), WIRE, EXPECTED), evidence.observed, made, board(), kernel())
+        (found,) = judge_all(one)
+        assert found.verdict is expected, found.saw
