@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from tests.compat.build import boot_block
 from tests.differential.engines import SRAM
 from tests.differential.test_programs import BASE, INDEX
-from tests.differential.v6m.test_remembered import BX_LR, UNITS, Loop, constant, from_high, hits, store
+from tests.differential.v6m.test_remembered import BX_LR, CPSID, UNITS, Loop, constant, from_high, hits, store
 from tests.timing.bench import NOP, SCS, SIO, SYST_CSR, VTOR, halves
 from tests.timing.test_two_cores import Pair
 
@@ -45,14 +45,58 @@ def rewritten(loop: Loop) -> list[int]:
     return [from_high(4, 9), 0x3C01, *constant(5, word), 0x6025]  # subs r4, #1; str r5, [r4]
 
 
+def lock_word(number: int, load: bool) -> int:
+    """LDR or STR r5 of spinlock `number` by r4, which `locks` gives."""
+    return (0x6800 if load else 0x6000) | number << 6 | 4 << 3 | 5
+
+
+LOCKS = [from_high(4, 11), 0x2501, 0x022D, 0x1964]
+"""r4 = SIO + 0x100, the first spinlock; r5 is lost."""
+
+
+def locked(loop: Loop) -> list[int]:
+    """Waits for a lock, does something, mostly with a word of both cores, and releases it. The wait's loop may have more
+    instructions than the load, the comparison and the branch: then no two of its rounds are alike, or it is longer."""
+    number = loop.rng.choice((0, 0, 0, 1))
+    more = loop.rng.choice(([], [], [], [0x3301], [NOP], [0x462B], [0xF3BF, 0x8F5F]))  # adds r3, #1; mov r3, r5; dmb
+    wait = [lock_word(number, True), *more, 0x2D00, 0xD000 | -(len(more) + 4) & 0xFF]
+    inside = [*loop.singles(12), *(shared(loop) if loop.rng.getrandbits(1) else loop.stack())]
+    return [*LOCKS, *wait, *inside, *LOCKS, lock_word(number, False)]
+
+
+def tried(loop: Loop) -> list[int]:
+    """Reads a lock that nobody waits for, or releases one, whoever has it."""
+    load = bool(loop.rng.getrandbits(1))
+    return [*LOCKS, lock_word(loop.rng.randrange(2 if load else 0, 4), load)]
+
+
+def own_port(loop: Loop) -> list[int]:
+    """CPUID, the locks' state, or the divider: dividend, divisor, quotient, remainder, CSR."""
+    accesses = (0x6825, 0x6DE5, 0x6623, 0x6663, 0x6F25, 0x6F65, 0x6FA5)
+    return [from_high(4, 11), *loop.rng.choices(accesses, k=loop.rng.randrange(1, 4))]
+
+
+def special(loop: Loop) -> list[int]:
+    """PRIMASK set and cleared by MSR; PSP, which nobody uses, written and read."""
+    masked = [CPSID, *loop.singles(5), 0x2400, 0xF384, 0x8810]  # movs r4, #0; msr primask, r4
+    return loop.rng.choice((masked, [0xF385, 0x8809], [0xF3EF, 0x8509]))  # msr psp, r5; mrs r5, psp
+
+
+def constants(loop: Loop) -> list[int]:
+    """LDM of words of the code."""
+    return [from_high(4, 8), 0xC800 | 4 << 8 | loop.rng.randrange(1, 1 << 4)]
+
+
 PLAIN = (
     *(Loop.straight, Loop.skip, Loop.call) * 2,
     *(Loop.stack, Loop.literal, Loop.table, Loop.special, Loop.multiple, Loop.rounds),
 )
 # What is executed ahead of its time, then with words of both cores, then everything.
-KINDS = (PLAIN, (*PLAIN, *(shared,) * 3), (*UNITS, shared, rewritten))
+ORDERED = (*(locked,) * 4, tried, own_port, own_port, special, constants)
+KINDS = (PLAIN, (*PLAIN, *(shared,) * 3), (*UNITS, shared, rewritten), (*PLAIN, *ORDERED), (*UNITS, *ORDERED))
 # Of short loops: what comes back to the same instructions on both cores, again and again.
 SHORT = (*(Loop.straight, Loop.skip) * 2, Loop.stack, Loop.literal, Loop.multiple, Loop.rounds)
+KINDS_OF_SHORT = (SHORT, SHORT, (*SHORT, *ORDERED), (Loop.straight, Loop.skip, locked, own_port))
 
 
 def bank(rng: random.Random) -> int:
@@ -82,7 +126,7 @@ def loop(
 
 def segments(rng: random.Random, *, short: bool) -> tuple[list[int], list[tuple[int, bytes]]]:
     """Where each core starts, and what is in memory: vectors, tick handlers, a function in RAM, the loops."""
-    units = SHORT if short else rng.choice(KINDS)
+    units = rng.choice(KINDS_OF_SHORT if short else KINDS)
     loops = [loop(rng, core, units, short=short) for core in (0, 1)]
     parts = [*loops, (QUICK, halves(NOP, NOP, 0x1C40, 0x4041, BX_LR))]
     for core in (0, 1):

@@ -28,6 +28,10 @@ impl Block {
     /// More cycles than the rest of one basic block and the whole of another take together: no instruction moves more than
     /// nine words, and each may wait for the other core.
     pub const CYCLES: u64 = 640;
+    /// Set in `shape` if it is one access that both cores make in time order. Without length: the other core comes first.
+    pub const ORDERED: u64 = 2;
+    /// Set in `shape` if it has such accesses and gives way to the other core's instructions of the same cycle.
+    pub const GIVES_WAY: u64 = 4;
     /// None.
     pub const NONE: Block = Block { shape: 0, next: 0, accesses: 0 };
 
@@ -40,7 +44,52 @@ impl Block {
     pub(in crate::v6m) fn begun(&self, start: u32, instructions: u64) -> Remainder {
         let accesses = self.accesses.checked_shl(self.accesses.leading_zeros()).unwrap_or(0);
         let next = start.wrapping_add((self.next as i64 / (size_of::<Op>() as i64 / 2)) as u32);
-        Remainder { instructions, branch: self.is_branch(), next, accesses }
+        let gives_way = self.shape & Block::GIVES_WAY != 0;
+        let spin = if self.is_spin() { instructions as u8 } else { 0 };
+        Remainder { instructions, branch: self.is_branch(), gives_way, spin, is_last: false, next, accesses }
+    }
+
+    /// One access in time order.
+    pub(in crate::v6m) fn ordered(memory: u32, gives_way: bool) -> Block {
+        let bytes = size_of::<Op>() as u64;
+        let shape = bytes + Block::wait(gives_way).shape;
+        Block { shape, next: bytes, accesses: Block::ACCESS | u64::from(memory) }
+    }
+
+    /// Nothing: the other core comes first, also if this one was to go first in their tie and `gives_way`.
+    pub(in crate::v6m) fn wait(gives_way: bool) -> Block {
+        Block { shape: Block::ORDERED + Block::GIVES_WAY * u64::from(gives_way), ..Block::NONE }
+    }
+
+    /// A wait for what an ordered load at its begin reads: so many instructions, again and again.
+    pub(in crate::v6m) fn spin(instructions: u8, memory: u32, gives_way: bool) -> Block {
+        let last = (u64::from(instructions) - 1) * size_of::<Op>() as u64;
+        let shape = last + 1 + Block::wait(gives_way).shape;
+        Block { shape, next: 0, accesses: Block::ACCESS | u64::from(memory) }
+    }
+
+    /// Made by [`Block::spin`].
+    pub(in crate::v6m) fn is_spin(&self) -> bool {
+        self.is_ordered() && self.is_branch()
+    }
+
+    /// Made by [`Block::ordered`].
+    pub(in crate::v6m) fn is_ordered(&self) -> bool {
+        self.shape & Block::ORDERED != 0
+    }
+
+    /// Made by [`Block::wait`].
+    pub(in crate::v6m) fn is_wait(&self) -> bool {
+        self.shape & !Block::GIVES_WAY == Block::ORDERED
+    }
+
+    /// Whether one of these accesses goes to this memory.
+    #[inline(always)]
+    pub(in crate::v6m) fn accesses_memory(accesses: u64, memory: u32) -> bool {
+        const LOW_BITS: u64 = 0x1111_1111_1111_1111;
+        const TOP_BITS: u64 = LOW_BITS * Block::ACCESS;
+        let others = accesses ^ (LOW_BITS * (Block::ACCESS | memory as u64));
+        others.wrapping_sub(LOW_BITS) & !others & TOP_BITS != 0
     }
 
     /// How many instructions it has.
@@ -48,7 +97,7 @@ impl Block {
     /// # Safety
     /// `start` is its first op.
     pub(in crate::v6m) unsafe fn instructions(&self, start: *mut Op) -> u64 {
-        let end = start.wrapping_byte_add(self.shape as usize & !1);
+        let end = start.wrapping_byte_add(self.shape as usize & !(size_of::<Op>() - 1));
         let (mut at, mut count) = (start, 0);
         while at < end {
             // SAFETY: the caller's promise.
@@ -66,6 +115,12 @@ pub struct Remainder {
     pub instructions: u64,
     /// The last one is a branch that is taken.
     pub branch: bool,
+    /// Its ordered accesses give way to the other core's instructions of the same cycle.
+    pub gives_way: bool,
+    /// Instructions of each repetition of a [`Block::spin`]; else 0.
+    pub spin: u8,
+    /// No repetition follows.
+    pub is_last: bool,
     /// Address of what follows, in the same region.
     pub next: u32,
     /// As [`Block::accesses`], the next one in the top bits.
@@ -74,7 +129,8 @@ pub struct Remainder {
 
 impl Remainder {
     /// Nothing left.
-    pub const NONE: Remainder = Remainder { instructions: 0, branch: false, next: 0, accesses: 0 };
+    pub const NONE: Remainder =
+        Remainder { instructions: 0, branch: false, gives_way: false, spin: 0, is_last: false, next: 0, accesses: 0 };
 
     /// The memory that the next access goes to.
     #[inline(always)]
@@ -82,6 +138,24 @@ impl Remainder {
         let memory = self.accesses >> (u64::BITS - Block::ACCESS_BITS) & (Block::ACCESS - 1);
         self.accesses <<= Block::ACCESS_BITS;
         memory as u32
+    }
+
+    /// An instruction is over. True if it was the last one.
+    #[inline(always)]
+    pub fn pass(&mut self, memory: u32) -> bool {
+        self.instructions -= 1;
+        if self.instructions == 0 && self.spin != 0 && !self.is_last {
+            self.instructions = u64::from(self.spin);
+            self.put_back(memory);
+        }
+        self.instructions == 0
+    }
+
+    /// The access that was taken last is made another time.
+    #[inline(always)]
+    pub fn put_back(&mut self, memory: u32) {
+        let access = Block::ACCESS | u64::from(memory);
+        self.accesses = self.accesses >> Block::ACCESS_BITS | access << (u64::BITS - Block::ACCESS_BITS);
     }
 
     /// Whether the instruction in hand is a branch that is taken.
@@ -136,5 +210,53 @@ mod tests {
         assert_eq!(memories.map(|_| u64::from(rest.access())), memories);
         assert_eq!(rest.accesses, 0);
         assert_eq!(Block::NONE.begun(0, 1).accesses, 0);
+    }
+
+    #[test]
+    fn an_access_to_a_memory_is_found_among_others() {
+        for ordered in [6, 0] {
+            let memories = [3, 7, 5, ordered, 1, 2, 4, 0];
+            let accesses = memories.iter().fold(0, |sum, memory| sum << Block::ACCESS_BITS | Block::ACCESS | memory);
+            assert_eq!(Block::accesses_memory(accesses, 6), ordered == 6);
+            assert!(!Block::accesses_memory(accesses >> 20, 6) && Block::accesses_memory(accesses, 7));
+        }
+        assert!((0..8).all(|memory| !Block::accesses_memory(0, memory)));
+        assert!(Block::accesses_memory(u64::MAX / 15 * 14, 6) && !Block::accesses_memory(u64::MAX, 6));
+    }
+
+    #[test]
+    fn blocks_are_told_apart_by_their_shapes() {
+        for gives_way in [false, true] {
+            let [ordered, wait, spin] =
+                [Block::ordered(6, gives_way), Block::wait(gives_way), Block::spin(3, 6, gives_way)];
+            assert_eq!([ordered, wait, spin].map(|block| block.is_ordered()), [true; 3]);
+            assert_eq!([ordered, wait, spin].map(|block| block.is_wait()), [false, true, false]);
+            assert_eq!([ordered, wait, spin].map(|block| block.is_spin()), [false, false, true]);
+            assert_eq!([ordered, spin].map(|block| block.begun(0x40, 3).gives_way), [gives_way; 2]);
+        }
+        let plain = Block { shape: 17, ..Block::NONE };
+        assert!(!plain.is_ordered() && !plain.is_wait() && !plain.is_spin() && plain.begun(0, 3).spin == 0);
+        let mut ops = [Code::LdrImm, Code::CmpImm, Code::Beq].map(Op::bare);
+        // SAFETY: all lie in `ops`.
+        unsafe {
+            assert_eq!(Block::ordered(6, true).instructions(ops.as_mut_ptr()), 1);
+            assert_eq!(Block::spin(3, 6, true).instructions(ops.as_mut_ptr()), 3);
+        }
+    }
+
+    #[test]
+    fn a_spin_begins_again_until_it_is_the_last() {
+        let mut rest = Block::spin(2, 6, false).begun(0x40, 2);
+        assert_eq!((rest.next, rest.spin, rest.branch), (0x40, 2, true));
+        for _ in 0..3 {
+            assert_eq!(rest.access(), 6);
+            assert!(!rest.pass(6));
+            assert!(rest.takes_branch());
+            assert!(!rest.pass(6));
+        }
+        rest.is_last = true;
+        assert_eq!(rest.access(), 6);
+        assert!(!rest.pass(6) && rest.pass(6));
+        assert_eq!(rest.accesses, 0);
     }
 }

@@ -16,6 +16,19 @@ pub enum Trap {
     Defer,
 }
 
+/// What an access that both cores' order may matter to gives ahead of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ordered<T> {
+    /// This, whenever it is executed.
+    Always(T),
+    /// This: it is its turn, and the basic block ends behind it.
+    Now(T),
+    /// It must come in time order: [`Bus::order`] has not let it yet.
+    NotYet,
+    /// It cannot be executed ahead of time.
+    InTime,
+}
+
 /// The chip behind the cores. Implemented once per chip and inlined into the interpreter: no dynamic dispatch.
 ///
 /// `CONTEND` is true while two masters are awake and every transfer must be arbitrated; with one master awake no
@@ -112,6 +125,42 @@ pub unsafe trait Bus {
     /// An address in that memory of RAM.
     fn sample_of(&self, _memory: u32) -> u32 {
         Self::RAM_BASE
+    }
+
+    /// The number of what both cores access in time order, over no bus, among the memories that a [`Block`] accesses.
+    const ORDERED_MEMORY: u32 = 6;
+
+    /// A load that is neither RAM's nor constant, ahead of time.
+    fn ordered_load(&mut self, _core: &mut Core, _address: u32, _bytes: u32) -> Ordered<u32> {
+        Ordered::InTime
+    }
+
+    /// A store that is not RAM's, ahead of time.
+    fn ordered_store(&mut self, _core: &mut Core, _address: u32, _bytes: u32, _value: u32) -> Ordered<()> {
+        Ordered::InTime
+    }
+
+    /// The first of these cores stands before an instruction that said [`Ordered::NotYet`]: who goes on. If it is that
+    /// core, the instruction is executed next.
+    ///
+    /// # Safety
+    /// As for [`Bus::paired`].
+    unsafe fn order(&mut self, _cores: [*mut Core; 2]) -> Turn {
+        Turn::Stop
+    }
+
+    /// The first of these cores has executed an instruction that said [`Ordered::Now`]: who goes on.
+    ///
+    /// # Safety
+    /// As for [`Bus::paired`].
+    unsafe fn ordered(&mut self, _cores: [*mut Core; 2]) -> Turn {
+        Turn::Stop
+    }
+
+    /// Whether an ordered access of `core` in cycle `t` gives way to the other core's instruction of that cycle, which then
+    /// goes first. Asked where its time is found out.
+    fn gives_way(&mut self, _core: &Core, _other: &Core, _t: u64) -> bool {
+        false
     }
 
     /// Charges a load from constant memory at cycle `t`; returns when it is over.

@@ -79,6 +79,8 @@ pub struct Core {
     pub v: bool,
     /// PRIMASK bit 0.
     pub primask: bool,
+    /// The stack pointer that is not active: PSP in handler mode or with SPSEL = 0, MSP otherwise.
+    pub other_sp: u32,
     /// Local time: the cycle at which the next instruction issues.
     pub t: u64,
     /// The interpreter stops at the first instruction boundary at or after this cycle.
@@ -114,8 +116,6 @@ pub struct Core {
     pub stray: Option<u32>,
     /// What the core is doing.
     pub phase: Phase,
-    /// The stack pointer that is not active: PSP in handler mode or with SPSEL = 0, MSP otherwise.
-    pub other_sp: u32,
     /// True while r13 is PSP.
     pub sp_is_psp: bool,
     /// CONTROL.nPRIV.

@@ -70,6 +70,19 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
     }
 }
 
+/// Lets `cores[index]` take one turn in a simulation of basic blocks: up to its limit, or to the end of its block.
+///
+/// # Safety
+/// As for [`run`].
+pub(super) unsafe fn take_turn<B: Bus>(cores: *mut Core, index: usize, bus: &mut B) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (core, other) = (&mut *cores.add(index), &mut *cores.add(1 - index));
+        core.rival_t = other.t;
+        turn::<B, true, { watch::PAIRS }>(core, other, bus);
+    }
+}
+
 /// It is the turn of core `to`, up to where `from` stands.
 #[inline(always)]
 fn hand_over<B: Bus>(from: &Core, to: &mut Core, bus: &B) {
@@ -99,8 +112,8 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     let mut cursor = Cursor::<CONTEND, WATCH>::new(core, log);
     let mut profiled = Profiled::default();
     let mut in_hand = Started::default();
-    // The basic block in hand; see [`Block`].
-    let (mut from, mut end) = (cursor.ip, cursor.ip.wrapping_byte_add(Block::BYTES));
+    // The last instruction of the basic block in hand; see [`Block`].
+    let mut from = cursor.ip;
     if paired && ahead {
         // SAFETY: the bus's logs live as long as it.
         unsafe { (*log).begin(core) };
@@ -352,12 +365,9 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             Flow::Next
         };
         if paired && CONTEND {
-            if flow == Flow::Next {
-                core.remainder.instructions -= 1;
-                if core.remainder.instructions == 0 {
-                    cursor.put_down(core);
-                    return false;
-                }
+            if flow == Flow::Next && core.remainder.pass(B::ORDERED_MEMORY) {
+                cursor.put_down(core);
+                return false;
             }
             if cursor.t < core.limit {
                 continue 'run;
@@ -366,21 +376,40 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             return true;
         }
         if paired {
-            if flow == Flow::Next && cursor.ip < end {
+            if flow == Flow::Next && cursor.ip < cursor.end {
                 continue 'run;
             }
             core.ip = cursor.ip;
+            // SAFETY: the bus's logs live as long as it.
+            let start = unsafe { (*cursor.log).start() } as usize;
             let last = if flow == Flow::Taken { from.wrapping_byte_add(1) } else { cursor.ip };
-            let start = end.wrapping_byte_sub(Block::BYTES) as usize;
             let shape = (last as usize).wrapping_sub(start) as u64;
             if flow == Flow::InTime && shape == 0 {
                 return false;
             }
             let cores = [&raw mut *core, &raw mut *other];
-            let block =
-                Block { shape, next: (cursor.ip as usize).wrapping_sub(start) as u64, accesses: cursor.accesses };
-            // SAFETY: this core has just executed the block.
-            match unsafe { bus.paired(cores, [cursor.log, other_log], block) } {
+            let turn = if from == cursor.end {
+                // An ordered access, which was handed in before.
+                // SAFETY: as below.
+                unsafe { bus.ordered(cores) }
+            } else if flow == Flow::Ordered && shape == 0 {
+                // SAFETY: as below.
+                let turn = unsafe { bus.order(cores) };
+                if turn == Turn::Same {
+                    continue 'run;
+                }
+                turn
+            } else {
+                let gives_way = core.id as u64 & u64::from(Block::accesses_memory(cursor.accesses, B::ORDERED_MEMORY));
+                let block = Block {
+                    shape: shape + gives_way * Block::GIVES_WAY,
+                    next: (cursor.ip as usize).wrapping_sub(start) as u64,
+                    accesses: cursor.accesses,
+                };
+                // SAFETY: this core has just executed the block.
+                unsafe { bus.paired(cores, [cursor.log, other_log], block) }
+            };
+            match turn {
                 Turn::Same => {}
                 Turn::Other => {
                     std::mem::swap(&mut core, &mut other);
@@ -389,7 +418,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 }
                 Turn::Stop => return false,
             }
-            (end, cursor.accesses) = (cursor.ip.wrapping_byte_add(Block::BYTES), 0);
+            (cursor.end, cursor.accesses) = (cursor.ip.wrapping_byte_add(Block::BYTES), 0);
             // SAFETY: the bus's logs live as long as it.
             unsafe { (*cursor.log).begin(core) };
             continue 'run;

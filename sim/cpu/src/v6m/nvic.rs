@@ -105,6 +105,11 @@ impl Nvic {
         fresh
     }
 
+    /// Line levels as last driven.
+    pub fn lines(&self) -> u32 {
+        self.lines
+    }
+
     /// The chip drives new line levels: rising edges pend. Returns the newly pended set.
     pub fn drive_lines(&mut self, lines: u32) -> u64 {
         let rising = lines & !self.lines;

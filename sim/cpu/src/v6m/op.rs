@@ -75,6 +75,11 @@ impl Op {
         (self.code as u8).wrapping_sub(op::MovsReg) <= op::Nop - op::MovsReg
     }
 
+    /// True for a branch to a place in its region, with or without a condition; `imm` is the distance.
+    pub fn is_near_branch(self) -> bool {
+        (op::Beq..=op::Ble).contains(&(self.code as u8)) || self.code == Code::B
+    }
+
     /// An operation without operands.
     pub const fn bare(code: Code) -> Op {
         Op { code, a: 0, b: 0, c: 0, imm: 0 }

@@ -22,6 +22,8 @@
 
 mod learn;
 mod memory;
+mod order;
+mod spin;
 mod table;
 
 use crate::step::watch;
@@ -33,6 +35,7 @@ use crate::v6m::speculation::SpeculationLog;
 
 use learn::learn;
 pub use memory::Pairs;
+pub use order::{order, ordered};
 use table::Transition;
 
 /// What the timing of two cores depends on, the one that goes on first, times as distances from the earlier one's.
@@ -53,6 +56,18 @@ impl State {
         State { slots: self.slots, times: times ^ State::FIRST }
     }
 
+    /// Times of the core that goes on first and of the other one.
+    #[inline(always)]
+    fn cores(&self) -> [u64; 2] {
+        [self.times & 0xff, self.times >> 8 & 0xff]
+    }
+
+    /// The first core goes first when both issue in the same cycle.
+    #[inline(always)]
+    fn wins_ties(&self) -> bool {
+        self.times & State::FIRST != 0
+    }
+
     /// Set in `times` if the first core goes first when both issue in the same cycle.
     pub const FIRST: u64 = 1 << 48;
 }
@@ -66,6 +81,13 @@ struct Place {
     /// Words left of a multiple transfer and where in its memory it is.
     mask: u32,
     data: u32,
+}
+
+impl Place {
+    /// In front of the next block.
+    fn begins(address: u32) -> Place {
+        Place { address, remainder: Remainder::NONE, mask: 0, data: 0 }
+    }
 }
 
 /// Where both cores stand when one of them has come to the end of its block.
@@ -84,6 +106,16 @@ pub trait Paired: Bus {
 
     /// The state now, between instructions; `None` if it is too far from usual.
     fn state(&self, first: &Core, other: &Core) -> Option<State>;
+
+    /// Whether it is all the same if the instruction at this address executes before or behind the other core's ordered
+    /// access of the same cycle.
+    fn minds_no_order(&self, address: u32) -> bool;
+
+    /// Whether a lock is still taken.
+    fn is_locked(&self, lock: u8) -> bool;
+
+    /// That core read it as taken so many times more.
+    fn read_as_locked(&mut self, lock: u8, core: usize, times: u64);
 
     /// Takes a state up at cycle `now`.
     fn resume(&mut self, state: &State, now: u64, first: &mut Core, other: &mut Core);
@@ -106,7 +138,9 @@ pub unsafe fn run<B: Paired>(cores: *mut Core, turn: usize, due: u64, bus: &mut 
         bus.pairs().logs.of(0).into_iter().for_each(|log| (*log).forget());
         exec::run::<B, false, { watch::PAIRS }>(cores, turn, bus);
         land(cores, bus);
-        bus.pairs().back_off_after(now);
+        // Until the core has executed what no block holds.
+        let ahead = (*cores.add(bus.pairs().turn)).t - bus.pairs().now;
+        bus.pairs().back_off_after(now, ahead);
     }
 }
 
@@ -119,7 +153,7 @@ fn enter<B: Paired>(first: &Core, other: &Core, due: u64, bus: &mut B) -> bool {
         pairs.back_off(now);
         return false;
     };
-    let place = Place { address: other.address_of(other.ip), remainder: Remainder::NONE, mask: 0, data: 0 };
+    let place = Place::begins(other.address_of(other.ip));
     pairs.node = pairs.table.number_anew(Node { state, address: first.address_of(first.ip), other: place });
     (pairs.now, pairs.until) = (now, due - Block::CYCLES);
     true
@@ -135,7 +169,12 @@ unsafe fn land<B: Paired>(cores: *mut Core, bus: &mut B) {
     // SAFETY: the caller's promise; a reference to a core ends before the interpreter runs again.
     unsafe {
         debug_assert!((*cores.add(turn)).pc() == node.address);
-        if node.other.remainder.instructions != 0 {
+        if node.other.remainder.spin != 0 {
+            let place = spin::end(&*cores.add(1 - turn), &node.other, bus);
+            if place.remainder.spin != 0 {
+                spin::go_to(cores, 1 - turn, &place, bus);
+            }
+        } else if node.other.remainder.instructions != 0 {
             go_back(cores, 1 - turn, &node.other, bus);
             debug_assert!((*cores.add(1 - turn)).pc() == node.other.address);
         }
@@ -172,17 +211,35 @@ unsafe fn go_back<B: Paired>(cores: *mut Core, index: usize, place: &Place, bus:
 #[inline(always)]
 pub unsafe fn paired<B: Paired>(
     bus: &mut B,
-    [core, other]: [*mut Core; 2],
+    cores: [*mut Core; 2],
     [mine, theirs]: [*mut SpeculationLog; 2],
     block: Block,
 ) -> Turn {
     // SAFETY: the caller's promise.
     unsafe {
-        let pairs = bus.pairs();
         if (*mine).may_meet(&*theirs) && (*mine).meets(&*theirs) {
-            (*mine).undo(&mut *core, bus.ram());
+            (*mine).undo(&mut *cores[0], bus.ram());
             return Turn::Stop;
         }
+        hand_in(bus, cores, mine, block).unwrap_or(Turn::Stop)
+    }
+}
+
+/// Moves both cores by this block of the first one, which does not meet the other one's. `None` if that cannot be: the
+/// block is undone.
+///
+/// # Safety
+/// As for [`paired`].
+#[inline(always)]
+unsafe fn hand_in<B: Paired>(
+    bus: &mut B,
+    [core, other]: [*mut Core; 2],
+    mine: *mut SpeculationLog,
+    block: Block,
+) -> Option<Turn> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let pairs = bus.pairs();
         let key = Transition::key(pairs.node, block.shape);
         let found = &pairs.table.places(key, &block)[0];
         if !found.is(key, &block) && !pairs.table.bring(key, &block) {
@@ -193,17 +250,12 @@ pub unsafe fn paired<B: Paired>(
         (*core).instructions += u64::from(found.instructions);
         (*core).bus_wait += u64::from(found.waits[0]);
         (*other).bus_wait += u64::from(found.waits[1]);
+        (*other).instructions += u64::from(found.spun);
         pairs.now += u64::from(found.cycles);
         pairs.node = u32::from(found.next);
         pairs.turn ^= usize::from(found.swaps);
         pairs.counts.known += 1;
-        if pairs.now > pairs.until {
-            Turn::Stop
-        } else if found.swaps {
-            Turn::Other
-        } else {
-            Turn::Same
-        }
+        Some(pairs.goes_on(found.swaps))
     }
 }
 

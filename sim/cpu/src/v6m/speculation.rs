@@ -10,9 +10,9 @@ const WORDS: u8 = 160;
 /// Room for as many as a count of eight bits can tell: none leads out of it.
 const ROOM: usize = 256;
 
-/// Registers, flags and PRIMASK of a core, moved as one.
+/// Registers, flags, PRIMASK and the other stack pointer of a core, moved as one.
 type Start = [MaybeUninit<u64>; offset_of!(Core, t) / size_of::<u64>()];
-const _: () = assert!(offset_of!(Core, r) == 0 && offset_of!(Core, primask) < offset_of!(Core, t));
+const _: () = assert!(offset_of!(Core, r) == 0 && offset_of!(Core, other_sp) < offset_of!(Core, t));
 
 /// What one core has done ahead of its time: one basic block.
 #[derive(Debug)]
@@ -27,9 +27,9 @@ pub struct SpeculationLog {
     writes: u64,
     read_words: u8,
     written_words: u8,
-    /// Offset of each word that it reads.
+    /// What it reads: [`bytes_of`].
     read: [u32; ROOM],
-    /// Offset of each word that it writes, and what was there in the upper half.
+    /// What it writes, [`bytes_of`], and what was in the word in the upper half.
     written: [u64; ROOM],
 }
 
@@ -77,6 +77,25 @@ impl SpeculationLogs {
     }
 }
 
+/// Bytes of RAM from this offset on, all in one word: its offset, and a bit for each of them on top.
+#[inline(always)]
+fn bytes_of<const BYTES: u32>(offset: u32) -> u32 {
+    offset & !3 | ((1 << BYTES) - 1) << (offset & 3) << LANES
+}
+
+/// First of the bits for bytes; no offset has such.
+const LANES: u32 = 28;
+
+/// The word's offset.
+fn word_of(bytes: u32) -> u32 {
+    bytes & !(0xf << LANES)
+}
+
+/// Whether both have a byte in common.
+fn overlap(first: u32, second: u32) -> bool {
+    word_of(first) == word_of(second) && first & second & 0xf << LANES != 0
+}
+
 /// A word's bit. Neighbours have different ones, and so have words at the same place of neighbouring tables.
 #[inline(always)]
 fn folded(offset: u32) -> u64 {
@@ -99,41 +118,49 @@ impl SpeculationLog {
         self.forget();
     }
 
-    /// The word at this offset of the RAM is read.
+    /// Where it begins.
     #[inline(always)]
-    pub fn read(&mut self, offset: u32) {
+    pub(in crate::v6m) fn start(&self) -> *mut Op {
+        self.ip
+    }
+
+    /// So many bytes at this offset of the RAM are read.
+    #[inline(always)]
+    pub fn read<const BYTES: u32>(&mut self, offset: u32) {
         debug_assert!(self.read_words < WORDS);
-        self.read[usize::from(self.read_words)] = offset & !3;
+        self.read[usize::from(self.read_words)] = bytes_of::<BYTES>(offset);
         self.read_words = self.read_words.wrapping_add(1);
         self.reads |= folded(offset);
     }
 
-    /// The word at this offset of the RAM is written, which was `old`.
+    /// So many bytes at this offset of the RAM are written; the word was `old`.
     #[inline(always)]
-    pub fn write(&mut self, offset: u32, old: u32) {
+    pub fn write<const BYTES: u32>(&mut self, offset: u32, old: u32) {
         debug_assert!(self.written_words < WORDS);
-        self.written[usize::from(self.written_words)] = u64::from(old) << 32 | u64::from(offset & !3);
+        self.written[usize::from(self.written_words)] = u64::from(old) << 32 | u64::from(bytes_of::<BYTES>(offset));
         self.written_words = self.written_words.wrapping_add(1);
         self.writes |= folded(offset);
     }
 
-    /// Whether one of the two may write a word that the other one accesses.
+    /// Whether one of the two may write a byte that the other one accesses.
     #[inline(always)]
     pub(in crate::v6m) fn may_meet(&self, other: &SpeculationLog) -> bool {
         self.writes & (other.reads | other.writes) | self.reads & other.writes != 0
     }
 
-    /// Whether one of the two writes a word that the other one accesses.
+    /// Whether one of the two writes a byte that the other one accesses.
     #[cold]
     #[inline(never)]
     pub(in crate::v6m) fn meets(&self, other: &SpeculationLog) -> bool {
-        let reads = |log: &SpeculationLog, word: u32| log.read[..log.read_words.into()].contains(&word);
-        let writes = |log: &SpeculationLog, word: u32| log.written().any(|other| other == word);
-        self.written().any(|word| reads(other, word) || writes(other, word))
-            || other.written().any(|word| reads(self, word))
+        let read = |log: &SpeculationLog, bytes: u32| {
+            log.read[..log.read_words.into()].iter().any(|&other| overlap(bytes, other))
+        };
+        let written = |log: &SpeculationLog, bytes: u32| log.written().any(|other| overlap(bytes, other));
+        self.written().any(|bytes| read(other, bytes) || written(other, bytes))
+            || other.written().any(|bytes| read(self, bytes))
     }
 
-    /// Offsets of the words that it writes.
+    /// What it writes.
     fn written(&self) -> impl Iterator<Item = u32> {
         self.written[..self.written_words.into()].iter().map(|entry| *entry as u32)
     }
@@ -146,8 +173,12 @@ impl SpeculationLog {
     #[inline(never)]
     pub(in crate::v6m) unsafe fn undo(&mut self, core: &mut Core, ram: *mut u8) {
         for entry in self.written[..self.written_words.into()].iter().rev() {
-            // SAFETY: a word of the RAM, as the caller promises.
-            unsafe { ram.add(*entry as u32 as usize).cast::<u32>().write_unaligned((*entry >> 32) as u32) };
+            let (bytes, old) = (*entry as u32, ((*entry >> 32) as u32).to_ne_bytes());
+            // The other core may have written the rest of the word since.
+            for lane in (0..4).filter(|lane| bytes >> (LANES + lane) & 1 != 0) {
+                // SAFETY: a byte of the RAM, as the caller promises.
+                unsafe { ram.add((word_of(bytes) + lane) as usize).write(old[lane as usize]) };
+            }
         }
         // SAFETY: as in `begin`, whose bytes these are.
         unsafe { (&raw mut *core).cast::<Start>().write(self.start) };
@@ -162,8 +193,8 @@ mod tests {
 
     fn log(reads: &[u32], writes: &[u32]) -> SpeculationLog {
         let mut log = SpeculationLog::default();
-        reads.iter().for_each(|&offset| log.read(offset));
-        writes.iter().for_each(|&offset| log.write(offset, 0));
+        reads.iter().for_each(|&offset| log.read::<1>(offset));
+        writes.iter().for_each(|&offset| log.write::<1>(offset, 0));
         log
     }
 
@@ -174,12 +205,17 @@ mod tests {
     }
 
     #[test]
-    fn they_meet_in_a_word_that_one_of_them_writes() {
+    fn they_meet_in_a_byte_that_one_of_them_writes() {
         let writer = log(&[0x10, 0x20], &[0x2104]);
-        assert!(!meet(&writer, &log(&[0x10, 0x20, 0x2100, 0x2108], &[])));
-        assert!(meet(&writer, &log(&[0x2106], &[])));
-        assert!(meet(&writer, &log(&[], &[0x2105])));
-        assert!(meet(&writer, &log(&[], &[0x23])));
+        assert!(!meet(&writer, &log(&[0x10, 0x20, 0x2100, 0x2105, 0x2108], &[0x2107])));
+        assert!(meet(&writer, &log(&[0x2104], &[])));
+        assert!(meet(&writer, &log(&[], &[0x2104])));
+        assert!(meet(&writer, &log(&[], &[0x20])));
+        let mut wide = SpeculationLog::default();
+        wide.read::<2>(0x2104);
+        assert!(meet(&writer, &wide) && !meet(&log(&[], &[0x2106]), &wide));
+        wide.write::<4>(0x20, 0);
+        assert!(meet(&log(&[0x23], &[]), &wide) && meet(&log(&[], &[0x2105]), &wide));
         // Words that fold onto the same bits.
         assert!(!meet(&writer, &log(&[0x2104 + (64 << 8)], &[0x20 + (64 << 8)])));
         assert_eq!(folded(0x2104), folded(0x2104 + (64 << 8)));
@@ -197,12 +233,20 @@ mod tests {
         log.begin(&core);
         (core.r[3], core.nz, core.c, core.primask, core.ip) = (1, -1, true, true, std::ptr::null_mut());
         for (word, value) in [(1, 3), (0, 4), (1, 5)] {
-            log.write(4 * word as u32, ram[word]);
+            log.write::<4>(4 * word as u32, ram[word]);
             ram[word] = value;
         }
+        log.write::<1>(6, ram[1]);
+        ram[1] = 7 << 16;
         // SAFETY: all offsets lie in it.
         unsafe { log.undo(&mut core, ram.as_mut_ptr().cast()) };
         assert_eq!(ram, before);
+        log.begin(&core);
+        log.write::<2>(2, ram[0]);
+        ram[0] = 0xffff_1234;
+        // SAFETY: as above.
+        unsafe { log.undo(&mut core, ram.as_mut_ptr().cast()) };
+        assert_eq!(ram[0], 0x1234_1234, "the other half is somebody else's");
         assert_eq!((core.r, core.nz, core.c, core.primask), (start.r, start.nz, start.c, start.primask));
         assert_eq!(core.ip as usize, 64);
     }

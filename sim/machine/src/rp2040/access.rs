@@ -1,6 +1,6 @@
 //! Loads and stores beyond plain SRAM: what each address is and what it costs (RP2040 data sheet 2.1, 2.2, 2.6).
 
-use rtoslab_cpu::v6m::bus::{Bus, Trap};
+use rtoslab_cpu::v6m::bus::{Bus, Ordered, Trap};
 use rtoslab_cpu::v6m::core::{Core, Phase};
 use rtoslab_periph::rp2040::needs_extra_alias_cycles;
 use rtoslab_timing::rp2040::key;
@@ -33,6 +33,11 @@ fn replicate(value: u32, bytes: u32) -> u32 {
 /// The USB controller's memory takes narrow stores, unlike a register (RP2040 data sheet 4.1).
 const USB_DPRAM_PAGE: u32 = 0x5_0100;
 
+/// The number of the spinlock at this offset in SIO.
+fn lock_at(offset: u32) -> u8 {
+    ((offset - 0x100) / 4) as u8
+}
+
 impl System {
     /// The word at `address` with a narrow store carried out in it.
     fn merged(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) -> u32 {
@@ -45,10 +50,14 @@ impl System {
     /// executes before or behind another core's access of the same cycle is all the same. What stands in for it, for a probe
     /// or because it is not decoded yet, does not count.
     fn minds_no_order(&self, core: &Core) -> bool {
-        if core.phase != Phase::Run || core.stray.is_some() || core.ip as usize & 8 == 0 {
+        core.phase == Phase::Run && core.stray.is_none() && self.is_local_at(core.pc())
+    }
+
+    /// The same of an instruction at this address.
+    pub(super) fn is_local_at(&self, address: u32) -> bool {
+        if address & 2 == 0 {
             return false;
         }
-        let address = core.pc();
         let resident = address >> 28 != 1 || self.xip.resident(self.flash_offset(address) / LINE_BYTES);
         resident && self.decode_at(address).is_local()
     }
@@ -66,6 +75,50 @@ impl System {
             self.first = core0.id;
         }
         tied
+    }
+
+    /// A load of a basic block ahead of time. Only SIO is accessed in time order, and only registers that ask for nothing
+    /// else.
+    #[inline(never)]
+    pub(super) fn load_ordered(&mut self, core: &mut Core, address: u32, bytes: u32) -> Ordered<u32> {
+        if address >> 28 != 0xd || bytes != 4 || address & 3 != 0 {
+            return Ordered::InTime;
+        }
+        match address & 0xffc {
+            0 => Ordered::Always(core.id as u32),
+            offset @ (0x5c..=0x7c | 0x100..=0x17c) => {
+                let Some(at) = self.pairs.grant() else {
+                    return Ordered::NotYet;
+                };
+                let value = self.sio_read(core, offset, at);
+                if value == 0 && offset >= 0x100 && !self.periph.sio.logs_lock_accesses() {
+                    self.pairs.failed(core, lock_at(offset));
+                }
+                Ordered::Now(value)
+            }
+            _ => Ordered::InTime,
+        }
+    }
+
+    /// A store of a basic block ahead of time, likewise.
+    #[inline(never)]
+    pub(super) fn store_ordered(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32) -> Ordered<()> {
+        if address >> 28 != 0xd || bytes != 4 || address & 3 != 0 {
+            return Ordered::InTime;
+        }
+        match address & 0xffc {
+            offset @ (0x60..=0x7c | 0x100..=0x17c) => {
+                let Some(at) = self.pairs.grant() else {
+                    return Ordered::NotYet;
+                };
+                self.sio_write(core, offset, value, at);
+                if offset >= 0x100 {
+                    self.pairs.freed(lock_at(offset));
+                }
+                Ordered::Now(())
+            }
+            _ => Ordered::InTime,
+        }
     }
 
     #[cold]

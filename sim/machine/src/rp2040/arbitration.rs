@@ -71,6 +71,14 @@ impl System {
 const MEMORIES: usize = slave::ROM + 1;
 const _: () = assert!(MEMORIES * SLOTS == 2 * u64::BITS as usize);
 
+/// Whether one of these slots is taken in a cycle from `now` on.
+fn any_ahead(slots: &[u64], now: u64) -> bool {
+    // Without a branch, for several at once: what is less than a row away becomes 0, and that less one negative.
+    const ROW_BITS: u32 = SLOTS.trailing_zeros();
+    let less_one = |cycle: &u64| (cycle.wrapping_sub(now) >> ROW_BITS).wrapping_sub(1);
+    slots.iter().fold(0, |any, cycle| any | less_one(cycle)) >> (u64::BITS - 1) != 0
+}
+
 impl Paired for System {
     fn pairs(&mut self) -> &mut Pairs {
         &mut self.pairs
@@ -82,14 +90,14 @@ impl Paired for System {
             return None;
         }
         let (memories, others) = self.slots.split_at(MEMORIES * SLOTS);
-        if others.iter().any(|&cycle| cycle >= now && cycle != NEVER) {
+        if any_ahead(others, now) {
             return None;
         }
         let mut state = State::default();
-        for (slave, row) in memories.chunks_exact(SLOTS).enumerate() {
-            let taken = |ahead: usize| row[(now as usize + ahead) % SLOTS] == now + ahead as u64;
-            let mask = (0..SLOTS).fold(0, |mask, ahead| mask | u64::from(taken(ahead)) << ahead);
-            state.slots[slave / 4] |= mask << (slave % 4 * SLOTS);
+        for (slave, row) in memories.chunks_exact(SLOTS).enumerate().filter(|(_, row)| any_ahead(row, now)) {
+            for ahead in row.iter().map(|cycle| cycle.wrapping_sub(now)).filter(|&ahead| ahead < SLOTS as u64) {
+                state.slots[slave / 4] |= 1 << (slave % 4 * SLOTS + ahead as usize);
+            }
         }
         // What lies behind a core does not matter to it any more.
         let pending = |cycle: u64, core: &Core| if cycle > core.t { cycle - now } else { 0 };
@@ -108,15 +116,26 @@ impl Paired for System {
         Some(state)
     }
 
+    fn minds_no_order(&self, address: u32) -> bool {
+        self.is_local_at(address)
+    }
+
+    fn is_locked(&self, lock: u8) -> bool {
+        self.periph.sio.is_locked(lock)
+    }
+
+    fn read_as_locked(&mut self, lock: u8, core: usize, times: u64) {
+        self.periph.sio.read_as_locked(lock, core, times);
+    }
+
     fn resume(&mut self, state: &State, now: u64, first: &mut Core, other: &mut Core) {
-        for (index, slot) in self.slots[..MEMORIES * SLOTS].iter_mut().enumerate() {
-            // The cycle that this place stands for, from now on.
-            let ahead = (index as u64).wrapping_sub(now) % SLOTS as u64;
-            let slave = index / SLOTS;
-            if state.slots[slave / 4] >> (slave % 4 * SLOTS + ahead as usize) & 1 != 0 {
-                *slot = now + ahead;
-            } else if *slot >= now {
-                *slot = NEVER;
+        self.slots[..MEMORIES * SLOTS].fill(NEVER);
+        for (half, mut taken) in state.slots.into_iter().enumerate() {
+            while taken != 0 {
+                let bit = taken.trailing_zeros() as usize;
+                taken &= taken - 1;
+                let cycle = now + (bit % SLOTS) as u64;
+                *self.slot(half * u64::BITS as usize + bit / SLOTS * SLOTS, cycle) = cycle;
             }
         }
         let time = |index: u32| now + (state.times >> (8 * index) & 0xff);
@@ -124,5 +143,21 @@ impl Paired for System {
         (first.bus_free, other.bus_free) = (time(2), time(3));
         (first.fetch_ready, other.fetch_ready) = (time(4), time(5));
         self.first = if state.times & State::FIRST != 0 { first.id } else { other.id };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_that_is_taken_from_now_on_is_seen() {
+        let now = 1000;
+        let mut slots = [NEVER; SLOTS];
+        assert!(!any_ahead(&slots, now) && !any_ahead(&slots, 0));
+        for (cycle, ahead) in [(0, false), (now - 1, false), (now, true), (now + 15, true), (now + 16, false)] {
+            slots[7] = cycle;
+            assert_eq!(any_ahead(&slots, now), ahead, "{cycle}");
+        }
     }
 }

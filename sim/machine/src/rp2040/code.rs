@@ -84,6 +84,17 @@ impl System {
         }
     }
 
+    /// The core at `pc` stores to a page of SRAM that holds decoded code: forgets all of it, once, if the core is not in it. A
+    /// program's start often ran where its data or stack lie later: the second stage of the boot, mostly.
+    pub(super) fn drop_code(&mut self, pc: u32, offset: u32) {
+        let page = (offset >> 8) as usize;
+        let here = pc.wrapping_sub(SRAM_BASE) >> 8 == offset >> 8;
+        if self.marks[page] & MARK_CODE != 0 && !here && !std::mem::replace(&mut self.dropped[page], true) {
+            self.invalidate_sram(offset & !0xff, 0x100);
+            self.marks[page] &= !MARK_CODE;
+        }
+    }
+
     /// Forgets all decoded flash code (flash was programmed).
     pub(super) fn invalidate_flash(&mut self, offset: u32, bytes: u32) {
         self.pairs.clear();

@@ -133,6 +133,9 @@ impl Machine {
     /// Runs for at most `cycles` more cycles.
     pub fn run(&mut self, cycles: u64) -> Stop {
         let end = self.now.saturating_add(cycles);
+        // Between runs anything may have been done to the board.
+        self.system.lines_may_differ = true;
+        self.system.pairs.forget_reads();
         loop {
             self.serve_requests();
             self.wake_sleepers();

@@ -59,6 +59,7 @@ impl System {
 
     /// Deals with an access's effects; what concerns the cores waits for the machine, which is asked to look.
     fn after_access(&mut self, core: &mut Core, address: u32, now: u64) {
+        self.lines_may_differ = true;
         if let Some((_, write)) = self.effects.unmodelled.take() {
             let block = block_at(address).map_or("register", |block| block.name());
             let direction = if write { "write to" } else { "read of" };
@@ -83,6 +84,7 @@ impl System {
 
     /// What can be settled without the cores.
     fn drain_effects(&mut self, core: usize, now: u64) {
+        self.lines_may_differ = true;
         for (port, byte) in std::mem::take(&mut self.effects.uart_tx) {
             if let Some(text) = self.consoles[usize::from(port)].receive(byte) {
                 self.type_text(usize::from(port), &text);
@@ -109,6 +111,7 @@ impl System {
     }
 
     pub(super) fn ask_for_attention(&mut self, core: &mut Core) {
+        self.lines_may_differ = true;
         core.limit = 0;
         self.due = 0;
     }
@@ -124,6 +127,10 @@ impl System {
         }
         if let Some(first) = self.fixed_first {
             self.first = first;
+        }
+        let as_driven = cores.iter().zip(self.driven_lines).all(|(core, lines)| core.nvic.lines() == lines);
+        if !std::mem::take(&mut self.lines_may_differ) && as_driven {
+            return;
         }
         for (index, core) in cores.iter_mut().enumerate() {
             let lines = self.lines(index);
@@ -193,6 +200,7 @@ impl System {
 
     /// Types text into a UART.
     pub(super) fn type_text(&mut self, port: usize, text: &[u8]) {
+        self.lines_may_differ = true;
         self.periph.uart_push(port, text);
         self.due = 0;
     }

@@ -1,7 +1,7 @@
 //! Everything behind the cores: memories, code tables, arbitration. Implements the interpreter's [`Bus`].
 
 use rtoslab_cpu::v6m::block::{Block, Turn};
-use rtoslab_cpu::v6m::bus::{Bus, Trap};
+use rtoslab_cpu::v6m::bus::{Bus, Ordered, Trap};
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_cpu::v6m::op::Op;
 use rtoslab_cpu::v6m::pair::{self, Pairs};
@@ -41,6 +41,8 @@ pub struct System {
     /// Content of the XIP cache while it serves as SRAM.
     pub(super) cache_sram: Box<[u8]>,
     pub(super) marks: [u8; MARKS],
+    /// Whose decoded code was dropped once.
+    pub(super) dropped: [bool; MARKS],
     pub(super) rom_code: CodeTable,
     pub(super) flash_code: CodeTable,
     pub(super) sram_code: CodeTable,
@@ -74,6 +76,8 @@ pub struct System {
     pub(super) misses: [u64; 2],
     /// Interrupt lines as last driven into each core.
     pub(super) driven_lines: [u32; 2],
+    /// Something has happened by which they may be others now.
+    pub(super) lines_may_differ: bool,
     /// Pad levels as last traced.
     pub(super) pins: u32,
     /// What is remembered of the cores' interleaving.
@@ -93,6 +97,7 @@ impl System {
             rom,
             cache_sram: zeros(0x4000),
             marks: [0; MARKS],
+            dropped: [false; MARKS],
             rom_code: CodeTable::new(0, ROM_BYTES),
             flash_code: CodeTable::new(FLASH_BASE, flash_bytes),
             sram_code: CodeTable::new(SRAM_BASE, SRAM_BYTES),
@@ -107,6 +112,7 @@ impl System {
             clocks: periph.clock_tree().clone(),
             periph,
             driven_lines: [0; 2],
+            lines_may_differ: true,
             pins: 0,
             effects: Effects::default(),
             timing: Timing::new(),
@@ -238,6 +244,7 @@ unsafe impl Bus for System {
         let at = offset as usize;
         self.sram[at..at + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
         self.forget_code(offset, bytes);
+        self.drop_code(core.pc(), offset);
         if self.look_at_watches(offset, WriterAt { core: core.id, pc: core.pc(), cycle: now }) {
             core.limit = 0;
         }
@@ -393,6 +400,41 @@ unsafe impl Bus for System {
     fn sample_of(&self, memory: u32) -> u32 {
         let bank = memory % slave::SRAM4 as u32;
         SRAM_BASE + if memory == bank { 4 * bank } else { STRIPED_BYTES + 0x1000 * bank }
+    }
+
+    #[inline(always)]
+    fn ordered_load(&mut self, core: &mut Core, address: u32, bytes: u32) -> Ordered<u32> {
+        self.load_ordered(core, address, bytes)
+    }
+
+    #[inline(always)]
+    fn ordered_store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32) -> Ordered<()> {
+        self.store_ordered(core, address, bytes, value)
+    }
+
+    #[inline(never)]
+    unsafe fn order(&mut self, cores: [*mut Core; 2]) -> Turn {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [log, _] = self.pairs.logs((*cores[0]).id);
+            pair::order(self, cores, log)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn ordered(&mut self, cores: [*mut Core; 2]) -> Turn {
+        // SAFETY: the caller's promise.
+        unsafe { pair::ordered(self, cores) }
+    }
+
+    #[inline(never)]
+    fn gives_way(&mut self, core: &Core, other: &Core, t: u64) -> bool {
+        let tied = core.remainder.gives_way && other.t == t && self.first == core.id;
+        let gives_way = tied && !self.is_local_at(other.pc());
+        if gives_way {
+            self.first = other.id;
+        }
+        gives_way
     }
 
     #[inline(never)]

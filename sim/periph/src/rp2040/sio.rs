@@ -129,6 +129,23 @@ impl Sio {
         self.locks.log_accesses(on);
     }
 
+    /// Whether such a log is kept.
+    #[must_use]
+    pub fn logs_lock_accesses(&self) -> bool {
+        self.locks.logs_accesses()
+    }
+
+    /// Whether this spinlock is taken.
+    #[must_use]
+    pub fn is_locked(&self, lock: u8) -> bool {
+        self.locks.state() >> lock & 1 != 0
+    }
+
+    /// A core that waits for this spinlock has read so many times more that it is taken.
+    pub fn read_as_locked(&mut self, lock: u8, core: usize, times: u64) {
+        self.locks.failed_again(lock.into(), core, times);
+    }
+
     /// Takes the log of accesses to spinlocks.
     pub fn take_lock_accesses(&mut self) -> Vec<LockAccess> {
         self.locks.take_accesses()

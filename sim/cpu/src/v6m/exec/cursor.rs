@@ -1,6 +1,7 @@
 //! Where a core's turn stands, and how an instruction ends.
 
 use crate::step::watch;
+use crate::v6m::block::Block;
 use crate::v6m::core::{Core, Request};
 use crate::v6m::op::{Op, Word};
 use crate::v6m::speculation::SpeculationLog;
@@ -21,6 +22,8 @@ pub(super) enum Flow {
     InTime,
     /// The trace ends before it, and it begins the next one.
     NextTrace,
+    /// It must come in time order with the other core's: the basic block ends before it, and it makes one by itself.
+    Ordered,
     /// It left a request: the machine must act.
     Left,
 }
@@ -42,6 +45,8 @@ pub(super) struct Cursor<const CONTEND: bool, const WATCH: u8> {
     pub indirect: u64,
     /// What that of the basic block in hand depends on; see [`Block`](crate::v6m::block::Block).
     pub accesses: u64,
+    /// Where that ends at the latest.
+    pub end: *mut Op,
     pub log: *mut SpeculationLog,
 }
 
@@ -68,6 +73,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             branches: Trace::NO_BRANCHES,
             indirect: Trace::NO_INDIRECT,
             accesses: 0,
+            end: core.ip.wrapping_byte_add(Block::BYTES),
             log,
         }
     }

@@ -6,7 +6,7 @@
 use super::cursor::{Cursor, Flow};
 use super::operands::in_ram;
 use crate::v6m::block::Block;
-use crate::v6m::bus::{Bus, Trap};
+use crate::v6m::bus::{Bus, Ordered, Trap};
 use crate::v6m::core::Core;
 use crate::v6m::op::{Code, op};
 use crate::v6m::trace::Trace;
@@ -70,6 +70,10 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 self.t = bus.time_constant(core, self.t);
                 return Ok(0);
             }
+            if memory == B::ORDERED_MEMORY {
+                self.time_ordered(core, other, bus)?;
+                return Ok(0);
+            }
             let sample = bus.sample_of(memory);
             return self.load_at::<B, BYTES, true>(core, other, bus, sample);
         }
@@ -103,6 +107,11 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         address: u32,
     ) -> Result<u32, Flow> {
         let offset = address.wrapping_sub(B::RAM_BASE);
+        if Self::PAIRED && CONTEND && !in_ram::<B>(offset, BYTES) {
+            // A word of a multiple load from constant memory: its sample is not in the RAM.
+            self.t = bus.time_constant(core, self.t);
+            return Ok(0);
+        }
         if in_ram::<B>(offset, BYTES) {
             let slot = self.claim_ram(core, bus, offset);
             if Self::PAIRED && Self::AHEAD {
@@ -110,14 +119,16 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                     self.note_access(bus.memory_of(offset, BYTES))?;
                 }
                 // SAFETY: the bus's logs live as long as it.
-                unsafe { (*self.log).read(offset) };
+                unsafe { (*self.log).read::<BYTES>(offset) };
             }
             self.t = slot + timing::MEMORY_CYCLES;
             // SAFETY: it is in the RAM.
             return Ok(unsafe { read::<BYTES>(bus.ram().add(offset as usize)) });
         }
         if Self::AHEAD {
-            let value = bus.constant(address, BYTES).ok_or(Flow::InTime)?;
+            let Some(value) = bus.constant(address, BYTES) else {
+                return self.load_ordered::<B, BYTES, SINGLE>(core, bus, address);
+            };
             if Self::PAIRED && SINGLE {
                 self.note_access(Some(B::CONSTANT_MEMORY))?;
             } else if !Self::PAIRED && self.word.code() != op::LdrLit {
@@ -158,7 +169,13 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         let address = match (Self::TIMES, Self::PAIRED) {
             (false, _) => address,
             (true, false) => B::RAM_BASE,
-            (true, true) => bus.sample_of(core.remainder.access()),
+            (true, true) => {
+                let memory = core.remainder.access();
+                if memory == B::ORDERED_MEMORY {
+                    return self.time_ordered(core, other, bus);
+                }
+                bus.sample_of(memory)
+            }
         };
         self.store_at::<B, BYTES, true>(core, other, bus, address, value)
     }
@@ -187,7 +204,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                     // SAFETY: the word is in the RAM; the bus's logs live as long as it.
                     unsafe {
                         let word = bus.ram().add((offset & !3) as usize).cast::<u32>().read_unaligned();
-                        (*self.log).write(offset, word);
+                        (*self.log).write::<BYTES>(offset, word);
                     }
                 }
                 // SAFETY: it is in the RAM.
@@ -200,12 +217,59 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             }
             return Ok(());
         }
+        if Self::PAIRED && Self::AHEAD && SINGLE {
+            let ordered = bus.ordered_store(core, address, BYTES, value);
+            return self.note_ordered::<B, ()>(ordered);
+        }
         if Self::TRACED {
             return Err(Flow::InTime);
         }
         core.ip = self.ip;
         self.with_time(|at| bus.store::<CONTEND>(core, Some(other), address, BYTES, value, at))
             .map_err(|trap| self.trapped(core, bus, trap))
+    }
+
+    /// A load that is neither RAM's nor constant, ahead of time.
+    #[inline(always)]
+    fn load_ordered<B: Bus, const BYTES: u32, const SINGLE: bool>(
+        &mut self,
+        core: &mut Core,
+        bus: &mut B,
+        address: u32,
+    ) -> Result<u32, Flow> {
+        if !Self::PAIRED || !SINGLE {
+            return Err(Flow::InTime);
+        }
+        let ordered = bus.ordered_load(core, address, BYTES);
+        self.note_ordered::<B, u32>(ordered)
+    }
+
+    #[inline(always)]
+    fn note_ordered<B: Bus, T>(&mut self, ordered: Ordered<T>) -> Result<T, Flow> {
+        match ordered {
+            Ordered::Always(value) => {
+                self.note_access(Some(B::ORDERED_MEMORY))?;
+                Ok(value)
+            }
+            Ordered::Now(value) => {
+                self.end = self.ip;
+                Ok(value)
+            }
+            Ordered::NotYet => Err(Flow::Ordered),
+            Ordered::InTime => Err(Flow::InTime),
+        }
+    }
+
+    /// The time of an ordered access: a cycle, unless the other core goes first.
+    #[inline(always)]
+    fn time_ordered<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
+        if bus.gives_way(core, other, self.t) {
+            core.remainder.put_back(B::ORDERED_MEMORY);
+            core.limit = 0;
+            return Err(Flow::Stalled);
+        }
+        self.t += timing::IO_PORT_CYCLES;
+        Ok(())
     }
 
     /// The transfer slot of an access to RAM.

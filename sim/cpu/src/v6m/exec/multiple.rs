@@ -3,7 +3,7 @@
 //! `Core::transfer` says how far one has come.
 
 use super::cursor::{Cursor, Flow};
-use super::operands::is_plain;
+use super::operands::{are_constant, is_plain};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 use crate::v6m::trace::Trace;
@@ -135,14 +135,17 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         address: u32,
         words: u8,
     ) -> Result<bool, Flow> {
-        if Self::AHEAD && !is_plain(bus, address, words, STORE) {
+        let plain = !Self::AHEAD || is_plain(bus, address, words, STORE);
+        if !plain && (!Self::PAIRED || STORE || !are_constant(bus, address, words)) {
             return Err(Flow::InTime);
         }
         if core.transfer.mask != 0 {
             return Ok(false);
         }
         if Self::PAIRED && Self::AHEAD {
-            self.note_access(bus.memory_of(address.wrapping_sub(B::RAM_BASE), 4 * u32::from(words)))?;
+            let constant = (!plain).then_some(B::CONSTANT_MEMORY);
+            let offset = address.wrapping_sub(B::RAM_BASE);
+            self.note_access(constant.or_else(|| bus.memory_of(offset, 4 * u32::from(words))))?;
         }
         core.transfer.mask = mask;
         core.transfer.address = if Self::PAIRED && CONTEND { bus.sample_of(core.remainder.access()) } else { address };

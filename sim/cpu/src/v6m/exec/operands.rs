@@ -14,6 +14,13 @@ pub(super) fn is_plain<B: Bus>(bus: &B, address: u32, words: u8, store: bool) ->
         && !(store && (bus.marks(offset) | bus.marks(offset + bytes - 4)) != 0)
 }
 
+/// True if so many words from `address` on are constant.
+#[cold]
+#[inline(never)]
+pub(super) fn are_constant<B: Bus>(bus: &mut B, address: u32, words: u8) -> bool {
+    (0..u32::from(words)).all(|word| bus.constant(address.wrapping_add(4 * word), 4).is_some())
+}
+
 /// True for an aligned access of 1, 2 or 4 bytes inside the RAM: the rotation moves a misalignment to the top bits,
 /// so that one comparison tests both.
 #[inline(always)]

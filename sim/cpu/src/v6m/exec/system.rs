@@ -59,7 +59,9 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// MSR.
     #[inline(always)]
     pub fn write_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
-        if Self::PAIRED && Self::AHEAD || Self::TRACED && interrupted(core) {
+        // What CONTROL says is not undone.
+        const CONTROL: u32 = 20;
+        if Self::PAIRED && Self::AHEAD && self.word.imm() == CONTROL || Self::TRACED && interrupted(core) {
             return Flow::InTime;
         }
         let value = core.r[(self.word.b() & 15) as usize];

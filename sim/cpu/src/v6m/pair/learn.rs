@@ -1,7 +1,7 @@
 //! Transitions that were not seen before: both basic blocks are simulated in time, on shadow cores.
 
 use super::table::Transition;
-use super::{Node, Paired, Place};
+use super::{Node, Paired, Place, State};
 use crate::step::watch;
 use crate::v6m::block::{Block, Turn};
 use crate::v6m::core::Core;
@@ -14,8 +14,19 @@ struct Outcome {
     node: Node,
     cycles: u64,
     waits: [u64; 2],
-    instructions: u64,
+    /// Of the block that was handed in, or of a spin what was executed; and what the other core executed of one.
+    instructions: [u64; 2],
     swaps: bool,
+}
+
+impl Outcome {
+    /// The other core goes on from where it stands; no time passes. The first one is at `place`.
+    fn swapped(node: &Node, place: Place) -> Outcome {
+        let executed = if place.remainder.spin == 0 { place.remainder.instructions } else { 0 };
+        let instructions = [executed, 0];
+        let node = Node { state: node.state.swapped(), address: node.other.address, other: place };
+        Outcome { node, cycles: 0, waits: [0; 2], instructions, swaps: true }
+    }
 }
 
 /// Finds out how far both cores come until one is at the end of its block.
@@ -29,29 +40,34 @@ pub(super) unsafe fn learn<B: Paired>(
     [core, other]: [*mut Core; 2],
     mine: *mut SpeculationLog,
     block: Block,
-) -> Turn {
+) -> Option<Turn> {
     // SAFETY: `paired`'s promise: the block was executed, so that its instructions are ops, and so are the other core's.
     unsafe {
         let pairs = bus.pairs();
         let node = *pairs.table.node(pairs.node);
-        let instructions = block.instructions((*core).region.op(node.address));
-        let remainder = block.begun(node.address, instructions);
-        let begun = Place { address: node.address, remainder, mask: 0, data: 0 };
-        let outcome = if node.other.remainder.instructions == 0 {
-            // The other core has not executed its own one yet: that is handed in next, and no time passes before.
-            let node = Node { state: node.state.swapped(), address: node.other.address, other: begun };
-            Some(Outcome { node, cycles: 0, waits: [0; 2], instructions, swaps: true })
+        let regions = [(*core).region, (*other).region];
+        let outcome = if block.is_wait() {
+            wait(bus, regions, &node, block)
         } else {
-            go_through(bus, [(*core).region, (*other).region], &node, begun)
+            let instructions = block.instructions(regions[0].op(node.address));
+            let remainder = block.begun(node.address, instructions);
+            let begun = Place { remainder, ..Place::begins(node.address) };
+            if node.other.remainder.instructions == 0 && (!block.is_ordered() || block.is_spin()) {
+                // The other core has not executed its own one yet: that is handed in next, and no time passes before.
+                Some(Outcome::swapped(&node, begun))
+            } else {
+                go_through(bus, regions, &node, begun)
+            }
         };
         let Some(Outcome { node, cycles, waits, instructions, swaps }) = outcome else {
             (*mine).undo(&mut *core, bus.ram());
-            return Turn::Stop;
+            return None;
         };
         let pairs = bus.pairs();
         debug_assert!(cycles <= Block::CYCLES);
-        (*mine).instructions = instructions;
-        (*core).instructions += instructions;
+        (*mine).instructions = instructions[0];
+        (*core).instructions += instructions[0];
+        (*other).instructions += instructions[1];
         (*core).bus_wait += waits[0];
         (*other).bus_wait += waits[1];
         let before = pairs.node;
@@ -67,13 +83,7 @@ pub(super) unsafe fn learn<B: Paired>(
             }
             None => pairs.node = pairs.table.number_anew(node),
         }
-        if pairs.judge() || pairs.now > pairs.until {
-            Turn::Stop
-        } else if swaps {
-            Turn::Other
-        } else {
-            Turn::Same
-        }
+        Some(if pairs.judge() { Turn::Stop } else { pairs.goes_on(swaps) })
     }
 }
 
@@ -84,17 +94,8 @@ pub(super) unsafe fn learn<B: Paired>(
 /// All instructions of `begun` and of the rest of the other basic block were executed: they are ops of these regions.
 unsafe fn go_through<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, begun: Place) -> Option<Outcome> {
     let now = bus.pairs().now;
-    let mut shadows = bus.pairs().shadows.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
-    for (index, place) in [begun, node.other].into_iter().enumerate() {
-        let shadow = &mut shadows[index];
-        shadow.region = regions[index];
-        (shadow.ip, shadow.remainder) = (shadow.region.op(place.address), place.remainder);
-        (shadow.transfer.mask, shadow.transfer.address) = (place.mask, place.data);
-        shadow.bus_wait = 0;
-    }
-    let [first, other] = &mut *shadows;
-    bus.resume(&node.state, now, first, other);
-    let start = usize::from(first.t >= other.t + u64::from(bus.first() == 0));
+    let mut shadows = shadows(bus, regions, [begun, node.other], &node.state);
+    let start = usize::from(shadows[0].t >= shadows[1].t + u64::from(bus.first() == 0));
     shadows[start].limit = shadows[1 - start].t + u64::from(bus.first() == start);
     // SAFETY: the caller's promise; the shadows are two cores in one allocation, which nothing else uses meanwhile.
     unsafe { exec::run::<B, true, { watch::PAIRS }>(shadows.as_mut_ptr(), start, bus) };
@@ -108,17 +109,76 @@ unsafe fn go_through<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, 
         "a basic block of {} instructions took another way when it was timed",
         begun.remainder.instructions
     );
-    let mask = under_way.transfer.mask;
-    let data = if mask == 0 { 0 } else { under_way.transfer.address };
-    let address = under_way.address_of(under_way.ip);
-    let place = Place { address, remainder: under_way.remainder, mask, data };
     let outcome = bus.state(at_end, under_way).map(|state| Outcome {
-        node: Node { state, address: at_end.address_of(at_end.ip), other: place },
+        node: Node { state, address: at_end.address_of(at_end.ip), other: place_of(under_way) },
         cycles: at_end.t.min(under_way.t) - now,
         waits: shadows.each_ref().map(|shadow| shadow.bus_wait),
-        instructions: begun.remainder.instructions,
+        instructions: [
+            if begun.remainder.spin == 0 { begun.remainder.instructions } else { shadows[0].instructions },
+            spun(&node.other, &shadows[1]),
+        ],
         swaps: ended != 0,
     });
     bus.pairs().shadows = Some(shadows);
     outcome
+}
+
+/// The other core comes first: up to the cycle at which the first one stands, or to the end of its block. The first one loses
+/// their tie if it gives way.
+///
+/// # Safety
+/// As for [`go_through`].
+unsafe fn wait<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, block: Block) -> Option<Outcome> {
+    let mut state = node.state;
+    if block.shape & Block::GIVES_WAY != 0 {
+        state.times &= !State::FIRST;
+    }
+    let node = Node { state, ..*node };
+    let stands = Place::begins(node.address);
+    if node.other.remainder.instructions == 0 {
+        return Some(Outcome::swapped(&node, stands));
+    }
+    let now = bus.pairs().now;
+    let mut shadows = shadows(bus, regions, [stands, node.other], &state);
+    shadows[1].limit = shadows[0].t + u64::from(bus.first() == 1);
+    // SAFETY: the caller's promise; the shadows are two cores in one allocation, which nothing else uses meanwhile.
+    unsafe { exec::take_turn(shadows.as_mut_ptr(), 1, bus) };
+    let swaps = shadows[1].remainder.instructions == 0;
+    let (at_end, under_way) = (&shadows[usize::from(swaps)], &shadows[usize::from(!swaps)]);
+    let outcome = bus.state(at_end, under_way).map(|state| Outcome {
+        node: Node { state, address: at_end.address_of(at_end.ip), other: place_of(under_way) },
+        cycles: at_end.t.min(under_way.t) - now,
+        waits: shadows.each_ref().map(|shadow| shadow.bus_wait),
+        instructions: [0, spun(&node.other, &shadows[1])],
+        swaps,
+    });
+    bus.pairs().shadows = Some(shadows);
+    outcome
+}
+
+/// Shadow cores at these places, and the bus at that state.
+fn shadows<B: Paired>(bus: &mut B, regions: [Region; 2], places: [Place; 2], state: &State) -> Box<[Core; 2]> {
+    let now = bus.pairs().now;
+    let mut shadows = bus.pairs().shadows.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
+    for ((shadow, region), place) in shadows.iter_mut().zip(regions).zip(places) {
+        shadow.region = region;
+        (shadow.ip, shadow.remainder) = (region.op(place.address), place.remainder);
+        (shadow.transfer.mask, shadow.transfer.address) = (place.mask, place.data);
+        (shadow.bus_wait, shadow.instructions) = (0, 0);
+    }
+    let [first, other] = &mut *shadows;
+    bus.resume(state, now, first, other);
+    shadows
+}
+
+/// What the other core has executed of a spin.
+fn spun(began: &Place, shadow: &Core) -> u64 {
+    if began.remainder.spin == 0 { 0 } else { shadow.instructions }
+}
+
+/// Where a shadow core stands.
+fn place_of(shadow: &Core) -> Place {
+    let mask = shadow.transfer.mask;
+    let data = if mask == 0 { 0 } else { shadow.transfer.address };
+    Place { address: shadow.address_of(shadow.ip), remainder: shadow.remainder, mask, data }
 }

@@ -1,14 +1,16 @@
 //! What is remembered, and the back-off of remembering where it does not pay.
 
+use super::spin::{FailedRead, Spin};
 use super::table::Table;
 use crate::states::Counts;
+use crate::v6m::block::Turn;
 use crate::v6m::core::Core;
 use crate::v6m::speculation::{SpeculationLog, SpeculationLogs};
 
 /// Back-off after runs of less than [`WORTH_CYCLES`]; each doubles the one before.
-const BACKOFF_CYCLES: std::ops::Range<u64> = 16..1 << 16;
+const BACKOFF_CYCLES: std::ops::Range<u64> = 1..1 << 16;
 /// A run with remembered timing pays from here on.
-const WORTH_CYCLES: u64 = 300;
+const WORTH_CYCLES: u64 = 60;
 /// Unseen transitions (misses of the table) after which their frequency is judged, and fewest cycles from one to the next
 /// with which remembering pays.
 const JUDGED: u64 = 512;
@@ -30,6 +32,16 @@ pub struct Pairs {
     pub(super) logs: SpeculationLogs,
     /// Shadow cores: unseen transitions are simulated on them. The core that goes on first is the first.
     pub(super) shadows: Option<Box<[Core; 2]>>,
+    /// The last load of each core that read a lock as taken.
+    pub(super) failed: [Option<FailedRead>; 2],
+    /// The wait of the core that spins.
+    pub(super) spin: Option<Spin>,
+    /// Its lock was released.
+    pub(super) freed: bool,
+    /// An ordered access is executed next: its cycle.
+    pub(super) granted: Option<u64>,
+    /// The machine must act behind it.
+    pub(super) stops: bool,
     backoff_since: u64,
     backoff_cycles: u64,
     /// Half the back-off after the next short run.
@@ -63,21 +75,53 @@ impl Pairs {
         self.logs.of(core)
     }
 
+    /// The cycle of the ordered access in hand; `None` if it is not its turn.
+    pub fn grant(&mut self) -> Option<u64> {
+        self.granted.take()
+    }
+
+    /// The load in hand read this lock as taken.
+    pub fn failed(&mut self, core: &Core, lock: u8) {
+        self.failed[core.id] = Some(FailedRead::new(core, lock));
+    }
+
+    /// The cores may not be where they were.
+    pub fn forget_reads(&mut self) {
+        self.failed = [None; 2];
+    }
+
+    /// The store in hand released this lock.
+    pub fn freed(&mut self, lock: u8) {
+        self.freed = self.spin.is_some_and(|spin| spin.lock == lock);
+    }
+
+    /// Who goes on.
+    #[inline(always)]
+    pub(super) fn goes_on(&self, swaps: bool) -> Turn {
+        if self.now > self.until {
+            Turn::Stop
+        } else if swaps {
+            Turn::Other
+        } else {
+            Turn::Same
+        }
+    }
+
     /// Backs off for a little from `t` on.
     pub fn back_off(&mut self, t: u64) {
         (self.backoff_since, self.backoff_cycles) = (t, BACKOFF_CYCLES.start);
     }
 
-    /// Backs off after a run that began at `start`.
-    pub(super) fn back_off_after(&mut self, start: u64) {
+    /// Backs off after a run that began at `start`, for longer than so many cycles.
+    pub(super) fn back_off_after(&mut self, start: u64, at_least: u64) {
         self.backoff_since = self.now;
         self.next_backoff_cycles = if self.now - start >= WORTH_CYCLES {
             BACKOFF_CYCLES.start
         } else {
             (2 * self.next_backoff_cycles).clamp(BACKOFF_CYCLES.start, BACKOFF_CYCLES.end)
         };
-        self.backoff_cycles =
-            if std::mem::take(&mut self.thrashes) { LONG_BACKOFF_CYCLES } else { self.next_backoff_cycles };
+        let backoff = if std::mem::take(&mut self.thrashes) { LONG_BACKOFF_CYCLES } else { self.next_backoff_cycles };
+        self.backoff_cycles = at_least + backoff;
     }
 
     /// Counts an unseen transition; true if they are too frequent: where timing depends on addresses, say.
@@ -103,11 +147,11 @@ mod tests {
         let mut back_off = |run: u64| {
             let start = pairs.now;
             pairs.now += run;
-            pairs.back_off_after(start);
+            pairs.back_off_after(start, 0);
             pairs.backoff_end(pairs.now).expect("a back-off") - pairs.now
         };
-        assert_eq!([0, 10, 20].map(&mut back_off), [16, 32, 64]);
-        assert_eq!([WORTH_CYCLES, 0].map(&mut back_off), [16, 32]);
+        assert_eq!([0, 10, 20].map(&mut back_off), [1, 2, 4]);
+        assert_eq!([WORTH_CYCLES, 0].map(&mut back_off), [1, 2]);
         assert_eq!((0..20).map(|_| back_off(1)).last(), Some(BACKOFF_CYCLES.end));
         let end = pairs.now + BACKOFF_CYCLES.end;
         assert_eq!(pairs.backoff_end(end), None);

@@ -16,7 +16,7 @@ pub(super) struct Transition {
     /// [`Transition::key`]; 0 is none.
     key: u64,
     /// [`Block::next`] and [`Block::accesses`].
-    block_next: u64,
+    block_next: u32,
     accesses: u64,
     /// How far time moved.
     pub cycles: u16,
@@ -24,6 +24,8 @@ pub(super) struct Transition {
     pub waits: [u8; 2],
     /// Instructions of the block.
     pub instructions: u8,
+    /// What the other core executed of a [`Block::spin`].
+    pub spun: u8,
     /// The other core goes on.
     pub swaps: bool,
     /// Number of the node behind it.
@@ -40,16 +42,18 @@ impl Transition {
     /// Whether this is the transition of that node and block.
     #[inline(always)]
     pub fn is(&self, key: u64, block: &Block) -> bool {
-        (self.key ^ key) | (self.block_next ^ block.next) | (self.accesses ^ block.accesses) == 0
+        (self.key ^ key) | u64::from(self.block_next ^ block.next as u32) | (self.accesses ^ block.accesses) == 0
     }
 
     /// `None` if a number is too large to be kept.
-    pub fn new(cycles: u64, waits: [u64; 2], instructions: u64, swaps: bool, next: u32) -> Option<Transition> {
+    pub fn new(cycles: u64, waits: [u64; 2], instructions: [u64; 2], swaps: bool, next: u32) -> Option<Transition> {
         let [first, other] = waits;
+        let [executed, spun] = instructions;
         Some(Transition {
             cycles: cycles.try_into().ok()?,
             waits: [first.try_into().ok()?, other.try_into().ok()?],
-            instructions: instructions.try_into().ok()?,
+            instructions: executed.try_into().ok()?,
+            spun: spun.try_into().ok()?,
             swaps,
             next: next.try_into().ok()?,
             ..Transition::default()
@@ -58,7 +62,7 @@ impl Transition {
 
     /// With what it is found by.
     fn named(self, key: u64, block: &Block) -> Transition {
-        Transition { key, block_next: block.next, accesses: block.accesses, ..self }
+        Transition { key, block_next: block.next as u32, accesses: block.accesses, ..self }
     }
 }
 
@@ -160,7 +164,7 @@ mod tests {
         let alike: Vec<u64> = all.into_iter().filter(|&key| place(&mut table, key) == first).take(3).collect();
         let mut keep = |key: u64, cycles: u64| {
             assert!(!table.bring(key, &block));
-            let transition = Transition::new(cycles, [0; 2], 1, false, 0).expect("small numbers");
+            let transition = Transition::new(cycles, [0; 2], [1, 0], false, 0).expect("small numbers");
             table.keep(key, &block, transition);
         };
         (0..).zip(&alike).for_each(|(cycles, &key)| keep(key, cycles));
@@ -176,8 +180,8 @@ mod tests {
 
     #[test]
     fn what_is_too_large_is_not_kept() {
-        assert!(Transition::new(1 << 16, [0; 2], 1, false, 0).is_none());
-        assert!(Transition::new(1, [0, 256], 1, false, 0).is_none());
-        assert!(Transition::new(1, [0; 2], 1, false, 1 << 16).is_none());
+        assert!(Transition::new(1 << 16, [0; 2], [1, 0], false, 0).is_none());
+        assert!(Transition::new(1, [0, 256], [1, 0], false, 0).is_none());
+        assert!(Transition::new(1, [0; 2], [1, 0], false, 1 << 16).is_none());
     }
 }

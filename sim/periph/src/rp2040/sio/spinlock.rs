@@ -107,6 +107,11 @@ impl Spinlocks {
         bit
     }
 
+    /// A core whose claim failed has failed so many times more.
+    pub fn failed_again(&mut self, lock: usize, core: usize, times: u64) {
+        self.stats[lock][core].failed_reads += times;
+    }
+
     /// Releases the lock for `core`, whoever holds it. The hold is charged to the core that claimed it.
     #[inline]
     pub fn release(&mut self, lock: usize, core: usize, now: u64) {
@@ -131,6 +136,11 @@ impl Spinlocks {
     /// Keeps a log of accesses from now on, or no longer.
     pub fn log_accesses(&mut self, on: bool) {
         self.accesses = on.then(Vec::new);
+    }
+
+    /// Whether a log is kept.
+    pub fn logs_accesses(&self) -> bool {
+        self.accesses.is_some()
     }
 
     /// Takes the log.

@@ -1,0 +1,146 @@
+//! Waits for a lock: while one core reads it again and again, the other one goes on and nothing else happens here.
+//!
+//! A core that reads a lock as taken, and comes back to that load with the registers and flags that it had there, does so
+//! until the lock is released: its block then has no end ([`Block::spin`]). No instruction of it is executed; transitions
+//! tell how many of them passed. The core stands before the load all the time: that is where the repetition ends during which
+//! the other core releases the lock. If the machine must act in its midst, the core is brought to where it is then.
+
+use super::{Paired, Place};
+use crate::step::watch;
+use crate::v6m::core::Core;
+use crate::v6m::exec;
+use crate::v6m::op::Op;
+
+/// Most instructions of a repetition.
+const LONGEST: u64 = 8;
+
+/// A load that read a lock as taken.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FailedRead {
+    ip: *mut Op,
+    /// What the core had then.
+    r: [u32; 16],
+    flags: (i64, bool, bool),
+    instructions: u64,
+    lock: u8,
+}
+
+impl FailedRead {
+    /// The load at `core.ip`, counted but not yet through.
+    pub fn new(core: &Core, lock: u8) -> FailedRead {
+        FailedRead { ip: core.ip, r: core.r, flags: flags(core), instructions: core.instructions, lock }
+    }
+
+    /// How many instructions a repetition has, if the core is back at the load as it was there before.
+    pub fn repeats(&self, core: &Core) -> Option<u8> {
+        let instructions = core.instructions.wrapping_sub(self.instructions) + 1;
+        let same = self.ip == core.ip && self.r == core.r && self.flags == flags(core);
+        if !same || !(2..=LONGEST).contains(&instructions) {
+            return None;
+        }
+        // One behind the other, only the last one a branch, only the first one an access.
+        // SAFETY: the load is in the core's region; behind a region's last instruction lies one that is not local.
+        let op = |index: u64| unsafe { *self.ip.wrapping_add(index as usize) };
+        let local = (1..instructions - 1).all(|index| op(index).is_local());
+        let branch = op(if local { instructions - 1 } else { 0 });
+        let back = self.ip.wrapping_add(instructions as usize - 1).wrapping_offset(branch.imm as i32 as isize);
+        (local && branch.is_near_branch() && back == self.ip).then_some(instructions as u8)
+    }
+
+    /// The lock.
+    pub fn lock(&self) -> u8 {
+        self.lock
+    }
+}
+
+/// A core's wait for a lock.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spin {
+    pub lock: u8,
+    /// Instructions that the core had executed before.
+    pub began: u64,
+}
+
+/// The lock that the core at `place` waits for was released, or the wait ends otherwise: no repetition follows this one. The
+/// core stands before its load, as at the end of every repetition.
+pub(super) fn end<B: Paired>(core: &Core, place: &Place, bus: &mut B) -> Place {
+    let mut remainder = place.remainder;
+    if let Some(spin) = bus.pairs().spin.take() {
+        let reads = (core.instructions - spin.began).div_ceil(u64::from(remainder.spin));
+        bus.read_as_locked(spin.lock, core.id, reads);
+    }
+    if remainder.instructions == u64::from(remainder.spin) {
+        return Place::begins(place.address);
+    }
+    remainder.is_last = true;
+    Place { remainder, ..*place }
+}
+
+/// Brings the core from the load to `place` in a repetition in which that read the lock as taken.
+///
+/// # Safety
+/// As for [`run`](super::run); the core stands before the load.
+pub(super) unsafe fn go_to<B: Paired>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let core = cores.add(index);
+        let instructions = (*core).instructions;
+        let load = *(*core).ip;
+        (*core).r[usize::from(load.a & 15)] = 0;
+        (*core).ip = (*core).ip.wrapping_add(1);
+        (*core).t = 0;
+        while (*core).ip != (*core).region.op(place.address) {
+            (*core).limit = (*core).t + 1;
+            exec::run::<B, false, { watch::NOTHING }>(cores, index, bus);
+        }
+        // They were counted as they passed.
+        (*core).instructions = instructions;
+    }
+}
+
+fn flags(core: &Core) -> (i64, bool, bool) {
+    (core.nz, core.c, core.v)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::v6m::op::Code;
+
+    /// A core at the load of such a loop, which read lock 5 as taken, and is back there after so many instructions.
+    fn repeats(ops: &mut [Op], instructions: u64, change: impl Fn(&mut Core)) -> Option<u8> {
+        let mut core = Core::new(0);
+        core.ip = ops.as_mut_ptr();
+        core.instructions = 100;
+        let failed = FailedRead::new(&core, 5);
+        assert_eq!(failed.lock(), 5);
+        core.instructions += instructions - 1;
+        change(&mut core);
+        failed.repeats(&core)
+    }
+
+    fn back(code: Code, distance: i32) -> Op {
+        Op { imm: distance as u32, ..Op::bare(code) }
+    }
+
+    #[test]
+    fn a_loop_of_one_load_that_changes_nothing_is_a_spin() {
+        let mut ops = [Op::bare(Code::LdrImm), Op::bare(Code::CmpImm), back(Code::Beq, -2), Op::bare(Code::Udf)];
+        assert_eq!(repeats(&mut ops, 3, |_| ()), Some(3));
+        assert_eq!(repeats(&mut ops, 4, |_| ()), None, "it has three instructions");
+        assert_eq!(repeats(&mut ops, 3, |core| core.r[7] = 1), None);
+        assert_eq!(repeats(&mut ops, 3, |core| core.c = true), None);
+        assert_eq!(repeats(&mut ops, 3, |core| core.nz = 0), None);
+        assert_eq!(repeats(&mut ops, 3, |core| core.ip = core.ip.wrapping_add(1)), None);
+        for other in [Code::StrImm, Code::LdrImm, Code::Barrier, Code::Bx, Code::Attend] {
+            ops[1] = Op::bare(other);
+            assert_eq!(repeats(&mut ops, 3, |_| ()), None, "{other:?}");
+        }
+        assert_eq!(repeats(&mut [Op::bare(Code::LdrImm), back(Code::B, -1)], 2, |_| ()), Some(2));
+        assert_eq!(repeats(&mut [Op::bare(Code::LdrImm), back(Code::Bx, -1)], 2, |_| ()), None);
+        assert_eq!(repeats(&mut [Op::bare(Code::LdrImm), back(Code::B, -2)], 2, |_| ()), None);
+        let mut long = [Op::bare(Code::Nop); 10];
+        long[8] = back(Code::B, -8);
+        assert_eq!(repeats(&mut long, 9, |_| ()), None);
+    }
+}
