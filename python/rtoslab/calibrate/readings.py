@@ -41,7 +41,8 @@ class Readings:
 
     def bounds(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """Of each value the lowest and the highest that may be the true one: the centre, with all that was said at
-        least two thirds as often; around a median, its standard error."""
+        least two thirds as often, and down to what was said twice, as disturbances add cycles; around a median, its
+        standard error."""
         return {
             name: (
                 np.array([_summary(rounds)[1] for rounds in each]),
@@ -57,9 +58,9 @@ def _summary(rounds: NDArray[np.int64]) -> tuple[float, float, float]:
     if np.all(rounds == rounds[0]):
         return (float(rounds[0]),) * 3
     values, counts = np.unique(rounds, return_counts=True)
-    often = values[3 * counts >= 2 * counts.max()]
+    often, twice = values[3 * counts >= 2 * counts.max()], values[counts >= 2]
     if 3 * counts.max() >= len(rounds):
-        return float(values[np.argmax(counts)]), float(often[0]), float(often[-1])
+        return float(values[np.argmax(counts)]), float(min(often[0], twice[0])), float(often[-1])
     median = float(np.median(rounds))
     error = float(1.4826 * 1.2533 * np.median(np.abs(rounds - median)) / np.sqrt(len(rounds)))
     return median, median - error, median + error

@@ -68,6 +68,7 @@ def test_what_most_rounds_say_counts_and_what_is_nearly_as_frequent_bounds_it() 
     assert rounds(5, 5, 5, 5, 6, 8, 6, 8, 9).centres()["row"] == [5]
     assert [edge[0] for edge in rounds(5, 5, 5, 5, 6, 8, 6, 8, 9).bounds()["row"]] == [5, 5]
     assert [edge[0] for edge in rounds(5, 5, 5, 5, 8, 6, 6, 6, 9).bounds()["row"]] == [5, 6]
+    assert [edge[0] for edge in rounds(5, 6, 6, 6, 6, 6, 5, 9, 8).bounds()["row"]] == [5, 6]
     spread = rounds(1, 2, 3, 4, 5, 6, 7, 8, 9)
     low, high = spread.bounds()["row"]
     assert spread.centres()["row"] == [5]
