@@ -14,6 +14,8 @@ import random
 import struct
 from collections.abc import Callable, Sequence
 
+import pytest
+
 from tests.compat.build import boot_block
 from tests.differential.engines import SRAM
 from tests.differential.test_programs import BASE, INDEX
@@ -208,3 +210,24 @@ def test_code_that_is_overwritten() -> None:
     registers = {"r2": DSB, "r3": TWO_NOPS, "r4": QUICK, "r7": QUICK | 1}
     remembered, anew = (outcome(caller, [0x3001, 0x3001, 0xE7FC], profile=on, **registers) for on in (False, True))
     assert remembered == anew
+
+
+def taking(held: int, free: int) -> list[int]:
+    """Takes the lock at r1, counts in r0 and in the word at r2, holds the lock for a few more, and so on."""
+    wait = [0x680B, 0x2B00, 0xD0FC]  # ldr r3, [r1]; cmp r3, #0; beq
+    count = [0x3001, 0x6814, 0x3401, 0x6014]  # adds r0, #1; ldr r4, [r2]; adds r4, #1; str r4, [r2]
+    body = [*wait, *count, *[NOP] * held, 0x6009, *[NOP] * free]  # str r1, [r1]
+    return [*body, 0xE000 | -(len(body) + 2) & 0x7FF]
+
+
+@pytest.mark.parametrize("held", [0, 1, 4, 7, 10])
+def test_a_lock_that_both_cores_wait_for(held: int) -> None:
+    """Who gets it when, and how often it was read in vain, at many distances between the cores."""
+    registers = {"r0": 0, "r1": SIO + 0x100, "r2": SHARED}
+    in_vain = 0
+    for free in (0, 1, 2, 5, 11):
+        programs = taking(held, free), taking(3 * held % 7, 2 * free)
+        remembered, anew = (outcome(*programs, profile=on, **registers) for on in (False, True))
+        assert remembered == anew, free
+        in_vain += sum(each["failed_reads"] for each in remembered[-1]["locks"])  # type: ignore[index, call-overload]
+    assert in_vain > HITS
