@@ -13,7 +13,7 @@
 #include "bench/latency.h"
 
 #define WAIT_TICKS 1u
-#define BITS 3u
+#define WAITED_BITS 3u
 
 static port_event_t event;
 
@@ -40,7 +40,7 @@ static void urgent(struct bench_task *self)
         bench_drift(drift);
         waiting = true;
         bench_start(SERIES_EVENT_WAIT_TIMES_OUT); /* 2 */
-        self->failures += port_event_wait_any_for(&event, BITS, WAIT_TICKS) ? 1 : 0; /* 4 */
+        self->failures += port_event_wait_any_for(&event, WAITED_BITS, WAIT_TICKS) ? 1 : 0; /* 4 */
         unseen += waiting ? 1 : 0;
         bench_drift_on(&drift);
         bench_count(self);
