@@ -102,7 +102,7 @@ def test_the_terminal_has_a_row_for_it() -> None:
 
 
 def test_without_queues_call_times_has_its_other_series(tmp_path: Path, checkout: Path) -> None:
-    for name in ("queue", "queue_from_isr", "mailbox"):
+    for name in ("queue", "queue_from_isr", "mailbox", "mailbox_timeout"):
         alter(checkout, "kernels/freertos/kernel.toml", f"\n{name} = true", f"\n{name} = false")
     outcomes = api.run(
         "preemption", kernels=["freertos"], boards=["pico"], cores=[1], out=tmp_path / "run",

@@ -9,7 +9,7 @@ from rtoslab.calibrate.calibration_table import CalibrationTable, read_table_of
 from rtoslab.calibrate.readings import Readings, calibration_image, read_board, virtual_runs
 from rtoslab.calibrate.report import findings_table, rows_table
 from rtoslab.calibrate.settings_fit import Fit, fit, unexplained
-from rtoslab.calibrate.silicon_figures import KERNEL_BENCHMARKS, KernelFigure, Sights, beside, figures_table, sights
+from rtoslab.calibrate.silicon_figures import KernelFigure, Sights, beside, figures_table, sights
 from rtoslab.calibrate.silicon_file import (
     KernelFigures,
     Silicon,
@@ -21,7 +21,6 @@ from rtoslab.calibrate.silicon_file import (
 )
 
 __all__ = [
-    "KERNEL_BENCHMARKS",
     "CalibrationTable",
     "Fit",
     "KernelFigure",

@@ -45,6 +45,8 @@ class CalibrationTable(Strict):
     tasks_per_core: int
     stack_bytes: int
     services: tuple[str, ...]
+    figures: tuple[str, ...]
+    """Benchmarks and suites of `calibrate --figures all`."""
     params: dict[str, int]
     registers: dict[str, Registers]
     row: tuple[Row, ...]

@@ -16,20 +16,6 @@ from rtoslab.base import PlanError, Table, Value
 from rtoslab.results import Measured, NotApplicable
 from rtoslab.store import RunDirectory
 
-KERNEL_BENCHMARKS: Final = (
-    "t1_arithmetic",
-    "t2_cooperative",
-    "t3_preemptive",
-    "t4_interrupt",
-    "t5_interrupt_preemption",
-    "t6_message",
-    "t7_synchronisation",
-    "t8_allocation",
-    "call_times",
-    "context_switch",
-    "interrupt_latency",
-)
-"""What `--figures all` measures: T1 to T8, single calls, switches, and from an interrupt to its handler and task."""
 _NORMAL: Final = 1.4826 * 1.2533
 """Standard error of a median by the median absolute deviation: Rousseeuw and Croux 1993."""
 

@@ -11,13 +11,13 @@ import click
 from rtoslab.api import default_out, run, run_on_targets
 from rtoslab.base import PlanError, canonical, find_root
 from rtoslab.calibrate import (
-    KERNEL_BENCHMARKS,
     KernelFigure,
     KernelFigures,
     Sights,
     Silicon,
     beside,
     kept_figures,
+    read_table_of,
     sights,
 )
 from rtoslab.catalogue import Catalogue
@@ -48,10 +48,12 @@ def asked_for(
     figures: str, board: str, kernel: str, window_ms: int | None, repeats: int, jobs: int, out: Path | None
 ) -> Asked:
     """`figures`: `all`, or names of benchmarks and suites with commas between. Raises UnknownNameError, PlanError."""
-    names = KERNEL_BENCHMARKS if figures == ALL else tuple(each.strip() for each in figures.split(","))
-    asked = Asked(board, kernel, names, window_ms or DEFAULT_WINDOW_MS, repeats, jobs, out or Path())
     root = find_root()
-    plan = make_plan(Catalogue(root), names, asked.options())
+    catalogue = Catalogue(root)
+    all_of_them = figures == ALL
+    names = read_table_of(catalogue).figures if all_of_them else tuple(each.strip() for each in figures.split(","))
+    asked = Asked(board, kernel, names, window_ms or DEFAULT_WINDOW_MS, repeats, jobs, out or Path())
+    plan = make_plan(catalogue, names, asked.options())
     if all(each.not_applicable is not None for each in plan.points):
         raise PlanError(f"None of {figures} can be measured with {kernel} on {board}; name others with --figures.")
     return asked if out else replace(asked, folder=default_out(root, plan, ["calibrate", board]))

@@ -53,11 +53,19 @@ def candidates(catalogue: Catalogue, paper: PaperFolder) -> list[Setup]:
     swept = {key for suite in paper.suites for experiment in suite.experiments for key in experiment.sweep}
     found: dict[str, Setup] = {}
     for title, change in _changes(catalogue, paper, kernels, boards):
-        if title.partition("=")[0] in swept:
-            continue  # the paper's own question
-        setup = Setup(id=f"change_{len(found)}", title=title, evidence="", benchmarks=benchmarks, boards=boards)
+        key = title.partition("=")[0]
+        changed = tuple(each for each in benchmarks if _has(catalogue, each, key))
+        if key in swept or not changed:
+            continue  # the paper's own question; or no benchmark with such a parameter has a published figure
+        setup = Setup(id=f"change_{len(found)}", title=title, evidence="", benchmarks=changed, boards=boards)
         found.setdefault(title, setup.model_copy(update=dict(change)))
     return [each for each in found.values() if _is_possible(catalogue, paper, each)]
+
+
+def _has(catalogue: Catalogue, benchmark: str, key: str) -> bool:
+    """Whether a benchmark has the parameter that `key` sets; all have what is none."""
+    name = key.removeprefix("param.")
+    return name == key or name in catalogue.benchmark(benchmark).facts.params
 
 
 def _is_possible(catalogue: Catalogue, paper: PaperFolder, setup: Setup) -> bool:
