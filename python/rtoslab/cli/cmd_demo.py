@@ -19,7 +19,7 @@ from rtoslab.images import demand_tools
 def command(context: click.Context, out: Path | None, jobs: int, *, dry_run: bool) -> int:
     """Measure T1 to T8 with FreeRTOS on the virtual Raspberry Pi Pico, on one core and on two, and write a report.
 
-    The same as `rtoslab run vieira2026 --cores 1,2 --report`, without a report where the extra `report` is not installed.
+    The same as `rtoslab run vieira2026 --cores 1,2 --report`; without the extra `report` it writes no report.
     Needs no board; a minute or two the first time.
     """
     demand_tools()

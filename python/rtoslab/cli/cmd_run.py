@@ -121,8 +121,7 @@ def command(
         show_commands(catalogue, plan, on_desk)
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
-    if report:
-        demand_extra("report", "a report with charts")
+    _demand_charts(report)
     if on_desk or port is not None:
         if placements > 1:
             raise PlanError("On a real board images are flashed one by one; choose one with --config placement=N.")
@@ -131,6 +130,12 @@ def command(
     with displayed(plan.points, folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, manner=Manner(again=fresh))
     return _conclude(folder, outcomes, report=report, as_json=as_json)
+
+
+def _demand_charts(report: bool) -> None:
+    """Before anything is measured. Raises ToolMissingError if charts are wanted and cannot be drawn."""
+    if report:
+        demand_extra("report", "a report with charts")
 
 
 def _on_desk(

@@ -55,8 +55,9 @@ LOCKS = [from_high(4, 11), 0x2501, 0x022D, 0x1964]
 
 
 def locked(loop: Loop) -> list[int]:
-    """Waits for a lock, does something, mostly with a word of both cores, and releases it. The wait's loop may have more
-    instructions than the load, the comparison and the branch: then no two of its rounds are alike, or it is longer."""
+    """Waits for a lock, does something, mostly with a word of both cores, and releases it. The wait's loop may have
+    more instructions than the load, the comparison and the branch: then no two of its rounds are alike, or it is
+    longer."""
     number = loop.rng.choice((0, 0, 0, 1))
     more = loop.rng.choice(([], [], [], [0x3301], [NOP], [0x462B], [0xF3BF, 0x8F5F]))  # adds r3, #1; mov r3, r5; dmb
     wait = [lock_word(number, True), *more, 0x2D00, 0xD000 | -(len(more) + 4) & 0xFF]
