@@ -222,10 +222,10 @@ $(STAMPS)/tools:
 	@$(CARGO) --version > /dev/null || { echo "cargo is not on PATH; install Rust 1.87 or later with rustup, then run make again."; exit 1; }
 	@touch $@
 
-$(STAMPS)/python: requirements.lock | $(STAMPS)/tools packages
-	@echo "== Python environment in $(VENV), from requirements.lock (32 packages, hashes checked)"
+$(STAMPS)/python: requirements.lock requirements-checkout.lock | $(STAMPS)/tools packages
+	@echo "== Python environment in $(VENV), from requirements.lock and -checkout.lock (32 packages, hashes checked)"
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
-	@$(PIP) -r requirements.lock $(PIP_LINES)
+	@$(PIP) -r requirements.lock -r requirements-checkout.lock $(PIP_LINES)
 	@touch $@
 
 $(STAMPS)/simulator: $(SIM_SOURCES) pyproject.toml $(STAMPS)/python

@@ -2,9 +2,12 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Final
 
+from rtoslab.base import find_root
+from rtoslab.base.extras import EXTRAS, missing_package
 from rtoslab.cli.overview import SECTIONS
 from tests.instruments.small_program import small_program
 
@@ -50,5 +53,31 @@ def test_measuring_needs_no_extra_and_a_page_with_charts_says_which(tmp_path: Pa
     page = without_report("report", str(out), "-o", str(tmp_path / "report.html"))
     assert page.returncode == 1
     assert page.stderr == (
-        "rtoslab: altair is not installed, which a report with charts needs; install rtoslab[report].\n"
+        "rtoslab: altair is not installed, which a report with charts needs; `pipx inject rtoslab altair scipy "
+        "vl-convert-python` (or pip, in rtoslab's environment) installs the extra `report`.\n"
     )
+    early = without_report("run", "t2", "--window", "5ms", "--report", "--out", str(tmp_path / "early"))
+    assert (early.returncode, early.stderr.splitlines()[-1]) == (1, page.stderr.strip())
+    assert not (tmp_path / "early").exists(), "a run that cannot end well has begun"
+
+
+def test_the_packages_that_are_named_are_those_of_pyproject() -> None:
+    declared = tomllib.loads((find_root() / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for name, packages in EXTRAS.items():
+        assert [each.partition(">=")[0] for each in declared[name]] == list(packages)
+        assert missing_package(name) == ""
+
+
+def test_the_demo_without_charts_ends_well_and_says_how_to_get_them(tmp_path: Path) -> None:
+    script = BLOCKED.replace(
+        "runpy.run_module",
+        "from rtoslab.cli import cmd_demo, cmd_run\n"
+        "cmd_run.command.callback = lambda **told: print(told['report']) or 0\n"
+        "runpy.run_module",
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "demo"], capture_output=True, text=True, check=False, timeout=300, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "False"
+    assert "`pipx inject rtoslab altair scipy vl-convert-python`" in done.stdout.splitlines()[1]

@@ -26,12 +26,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return site
 
 
-def ask(site: Path, here: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def ask(site: Path, here: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("RTOSLAB_")}
     own = {"PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1", "XDG_CACHE_HOME": str(here.parent / "cache")}
     return subprocess.run(
         [sys.executable, "-m", "rtoslab", *words],
-        capture_output=True, text=True, cwd=here, env={**kept, **own}, timeout=HANG_S, check=False,
+        capture_output=True, text=True, cwd=here, env={**kept, **own, **more}, timeout=HANG_S, check=False,
     )  # fmt: skip
 
 
@@ -51,6 +51,15 @@ def test_it_measures_in_an_empty_folder_and_leaves_itself_alone(site: Path, tmp_
     assert "run this in a checkout" in refused.stderr
     assert ask(site, here, "new", "kernel", "mine", "--in", "ports").returncode == 0
     assert sorted(site.rglob("*")) == before
+
+
+def test_a_missing_program_is_not_sought_in_a_checkout(site: Path, tmp_path: Path) -> None:
+    done = ask(site, tmp_path, "demo", PATH=str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr == (
+        "rtoslab: cmake is not installed (configures the firmware); apt-get install cmake (`rtoslab doctor` names "
+        "all that is missing).\n"
+    )
 
 
 def test_without_any_root_it_says_what_to_do(site: Path, tmp_path: Path) -> None:

@@ -22,13 +22,17 @@ def _locked(name: str) -> set[str]:
 
 
 def test_make_demo_needs_what_the_package_needs_and_no_more() -> None:
-    needed, extra = _locked("requirements.lock"), _names(PROJECT["optional-dependencies"]["dev"])
-    assert _names(PROJECT["dependencies"]) <= needed
-    assert _names(PROJECT["optional-dependencies"]["report"]) <= needed, "a checkout draws charts"
-    assert extra & needed == {"maturin"}, "which builds the virtual board"
+    needed, beside = _locked("requirements.lock"), _locked("requirements-checkout.lock")
+    report, dev = (_names(PROJECT["optional-dependencies"][extra]) for extra in ("report", "dev"))
+    assert _names(PROJECT["dependencies"]) <= needed, "an installation has no other lock file"
+    assert needed & beside == set()
+    assert report <= beside, "a checkout draws charts"
+    assert dev & beside == {"maturin"}, "which builds the virtual board"
+    assert dev & needed == set()
 
 
 def test_tests_and_lint_have_a_lock_file_of_their_own() -> None:
-    needed, beside = _locked("requirements.lock"), _locked("requirements-dev.lock")
+    needed = _locked("requirements.lock") | _locked("requirements-checkout.lock")
+    beside = _locked("requirements-dev.lock")
     assert needed & beside == set()
     assert _names(PROJECT["optional-dependencies"]["dev"]) <= needed | beside

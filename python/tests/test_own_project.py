@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rtoslab.base import CatalogueError, PlanError, find_root
+from rtoslab.base import CatalogueError, PlanError, ToolMissingError, find_root
 from rtoslab.cli import app
 from rtoslab.project import read_kept, read_project
 from tests.foreign_firmware import PROJECT, foreign_repository
@@ -139,6 +139,12 @@ def test_wrong_use_is_named(there: Path) -> None:
     assert "There is no baseline" in str(say("gate").exception)
     assert isinstance(say("gate", "--jobs", "4").exception, PlanError)
     assert "control_step" in say("gate", "--dry-run").stdout
+    foreign_repository(there, PROJECT.replace('["make", "-s"]', '["mke", "-s"]'))
+    cannot = say("measure").exception
+    assert isinstance(cannot, ToolMissingError)
+    assert cannot.exit_code == 1, "no answer, rather than a regression"
+    assert "`mke` does not start: no such file or directory" in str(cannot)
+    foreign_repository(there)
     twice = PROJECT.replace("[gate]", '[[function]]\nimage = "app"\nname = "control_step"\n[gate]')
     foreign_repository(there, twice)
     with pytest.raises(CatalogueError, match="stands twice"):

@@ -44,7 +44,7 @@ from rtoslab.base.errors import (
     UnknownNameError,
     disk_error,
 )
-from rtoslab.base.extras import from_extra
+from rtoslab.base.extras import demand_extra, from_extra, how_to_install, missing_package
 from rtoslab.base.file_locks import alone, alone_if_free
 from rtoslab.base.open_flags import open_flags
 from rtoslab.base.output_files import STANDARD_OUTPUT, make_folder, write_whole
@@ -108,13 +108,16 @@ __all__ = [
     "code_address",
     "counted",
     "cross_tool",
+    "demand_extra",
     "disk_error",
     "find_clang",
     "find_root",
     "from_extra",
+    "how_to_install",
     "is_checkout",
     "listing",
     "make_folder",
+    "missing_package",
     "open_flags",
     "read_architecture",
     "results_folder",

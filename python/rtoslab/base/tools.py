@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rtoslab.base.architecture import cross_tool
 from rtoslab.base.errors import ToolMissingError
+from rtoslab.base.paths import find_root, is_checkout
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +30,7 @@ def needed_tools() -> tuple[Tool, ...]:
         Tool("cmake", "configures the firmware", "apt-get install cmake"),
         Tool("ninja", "builds the firmware", "apt-get install ninja-build"),
         Tool(cross_tool("gcc"), "compiles the firmware", "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"),
-        Tool(
-            "cargo", "fetches the kernel sources by checksum and builds the virtual board", "install Rust with rustup"
-        ),
+        Tool("cargo", "fetches the kernel sources by checksum", "install Rust with rustup"),
     )
 
 
@@ -69,9 +68,9 @@ def find(name: str) -> Path:
     extra = os.path.expanduser("~/.cargo/bin") if name == "cargo" else None  # noqa: PTH111 (never raises)
     found = shutil.which(name) or (shutil.which(name, path=extra) if extra else None)
     if found is None:
-        raise ToolMissingError(
-            f"{name} is not installed ({tool.purpose}); {tool.remedy}, or run `make demo`, which does it."
-        )
+        by_make = ", or run `make demo`, which does it"
+        the_rest = by_make if is_checkout(find_root()) else " (`rtoslab doctor` names all that is missing)"
+        raise ToolMissingError(f"{name} is not installed ({tool.purpose}); {tool.remedy}{the_rest}.")
     return Path(found)
 
 

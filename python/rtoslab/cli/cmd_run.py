@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from rtoslab.api import default_out, readable_on_board, run_on_port, run_on_targets, targets_of
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, demand_extra, find_root
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.beside_image import beside_image
 from rtoslab.cli.choices import (
@@ -121,6 +121,7 @@ def command(
         show_commands(catalogue, plan, on_desk)
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
+    _demand_charts(report)
     if on_desk or port is not None:
         if placements > 1:
             raise PlanError("On a real board images are flashed one by one; choose one with --config placement=N.")
@@ -129,6 +130,12 @@ def command(
     with displayed(plan.points, folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, manner=Manner(again=fresh))
     return _conclude(folder, outcomes, report=report, as_json=as_json)
+
+
+def _demand_charts(report: bool) -> None:
+    """Before anything is measured. Raises ToolMissingError if charts are wanted and cannot be drawn."""
+    if report:
+        demand_extra("report", "a report with charts")
 
 
 def _on_desk(

@@ -1,5 +1,6 @@
 """What is installed, what is missing, how to get it."""
 
+import os
 import platform
 import sys
 from dataclasses import dataclass
@@ -66,13 +67,16 @@ def _simulator(root: Path) -> Examined:
 
 
 def _writable(folder: Path) -> Examined:
-    place = next(each for each in (folder, *folder.parents) if each.exists())
+    place = next(each for each in (folder, *folder.parents) if os.path.exists(each))  # noqa: PTH110 (never raises)
     try:
         probe = place / ".rtoslab-doctor"
         probe.touch()
         probe.unlink()
     except OSError as cause:
         return Examined(
-            folder.name, fine=False, found=f"cannot write to {place} ({cause.strerror})", remedy="check its permissions"
+            folder.name,
+            fine=False,
+            found=f"cannot write to {place} ({(cause.strerror or 'why is not known').lower()})",
+            remedy="check its permissions",
         )
     return Examined(folder.name, fine=True, found="writable")

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import BuildError, write_whole
+from rtoslab.base import BuildError, ToolMissingError, write_whole
 from rtoslab.project.project_file import ProjectImage
 
 _STEP_BYTES: Final = 12
@@ -36,7 +36,8 @@ def placing() -> Iterator[Path]:
 
 
 def build_image(name: str, image: ProjectImage, folder: Path, placement: tuple[int, Path] | None = None) -> None:
-    """Runs an image's build command, whose output goes to standard error. Raises BuildError.
+    """Runs an image's build command, whose output goes to standard error. Raises BuildError, and ToolMissingError
+    where it does not start.
 
     `placement`: its number, and a folder for the padding's source.
     """
@@ -52,7 +53,10 @@ def build_image(name: str, image: ProjectImage, folder: Path, placement: tuple[i
     try:
         done = subprocess.run(image.build, cwd=folder, stdin=subprocess.DEVNULL, stdout=2, env=environment, check=False)
     except OSError as cause:
-        raise BuildError(f"The image {name!r} cannot be built by `{told}` ({cause.strerror}); check `build`.") from None
+        why = f"`{image.build[0]}` does not start: {(cause.strerror or 'it is no program').lower()}"
+        raise ToolMissingError(
+            f"The image {name!r} cannot be built by `{told}` ({why}); install it, or correct `build` in rtoslab.toml."
+        ) from None
     if done.returncode:
         raise BuildError(f"The image {name!r} was not built: `{told}` ended with {done.returncode}; see its output.")
 
